@@ -13,7 +13,51 @@
 #include "jpp_contract.h"
 
 
-static uint8_t *jpp_contract_load(const char *path, size_t *len);
+/* FILE may be a pipe: perl suites hand bodies over on /dev/stdin. */
+
+static uint8_t *
+jpp_contract_load(const char *path, size_t *len)
+{
+    FILE     *file;
+    size_t    n, size;
+    uint8_t  *data, *larger;
+
+    file = fopen(path, "rb");
+
+    if (file == NULL) {
+        return NULL;
+    }
+
+    data = NULL;
+    size = 0;
+    *len = 0;
+
+    do {
+        if (*len == size) {
+            size = size * 2 + 65536;
+            larger = realloc(data, size);
+
+            if (larger == NULL) {
+                break;
+            }
+
+            data = larger;
+        }
+
+        n = fread(data + *len, 1, size - *len, file);
+        *len += n;
+
+    } while (n != 0);
+
+    if (ferror(file) || *len == size) {
+        free(data);
+        data = NULL;
+    }
+
+    fclose(file);
+
+    return data;
+}
 
 
 int
@@ -65,51 +109,4 @@ main(int argc, char **argv)
     free(data);
 
     return n == 0 ? 0 : 1;
-}
-
-
-/* FILE may be a pipe: perl suites hand bodies over on /dev/stdin. */
-
-static uint8_t *
-jpp_contract_load(const char *path, size_t *len)
-{
-    FILE     *file;
-    size_t    n, size;
-    uint8_t  *data, *larger;
-
-    file = fopen(path, "rb");
-
-    if (file == NULL) {
-        return NULL;
-    }
-
-    data = NULL;
-    size = 0;
-    *len = 0;
-
-    do {
-        if (*len == size) {
-            size = size * 2 + 65536;
-            larger = realloc(data, size);
-
-            if (larger == NULL) {
-                break;
-            }
-
-            data = larger;
-        }
-
-        n = fread(data + *len, 1, size - *len, file);
-        *len += n;
-
-    } while (n != 0);
-
-    if (ferror(file) || *len == size) {
-        free(data);
-        data = NULL;
-    }
-
-    fclose(file);
-
-    return data;
 }

@@ -11,28 +11,6 @@
 #define JPP_LOOKALIKE   0x6463626164636261
 
 
-static void jpp_addresses_test_spread(uint64_t base);
-static void jpp_addresses_test_lookalike(bool is_text_first);
-static uint32_t jpp_addresses_varint_of(jpp_addresses_t *addresses,
-    const jpp_address_key_t *key, uint64_t address);
-
-
-int
-main(void)
-{
-    /* twelve digits; fewer, of a program at a fixed address; more */
-
-    jpp_addresses_test_spread(0x7f1234000000);
-    jpp_addresses_test_spread(0x400000);
-    jpp_addresses_test_spread(0xffffffff81000000);
-
-    jpp_addresses_test_lookalike(true);
-    jpp_addresses_test_lookalike(false);
-
-    return jpp_done();
-}
-
-
 /* Neighbours share most of their digits, but not their slots. */
 
 static void
@@ -84,6 +62,18 @@ jpp_addresses_test_spread(uint64_t base)
 }
 
 
+static uint32_t
+jpp_addresses_varint_of(jpp_addresses_t *addresses,
+    const jpp_address_key_t *key, uint64_t address)
+{
+    uint32_t  varint;
+
+    return jpp_addresses_add(addresses, jpp_addresses_slot(addresses, key),
+                             key, address, true, &varint)
+           ? varint : 0;
+}
+
+
 /* A key by value is never one by text. */
 
 static void
@@ -127,13 +117,17 @@ jpp_addresses_test_lookalike(bool is_text_first)
 }
 
 
-static uint32_t
-jpp_addresses_varint_of(jpp_addresses_t *addresses,
-    const jpp_address_key_t *key, uint64_t address)
+int
+main(void)
 {
-    uint32_t  varint;
+    /* twelve digits; fewer, of a program at a fixed address; more */
 
-    return jpp_addresses_add(addresses, jpp_addresses_slot(addresses, key),
-                             key, address, true, &varint)
-           ? varint : 0;
+    jpp_addresses_test_spread(0x7f1234000000);
+    jpp_addresses_test_spread(0x400000);
+    jpp_addresses_test_spread(0xffffffff81000000);
+
+    jpp_addresses_test_lookalike(true);
+    jpp_addresses_test_lookalike(false);
+
+    return jpp_done();
 }

@@ -16,61 +16,6 @@
 #define JPP_SMALL  (640 * JPP_KIB)
 
 
-static size_t jpp_process_size(void);
-static bool jpp_is_all(const void *data, int byte, size_t len);
-static void jpp_test_alloc(void);
-static void jpp_test_large(void);
-static void jpp_test_strndup(void);
-static void jpp_test_cap(void);
-static void jpp_test_cap_pages(void);
-static void jpp_test_huge(void);
-static void jpp_test_vec(void);
-static void jpp_test_vec_steps(void);
-static void jpp_test_vec_threshold(void);
-static void jpp_test_vec_cap(void);
-static void jpp_test_vec_cap_in_block(void);
-static void jpp_test_vec_cap_moved(void);
-static void jpp_test_refused(void);
-static void jpp_test_release(void);
-static unsigned jpp_script(jpp_arena_t *arena);
-static void jpp_test_fail_at(void);
-static void jpp_test_object(void);
-static void jpp_test_keep(void);
-
-
-int
-main(void)
-{
-    size_t  before;
-
-    jpp_ok(true, "stdio has its buffer");
-
-    before = jpp_process_size();
-
-    jpp_test_alloc();
-    jpp_test_object();
-    jpp_test_keep();
-    jpp_test_large();
-    jpp_test_strndup();
-    jpp_test_cap();
-    jpp_test_cap_pages();
-    jpp_test_huge();
-    jpp_test_vec();
-    jpp_test_vec_steps();
-    jpp_test_vec_threshold();
-    jpp_test_vec_cap();
-    jpp_test_vec_cap_in_block();
-    jpp_test_vec_cap_moved();
-    jpp_test_refused();
-    jpp_test_release();
-    jpp_test_fail_at();
-
-    jpp_is_u64(jpp_process_size(), before, "nothing is mapped any more");
-
-    return jpp_done();
-}
-
-
 /* Pages of address space.  No stdio: it may map a buffer. */
 
 static size_t
@@ -830,4 +775,37 @@ jpp_test_fail_at(void)
         jpp_is_u64(failed, 1u << (n - 1), "call %" PRIu64 " fails alone", n);
         jpp_arena_destroy(&arena);
     }
+}
+
+
+int
+main(void)
+{
+    size_t  before;
+
+    jpp_ok(true, "stdio has its buffer");
+
+    before = jpp_process_size();
+
+    jpp_test_alloc();
+    jpp_test_object();
+    jpp_test_keep();
+    jpp_test_large();
+    jpp_test_strndup();
+    jpp_test_cap();
+    jpp_test_cap_pages();
+    jpp_test_huge();
+    jpp_test_vec();
+    jpp_test_vec_steps();
+    jpp_test_vec_threshold();
+    jpp_test_vec_cap();
+    jpp_test_vec_cap_in_block();
+    jpp_test_vec_cap_moved();
+    jpp_test_refused();
+    jpp_test_release();
+    jpp_test_fail_at();
+
+    jpp_is_u64(jpp_process_size(), before, "nothing is mapped any more");
+
+    return jpp_done();
 }

@@ -336,7 +336,33 @@ static const char  *bad[] = {
 };
 
 
-static void jpp_args_test_numbers(const jpp_args_number_t *row, jpp_arg_t key);
+/* Rows for the value of KEY, up to one without a query. */
+
+static void
+jpp_args_test_numbers(const jpp_args_number_t *row, jpp_arg_t key)
+{
+    bool        is_set;
+    jpp_err_t   err;
+    jpp_args_t  args;
+    jpp_code_t  rc;
+
+    for ( /* void */ ; row->query != NULL; row++) {
+
+        jpp_report_args_init(&args);
+        args.max_seconds = 300;
+        memset(&err, 0, sizeof(jpp_err_t));
+
+        rc = jpp_args_query(&args, row->query, strlen(row->query), &err);
+        is_set = row->why == NULL && row->query[0] != '\0';
+
+        jpp_is_u64(rc, row->why != NULL ? JPP_ERR_ARG : JPP_OK, "\"%s\"",
+                   row->query);
+        jpp_is_u64(args.values[key], row->value, "its value");
+        jpp_is_u64(args.worker, row->worker, "its worker");
+        jpp_is_u64(args.is_set[key], is_set, "is it set");
+        jpp_is_str(err.text, row->why != NULL ? row->why : "", "its sentence");
+    }
+}
 
 
 int
@@ -435,33 +461,4 @@ main(void)
     jpp_ok(rc == JPP_OK && args.values[JPP_ARG_SECONDS] == 6, "another");
 
     return jpp_done();
-}
-
-
-/* Rows for the value of KEY, up to one without a query. */
-
-static void
-jpp_args_test_numbers(const jpp_args_number_t *row, jpp_arg_t key)
-{
-    bool        is_set;
-    jpp_err_t   err;
-    jpp_args_t  args;
-    jpp_code_t  rc;
-
-    for ( /* void */ ; row->query != NULL; row++) {
-
-        jpp_report_args_init(&args);
-        args.max_seconds = 300;
-        memset(&err, 0, sizeof(jpp_err_t));
-
-        rc = jpp_args_query(&args, row->query, strlen(row->query), &err);
-        is_set = row->why == NULL && row->query[0] != '\0';
-
-        jpp_is_u64(rc, row->why != NULL ? JPP_ERR_ARG : JPP_OK, "\"%s\"",
-                   row->query);
-        jpp_is_u64(args.values[key], row->value, "its value");
-        jpp_is_u64(args.worker, row->worker, "its worker");
-        jpp_is_u64(args.is_set[key], is_set, "is it set");
-        jpp_is_str(err.text, row->why != NULL ? row->why : "", "its sentence");
-    }
 }

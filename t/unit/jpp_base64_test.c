@@ -5,22 +5,29 @@
 #include "jpp_test.h"
 
 
-static void jpp_base64_test_rfc(void);
-static void jpp_base64_test_pieces(void);
-static void jpp_base64_test_fails(void);
-static const char *jpp_base64_text(jpp_arena_t *arena, const char *data,
-    size_t len, size_t piece);
-static int jpp_base64_full(void *ctx, const uint8_t *data, size_t len);
-
-
-int
-main(void)
+static const char *
+jpp_base64_text(jpp_arena_t *arena, const char *data, size_t len, size_t piece)
 {
-    jpp_base64_test_rfc();
-    jpp_base64_test_pieces();
-    jpp_base64_test_fails();
+    size_t         i;
+    uint8_t        buffer[8];
+    jpp_vec_t     *vec;
+    jpp_sink_t     sink;
+    jpp_base64_t   b64;
 
-    return jpp_done();
+    vec = jpp_vec_create(arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
+    jpp_base64_open(&b64, arena, &sink);
+
+    for (i = 0; i < len; i += piece) {
+        jpp_sink_write(&b64.sink, data + i, len - i < piece ? len - i : piece);
+        (void) jpp_sink_flush(&b64.sink);
+    }
+
+    jpp_is_u64(jpp_base64_close(&b64), 0, "closed");
+    jpp_sink_char(&sink, '\0');
+    jpp_is_u64(jpp_sink_flush(&sink), 0, "written");
+
+    return (const char *) vec->data;
 }
 
 
@@ -82,6 +89,17 @@ jpp_base64_test_pieces(void)
 }
 
 
+static int
+jpp_base64_full(void *ctx, const uint8_t *data, size_t len)
+{
+    (void) ctx;
+    (void) data;
+    (void) len;
+
+    return ENOSPC;
+}
+
+
 static void
 jpp_base64_test_fails(void)
 {
@@ -106,38 +124,12 @@ jpp_base64_test_fails(void)
 }
 
 
-static const char *
-jpp_base64_text(jpp_arena_t *arena, const char *data, size_t len, size_t piece)
+int
+main(void)
 {
-    size_t         i;
-    uint8_t        buffer[8];
-    jpp_vec_t     *vec;
-    jpp_sink_t     sink;
-    jpp_base64_t   b64;
+    jpp_base64_test_rfc();
+    jpp_base64_test_pieces();
+    jpp_base64_test_fails();
 
-    vec = jpp_vec_create(arena);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
-    jpp_base64_open(&b64, arena, &sink);
-
-    for (i = 0; i < len; i += piece) {
-        jpp_sink_write(&b64.sink, data + i, len - i < piece ? len - i : piece);
-        (void) jpp_sink_flush(&b64.sink);
-    }
-
-    jpp_is_u64(jpp_base64_close(&b64), 0, "closed");
-    jpp_sink_char(&sink, '\0');
-    jpp_is_u64(jpp_sink_flush(&sink), 0, "written");
-
-    return (const char *) vec->data;
-}
-
-
-static int
-jpp_base64_full(void *ctx, const uint8_t *data, size_t len)
-{
-    (void) ctx;
-    (void) data;
-    (void) len;
-
-    return ENOSPC;
+    return jpp_done();
 }

@@ -26,15 +26,6 @@ typedef struct {
 } parsed_t;
 
 
-static void test_parse(void);
-static void test_stack(void (*function)(void), const char *name);
-static void sleeps(void);
-static void vforks(void);
-static void spawns(void);
-static bool is_wanted(int64_t call);
-static void *look(void *data);
-
-
 static const parsed_t  parsed[] = {
     { "running\n", JPP_BLOCKED_RUNS, 0, 0, 0 },
     { "232 0x8 0x55 0x200 0xffff 0x0 0x1 0x7ffc10 0x7f20\n",
@@ -61,34 +52,6 @@ static volatile int    is_there;
 static jpp_blocked_t   seen;
 static uintptr_t       pcs[DEPTH];
 static uint32_t        depth;
-
-
-int
-main(void)
-{
-    tid = getpid();
-
-    test_parse();
-
-    jpp_is_u64(jpp_backtrace_start(), true, "the unwinder starts");
-    test_stack(sleeps, "a sleep");
-    if (JPP_IS_SANITIZED) {
-        return jpp_done();
-    }
-
-    test_stack(vforks, "an uninterruptible wait");
-    test_stack(spawns, "one in code without call-frame information");
-
-    jpp_blocked_read(1 << 30, &seen);
-    jpp_ok(seen.state == JPP_BLOCKED_UNKNOWN, "no such thread");
-
-    seen.state = JPP_BLOCKED_WAITS;
-    seen.rsp = (uintptr_t) &is_there;
-    jpp_is_u64(jpp_backtrace_blocked(&seen, pcs, DEPTH), 0,
-               "what is not the main thread's stack is not read");
-
-    return jpp_done();
-}
 
 
 static void
@@ -130,6 +93,47 @@ test_parse(void)
     jpp_ok(jpp_blocked_is_idle(&blocked), "loops wait in ppoll()");
     blocked.call = SYS_read;
     jpp_ok(!jpp_blocked_is_idle(&blocked), "and not in read()");
+}
+
+
+static bool
+is_wanted(int64_t call)
+{
+    size_t  i;
+
+    for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (call == calls[i]) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static void *
+look(void *data)
+{
+    jpp_blocked_t    now;
+    struct timespec  time = { 0, 1000000 };
+
+    (void) data;
+
+    do {
+        (void) nanosleep(&time, NULL);
+
+        jpp_blocked_read(tid, &seen);
+
+        if (seen.state == JPP_BLOCKED_WAITS && is_wanted(seen.call)) {
+            depth = jpp_backtrace_blocked(&seen, pcs, DEPTH);
+            jpp_blocked_read(tid, &now);
+        }
+
+    } while (depth == 0 || memcmp(&now, &seen, sizeof(now)) != 0);
+
+    is_there = 1;
+
+    return NULL;
 }
 
 
@@ -231,42 +235,29 @@ spawns(void)
 }
 
 
-static bool
-is_wanted(int64_t call)
+int
+main(void)
 {
-    size_t  i;
+    tid = getpid();
 
-    for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-        if (call == calls[i]) {
-            return true;
-        }
+    test_parse();
+
+    jpp_is_u64(jpp_backtrace_start(), true, "the unwinder starts");
+    test_stack(sleeps, "a sleep");
+    if (JPP_IS_SANITIZED) {
+        return jpp_done();
     }
 
-    return false;
-}
+    test_stack(vforks, "an uninterruptible wait");
+    test_stack(spawns, "one in code without call-frame information");
 
+    jpp_blocked_read(1 << 30, &seen);
+    jpp_ok(seen.state == JPP_BLOCKED_UNKNOWN, "no such thread");
 
-static void *
-look(void *data)
-{
-    jpp_blocked_t    now;
-    struct timespec  time = { 0, 1000000 };
+    seen.state = JPP_BLOCKED_WAITS;
+    seen.rsp = (uintptr_t) &is_there;
+    jpp_is_u64(jpp_backtrace_blocked(&seen, pcs, DEPTH), 0,
+               "what is not the main thread's stack is not read");
 
-    (void) data;
-
-    do {
-        (void) nanosleep(&time, NULL);
-
-        jpp_blocked_read(tid, &seen);
-
-        if (seen.state == JPP_BLOCKED_WAITS && is_wanted(seen.call)) {
-            depth = jpp_backtrace_blocked(&seen, pcs, DEPTH);
-            jpp_blocked_read(tid, &now);
-        }
-
-    } while (depth == 0 || memcmp(&now, &seen, sizeof(now)) != 0);
-
-    is_there = 1;
-
-    return NULL;
+    return jpp_done();
 }

@@ -14,36 +14,8 @@
 #define JPP_TEST_STACK  (64 * 1024)
 
 
-static void jpp_cgroup_test_versions(void);
-static void jpp_cgroup_test_levels(void);
-static void jpp_cgroup_test_containers(void);
-static void jpp_cgroup_test_odd(void);
-static void jpp_cgroup_test_deep(void);
-static void jpp_cgroup_test_gone(void);
-static void jpp_cgroup_test_here(void);
-static void jpp_cgroup_test_stack(void);
-static void *jpp_cgroup_test_run(void *data);
-static bool jpp_cgroup_test_read(const char *name);
-
-
 static jpp_err_t     jpp_cgroup_test_err;
 static jpp_cgroup_t  jpp_cgroup_test;
-
-
-int
-main(void)
-{
-    jpp_cgroup_test_versions();
-    jpp_cgroup_test_levels();
-    jpp_cgroup_test_containers();
-    jpp_cgroup_test_odd();
-    jpp_cgroup_test_deep();
-    jpp_cgroup_test_gone();
-    jpp_cgroup_test_here();
-    jpp_cgroup_test_stack();
-
-    return jpp_done();
-}
 
 
 static bool
@@ -280,6 +252,18 @@ jpp_cgroup_test_here(void)
 }
 
 
+static void *
+jpp_cgroup_test_run(void *data)
+{
+    (void) data;
+
+    (void) jpp_cgroup_read(&jpp_cgroup_test, "t/data/cgroup/v2", NULL);
+    (void) jpp_cgroup_read(&jpp_cgroup_test, "t/data/cgroup/v1", NULL);
+
+    return NULL;
+}
+
+
 /*
  * Threads and coroutines have small stacks: what was touched of one is no more
  * than they have.  Sanitizers put frames elsewhere, or make them larger.
@@ -321,13 +305,17 @@ jpp_cgroup_test_stack(void)
 }
 
 
-static void *
-jpp_cgroup_test_run(void *data)
+int
+main(void)
 {
-    (void) data;
+    jpp_cgroup_test_versions();
+    jpp_cgroup_test_levels();
+    jpp_cgroup_test_containers();
+    jpp_cgroup_test_odd();
+    jpp_cgroup_test_deep();
+    jpp_cgroup_test_gone();
+    jpp_cgroup_test_here();
+    jpp_cgroup_test_stack();
 
-    (void) jpp_cgroup_read(&jpp_cgroup_test, "t/data/cgroup/v2", NULL);
-    (void) jpp_cgroup_read(&jpp_cgroup_test, "t/data/cgroup/v1", NULL);
-
-    return NULL;
+    return jpp_done();
 }

@@ -12,33 +12,6 @@
 #include "jpp_test_golden.h"
 
 
-static void jpp_test_page(void);
-static void jpp_test_no_worker(void);
-static void jpp_test_verdict(void);
-static void jpp_test_problems(void);
-static void jpp_test_tags(void);
-static void jpp_test_evil(void);
-static void jpp_test_links(void);
-static void jpp_test_acts(void);
-static void jpp_test_remedies(void);
-static void jpp_test_samples(void);
-static void jpp_test_outcome(const jpp_fleet_t *fleet);
-static bool jpp_console_has_act(const char *act);
-static bool jpp_console_has_word(const char *words, const char *word);
-static void jpp_test_policy(void);
-static void jpp_console_hash(const char *element, char hash[64]);
-static void jpp_test_size(void);
-static size_t jpp_console_size(size_t n);
-static void jpp_console_live(jpp_worker_t *worker, jpp_history_t *history,
-    uint32_t index);
-static void jpp_test_table(void);
-static void jpp_test_fails(void);
-static const char *jpp_console_tag(const char *p, char name[16]);
-static unsigned jpp_console_count(const char *text);
-static void jpp_console_drop_script(jpp_output_t *output);
-static void jpp_console_write(const jpp_fleet_t *fleet, jpp_sink_t *sink);
-
-
 static jpp_output_t         jpp_output, jpp_evil;
 static jpp_zone_t           jpp_console_zone;
 static uint64_t             jpp_console_unclean;
@@ -49,25 +22,57 @@ static const jpp_console_link_t
 static const jpp_outcome_t *jpp_console_outcome;
 
 
-int
-main(void)
-{
-    jpp_test_page();
-    jpp_test_no_worker();
-    jpp_test_verdict();
-    jpp_test_problems();
-    jpp_test_tags();
-    jpp_test_evil();
-    jpp_test_links();
-    jpp_test_acts();
-    jpp_test_remedies();
-    jpp_test_samples();
-    jpp_test_policy();
-    jpp_test_size();
-    jpp_test_table();
-    jpp_test_fails();
+/* the shape that the helpers of jpp_test_fleet.h call */
 
-    return jpp_done();
+static void
+jpp_console_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    static const jpp_console_link_t  links[] = {
+        { "heap", "What is allocated.", "go tool pprof \"${URL}heap\"",
+          false },
+        { "heap?format=jemalloc&worker=self", "One <worker>.",
+          "curl \"${URL}heap?format=jemalloc&worker=self\"", false },
+        { "control", "Changes.", "curl -d lg_sample=14 \"${URL}control\"",
+          true },
+        { NULL, NULL, NULL, false }
+    };
+
+    jpp_console_t                    console = { 0 };
+    jpp_telemetry_t                  telemetry = { 0 };
+    jpp_system_t                     system;
+
+    memset(&system, 0xff, sizeof(jpp_system_t));
+
+    telemetry.fleet = fleet;
+    telemetry.system = &system;
+    telemetry.zones = &jpp_console_zone;
+    telemetry.n_zones = jpp_console_zone.name != NULL;
+    telemetry.unclean_exits = jpp_console_unclean;
+    telemetry.cgroup = jpp_console_cgroup;
+
+    console.telemetry = &telemetry;
+    console.links = jpp_console_links != NULL ? jpp_console_links : links;
+    console.outcome = jpp_console_outcome;
+    console.has_control = jpp_console_has_control;
+    console.now = 1795233720 + 2 * 3600 + 13 * 60 + 5;
+
+    jpp_console_html(&console, sink);
+}
+
+
+static unsigned
+jpp_console_count(const char *text)
+{
+    unsigned     n;
+    const char  *p;
+
+    n = 0;
+
+    for (p = jpp_output.text; (p = strstr(p, text)) != NULL; p++) {
+        n++;
+    }
+
+    return n;
 }
 
 
@@ -298,6 +303,45 @@ jpp_test_problems(void)
 }
 
 
+/* What the page runs is the module's own, and is not HTML. */
+
+static void
+jpp_console_drop_script(jpp_output_t *output)
+{
+    char  *script, *end;
+
+    script = strstr(output->text, "<script>");
+    end = strstr(output->text, "</script>");
+
+    if (jpp_ok(script != NULL && end != NULL, "there is a script")) {
+        script += strlen("<script>");
+        memmove(script, end, strlen(end) + 1);
+    }
+}
+
+
+/* The name of the tag at or behind P, and what follows it; NULL: no more. */
+
+static const char *
+jpp_console_tag(const char *p, char name[16])
+{
+    size_t  len;
+
+    p = strchr(p, '<');
+    if (p == NULL) {
+        return NULL;
+    }
+
+    len = strcspn(++p, " >");
+    len = len < 15 ? len : 15;
+
+    memcpy(name, p, len);
+    name[len] = '\0';
+
+    return p;
+}
+
+
 /* Every element is closed, in order; none runs or fetches anything. */
 
 static void
@@ -366,23 +410,6 @@ jpp_test_tags(void)
         }
 
         jpp_is_u64(wrong, 0, "nothing like \"%s\"", bad[i]);
-    }
-}
-
-
-/* What the page runs is the module's own, and is not HTML. */
-
-static void
-jpp_console_drop_script(jpp_output_t *output)
-{
-    char  *script, *end;
-
-    script = strstr(output->text, "<script>");
-    end = strstr(output->text, "</script>");
-
-    if (jpp_ok(script != NULL && end != NULL, "there is a script")) {
-        script += strlen("<script>");
-        memmove(script, end, strlen(end) + 1);
     }
 }
 
@@ -463,44 +490,6 @@ jpp_test_table(void)
         end[strlen("</table>") + 1] = '\0';
         jpp_is_golden(table, "console-tables.html");
     }
-}
-
-
-/* The name of the tag at or behind P, and what follows it; NULL: no more. */
-
-static const char *
-jpp_console_tag(const char *p, char name[16])
-{
-    size_t  len;
-
-    p = strchr(p, '<');
-    if (p == NULL) {
-        return NULL;
-    }
-
-    len = strcspn(++p, " >");
-    len = len < 15 ? len : 15;
-
-    memcpy(name, p, len);
-    name[len] = '\0';
-
-    return p;
-}
-
-
-static unsigned
-jpp_console_count(const char *text)
-{
-    unsigned     n;
-    const char  *p;
-
-    n = 0;
-
-    for (p = jpp_output.text; (p = strstr(p, text)) != NULL; p++) {
-        n++;
-    }
-
-    return n;
 }
 
 
@@ -616,6 +605,68 @@ jpp_test_links(void)
     jpp_ok(strstr(jpp_output.text, "<a id=\"pools\" href=\"pools?format=top")
            != NULL, "who has it");
     jpp_ok(strstr(jpp_output.text, "<a id=\"heap\"") == NULL, "but no heap");
+}
+
+
+/* Is there the form of ACT? */
+
+static bool
+jpp_console_has_act(const char *act)
+{
+    char  id[64];
+
+    (void) snprintf(id, sizeof(id), "id=\"act-%s\"", act);
+
+    return strstr(jpp_output.text, id) != NULL;
+}
+
+
+/* Is WORD one of WORDS? */
+
+static bool
+jpp_console_has_word(const char *words, const char *word)
+{
+    size_t       len;
+    const char  *p;
+
+    len = strlen(word);
+
+    for (p = words; *p != '\0'; p += strspn(p, " ")) {
+
+        if (strcspn(p, " ") == len && memcmp(p, word, len) == 0) {
+            return true;
+        }
+
+        p += strcspn(p, " ");
+    }
+
+    return false;
+}
+
+
+static void
+jpp_test_outcome(const jpp_fleet_t *fleet)
+{
+    jpp_outcome_t  outcome;
+
+    static const char  query[] = "purge=1&purged=2097152&done=1&asked=2";
+
+    jpp_ok(jpp_outcome_read(&outcome, query, strlen(query)), "an outcome");
+
+    jpp_console_has_control = true;
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, fleet, 0);
+    jpp_ok(strstr(jpp_output.text, "<p id=\"outcome\" role=\"status\"></p>")
+           != NULL, "nothing was done");
+
+    jpp_console_outcome = &outcome;
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, fleet, 0);
+    jpp_console_outcome = NULL;
+    jpp_console_has_control = false;
+
+    jpp_ok(strstr(jpp_output.text, "<p id=\"outcome\" role=\"status\" class="
+                  "\"bad\">1 of 2 workers have done it; 2.0 MiB went back to "
+                  "the kernel. Last errors below the workers say why ")
+           != NULL, "what was done, and what was not");
 }
 
 
@@ -777,140 +828,6 @@ jpp_test_samples(void)
 }
 
 
-static void
-jpp_test_outcome(const jpp_fleet_t *fleet)
-{
-    jpp_outcome_t  outcome;
-
-    static const char  query[] = "purge=1&purged=2097152&done=1&asked=2";
-
-    jpp_ok(jpp_outcome_read(&outcome, query, strlen(query)), "an outcome");
-
-    jpp_console_has_control = true;
-    (void) jpp_output_fill(&jpp_output, jpp_console_write, fleet, 0);
-    jpp_ok(strstr(jpp_output.text, "<p id=\"outcome\" role=\"status\"></p>")
-           != NULL, "nothing was done");
-
-    jpp_console_outcome = &outcome;
-    (void) jpp_output_fill(&jpp_output, jpp_console_write, fleet, 0);
-    jpp_console_outcome = NULL;
-    jpp_console_has_control = false;
-
-    jpp_ok(strstr(jpp_output.text, "<p id=\"outcome\" role=\"status\" class="
-                  "\"bad\">1 of 2 workers have done it; 2.0 MiB went back to "
-                  "the kernel. Last errors below the workers say why ")
-           != NULL, "what was done, and what was not");
-}
-
-
-/* Is there the form of ACT? */
-
-static bool
-jpp_console_has_act(const char *act)
-{
-    char  id[64];
-
-    (void) snprintf(id, sizeof(id), "id=\"act-%s\"", act);
-
-    return strstr(jpp_output.text, id) != NULL;
-}
-
-
-/* Is WORD one of WORDS? */
-
-static bool
-jpp_console_has_word(const char *words, const char *word)
-{
-    size_t       len;
-    const char  *p;
-
-    len = strlen(word);
-
-    for (p = words; *p != '\0'; p += strspn(p, " ")) {
-
-        if (strcspn(p, " ") == len && memcmp(p, word, len) == 0) {
-            return true;
-        }
-
-        p += strcspn(p, " ");
-    }
-
-    return false;
-}
-
-
-/* the shape that the helpers of jpp_test_fleet.h call */
-
-static void
-jpp_console_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
-{
-    static const jpp_console_link_t  links[] = {
-        { "heap", "What is allocated.", "go tool pprof \"${URL}heap\"",
-          false },
-        { "heap?format=jemalloc&worker=self", "One <worker>.",
-          "curl \"${URL}heap?format=jemalloc&worker=self\"", false },
-        { "control", "Changes.", "curl -d lg_sample=14 \"${URL}control\"",
-          true },
-        { NULL, NULL, NULL, false }
-    };
-
-    jpp_console_t                    console = { 0 };
-    jpp_telemetry_t                  telemetry = { 0 };
-    jpp_system_t                     system;
-
-    memset(&system, 0xff, sizeof(jpp_system_t));
-
-    telemetry.fleet = fleet;
-    telemetry.system = &system;
-    telemetry.zones = &jpp_console_zone;
-    telemetry.n_zones = jpp_console_zone.name != NULL;
-    telemetry.unclean_exits = jpp_console_unclean;
-    telemetry.cgroup = jpp_console_cgroup;
-
-    console.telemetry = &telemetry;
-    console.links = jpp_console_links != NULL ? jpp_console_links : links;
-    console.outcome = jpp_console_outcome;
-    console.has_control = jpp_console_has_control;
-    console.now = 1795233720 + 2 * 3600 + 13 * 60 + 5;
-
-    jpp_console_html(&console, sink);
-}
-
-
-/* the browser takes style and script only if their hashes are the policy's */
-
-static void
-jpp_test_policy(void)
-{
-    char          hash[64], expected[600];
-    jpp_fleet_t   fleet = jpp_fleet_of(0, NULL, 0);
-
-    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
-
-    jpp_console_hash("style", hash);
-
-    (void) snprintf(expected, sizeof(expected), "; style-src 'sha256-%s='; "
-                    "img-src blob:; connect-src 'self'; base-uri 'none'; "
-                    "form-action 'none'; frame-ancestors 'none'; trusted-types "
-                    "'none'; require-trusted-types-for 'script'", hash);
-
-    jpp_ok(strstr(jpp_console_policy, expected) != NULL, "its style, and no "
-           "more than it needs");
-
-    jpp_console_hash("script", hash);
-
-    (void) snprintf(expected, sizeof(expected), "default-src 'none'; "
-                    "script-src 'sha256-%s='; ", hash);
-
-    jpp_ok(strstr(jpp_console_policy, expected) == jpp_console_policy,
-           "its script");
-    jpp_ok(strstr(jpp_console_policy_control, expected)
-           == jpp_console_policy_control, "with control, too");
-    jpp_ok(strstr(jpp_console_policy_control, "; form-action 'self'; ")
-           != NULL, "which has forms");
-}
-
-
 /* What ELEMENT of the page holds, as perl hashes it. */
 
 static void
@@ -954,19 +871,71 @@ jpp_console_hash(const char *element, char hash[64])
 }
 
 
-/* Workers with 120 points that have nothing to do with each other. */
+/* the browser takes style and script only if their hashes are the policy's */
 
 static void
-jpp_test_size(void)
+jpp_test_policy(void)
 {
-    size_t  eight, many;
+    char          hash[64], expected[600];
+    jpp_fleet_t   fleet = jpp_fleet_of(0, NULL, 0);
 
-    eight = jpp_console_size(8);
-    many = jpp_console_size(64);
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
 
-    jpp_diag("8 workers: %zu bytes with gzip, 64: %zu", eight, many);
-    jpp_ok(eight != 0 && eight <= 20 * 1024, "8 workers: 20 KiB at most");
-    jpp_ok(many != 0 && many <= 90 * 1024, "64 workers: 90 KiB at most");
+    jpp_console_hash("style", hash);
+
+    (void) snprintf(expected, sizeof(expected), "; style-src 'sha256-%s='; "
+                    "img-src blob:; connect-src 'self'; base-uri 'none'; "
+                    "form-action 'none'; frame-ancestors 'none'; trusted-types "
+                    "'none'; require-trusted-types-for 'script'", hash);
+
+    jpp_ok(strstr(jpp_console_policy, expected) != NULL, "its style, and no "
+           "more than it needs");
+
+    jpp_console_hash("script", hash);
+
+    (void) snprintf(expected, sizeof(expected), "default-src 'none'; "
+                    "script-src 'sha256-%s='; ", hash);
+
+    jpp_ok(strstr(jpp_console_policy, expected) == jpp_console_policy,
+           "its script");
+    jpp_ok(strstr(jpp_console_policy_control, expected)
+           == jpp_console_policy_control, "with control, too");
+    jpp_ok(strstr(jpp_console_policy_control, "; form-action 'self'; ")
+           != NULL, "which has forms");
+}
+
+
+static void
+jpp_console_live(jpp_worker_t *worker, jpp_history_t *history, uint32_t index)
+{
+    uint64_t         i;
+
+    static uint64_t  random = 88172645463325252ULL;
+
+    *worker = jpp_fleet_worker(index, JPP_JEMALLOC_READY);
+    worker->history = history;
+    worker->activity.connections = 16384;
+
+    history->interval = 640;
+    history->n = JPP_HISTORY_POINTS;
+
+    for (i = 0; i < JPP_HISTORY_POINTS; i++) {
+
+        /* xorshift64 */
+
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+
+        history->points[i].rss = random % (1 << 30);
+        history->points[i].allocated = random % (1 << 29);
+    }
+
+    worker->activity.usage.rss = random % (1 << 30);
+    worker->activity.usage.rss_anon = random % (1 << 29);
+    worker->stats.allocated = random % (1 << 28);
+    worker->activity.connections_free = random % 16384;
+    worker->activity.loop.max = random % 1000;
 }
 
 
@@ -1017,37 +986,19 @@ jpp_console_size(size_t n)
 }
 
 
+/* Workers with 120 points that have nothing to do with each other. */
+
 static void
-jpp_console_live(jpp_worker_t *worker, jpp_history_t *history, uint32_t index)
+jpp_test_size(void)
 {
-    uint64_t         i;
+    size_t  eight, many;
 
-    static uint64_t  random = 88172645463325252ULL;
+    eight = jpp_console_size(8);
+    many = jpp_console_size(64);
 
-    *worker = jpp_fleet_worker(index, JPP_JEMALLOC_READY);
-    worker->history = history;
-    worker->activity.connections = 16384;
-
-    history->interval = 640;
-    history->n = JPP_HISTORY_POINTS;
-
-    for (i = 0; i < JPP_HISTORY_POINTS; i++) {
-
-        /* xorshift64 */
-
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-
-        history->points[i].rss = random % (1 << 30);
-        history->points[i].allocated = random % (1 << 29);
-    }
-
-    worker->activity.usage.rss = random % (1 << 30);
-    worker->activity.usage.rss_anon = random % (1 << 29);
-    worker->stats.allocated = random % (1 << 28);
-    worker->activity.connections_free = random % 16384;
-    worker->activity.loop.max = random % 1000;
+    jpp_diag("8 workers: %zu bytes with gzip, 64: %zu", eight, many);
+    jpp_ok(eight != 0 && eight <= 20 * 1024, "8 workers: 20 KiB at most");
+    jpp_ok(many != 0 && many <= 90 * 1024, "64 workers: 90 KiB at most");
 }
 
 
@@ -1061,4 +1012,26 @@ jpp_test_fails(void)
     fleet = jpp_fleet_of(1, &worker, 1);
 
     jpp_output_fails(&jpp_output, jpp_console_write, &fleet);
+}
+
+
+int
+main(void)
+{
+    jpp_test_page();
+    jpp_test_no_worker();
+    jpp_test_verdict();
+    jpp_test_problems();
+    jpp_test_tags();
+    jpp_test_evil();
+    jpp_test_links();
+    jpp_test_acts();
+    jpp_test_remedies();
+    jpp_test_samples();
+    jpp_test_policy();
+    jpp_test_size();
+    jpp_test_table();
+    jpp_test_fails();
+
+    return jpp_done();
 }

@@ -6,36 +6,10 @@
 #define JPP_MIB  ((uint64_t) 1024 * 1024)
 
 
-static void jpp_test_trend(void);
-static void jpp_test_scale(void);
-static void jpp_test_time(void);
-static void jpp_test_limit(void);
-static void jpp_test_none(void);
-static void jpp_test_ages(void);
-static void jpp_time_history(jpp_history_t *history, uint64_t seconds,
-    uint64_t from, uint64_t step);
-static const char *jpp_time_shown(const jpp_fleet_t *fleet);
-static void jpp_time_write(const jpp_fleet_t *fleet, jpp_sink_t *sink);
-
-
 static jpp_output_t          jpp_output;
 static const jpp_cgroup_t   *jpp_time_cgroup;
 static bool                  jpp_time_is_trend;
 static int64_t               jpp_time_now;
-
-
-int
-main(void)
-{
-    jpp_test_trend();
-    jpp_test_scale();
-    jpp_test_time();
-    jpp_test_limit();
-    jpp_test_none();
-    jpp_test_ages();
-
-    return jpp_done();
-}
 
 
 /* One point for each five seconds: FROM, and STEP more each time. */
@@ -54,6 +28,35 @@ jpp_time_history(jpp_history_t *history, uint64_t seconds, uint64_t from,
         point.rss = 2 * point.allocated;
         jpp_history_add(history, i, &point);
     }
+}
+
+
+static void
+jpp_time_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    jpp_console_t    console = { 0 };
+    jpp_telemetry_t  telemetry = { 0 };
+
+    if (jpp_time_is_trend) {
+        jpp_console_trend(&fleet->workers[0], jpp_console_most(fleet), sink);
+        return;
+    }
+
+    telemetry.fleet = fleet;
+    telemetry.cgroup = jpp_time_cgroup;
+    console.telemetry = &telemetry;
+    console.now = jpp_time_now;
+
+    jpp_console_time(&console, sink);
+}
+
+
+static const char *
+jpp_time_shown(const jpp_fleet_t *fleet)
+{
+    (void) jpp_output_fill(&jpp_output, jpp_time_write, fleet, 0);
+
+    return jpp_output.text;
 }
 
 
@@ -276,30 +279,15 @@ jpp_test_none(void)
 }
 
 
-static const char *
-jpp_time_shown(const jpp_fleet_t *fleet)
+int
+main(void)
 {
-    (void) jpp_output_fill(&jpp_output, jpp_time_write, fleet, 0);
+    jpp_test_trend();
+    jpp_test_scale();
+    jpp_test_time();
+    jpp_test_limit();
+    jpp_test_none();
+    jpp_test_ages();
 
-    return jpp_output.text;
-}
-
-
-static void
-jpp_time_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
-{
-    jpp_console_t    console = { 0 };
-    jpp_telemetry_t  telemetry = { 0 };
-
-    if (jpp_time_is_trend) {
-        jpp_console_trend(&fleet->workers[0], jpp_console_most(fleet), sink);
-        return;
-    }
-
-    telemetry.fleet = fleet;
-    telemetry.cgroup = jpp_time_cgroup;
-    console.telemetry = &telemetry;
-    console.now = jpp_time_now;
-
-    jpp_console_time(&console, sink);
+    return jpp_done();
 }

@@ -47,18 +47,6 @@ typedef struct {
 } jpp_case_t;
 
 
-static size_t jpp_build(uint8_t *out, const jpp_edit_t *edits, size_t n);
-static unsigned jpp_check(const uint8_t *data, size_t len, unsigned flags,
-    char **text);
-static void jpp_test_cases(void);
-static void jpp_test_strings(void);
-static void jpp_test_names(void);
-static void jpp_test_gzip(void);
-static void jpp_test_cut(void);
-static void jpp_test_print(void);
-static size_t jpp_compress(uint8_t *out, const uint8_t *data, size_t len);
-
-
 enum {
     NONE = 0, S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14,
     S15, S16, S17, T0, T1, T2, T3, M1, M2, L1, L2, L3, L4, F1, F2, F3, P1,
@@ -396,20 +384,6 @@ static const jpp_case_t  jpp_cases[] = {
 };
 
 
-int
-main(void)
-{
-    jpp_test_cases();
-    jpp_test_strings();
-    jpp_test_names();
-    jpp_test_gzip();
-    jpp_test_cut();
-    jpp_test_print();
-
-    return jpp_done();
-}
-
-
 static size_t
 jpp_build(uint8_t *out, const jpp_edit_t *edits, size_t n)
 {
@@ -589,6 +563,35 @@ jpp_test_names(void)
 }
 
 
+static size_t
+jpp_compress(uint8_t *out, const uint8_t *data, size_t len)
+{
+    size_t        n;
+    uint8_t       buffer[512];
+    jpp_vec_t    *vec;
+    jpp_sink_t    sink;
+    jpp_gzip_t    gz;
+    jpp_arena_t   arena;
+
+    jpp_arena_init(&arena, 16 * 1024 * 1024);
+
+    vec = jpp_vec_create(&arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
+
+    jpp_gzip_open(&gz, &arena, 6, &sink);
+    jpp_sink_write(&gz.sink, data, len);
+    jpp_gzip_close(&gz);
+    jpp_sink_flush(&sink);
+
+    n = vec->len;
+    memcpy(out, vec->data, n);
+
+    jpp_arena_destroy(&arena);
+
+    return n;
+}
+
+
 static void
 jpp_test_gzip(void)
 {
@@ -686,30 +689,15 @@ jpp_test_print(void)
 }
 
 
-static size_t
-jpp_compress(uint8_t *out, const uint8_t *data, size_t len)
+int
+main(void)
 {
-    size_t        n;
-    uint8_t       buffer[512];
-    jpp_vec_t    *vec;
-    jpp_sink_t    sink;
-    jpp_gzip_t    gz;
-    jpp_arena_t   arena;
+    jpp_test_cases();
+    jpp_test_strings();
+    jpp_test_names();
+    jpp_test_gzip();
+    jpp_test_cut();
+    jpp_test_print();
 
-    jpp_arena_init(&arena, 16 * 1024 * 1024);
-
-    vec = jpp_vec_create(&arena);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
-
-    jpp_gzip_open(&gz, &arena, 6, &sink);
-    jpp_sink_write(&gz.sink, data, len);
-    jpp_gzip_close(&gz);
-    jpp_sink_flush(&sink);
-
-    n = vec->len;
-    memcpy(out, vec->data, n);
-
-    jpp_arena_destroy(&arena);
-
-    return n;
+    return jpp_done();
 }

@@ -16,38 +16,10 @@
 #define JPP_TWICE(key)  key " is given twice: give it once"
 
 
-static void jpp_test_good(void);
-static void jpp_test_bad(void);
-static void jpp_test_twice(void);
-static void jpp_test_nothing(void);
-static void jpp_test_preview(void);
-static void jpp_test_json(void);
-static void jpp_test_json_evil(void);
-static void jpp_test_json_fails(void);
-static jpp_controlled_t jpp_controlled(uint32_t index);
-static void jpp_control_write(const jpp_fleet_t *fleet, jpp_sink_t *sink);
-
-
 static jpp_output_t      jpp_output;
 
 /* what jpp_control_write() writes */
 static jpp_controlled_t  jpp_workers[8];
-
-
-int
-main(void)
-{
-    jpp_test_good();
-    jpp_test_bad();
-    jpp_test_twice();
-    jpp_test_nothing();
-    jpp_test_preview();
-    jpp_test_json();
-    jpp_test_json_evil();
-    jpp_test_json_fails();
-
-    return jpp_done();
-}
 
 
 static void
@@ -313,6 +285,37 @@ jpp_test_preview(void)
 }
 
 
+static jpp_controlled_t
+jpp_controlled(uint32_t index)
+{
+    jpp_controlled_t  worker;
+
+    memset(&worker, 0, sizeof(worker));
+
+    worker.who.index = index;
+    worker.who.pid = 4711 + (int64_t) index;
+    worker.who.generation = 2;
+    worker.result.has_profiler = true;
+    worker.result.before.active = true;
+    worker.result.before.lg_sample = 19;
+    worker.result.after.lg_sample = 14;
+    worker.result.has_stats = true;
+    worker.result.resident_before = 4000000;
+    worker.result.resident_after = 3000000;
+
+    return worker;
+}
+
+
+/* the shape that the helpers of jpp_test_fleet.h call */
+
+static void
+jpp_control_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    jpp_control_json(jpp_workers, fleet->n, sink);
+}
+
+
 static void
 jpp_test_json(void)
 {
@@ -452,32 +455,17 @@ jpp_test_json_fails(void)
 }
 
 
-static jpp_controlled_t
-jpp_controlled(uint32_t index)
+int
+main(void)
 {
-    jpp_controlled_t  worker;
+    jpp_test_good();
+    jpp_test_bad();
+    jpp_test_twice();
+    jpp_test_nothing();
+    jpp_test_preview();
+    jpp_test_json();
+    jpp_test_json_evil();
+    jpp_test_json_fails();
 
-    memset(&worker, 0, sizeof(worker));
-
-    worker.who.index = index;
-    worker.who.pid = 4711 + (int64_t) index;
-    worker.who.generation = 2;
-    worker.result.has_profiler = true;
-    worker.result.before.active = true;
-    worker.result.before.lg_sample = 19;
-    worker.result.after.lg_sample = 14;
-    worker.result.has_stats = true;
-    worker.result.resident_before = 4000000;
-    worker.result.resident_after = 3000000;
-
-    return worker;
-}
-
-
-/* the shape that the helpers of jpp_test_fleet.h call */
-
-static void
-jpp_control_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
-{
-    jpp_control_json(jpp_workers, fleet->n, sink);
+    return jpp_done();
 }

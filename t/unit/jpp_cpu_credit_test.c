@@ -53,71 +53,11 @@ typedef struct {
 } jpp_thread_t;
 
 
-static void jpp_test_before(void);
-static void jpp_test_held_up(void);
-static void jpp_test_overrun(void);
-static void jpp_test_set_anew(void);
-static void jpp_test_elsewhere(void);
-static void jpp_test_missed(bool is_deaf);
-static void jpp_test_newcomer(void);
-static void jpp_test_name(void);
-static void jpp_test_moment(void);
-static void jpp_test_come_and_go(void);
-static void jpp_test_owed(void);
-static void jpp_test_wall_ends(void);
-static void jpp_test_wall_is_whole(void);
-
-static uint64_t jpp_time(clockid_t clock);
-static void jpp_burn(uint64_t nanos);
-static void jpp_burn_until(jpp_cpu_window_t *window, const char *name,
-    uint64_t nanos, jpp_thread_t *thread);
-static void jpp_ended(jpp_cpu_window_t *window);
-static uint64_t jpp_sum(const jpp_cpu_window_t *window, const char *name);
-static void jpp_scanned(uint32_t n);
-static void jpp_burns(jpp_thread_t *thread);
-static jpp_thread_t *jpp_start(bool is_deaf, const char *name);
-static void jpp_stop(jpp_thread_t *thread);
-static void *jpp_thread(void *data);
-
-
 static volatile bool           jpp_is_held;    /* once a timer is set */
 static volatile bool           jpp_is_inside;
 static volatile pid_t          jpp_hidden;     /* a thread that is not listed */
 static jpp_thread_t *volatile  jpp_momentary;  /* that blocks for a look */
 static volatile unsigned long  jpp_work;
-
-
-int
-main(void)
-{
-    jpp_err_t  err;
-
-    if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
-        jpp_ok(true, "no unwinder: %s", err.text);
-        return jpp_done();
-    }
-
-    /* a test that hangs has failed */
-
-    (void) alarm(120);
-
-    jpp_test_before();
-    jpp_test_held_up();
-    jpp_test_overrun();
-    jpp_test_set_anew();
-    jpp_test_elsewhere();
-    jpp_test_missed(true);
-    jpp_test_missed(false);
-    jpp_test_newcomer();
-    jpp_test_name();
-    jpp_test_moment();
-    jpp_test_come_and_go();
-    jpp_test_owed();
-    jpp_test_wall_ends();
-    jpp_test_wall_is_whole();
-
-    return jpp_done();
-}
 
 
 int
@@ -258,6 +198,46 @@ jpp_burn(uint64_t nanos)
 }
 
 
+/* What WINDOW has of threads with NAME; NULL: of all. */
+
+static uint64_t
+jpp_sum(const jpp_cpu_window_t *window, const char *name)
+{
+    uint32_t               i;
+    uint64_t               sum;
+    const char            (*names)[JPP_BLOCKED_NAME];
+    const jpp_cpu_site_t  *site;
+
+    names = window->closed != 0 ? window->seen.names
+                                : jpp_cpu_sampler.threads.names;
+
+    for (i = 0, sum = 0; i < window->table.n_sites; i++) {
+
+        site = &window->table.sites[i];
+
+        if (name == NULL
+            || strcmp(names[site->name], name) == 0)
+        {
+            sum += site->nanos;
+        }
+    }
+
+    return sum;
+}
+
+
+static void
+jpp_burns(jpp_thread_t *thread)
+{
+    thread->has_burnt = false;
+    thread->may_burn = true;
+
+    while (!thread->has_burnt) {
+        (void) usleep(1000);
+    }
+}
+
+
 /*
  * The kernel looks at timers when its clock ticks, and on a busy machine others
  * may run at each of these moments for long.  So THREAD, or without one this
@@ -299,34 +279,6 @@ jpp_ended(jpp_cpu_window_t *window)
 }
 
 
-/* What WINDOW has of threads with NAME; NULL: of all. */
-
-static uint64_t
-jpp_sum(const jpp_cpu_window_t *window, const char *name)
-{
-    uint32_t               i;
-    uint64_t               sum;
-    const char            (*names)[JPP_BLOCKED_NAME];
-    const jpp_cpu_site_t  *site;
-
-    names = window->closed != 0 ? window->seen.names
-                                : jpp_cpu_sampler.threads.names;
-
-    for (i = 0, sum = 0; i < window->table.n_sites; i++) {
-
-        site = &window->table.sites[i];
-
-        if (name == NULL
-            || strcmp(names[site->name], name) == 0)
-        {
-            sum += site->nanos;
-        }
-    }
-
-    return sum;
-}
-
-
 /* The sampler looks who is there N times. */
 
 static void
@@ -342,34 +294,6 @@ jpp_scanned(uint32_t n)
     {
         (void) usleep(1000);
     }
-}
-
-
-static jpp_thread_t *
-jpp_start(bool is_deaf, const char *name)
-{
-    jpp_thread_t  *thread;
-
-    thread = calloc(1, sizeof(jpp_thread_t));
-    thread->is_deaf = is_deaf;
-    thread->name = name;
-
-    (void) pthread_create(&thread->id, NULL, jpp_thread, thread);
-
-    while (thread->tid == 0) {
-        (void) usleep(100);
-    }
-
-    return thread;
-}
-
-
-static void
-jpp_stop(jpp_thread_t *thread)
-{
-    thread->is_over = true;
-    (void) pthread_join(thread->id, NULL);
-    free(thread);
 }
 
 
@@ -409,15 +333,31 @@ jpp_thread(void *data)
 }
 
 
-static void
-jpp_burns(jpp_thread_t *thread)
+static jpp_thread_t *
+jpp_start(bool is_deaf, const char *name)
 {
-    thread->has_burnt = false;
-    thread->may_burn = true;
+    jpp_thread_t  *thread;
 
-    while (!thread->has_burnt) {
-        (void) usleep(1000);
+    thread = calloc(1, sizeof(jpp_thread_t));
+    thread->is_deaf = is_deaf;
+    thread->name = name;
+
+    (void) pthread_create(&thread->id, NULL, jpp_thread, thread);
+
+    while (thread->tid == 0) {
+        (void) usleep(100);
     }
+
+    return thread;
+}
+
+
+static void
+jpp_stop(jpp_thread_t *thread)
+{
+    thread->is_over = true;
+    (void) pthread_join(thread->id, NULL);
+    free(thread);
 }
 
 
@@ -987,4 +927,37 @@ jpp_test_wall_is_whole(void)
     }
 
     jpp_is_u64(sum, lasted, "what a thread did is all of the time");
+}
+
+
+int
+main(void)
+{
+    jpp_err_t  err;
+
+    if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
+        jpp_ok(true, "no unwinder: %s", err.text);
+        return jpp_done();
+    }
+
+    /* a test that hangs has failed */
+
+    (void) alarm(120);
+
+    jpp_test_before();
+    jpp_test_held_up();
+    jpp_test_overrun();
+    jpp_test_set_anew();
+    jpp_test_elsewhere();
+    jpp_test_missed(true);
+    jpp_test_missed(false);
+    jpp_test_newcomer();
+    jpp_test_name();
+    jpp_test_moment();
+    jpp_test_come_and_go();
+    jpp_test_owed();
+    jpp_test_wall_ends();
+    jpp_test_wall_is_whole();
+
+    return jpp_done();
 }

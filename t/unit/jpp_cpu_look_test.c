@@ -36,17 +36,6 @@
 #endif
 
 
-static void jpp_test_asleep(void);
-static void jpp_test_epoll(void);
-static void jpp_test_futex(void);
-static void jpp_test_stacks(void);
-static void jpp_test_bad_stacks(void);
-static void jpp_test_misled(void);
-static void *jpp_thread(void *data);
-static void jpp_thread_reads(void) __attribute__((noinline));
-static jpp_blocked_t jpp_wait_for(int64_t call);
-
-
 typedef struct {
     void            (*run)(void);
     pthread_t         id;
@@ -58,6 +47,43 @@ typedef struct {
 static jpp_thread_t   thread;
 static int            wake[2];
 static volatile bool  is_over;
+
+
+static void
+jpp_thread_reads(void)
+{
+    char  byte;
+
+    (void) !read(wake[0], &byte, 1);
+
+    /* this has a frame of its own */
+
+    is_over = true;
+}
+
+
+static void jpp_thread_reads(void) __attribute__((noinline));
+
+
+static void *
+jpp_thread(void *data)
+{
+    sigset_t  set;
+
+    (void) data;
+
+    (void) prctl(PR_SET_NAME, "a\tname");
+    (void) sigemptyset(&set);
+    (void) sigaddset(&set, SIGPROF);
+    (void) pthread_sigmask(SIG_BLOCK, &set, NULL);
+
+    thread.tid = (pid_t) syscall(SYS_gettid);
+    (void) sem_post(&thread.ready);
+
+    thread.run();
+
+    return NULL;
+}
 
 
 static void
@@ -83,27 +109,6 @@ jpp_end(void)
 }
 
 
-static void *
-jpp_thread(void *data)
-{
-    sigset_t  set;
-
-    (void) data;
-
-    (void) prctl(PR_SET_NAME, "a\tname");
-    (void) sigemptyset(&set);
-    (void) sigaddset(&set, SIGPROF);
-    (void) pthread_sigmask(SIG_BLOCK, &set, NULL);
-
-    thread.tid = (pid_t) syscall(SYS_gettid);
-    (void) sem_post(&thread.ready);
-
-    thread.run();
-
-    return NULL;
-}
-
-
 static jpp_blocked_t
 jpp_wait_for(int64_t call)
 {
@@ -123,19 +128,6 @@ jpp_wait_for(int64_t call)
     jpp_ok(false, "the thread is never in call %d", (int) call);
 
     return blocked;
-}
-
-
-static void
-jpp_thread_reads(void)
-{
-    char  byte;
-
-    (void) !read(wake[0], &byte, 1);
-
-    /* this has a frame of its own */
-
-    is_over = true;
 }
 
 

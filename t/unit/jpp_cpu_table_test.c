@@ -17,36 +17,7 @@
 #define JPP_TABLE_ROUNDS   200
 
 
-static void jpp_test_same(void);
-static void jpp_test_full(void);
-static void jpp_test_frames(void);
-static void jpp_test_threads(void);
-static void *jpp_test_thread(void *data);
-static jpp_cpu_sample_t jpp_sample(uintptr_t pc, uint32_t n);
-static uint64_t jpp_sum(void);
-
-
 static jpp_cpu_table_t  *table;
-
-
-int
-main(void)
-{
-    table = malloc(sizeof(jpp_cpu_table_t));
-
-    if (table == NULL) {
-        return 1;
-    }
-
-    jpp_test_same();
-    jpp_test_full();
-    jpp_test_frames();
-    jpp_test_threads();
-
-    free(table);
-
-    return jpp_done();
-}
 
 
 static jpp_cpu_sample_t
@@ -211,4 +182,24 @@ jpp_test_threads(void)
                           * JPP_TABLE_STACKS, "no sample is lost");
     jpp_is_u64(wrong, 0, "and no stack has two sites");
     jpp_is_u64(table->dropped, 0, "nor is one dropped");
+}
+
+
+int
+main(void)
+{
+    table = malloc(sizeof(jpp_cpu_table_t));
+
+    if (table == NULL) {
+        return 1;
+    }
+
+    jpp_test_same();
+    jpp_test_full();
+    jpp_test_frames();
+    jpp_test_threads();
+
+    free(table);
+
+    return jpp_done();
 }

@@ -37,64 +37,6 @@
 #endif
 
 
-static void jpp_test_cpu(void);
-static void jpp_test_windows(void);
-static void jpp_test_wall(void);
-static void jpp_test_sleep_is_whole(void);
-static void jpp_test_late(void);
-static void jpp_test_deaf(void);
-static void jpp_test_nothing_is_left(void);
-static void jpp_test_full(void);
-static void jpp_test_taken(void);
-static void jpp_test_taken_meanwhile(void);
-static void jpp_test_signals(void);
-static void jpp_test_exit(void);
-
-static void jpp_burn_one(uint64_t nanos) __attribute__((noinline));
-static void jpp_burn_two(uint64_t nanos) __attribute__((noinline));
-static void jpp_sleep(uint64_t nanos) __attribute__((noinline));
-static void jpp_wait_for_child(void) __attribute__((noinline));
-static void *jpp_thread(void *data);
-static uint64_t jpp_time(clockid_t clock);
-static bool jpp_is_within(uint64_t sum, uint64_t most);
-static char *jpp_text(jpp_cpu_window_t *window, const char *why_early);
-static char *jpp_report_of(const char *text, bool is_wall, const char *args);
-static uint64_t jpp_nanos(const char *folded, const char *name);
-static unsigned jpp_timers(void);
-static unsigned jpp_threads(void);
-
-
-static volatile unsigned long  jpp_sum;
-
-
-int
-main(void)
-{
-    jpp_err_t  err;
-
-    if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
-        jpp_ok(strstr(err.text, "there is no unwinder for this machine")
-               != NULL, "no unwinder: %s", err.text);
-        return jpp_done();
-    }
-
-    jpp_test_cpu();
-    jpp_test_windows();
-    jpp_test_wall();
-    jpp_test_sleep_is_whole();
-    jpp_test_late();
-    jpp_test_deaf();
-    jpp_test_nothing_is_left();
-    jpp_test_full();
-    jpp_test_taken();
-    jpp_test_taken_meanwhile();
-    jpp_test_signals();
-    jpp_test_exit();
-
-    return jpp_done();
-}
-
-
 static uint64_t
 jpp_time(clockid_t clock)
 {
@@ -104,6 +46,9 @@ jpp_time(clockid_t clock)
 
     return (uint64_t) time.tv_sec * JPP_CPU_NANOS + (uint64_t) time.tv_nsec;
 }
+
+
+static volatile unsigned long  jpp_sum;
 
 
 static void
@@ -170,6 +115,12 @@ jpp_wait_for_child(void)
 
     jpp_sum++;
 }
+
+
+static void jpp_burn_one(uint64_t nanos) __attribute__((noinline));
+static void jpp_burn_two(uint64_t nanos) __attribute__((noinline));
+static void jpp_sleep(uint64_t nanos) __attribute__((noinline));
+static void jpp_wait_for_child(void) __attribute__((noinline));
 
 
 /* MOST, less what has come since the last sample, which is less than half. */
@@ -733,4 +684,32 @@ jpp_test_exit(void)
 
     jpp_cpu_close(windows[0]);
     jpp_cpu_close(windows[1]);
+}
+
+
+int
+main(void)
+{
+    jpp_err_t  err;
+
+    if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
+        jpp_ok(strstr(err.text, "there is no unwinder for this machine")
+               != NULL, "no unwinder: %s", err.text);
+        return jpp_done();
+    }
+
+    jpp_test_cpu();
+    jpp_test_windows();
+    jpp_test_wall();
+    jpp_test_sleep_is_whole();
+    jpp_test_late();
+    jpp_test_deaf();
+    jpp_test_nothing_is_left();
+    jpp_test_full();
+    jpp_test_taken();
+    jpp_test_taken_meanwhile();
+    jpp_test_signals();
+    jpp_test_exit();
+
+    return jpp_done();
 }

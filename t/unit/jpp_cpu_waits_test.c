@@ -24,37 +24,10 @@ typedef int (*jpp_settime_pt)(timer_t timer, int flags,
     const struct itimerspec *value, struct itimerspec *old);
 
 
-static void jpp_test_held_up(void);
-static void jpp_test_after(void);
-static void *jpp_dumps(void *data);
-static bool jpp_is(const volatile bool *what);
-
-
 static volatile bool       jpp_is_held;    /* as soon as a timer is set */
 static volatile bool       jpp_is_inside;
 static volatile bool       jpp_is_dumped;
 static jpp_cpu_window_t   *jpp_windows[4];
-
-
-int
-main(void)
-{
-    jpp_err_t  err;
-
-    if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
-        jpp_ok(true, "no unwinder: %s", err.text);
-        return jpp_done();
-    }
-
-    /* a test that hangs has failed */
-
-    (void) alarm(60);
-
-    jpp_test_held_up();
-    jpp_test_after();
-
-    return jpp_done();
-}
 
 
 /* What the sampler does once for each thread. */
@@ -75,6 +48,36 @@ timer_settime(timer_t timer, int flags, const struct itimerspec *value,
     memcpy(&real, &found, sizeof(real));
 
     return real(timer, flags, value, old);
+}
+
+
+static bool
+jpp_is(const volatile bool *what)
+{
+    unsigned  i;
+
+    for (i = 0; i < 30000 && !*what; i++) {
+        (void) usleep(1000);
+    }
+
+    return *what;
+}
+
+
+static void *
+jpp_dumps(void *data)
+{
+    int        fd;
+    jpp_err_t  err = { 0 };
+
+    fd = memfd_create("window", 0);
+
+    jpp_is_dumped = jpp_cpu_dump(data, NULL, fd, &err) == JPP_OK
+                    && lseek(fd, 0, SEEK_END) > 0;
+
+    (void) close(fd);
+
+    return NULL;
 }
 
 
@@ -153,31 +156,22 @@ jpp_test_after(void)
 }
 
 
-static void *
-jpp_dumps(void *data)
+int
+main(void)
 {
-    int        fd;
-    jpp_err_t  err = { 0 };
+    jpp_err_t  err;
 
-    fd = memfd_create("window", 0);
-
-    jpp_is_dumped = jpp_cpu_dump(data, NULL, fd, &err) == JPP_OK
-                    && lseek(fd, 0, SEEK_END) > 0;
-
-    (void) close(fd);
-
-    return NULL;
-}
-
-
-static bool
-jpp_is(const volatile bool *what)
-{
-    unsigned  i;
-
-    for (i = 0; i < 30000 && !*what; i++) {
-        (void) usleep(1000);
+    if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
+        jpp_ok(true, "no unwinder: %s", err.text);
+        return jpp_done();
     }
 
-    return *what;
+    /* a test that hangs has failed */
+
+    (void) alarm(60);
+
+    jpp_test_held_up();
+    jpp_test_after();
+
+    return jpp_done();
 }

@@ -8,20 +8,6 @@
 #include "jpp_test_dump.h"
 
 
-static void jpp_cut_test_names(void);
-static void jpp_cut_test_formats(void);
-
-
-int
-main(void)
-{
-    jpp_cut_test_names();
-    jpp_cut_test_formats();
-
-    return jpp_done();
-}
-
-
 static void
 jpp_cut_test_names(void)
 {
@@ -102,4 +88,14 @@ jpp_cut_test_formats(void)
 
         jpp_arena_destroy(&arena);
     }
+}
+
+
+int
+main(void)
+{
+    jpp_cut_test_names();
+    jpp_cut_test_formats();
+
+    return jpp_done();
 }

@@ -20,68 +20,43 @@
 #define JPP_TEST_MUTATIONS   20000
 
 
-static void jpp_elf_test_extents(void);
-static uint32_t jpp_elf_test_owner(const jpp_extent_t *extents, uint32_t n,
-    uint64_t address);
-static void jpp_elf_test_names(void);
-static void jpp_elf_test_nm(const char *name, const char *options,
-    const char *debug);
-static void jpp_elf_test_frames(const char *name);
-static void jpp_elf_test_debug(void);
-static void jpp_elf_test_edges(void);
-static void jpp_elf_test_compressed(void);
-static void jpp_elf_test_bad(void);
-static void jpp_elf_test_cut(void);
-static void jpp_elf_test_mutations(void);
-static void jpp_elf_test_memory(void);
-static void jpp_elf_test_errors(void);
-static jpp_code_t jpp_elf_test_read(jpp_elf_t *elf, jpp_arena_t *arena,
-    const char *name, const char *debug);
-static const char *jpp_elf_test_name(const jpp_elf_t *elf, uint64_t vaddr);
-
-
 static jpp_err_t  err;
 static unsigned   jpp_pread_calls, jpp_pread_fails;
 static int        jpp_pread_error;
 
 
-int
-main(void)
-{
-    uint32_t  fds;
+/*
+ * The last start at or before ADDRESS among what reaches it; extents of one
+ * start are one, with the lowest rank.
+ */
 
-    if (!jpp_ok(jpp_test_make(), "files to read")) {
-        return jpp_done();
+static uint32_t
+jpp_elf_test_owner(const jpp_extent_t *extents, uint32_t n, uint64_t address)
+{
+    uint32_t  i, k, best;
+
+    best = n;
+
+    for (i = 0; i < n; i++) {
+
+        if (address < extents[i].start || address >= extents[i].end) {
+            continue;
+        }
+
+        if (best == n || extents[i].start > extents[best].start) {
+            best = i;
+        }
     }
 
-    fds = jpp_test_fds();
+    for (k = 0; best != n && k < n; k++) {
+        if (extents[k].start == extents[best].start
+            && extents[k].rank < extents[best].rank)
+        {
+            best = k;
+        }
+    }
 
-    jpp_elf_test_extents();
-    jpp_elf_test_names();
-    jpp_elf_test_nm("full.so", "", NULL);
-    jpp_elf_test_nm("cxx.so", "", NULL);
-    jpp_elf_test_nm("stripped.so", "-D", NULL);
-    jpp_elf_test_nm("i386.so", "", NULL);
-    jpp_elf_test_nm("/lib/x86_64-linux-gnu/libc.so.6", "-D", NULL);
-    jpp_elf_test_nm("/usr/sbin/nginx", "-D", NULL);
-    jpp_elf_test_frames("full.so");
-    jpp_elf_test_frames("stripped.so");
-    jpp_elf_test_frames("i386.so");
-    jpp_elf_test_frames("/usr/sbin/nginx");
-    jpp_elf_test_frames("/lib/x86_64-linux-gnu/libc.so.6");
-    jpp_elf_test_frames("/usr/lib/x86_64-linux-gnu/libcrypto.so.3");
-    jpp_elf_test_debug();
-    jpp_elf_test_edges();
-    jpp_elf_test_compressed();
-    jpp_elf_test_bad();
-    jpp_elf_test_cut();
-    jpp_elf_test_mutations();
-    jpp_elf_test_memory();
-    jpp_elf_test_errors();
-
-    jpp_is_u64(jpp_test_fds(), fds, "descriptors open at the end");
-
-    return jpp_done();
+    return best;
 }
 
 
@@ -178,38 +153,37 @@ jpp_elf_test_extents(void)
 }
 
 
-/*
- * The last start at or before ADDRESS among what reaches it; extents of one
- * start are one, with the lowest rank.
- */
-
-static uint32_t
-jpp_elf_test_owner(const jpp_extent_t *extents, uint32_t n, uint64_t address)
+static jpp_code_t
+jpp_elf_test_read(jpp_elf_t *elf, jpp_arena_t *arena, const char *name,
+    const char *debug)
 {
-    uint32_t  i, k, best;
+    int         fd, debug_fd;
+    jpp_code_t  rc;
 
-    best = n;
+    fd = jpp_test_open(name);
+    debug_fd = debug != NULL ? jpp_test_open(debug) : -1;
 
-    for (i = 0; i < n; i++) {
+    rc = jpp_elf_read(elf, arena, fd, debug_fd, JPP_ELF_ALL, &err);
 
-        if (address < extents[i].start || address >= extents[i].end) {
-            continue;
-        }
+    (void) close(fd);
 
-        if (best == n || extents[i].start > extents[best].start) {
-            best = i;
-        }
+    if (debug_fd != -1) {
+        (void) close(debug_fd);
     }
 
-    for (k = 0; best != n && k < n; k++) {
-        if (extents[k].start == extents[best].start
-            && extents[k].rank < extents[best].rank)
-        {
-            best = k;
-        }
-    }
+    return rc;
+}
 
-    return best;
+
+static const char *
+jpp_elf_test_name(const jpp_elf_t *elf, uint64_t vaddr)
+{
+    const jpp_elf_function_t  *function;
+
+    function = jpp_elf_function(elf, vaddr);
+
+    return function == NULL || function->name == 0
+           ? NULL : elf->names + function->name;
 }
 
 
@@ -490,6 +464,20 @@ jpp_elf_test_edges(void)
                && got == (rows[i].is_inside ? rows[i].offset : 0),
                "address 0x%" PRIx64, rows[i].vaddr);
     }
+}
+
+
+/* In place of libc's: fails when it is called for the nth time. */
+
+ssize_t
+pread(int fd, void *data, size_t size, off_t offset)
+{
+    if (++jpp_pread_calls == jpp_pread_fails) {
+        errno = jpp_pread_error;
+        return -1;
+    }
+
+    return syscall(SYS_pread64, fd, data, size, offset);
 }
 
 
@@ -801,49 +789,41 @@ jpp_elf_test_errors(void)
 }
 
 
-/* In place of libc's: fails when it is called for the nth time. */
-
-ssize_t
-pread(int fd, void *data, size_t size, off_t offset)
+int
+main(void)
 {
-    if (++jpp_pread_calls == jpp_pread_fails) {
-        errno = jpp_pread_error;
-        return -1;
+    uint32_t  fds;
+
+    if (!jpp_ok(jpp_test_make(), "files to read")) {
+        return jpp_done();
     }
 
-    return syscall(SYS_pread64, fd, data, size, offset);
-}
+    fds = jpp_test_fds();
 
+    jpp_elf_test_extents();
+    jpp_elf_test_names();
+    jpp_elf_test_nm("full.so", "", NULL);
+    jpp_elf_test_nm("cxx.so", "", NULL);
+    jpp_elf_test_nm("stripped.so", "-D", NULL);
+    jpp_elf_test_nm("i386.so", "", NULL);
+    jpp_elf_test_nm("/lib/x86_64-linux-gnu/libc.so.6", "-D", NULL);
+    jpp_elf_test_nm("/usr/sbin/nginx", "-D", NULL);
+    jpp_elf_test_frames("full.so");
+    jpp_elf_test_frames("stripped.so");
+    jpp_elf_test_frames("i386.so");
+    jpp_elf_test_frames("/usr/sbin/nginx");
+    jpp_elf_test_frames("/lib/x86_64-linux-gnu/libc.so.6");
+    jpp_elf_test_frames("/usr/lib/x86_64-linux-gnu/libcrypto.so.3");
+    jpp_elf_test_debug();
+    jpp_elf_test_edges();
+    jpp_elf_test_compressed();
+    jpp_elf_test_bad();
+    jpp_elf_test_cut();
+    jpp_elf_test_mutations();
+    jpp_elf_test_memory();
+    jpp_elf_test_errors();
 
-static jpp_code_t
-jpp_elf_test_read(jpp_elf_t *elf, jpp_arena_t *arena, const char *name,
-    const char *debug)
-{
-    int         fd, debug_fd;
-    jpp_code_t  rc;
+    jpp_is_u64(jpp_test_fds(), fds, "descriptors open at the end");
 
-    fd = jpp_test_open(name);
-    debug_fd = debug != NULL ? jpp_test_open(debug) : -1;
-
-    rc = jpp_elf_read(elf, arena, fd, debug_fd, JPP_ELF_ALL, &err);
-
-    (void) close(fd);
-
-    if (debug_fd != -1) {
-        (void) close(debug_fd);
-    }
-
-    return rc;
-}
-
-
-static const char *
-jpp_elf_test_name(const jpp_elf_t *elf, uint64_t vaddr)
-{
-    const jpp_elf_function_t  *function;
-
-    function = jpp_elf_function(elf, vaddr);
-
-    return function == NULL || function->name == 0
-           ? NULL : elf->names + function->name;
+    return jpp_done();
 }

@@ -5,49 +5,6 @@
 #include "jpp_test.h"
 
 
-static void jpp_test_null(void);
-static void jpp_test_long(void);
-static void jpp_test_sys(void);
-
-
-int
-main(void)
-{
-    jpp_err_t  err;
-
-    memset(&err, 0xff, sizeof(jpp_err_t));
-
-    jpp_is_u64(jpp_err_set(&err, JPP_ERR_ARG, "worker is \"%s\", not 0..%d",
-                           "x", 7),
-               JPP_ERR_ARG, "the code is the result");
-    jpp_is_u64(err.code, JPP_ERR_ARG, "and kept");
-    jpp_is_str(err.text, "worker is \"x\", not 0..7", "the sentence");
-    jpp_is_i64(err.sys_errno, 0, "no errno");
-    jpp_is_u64(err.line, 0, "no line");
-
-    jpp_is_u64(jpp_err_line(&err, JPP_ERR_INPUT, 17, "bad %c", 'x'),
-               JPP_ERR_INPUT, "with a line");
-    jpp_is_u64(err.line, 17, "the line");
-    jpp_is_str(err.text, "bad x", "its sentence");
-
-    jpp_is_u64(jpp_err_memory(&err), JPP_ERR_MEMORY, "the end of memory");
-    jpp_is_u64(err.line, 0, "forgets the line before");
-    jpp_ok(strstr(err.text, "memory") != NULL, "and says so");
-
-    jpp_err_set(&err, JPP_ERR_INPUT, "a\tb\nc\rd\033e\177f\200g\303\251h~ ");
-    jpp_is_str(err.text, "a?b?c?d?e?f?g??h~ ", "only printable bytes");
-
-    jpp_err_set(&err, JPP_ERR_INPUT, "%s", "");
-    jpp_is_str(err.text, "", "an empty sentence");
-
-    jpp_test_null();
-    jpp_test_long();
-    jpp_test_sys();
-
-    return jpp_done();
-}
-
-
 static void
 jpp_test_null(void)
 {
@@ -104,4 +61,42 @@ jpp_test_sys(void)
     jpp_err_sys(&err, 99999, "x");
     jpp_ok(strncmp(err.text, "x: ", 3) == 0 && strlen(err.text) > 3,
            "an unknown errno: %s", err.text);
+}
+
+
+int
+main(void)
+{
+    jpp_err_t  err;
+
+    memset(&err, 0xff, sizeof(jpp_err_t));
+
+    jpp_is_u64(jpp_err_set(&err, JPP_ERR_ARG, "worker is \"%s\", not 0..%d",
+                           "x", 7),
+               JPP_ERR_ARG, "the code is the result");
+    jpp_is_u64(err.code, JPP_ERR_ARG, "and kept");
+    jpp_is_str(err.text, "worker is \"x\", not 0..7", "the sentence");
+    jpp_is_i64(err.sys_errno, 0, "no errno");
+    jpp_is_u64(err.line, 0, "no line");
+
+    jpp_is_u64(jpp_err_line(&err, JPP_ERR_INPUT, 17, "bad %c", 'x'),
+               JPP_ERR_INPUT, "with a line");
+    jpp_is_u64(err.line, 17, "the line");
+    jpp_is_str(err.text, "bad x", "its sentence");
+
+    jpp_is_u64(jpp_err_memory(&err), JPP_ERR_MEMORY, "the end of memory");
+    jpp_is_u64(err.line, 0, "forgets the line before");
+    jpp_ok(strstr(err.text, "memory") != NULL, "and says so");
+
+    jpp_err_set(&err, JPP_ERR_INPUT, "a\tb\nc\rd\033e\177f\200g\303\251h~ ");
+    jpp_is_str(err.text, "a?b?c?d?e?f?g??h~ ", "only printable bytes");
+
+    jpp_err_set(&err, JPP_ERR_INPUT, "%s", "");
+    jpp_is_str(err.text, "", "an empty sentence");
+
+    jpp_test_null();
+    jpp_test_long();
+    jpp_test_sys();
+
+    return jpp_done();
 }

@@ -12,16 +12,6 @@
 #define JPP_TRIALS  2000
 
 
-static void jpp_error_test_draws(void);
-static void jpp_error_test_few(void);
-static double jpp_error_draw(uint64_t *state);
-static void jpp_error_commit(jpp_profile_t *profile, uint32_t stack,
-    uint64_t objects, uint64_t bytes, uint64_t period, bool is_base);
-static double jpp_error_of(const jpp_profile_t *profile);
-static double jpp_error_sum(const jpp_profile_t *profile, uint32_t type,
-    int64_t *sum);
-
-
 /* sizes from far below the period to far above, and how many there are */
 
 static const struct {
@@ -32,30 +22,58 @@ static const struct {
 };
 
 
-int
-main(void)
+/* A number from 0 to 1 (xorshift64*). */
+
+static double
+jpp_error_draw(uint64_t *state)
 {
-    char    text[JPP_ERROR_TEXT];
-    size_t  i;
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
 
-    static const struct {
-        double       percent;
-        const char  *text;
-    } texts[] = {
-        { 0, "exact" }, { 0.0499, "exact" }, { 0.05, "+- 0.1 %" },
-        { 0.5, "+- 0.5 %" }, { 9.94, "+- 9.9 %" }, { 9.95, "+- 10 %" },
-        { 24.4, "+- 24 %" }, { 1e300, "+- 1000000 %" }
-    };
+    return (double) (*state * 0x2545f4914f6cdd1dULL >> 11) / 0x1p53;
+}
 
-    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        jpp_is_str(jpp_error_text(texts[i].percent, text), texts[i].text,
-                   "%s", texts[i].text);
+
+static void
+jpp_error_commit(jpp_profile_t *profile, uint32_t stack, uint64_t objects,
+    uint64_t bytes, uint64_t period, bool is_base)
+{
+    int       i;
+    int64_t   values[JPP_HEAP_COLUMNS] = { 0 };
+    uint8_t  *pos;
+
+    values[JPP_HEAP_INUSE_DOUBT] = jpp_scale(period, objects, bytes,
+                                             &values[JPP_HEAP_INUSE_OBJECTS]);
+    values[JPP_HEAP_INUSE_SAMPLES] = (int64_t) objects;
+
+    for (i = 0; is_base && i < JPP_HEAP_COLUMNS; i++) {
+        values[i] = -values[i];
     }
 
-    jpp_error_test_draws();
-    jpp_error_test_few();
+    pos = jpp_profile_begin(profile, 0, 1);
+    jpp_profile_end(profile, jpp_profile_push(pos, stack));
+    (void) jpp_profile_commit(profile, values);
+}
 
-    return jpp_done();
+
+static double
+jpp_error_sum(const jpp_profile_t *profile, uint32_t type, int64_t *sum)
+{
+    double        variance;
+    uint32_t      i;
+    jpp_sample_t  sample;
+
+    variance = 0;
+    *sum = 0;
+
+    for (i = 0; i < profile->n_samples; i++) {
+        jpp_profile_sample(profile, i, &sample);
+        *sum += sample.values[type];
+        variance += jpp_error_variance(profile, type, i);
+    }
+
+    return variance;
 }
 
 
@@ -120,6 +138,20 @@ jpp_error_test_draws(void)
                k, z[k]);
         jpp_ok(fabs(bias[k]) < 0.01, "no bias: %.4f", bias[k]);
     }
+}
+
+
+/* The error of what is in use, in per cent. */
+
+static double
+jpp_error_of(const jpp_profile_t *profile)
+{
+    double   variance;
+    int64_t  sum;
+
+    variance = jpp_error_sum(profile, JPP_HEAP_INUSE_SPACE, &sum);
+
+    return jpp_error_percent(variance, sum);
 }
 
 
@@ -190,70 +222,28 @@ jpp_error_test_few(void)
 }
 
 
-/* A number from 0 to 1 (xorshift64*). */
-
-static double
-jpp_error_draw(uint64_t *state)
+int
+main(void)
 {
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
+    char    text[JPP_ERROR_TEXT];
+    size_t  i;
 
-    return (double) (*state * 0x2545f4914f6cdd1dULL >> 11) / 0x1p53;
-}
+    static const struct {
+        double       percent;
+        const char  *text;
+    } texts[] = {
+        { 0, "exact" }, { 0.0499, "exact" }, { 0.05, "+- 0.1 %" },
+        { 0.5, "+- 0.5 %" }, { 9.94, "+- 9.9 %" }, { 9.95, "+- 10 %" },
+        { 24.4, "+- 24 %" }, { 1e300, "+- 1000000 %" }
+    };
 
-
-static void
-jpp_error_commit(jpp_profile_t *profile, uint32_t stack, uint64_t objects,
-    uint64_t bytes, uint64_t period, bool is_base)
-{
-    int       i;
-    int64_t   values[JPP_HEAP_COLUMNS] = { 0 };
-    uint8_t  *pos;
-
-    values[JPP_HEAP_INUSE_DOUBT] = jpp_scale(period, objects, bytes,
-                                             &values[JPP_HEAP_INUSE_OBJECTS]);
-    values[JPP_HEAP_INUSE_SAMPLES] = (int64_t) objects;
-
-    for (i = 0; is_base && i < JPP_HEAP_COLUMNS; i++) {
-        values[i] = -values[i];
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        jpp_is_str(jpp_error_text(texts[i].percent, text), texts[i].text,
+                   "%s", texts[i].text);
     }
 
-    pos = jpp_profile_begin(profile, 0, 1);
-    jpp_profile_end(profile, jpp_profile_push(pos, stack));
-    (void) jpp_profile_commit(profile, values);
-}
+    jpp_error_test_draws();
+    jpp_error_test_few();
 
-
-/* The error of what is in use, in per cent. */
-
-static double
-jpp_error_of(const jpp_profile_t *profile)
-{
-    double   variance;
-    int64_t  sum;
-
-    variance = jpp_error_sum(profile, JPP_HEAP_INUSE_SPACE, &sum);
-
-    return jpp_error_percent(variance, sum);
-}
-
-
-static double
-jpp_error_sum(const jpp_profile_t *profile, uint32_t type, int64_t *sum)
-{
-    double        variance;
-    uint32_t      i;
-    jpp_sample_t  sample;
-
-    variance = 0;
-    *sum = 0;
-
-    for (i = 0; i < profile->n_samples; i++) {
-        jpp_profile_sample(profile, i, &sample);
-        *sum += sample.values[type];
-        variance += jpp_error_variance(profile, type, i);
-    }
-
-    return variance;
+    return jpp_done();
 }

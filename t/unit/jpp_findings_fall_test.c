@@ -20,156 +20,9 @@ typedef struct {
 } jpp_fall_row_t;
 
 
-static void jpp_fall_test_init(void);
-static bool jpp_fall_test_at(const jpp_fall_row_t *row, double x,
-    bool stands);
-static void jpp_fall_test_log(void);
-
-static void jpp_fall_limit(double x);
-static void jpp_fall_little(double x);
-static void jpp_fall_grows(double x);
-static void jpp_fall_reload(double x);
-static void jpp_fall_pressure(double x);
-static void jpp_fall_swap(double x);
-static void jpp_fall_zone(double x);
-static void jpp_fall_old(double x);
-static void jpp_fall_old_share(double x);
-static void jpp_fall_odd(double x);
-static void jpp_fall_outside(double x);
-static void jpp_fall_outside_share(double x);
-static void jpp_fall_retained(double x);
-static void jpp_fall_retained_share(double x);
-static void jpp_fall_fragmented(double x);
-static void jpp_fall_thp(double x);
-static void jpp_fall_peak(double x);
-static void jpp_fall_stalls(double x);
-
-
-static const jpp_fall_row_t  jpp_fall_rows[] = {
-    { JPP_FINDING_LIMIT_NEAR, "a tenth of the limit", jpp_fall_limit },
-    { JPP_FINDING_LIMIT_NEAR, "64 MiB", jpp_fall_little },
-    { JPP_FINDING_GROWS, "16 MiB an hour", jpp_fall_grows },
-    { JPP_FINDING_RELOAD_LEAK, "a tenth more", jpp_fall_reload },
-    { JPP_FINDING_PRESSURE, "a tenth of the time", jpp_fall_pressure },
-    { JPP_FINDING_SWAP, "16 MiB", jpp_fall_swap },
-    { JPP_FINDING_ZONE_FULL, "a twentieth is free", jpp_fall_zone },
-    { JPP_FINDING_OLD_WORKERS, "64 MiB", jpp_fall_old },
-    { JPP_FINDING_OLD_WORKERS, "three tenths", jpp_fall_old_share },
-    { JPP_FINDING_ODD_WORKER, "three times", jpp_fall_odd },
-    { JPP_FINDING_OUTSIDE, "64 MiB", jpp_fall_outside },
-    { JPP_FINDING_OUTSIDE, "a quarter", jpp_fall_outside_share },
-    { JPP_FINDING_RETAINED, "64 MiB", jpp_fall_retained },
-    { JPP_FINDING_RETAINED, "half", jpp_fall_retained_share },
-    { JPP_FINDING_FRAGMENTED, "two fifths", jpp_fall_fragmented },
-    { JPP_FINDING_THP, "two fifths", jpp_fall_thp },
-    { JPP_FINDING_PEAK, "half", jpp_fall_peak },
-    { JPP_FINDING_STALLS, "a second", jpp_fall_stalls }
-};
-
-
 static jpp_test_nginx_t  jpp_test;
 static jpp_finding_t     jpp_found[JPP_FINDINGS];
 static jpp_notes_t       jpp_notes;
-
-
-int
-main(void)
-{
-    size_t                 i;
-    const jpp_fall_row_t  *row;
-    jpp_finding_t          finding;
-
-    for (i = 0; i < sizeof(jpp_fall_rows) / sizeof(jpp_fall_rows[0]); i++) {
-        row = &jpp_fall_rows[i];
-
-        jpp_finding_of(row->id, &finding);
-
-        jpp_ok(!jpp_fall_test_at(row, 0.999, false)
-               && jpp_fall_test_at(row, 1.001, false),
-               "%s rises at %s", finding.id, row->what);
-        jpp_ok(jpp_fall_test_at(row, 0.81, true)
-               && !jpp_fall_test_at(row, 0.79, true),
-               "and falls a fifth below");
-    }
-
-    jpp_fall_test_log();
-
-    return jpp_done();
-}
-
-
-static void
-jpp_fall_test_init(void)
-{
-    size_t        i;
-    jpp_stats_t  *stats;
-
-    jpp_test_nginx_init(&jpp_test);
-
-    for (i = 0; i < JPP_TEST_WORKERS; i++) {
-        stats = &jpp_test.workers[i].stats;
-
-        stats->allocated = 1000 * JPP_TEST_MIB;
-        stats->active = 1000 * JPP_TEST_MIB;
-        stats->resident = 1000 * JPP_TEST_MIB;
-    }
-}
-
-
-static bool
-jpp_fall_test_at(const jpp_fall_row_t *row, double x, bool stands)
-{
-    jpp_finding_t  finding;
-
-    jpp_fall_test_init();
-
-    jpp_test.telemetry.standing = stands ? (uint32_t) 1 << row->id : 0;
-
-    row->set(x);
-
-    jpp_finding_of(row->id, &finding);
-
-    return jpp_test_find(&jpp_test.telemetry, finding.id) != NULL;
-}
-
-
-/* A value that swings around its bound: one line of the log, and no flicker. */
-
-static void
-jpp_fall_test_log(void)
-{
-    size_t    n, said;
-    int64_t   now;
-    unsigned  missed;
-
-    static const double  swing[] = { 1.05, 0.95, 1.01, 0.85, 0.99, 1.1 };
-
-    memset(&jpp_notes, 0, offsetof(jpp_notes_t, notes));
-
-    for (now = 1000, said = 0, missed = 0; now < 5000; now += 5) {
-        jpp_fall_test_init();
-        jpp_fall_swap(swing[now / 5 % 6]);
-
-        jpp_test.telemetry.standing = jpp_standing_bits(jpp_notes.standing);
-
-        n = jpp_findings(&jpp_test.telemetry, jpp_found);
-        missed += now > 1030 && n == 0;
-        said += jpp_standing_update(jpp_notes.standing, jpp_found, n, now);
-    }
-
-    jpp_is_u64(said, 1, "a value around its bound is said once in an hour");
-    jpp_is_u64(missed, 0, "and is seen all the time");
-
-    jpp_fall_test_init();
-    jpp_fall_swap(0.7);
-    jpp_test.telemetry.standing = jpp_standing_bits(jpp_notes.standing);
-    n = jpp_findings(&jpp_test.telemetry, jpp_found);
-    (void) jpp_standing_update(jpp_notes.standing, jpp_found, n, now);
-
-    jpp_is_u64(n, 0, "clearly below it is over");
-    jpp_is_u64(jpp_standing_bits(jpp_notes.standing), 0,
-               "from the next look on, at the old bound");
-}
 
 
 /* how much of the limit is left: less counts */
@@ -348,4 +201,126 @@ static void
 jpp_fall_stalls(double x)
 {
     jpp_test.workers[1].activity.minute.slow = (uint64_t) (1000 * x + 0.5);
+}
+
+
+static const jpp_fall_row_t  jpp_fall_rows[] = {
+    { JPP_FINDING_LIMIT_NEAR, "a tenth of the limit", jpp_fall_limit },
+    { JPP_FINDING_LIMIT_NEAR, "64 MiB", jpp_fall_little },
+    { JPP_FINDING_GROWS, "16 MiB an hour", jpp_fall_grows },
+    { JPP_FINDING_RELOAD_LEAK, "a tenth more", jpp_fall_reload },
+    { JPP_FINDING_PRESSURE, "a tenth of the time", jpp_fall_pressure },
+    { JPP_FINDING_SWAP, "16 MiB", jpp_fall_swap },
+    { JPP_FINDING_ZONE_FULL, "a twentieth is free", jpp_fall_zone },
+    { JPP_FINDING_OLD_WORKERS, "64 MiB", jpp_fall_old },
+    { JPP_FINDING_OLD_WORKERS, "three tenths", jpp_fall_old_share },
+    { JPP_FINDING_ODD_WORKER, "three times", jpp_fall_odd },
+    { JPP_FINDING_OUTSIDE, "64 MiB", jpp_fall_outside },
+    { JPP_FINDING_OUTSIDE, "a quarter", jpp_fall_outside_share },
+    { JPP_FINDING_RETAINED, "64 MiB", jpp_fall_retained },
+    { JPP_FINDING_RETAINED, "half", jpp_fall_retained_share },
+    { JPP_FINDING_FRAGMENTED, "two fifths", jpp_fall_fragmented },
+    { JPP_FINDING_THP, "two fifths", jpp_fall_thp },
+    { JPP_FINDING_PEAK, "half", jpp_fall_peak },
+    { JPP_FINDING_STALLS, "a second", jpp_fall_stalls }
+};
+
+
+static void
+jpp_fall_test_init(void)
+{
+    size_t        i;
+    jpp_stats_t  *stats;
+
+    jpp_test_nginx_init(&jpp_test);
+
+    for (i = 0; i < JPP_TEST_WORKERS; i++) {
+        stats = &jpp_test.workers[i].stats;
+
+        stats->allocated = 1000 * JPP_TEST_MIB;
+        stats->active = 1000 * JPP_TEST_MIB;
+        stats->resident = 1000 * JPP_TEST_MIB;
+    }
+}
+
+
+static bool
+jpp_fall_test_at(const jpp_fall_row_t *row, double x, bool stands)
+{
+    jpp_finding_t  finding;
+
+    jpp_fall_test_init();
+
+    jpp_test.telemetry.standing = stands ? (uint32_t) 1 << row->id : 0;
+
+    row->set(x);
+
+    jpp_finding_of(row->id, &finding);
+
+    return jpp_test_find(&jpp_test.telemetry, finding.id) != NULL;
+}
+
+
+/* A value that swings around its bound: one line of the log, and no flicker. */
+
+static void
+jpp_fall_test_log(void)
+{
+    size_t    n, said;
+    int64_t   now;
+    unsigned  missed;
+
+    static const double  swing[] = { 1.05, 0.95, 1.01, 0.85, 0.99, 1.1 };
+
+    memset(&jpp_notes, 0, offsetof(jpp_notes_t, notes));
+
+    for (now = 1000, said = 0, missed = 0; now < 5000; now += 5) {
+        jpp_fall_test_init();
+        jpp_fall_swap(swing[now / 5 % 6]);
+
+        jpp_test.telemetry.standing = jpp_standing_bits(jpp_notes.standing);
+
+        n = jpp_findings(&jpp_test.telemetry, jpp_found);
+        missed += now > 1030 && n == 0;
+        said += jpp_standing_update(jpp_notes.standing, jpp_found, n, now);
+    }
+
+    jpp_is_u64(said, 1, "a value around its bound is said once in an hour");
+    jpp_is_u64(missed, 0, "and is seen all the time");
+
+    jpp_fall_test_init();
+    jpp_fall_swap(0.7);
+    jpp_test.telemetry.standing = jpp_standing_bits(jpp_notes.standing);
+    n = jpp_findings(&jpp_test.telemetry, jpp_found);
+    (void) jpp_standing_update(jpp_notes.standing, jpp_found, n, now);
+
+    jpp_is_u64(n, 0, "clearly below it is over");
+    jpp_is_u64(jpp_standing_bits(jpp_notes.standing), 0,
+               "from the next look on, at the old bound");
+}
+
+
+int
+main(void)
+{
+    size_t                 i;
+    const jpp_fall_row_t  *row;
+    jpp_finding_t          finding;
+
+    for (i = 0; i < sizeof(jpp_fall_rows) / sizeof(jpp_fall_rows[0]); i++) {
+        row = &jpp_fall_rows[i];
+
+        jpp_finding_of(row->id, &finding);
+
+        jpp_ok(!jpp_fall_test_at(row, 0.999, false)
+               && jpp_fall_test_at(row, 1.001, false),
+               "%s rises at %s", finding.id, row->what);
+        jpp_ok(jpp_fall_test_at(row, 0.81, true)
+               && !jpp_fall_test_at(row, 0.79, true),
+               "and falls a fifth below");
+    }
+
+    jpp_fall_test_log();
+
+    return jpp_done();
 }

@@ -21,38 +21,8 @@ typedef struct {
 } jpp_findings_test_t;
 
 
-static void jpp_findings_test_init(void);
-static const char *jpp_findings_test_has(const char *id);
-static void jpp_findings_test_limit(void);
-static void jpp_findings_test_kernel(void);
-static void jpp_findings_test_zones(void);
-static void jpp_findings_test_old(void);
-static void jpp_findings_test_odd(void);
-static void jpp_findings_test_outside(void);
-static void jpp_findings_test_allocator(void);
-static void jpp_findings_test_time(void);
-static void jpp_findings_test_memory(void);
-
-
 static jpp_findings_test_t  jpp_test;
 static jpp_output_t         jpp_test_output;
-
-
-int
-main(void)
-{
-    jpp_findings_test_limit();
-    jpp_findings_test_kernel();
-    jpp_findings_test_zones();
-    jpp_findings_test_old();
-    jpp_findings_test_odd();
-    jpp_findings_test_outside();
-    jpp_findings_test_allocator();
-    jpp_findings_test_time();
-    jpp_findings_test_memory();
-
-    return jpp_done();
-}
 
 
 static void
@@ -434,4 +404,21 @@ jpp_findings_test_memory(void)
     jpp_ok(strstr(jpp_test_output.text, "\"cgroup\": null") != NULL
            && strstr(jpp_test_output.text, "\"cgroup\": \"there is none\"")
               != NULL, "what is not available, and why");
+}
+
+
+int
+main(void)
+{
+    jpp_findings_test_limit();
+    jpp_findings_test_kernel();
+    jpp_findings_test_zones();
+    jpp_findings_test_old();
+    jpp_findings_test_odd();
+    jpp_findings_test_outside();
+    jpp_findings_test_allocator();
+    jpp_findings_test_time();
+    jpp_findings_test_memory();
+
+    return jpp_done();
 }

@@ -7,36 +7,26 @@
 #include "jpp_test_findings.h"
 
 
-static void jpp_time_test_init(void);
-static const char *jpp_time_test_has(const char *id);
-static void jpp_time_test_grow(jpp_history_t *history, uint64_t seconds,
-    uint64_t start, uint64_t per_hour);
-static void jpp_time_test_grows(void);
-static void jpp_time_test_shapes(void);
-static void jpp_time_test_limit(void);
-static void jpp_time_test_reload(void);
-static void jpp_time_test_vanished(void);
-static void jpp_time_test_thp(void);
-static void jpp_time_test_profile(void);
-static const char *jpp_time_test_profiled(const jpp_profile_t *profile,
-    bool is_whole, const char *id);
-
-
 static jpp_test_nginx_t  jpp_test;
 
 
-int
-main(void)
-{
-    jpp_time_test_grows();
-    jpp_time_test_shapes();
-    jpp_time_test_limit();
-    jpp_time_test_reload();
-    jpp_time_test_vanished();
-    jpp_time_test_thp();
-    jpp_time_test_profile();
+/* a life of SECONDS; RSS stays as it is */
 
-    return jpp_done();
+static void
+jpp_time_test_grow(jpp_history_t *history, uint64_t seconds, uint64_t start,
+    uint64_t per_hour)
+{
+    uint64_t             t;
+    jpp_history_point_t  point;
+
+    jpp_history_init(history);
+
+    for (t = 0; t < seconds; t += 5) {
+        point.allocated = start + per_hour * t / 3600;
+        point.rss = 200 * JPP_TEST_MIB;
+
+        jpp_history_add(history, t, &point);
+    }
 }
 
 
@@ -58,26 +48,6 @@ static const char *
 jpp_time_test_has(const char *id)
 {
     return jpp_test_because(jpp_test_find(&jpp_test.telemetry, id));
-}
-
-
-/* a life of SECONDS; RSS stays as it is */
-
-static void
-jpp_time_test_grow(jpp_history_t *history, uint64_t seconds, uint64_t start,
-    uint64_t per_hour)
-{
-    uint64_t             t;
-    jpp_history_point_t  point;
-
-    jpp_history_init(history);
-
-    for (t = 0; t < seconds; t += 5) {
-        point.allocated = start + per_hour * t / 3600;
-        point.rss = 200 * JPP_TEST_MIB;
-
-        jpp_history_add(history, t, &point);
-    }
 }
 
 
@@ -297,6 +267,20 @@ jpp_time_test_thp(void)
 }
 
 
+static const char *
+jpp_time_test_profiled(const jpp_profile_t *profile, bool is_whole,
+    const char *id)
+{
+    size_t  n;
+
+    static jpp_finding_t  findings[JPP_FINDINGS];
+
+    n = jpp_findings_profile(&jpp_test.fleet, profile, is_whole, findings);
+
+    return jpp_test_because(jpp_test_pick(findings, n, id));
+}
+
+
 /* samples of a single stack, of 100 MiB */
 
 static void
@@ -396,15 +380,16 @@ jpp_time_test_profile(void)
 }
 
 
-static const char *
-jpp_time_test_profiled(const jpp_profile_t *profile, bool is_whole,
-    const char *id)
+int
+main(void)
 {
-    size_t  n;
+    jpp_time_test_grows();
+    jpp_time_test_shapes();
+    jpp_time_test_limit();
+    jpp_time_test_reload();
+    jpp_time_test_vanished();
+    jpp_time_test_thp();
+    jpp_time_test_profile();
 
-    static jpp_finding_t  findings[JPP_FINDINGS];
-
-    n = jpp_findings_profile(&jpp_test.fleet, profile, is_whole, findings);
-
-    return jpp_test_because(jpp_test_pick(findings, n, id));
+    return jpp_done();
 }

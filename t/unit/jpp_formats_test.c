@@ -3,8 +3,44 @@
 #include "jpp_test.h"
 
 
-static void jpp_formats_debug(void);
-static const char *jpp_formats_long_word(const void *ctx, uint32_t i);
+/* A page is for people, and debug=1 for programs that read the text. */
+
+static void
+jpp_formats_debug(void)
+{
+    jpp_err_t              err;
+    jpp_report_options_t   options;
+
+    jpp_report_options_init(&options);
+    jpp_is_u64(jpp_args_query(&options.args, "format=html&debug=1", 19, &err),
+               JPP_OK, "a page for a program");
+    jpp_is_u64(jpp_report_check(&options, 1, &err), JPP_ERR_ARG, "is refused");
+    jpp_is_str(err.text, "format=html has no debug=1, which asks for "
+               "format=text: choose one of the two", "with a reason");
+
+    jpp_report_options_init(&options);
+    jpp_is_u64(jpp_args_query(&options.args, "format=html&debug=0", 19, &err),
+               JPP_OK, "one for people");
+    jpp_is_u64(jpp_report_check(&options, 1, &err), JPP_OK, "is not");
+}
+
+
+static const char *
+jpp_formats_long_word(const void *ctx, uint32_t i)
+{
+    static char         word[JPP_ERR_TEXT];
+    static const char  *others[] = { "a", "b", NULL };
+
+    (void) ctx;
+
+    if (i != 0) {
+        return others[i - 1];
+    }
+
+    memset(word, 'w', sizeof(word) - 1);
+
+    return word;
+}
 
 
 int
@@ -75,44 +111,4 @@ main(void)
     jpp_is_u64(args.values[JPP_ARG_TYPE], 2, "is the third");
 
     return jpp_done();
-}
-
-
-/* A page is for people, and debug=1 for programs that read the text. */
-
-static void
-jpp_formats_debug(void)
-{
-    jpp_err_t              err;
-    jpp_report_options_t   options;
-
-    jpp_report_options_init(&options);
-    jpp_is_u64(jpp_args_query(&options.args, "format=html&debug=1", 19, &err),
-               JPP_OK, "a page for a program");
-    jpp_is_u64(jpp_report_check(&options, 1, &err), JPP_ERR_ARG, "is refused");
-    jpp_is_str(err.text, "format=html has no debug=1, which asks for "
-               "format=text: choose one of the two", "with a reason");
-
-    jpp_report_options_init(&options);
-    jpp_is_u64(jpp_args_query(&options.args, "format=html&debug=0", 19, &err),
-               JPP_OK, "one for people");
-    jpp_is_u64(jpp_report_check(&options, 1, &err), JPP_OK, "is not");
-}
-
-
-static const char *
-jpp_formats_long_word(const void *ctx, uint32_t i)
-{
-    static char         word[JPP_ERR_TEXT];
-    static const char  *others[] = { "a", "b", NULL };
-
-    (void) ctx;
-
-    if (i != 0) {
-        return others[i - 1];
-    }
-
-    memset(word, 'w', sizeof(word) - 1);
-
-    return word;
 }

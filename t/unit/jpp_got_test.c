@@ -47,8 +47,6 @@ typedef struct {
 } jpp_place_t;
 
 
-static pid_t jpp_hook(void);
-static pid_t jpp_another(void);
 
 
 static jpp_got_function_t  jpp_functions[] = {

@@ -11,43 +11,12 @@
 #define JPP_CAP  (64 * JPP_MIB)
 
 
-static void jpp_fill(uint8_t *data, size_t len);
-static jpp_vec_t *jpp_compress(jpp_arena_t *arena, const uint8_t *data,
-    size_t len, int level);
-static void jpp_test_round_trip(void);
-static void jpp_test_members(void);
-static void jpp_test_is(void);
-static void jpp_test_damaged(void);
-static void jpp_test_cut(void);
-static void jpp_test_max(void);
-static void jpp_test_write_fails(void);
-static void jpp_test_gzip_memory(void);
-static void jpp_test_gunzip_memory(void);
-
-
 /* for the tests of small files */
 static const char  jpp_text[] =
     "heap_v2/524288\n  t*: 3: 4096 [0: 0]\n@ 0x1 0x2 0x3\n  t*: 1: 64 [0: 0]\n"
     "@ 0x1 0x2 0x4\n  t*: 1: 64 [0: 0]\n@ 0x1 0x2 0x5\n  t*: 1: 64 [0: 0]\n";
 
 #define JPP_TEXT_LEN  (sizeof(jpp_text) - 1)
-
-
-int
-main(void)
-{
-    jpp_test_round_trip();
-    jpp_test_members();
-    jpp_test_is();
-    jpp_test_damaged();
-    jpp_test_cut();
-    jpp_test_max();
-    jpp_test_write_fails();
-    jpp_test_gzip_memory();
-    jpp_test_gunzip_memory();
-
-    return jpp_done();
-}
 
 
 /* Text of hexadecimal numbers, as in a dump: it shrinks to about a half. */
@@ -487,4 +456,21 @@ jpp_test_gunzip_memory(void)
 
     free(data);
     jpp_arena_destroy(&arena);
+}
+
+
+int
+main(void)
+{
+    jpp_test_round_trip();
+    jpp_test_members();
+    jpp_test_is();
+    jpp_test_damaged();
+    jpp_test_cut();
+    jpp_test_max();
+    jpp_test_write_fails();
+    jpp_test_gzip_memory();
+    jpp_test_gunzip_memory();
+
+    return jpp_done();
 }

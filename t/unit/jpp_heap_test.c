@@ -23,19 +23,6 @@ typedef struct {
 } jpp_heap_good_t;
 
 
-static void jpp_heap_test_bad(void);
-static void jpp_heap_test_good(void);
-static void jpp_heap_test_cut(void);
-static void jpp_heap_test_frames(void);
-static void jpp_heap_test_lead(void);
-static void jpp_heap_test_merge(void);
-static void jpp_heap_test_baseline(void);
-static void jpp_heap_test_ranges(void);
-static void jpp_heap_test_open(void);
-static const char *jpp_heap_stack_text(const jpp_profile_t *profile,
-    uint32_t i);
-
-
 static const jpp_heap_bad_t  bad[] = {
 
     { "empty", "", JPP_ERR_CUT, 1, "the dump is empty" },
@@ -180,23 +167,6 @@ static const jpp_heap_good_t  good[] = {
 };
 
 
-int
-main(void)
-{
-    jpp_heap_test_bad();
-    jpp_heap_test_good();
-    jpp_heap_test_frames();
-    jpp_heap_test_lead();
-    jpp_heap_test_merge();
-    jpp_heap_test_baseline();
-    jpp_heap_test_ranges();
-    jpp_heap_test_open();
-    jpp_heap_test_cut();
-
-    return jpp_done();
-}
-
-
 static void
 jpp_heap_test_bad(void)
 {
@@ -219,6 +189,35 @@ jpp_heap_test_bad(void)
 
         jpp_arena_destroy(&arena);
     }
+}
+
+
+static const char *
+jpp_heap_stack_text(const jpp_profile_t *profile, uint32_t i)
+{
+    char                  *p;
+    uint32_t               id;
+    jpp_sample_t           sample;
+    const uint8_t         *pos, *end;
+    const jpp_location_t  *location;
+
+    static char  text[4096];
+
+    jpp_profile_sample(profile, i, &sample);
+
+    end = sample.stack + sample.stack_len;
+    text[0] = '\0';
+    p = text;
+
+    for (pos = sample.stack; pos < end; /* void */ ) {
+        pos = jpp_stack_next(pos, &id);
+        location = jpp_profile_location_at(profile, id);
+
+        p += sprintf(p, "%s%" PRIx64 "@%u", p == text ? "" : " ",
+                     location->address, location->mapping);
+    }
+
+    return text;
 }
 
 
@@ -643,30 +642,18 @@ jpp_heap_test_cut(void)
 }
 
 
-static const char *
-jpp_heap_stack_text(const jpp_profile_t *profile, uint32_t i)
+int
+main(void)
 {
-    char                  *p;
-    uint32_t               id;
-    jpp_sample_t           sample;
-    const uint8_t         *pos, *end;
-    const jpp_location_t  *location;
+    jpp_heap_test_bad();
+    jpp_heap_test_good();
+    jpp_heap_test_frames();
+    jpp_heap_test_lead();
+    jpp_heap_test_merge();
+    jpp_heap_test_baseline();
+    jpp_heap_test_ranges();
+    jpp_heap_test_open();
+    jpp_heap_test_cut();
 
-    static char  text[4096];
-
-    jpp_profile_sample(profile, i, &sample);
-
-    end = sample.stack + sample.stack_len;
-    text[0] = '\0';
-    p = text;
-
-    for (pos = sample.stack; pos < end; /* void */ ) {
-        pos = jpp_stack_next(pos, &id);
-        location = jpp_profile_location_at(profile, id);
-
-        p += sprintf(p, "%s%" PRIx64 "@%u", p == text ? "" : " ",
-                     location->address, location->mapping);
-    }
-
-    return text;
+    return jpp_done();
 }

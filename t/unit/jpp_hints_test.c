@@ -29,27 +29,6 @@
 #define JPP_TEST_COLD    "jt_cold"
 
 
-static void jpp_hints_test_names(void);
-static void jpp_hints_test_where(void);
-static void jpp_hints_test_words(void);
-static void jpp_hints_test_lookup(void);
-static void jpp_hints_test_neighbours(void);
-static void jpp_hints_test_near(const jpp_elf_function_t *functions,
-    uint32_t n, uint32_t which, const char *expected);
-static void jpp_hints_test_files(void);
-static void jpp_hints_test_apply(void);
-static void jpp_hints_test_memory(void);
-
-static void jpp_test_begin(const jpp_hint_t *hints, size_t n);
-static void jpp_test_end(void);
-static const char *jpp_test_maps(uint64_t start);
-static uint64_t jpp_test_here(const char *symbol);
-static const char *jpp_test_name(uint64_t start, uint64_t inode,
-    const char *symbol);
-static const jpp_function_t *jpp_test_function(void);
-static const char *jpp_test_string(uint32_t id);
-
-
 static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
 
 static struct stat      st;
@@ -58,25 +37,110 @@ static jpp_profile_t    profile;
 static jpp_symbols_t    symbols;
 
 
-int
-main(void)
+/* In this file offsets are addresses. */
+
+static uint64_t
+jpp_test_here(const char *symbol)
 {
-    if (!jpp_ok(jpp_test_make(), "files to read")) {
-        return jpp_done();
-    }
+    return JPP_TEST_HERE - 0x1000 + jpp_test_nm("full.so", symbol);
+}
 
-    (void) stat(jpp_test_path("stripped.so"), &st);
 
-    jpp_hints_test_names();
-    jpp_hints_test_where();
-    jpp_hints_test_words();
-    jpp_hints_test_lookup();
-    jpp_hints_test_neighbours();
-    jpp_hints_test_files();
-    jpp_hints_test_apply();
-    jpp_hints_test_memory();
+/* The line of the code of stripped.so, as the kernel would list it. */
 
-    return jpp_done();
+static const char *
+jpp_test_maps(uint64_t start)
+{
+    static char  text[PATH_MAX + 128];
+
+    (void) snprintf(text, sizeof(text), "%" PRIx64 "-%" PRIx64 " r-xp 00001000"
+                    " %02x:%02x %" PRIu64 " %s\n", start, start + 4096,
+                    major(st.st_dev), minor(st.st_dev), (uint64_t) st.st_ino,
+                    jpp_test_path("stripped.so"));
+
+    return text;
+}
+
+
+static void
+jpp_test_begin(const jpp_hint_t *hints, size_t n)
+{
+    jpp_loaded_source_t  source;
+
+    static char  root[PATH_MAX];
+
+    jpp_arena_init(&arena, JPP_TEST_CAP);
+    (void) jpp_profile_init(&profile, &arena, types, 1);
+    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+
+    (void) snprintf(root, sizeof(root), "%s/none", jpp_test_dir);
+    symbols.debug_root = root;
+
+    memset(&source, 0, sizeof(jpp_loaded_source_t));
+
+    source.maps = jpp_test_maps(JPP_TEST_HERE);
+    source.maps_len = strlen(source.maps);
+    source.hints = hints;
+    source.n_hints = n;
+    source.table = "some table";
+
+    jpp_loaded_init(&symbols.loaded, &source);
+}
+
+
+static const char *
+jpp_test_string(uint32_t id)
+{
+    return jpp_profile_str(&profile, id).data;
+}
+
+
+static const jpp_function_t *
+jpp_test_function(void)
+{
+    return jpp_profile_function_at(&profile, 1);
+}
+
+
+/*
+ * What a location in SYMBOL is called in a new profile, whose mapping starts at
+ * START and is of the file INODE.
+ */
+
+static const char *
+jpp_test_name(uint64_t start, uint64_t inode, const char *symbol)
+{
+    jpp_err_t       err;
+    jpp_mapping_t   mapping;
+
+    (void) jpp_profile_init(&profile, &arena, types, 1);
+
+    memset(&mapping, 0, sizeof(jpp_mapping_t));
+
+    mapping.start = start;
+    mapping.limit = start + 4096;
+    mapping.offset = 0x1000;
+    mapping.device = (uint64_t) major(st.st_dev) << 32 | minor(st.st_dev);
+    mapping.inode = inode;
+    mapping.path = jpp_arena_strndup(&arena, jpp_test_path("stripped.so"),
+                                     strlen(jpp_test_path("stripped.so")));
+
+    (void) jpp_profile_location(&profile,
+                                jpp_profile_mapping(&profile, &mapping,
+                                                    mapping.path),
+                                start - 0x1000 + 1
+                                + jpp_test_nm("full.so", symbol));
+    (void) jpp_symbolize(&symbols, &profile, &err);
+
+    return jpp_test_string(jpp_test_function()->name);
+}
+
+
+static void
+jpp_test_end(void)
+{
+    jpp_symbols_destroy(&symbols);
+    jpp_arena_destroy(&arena);
 }
 
 
@@ -262,39 +326,6 @@ jpp_hints_test_lookup(void)
 }
 
 
-/* Functions of 16 bytes at 0x1000, 0x1010 ...; the names are "", "a", "b". */
-
-static void
-jpp_hints_test_neighbours(void)
-{
-    size_t               i;
-    jpp_elf_function_t   functions[300];
-
-    memset(functions, 0, sizeof(functions));
-
-    for (i = 0; i < 300; i++) {
-        functions[i].start = 0x1000 + i * 16;
-        functions[i].entry = functions[i].start;
-        functions[i].size = 16;
-    }
-
-    jpp_hints_test_near(functions, 3, 1, NULL);
-
-    functions[0].name = 1;
-    jpp_hints_test_near(functions, 3, 1, "after a");
-    jpp_hints_test_near(functions, 300, 256, "after a");
-    jpp_hints_test_near(functions, 300, 257, NULL);
-
-    functions[299].name = 3;
-    jpp_hints_test_near(functions, 300, 256, "between a and b");
-
-    functions[0].name = 0;
-    jpp_hints_test_near(functions, 300, 256, "before b");
-    jpp_hints_test_near(functions, 300, 43, "before b");
-    jpp_hints_test_near(functions, 300, 42, NULL);
-}
-
-
 static void
 jpp_hints_test_near(const jpp_elf_function_t *functions, uint32_t n,
     uint32_t which, const char *expected)
@@ -339,6 +370,39 @@ jpp_hints_test_near(const jpp_elf_function_t *functions, uint32_t n,
 
     jpp_names_destroy(&names);
     jpp_test_end();
+}
+
+
+/* Functions of 16 bytes at 0x1000, 0x1010 ...; the names are "", "a", "b". */
+
+static void
+jpp_hints_test_neighbours(void)
+{
+    size_t               i;
+    jpp_elf_function_t   functions[300];
+
+    memset(functions, 0, sizeof(functions));
+
+    for (i = 0; i < 300; i++) {
+        functions[i].start = 0x1000 + i * 16;
+        functions[i].entry = functions[i].start;
+        functions[i].size = 16;
+    }
+
+    jpp_hints_test_near(functions, 3, 1, NULL);
+
+    functions[0].name = 1;
+    jpp_hints_test_near(functions, 3, 1, "after a");
+    jpp_hints_test_near(functions, 300, 256, "after a");
+    jpp_hints_test_near(functions, 300, 257, NULL);
+
+    functions[299].name = 3;
+    jpp_hints_test_near(functions, 300, 256, "between a and b");
+
+    functions[0].name = 0;
+    jpp_hints_test_near(functions, 300, 256, "before b");
+    jpp_hints_test_near(functions, 300, 43, "before b");
+    jpp_hints_test_near(functions, 300, 42, NULL);
 }
 
 
@@ -561,108 +625,23 @@ jpp_hints_test_memory(void)
 }
 
 
-static void
-jpp_test_begin(const jpp_hint_t *hints, size_t n)
+int
+main(void)
 {
-    jpp_loaded_source_t  source;
+    if (!jpp_ok(jpp_test_make(), "files to read")) {
+        return jpp_done();
+    }
 
-    static char  root[PATH_MAX];
+    (void) stat(jpp_test_path("stripped.so"), &st);
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
-    (void) jpp_profile_init(&profile, &arena, types, 1);
-    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+    jpp_hints_test_names();
+    jpp_hints_test_where();
+    jpp_hints_test_words();
+    jpp_hints_test_lookup();
+    jpp_hints_test_neighbours();
+    jpp_hints_test_files();
+    jpp_hints_test_apply();
+    jpp_hints_test_memory();
 
-    (void) snprintf(root, sizeof(root), "%s/none", jpp_test_dir);
-    symbols.debug_root = root;
-
-    memset(&source, 0, sizeof(jpp_loaded_source_t));
-
-    source.maps = jpp_test_maps(JPP_TEST_HERE);
-    source.maps_len = strlen(source.maps);
-    source.hints = hints;
-    source.n_hints = n;
-    source.table = "some table";
-
-    jpp_loaded_init(&symbols.loaded, &source);
-}
-
-
-static void
-jpp_test_end(void)
-{
-    jpp_symbols_destroy(&symbols);
-    jpp_arena_destroy(&arena);
-}
-
-
-/* The line of the code of stripped.so, as the kernel would list it. */
-
-static const char *
-jpp_test_maps(uint64_t start)
-{
-    static char  text[PATH_MAX + 128];
-
-    (void) snprintf(text, sizeof(text), "%" PRIx64 "-%" PRIx64 " r-xp 00001000"
-                    " %02x:%02x %" PRIu64 " %s\n", start, start + 4096,
-                    major(st.st_dev), minor(st.st_dev), (uint64_t) st.st_ino,
-                    jpp_test_path("stripped.so"));
-
-    return text;
-}
-
-
-/* In this file offsets are addresses. */
-
-static uint64_t
-jpp_test_here(const char *symbol)
-{
-    return JPP_TEST_HERE - 0x1000 + jpp_test_nm("full.so", symbol);
-}
-
-
-/*
- * What a location in SYMBOL is called in a new profile, whose mapping starts at
- * START and is of the file INODE.
- */
-
-static const char *
-jpp_test_name(uint64_t start, uint64_t inode, const char *symbol)
-{
-    jpp_err_t       err;
-    jpp_mapping_t   mapping;
-
-    (void) jpp_profile_init(&profile, &arena, types, 1);
-
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
-
-    mapping.start = start;
-    mapping.limit = start + 4096;
-    mapping.offset = 0x1000;
-    mapping.device = (uint64_t) major(st.st_dev) << 32 | minor(st.st_dev);
-    mapping.inode = inode;
-    mapping.path = jpp_arena_strndup(&arena, jpp_test_path("stripped.so"),
-                                     strlen(jpp_test_path("stripped.so")));
-
-    (void) jpp_profile_location(&profile,
-                                jpp_profile_mapping(&profile, &mapping,
-                                                    mapping.path),
-                                start - 0x1000 + 1
-                                + jpp_test_nm("full.so", symbol));
-    (void) jpp_symbolize(&symbols, &profile, &err);
-
-    return jpp_test_string(jpp_test_function()->name);
-}
-
-
-static const jpp_function_t *
-jpp_test_function(void)
-{
-    return jpp_profile_function_at(&profile, 1);
-}
-
-
-static const char *
-jpp_test_string(uint32_t id)
-{
-    return jpp_profile_str(&profile, id).data;
+    return jpp_done();
 }

@@ -6,30 +6,8 @@
 #include "jpp_test_fleet.h"
 
 
-static void jpp_history_test_add(uint64_t seconds, uint64_t allocated,
-    uint64_t rss);
-static void jpp_history_test_points(void);
-static void jpp_history_test_merge(void);
-static void jpp_history_test_time(void);
-static void jpp_history_test_unknown(void);
-static void jpp_history_test_json(void);
-
-
 static jpp_history_t  jpp_history;
 static jpp_output_t   jpp_history_output;
-
-
-int
-main(void)
-{
-    jpp_history_test_points();
-    jpp_history_test_merge();
-    jpp_history_test_time();
-    jpp_history_test_unknown();
-    jpp_history_test_json();
-
-    return jpp_done();
-}
 
 
 static void
@@ -195,4 +173,17 @@ jpp_history_test_json(void)
                "  \"history\": null\n"
                "}\n",
                "as JSON");
+}
+
+
+int
+main(void)
+{
+    jpp_history_test_points();
+    jpp_history_test_merge();
+    jpp_history_test_time();
+    jpp_history_test_unknown();
+    jpp_history_test_json();
+
+    return jpp_done();
 }

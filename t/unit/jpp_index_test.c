@@ -8,30 +8,6 @@
 #define JPP_CAP  ((size_t) 64 << 20)
 
 
-static uint32_t jpp_count(const jpp_index_t *index, uint32_t hash);
-static bool jpp_holds(const jpp_index_t *index, uint32_t hash, uint32_t id);
-static void jpp_test_add(void);
-static void jpp_test_collisions(void);
-static void jpp_test_room(void);
-static void jpp_test_fail_at(void);
-static void jpp_test_hash_bytes(void);
-static void jpp_test_hash_u64(void);
-
-
-int
-main(void)
-{
-    jpp_test_add();
-    jpp_test_collisions();
-    jpp_test_room();
-    jpp_test_fail_at();
-    jpp_test_hash_bytes();
-    jpp_test_hash_u64();
-
-    return jpp_done();
-}
-
-
 /* How many ids are there under HASH? */
 
 static uint32_t
@@ -278,4 +254,18 @@ jpp_test_hash_u64(void)
     /* a Poisson of mean 10 passes 35 once in 10^9 */
 
     jpp_ok(most < 35, "the fullest of 4096 buckets has %u of 40960", most);
+}
+
+
+int
+main(void)
+{
+    jpp_test_add();
+    jpp_test_collisions();
+    jpp_test_room();
+    jpp_test_fail_at();
+    jpp_test_hash_bytes();
+    jpp_test_hash_u64();
+
+    return jpp_done();
 }

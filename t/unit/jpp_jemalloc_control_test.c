@@ -22,20 +22,120 @@
 #define JPP_KEEP          "dirty_decay_ms:-1,muzzy_decay_ms:-1"
 
 
-static void jpp_tests(void);
-static void jpp_tests_real(void);
-static void jpp_test_fake_control(void);
-static void jpp_test_real_control(void);
-static void jpp_test_real_forget(void);
-static void jpp_test_real_purge(void);
+static jpp_code_t
+jpp_part_apply(const char *text, jpp_control_result_t *result, jpp_err_t *err)
+{
+    jpp_code_t      rc;
+    jpp_args_t      args;
+    jpp_control_t   control;
 
-static void jpp_part_control(const char *argument);
-static void *jpp_part_control_thread(void *data);
-static void jpp_part_forget(const char *argument);
-static void jpp_part_purge(const char *argument);
-static void jpp_part_tell(const char *text);
-static jpp_code_t jpp_part_apply(const char *text,
-    jpp_control_result_t *result, jpp_err_t *err);
+    memset(result, 0x55, sizeof(jpp_control_result_t));
+
+    jpp_report_args_init(&args);
+    jpp_control_init(&control);
+
+    rc = jpp_control_query(&control, &args, text, strlen(text), err);
+
+    return rc == JPP_OK ? jpp_jemalloc_control(&control, result, err) : rc;
+}
+
+
+/* What a change does, "CODE, BEFORE, AFTER, RESIDENT to RESIDENT: WHY". */
+
+static void
+jpp_part_tell(const char *text)
+{
+    jpp_err_t             err;
+    jpp_code_t            rc;
+    jpp_control_result_t  result;
+
+    rc = jpp_part_apply(text, &result, &err);
+
+    printf("%d", rc);
+
+    if (result.has_profiler) {
+        printf(", %s %u, %s %u",
+               result.before.active ? "on" : "off", result.before.lg_sample,
+               result.after.active ? "on" : "off", result.after.lg_sample);
+
+    } else {
+        printf(", none");
+    }
+
+    if (result.has_stats) {
+        printf(", %" PRIu64 " to %" PRIu64, result.resident_before,
+               result.resident_after);
+    }
+
+    printf("%s%s\n", rc != JPP_OK ? ": " : "", rc != JPP_OK ? err.text : "");
+}
+
+
+static void *
+jpp_part_control_thread(void *data)
+{
+    const char  **text = data;
+
+    jpp_part_tell(*text);
+
+    return NULL;
+}
+
+
+/* As in a worker: in a thread that is not the first. */
+
+static void
+jpp_part_control(const char *argument)
+{
+    pthread_t       thread;
+    jpp_jemalloc_t  jemalloc;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    pthread_create(&thread, NULL, jpp_part_control_thread, &argument);
+    pthread_join(thread, NULL);
+}
+
+
+static void
+jpp_part_forget(const char *argument)
+{
+    jpp_err_t             err;
+    jpp_jemalloc_t        jemalloc;
+    jpp_control_result_t  result;
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_part_hold();
+
+    if (jpp_part_apply(argument, &result, &err) == JPP_OK) {
+        jpp_part_capture("");
+    }
+
+    printf("\n");
+}
+
+
+static void
+jpp_part_purge(const char *argument)
+{
+    size_t           i;
+    jpp_jemalloc_t   jemalloc;
+
+    static void  *blocks[JPP_FREED / JPP_BLOCK];
+
+    jpp_jemalloc_read(&jemalloc);
+
+    for (i = 0; i < JPP_FREED / JPP_BLOCK; i++) {
+        blocks[i] = malloc(JPP_BLOCK);
+        memset(blocks[i], 1, JPP_BLOCK);
+    }
+
+    for (i = 0; i < JPP_FREED / JPP_BLOCK; i++) {
+        free(blocks[i]);
+    }
+
+    jpp_part_tell(argument);
+}
 
 
 static const jpp_part_t  jpp_parts[] = {
@@ -44,31 +144,6 @@ static const jpp_part_t  jpp_parts[] = {
     { "forget",   jpp_part_forget },
     { "purge",    jpp_part_purge }
 };
-
-
-int
-main(int argc, char **argv)
-{
-    return jpp_test_jemalloc(argc, argv, jpp_parts,
-                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
-                             jpp_tests, jpp_tests_real);
-}
-
-
-static void
-jpp_tests(void)
-{
-    jpp_test_fake_control();
-}
-
-
-static void
-jpp_tests_real(void)
-{
-    jpp_test_real_control();
-    jpp_test_real_forget();
-    jpp_test_real_purge();
-}
 
 
 static void
@@ -145,6 +220,13 @@ jpp_test_fake_control(void)
         run.argument = cases[i].control;
         jpp_is_str(jpp_run(&run), cases[i].said, "a change, case %zu", i);
     }
+}
+
+
+static void
+jpp_tests(void)
+{
+    jpp_test_fake_control();
 }
 
 
@@ -243,117 +325,19 @@ jpp_test_real_purge(void)
 }
 
 
-/* As in a worker: in a thread that is not the first. */
-
 static void
-jpp_part_control(const char *argument)
+jpp_tests_real(void)
 {
-    pthread_t       thread;
-    jpp_jemalloc_t  jemalloc;
-
-    jpp_jemalloc_read(&jemalloc);
-
-    pthread_create(&thread, NULL, jpp_part_control_thread, &argument);
-    pthread_join(thread, NULL);
+    jpp_test_real_control();
+    jpp_test_real_forget();
+    jpp_test_real_purge();
 }
 
 
-static void *
-jpp_part_control_thread(void *data)
+int
+main(int argc, char **argv)
 {
-    const char  **text = data;
-
-    jpp_part_tell(*text);
-
-    return NULL;
-}
-
-
-static void
-jpp_part_forget(const char *argument)
-{
-    jpp_err_t             err;
-    jpp_jemalloc_t        jemalloc;
-    jpp_control_result_t  result;
-
-    jpp_jemalloc_read(&jemalloc);
-    jpp_part_hold();
-
-    if (jpp_part_apply(argument, &result, &err) == JPP_OK) {
-        jpp_part_capture("");
-    }
-
-    printf("\n");
-}
-
-
-static void
-jpp_part_purge(const char *argument)
-{
-    size_t           i;
-    jpp_jemalloc_t   jemalloc;
-
-    static void  *blocks[JPP_FREED / JPP_BLOCK];
-
-    jpp_jemalloc_read(&jemalloc);
-
-    for (i = 0; i < JPP_FREED / JPP_BLOCK; i++) {
-        blocks[i] = malloc(JPP_BLOCK);
-        memset(blocks[i], 1, JPP_BLOCK);
-    }
-
-    for (i = 0; i < JPP_FREED / JPP_BLOCK; i++) {
-        free(blocks[i]);
-    }
-
-    jpp_part_tell(argument);
-}
-
-
-/* What a change does, "CODE, BEFORE, AFTER, RESIDENT to RESIDENT: WHY". */
-
-static void
-jpp_part_tell(const char *text)
-{
-    jpp_err_t             err;
-    jpp_code_t            rc;
-    jpp_control_result_t  result;
-
-    rc = jpp_part_apply(text, &result, &err);
-
-    printf("%d", rc);
-
-    if (result.has_profiler) {
-        printf(", %s %u, %s %u",
-               result.before.active ? "on" : "off", result.before.lg_sample,
-               result.after.active ? "on" : "off", result.after.lg_sample);
-
-    } else {
-        printf(", none");
-    }
-
-    if (result.has_stats) {
-        printf(", %" PRIu64 " to %" PRIu64, result.resident_before,
-               result.resident_after);
-    }
-
-    printf("%s%s\n", rc != JPP_OK ? ": " : "", rc != JPP_OK ? err.text : "");
-}
-
-
-static jpp_code_t
-jpp_part_apply(const char *text, jpp_control_result_t *result, jpp_err_t *err)
-{
-    jpp_code_t      rc;
-    jpp_args_t      args;
-    jpp_control_t   control;
-
-    memset(result, 0x55, sizeof(jpp_control_result_t));
-
-    jpp_report_args_init(&args);
-    jpp_control_init(&control);
-
-    rc = jpp_control_query(&control, &args, text, strlen(text), err);
-
-    return rc == JPP_OK ? jpp_jemalloc_control(&control, result, err) : rc;
+    return jpp_test_jemalloc(argc, argv, jpp_parts,
+                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
+                             jpp_tests, jpp_tests_real);
 }

@@ -28,28 +28,132 @@ typedef struct {
 } jpp_case_t;
 
 
-static void jpp_tests(void);
-static void jpp_tests_real(void);
-static void jpp_test_fake_dumps(void);
-static void jpp_test_fake_refused(void);
-static void jpp_test_fake_failed(void);
-static void jpp_test_fake_file(void);
-static void jpp_test_fake_hang(void);
-static void jpp_test_fake_memfd(void);
-static void jpp_test_real_dump(void);
-static void jpp_test_real_descriptors(void);
-static void jpp_test_real_file_size(void);
-static void jpp_test_real_directory(void);
-static void jpp_test_real_full(void);
-static void jpp_test_real_no_proc(void);
+static void
+jpp_part_dump(const char *argument)
+{
+    jpp_jemalloc_t  jemalloc;
 
-static void jpp_part_dump(const char *argument);
-static void jpp_part_unsampled(const char *argument);
-static void jpp_part_descriptors(const char *argument);
-static unsigned jpp_part_open(void);
-static void jpp_part_file_size(const char *argument);
-static void jpp_part_full(const char *argument);
-static void jpp_part_no_proc(const char *argument);
+    jpp_jemalloc_read(&jemalloc);
+    jpp_part_hold();
+    jpp_part_capture(argument);
+    printf("\n");
+}
+
+
+static void
+jpp_part_unsampled(const char *argument)
+{
+    jpp_jemalloc_t  jemalloc;
+
+    jpp_jemalloc_read(&jemalloc);
+    (void) jpp_jemalloc_sample_thread(false);
+    jpp_part_hold();
+    (void) jpp_jemalloc_sample_thread(true);
+    jpp_part_capture(argument);
+    printf("\n");
+}
+
+
+static unsigned
+jpp_part_open(void)
+{
+    int       fd;
+    unsigned  n;
+
+    n = 0;
+
+    for (fd = 0; fd < 64; fd++) {
+        n += (fcntl(fd, F_GETFD) != -1);
+    }
+
+    return n;
+}
+
+
+/* All are taken but ARGUMENT. */
+
+static void
+jpp_part_descriptors(const char *argument)
+{
+    int             fd, n;
+    unsigned        before;
+    struct rlimit   limit;
+    jpp_jemalloc_t  jemalloc;
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_part_hold();
+
+    limit.rlim_cur = 64;
+    limit.rlim_max = 64;
+    setrlimit(RLIMIT_NOFILE, &limit);
+
+    while ((fd = dup(0)) != -1) { /* void */ }
+
+    for (n = 0; n < atoi(argument); n++) {
+        close(63 - n);
+    }
+
+    before = jpp_part_open();
+    jpp_part_capture("");
+    printf(", %u left open\n", jpp_part_open() - before);
+}
+
+
+static void
+jpp_part_file_size(const char *argument)
+{
+    struct rlimit   limit;
+    jpp_jemalloc_t  jemalloc;
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_part_hold();
+
+    limit.rlim_cur = (rlim_t) atoi(argument);
+    limit.rlim_max = limit.rlim_cur;
+    setrlimit(RLIMIT_FSIZE, &limit);
+
+    jpp_part_capture("");
+    printf("\n");
+}
+
+
+/* A file system of one page, seen by this process alone. */
+
+static void
+jpp_part_full(const char *argument)
+{
+    jpp_jemalloc_t  jemalloc;
+
+    if (unshare(CLONE_NEWNS) == -1
+        || mount("none", "/", NULL, MS_REC|MS_PRIVATE, NULL) == -1
+        || mount("none", argument, "tmpfs", 0, "size=4k") == -1)
+    {
+        printf("no tmpfs: %s\n", strerror(errno));
+        return;
+    }
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_part_hold();
+    jpp_part_capture(argument);
+    printf("\n");
+}
+
+
+static void
+jpp_part_no_proc(const char *argument)
+{
+    jpp_jemalloc_t  jemalloc;
+
+    if (chroot(argument) == -1) {
+        printf("no chroot: %s\n", strerror(errno));
+        return;
+    }
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_part_hold();
+    jpp_part_capture("");
+    printf("\n");
+}
 
 
 static const jpp_part_t  jpp_parts[] = {
@@ -61,39 +165,6 @@ static const jpp_part_t  jpp_parts[] = {
     { "full",         jpp_part_full },
     { "no proc",      jpp_part_no_proc }
 };
-
-
-int
-main(int argc, char **argv)
-{
-    return jpp_test_jemalloc(argc, argv, jpp_parts,
-                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
-                             jpp_tests, jpp_tests_real);
-}
-
-
-static void
-jpp_tests(void)
-{
-    jpp_test_fake_dumps();
-    jpp_test_fake_refused();
-    jpp_test_fake_failed();
-    jpp_test_fake_file();
-    jpp_test_fake_hang();
-    jpp_test_fake_memfd();
-}
-
-
-static void
-jpp_tests_real(void)
-{
-    jpp_test_real_dump();
-    jpp_test_real_descriptors();
-    jpp_test_real_file_size();
-    jpp_test_real_directory();
-    jpp_test_real_full();
-    jpp_test_real_no_proc();
-}
 
 
 static void
@@ -222,6 +293,18 @@ jpp_test_fake_memfd(void)
     run.argument = "/tmp";
     jpp_is_str(jpp_run(&run), "read 0: 3 samples of 234881024 bytes",
                "and there is a directory");
+}
+
+
+static void
+jpp_tests(void)
+{
+    jpp_test_fake_dumps();
+    jpp_test_fake_refused();
+    jpp_test_fake_failed();
+    jpp_test_fake_file();
+    jpp_test_fake_hang();
+    jpp_test_fake_memfd();
 }
 
 
@@ -379,128 +462,21 @@ jpp_test_real_no_proc(void)
 
 
 static void
-jpp_part_dump(const char *argument)
+jpp_tests_real(void)
 {
-    jpp_jemalloc_t  jemalloc;
-
-    jpp_jemalloc_read(&jemalloc);
-    jpp_part_hold();
-    jpp_part_capture(argument);
-    printf("\n");
+    jpp_test_real_dump();
+    jpp_test_real_descriptors();
+    jpp_test_real_file_size();
+    jpp_test_real_directory();
+    jpp_test_real_full();
+    jpp_test_real_no_proc();
 }
 
 
-static void
-jpp_part_unsampled(const char *argument)
+int
+main(int argc, char **argv)
 {
-    jpp_jemalloc_t  jemalloc;
-
-    jpp_jemalloc_read(&jemalloc);
-    (void) jpp_jemalloc_sample_thread(false);
-    jpp_part_hold();
-    (void) jpp_jemalloc_sample_thread(true);
-    jpp_part_capture(argument);
-    printf("\n");
-}
-
-
-/* All are taken but ARGUMENT. */
-
-static void
-jpp_part_descriptors(const char *argument)
-{
-    int             fd, n;
-    unsigned        before;
-    struct rlimit   limit;
-    jpp_jemalloc_t  jemalloc;
-
-    jpp_jemalloc_read(&jemalloc);
-    jpp_part_hold();
-
-    limit.rlim_cur = 64;
-    limit.rlim_max = 64;
-    setrlimit(RLIMIT_NOFILE, &limit);
-
-    while ((fd = dup(0)) != -1) { /* void */ }
-
-    for (n = 0; n < atoi(argument); n++) {
-        close(63 - n);
-    }
-
-    before = jpp_part_open();
-    jpp_part_capture("");
-    printf(", %u left open\n", jpp_part_open() - before);
-}
-
-
-static unsigned
-jpp_part_open(void)
-{
-    int       fd;
-    unsigned  n;
-
-    n = 0;
-
-    for (fd = 0; fd < 64; fd++) {
-        n += (fcntl(fd, F_GETFD) != -1);
-    }
-
-    return n;
-}
-
-
-static void
-jpp_part_file_size(const char *argument)
-{
-    struct rlimit   limit;
-    jpp_jemalloc_t  jemalloc;
-
-    jpp_jemalloc_read(&jemalloc);
-    jpp_part_hold();
-
-    limit.rlim_cur = (rlim_t) atoi(argument);
-    limit.rlim_max = limit.rlim_cur;
-    setrlimit(RLIMIT_FSIZE, &limit);
-
-    jpp_part_capture("");
-    printf("\n");
-}
-
-
-/* A file system of one page, seen by this process alone. */
-
-static void
-jpp_part_full(const char *argument)
-{
-    jpp_jemalloc_t  jemalloc;
-
-    if (unshare(CLONE_NEWNS) == -1
-        || mount("none", "/", NULL, MS_REC|MS_PRIVATE, NULL) == -1
-        || mount("none", argument, "tmpfs", 0, "size=4k") == -1)
-    {
-        printf("no tmpfs: %s\n", strerror(errno));
-        return;
-    }
-
-    jpp_jemalloc_read(&jemalloc);
-    jpp_part_hold();
-    jpp_part_capture(argument);
-    printf("\n");
-}
-
-
-static void
-jpp_part_no_proc(const char *argument)
-{
-    jpp_jemalloc_t  jemalloc;
-
-    if (chroot(argument) == -1) {
-        printf("no chroot: %s\n", strerror(errno));
-        return;
-    }
-
-    jpp_jemalloc_read(&jemalloc);
-    jpp_part_hold();
-    jpp_part_capture("");
-    printf("\n");
+    return jpp_test_jemalloc(argc, argv, jpp_parts,
+                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
+                             jpp_tests, jpp_tests_real);
 }

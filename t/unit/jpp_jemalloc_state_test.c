@@ -24,23 +24,145 @@ typedef struct {
 } jpp_case_t;
 
 
-static void jpp_tests(void);
-static void jpp_tests_real(void);
-static void jpp_test_absent(void);
-static void jpp_test_fake_states(void);
-static void jpp_test_fake_change(void);
-static void jpp_test_fake_stats(void);
-static void jpp_test_fake_thread(void);
-static void jpp_test_requested(void);
-static void jpp_test_real_states(void);
-static void jpp_test_real_names(void);
+static void
+jpp_part_change(const char *argument)
+{
+    snprintf(jpp_fake_file, sizeof(jpp_fake_file), "%s", getenv("JPP_FAKE"));
 
-static void jpp_part_change(const char *argument);
-static void jpp_part_stats(const char *argument);
-static void jpp_part_details(const char *argument);
-static void jpp_part_report(const char *argument);
-static void jpp_part_thread(const char *argument);
-static void *jpp_part_thread_other(void *data);
+    jpp_part_state(argument);
+    jpp_run_fake("prof.lg_sample 14\nprof.gdump 1\nversion 9.9.9\n"
+                 "opt.prof_accum 1\nopt.prof_sys_thread_name 1\n");
+    jpp_part_state(argument);
+    jpp_run_fake("prof.lg_sample 14\nprof.active 0\n");
+    jpp_part_state(argument);
+}
+
+
+static void
+jpp_part_stats(const char *argument)
+{
+    jpp_jemalloc_t        jemalloc;
+    jpp_stats_t           stats;
+
+    (void) argument;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    if (!jpp_stats_read(&stats)) {
+        printf("none\n");
+        return;
+    }
+
+    printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+           " %" PRIu64 "\n",
+           stats.allocated, stats.active, stats.metadata, stats.resident,
+           stats.mapped, stats.retained);
+}
+
+
+/* one allocation more, large enough to have pages of its own */
+
+static void
+jpp_part_details(const char *argument)
+{
+    jpp_stats_t      stats, after;
+    jpp_jemalloc_t   jemalloc;
+    void *volatile   p;      /* a compiler may leave malloc() out */
+
+    (void) argument;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    p = NULL;
+
+    if (!jpp_stats_read(&stats) || stats.dirty == JPP_NONE
+        || (p = malloc(1 << 20)) == NULL || !jpp_stats_read(&after))
+    {
+        printf("unknown\n");
+        return;
+    }
+
+    printf("%s\n",
+           after.large_mallocs == stats.large_mallocs + 1
+           && after.large_frees == stats.large_frees
+           && after.large >= stats.large + (1 << 20)
+           && after.small != JPP_NONE && after.small_mallocs > 0
+           && after.small_frees <= after.small_mallocs
+           && after.muzzy % 4096 == 0 && after.dirty % 4096 == 0
+           && after.dirty_purged != JPP_NONE && after.tcache != JPP_NONE
+           && after.arenas >= 1 && after.threads == 0
+           && after.thread_runs == 0
+           ? "whole" : "wrong");
+
+    free(p);
+}
+
+
+static void
+jpp_part_report(const char *argument)
+{
+    jpp_err_t        err;
+    jpp_vec_t       *out;
+    const char      *text;
+    jpp_arena_t      arena;
+    jpp_jemalloc_t   jemalloc;
+
+    (void) argument;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    jpp_arena_init(&arena, (size_t) 16 << 20);
+    out = jpp_vec_create(&arena);
+
+    if (jpp_stats_report(out, &err) != JPP_OK) {
+        printf("none\n");
+
+    } else {
+        text = jpp_arena_strndup(&arena, (const char *) out->data, out->len);
+
+        printf("%s\n", text[0] == '{' && strstr(text, "\"jemalloc\":") != NULL
+                       && strstr(text, "\"stats.arenas\":") != NULL
+                       ? "whole" : "wrong");
+    }
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void *
+jpp_part_thread_other(void *data)
+{
+    bool  *was = data;
+
+    *was = jpp_jemalloc_sample_thread(true);
+
+    return NULL;
+}
+
+
+static void
+jpp_part_thread(const char *argument)
+{
+    bool            was[4], another;
+    pthread_t       thread;
+    jpp_jemalloc_t  jemalloc;
+
+    (void) argument;
+
+    jpp_jemalloc_read(&jemalloc);
+
+    was[0] = jpp_jemalloc_sample_thread(false);
+
+    pthread_create(&thread, NULL, jpp_part_thread_other, &another);
+    pthread_join(thread, NULL);
+
+    was[1] = jpp_jemalloc_sample_thread(false);
+    was[2] = jpp_jemalloc_sample_thread(true);
+    was[3] = jpp_jemalloc_sample_thread(true);
+
+    printf("was %d %d %d %d, another %d\n", was[0], was[1], was[2], was[3],
+           another);
+}
 
 
 static const jpp_part_t  jpp_parts[] = {
@@ -51,35 +173,6 @@ static const jpp_part_t  jpp_parts[] = {
     { "report",  jpp_part_report },
     { "thread",  jpp_part_thread }
 };
-
-
-int
-main(int argc, char **argv)
-{
-    return jpp_test_jemalloc(argc, argv, jpp_parts,
-                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
-                             jpp_tests, jpp_tests_real);
-}
-
-
-static void
-jpp_tests(void)
-{
-    jpp_test_absent();
-    jpp_test_fake_states();
-    jpp_test_fake_change();
-    jpp_test_fake_stats();
-    jpp_test_fake_thread();
-    jpp_test_requested();
-}
-
-
-static void
-jpp_tests_real(void)
-{
-    jpp_test_real_states();
-    jpp_test_real_names();
-}
 
 
 static void
@@ -300,6 +393,18 @@ jpp_test_requested(void)
 
 
 static void
+jpp_tests(void)
+{
+    jpp_test_absent();
+    jpp_test_fake_states();
+    jpp_test_fake_change();
+    jpp_test_fake_stats();
+    jpp_test_fake_thread();
+    jpp_test_requested();
+}
+
+
+static void
 jpp_test_real_states(void)
 {
     char         both[sizeof(jpp_fake_so) + sizeof(JPP_REAL)];
@@ -396,141 +501,17 @@ jpp_test_real_names(void)
 
 
 static void
-jpp_part_change(const char *argument)
+jpp_tests_real(void)
 {
-    snprintf(jpp_fake_file, sizeof(jpp_fake_file), "%s", getenv("JPP_FAKE"));
-
-    jpp_part_state(argument);
-    jpp_run_fake("prof.lg_sample 14\nprof.gdump 1\nversion 9.9.9\n"
-                 "opt.prof_accum 1\nopt.prof_sys_thread_name 1\n");
-    jpp_part_state(argument);
-    jpp_run_fake("prof.lg_sample 14\nprof.active 0\n");
-    jpp_part_state(argument);
+    jpp_test_real_states();
+    jpp_test_real_names();
 }
 
 
-static void
-jpp_part_stats(const char *argument)
+int
+main(int argc, char **argv)
 {
-    jpp_jemalloc_t        jemalloc;
-    jpp_stats_t           stats;
-
-    (void) argument;
-
-    jpp_jemalloc_read(&jemalloc);
-
-    if (!jpp_stats_read(&stats)) {
-        printf("none\n");
-        return;
-    }
-
-    printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-           " %" PRIu64 "\n",
-           stats.allocated, stats.active, stats.metadata, stats.resident,
-           stats.mapped, stats.retained);
-}
-
-
-/* one allocation more, large enough to have pages of its own */
-
-static void
-jpp_part_details(const char *argument)
-{
-    jpp_stats_t      stats, after;
-    jpp_jemalloc_t   jemalloc;
-    void *volatile   p;      /* a compiler may leave malloc() out */
-
-    (void) argument;
-
-    jpp_jemalloc_read(&jemalloc);
-
-    p = NULL;
-
-    if (!jpp_stats_read(&stats) || stats.dirty == JPP_NONE
-        || (p = malloc(1 << 20)) == NULL || !jpp_stats_read(&after))
-    {
-        printf("unknown\n");
-        return;
-    }
-
-    printf("%s\n",
-           after.large_mallocs == stats.large_mallocs + 1
-           && after.large_frees == stats.large_frees
-           && after.large >= stats.large + (1 << 20)
-           && after.small != JPP_NONE && after.small_mallocs > 0
-           && after.small_frees <= after.small_mallocs
-           && after.muzzy % 4096 == 0 && after.dirty % 4096 == 0
-           && after.dirty_purged != JPP_NONE && after.tcache != JPP_NONE
-           && after.arenas >= 1 && after.threads == 0
-           && after.thread_runs == 0
-           ? "whole" : "wrong");
-
-    free(p);
-}
-
-
-static void
-jpp_part_report(const char *argument)
-{
-    jpp_err_t        err;
-    jpp_vec_t       *out;
-    const char      *text;
-    jpp_arena_t      arena;
-    jpp_jemalloc_t   jemalloc;
-
-    (void) argument;
-
-    jpp_jemalloc_read(&jemalloc);
-
-    jpp_arena_init(&arena, (size_t) 16 << 20);
-    out = jpp_vec_create(&arena);
-
-    if (jpp_stats_report(out, &err) != JPP_OK) {
-        printf("none\n");
-
-    } else {
-        text = jpp_arena_strndup(&arena, (const char *) out->data, out->len);
-
-        printf("%s\n", text[0] == '{' && strstr(text, "\"jemalloc\":") != NULL
-                       && strstr(text, "\"stats.arenas\":") != NULL
-                       ? "whole" : "wrong");
-    }
-
-    jpp_arena_destroy(&arena);
-}
-
-
-static void
-jpp_part_thread(const char *argument)
-{
-    bool            was[4], another;
-    pthread_t       thread;
-    jpp_jemalloc_t  jemalloc;
-
-    (void) argument;
-
-    jpp_jemalloc_read(&jemalloc);
-
-    was[0] = jpp_jemalloc_sample_thread(false);
-
-    pthread_create(&thread, NULL, jpp_part_thread_other, &another);
-    pthread_join(thread, NULL);
-
-    was[1] = jpp_jemalloc_sample_thread(false);
-    was[2] = jpp_jemalloc_sample_thread(true);
-    was[3] = jpp_jemalloc_sample_thread(true);
-
-    printf("was %d %d %d %d, another %d\n", was[0], was[1], was[2], was[3],
-           another);
-}
-
-
-static void *
-jpp_part_thread_other(void *data)
-{
-    bool  *was = data;
-
-    *was = jpp_jemalloc_sample_thread(true);
-
-    return NULL;
+    return jpp_test_jemalloc(argc, argv, jpp_parts,
+                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
+                             jpp_tests, jpp_tests_real);
 }

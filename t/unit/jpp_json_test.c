@@ -5,23 +5,26 @@
 #include "jpp_test.h"
 
 
-static void jpp_test_nesting(void);
-static void jpp_test_strings(void);
-static void jpp_test_names(void);
-static int jpp_collect(void *ctx, const uint8_t *data, size_t len);
-
-
 static char  jpp_text[4096];
 
 
-int
-main(void)
+static int
+jpp_collect(void *ctx, const uint8_t *data, size_t len)
 {
-    jpp_test_nesting();
-    jpp_test_strings();
-    jpp_test_names();
+    size_t  n;
 
-    return jpp_done();
+    (void) ctx;
+
+    n = strlen(jpp_text);
+
+    if (len >= sizeof(jpp_text) - n) {
+        return EFBIG;
+    }
+
+    memcpy(jpp_text + n, data, len);
+    jpp_text[n + len] = '\0';
+
+    return 0;
 }
 
 
@@ -162,21 +165,12 @@ jpp_test_names(void)
 }
 
 
-static int
-jpp_collect(void *ctx, const uint8_t *data, size_t len)
+int
+main(void)
 {
-    size_t  n;
+    jpp_test_nesting();
+    jpp_test_strings();
+    jpp_test_names();
 
-    (void) ctx;
-
-    n = strlen(jpp_text);
-
-    if (len >= sizeof(jpp_text) - n) {
-        return EFBIG;
-    }
-
-    memcpy(jpp_text + n, data, len);
-    jpp_text[n + len] = '\0';
-
-    return 0;
+    return jpp_done();
 }

@@ -21,33 +21,11 @@ typedef struct {
 } jpp_keys_test_t;
 
 
-static void jpp_keys_test_lines(void);
-static void jpp_keys_test_long(void);
-static void jpp_keys_test_values(void);
-static void jpp_keys_test_pressure(void);
-static void jpp_keys_test_usage(void);
-static void jpp_keys_test_system(void);
-
-
 static const jpp_keys_row_t  jpp_keys_test_rows[] = {
     { "First", offsetof(jpp_keys_test_t, first) },
     { "Second", offsetof(jpp_keys_test_t, second) },
     { "third", offsetof(jpp_keys_test_t, third) },
 };
-
-
-int
-main(void)
-{
-    jpp_keys_test_lines();
-    jpp_keys_test_long();
-    jpp_keys_test_values();
-    jpp_keys_test_pressure();
-    jpp_keys_test_usage();
-    jpp_keys_test_system();
-
-    return jpp_done();
-}
 
 
 static void
@@ -270,4 +248,18 @@ jpp_keys_test_system(void)
     jpp_system_read(&system, "t/data/nothing");
     jpp_is_u64(system.total, JPP_NONE, "no /proc, no number");
     jpp_is_str(system.thp, "", "no word");
+}
+
+
+int
+main(void)
+{
+    jpp_keys_test_lines();
+    jpp_keys_test_long();
+    jpp_keys_test_values();
+    jpp_keys_test_pressure();
+    jpp_keys_test_usage();
+    jpp_keys_test_system();
+
+    return jpp_done();
 }

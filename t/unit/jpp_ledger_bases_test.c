@@ -26,38 +26,12 @@ typedef struct {
 } jpp_bases_page_t;
 
 
-static void jpp_bases_test_blocks(void);
-static void jpp_bases_test_wrong(void);
-static void jpp_bases_test_maps(void);
-static void jpp_bases_test_memory(void);
-static void jpp_bases_test_real(void);
-static void jpp_bases_test_found(void);
-static void jpp_bases_block(size_t i, uint64_t size, uint64_t used);
-static bool jpp_bases_read(void *ctx, uint64_t address,
-    uint64_t words[JPP_LEDGER_BASE_WORDS]);
-static size_t jpp_bases_find(const char *text);
-
-
 static jpp_arena_t        arena;
 static jpp_vec_t         *bases;
 static jpp_bases_page_t   pages[16];       /* each 2 MiB from JPP_START on */
 
 static const char  anonymous[] =
     "7f0000200000-7f0002200000 rw-p 00000000 00:00 0 \n";
-
-
-int
-main(void)
-{
-    jpp_bases_test_blocks();
-    jpp_bases_test_wrong();
-    jpp_bases_test_maps();
-    jpp_bases_test_memory();
-    jpp_bases_test_real();
-    jpp_bases_test_found();
-
-    return jpp_done();
-}
 
 
 /* a block of SIZE bytes at the page I, of which USED are taken */
@@ -317,4 +291,18 @@ jpp_bases_test_found(void)
     (void) close(fd);
     (void) munmap(map, 4 * JPP_MIB);
     jpp_arena_destroy(&arena);
+}
+
+
+int
+main(void)
+{
+    jpp_bases_test_blocks();
+    jpp_bases_test_wrong();
+    jpp_bases_test_maps();
+    jpp_bases_test_memory();
+    jpp_bases_test_real();
+    jpp_bases_test_found();
+
+    return jpp_done();
 }

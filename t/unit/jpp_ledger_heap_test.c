@@ -8,46 +8,6 @@
 #include "jpp_test_ledger.h"
 
 
-static void jpp_ledger_test_bounds(void);
-static void jpp_ledger_test_parts(void);
-static void jpp_ledger_test_edges(uint64_t pss, uint64_t least,
-    uint64_t most, jpp_ledger_how_t how);
-static void jpp_ledger_test_exact(uint64_t pss, uint64_t tcache,
-    jpp_ledger_kind_t kind, jpp_ledger_how_t how);
-static void jpp_ledger_test_slack(void);
-static void jpp_ledger_test_dirty(void);
-static void jpp_ledger_test_untouched(void);
-static void jpp_ledger_test_unknown(void);
-static void jpp_ledger_test_no_jemalloc(void);
-static void jpp_ledger_test_unmarked(void);
-
-
-int
-main(void)
-{
-    jpp_ledger_test_bounds();
-    jpp_ledger_test_parts();
-    jpp_ledger_test_edges(399, 0, 200, JPP_LEDGER_ESTIMATE);
-    jpp_ledger_test_edges(400, 0, 200, JPP_LEDGER_ESTIMATE);
-    jpp_ledger_test_edges(401, 0, 1, JPP_LEDGER_BOUND);
-    jpp_ledger_test_edges(799, 199, 200, JPP_LEDGER_EXACT);
-    jpp_ledger_test_edges(800, 0, 200, JPP_LEDGER_ESTIMATE);
-    jpp_ledger_test_edges(801, 0, 200, JPP_LEDGER_ESTIMATE);
-    jpp_ledger_test_exact(400000, 4096, JPP_LEDGER_TCACHE, JPP_LEDGER_EXACT);
-    jpp_ledger_test_exact(400000, 4097, JPP_LEDGER_TCACHE, JPP_LEDGER_BOUND);
-    jpp_ledger_test_exact(413696, 8192, JPP_LEDGER_DIRTY, JPP_LEDGER_EXACT);
-    jpp_ledger_test_exact(413694, 8192, JPP_LEDGER_DIRTY, JPP_LEDGER_BOUND);
-    jpp_ledger_test_slack();
-    jpp_ledger_test_dirty();
-    jpp_ledger_test_untouched();
-    jpp_ledger_test_unknown();
-    jpp_ledger_test_no_jemalloc();
-    jpp_ledger_test_unmarked();
-
-    return jpp_done();
-}
-
-
 /*
  * 1000 KiB, of which 400 are held outside of pools: the rest is 600, of at most
  * 100 in thread caches, 400 of fragmentation and 300 of metadata.
@@ -434,4 +394,30 @@ jpp_ledger_test_unmarked(void)
     jpp_is_u64(jpp_ledger_sum(), ledger.sums.pss, "the rows are all of it");
 
     jpp_arena_destroy(&arena);
+}
+
+
+int
+main(void)
+{
+    jpp_ledger_test_bounds();
+    jpp_ledger_test_parts();
+    jpp_ledger_test_edges(399, 0, 200, JPP_LEDGER_ESTIMATE);
+    jpp_ledger_test_edges(400, 0, 200, JPP_LEDGER_ESTIMATE);
+    jpp_ledger_test_edges(401, 0, 1, JPP_LEDGER_BOUND);
+    jpp_ledger_test_edges(799, 199, 200, JPP_LEDGER_EXACT);
+    jpp_ledger_test_edges(800, 0, 200, JPP_LEDGER_ESTIMATE);
+    jpp_ledger_test_edges(801, 0, 200, JPP_LEDGER_ESTIMATE);
+    jpp_ledger_test_exact(400000, 4096, JPP_LEDGER_TCACHE, JPP_LEDGER_EXACT);
+    jpp_ledger_test_exact(400000, 4097, JPP_LEDGER_TCACHE, JPP_LEDGER_BOUND);
+    jpp_ledger_test_exact(413696, 8192, JPP_LEDGER_DIRTY, JPP_LEDGER_EXACT);
+    jpp_ledger_test_exact(413694, 8192, JPP_LEDGER_DIRTY, JPP_LEDGER_BOUND);
+    jpp_ledger_test_slack();
+    jpp_ledger_test_dirty();
+    jpp_ledger_test_untouched();
+    jpp_ledger_test_unknown();
+    jpp_ledger_test_no_jemalloc();
+    jpp_ledger_test_unmarked();
+
+    return jpp_done();
 }

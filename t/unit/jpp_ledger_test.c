@@ -13,44 +13,6 @@
 #include "jpp_test_ledger.h"
 
 
-static void jpp_ledger_test_real(void);
-static void jpp_ledger_test_kinds(void);
-static void jpp_ledger_test_pages(void);
-static void jpp_ledger_test_shared(uint64_t sharers, uint64_t least,
-    uint64_t most, jpp_ledger_how_t how);
-static void jpp_ledger_test_unpaged(void);
-static void jpp_ledger_test_halves(void);
-static void jpp_ledger_test_zones(void);
-static void jpp_ledger_test_ranges(void);
-static void jpp_ledger_test_hostile(void);
-static void jpp_ledger_test_names(void);
-static void jpp_ledger_test_memory(void);
-static void jpp_ledger_test_file(void);
-static void jpp_ledger_test_rows(char *data, size_t len);
-
-
-int
-main(void)
-{
-    jpp_ledger_test_real();
-    jpp_ledger_test_kinds();
-    jpp_ledger_test_pages();
-    jpp_ledger_test_shared(4, 8, 8, JPP_LEDGER_EXACT);
-    jpp_ledger_test_shared(8, 4, 12, JPP_LEDGER_BOUND);
-    jpp_ledger_test_shared(0, 0, 16, JPP_LEDGER_BOUND);
-    jpp_ledger_test_unpaged();
-    jpp_ledger_test_halves();
-    jpp_ledger_test_zones();
-    jpp_ledger_test_ranges();
-    jpp_ledger_test_hostile();
-    jpp_ledger_test_names();
-    jpp_ledger_test_memory();
-    jpp_ledger_test_file();
-
-    return jpp_done();
-}
-
-
 /* a worker of two, with 113 MiB in a table of Lua */
 
 static void
@@ -714,4 +676,26 @@ jpp_ledger_test_file(void)
 
     jpp_memfd_close(&file);
     jpp_arena_destroy(&arena);
+}
+
+
+int
+main(void)
+{
+    jpp_ledger_test_real();
+    jpp_ledger_test_kinds();
+    jpp_ledger_test_pages();
+    jpp_ledger_test_shared(4, 8, 8, JPP_LEDGER_EXACT);
+    jpp_ledger_test_shared(8, 4, 12, JPP_LEDGER_BOUND);
+    jpp_ledger_test_shared(0, 0, 16, JPP_LEDGER_BOUND);
+    jpp_ledger_test_unpaged();
+    jpp_ledger_test_halves();
+    jpp_ledger_test_zones();
+    jpp_ledger_test_ranges();
+    jpp_ledger_test_hostile();
+    jpp_ledger_test_names();
+    jpp_ledger_test_memory();
+    jpp_ledger_test_file();
+
+    return jpp_done();
 }

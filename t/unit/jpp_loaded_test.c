@@ -17,39 +17,7 @@
 #define JPP_TEST_CAP  (64 * 1024 * 1024)
 
 
-static void jpp_loaded_test_images(void);
-static void jpp_loaded_test_segments(void);
-static void jpp_loaded_test_zeroed(void);
-static void jpp_loaded_test_symbols(void);
-static void jpp_loaded_test_notes(void);
-static void jpp_loaded_test_device(void);
-static void jpp_loaded_test_report(const char *text, const jpp_image_t *image,
-    bool has_names, const char *comment, uint64_t opened, const char *what);
-static void jpp_loaded_test_build_ids(const char *text,
-    const jpp_image_t *image);
-static void jpp_loaded_test_memory(const char *text, const jpp_image_t *image);
-
-static void jpp_test_loaded(jpp_loaded_t *loaded, const char *text,
-    const jpp_image_t *image);
-static bool jpp_test_libc(char *text, size_t size, jpp_image_t *image);
-static bool jpp_test_is_in(const jpp_image_t *image, const char *line);
-
-
 static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
-
-
-int
-main(void)
-{
-    jpp_loaded_test_images();
-    jpp_loaded_test_segments();
-    jpp_loaded_test_zeroed();
-    jpp_loaded_test_symbols();
-    jpp_loaded_test_notes();
-    jpp_loaded_test_device();
-
-    return jpp_done();
-}
 
 
 /* What memory says of a file is what the file says. */
@@ -264,40 +232,83 @@ jpp_loaded_test_notes(void)
 }
 
 
-/*
- * On overlayfs and btrfs the kernel lists another device for a mapping than
- * stat() has for its file.
- */
-
-static void
-jpp_loaded_test_device(void)
+static bool
+jpp_test_is_in(const jpp_image_t *image, const char *line)
 {
-    char          text[4096];
-    jpp_image_t   image, other;
+    uint64_t  start, limit;
 
-    if (!jpp_ok(jpp_test_libc(text, sizeof(text), &image),
-                "the C library, on another device"))
-    {
-        return;
+    return sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &limit) == 2
+           && image->address >= start && image->address < limit;
+}
+
+
+/* The line of the C library's code, with a device that stat() never has. */
+
+static bool
+jpp_test_libc(char *text, size_t size, jpp_image_t *image)
+{
+    int           n;
+    char         *line, *end;
+    size_t        i;
+    jpp_vec_t    *maps, *images;
+    jpp_arena_t   arena;
+
+    jpp_arena_init(&arena, JPP_TEST_CAP);
+
+    maps = jpp_vec_create(&arena);
+    images = jpp_vec_create(&arena);
+
+    (void) jpp_images_read(images);
+    (void) jpp_proc_maps(maps, NULL);
+    (void) jpp_vec_push(maps, 1);
+
+    line = strstr((char *) maps->data, "/libc.so.6");
+
+    while (line > (char *) maps->data && line[-1] != '\n') {
+        line--;
     }
 
-    other = image;
-    other.build_id.data[0] ^= 1;
+    /* the first line of the file is its headers, its code is the next */
 
-    jpp_loaded_test_report(text, NULL, true, "names may be wrong for", 2,
-                           "nothing is known");
-    jpp_loaded_test_report(text, &image, true, NULL, 1, "the build is known");
-    jpp_loaded_test_report(text, &other, false, "has another build id", 2,
-                           "another build was loaded");
+    while ((end = strchr(line, '\n')) != NULL
+           && memmem(line, (size_t) (end - line), " r-xp ", 6) == NULL)
+    {
+        line = end + 1;
+    }
 
-    other = image;
-    other.address = 16;
+    n = -1;
 
-    jpp_loaded_test_report(text, &other, true, "names may be wrong for", 2,
-                           "an image that lies in no mapping");
+    for (i = 0; i < jpp_vec_count(images, jpp_image_t); i++) {
+        *image = jpp_vec_items(images, jpp_image_t)[i];
 
-    jpp_loaded_test_build_ids(text, &image);
-    jpp_loaded_test_memory(text, &image);
+        if (jpp_test_is_in(image, line)) {
+            n = (int) (strstr(line, " r-xp ") - line) + 15;
+            n = snprintf(text, size, "%.*sfe:99%.*s\n", n, line,
+                         (int) (end - line) - n - 5, line + n + 5);
+            break;
+        }
+    }
+
+    jpp_arena_destroy(&arena);
+
+    return n > 0;
+}
+
+
+static void
+jpp_test_loaded(jpp_loaded_t *loaded, const char *text,
+    const jpp_image_t *image)
+{
+    jpp_loaded_source_t  source;
+
+    memset(&source, 0, sizeof(jpp_loaded_source_t));
+
+    source.maps = text;
+    source.maps_len = strlen(text);
+    source.images = image;
+    source.n_images = 1;
+
+    jpp_loaded_init(loaded, &source);
 }
 
 
@@ -425,81 +436,52 @@ jpp_loaded_test_memory(const char *text, const jpp_image_t *image)
 }
 
 
+/*
+ * On overlayfs and btrfs the kernel lists another device for a mapping than
+ * stat() has for its file.
+ */
+
 static void
-jpp_test_loaded(jpp_loaded_t *loaded, const char *text,
-    const jpp_image_t *image)
+jpp_loaded_test_device(void)
 {
-    jpp_loaded_source_t  source;
+    char          text[4096];
+    jpp_image_t   image, other;
 
-    memset(&source, 0, sizeof(jpp_loaded_source_t));
-
-    source.maps = text;
-    source.maps_len = strlen(text);
-    source.images = image;
-    source.n_images = 1;
-
-    jpp_loaded_init(loaded, &source);
-}
-
-
-/* The line of the C library's code, with a device that stat() never has. */
-
-static bool
-jpp_test_libc(char *text, size_t size, jpp_image_t *image)
-{
-    int           n;
-    char         *line, *end;
-    size_t        i;
-    jpp_vec_t    *maps, *images;
-    jpp_arena_t   arena;
-
-    jpp_arena_init(&arena, JPP_TEST_CAP);
-
-    maps = jpp_vec_create(&arena);
-    images = jpp_vec_create(&arena);
-
-    (void) jpp_images_read(images);
-    (void) jpp_proc_maps(maps, NULL);
-    (void) jpp_vec_push(maps, 1);
-
-    line = strstr((char *) maps->data, "/libc.so.6");
-
-    while (line > (char *) maps->data && line[-1] != '\n') {
-        line--;
-    }
-
-    /* the first line of the file is its headers, its code is the next */
-
-    while ((end = strchr(line, '\n')) != NULL
-           && memmem(line, (size_t) (end - line), " r-xp ", 6) == NULL)
+    if (!jpp_ok(jpp_test_libc(text, sizeof(text), &image),
+                "the C library, on another device"))
     {
-        line = end + 1;
+        return;
     }
 
-    n = -1;
+    other = image;
+    other.build_id.data[0] ^= 1;
 
-    for (i = 0; i < jpp_vec_count(images, jpp_image_t); i++) {
-        *image = jpp_vec_items(images, jpp_image_t)[i];
+    jpp_loaded_test_report(text, NULL, true, "names may be wrong for", 2,
+                           "nothing is known");
+    jpp_loaded_test_report(text, &image, true, NULL, 1, "the build is known");
+    jpp_loaded_test_report(text, &other, false, "has another build id", 2,
+                           "another build was loaded");
 
-        if (jpp_test_is_in(image, line)) {
-            n = (int) (strstr(line, " r-xp ") - line) + 15;
-            n = snprintf(text, size, "%.*sfe:99%.*s\n", n, line,
-                         (int) (end - line) - n - 5, line + n + 5);
-            break;
-        }
-    }
+    other = image;
+    other.address = 16;
 
-    jpp_arena_destroy(&arena);
+    jpp_loaded_test_report(text, &other, true, "names may be wrong for", 2,
+                           "an image that lies in no mapping");
 
-    return n > 0;
+    jpp_loaded_test_build_ids(text, &image);
+    jpp_loaded_test_memory(text, &image);
 }
 
 
-static bool
-jpp_test_is_in(const jpp_image_t *image, const char *line)
+int
+main(void)
 {
-    uint64_t  start, limit;
+    jpp_loaded_test_images();
+    jpp_loaded_test_segments();
+    jpp_loaded_test_zeroed();
+    jpp_loaded_test_symbols();
+    jpp_loaded_test_notes();
+    jpp_loaded_test_device();
 
-    return sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &limit) == 2
-           && image->address >= start && image->address < limit;
+    return jpp_done();
 }

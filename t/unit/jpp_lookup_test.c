@@ -14,23 +14,11 @@
 #include "jpp_test.h"
 
 
-#define JPP_NONE  "num_symbols: 1\n"
-
-
-static void jpp_lookup_test_real(void);
-static void jpp_lookup_test_clients(void);
-static void jpp_lookup_test_hostile(void);
-static void jpp_lookup_test_aliases(void);
-static void jpp_lookup_test_large(void);
-static void jpp_lookup_test_maps(void);
-static void jpp_lookup_test_memory(void);
-static void jpp_lookup_test_writes(void);
-static char *jpp_ask(const char *maps, const char *text, size_t len);
-static char *jpp_ask_self(uint64_t a, uint64_t b);
-static int jpp_failing_write(void *ctx, const uint8_t *data, size_t len);
-
 int jpp_lookup_test_one(int n);
 int jpp_lookup_test_two(int n);
+
+
+#define JPP_NONE  "num_symbols: 1\n"
 
 
 /* two files that do not exist, and a mapping without a file */
@@ -46,35 +34,6 @@ static jpp_arena_t    arena;
 static jpp_vec_t     *self;        /* this process's mappings */
 
 
-int
-main(void)
-{
-    jpp_arena_t  kept;
-
-    jpp_arena_init(&kept, 1 << 24);
-    self = jpp_vec_create(&kept);
-
-    if (!jpp_ok(jpp_proc_maps(self, &err) == JPP_OK, "mappings of ours")) {
-        return jpp_done();
-    }
-
-    *(char *) jpp_vec_push(self, 1) = '\0';
-
-    jpp_lookup_test_real();
-    jpp_lookup_test_clients();
-    jpp_lookup_test_hostile();
-    jpp_lookup_test_aliases();
-    jpp_lookup_test_large();
-    jpp_lookup_test_maps();
-    jpp_lookup_test_memory();
-    jpp_lookup_test_writes();
-
-    jpp_arena_destroy(&kept);
-
-    return jpp_done();
-}
-
-
 int __attribute__((noinline))
 jpp_lookup_test_one(int n)
 {
@@ -86,6 +45,47 @@ int __attribute__((noinline))
 jpp_lookup_test_two(int n)
 {
     return n * 5 + 2;
+}
+
+
+/* The answer as a string from malloc, or NULL; rc and err say why. */
+
+static char *
+jpp_ask(const char *maps, const char *text, size_t len)
+{
+    char           *answer;
+    uint8_t         buffer[256];
+    jpp_vec_t      *out;
+    jpp_sink_t      sink;
+    jpp_symbols_t   symbols;
+
+    jpp_arena_init(&arena, 1 << 28);
+    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+    memset(&err, 0, sizeof(jpp_err_t));
+
+    out = jpp_vec_create(&arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+
+    rc = jpp_lookup(&arena, &symbols, maps, strlen(maps), text, len, &sink,
+                    &err);
+
+    answer = rc == JPP_OK ? strndup((char *) out->data, out->len) : NULL;
+
+    jpp_symbols_destroy(&symbols);
+    jpp_arena_destroy(&arena);
+
+    return answer;
+}
+
+
+static char *
+jpp_ask_self(uint64_t a, uint64_t b)
+{
+    char  text[64];
+
+    snprintf(text, sizeof(text), "0x%" PRIx64 "+0x%" PRIx64, a, b);
+
+    return jpp_ask((char *) self->data, text, strlen(text));
 }
 
 
@@ -323,6 +323,18 @@ jpp_lookup_test_maps(void)
 }
 
 
+/* Fails with the errno at CTX, where there is one. */
+
+static int
+jpp_failing_write(void *ctx, const uint8_t *data, size_t len)
+{
+    (void) data;
+    (void) len;
+
+    return ctx != NULL ? *(int *) ctx : 0;
+}
+
+
 static void
 jpp_lookup_test_memory(void)
 {
@@ -387,54 +399,30 @@ jpp_lookup_test_writes(void)
 }
 
 
-/* The answer as a string from malloc, or NULL; rc and err say why. */
-
-static char *
-jpp_ask(const char *maps, const char *text, size_t len)
+int
+main(void)
 {
-    char           *answer;
-    uint8_t         buffer[256];
-    jpp_vec_t      *out;
-    jpp_sink_t      sink;
-    jpp_symbols_t   symbols;
+    jpp_arena_t  kept;
 
-    jpp_arena_init(&arena, 1 << 28);
-    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
-    memset(&err, 0, sizeof(jpp_err_t));
+    jpp_arena_init(&kept, 1 << 24);
+    self = jpp_vec_create(&kept);
 
-    out = jpp_vec_create(&arena);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+    if (!jpp_ok(jpp_proc_maps(self, &err) == JPP_OK, "mappings of ours")) {
+        return jpp_done();
+    }
 
-    rc = jpp_lookup(&arena, &symbols, maps, strlen(maps), text, len, &sink,
-                    &err);
+    *(char *) jpp_vec_push(self, 1) = '\0';
 
-    answer = rc == JPP_OK ? strndup((char *) out->data, out->len) : NULL;
+    jpp_lookup_test_real();
+    jpp_lookup_test_clients();
+    jpp_lookup_test_hostile();
+    jpp_lookup_test_aliases();
+    jpp_lookup_test_large();
+    jpp_lookup_test_maps();
+    jpp_lookup_test_memory();
+    jpp_lookup_test_writes();
 
-    jpp_symbols_destroy(&symbols);
-    jpp_arena_destroy(&arena);
+    jpp_arena_destroy(&kept);
 
-    return answer;
-}
-
-
-static char *
-jpp_ask_self(uint64_t a, uint64_t b)
-{
-    char  text[64];
-
-    snprintf(text, sizeof(text), "0x%" PRIx64 "+0x%" PRIx64, a, b);
-
-    return jpp_ask((char *) self->data, text, strlen(text));
-}
-
-
-/* Fails with the errno at CTX, where there is one. */
-
-static int
-jpp_failing_write(void *ctx, const uint8_t *data, size_t len)
-{
-    (void) data;
-    (void) len;
-
-    return ctx != NULL ? *(int *) ctx : 0;
+    return jpp_done();
 }

@@ -6,7 +6,14 @@
 #include "jpp_test.h"
 
 
-static void jpp_mappers_test_text(uint32_t mappers, const char *expected);
+static void
+jpp_mappers_test_text(uint32_t mappers, const char *expected)
+{
+    char  text[JPP_MAPPERS_TEXT];
+
+    jpp_is_str(jpp_mappers_text(mappers, text), expected, "0x%x",
+               (unsigned) mappers);
+}
 
 
 int
@@ -42,14 +49,4 @@ main(void)
                "and is by what it defines");
 
     return jpp_done();
-}
-
-
-static void
-jpp_mappers_test_text(uint32_t mappers, const char *expected)
-{
-    char  text[JPP_MAPPERS_TEXT];
-
-    jpp_is_str(jpp_mappers_text(mappers, text), expected, "0x%x",
-               (unsigned) mappers);
 }

@@ -10,15 +10,6 @@ typedef struct {
 } jpp_maps_bad_t;
 
 
-static void jpp_maps_test_bad(void);
-static void jpp_maps_test_fields(void);
-static void jpp_maps_test_main(void);
-static void jpp_maps_test_tail(void);
-static void jpp_maps_test_many(void);
-static jpp_code_t jpp_maps_of(const char *text, size_t len, const char *tail);
-static void jpp_maps_free(void);
-
-
 static jpp_err_t      err;
 static jpp_vec_t     *maps;
 static jpp_arena_t    arena;
@@ -53,16 +44,22 @@ static const jpp_maps_bad_t  bad[] = {
 };
 
 
-int
-main(void)
+static jpp_code_t
+jpp_maps_of(const char *text, size_t len, const char *tail)
 {
-    jpp_maps_test_bad();
-    jpp_maps_test_fields();
-    jpp_maps_test_main();
-    jpp_maps_test_tail();
-    jpp_maps_test_many();
+    memset(&err, 0, sizeof(err));
+    jpp_arena_init(&arena, 1 << 30);
+    (void) jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    maps = jpp_vec_create(&arena);
 
-    return jpp_done();
+    return jpp_maps_read(&profile, text, len, tail, maps, &err);
+}
+
+
+static void
+jpp_maps_free(void)
+{
+    jpp_arena_destroy(&arena);
 }
 
 
@@ -278,20 +275,14 @@ jpp_maps_test_many(void)
 }
 
 
-static jpp_code_t
-jpp_maps_of(const char *text, size_t len, const char *tail)
+int
+main(void)
 {
-    memset(&err, 0, sizeof(err));
-    jpp_arena_init(&arena, 1 << 30);
-    (void) jpp_reader_init(&jpp_reader_heap, &profile, &arena);
-    maps = jpp_vec_create(&arena);
+    jpp_maps_test_bad();
+    jpp_maps_test_fields();
+    jpp_maps_test_main();
+    jpp_maps_test_tail();
+    jpp_maps_test_many();
 
-    return jpp_maps_read(&profile, text, len, tail, maps, &err);
-}
-
-
-static void
-jpp_maps_free(void)
-{
-    jpp_arena_destroy(&arena);
+    return jpp_done();
 }

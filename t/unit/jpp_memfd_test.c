@@ -25,24 +25,6 @@
 #define JPP_MEMFD_SIZES  (F_SEAL_SHRINK|F_SEAL_GROW)
 
 
-static void jpp_memfd_test_open(void);
-static void jpp_memfd_test_old_kernel(void);
-static void jpp_memfd_test_map(void);
-static void jpp_memfd_test_seals(void);
-static void jpp_memfd_test_writable(void);
-static void jpp_memfd_test_max(void);
-static void jpp_memfd_test_address_space(void);
-static void jpp_memfd_test_forbidden(void);
-static void jpp_memfd_test_directory(void);
-static void jpp_memfd_test_no_directory(void);
-static void jpp_memfd_test_not_writable(void);
-static void jpp_memfd_test_descriptors(void);
-static void jpp_memfd_test_other(void);
-static unsigned jpp_memfd_count(void);
-static bool jpp_memfd_is_mapped(void);
-static unsigned jpp_memfd_entries(const char *path);
-
-
 /* What memfd_create() is to say: 0 is what the kernel says. */
 
 static int       jpp_memfd_errno;
@@ -68,34 +50,6 @@ memfd_create(const char *name, unsigned flags)
     }
 
     return (int) syscall(SYS_memfd_create, name, flags);
-}
-
-
-int
-main(void)
-{
-    unsigned  before;
-
-    before = jpp_memfd_count();
-
-    jpp_memfd_test_open();
-    jpp_memfd_test_old_kernel();
-    jpp_memfd_test_map();
-    jpp_memfd_test_seals();
-    jpp_memfd_test_writable();
-    jpp_memfd_test_max();
-    jpp_memfd_test_address_space();
-    jpp_memfd_test_forbidden();
-    jpp_memfd_test_directory();
-    jpp_memfd_test_no_directory();
-    jpp_memfd_test_not_writable();
-    jpp_memfd_test_descriptors();
-    jpp_memfd_test_other();
-
-    jpp_is_u64(jpp_memfd_count(), before, "no descriptor is left");
-    jpp_ok(!jpp_memfd_is_mapped(), "no mapping is left");
-
-    return jpp_done();
 }
 
 
@@ -150,6 +104,26 @@ jpp_memfd_test_old_kernel(void)
 
     jpp_memfd_close(&memfd);
     jpp_memfd_is_old = false;
+}
+
+
+static bool
+jpp_memfd_is_mapped(void)
+{
+    char   line[8192];
+    bool   is_mapped;
+    FILE  *maps;
+
+    is_mapped = false;
+    maps = fopen("/proc/self/maps", "r");
+
+    while (fgets(line, sizeof(line), maps) != NULL) {
+        is_mapped |= (strstr(line, "memfd:jemalloc-pprof") != NULL);
+    }
+
+    fclose(maps);
+
+    return is_mapped;
 }
 
 
@@ -300,6 +274,26 @@ jpp_memfd_test_forbidden(void)
     }
 
     jpp_memfd_errno = 0;
+}
+
+
+static unsigned
+jpp_memfd_entries(const char *path)
+{
+    DIR            *dir;
+    unsigned        n;
+    struct dirent  *entry;
+
+    n = 0;
+    dir = opendir(path);
+
+    while ((entry = readdir(dir)) != NULL) {
+        n += (entry->d_name[0] != '.');
+    }
+
+    closedir(dir);
+
+    return n;
 }
 
 
@@ -473,41 +467,29 @@ jpp_memfd_count(void)
 }
 
 
-static unsigned
-jpp_memfd_entries(const char *path)
+int
+main(void)
 {
-    DIR            *dir;
-    unsigned        n;
-    struct dirent  *entry;
+    unsigned  before;
 
-    n = 0;
-    dir = opendir(path);
+    before = jpp_memfd_count();
 
-    while ((entry = readdir(dir)) != NULL) {
-        n += (entry->d_name[0] != '.');
-    }
+    jpp_memfd_test_open();
+    jpp_memfd_test_old_kernel();
+    jpp_memfd_test_map();
+    jpp_memfd_test_seals();
+    jpp_memfd_test_writable();
+    jpp_memfd_test_max();
+    jpp_memfd_test_address_space();
+    jpp_memfd_test_forbidden();
+    jpp_memfd_test_directory();
+    jpp_memfd_test_no_directory();
+    jpp_memfd_test_not_writable();
+    jpp_memfd_test_descriptors();
+    jpp_memfd_test_other();
 
-    closedir(dir);
+    jpp_is_u64(jpp_memfd_count(), before, "no descriptor is left");
+    jpp_ok(!jpp_memfd_is_mapped(), "no mapping is left");
 
-    return n;
-}
-
-
-static bool
-jpp_memfd_is_mapped(void)
-{
-    char   line[8192];
-    bool   is_mapped;
-    FILE  *maps;
-
-    is_mapped = false;
-    maps = fopen("/proc/self/maps", "r");
-
-    while (fgets(line, sizeof(line), maps) != NULL) {
-        is_mapped |= (strstr(line, "memfd:jemalloc-pprof") != NULL);
-    }
-
-    fclose(maps);
-
-    return is_mapped;
+    return jpp_done();
 }

@@ -21,31 +21,6 @@
 #define JPP_MEMORY_MANY  1024
 
 
-static void jpp_memory_test_ledgers(void);
-static void jpp_memory_test_table(void);
-static void jpp_memory_test_refused(void);
-static void jpp_memory_test_none(void);
-static void jpp_memory_test_connections(void);
-static void jpp_memory_test_others(void);
-static void jpp_memory_test_fields(void);
-static void jpp_memory_test_zones(void);
-static void jpp_memory_test_many(void);
-static int jpp_memory_count(void *ctx, const uint8_t *data, size_t len);
-static void jpp_memory_test_golden(void);
-static void jpp_memory_test_fleet(const char *query);
-static void jpp_memory_test_number(void *numbers, size_t size,
-    uint64_t first);
-static void jpp_memory_test_two(jpp_memory_answer_t *answer, bool is_first);
-static void jpp_memory_test_check(void);
-static void jpp_memory_test_slots(void);
-static void jpp_memory_test_fails(void);
-static void jpp_memory_test_start(const char *query);
-static void jpp_memory_test_ledger(jpp_memory_answer_t *answer,
-    const char *why);
-static const char *jpp_memory_test_text(unsigned fail_at);
-static bool jpp_memory_test_has(const char *what);
-
-
 static jpp_args_t           args;
 static jpp_arena_t          arena;
 static jpp_fleet_t          fleet;
@@ -57,27 +32,6 @@ static jpp_memory_answer_t  answers[2];
 static jpp_memory_t         memory;
 static jpp_output_t         output;
 static uint64_t             bytes[2][1024];
-
-
-int
-main(void)
-{
-    jpp_memory_test_ledgers();
-    jpp_memory_test_table();
-    jpp_memory_test_refused();
-    jpp_memory_test_none();
-    jpp_memory_test_connections();
-    jpp_memory_test_others();
-    jpp_memory_test_fields();
-    jpp_memory_test_zones();
-    jpp_memory_test_many();
-    jpp_memory_test_golden();
-    jpp_memory_test_check();
-    jpp_memory_test_slots();
-    jpp_memory_test_fails();
-
-    return jpp_done();
-}
 
 
 static void
@@ -418,6 +372,19 @@ jpp_memory_test_zones(void)
 }
 
 
+static int
+jpp_memory_count(void *ctx, const uint8_t *data, size_t len)
+{
+    uint64_t  *sum = ctx;
+
+    (void) data;
+
+    *sum += len;
+
+    return 0;
+}
+
+
 /* As many workers as there may be, each with a whole history. */
 
 static void
@@ -460,19 +427,6 @@ jpp_memory_test_many(void)
     }
 
     free(many);
-}
-
-
-static int
-jpp_memory_count(void *ctx, const uint8_t *data, size_t len)
-{
-    uint64_t  *sum = ctx;
-
-    (void) data;
-
-    *sum += len;
-
-    return 0;
 }
 
 
@@ -795,4 +749,25 @@ jpp_memory_test_fails(void)
                queries[i]);
         jpp_arena_destroy(&arena);
     }
+}
+
+
+int
+main(void)
+{
+    jpp_memory_test_ledgers();
+    jpp_memory_test_table();
+    jpp_memory_test_refused();
+    jpp_memory_test_none();
+    jpp_memory_test_connections();
+    jpp_memory_test_others();
+    jpp_memory_test_fields();
+    jpp_memory_test_zones();
+    jpp_memory_test_many();
+    jpp_memory_test_golden();
+    jpp_memory_test_check();
+    jpp_memory_test_slots();
+    jpp_memory_test_fails();
+
+    return jpp_done();
 }

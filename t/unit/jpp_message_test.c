@@ -13,41 +13,26 @@
 #define JPP_REPLY_FAILED     1434
 
 
-static void jpp_test_question(void);
-static void jpp_test_question_empty(void);
-static void jpp_test_question_same(void);
-static void jpp_test_question_bytes(void);
-static void jpp_test_reply(void);
-static void jpp_test_reply_bytes(void);
-static void jpp_test_reply_edges(void);
-static void jpp_test_reply_texts(void);
-static void jpp_test_variables(void);
-static void jpp_test_lengths(void);
-static jpp_message_question_t jpp_question(void);
-static void jpp_reply(jpp_message_reply_t *reply);
-static bool jpp_question_is_valid(const jpp_message_question_t *question);
-static bool jpp_reply_is_valid(const jpp_message_reply_t *reply);
-static bool jpp_is_clean(const char *text, size_t size);
-static bool jpp_is_bool(const bool *value);
-static bool jpp_is_same(const jpp_message_reply_t *a,
-    const jpp_message_reply_t *b);
-
-
-int
-main(void)
+static jpp_message_question_t
+jpp_question(void)
 {
-    jpp_test_question();
-    jpp_test_question_empty();
-    jpp_test_question_same();
-    jpp_test_question_bytes();
-    jpp_test_reply();
-    jpp_test_reply_bytes();
-    jpp_test_reply_edges();
-    jpp_test_reply_texts();
-    jpp_test_variables();
-    jpp_test_lengths();
+    jpp_message_question_t  question;
 
-    return jpp_done();
+    memset(&question, 0, sizeof(question));
+
+    question.kind = JPP_MESSAGE_CONTROL;
+    question.control.active = 1;
+    question.control.lg_sample = 14;
+    question.control.reset = true;
+    question.control.purge = true;
+    question.pools.wants = JPP_POOLS_REQUESTS;
+    question.pools.top = 7;
+    question.pools.has_clients = false;
+    question.times.mode = JPP_MODE_CPU;
+    question.times.frequency = 99;
+    question.times.seconds = 30;
+
+    return question;
 }
 
 
@@ -172,6 +157,23 @@ jpp_test_question_same(void)
 }
 
 
+static bool
+jpp_question_is_valid(const jpp_message_question_t *question)
+{
+    const jpp_control_t  *control;
+
+    control = &question->control;
+
+    return (unsigned) question->kind < JPP_MESSAGE_KINDS
+           && control->active >= -1
+           && control->active <= 1
+           && (control->lg_sample == -1
+               || (control->lg_sample >= 10 && control->lg_sample <= 24))
+           && (control->reset == 0 || control->reset == 1)
+           && (control->purge == 0 || control->purge == 1);
+}
+
+
 static void
 jpp_test_question_bytes(void)
 {
@@ -217,6 +219,129 @@ jpp_test_question_bytes(void)
 }
 
 
+/* Every field has a value of its own, as wide as it may be. */
+
+static void
+jpp_reply(jpp_message_reply_t *reply)
+{
+    jpp_jemalloc_t  *jemalloc;
+
+    memset(reply, 0, sizeof(jpp_message_reply_t));
+
+    reply->err.code = JPP_ERR_CUT;
+    reply->err.sys_errno = -1;
+    reply->err.capture = SIZE_MAX - 7;
+    reply->err.line = UINT64_MAX - 1;
+    strcpy(reply->err.text, "the dump ends before its end");
+
+    reply->worker.who.index = UINT32_MAX - 2;
+    reply->worker.who.pid = INT64_MAX - 3;
+    reply->worker.who.generation = UINT64_MAX - 4;
+    reply->worker.is_exiting = true;
+    reply->worker.started = INT64_MAX - 5;
+
+    jemalloc = &reply->worker.jemalloc;
+
+    jemalloc->state = JPP_JEMALLOC_INACTIVE;
+    strcpy(jemalloc->allocator, "libc.so.6");
+    strcpy(jemalloc->version, "5.3.0");
+    jemalloc->variable = "JE_MALLOC_CONF";
+    jemalloc->active = true;
+    jemalloc->lg_sample = 63;
+    jemalloc->accum = true;
+    jemalloc->interval = true;
+    jemalloc->gdump = true;
+    jemalloc->final = true;
+    jemalloc->leak_error = true;
+    jemalloc->unsampled = true;
+
+    reply->worker.coverage.since = INT64_MAX - 19;
+    reply->worker.coverage.off = INT64_MAX - 20;
+    reply->worker.coverage.n_off = UINT64_MAX - 21;
+
+    reply->worker.has_stats = true;
+    reply->worker.stats.allocated = UINT64_MAX - 10;
+    reply->worker.stats.active = UINT64_MAX - 11;
+    reply->worker.stats.metadata = UINT64_MAX - 12;
+    reply->worker.stats.resident = UINT64_MAX - 13;
+    reply->worker.stats.mapped = UINT64_MAX - 14;
+    reply->worker.stats.retained = UINT64_MAX - 15;
+    reply->worker.stats.thread_runs = JPP_NONE;
+    reply->worker.activity.usage.peak_size = 0x123456789abcdef0;
+    reply->worker.activity.usage.oom_score_adj = -1000;
+    reply->worker.activity.connections_free = 7;
+    reply->worker.activity.loop.max = UINT64_MAX - 8;
+
+    reply->worker.last_error.time = INT64_MAX - 6;
+    strcpy(reply->worker.last_error.text, "the dump could not be written");
+
+    reply->control.has_profiler = true;
+    reply->control.before.active = true;
+    reply->control.before.lg_sample = 62;
+    reply->control.after.active = true;
+    reply->control.after.lg_sample = 61;
+    reply->control.has_stats = true;
+    reply->control.resident_before = UINT64_MAX - 16;
+    reply->control.resident_after = UINT64_MAX - 17;
+
+    reply->time_nanos = INT64_MAX - 18;
+    reply->has_baseline = true;
+}
+
+
+static bool
+jpp_is_same(const jpp_message_reply_t *a, const jpp_message_reply_t *b)
+{
+    const jpp_worker_t          *v, *w;
+    const jpp_control_result_t  *c, *d;
+
+    v = &a->worker;
+    w = &b->worker;
+    c = &a->control;
+    d = &b->control;
+
+    return a->err.code == b->err.code
+           && a->err.sys_errno == b->err.sys_errno
+           && a->err.capture == b->err.capture
+           && a->err.line == b->err.line
+           && strcmp(a->err.text, b->err.text) == 0
+           && v->who.index == w->who.index
+           && v->who.pid == w->who.pid
+           && v->who.generation == w->who.generation
+           && v->is_exiting == w->is_exiting
+           && v->started == w->started
+           && v->jemalloc.state == w->jemalloc.state
+           && strcmp(v->jemalloc.allocator, w->jemalloc.allocator) == 0
+           && strcmp(v->jemalloc.version, w->jemalloc.version) == 0
+           && strcmp(v->jemalloc.variable, w->jemalloc.variable) == 0
+           && v->jemalloc.active == w->jemalloc.active
+           && v->jemalloc.lg_sample == w->jemalloc.lg_sample
+           && v->jemalloc.accum == w->jemalloc.accum
+           && v->jemalloc.interval == w->jemalloc.interval
+           && v->jemalloc.gdump == w->jemalloc.gdump
+           && v->jemalloc.final == w->jemalloc.final
+           && v->jemalloc.leak_error == w->jemalloc.leak_error
+           && v->jemalloc.unsampled == w->jemalloc.unsampled
+           && v->coverage.since == w->coverage.since
+           && v->coverage.off == w->coverage.off
+           && v->coverage.n_off == w->coverage.n_off
+           && v->has_stats == w->has_stats
+           && memcmp(&v->stats, &w->stats, sizeof(v->stats)) == 0
+           && v->last_error.time == w->last_error.time
+           && strcmp(v->last_error.text, w->last_error.text) == 0
+           && c->has_profiler == d->has_profiler
+           && c->before.active == d->before.active
+           && c->before.lg_sample == d->before.lg_sample
+           && c->after.active == d->after.active
+           && c->after.lg_sample == d->after.lg_sample
+           && c->has_stats == d->has_stats
+           && c->resident_before == d->resident_before
+           && c->resident_after == d->resident_after
+           && a->time_nanos == b->time_nanos
+           && a->has_baseline == b->has_baseline;
+}
+
+
 static void
 jpp_test_reply(void)
 {
@@ -240,6 +365,84 @@ jpp_test_reply(void)
            "a reply of zeros");
     in.worker.jemalloc.variable = "MALLOC_CONF";
     jpp_ok(jpp_is_same(&in, &out), "is one, with the usual variable");
+}
+
+
+/* printable, and zeros behind it */
+
+static bool
+jpp_is_clean(const char *text, size_t size)
+{
+    size_t  i;
+
+    for (i = 0; i < size && text[i] != '\0'; i++) {
+        if (text[i] < 0x20 || text[i] >= 0x7f) {
+            return false;
+        }
+    }
+
+    if (i == size) {
+        return false;
+    }
+
+    while (i < size && text[i] == '\0') {
+        i++;
+    }
+
+    return i == size;
+}
+
+
+static bool
+jpp_is_bool(const bool *value)
+{
+    return *(const uint8_t *) value <= 1;
+}
+
+
+static bool
+jpp_reply_is_valid(const jpp_message_reply_t *reply)
+{
+    const jpp_jemalloc_t        *jemalloc;
+    const jpp_control_result_t  *control;
+
+    jemalloc = &reply->worker.jemalloc;
+    control = &reply->control;
+
+    return (unsigned) reply->err.code < JPP_CODES
+           && reply->err.sys_errno >= -1
+           && jpp_is_clean(reply->err.text, sizeof(reply->err.text))
+           && reply->worker.who.pid >= 0
+           && reply->worker.started >= 0
+           && jpp_is_bool(&reply->worker.is_exiting)
+           && (unsigned) jemalloc->state <= JPP_JEMALLOC_READY
+           && jpp_is_clean(jemalloc->allocator, sizeof(jemalloc->allocator))
+           && jpp_is_clean(jemalloc->version, sizeof(jemalloc->version))
+           && strstr("MALLOC_CONF JE_MALLOC_CONF _RJEM_MALLOC_CONF",
+                     jemalloc->variable)
+              != NULL
+           && jemalloc->lg_sample <= 63
+           && jpp_is_bool(&jemalloc->active)
+           && jpp_is_bool(&jemalloc->accum)
+           && jpp_is_bool(&jemalloc->interval)
+           && jpp_is_bool(&jemalloc->gdump)
+           && jpp_is_bool(&jemalloc->final)
+           && jpp_is_bool(&jemalloc->leak_error)
+           && jpp_is_bool(&jemalloc->unsampled)
+           && reply->worker.coverage.since >= 0
+           && reply->worker.coverage.off >= 0
+           && jpp_is_bool(&reply->worker.has_stats)
+           && reply->worker.last_error.time >= 0
+           && jpp_is_clean(reply->worker.last_error.text,
+                           sizeof(reply->worker.last_error.text))
+           && jpp_is_bool(&control->has_profiler)
+           && jpp_is_bool(&control->before.active)
+           && control->before.lg_sample <= 63
+           && jpp_is_bool(&control->after.active)
+           && control->after.lg_sample <= 63
+           && jpp_is_bool(&control->has_stats)
+           && reply->time_nanos >= 0
+           && jpp_is_bool(&reply->has_baseline);
 }
 
 
@@ -484,242 +687,19 @@ jpp_test_lengths(void)
 }
 
 
-static jpp_message_question_t
-jpp_question(void)
+int
+main(void)
 {
-    jpp_message_question_t  question;
+    jpp_test_question();
+    jpp_test_question_empty();
+    jpp_test_question_same();
+    jpp_test_question_bytes();
+    jpp_test_reply();
+    jpp_test_reply_bytes();
+    jpp_test_reply_edges();
+    jpp_test_reply_texts();
+    jpp_test_variables();
+    jpp_test_lengths();
 
-    memset(&question, 0, sizeof(question));
-
-    question.kind = JPP_MESSAGE_CONTROL;
-    question.control.active = 1;
-    question.control.lg_sample = 14;
-    question.control.reset = true;
-    question.control.purge = true;
-    question.pools.wants = JPP_POOLS_REQUESTS;
-    question.pools.top = 7;
-    question.pools.has_clients = false;
-    question.times.mode = JPP_MODE_CPU;
-    question.times.frequency = 99;
-    question.times.seconds = 30;
-
-    return question;
-}
-
-
-/* Every field has a value of its own, as wide as it may be. */
-
-static void
-jpp_reply(jpp_message_reply_t *reply)
-{
-    jpp_jemalloc_t  *jemalloc;
-
-    memset(reply, 0, sizeof(jpp_message_reply_t));
-
-    reply->err.code = JPP_ERR_CUT;
-    reply->err.sys_errno = -1;
-    reply->err.capture = SIZE_MAX - 7;
-    reply->err.line = UINT64_MAX - 1;
-    strcpy(reply->err.text, "the dump ends before its end");
-
-    reply->worker.who.index = UINT32_MAX - 2;
-    reply->worker.who.pid = INT64_MAX - 3;
-    reply->worker.who.generation = UINT64_MAX - 4;
-    reply->worker.is_exiting = true;
-    reply->worker.started = INT64_MAX - 5;
-
-    jemalloc = &reply->worker.jemalloc;
-
-    jemalloc->state = JPP_JEMALLOC_INACTIVE;
-    strcpy(jemalloc->allocator, "libc.so.6");
-    strcpy(jemalloc->version, "5.3.0");
-    jemalloc->variable = "JE_MALLOC_CONF";
-    jemalloc->active = true;
-    jemalloc->lg_sample = 63;
-    jemalloc->accum = true;
-    jemalloc->interval = true;
-    jemalloc->gdump = true;
-    jemalloc->final = true;
-    jemalloc->leak_error = true;
-    jemalloc->unsampled = true;
-
-    reply->worker.coverage.since = INT64_MAX - 19;
-    reply->worker.coverage.off = INT64_MAX - 20;
-    reply->worker.coverage.n_off = UINT64_MAX - 21;
-
-    reply->worker.has_stats = true;
-    reply->worker.stats.allocated = UINT64_MAX - 10;
-    reply->worker.stats.active = UINT64_MAX - 11;
-    reply->worker.stats.metadata = UINT64_MAX - 12;
-    reply->worker.stats.resident = UINT64_MAX - 13;
-    reply->worker.stats.mapped = UINT64_MAX - 14;
-    reply->worker.stats.retained = UINT64_MAX - 15;
-    reply->worker.stats.thread_runs = JPP_NONE;
-    reply->worker.activity.usage.peak_size = 0x123456789abcdef0;
-    reply->worker.activity.usage.oom_score_adj = -1000;
-    reply->worker.activity.connections_free = 7;
-    reply->worker.activity.loop.max = UINT64_MAX - 8;
-
-    reply->worker.last_error.time = INT64_MAX - 6;
-    strcpy(reply->worker.last_error.text, "the dump could not be written");
-
-    reply->control.has_profiler = true;
-    reply->control.before.active = true;
-    reply->control.before.lg_sample = 62;
-    reply->control.after.active = true;
-    reply->control.after.lg_sample = 61;
-    reply->control.has_stats = true;
-    reply->control.resident_before = UINT64_MAX - 16;
-    reply->control.resident_after = UINT64_MAX - 17;
-
-    reply->time_nanos = INT64_MAX - 18;
-    reply->has_baseline = true;
-}
-
-
-static bool
-jpp_question_is_valid(const jpp_message_question_t *question)
-{
-    const jpp_control_t  *control;
-
-    control = &question->control;
-
-    return (unsigned) question->kind < JPP_MESSAGE_KINDS
-           && control->active >= -1
-           && control->active <= 1
-           && (control->lg_sample == -1
-               || (control->lg_sample >= 10 && control->lg_sample <= 24))
-           && (control->reset == 0 || control->reset == 1)
-           && (control->purge == 0 || control->purge == 1);
-}
-
-
-static bool
-jpp_reply_is_valid(const jpp_message_reply_t *reply)
-{
-    const jpp_jemalloc_t        *jemalloc;
-    const jpp_control_result_t  *control;
-
-    jemalloc = &reply->worker.jemalloc;
-    control = &reply->control;
-
-    return (unsigned) reply->err.code < JPP_CODES
-           && reply->err.sys_errno >= -1
-           && jpp_is_clean(reply->err.text, sizeof(reply->err.text))
-           && reply->worker.who.pid >= 0
-           && reply->worker.started >= 0
-           && jpp_is_bool(&reply->worker.is_exiting)
-           && (unsigned) jemalloc->state <= JPP_JEMALLOC_READY
-           && jpp_is_clean(jemalloc->allocator, sizeof(jemalloc->allocator))
-           && jpp_is_clean(jemalloc->version, sizeof(jemalloc->version))
-           && strstr("MALLOC_CONF JE_MALLOC_CONF _RJEM_MALLOC_CONF",
-                     jemalloc->variable)
-              != NULL
-           && jemalloc->lg_sample <= 63
-           && jpp_is_bool(&jemalloc->active)
-           && jpp_is_bool(&jemalloc->accum)
-           && jpp_is_bool(&jemalloc->interval)
-           && jpp_is_bool(&jemalloc->gdump)
-           && jpp_is_bool(&jemalloc->final)
-           && jpp_is_bool(&jemalloc->leak_error)
-           && jpp_is_bool(&jemalloc->unsampled)
-           && reply->worker.coverage.since >= 0
-           && reply->worker.coverage.off >= 0
-           && jpp_is_bool(&reply->worker.has_stats)
-           && reply->worker.last_error.time >= 0
-           && jpp_is_clean(reply->worker.last_error.text,
-                           sizeof(reply->worker.last_error.text))
-           && jpp_is_bool(&control->has_profiler)
-           && jpp_is_bool(&control->before.active)
-           && control->before.lg_sample <= 63
-           && jpp_is_bool(&control->after.active)
-           && control->after.lg_sample <= 63
-           && jpp_is_bool(&control->has_stats)
-           && reply->time_nanos >= 0
-           && jpp_is_bool(&reply->has_baseline);
-}
-
-
-/* printable, and zeros behind it */
-
-static bool
-jpp_is_clean(const char *text, size_t size)
-{
-    size_t  i;
-
-    for (i = 0; i < size && text[i] != '\0'; i++) {
-        if (text[i] < 0x20 || text[i] >= 0x7f) {
-            return false;
-        }
-    }
-
-    if (i == size) {
-        return false;
-    }
-
-    while (i < size && text[i] == '\0') {
-        i++;
-    }
-
-    return i == size;
-}
-
-
-static bool
-jpp_is_bool(const bool *value)
-{
-    return *(const uint8_t *) value <= 1;
-}
-
-
-static bool
-jpp_is_same(const jpp_message_reply_t *a, const jpp_message_reply_t *b)
-{
-    const jpp_worker_t          *v, *w;
-    const jpp_control_result_t  *c, *d;
-
-    v = &a->worker;
-    w = &b->worker;
-    c = &a->control;
-    d = &b->control;
-
-    return a->err.code == b->err.code
-           && a->err.sys_errno == b->err.sys_errno
-           && a->err.capture == b->err.capture
-           && a->err.line == b->err.line
-           && strcmp(a->err.text, b->err.text) == 0
-           && v->who.index == w->who.index
-           && v->who.pid == w->who.pid
-           && v->who.generation == w->who.generation
-           && v->is_exiting == w->is_exiting
-           && v->started == w->started
-           && v->jemalloc.state == w->jemalloc.state
-           && strcmp(v->jemalloc.allocator, w->jemalloc.allocator) == 0
-           && strcmp(v->jemalloc.version, w->jemalloc.version) == 0
-           && strcmp(v->jemalloc.variable, w->jemalloc.variable) == 0
-           && v->jemalloc.active == w->jemalloc.active
-           && v->jemalloc.lg_sample == w->jemalloc.lg_sample
-           && v->jemalloc.accum == w->jemalloc.accum
-           && v->jemalloc.interval == w->jemalloc.interval
-           && v->jemalloc.gdump == w->jemalloc.gdump
-           && v->jemalloc.final == w->jemalloc.final
-           && v->jemalloc.leak_error == w->jemalloc.leak_error
-           && v->jemalloc.unsampled == w->jemalloc.unsampled
-           && v->coverage.since == w->coverage.since
-           && v->coverage.off == w->coverage.off
-           && v->coverage.n_off == w->coverage.n_off
-           && v->has_stats == w->has_stats
-           && memcmp(&v->stats, &w->stats, sizeof(v->stats)) == 0
-           && v->last_error.time == w->last_error.time
-           && strcmp(v->last_error.text, w->last_error.text) == 0
-           && c->has_profiler == d->has_profiler
-           && c->before.active == d->before.active
-           && c->before.lg_sample == d->before.lg_sample
-           && c->after.active == d->after.active
-           && c->after.lg_sample == d->after.lg_sample
-           && c->has_stats == d->has_stats
-           && c->resident_before == d->resident_before
-           && c->resident_after == d->resident_after
-           && a->time_nanos == b->time_nanos
-           && a->has_baseline == b->has_baseline;
+    return jpp_done();
 }

@@ -29,46 +29,8 @@ typedef struct {
 } jpp_metrics_test_t;
 
 
-static void jpp_metrics_test_init(jpp_metrics_test_t *test);
-static void jpp_metrics_test_text(void);
-static void jpp_metrics_test_openmetrics(void);
-static void jpp_metrics_test_version(void);
-static void jpp_metrics_test_unknown(void);
-static void jpp_metrics_test_workers(void);
-static void jpp_metrics_test_families(void);
-static void jpp_metrics_test_failing(void);
-static int jpp_metrics_test_count(void *ctx, const uint8_t *data, size_t len);
-static void jpp_metrics_test_many(void);
-static const char *jpp_metrics_test_write(const jpp_metrics_test_t *test,
-    bool is_openmetrics);
-static bool jpp_metrics_test_has(const char *text, const char *line);
-
-
 static jpp_output_t         jpp_metrics_test_out;
 static jpp_metrics_test_t   jpp_metrics_test;
-
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 2) {
-        jpp_metrics_test_init(&jpp_metrics_test);
-        printf("%s", jpp_metrics_test_write(&jpp_metrics_test,
-                                     strcmp(argv[1], "openmetrics") == 0));
-        return 0;
-    }
-
-    jpp_metrics_test_text();
-    jpp_metrics_test_openmetrics();
-    jpp_metrics_test_version();
-    jpp_metrics_test_unknown();
-    jpp_metrics_test_workers();
-    jpp_metrics_test_families();
-    jpp_metrics_test_failing();
-    jpp_metrics_test_many();
-
-    return jpp_done();
-}
 
 
 static void
@@ -515,4 +477,27 @@ jpp_metrics_test_many(void)
     jpp_is_u64(k, 2, "metrics of %zu workers", sizes[1]);
     jpp_ok(lines[1] > sizes[1] && (lines[1] - lines[0]) % (sizes[1] - 1) == 0,
            "%zu lines for each", (lines[1] - lines[0]) / (sizes[1] - 1));
+}
+
+
+int
+main(int argc, char **argv)
+{
+    if (argc == 2) {
+        jpp_metrics_test_init(&jpp_metrics_test);
+        printf("%s", jpp_metrics_test_write(&jpp_metrics_test,
+                                     strcmp(argv[1], "openmetrics") == 0));
+        return 0;
+    }
+
+    jpp_metrics_test_text();
+    jpp_metrics_test_openmetrics();
+    jpp_metrics_test_version();
+    jpp_metrics_test_unknown();
+    jpp_metrics_test_workers();
+    jpp_metrics_test_families();
+    jpp_metrics_test_failing();
+    jpp_metrics_test_many();
+
+    return jpp_done();
 }
