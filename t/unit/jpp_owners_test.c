@@ -2,6 +2,9 @@
 /*
  * Whom samples belong to, in a process that serves connections of its own
  * making: samples are taken by hand, in functions that carry a connection.
+ *
+ * No test becomes part of main(), in whose frame it would leave addresses of
+ * connections to the tests behind it.
  */
 
 
@@ -91,10 +94,28 @@ jpp_allocated(uint32_t owner)
 }
 
 
+/*
+ * What lies below the caller's frame names no connection any more: compilers
+ * and sanitizers make frames with room that nobody writes to, where it would be
+ * taken for what is served.
+ */
+
+static __attribute__((noinline)) void
+jpp_wipe(void)
+{
+    char  words[16384];
+
+    memset(words, 0, sizeof(words));
+    __asm__ volatile ("" : : "r" (words) : "memory");
+}
+
+
 static uint32_t
 jpp_owner_of(const void *p)
 {
     uint64_t  object;
+
+    jpp_wipe();
 
     if (!jpp_live_take(&jpp_samples.live, (uintptr_t) p, &object)) {
         return UINT32_MAX;
@@ -121,28 +142,28 @@ jpp_take(void *p)
 static __attribute__((noinline)) void
 jpp_serve(unsigned index, void *p)
 {
-    jpp_connection_t  *volatile served;
+    jpp_connection_t  *volatile served[2];
 
     __asm__ volatile ("" : "+r" (index));
-    served = &jpp_connections[index];
+    served[0] = served[1] = &jpp_connections[index];
 
     jpp_take(p);
     __asm__ volatile ("" : : "r" (served) : "memory");
-    served = NULL;
+    served[0] = served[1] = NULL;
 }
 
 
 static __attribute__((noinline)) void
 jpp_pass(unsigned client, unsigned upstream, void *p)
 {
-    jpp_connection_t  *volatile served;
+    jpp_connection_t  *volatile served[2];
 
     __asm__ volatile ("" : "+r" (client));
-    served = &jpp_connections[client];
+    served[0] = served[1] = &jpp_connections[client];
 
     jpp_serve(upstream, p);
     __asm__ volatile ("" : : "r" (served) : "memory");
-    served = NULL;
+    served[0] = served[1] = NULL;
 }
 
 
@@ -150,14 +171,14 @@ static __attribute__((noinline)) void
 jpp_accept(unsigned outer, unsigned inner, void *p)
 {
     unsigned           listens = JPP_LISTENS;
-    jpp_connection_t  *volatile served;
+    jpp_connection_t  *volatile served[2];
 
     __asm__ volatile ("" : "+r" (listens));
-    served = &jpp_connections[listens];
+    served[0] = served[1] = &jpp_connections[listens];
 
     jpp_pass(outer, inner, p);
     __asm__ volatile ("" : : "r" (served) : "memory");
-    served = NULL;
+    served[0] = served[1] = NULL;
 }
 
 
@@ -204,14 +225,14 @@ jpp_between(void *p)
 static __attribute__((noinline)) void
 jpp_far(unsigned index, void *p)
 {
-    jpp_connection_t  *volatile served;
+    jpp_connection_t  *volatile served[2];
 
     __asm__ volatile ("" : "+r" (index));
-    served = &jpp_connections[index];
+    served[0] = served[1] = &jpp_connections[index];
 
     jpp_between(p);
     __asm__ volatile ("" : : "r" (served) : "memory");
-    served = NULL;
+    served[0] = served[1] = NULL;
 }
 
 
@@ -280,6 +301,7 @@ static void
 jpp_set(uint32_t index, uint64_t number, uint32_t owner)
 {
     jpp_owners_set(jpp_owners_slot(index, number), JPP_SERVING_NEXT, owner);
+    jpp_wipe();
 }
 
 
@@ -294,7 +316,7 @@ jpp_name(const char *server, const char *location)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_names(void)
 {
     int              fds[2];
@@ -360,7 +382,7 @@ jpp_test_names(void)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_bound(void)
 {
     char      name[32];
@@ -379,7 +401,7 @@ jpp_test_bound(void)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_find(uint32_t a, uint32_t b)
 {
     char       *p = jpp_memory;
@@ -439,7 +461,7 @@ jpp_due(void)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_wait(uint32_t a, uint32_t b)
 {
     char      *p = jpp_memory + 100;
@@ -509,7 +531,7 @@ jpp_test_wait(uint32_t a, uint32_t b)
 
 /* A connection that is sampled before it has a number. */
 
-static void
+static __attribute__((noinline)) void
 jpp_test_new(uint32_t a, uint32_t b)
 {
     char  *p = jpp_memory + 200;
@@ -537,7 +559,7 @@ jpp_test_new(uint32_t a, uint32_t b)
 /* Requests on a connection that is kept alive, each with samples before anybody
    knows whom it is for. */
 
-static void
+static __attribute__((noinline)) void
 jpp_test_kept(uint32_t a, uint32_t b)
 {
     int       i, n_a, n_b, n_settled;
@@ -757,7 +779,7 @@ jpp_test_interrupted(uint32_t a, uint32_t b)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_coroutine(uint32_t a)
 {
     void    *stack;
@@ -789,7 +811,7 @@ jpp_test_coroutine(uint32_t a)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_many(uint32_t a)
 {
     int       i, n;
@@ -813,14 +835,16 @@ jpp_test_many(uint32_t a)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_again(const jpp_serving_t *serving,
     const jpp_owners_server_t *server, uint32_t a)
 {
-    char       text[65536], path[] = "/tmp/jpp-owners-XXXXXX";
-    int        fd;
-    ssize_t    n;
-    jpp_err_t  err = { 0 };
+    char         path[] = "/tmp/jpp-owners-XXXXXX";
+    int          fd;
+    ssize_t      n;
+    jpp_err_t    err = { 0 };
+    static char  text[65536];           /* on the stack it would hold words that
+                                           calls before have left there */
 
     jpp_serve(2, jpp_memory);
 
@@ -907,7 +931,7 @@ jpp_serve_wide(unsigned index, void *p)
 }
 
 
-static void
+static __attribute__((noinline)) void
 jpp_test_wide(uint32_t a)
 {
     char                   *p = jpp_memory + 900;
