@@ -208,7 +208,7 @@ jpp_loaded_test_notes(void)
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         memset(&id, 0, sizeof(jpp_build_id_t));
 
-        jpp_ok(jpp_images_note((const uint8_t *) rows[i].bytes, rows[i].len,
+        jpp_ok(jpp_build_id_note((const uint8_t *) rows[i].bytes, rows[i].len,
                                rows[i].alignment, &id)
                == rows[i].is_found
                && id.len == (rows[i].is_found ? 4 : 0)
@@ -225,7 +225,7 @@ jpp_loaded_test_notes(void)
         memcpy(longest, notes + 24, 16);
         longest[4] = (uint8_t) i;
 
-        jpp_ok(jpp_images_note(longest, 16 + i, 4, &id)
+        jpp_ok(jpp_build_id_note(longest, 16 + i, 4, &id)
                == (i == JPP_BUILD_ID_MAX), "one of %zu bytes", i);
     }
 

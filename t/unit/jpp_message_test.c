@@ -1,6 +1,7 @@
 
 #include <stdlib.h>
 
+#include "jpp_mallctl.h"
 #include "jpp_message.h"
 #include "jpp_test_fleet.h"
 
@@ -635,7 +636,7 @@ jpp_test_variables(void)
         jpp_is_str(out.worker.jemalloc.variable, rows[i].out, "its name");
     }
 
-    jpp_ok(jpp_jemalloc_variable(3) == NULL, "the variables end there");
+    jpp_ok(jpp_mallctl_variable(3) == NULL, "the variables end there");
 
     data[JPP_REPLY_VARIABLE] = 3;
     jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)),

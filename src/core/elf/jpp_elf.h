@@ -77,6 +77,13 @@ typedef enum {
 } jpp_elf_parts_t;
 
 
+/*
+ * The build id among the LEN bytes of notes at DATA, aligned to ALIGNMENT (4
+ * or 8); false: they have none.
+ */
+bool jpp_build_id_note(const uint8_t *data, size_t len, size_t alignment,
+    jpp_build_id_t *id);
+
 /* The function that covers virtual address VADDR, or NULL. */
 const jpp_elf_function_t *jpp_elf_function(const jpp_elf_t *elf,
     uint64_t vaddr);
@@ -104,6 +111,59 @@ bool jpp_elf_offset(const jpp_elf_t *elf, uint64_t vaddr, uint64_t *offset);
  */
 jpp_code_t jpp_elf_read(jpp_elf_t *elf, jpp_arena_t *arena, int fd,
     int debug_fd, jpp_elf_parts_t parts, jpp_err_t *err);
+
+
+/*
+ * Bounded reading of call-frame information, of a file or of this process:
+ * numbers, LEB128 and encoded pointers.
+ *
+ * Reading past the end sets is_damaged and gives zeros, so one look at the end
+ * of an entry is enough.
+ *
+ * [signal] No state, no lock, no memory; any thread.
+ */
+
+/* how a pointer is stored: the format, and what is added to it */
+#define JPP_CFI_ABSPTR   0x00
+#define JPP_CFI_UDATA4   0x03
+#define JPP_CFI_SDATA4   0x0b
+#define JPP_CFI_FORMAT   0x0f
+#define JPP_CFI_SIGNED   0x08
+#define JPP_CFI_PCREL    0x10
+#define JPP_CFI_DATAREL  0x30
+#define JPP_CFI_OMIT     0xff
+
+/* a length that announces one of 64 bits; nobody writes that here */
+#define JPP_CFI_EXTENDED      0xffffffffu
+
+/* "zPLRSBG" and then some */
+#define JPP_CFI_AUGMENTATION  16
+
+
+typedef struct {
+    const uint8_t   *pos;
+    const uint8_t   *end;
+    bool             is_damaged;
+} jpp_cfi_bytes_t;
+
+
+/* [signal] The next SIZE bytes: 1, 2, 4 or 8. */
+uint64_t jpp_cfi_uint(jpp_cfi_bytes_t *b, uint32_t size);
+int64_t jpp_cfi_sint(jpp_cfi_bytes_t *b, uint32_t size);
+
+/* [signal] The next LEB128; bits above 64 damage the reader. */
+uint64_t jpp_cfi_uleb(jpp_cfi_bytes_t *b);
+int64_t jpp_cfi_sleb(jpp_cfi_bytes_t *b);
+
+/* [signal] Pass over N bytes; returns where they start, NULL where they end
+   past the end. */
+const uint8_t *jpp_cfi_skip(jpp_cfi_bytes_t *b, uint64_t n);
+
+/*
+ * [signal] The next pointer in ENCODING, absolute or relative to its own
+ * place in memory; any other encoding damages the reader.
+ */
+uintptr_t jpp_cfi_pointer(jpp_cfi_bytes_t *b, uint8_t encoding);
 
 
 /*

@@ -374,42 +374,62 @@ jpp_elf_image_section(const jpp_elf_image_t *image, uint32_t i,
 }
 
 
-/*
- * The build id among the notes, loaded, in the LEN bytes at OFFSET; ID stays
- * as it is if they have none.  ALIGNMENT is the notes', from the header.
- */
-
-static void
-jpp_elf_image_build_id(const jpp_elf_image_t *image, uint64_t offset,
-    size_t len, uint64_t alignment, jpp_build_id_t *id)
+static size_t
+jpp_elf_round(size_t size, size_t alignment)
 {
-    size_t       pos, name, desc;
-    Elf_Data    *data;
-    GElf_Nhdr    note;
-    const char  *p;
+    return (size + alignment - 1) & ~(alignment - 1);
+}
 
-    data = elf_getdata_rawchunk(image->elf, (int64_t) offset, len,
-                                alignment == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-    if (data == NULL) {
-        return;
+
+bool
+jpp_build_id_note(const uint8_t *data, size_t len, size_t alignment,
+    jpp_build_id_t *id)
+{
+    size_t      name, desc;
+    Elf64_Nhdr  note;
+
+    if (alignment != 8) {
+        alignment = 4;
     }
 
-    pos = 0;
-    p = data->d_buf;
+    while (len >= sizeof(Elf64_Nhdr)) {
 
-    while ((pos = gelf_getnote(data, pos, &note, &name, &desc)) != 0) {
+        memcpy(&note, data, sizeof(Elf64_Nhdr));
+
+        if (note.n_namesz > len || note.n_descsz > len) {
+            return false;
+        }
+
+        name = sizeof(Elf64_Nhdr);
+        desc = jpp_elf_round(name + note.n_namesz, alignment);
+
+        if (desc > len || note.n_descsz > len - desc) {
+            return false;
+        }
 
         if (note.n_type == NT_GNU_BUILD_ID
             && note.n_namesz == sizeof(ELF_NOTE_GNU)
-            && memcmp(p + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0
+            && memcmp(data + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0
             && note.n_descsz != 0
             && note.n_descsz <= JPP_BUILD_ID_MAX)
         {
             id->len = note.n_descsz;
-            memcpy(id->data, p + desc, id->len);
-            return;
+            memcpy(id->data, data + desc, id->len);
+
+            return true;
         }
+
+        desc += jpp_elf_round(note.n_descsz, alignment);
+
+        if (desc > len) {
+            return false;
+        }
+
+        data += desc;
+        len -= desc;
     }
+
+    return false;
 }
 
 
@@ -494,7 +514,8 @@ jpp_elf_notes(jpp_build_id_t *id, jpp_elf_image_t *image, uint64_t offset,
     rc = jpp_elf_image_load(image, offset, size, err);
 
     if (rc == JPP_OK) {
-        jpp_elf_image_build_id(image, offset, (size_t) size, alignment, id);
+        (void) jpp_build_id_note(image->data + offset, (size_t) size,
+                                 (size_t) alignment, id);
     }
 
     return rc;

@@ -74,22 +74,33 @@ jpp_elf_vaddr(const jpp_elf_t *elf, uint64_t offset, uint64_t *vaddr)
 }
 
 
-bool
-jpp_elf_offset(const jpp_elf_t *elf, uint64_t vaddr, uint64_t *offset)
+static const jpp_elf_segment_t *
+jpp_elf_segment(const jpp_elf_t *elf, uint64_t vaddr)
 {
-    uint32_t                  i;
-    const jpp_elf_segment_t  *segment;
+    uint32_t  i;
 
     for (i = 0; i < elf->n_segments; i++) {
-        segment = &elf->segments[i];
-
-        if (vaddr - segment->vaddr < segment->size) {
-            *offset = vaddr - segment->vaddr + segment->offset;
-            return true;
+        if (vaddr - elf->segments[i].vaddr < elf->segments[i].size) {
+            return &elf->segments[i];
         }
     }
 
-    return false;
+    return NULL;
+}
+
+
+bool
+jpp_elf_offset(const jpp_elf_t *elf, uint64_t vaddr, uint64_t *offset)
+{
+    const jpp_elf_segment_t  *segment;
+
+    segment = jpp_elf_segment(elf, vaddr);
+
+    if (segment != NULL) {
+        *offset = vaddr - segment->vaddr + segment->offset;
+    }
+
+    return segment != NULL;
 }
 
 
@@ -101,30 +112,25 @@ jpp_elf_offset(const jpp_elf_t *elf, uint64_t vaddr, uint64_t *offset)
 static bool
 jpp_elf_clip(const jpp_elf_t *elf, jpp_extent_t *extent)
 {
-    uint32_t                  i;
     uint64_t                  len, room;
     const jpp_elf_segment_t  *segment;
 
-    for (i = 0; i < elf->n_segments; i++) {
-        segment = &elf->segments[i];
+    segment = jpp_elf_segment(elf, extent->start);
 
-        if (extent->start - segment->vaddr >= segment->size) {
-            continue;
-        }
-
-        len = extent->end - extent->start;
-        room = segment->vaddr + segment->size - extent->start;
-
-        if (len > room) {
-            len = room;
-        }
-
-        extent->end = extent->start + (len < UINT32_MAX ? len : UINT32_MAX);
-
-        return len != 0;
+    if (segment == NULL) {
+        return false;
     }
 
-    return false;
+    len = extent->end - extent->start;
+    room = segment->vaddr + segment->size - extent->start;
+
+    if (len > room) {
+        len = room;
+    }
+
+    extent->end = extent->start + (len < UINT32_MAX ? len : UINT32_MAX);
+
+    return len != 0;
 }
 
 
@@ -214,10 +220,7 @@ jpp_extents_compare(const void *first, const void *second, void *ctx)
 {
     int                  rc;
     const char          *strings;
-    const jpp_extent_t  *a, *b;
-
-    a = first;
-    b = second;
+    const jpp_extent_t  *a = first, *b = second;
 
     rc = jpp_sort_order(a->start, b->start);
     rc = rc != 0 ? rc : jpp_sort_order(a->rank, b->rank);
@@ -534,87 +537,54 @@ jpp_extents_store(const jpp_vec_t *table, const char *strings, jpp_elf_t *elf,
 
 #define JPP_EH_IS_LITTLE     (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
-#define JPP_EH_EXTENDED      0xffffffffu
 
-/* encodings: the format in the low nibble, what is added to it above */
-#define JPP_EH_ABSPTR        0x00
-#define JPP_EH_PCREL         0x10
-#define JPP_EH_SIGNED        0x08
-#define JPP_EH_OMIT          0xff
-
-/* "zPLRSBG" and then some */
-#define JPP_EH_AUGMENTATION  16
-
-
-/*
- * A position in the section.  Reading past the end sets is_damaged and returns
- * zeros, so one check at the end of an entry is enough.
- */
+/* a position in the section */
 typedef struct {
-    const uint8_t   *data;
-    const uint8_t   *pos;
-    const uint8_t   *end;
-    uint64_t         vaddr;
-    uint32_t         address_size;
-    bool             is_damaged;
+    jpp_cfi_bytes_t   b;
+    const uint8_t    *data;
+    uint64_t          vaddr;
+    uint32_t          address_size;
 } jpp_eh_reader_t;
 
 
-/* SIZE is at most 8; the byte order is ours, see jpp_elf_read.c */
+/* The byte order is ours, see jpp_elf_read.c. */
 
-static uint64_t
-jpp_eh_uint(jpp_eh_reader_t *r, uint32_t size, bool is_signed)
+uint64_t
+jpp_cfi_uint(jpp_cfi_bytes_t *b, uint32_t size)
 {
-    uint32_t  unused;
+    uint32_t  i;
     uint64_t  value;
 
-    if ((size_t) (r->end - r->pos) < size) {
-        r->is_damaged = true;
-        r->pos = r->end;
+    value = 0;
+
+    if ((size_t) (b->end - b->pos) < size) {
+        b->is_damaged = true;
+        b->pos = b->end;
         return 0;
     }
 
-    unused = 8 - size;
-    value = 0;
+    for (i = 0; i < size; i++) {
+        value |= (uint64_t) *b->pos++ << 8 * (JPP_EH_IS_LITTLE
+                                              ? i : size - 1 - i);
+    }
 
-    memcpy((uint8_t *) &value + (JPP_EH_IS_LITTLE ? 0 : unused), r->pos, size);
-    r->pos += size;
-
-    return is_signed
-           ? (uint64_t) ((int64_t) (value << 8 * unused) >> 8 * unused)
-           : value;
+    return value;
 }
 
 
-/* ENTRY becomes a reader of the body of the entry at OFFSET. */
-
-static bool
-jpp_eh_entry(const jpp_eh_reader_t *section, size_t offset,
-    jpp_eh_reader_t *entry)
+int64_t
+jpp_cfi_sint(jpp_cfi_bytes_t *b, uint32_t size)
 {
-    uint64_t  len;
+    uint32_t  unused;
 
-    *entry = *section;
-    entry->pos = section->data + offset;
+    unused = 64 - 8 * size;
 
-    len = jpp_eh_uint(entry, 4, false);
-
-    if (entry->is_damaged
-        || len == 0
-        || len == JPP_EH_EXTENDED
-        || len > (size_t) (entry->end - entry->pos))
-    {
-        return false;
-    }
-
-    entry->end = entry->pos + len;
-
-    return true;
+    return (int64_t) (jpp_cfi_uint(b, size) << unused) >> unused;
 }
 
 
 static uint64_t
-jpp_eh_leb(jpp_eh_reader_t *r, bool is_signed)
+jpp_cfi_leb(jpp_cfi_bytes_t *b, bool is_signed)
 {
     uint8_t   byte;
     uint32_t  shift;
@@ -624,7 +594,7 @@ jpp_eh_leb(jpp_eh_reader_t *r, bool is_signed)
 
     for (shift = 0; shift < 64; shift += 7) {
 
-        byte = (uint8_t) jpp_eh_uint(r, 1, false);
+        byte = (uint8_t) jpp_cfi_uint(b, 1);
         value |= (uint64_t) (byte & 0x7f) << shift;
 
         if ((byte & 0x80) == 0) {
@@ -637,9 +607,96 @@ jpp_eh_leb(jpp_eh_reader_t *r, bool is_signed)
         }
     }
 
-    r->is_damaged = true;
+    b->is_damaged = true;
 
     return 0;
+}
+
+
+uint64_t
+jpp_cfi_uleb(jpp_cfi_bytes_t *b)
+{
+    return jpp_cfi_leb(b, false);
+}
+
+
+int64_t
+jpp_cfi_sleb(jpp_cfi_bytes_t *b)
+{
+    return (int64_t) jpp_cfi_leb(b, true);
+}
+
+
+const uint8_t *
+jpp_cfi_skip(jpp_cfi_bytes_t *b, uint64_t n)
+{
+    const uint8_t  *start;
+
+    if ((uint64_t) (b->end - b->pos) < n) {
+        b->is_damaged = true;
+        b->pos = b->end;
+        return NULL;
+    }
+
+    start = b->pos;
+    b->pos += n;
+
+    return start;
+}
+
+
+uintptr_t
+jpp_cfi_pointer(jpp_cfi_bytes_t *b, uint8_t encoding)
+{
+    uint32_t   size;
+    uint64_t   value;
+    uintptr_t  base;
+
+    /* by the low bits of the format: pointer, LEB128 (not used), 2, 4, 8 */
+    static const uint8_t  sizes[] = { 8, 0, 2, 4, 8, 0, 0, 0 };
+
+    base = (uintptr_t) b->pos;
+    size = sizes[encoding & 7];
+
+    if (size == 0 || ((encoding & 0xf0) != 0
+                      && (encoding & 0xf0) != JPP_CFI_PCREL))
+    {
+        b->is_damaged = true;
+        return 0;
+    }
+
+    value = (encoding & JPP_CFI_SIGNED) != 0
+            ? (uint64_t) jpp_cfi_sint(b, size) : jpp_cfi_uint(b, size);
+
+    return (uintptr_t) ((encoding & 0xf0) == JPP_CFI_PCREL
+                        ? base + value : value);
+}
+
+
+/* ENTRY becomes a reader of the body of the entry at OFFSET. */
+
+static bool
+jpp_eh_entry(const jpp_eh_reader_t *section, size_t offset,
+    jpp_eh_reader_t *entry)
+{
+    uint64_t  len;
+
+    *entry = *section;
+    entry->b.pos = section->data + offset;
+
+    len = jpp_cfi_uint(&entry->b, 4);
+
+    if (entry->b.is_damaged
+        || len == 0
+        || len == JPP_CFI_EXTENDED
+        || len > (size_t) (entry->b.end - entry->b.pos))
+    {
+        return false;
+    }
+
+    entry->b.end = entry->b.pos + len;
+
+    return true;
 }
 
 
@@ -647,36 +704,40 @@ static uint64_t
 jpp_eh_pointer(jpp_eh_reader_t *r, uint8_t encoding)
 {
     bool      is_signed;
+    uint32_t  size;
     uint64_t  base, value;
 
     /* sizes by the low bits of the format: pointer, LEB128, 2, 4, 8 */
     static const uint8_t  sizes[] = { 0, 0, 2, 4, 8, 0, 0, 0 };
 
-    base = r->vaddr + (uint64_t) (r->pos - r->data);
-    is_signed = (encoding & JPP_EH_SIGNED) != 0;
+    base = r->vaddr + (uint64_t) (r->b.pos - r->data);
+    is_signed = (encoding & JPP_CFI_SIGNED) != 0;
 
     switch (encoding & 7) {
 
     case 0:
-        value = jpp_eh_uint(r, r->address_size, false);
+        value = jpp_cfi_uint(&r->b, r->address_size);
         break;
 
     case 1:
-        value = jpp_eh_leb(r, is_signed);
+        value = is_signed ? (uint64_t) jpp_cfi_sleb(&r->b)
+                          : jpp_cfi_uleb(&r->b);
         break;
 
     case 2:
     case 3:
     case 4:
-        value = jpp_eh_uint(r, sizes[encoding & 7], is_signed);
+        size = sizes[encoding & 7];
+        value = is_signed ? (uint64_t) jpp_cfi_sint(&r->b, size)
+                          : jpp_cfi_uint(&r->b, size);
         break;
 
     default:
-        r->is_damaged = true;
+        r->b.is_damaged = true;
         return 0;
     }
 
-    if ((encoding & 0xf0) == JPP_EH_PCREL) {
+    if ((encoding & 0xf0) == JPP_CFI_PCREL) {
         value += base;
     }
 
@@ -692,15 +753,15 @@ jpp_eh_cie_item(jpp_eh_reader_t *r, char letter, uint8_t *encoding)
     switch (letter) {
 
     case 'R':
-        *encoding = (uint8_t) jpp_eh_uint(r, 1, false);
+        *encoding = (uint8_t) jpp_cfi_uint(&r->b, 1);
         break;
 
     case 'L':
-        (void) jpp_eh_uint(r, 1, false);
+        (void) jpp_cfi_uint(&r->b, 1);
         break;
 
     case 'P':
-        skipped = (uint8_t) jpp_eh_uint(r, 1, false);
+        skipped = (uint8_t) jpp_cfi_uint(&r->b, 1);
         (void) jpp_eh_pointer(r, skipped & 0x0f);
         break;
 
@@ -710,7 +771,7 @@ jpp_eh_cie_item(jpp_eh_reader_t *r, char letter, uint8_t *encoding)
         break;
 
     default:
-        r->is_damaged = true;
+        r->b.is_damaged = true;
         break;
     }
 }
@@ -726,51 +787,51 @@ jpp_eh_cie(const jpp_eh_reader_t *section, size_t offset, uint8_t *encoding)
     const char      *letter;
     jpp_eh_reader_t  r;
 
-    *encoding = JPP_EH_ABSPTR;
+    *encoding = JPP_CFI_ABSPTR;
 
-    if (!jpp_eh_entry(section, offset, &r) || jpp_eh_uint(&r, 4, false) != 0) {
+    if (!jpp_eh_entry(section, offset, &r) || jpp_cfi_uint(&r.b, 4) != 0) {
         return false;
     }
 
-    version = (uint8_t) jpp_eh_uint(&r, 1, false);
+    version = (uint8_t) jpp_cfi_uint(&r.b, 1);
 
     if (version != 1 && version != 3 && version != 4) {
         return false;
     }
 
-    letter = (const char *) r.pos;
+    letter = (const char *) r.b.pos;
 
-    for (i = 0; jpp_eh_uint(&r, 1, false) != 0; i++) {
-        if (i == JPP_EH_AUGMENTATION) {
+    for (i = 0; jpp_cfi_uint(&r.b, 1) != 0; i++) {
+        if (i == JPP_CFI_AUGMENTATION) {
             return false;
         }
     }
 
     if (version == 4) {
-        (void) jpp_eh_uint(&r, 2, false);
+        (void) jpp_cfi_uint(&r.b, 2);
     }
 
-    (void) jpp_eh_leb(&r, false);
-    (void) jpp_eh_leb(&r, true);
-    (void) (version == 1 ? jpp_eh_uint(&r, 1, false) : jpp_eh_leb(&r, false));
+    (void) jpp_cfi_uleb(&r.b);
+    (void) jpp_cfi_sleb(&r.b);
+    (void) (version == 1 ? jpp_cfi_uint(&r.b, 1) : jpp_cfi_uleb(&r.b));
 
-    if (r.is_damaged || *letter == '\0') {
-        return !r.is_damaged;
+    if (r.b.is_damaged || *letter == '\0') {
+        return !r.b.is_damaged;
     }
 
     if (*letter++ != 'z') {
         return false;
     }
 
-    (void) jpp_eh_leb(&r, false);
+    (void) jpp_cfi_uleb(&r.b);
 
     while (*letter != '\0') {
         jpp_eh_cie_item(&r, *letter++, encoding);
     }
 
-    return !r.is_damaged
-           && ((*encoding & 0xf0) == JPP_EH_ABSPTR
-               || (*encoding & 0xf0) == JPP_EH_PCREL);
+    return !r.b.is_damaged
+           && ((*encoding & 0xf0) == JPP_CFI_ABSPTR
+               || (*encoding & 0xf0) == JPP_CFI_PCREL);
 }
 
 
@@ -784,9 +845,9 @@ jpp_eh_fde(jpp_vec_t *extents, jpp_eh_reader_t *r, uint8_t encoding)
 
     /* the size has the format of the start, and nothing is added to it */
 
-    end = start + jpp_eh_pointer(r, encoding & 0x0f & ~JPP_EH_SIGNED);
+    end = start + jpp_eh_pointer(r, encoding & 0x0f & ~JPP_CFI_SIGNED);
 
-    if (r->is_damaged || end <= start) {
+    if (r->b.is_damaged || end <= start) {
         return true;
     }
 
@@ -825,22 +886,22 @@ jpp_eh_frame_read(jpp_vec_t *extents, const uint8_t *data, size_t len,
     memset(&section, 0, sizeof(jpp_eh_reader_t));
 
     section.data = data;
-    section.end = data + len;
+    section.b.end = data + len;
     section.vaddr = vaddr;
     section.address_size = address_size;
 
     cie = len;
-    encoding = JPP_EH_OMIT;
+    encoding = JPP_CFI_OMIT;
     is_usable = false;
     n = 0;
 
     for (offset = 0; jpp_eh_entry(&section, offset, &entry);
-         offset = (size_t) (entry.end - data))
+         offset = (size_t) (entry.b.end - data))
     {
-        at = (size_t) (entry.pos - data);
-        back = (size_t) jpp_eh_uint(&entry, 4, false);
+        at = (size_t) (entry.b.pos - data);
+        back = (size_t) jpp_cfi_uint(&entry.b, 4);
 
-        if (entry.is_damaged || back > at) {
+        if (entry.b.is_damaged || back > at) {
             break;
         }
 

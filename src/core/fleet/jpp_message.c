@@ -13,6 +13,7 @@
 
 #include "jpp_ascii.h"
 #include "jpp_control.h"
+#include "jpp_mallctl.h"
 #include "jpp_message.h"
 
 
@@ -218,7 +219,7 @@ jpp_message_variable(const char *name)
     const char  *known;
 
     for (i = 0; name != NULL; i++) {
-        known = jpp_jemalloc_variable(i);
+        known = jpp_mallctl_variable(i);
 
         if (known == NULL) {
             break;
@@ -402,7 +403,7 @@ jpp_message_get_field(const jpp_message_field_t *field, const uint8_t *p,
     value = jpp_message_get(p, field->width);
 
     if (field->type == JPP_MESSAGE_VARIABLE) {
-        name = jpp_jemalloc_variable((uint32_t) value);
+        name = jpp_mallctl_variable((uint32_t) value);
         memcpy(to, &name, sizeof(name));
         return name != NULL;
     }

@@ -84,7 +84,7 @@ typedef struct {
 /*
  * Pack QUESTION, REPLY into JPP_MESSAGE_QUESTION, JPP_MESSAGE_REPLY bytes at
  * DATA.  All of a reply is sent, so the caller zeroes it before filling it.  A
- * string without an end is cut, and a variable that jpp_jemalloc_variable()
+ * string without an end is cut, and a variable that jpp_mallctl_variable()
  * does not know becomes its first.
  */
 void jpp_message_question_pack(const jpp_message_question_t *question,

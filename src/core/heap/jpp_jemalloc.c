@@ -620,8 +620,3 @@ jpp_jemalloc_control(const jpp_control_t *control,
 }
 
 
-const char *
-jpp_jemalloc_variable(uint32_t number)
-{
-    return jpp_mallctl_variable(number);
-}

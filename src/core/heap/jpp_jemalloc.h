@@ -178,12 +178,6 @@ jpp_code_t jpp_jemalloc_control(const jpp_control_t *control,
     jpp_control_result_t *result, jpp_err_t *err);
 
 /*
- * The names that jpp_jemalloc_t.variable may have, by number from 0; NULL
- * after the last.
- */
-const char *jpp_jemalloc_variable(uint32_t number);
-
-/*
  * Set the hook, in a process whose profiler may be switched on; its main thread
  * is the one that calls this.  Returns what jpp_hook_read() does.
  */

@@ -246,12 +246,9 @@ static int
 jpp_owned_compare_functions(const void *a, const void *b, void *ctx)
 {
     int                          order;
-    const jpp_owned_function_t  *x, *y;
+    const jpp_owned_function_t  *x = a, *y = b;
 
     (void) ctx;
-
-    x = a;
-    y = b;
 
     order = jpp_sort_order(x->row, y->row);
     order = order != 0 ? order : jpp_sums_compare(x->value, y->value);
@@ -264,12 +261,10 @@ static int
 jpp_owned_compare_rows(const void *a, const void *b, void *ctx)
 {
     int                     order;
-    const jpp_owned_row_t  *x, *y;
+    const jpp_owned_row_t  *x = a, *y = b;
 
     (void) ctx;
 
-    x = a;
-    y = b;
     order = jpp_sums_compare(x->sum.value, y->sum.value);
 
     return order != 0 ? order : jpp_sort_order(x->first, y->first);

@@ -235,10 +235,8 @@ jpp_places_compare(const void *a, const void *b, void *ctx)
 {
     int                      order;
     const jpp_places_t      *places;
-    const jpp_places_row_t  *x, *y;
+    const jpp_places_row_t  *x = a, *y = b;
 
-    x = a;
-    y = b;
     places = ctx;
 
     order = jpp_sums_compare(x->values[places->type],

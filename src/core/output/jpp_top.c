@@ -136,10 +136,8 @@ jpp_top_compare(const void *a, const void *b, void *ctx)
     int                   order;
     jpp_top_t            *top;
     jpp_sort_by_t         sort;
-    const jpp_top_row_t  *x, *y;
+    const jpp_top_row_t  *x = a, *y = b;
 
-    x = a;
-    y = b;
     top = ctx;
 
     /* functions without samples come last */

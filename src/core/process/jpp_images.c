@@ -189,7 +189,7 @@ jpp_images_id(const struct dl_phdr_info *info, jpp_build_id_t *id)
 
         if (phdr->p_type == PT_NOTE
             && jpp_images_is_loaded(info, phdr)
-            && jpp_images_note((const uint8_t *) (info->dlpi_addr
+            && jpp_build_id_note((const uint8_t *) (info->dlpi_addr
                                                   + phdr->p_vaddr),
                                phdr->p_memsz, phdr->p_align, id))
         {
@@ -493,63 +493,4 @@ jpp_images_loads(void)
     (void) dl_iterate_phdr(jpp_images_count, &loads);
 
     return loads;
-}
-
-
-static size_t
-jpp_images_round(size_t size, size_t alignment)
-{
-    return (size + alignment - 1) & ~(alignment - 1);
-}
-
-
-bool
-jpp_images_note(const uint8_t *data, size_t len, size_t alignment,
-    jpp_build_id_t *id)
-{
-    size_t       name, desc;
-    ElfW(Nhdr)   note;
-
-    if (alignment != 8) {
-        alignment = 4;
-    }
-
-    while (len >= sizeof(ElfW(Nhdr))) {
-
-        memcpy(&note, data, sizeof(ElfW(Nhdr)));
-
-        if (note.n_namesz > len || note.n_descsz > len) {
-            return false;
-        }
-
-        name = sizeof(ElfW(Nhdr));
-        desc = jpp_images_round(name + note.n_namesz, alignment);
-
-        if (desc > len || note.n_descsz > len - desc) {
-            return false;
-        }
-
-        if (note.n_type == NT_GNU_BUILD_ID
-            && note.n_namesz == sizeof(ELF_NOTE_GNU)
-            && memcmp(data + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0
-            && note.n_descsz != 0
-            && note.n_descsz <= JPP_BUILD_ID_MAX)
-        {
-            id->len = note.n_descsz;
-            memcpy(id->data, data + desc, id->len);
-
-            return true;
-        }
-
-        desc += jpp_images_round(note.n_descsz, alignment);
-
-        if (desc > len) {
-            return false;
-        }
-
-        data += desc;
-        len -= desc;
-    }
-
-    return false;
 }

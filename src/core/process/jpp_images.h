@@ -66,12 +66,5 @@ uint64_t jpp_images_loads(void);
  */
 void jpp_images_pinned(jpp_images_visit_pt visit, void *data);
 
-/*
- * The build id among the LEN bytes of notes at DATA, aligned to ALIGNMENT (4
- * or 8); false: they have none.
- */
-bool jpp_images_note(const uint8_t *data, size_t len, size_t alignment,
-    jpp_build_id_t *id);
-
 
 #endif /* _JPP_IMAGES_H_INCLUDED_ */

@@ -8,6 +8,24 @@
 
 
 bool
+jpp_profile_columns(const jpp_profile_t *profile, jpp_vec_t **columns,
+    uint32_t from)
+{
+    uint32_t  i;
+
+    for (i = from; i < profile->n_columns; i++) {
+        columns[i] = jpp_vec_create(profile->arena);
+
+        if (columns[i] == NULL) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+bool
 jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
     const jpp_value_type_t *types, uint32_t n_types)
 {
@@ -37,17 +55,13 @@ jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
     }
 
     for (i = 0; i < n_types; i++) {
-        profile->columns[i] = jpp_vec_create(arena);
-        if (profile->columns[i] == NULL) {
-            return false;
-        }
-
         if (types[i].count >= profile->n_counts) {
             profile->n_counts = types[i].count + 1;
         }
     }
 
-    if (!jpp_index_init(&profile->mapping_index, arena, 0)
+    if (!jpp_profile_columns(profile, profile->columns, 0)
+        || !jpp_index_init(&profile->mapping_index, arena, 0)
         || !jpp_index_init(&profile->location_index, arena, 0)
         || !jpp_index_init(&profile->function_index, arena, 0)
         || !jpp_index_init(&profile->string_index, arena, 0)
@@ -76,20 +90,9 @@ jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
 bool
 jpp_profile_count(jpp_profile_t *profile)
 {
-    uint32_t  i;
-
     profile->n_columns = jpp_profile_seen(profile, profile->n_counts);
 
-    for (i = profile->n_types; i < profile->n_columns; i++) {
-
-        profile->columns[i] = jpp_vec_create(profile->arena);
-
-        if (profile->columns[i] == NULL) {
-            return false;
-        }
-    }
-
-    return true;
+    return jpp_profile_columns(profile, profile->columns, profile->n_types);
 }
 
 

@@ -194,6 +194,10 @@ bool jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
  */
 bool jpp_profile_count(jpp_profile_t *profile);
 
+/* Empty columns for PROFILE's, from the one with the index FROM on. */
+bool jpp_profile_columns(const jpp_profile_t *profile, jpp_vec_t **columns,
+    uint32_t from);
+
 /* The column of things seen for COUNT; that of their doubt is the next. */
 static inline uint32_t
 jpp_profile_seen(const jpp_profile_t *profile, uint32_t count)

@@ -7,24 +7,10 @@
 bool
 jpp_origin_init(jpp_origin_split_t *split, jpp_profile_t *profile)
 {
-    uint32_t  t;
-
     split->profile = profile;
 
-    if (!jpp_profile_count(profile)) {
-        return false;
-    }
-
-    for (t = 0; t < profile->n_columns; t++) {
-
-        split->baseline[t] = jpp_vec_create(profile->arena);
-
-        if (split->baseline[t] == NULL) {
-            return false;
-        }
-    }
-
-    return true;
+    return jpp_profile_count(profile)
+           && jpp_profile_columns(profile, split->baseline, 0);
 }
 
 

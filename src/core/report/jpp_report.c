@@ -130,28 +130,6 @@ jpp_report_choose(jpp_reporter_t *report, size_t n_read)
 }
 
 
-/* Bases get columns of their own: nothing is subtracted. */
-
-static bool
-jpp_report_keep_base(jpp_reporter_t *report)
-{
-    uint32_t  t;
-
-    for (t = 0; t < report->profile.n_columns; t++) {
-
-        report->base[t] = jpp_vec_create(report->arena);
-
-        if (report->base[t] == NULL) {
-            return false;
-        }
-    }
-
-    report->profile.is_difference = true;
-
-    return true;
-}
-
-
 /* LEN bytes of dump at DATA, gzip-ed or not, opened. */
 
 static jpp_code_t
@@ -365,10 +343,15 @@ jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
         || (report->format->is_counted && !jpp_profile_count(&report->profile))
         || (report->is_split
             && !jpp_origin_init(&report->split, &report->profile))
-        || (report->has_base && !jpp_report_keep_base(report)))
+        || (report->has_base
+            && !jpp_profile_columns(&report->profile, report->base, 0)))
     {
         return jpp_err_memory(err);
     }
+
+    /* bases get columns of their own: nothing is subtracted */
+
+    report->profile.is_difference = report->has_base;
 
     for (i = 0; i < report->n; i++) {
 

@@ -30,6 +30,28 @@ typedef struct {
 } jpp_hint_work_t;
 
 
+/* The mapping of a file that ADDRESS lies in, and *AT of MAPS; or NULL. */
+
+static const jpp_mapping_t *
+jpp_loaded_mapping(const jpp_profile_t *profile, const jpp_vec_t *maps,
+    uint64_t address, const jpp_map_t **at)
+{
+    const jpp_mapping_t  *mapping;
+
+    *at = jpp_maps_find(maps, address);
+
+    if (*at == NULL) {
+        return NULL;
+    }
+
+    mapping = jpp_profile_mapping_at(profile, (*at)->mapping);
+
+    /* the kernel's own code has no file */
+
+    return mapping->inode != 0 ? mapping : NULL;
+}
+
+
 static bool
 jpp_hints_place(jpp_vec_t *work, const jpp_profile_t *profile,
     const jpp_vec_t *maps, const jpp_hint_t *given, size_t n)
@@ -40,15 +62,9 @@ jpp_hints_place(jpp_vec_t *work, const jpp_profile_t *profile,
     const jpp_mapping_t  *mapping;
 
     for (i = 0; i < n; i++) {
-        map = jpp_maps_find(maps, given[i].address);
+        mapping = jpp_loaded_mapping(profile, maps, given[i].address, &map);
 
-        if (map == NULL) {
-            continue;
-        }
-
-        mapping = jpp_profile_mapping_at(profile, map->mapping);
-
-        if (mapping->inode == 0) {
+        if (mapping == NULL) {
             continue;
         }
 
@@ -85,12 +101,9 @@ static int
 jpp_hints_by_place(const void *first, const void *second, void *ctx)
 {
     int                     rc;
-    const jpp_hint_work_t  *a, *b;
+    const jpp_hint_work_t  *a = first, *b = second;
 
     (void) ctx;
-
-    a = first;
-    b = second;
 
     rc = jpp_hints_compare(&a->row, &b->row);
 
@@ -169,12 +182,9 @@ jpp_hints_own(jpp_hint_work_t *work, size_t n)
 static int
 jpp_hints_by_name(const void *first, const void *second, void *ctx)
 {
-    const jpp_hint_work_t  *a, *b;
+    const jpp_hint_work_t  *a = first, *b = second;
 
     (void) ctx;
-
-    a = first;
-    b = second;
 
     return strcmp(a->given->name, b->given->name);
 }
@@ -425,17 +435,9 @@ jpp_loaded_fill(jpp_loaded_t *loaded, jpp_profile_t *profile,
 
     for (i = 0; i < n; i++) {
 
-        map = jpp_maps_find(maps, images[i].address);
+        mapping = jpp_loaded_mapping(profile, maps, images[i].address, &map);
 
-        if (map == NULL) {
-            continue;
-        }
-
-        mapping = jpp_profile_mapping_at(profile, map->mapping);
-
-        /* the kernel's own code has no file */
-
-        if (mapping->inode == 0) {
+        if (mapping == NULL) {
             continue;
         }
 

@@ -7,13 +7,6 @@
 #include "jpp_cfi.h"
 
 
-/* a length that announces one of 64 bits; nobody writes that here */
-#define JPP_CFI_EXTENDED      0xffffffffu
-
-/* "zPLRSBG" and then some */
-#define JPP_CFI_AUGMENTATION  16
-
-
 /* The start (COLUMN 0) or the FDE (1) of row I. */
 
 static uintptr_t
