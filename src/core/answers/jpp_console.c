@@ -99,37 +99,6 @@ jpp_console_serves(const jpp_console_link_t *links, const char *name)
 }
 
 
-static void
-jpp_console_head(const jpp_console_t *console, jpp_sink_t *sink)
-{
-    const jpp_fleet_t  *fleet;
-
-    fleet = console->telemetry->fleet;
-
-    jpp_console_text(sink, "<!DOCTYPE html>\n"
-                           "<html lang=\"en\">\n"
-                           "<head>\n"
-                           "<meta charset=\"utf-8\">\n"
-                           "<meta name=\"viewport\" "
-                           "content=\"width=device-width, initial-scale=1\">\n"
-                           "<title>The memory of nginx on ", fleet->host);
-
-    jpp_console_text(sink, "</title>\n"
-                           "<style>" JPP_CONSOLE_STYLE "</style>\n"
-                           "</head>\n"
-                           "<body>\n\n"
-                           "<header>\n<h1>The memory of nginx on ",
-                           fleet->host);
-
-    jpp_console_text(sink, "</h1>\n<p>nginx ", fleet->nginx);
-
-    jpp_sink_printf(sink, ", jemalloc_pprof module " JPP_VERSION
-                    ", %zu of %" PRIu32 " workers answered.</p>\n"
-                    "<p id=\"live\"></p>\n</header>\n",
-                    fleet->n, fleet->n_asked);
-}
-
-
 /* What is not shared. */
 
 static uint64_t
@@ -147,34 +116,14 @@ jpp_console_own(const jpp_fleet_t *fleet)
 }
 
 
-static void
-jpp_console_healthy(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
-{
-    const jpp_fleet_t   *fleet;
-    const jpp_cgroup_t  *cgroup;
-
-    fleet = telemetry->fleet;
-    cgroup = telemetry->cgroup;
-
-    jpp_sink_printf(sink, "%zu worker%s ", fleet->n,
-                    fleet->n == 1 ? " holds" : "s hold");
-    jpp_console_bytes(sink, "", jpp_console_own(fleet));
-
-    if (cgroup != NULL && cgroup->headroom != JPP_NONE) {
-        jpp_console_bytes(sink, ", and ", cgroup->headroom);
-        jpp_console_bytes(sink, " are left below the limit of ",
-                          cgroup->levels[cgroup->binding].limit);
-    }
-}
-
-
 /* The first sentence of the page. */
 
 static void
 jpp_console_verdict(const jpp_console_t *console,
     const jpp_finding_t *findings, size_t n, jpp_sink_t *sink)
 {
-    const jpp_fleet_t  *fleet;
+    const jpp_fleet_t   *fleet;
+    const jpp_cgroup_t  *cgroup;
 
     fleet = console->telemetry->fleet;
 
@@ -198,7 +147,19 @@ jpp_console_verdict(const jpp_console_t *console,
 
     } else {
         jpp_sink_str(sink, "good\">Healthy: ");
-        jpp_console_healthy(console->telemetry, sink);
+
+        fleet = console->telemetry->fleet;
+        cgroup = console->telemetry->cgroup;
+
+        jpp_sink_printf(sink, "%zu worker%s ", fleet->n,
+                        fleet->n == 1 ? " holds" : "s hold");
+        jpp_console_bytes(sink, "", jpp_console_own(fleet));
+
+        if (cgroup != NULL && cgroup->headroom != JPP_NONE) {
+            jpp_console_bytes(sink, ", and ", cgroup->headroom);
+            jpp_console_bytes(sink, " are left below the limit of ",
+                              cgroup->levels[cgroup->binding].limit);
+        }
     }
 
     jpp_sink_str(sink, "</p>\n");
@@ -247,34 +208,11 @@ jpp_console_facts(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
 
 
 static void
-jpp_console_remedy(const jpp_console_t *console, const jpp_finding_t *finding,
-    jpp_sink_t *sink)
-{
-    size_t                       i;
-    const jpp_console_remedy_t  *row;
-
-    for (i = 0; i < sizeof(jpp_console_remedies) / sizeof(*row); i++) {
-        row = &jpp_console_remedies[i];
-
-        if (strcmp(row->id, finding->id) != 0
-            || (row->resource == NULL
-                ? !console->has_control
-                : !jpp_console_serves(console->links, row->resource)))
-        {
-            continue;
-        }
-
-        jpp_sink_printf(sink, " <a href=\"%s\">%s</a>", row->address,
-                        row->text);
-    }
-}
-
-
-static void
 jpp_console_findings(const jpp_console_t *console,
     const jpp_finding_t *findings, size_t n, jpp_sink_t *sink)
 {
-    size_t  i;
+    size_t                       i, k;
+    const jpp_console_remedy_t  *row;
 
     if (n == 0) {
         return;
@@ -292,7 +230,21 @@ jpp_console_findings(const jpp_console_t *console,
         jpp_console_text(sink, "</h3>\n<p>Because ", findings[i].because);
         jpp_console_text(sink, ".</p>\n<p class=\"cure\">", findings[i].cure);
 
-        jpp_console_remedy(console, &findings[i], sink);
+        for (k = 0; k < sizeof(jpp_console_remedies) / sizeof(*row); k++) {
+            row = &jpp_console_remedies[k];
+
+            if (strcmp(row->id, findings[i].id) != 0
+                || (row->resource == NULL
+                    ? !console->has_control
+                    : !jpp_console_serves(console->links, row->resource)))
+            {
+                continue;
+            }
+
+            jpp_sink_printf(sink, " <a href=\"%s\">%s</a>", row->address,
+                            row->text);
+        }
+
         jpp_sink_str(sink, "</p>\n</div>\n");
     }
 }
@@ -396,41 +348,14 @@ jpp_console_has(const jpp_worker_t *worker, const jpp_problem_t *problem)
 }
 
 
-static void
-jpp_console_problem(const jpp_fleet_t *fleet, size_t first,
-    const jpp_problem_t *problem, jpp_sink_t *sink)
-{
-    size_t  i;
-
-    jpp_console_text(sink, problem->is_fatal
-                           ? "\n<div class=\"card critical\">\n"
-                             "<h3 class=\"bad\">No profile: "
-                           : "\n<div class=\"card\">\n<h3>Warning: ",
-                     problem->what);
-    jpp_console_text(sink, "</h3>\n<p>Because ", problem->why);
-
-    jpp_console_text(sink, ".</p>\n<pre>", problem->cure);
-
-    jpp_sink_str(sink, "</pre>\n<p>Seen in pid");
-
-    for (i = first; i < fleet->n; i++) {
-        if (jpp_console_has(&fleet->workers[i], problem)) {
-            jpp_sink_printf(sink, " %" PRId64, fleet->workers[i].who.pid);
-        }
-    }
-
-    jpp_sink_str(sink, ".</p>\n</div>\n");
-}
-
-
 /* A problem of several workers is shown once, with the first of them. */
 
 static void
 jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
-    bool            is_first;
-    size_t          i, k, p, n;
-    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
+    bool           is_first;
+    size_t         i, k, p, n, j;
+    jpp_problem_t  problems[JPP_MAX_PROBLEMS];
 
     is_first = true;
 
@@ -454,33 +379,26 @@ jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink)
                 is_first = false;
             }
 
-            jpp_console_problem(fleet, i, &problems[p], sink);
+            jpp_console_text(sink, problems[p].is_fatal
+                                   ? "\n<div class=\"card critical\">\n"
+                                     "<h3 class=\"bad\">No profile: "
+                                   : "\n<div class=\"card\">\n<h3>Warning: ",
+                             problems[p].what);
+            jpp_console_text(sink, "</h3>\n<p>Because ", problems[p].why);
+
+            jpp_console_text(sink, ".</p>\n<pre>", problems[p].cure);
+
+            jpp_sink_str(sink, "</pre>\n<p>Seen in pid");
+
+            for (j = i; j < fleet->n; j++) {
+                if (jpp_console_has(&fleet->workers[j], &problems[p])) {
+                    jpp_sink_printf(sink, " %" PRId64,
+                                    fleet->workers[j].who.pid);
+                }
+            }
+
+            jpp_sink_str(sink, ".</p>\n</div>\n");
         }
-    }
-}
-
-
-static void
-jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink)
-{
-    char                  time[JPP_STATUS_TIME];
-    size_t                i;
-    const jpp_worker_t   *worker;
-    const jpp_failure_t  *failure;
-
-    for (i = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
-        failure = &worker->last_error;
-
-        if (failure->text[0] == '\0') {
-            continue;
-        }
-
-        jpp_sink_printf(sink, "<p>Last error in worker %" PRIu32
-                        ", pid %" PRId64 ", at %s: ", worker->who.index,
-                        worker->who.pid, jpp_status_time(failure->time, time));
-        jpp_console_text(sink, "", failure->text);
-        jpp_sink_str(sink, ".</p>\n");
     }
 }
 
@@ -587,31 +505,6 @@ static const jpp_console_act_t  jpp_console_act_rows[] = {
 };
 
 
-static void
-jpp_console_outcome(const jpp_console_t *console, jpp_sink_t *sink)
-{
-    const jpp_outcome_t  *outcome;
-
-    outcome = console->outcome;
-
-    if (outcome == NULL) {
-        jpp_sink_str(sink, "<p id=\"outcome\" role=\"status\"></p>\n");
-        return;
-    }
-
-    jpp_sink_printf(sink, "<p id=\"outcome\" role=\"status\" class=\"%s\">",
-                    outcome->done == outcome->asked ? "good" : "bad");
-    jpp_outcome_text(outcome, sink);
-
-    if (outcome->done != outcome->asked) {
-        jpp_sink_str(sink, " Last errors below the workers say why the others "
-                           "have not.");
-    }
-
-    jpp_sink_str(sink, "</p>\n");
-}
-
-
 static bool
 jpp_console_is_due(const jpp_fleet_t *fleet, const jpp_console_act_t *act)
 {
@@ -627,29 +520,14 @@ jpp_console_is_due(const jpp_fleet_t *fleet, const jpp_console_act_t *act)
 }
 
 
-/* the one that is in effect is chosen already */
-
-static void
-jpp_console_rates(const jpp_fleet_t *fleet, jpp_sink_t *sink)
-{
-    char                 text[JPP_UNITS_TEXT];
-    unsigned             lg;
-    uint32_t             now;
-
-    now = jpp_worker_lg_sample(&fleet->workers[0]);
-
-    for (lg = JPP_JEMALLOC_LG_MIN; lg <= JPP_JEMALLOC_LG_MAX; lg++) {
-        jpp_sink_printf(sink, "<option value=\"%u\"%s>%s</option>\n", lg,
-                        lg == now ? " selected" : "",
-                        jpp_problems_rate(lg, text));
-    }
-}
-
-
 static void
 jpp_console_form(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
     jpp_sink_t *sink)
 {
+    char      text[JPP_UNITS_TEXT];
+    unsigned  lg;
+    uint32_t  now;
+
     jpp_sink_str(sink, "<form method=\"post\" action=\"control\">");
 
     if (act->value != NULL) {
@@ -659,7 +537,17 @@ jpp_console_form(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
     } else {
         jpp_sink_printf(sink, "<label>One sample every <select name=\"%s\">\n",
                         act->key);
-        jpp_console_rates(fleet, sink);
+
+        /* the one that is in effect is chosen already */
+
+        now = jpp_worker_lg_sample(&fleet->workers[0]);
+
+        for (lg = JPP_JEMALLOC_LG_MIN; lg <= JPP_JEMALLOC_LG_MAX; lg++) {
+            jpp_sink_printf(sink, "<option value=\"%u\"%s>%s</option>\n", lg,
+                            lg == now ? " selected" : "",
+                            jpp_problems_rate(lg, text));
+        }
+
         jpp_sink_str(sink, "</select></label> ");
     }
 
@@ -670,40 +558,36 @@ jpp_console_form(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
 }
 
 
-/* dirty and muzzy pages were touched: the same estimate as the finding's */
-
 static void
-jpp_console_freed(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
+    jpp_sink_t *sink)
 {
     size_t              i;
     uint64_t            sum, freed;
     const jpp_stats_t  *stats;
 
-    for (i = 0, sum = 0; i < fleet->n; i++) {
-        stats = &fleet->workers[i].stats;
-        freed = jpp_stats_add(stats->dirty, stats->muzzy);
-
-        if (fleet->workers[i].has_stats && freed != JPP_NONE) {
-            sum += freed;
-        }
-    }
-
-    jpp_console_bytes(sink, " It is about ", sum);
-    jpp_sink_char(sink, '.');
-}
-
-
-static void
-jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
-    jpp_sink_t *sink)
-{
     if (act->confirm == NULL) {
         jpp_sink_printf(sink, "<div class=\"act\" id=\"%s\">\n", act->id);
         jpp_console_form(fleet, act, sink);
         jpp_console_text(sink, "<p>", act->text);
 
         if (act->is_due == jpp_console_has_stats) {
-            jpp_console_freed(fleet, sink);
+            /*
+             * dirty and muzzy pages were touched: the same estimate as the
+             * finding's
+             */
+
+            for (i = 0, sum = 0; i < fleet->n; i++) {
+                stats = &fleet->workers[i].stats;
+                freed = jpp_stats_add(stats->dirty, stats->muzzy);
+
+                if (fleet->workers[i].has_stats && freed != JPP_NONE) {
+                    sum += freed;
+                }
+            }
+
+            jpp_console_bytes(sink, " It is about ", sum);
+            jpp_sink_char(sink, '.');
         }
 
         jpp_sink_str(sink, "</p>\n</div>\n");
@@ -725,12 +609,30 @@ static void
 jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
 {
     size_t                    i, n;
+    const jpp_outcome_t      *outcome;
     const jpp_console_act_t  *act;
 
     jpp_sink_str(sink, "\n<section id=\"acts\" aria-labelledby=\"h-acts\">\n"
                  "<h2 id=\"h-acts\">Act</h2>\n");
 
-    jpp_console_outcome(console, sink);
+    outcome = console->outcome;
+
+    if (outcome == NULL) {
+        jpp_sink_str(sink, "<p id=\"outcome\" role=\"status\"></p>\n");
+
+    } else {
+        jpp_sink_printf(sink, "<p id=\"outcome\" role=\"status\" class=\"%s\">",
+                        outcome->done == outcome->asked ? "good" : "bad");
+        jpp_outcome_text(outcome, sink);
+
+        if (outcome->done != outcome->asked) {
+            jpp_sink_str(sink,
+                         " Last errors below the workers say why the others "
+                               "have not.");
+        }
+
+        jpp_sink_str(sink, "</p>\n");
+    }
 
     jpp_sink_str(sink, "<div id=\"forms\">\n");
 
@@ -789,15 +691,38 @@ jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
 void
 jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    size_t               n;
-    jpp_finding_t        findings[JPP_FINDINGS];
-    const jpp_fleet_t   *fleet;
+    char                  time[JPP_STATUS_TIME];
+    size_t                n, i;
+    jpp_finding_t         findings[JPP_FINDINGS];
+    const jpp_fleet_t    *fleet;
+    const jpp_worker_t   *worker;
+    const jpp_failure_t  *failure;
 
     fleet = console->telemetry->fleet;
 
     n = jpp_findings(console->telemetry, findings);
 
-    jpp_console_head(console, sink);
+    jpp_console_text(sink, "<!DOCTYPE html>\n"
+                           "<html lang=\"en\">\n"
+                           "<head>\n"
+                           "<meta charset=\"utf-8\">\n"
+                           "<meta name=\"viewport\" "
+                           "content=\"width=device-width, initial-scale=1\">\n"
+                           "<title>The memory of nginx on ", fleet->host);
+
+    jpp_console_text(sink, "</title>\n"
+                           "<style>" JPP_CONSOLE_STYLE "</style>\n"
+                           "</head>\n"
+                           "<body>\n\n"
+                           "<header>\n<h1>The memory of nginx on ",
+                           fleet->host);
+
+    jpp_console_text(sink, "</h1>\n<p>nginx ", fleet->nginx);
+
+    jpp_sink_printf(sink, ", jemalloc_pprof module " JPP_VERSION
+                    ", %zu of %" PRIu32 " workers answered.</p>\n"
+                    "<p id=\"live\"></p>\n</header>\n",
+                    fleet->n, fleet->n_asked);
 
     jpp_sink_str(sink, "<main>\n");
 
@@ -812,7 +737,22 @@ jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
     jpp_console_workers(console, sink);
 
     jpp_sink_str(sink, "<div id=\"failures\">\n");
-    jpp_console_failures(fleet, sink);
+
+    for (i = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+        failure = &worker->last_error;
+
+        if (failure->text[0] == '\0') {
+            continue;
+        }
+
+        jpp_sink_printf(sink, "<p>Last error in worker %" PRIu32
+                        ", pid %" PRId64 ", at %s: ", worker->who.index,
+                        worker->who.pid, jpp_status_time(failure->time, time));
+        jpp_console_text(sink, "", failure->text);
+        jpp_sink_str(sink, ".</p>\n");
+    }
+
     jpp_sink_str(sink, "</div>\n");
 
     jpp_console_where(console, sink);

@@ -308,73 +308,16 @@ jpp_console_line(const jpp_telemetry_t *telemetry, uint64_t most)
 }
 
 
-/* one line for all that started within a step */
-
-static void
-jpp_console_starts(const jpp_fleet_t *fleet, const jpp_console_span_t *span,
-    jpp_sink_t *sink)
-{
-    bool     is_marked[JPP_CONSOLE_STEPS];
-    size_t   i, step;
-    int64_t  since;
-
-    memset(is_marked, 0, sizeof(is_marked));
-
-    for (i = 0; i < fleet->n; i++) {
-
-        if (fleet->workers[i].started < span->begins) {
-            continue;
-        }
-
-        since = fleet->workers[i].started - span->begins;
-
-        if (since >= span->seconds) {
-            continue;
-        }
-
-        step = (size_t) (since * (int64_t) span->n / span->seconds);
-
-        if (step != 0 && !is_marked[step]) {
-            jpp_sink_printf(sink, "<path class=\"start\" d=\"M%zu 0v%d\"/>",
-                            step, JPP_CONSOLE_HIGH);
-            is_marked[step] = true;
-        }
-    }
-}
-
-
-static void
-jpp_console_span_picture(const jpp_console_t *console,
-    const jpp_console_span_t *span, uint64_t limit, uint64_t scale,
-    jpp_sink_t *sink)
-{
-    jpp_console_svg("span", "all workers", span->allocated, span->rss, span->n,
-                    JPP_CONSOLE_HIGH, sink);
-    jpp_sink_char(sink, '\n');
-
-    jpp_console_area(span->rss, span->n, JPP_CONSOLE_HIGH, scale, "t", sink);
-    jpp_console_area(span->allocated, span->n, JPP_CONSOLE_HIGH, scale, "a",
-                     sink);
-
-    if (limit != JPP_NONE) {
-        jpp_sink_printf(sink, "<path class=\"limit\" d=\"M0 %uh%zu\"/>",
-                        JPP_CONSOLE_HIGH
-                        - jpp_console_height(limit, JPP_CONSOLE_HIGH, scale),
-                        span->n);
-    }
-
-    jpp_console_starts(console->telemetry->fleet, span, sink);
-
-    jpp_sink_str(sink, "</svg>\n");
-}
-
-
 void
 jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    char                age[JPP_CONSOLE_AGE];
-    uint64_t            most, limit, scale;
-    jpp_console_span_t  span;
+    char                 age[JPP_CONSOLE_AGE];
+    bool                 is_marked[JPP_CONSOLE_STEPS];
+    size_t               i, step;
+    int64_t              since;
+    uint64_t             most, limit, scale;
+    const jpp_fleet_t   *fleet;
+    jpp_console_span_t   span;
 
     if (!jpp_console_span(console, &span)) {
         return;
@@ -387,7 +330,49 @@ jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
     jpp_sink_str(sink, "\n<section id=\"time\" aria-labelledby=\"h-time\">\n"
                  "<h2 id=\"h-time\">Over time</h2>\n");
 
-    jpp_console_span_picture(console, &span, limit, scale, sink);
+    jpp_console_svg("span", "all workers", span.allocated, span.rss, span.n,
+                    JPP_CONSOLE_HIGH, sink);
+    jpp_sink_char(sink, '\n');
+
+    jpp_console_area(span.rss, span.n, JPP_CONSOLE_HIGH, scale, "t", sink);
+    jpp_console_area(span.allocated, span.n, JPP_CONSOLE_HIGH, scale, "a",
+                     sink);
+
+    if (limit != JPP_NONE) {
+        jpp_sink_printf(sink, "<path class=\"limit\" d=\"M0 %uh%zu\"/>",
+                        JPP_CONSOLE_HIGH
+                        - jpp_console_height(limit, JPP_CONSOLE_HIGH, scale),
+                        span.n);
+    }
+
+    /* one line for all that started within a step */
+
+    fleet = console->telemetry->fleet;
+
+    memset(is_marked, 0, sizeof(is_marked));
+
+    for (i = 0; i < fleet->n; i++) {
+
+        if (fleet->workers[i].started < span.begins) {
+            continue;
+        }
+
+        since = fleet->workers[i].started - span.begins;
+
+        if (since >= span.seconds) {
+            continue;
+        }
+
+        step = (size_t) (since * (int64_t) span.n / span.seconds);
+
+        if (step != 0 && !is_marked[step]) {
+            jpp_sink_printf(sink, "<path class=\"start\" d=\"M%zu 0v%d\"/>",
+                            step, JPP_CONSOLE_HIGH);
+            is_marked[step] = true;
+        }
+    }
+
+    jpp_sink_str(sink, "</svg>\n");
 
     jpp_sink_printf(sink, "<p class=\"axis\"><span>%s ago</span> <span>",
                     jpp_console_age(0, span.seconds, age));

@@ -218,24 +218,6 @@ jpp_console_missing(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 }
 
 
-static void
-jpp_console_legend(jpp_sink_t *sink)
-{
-    const jpp_console_part_t  *part;
-
-    jpp_sink_str(sink, "<ul class=\"legend\">\n");
-
-    for (part = jpp_console_part_words; part->what != NULL; part++) {
-        jpp_sink_printf(sink, "<li><svg class=\"swatch\" aria-hidden=\"true\">"
-                        "<rect class=\"%s\" width=\"100%%\" height=\"100%%\"/>"
-                        "</svg>%s</li>\n", part->css, part->what);
-    }
-
-    jpp_sink_str(sink, "</ul>\n<p>A sum adds up what each has, and counts "
-                 "files and shared memory once.</p>\n");
-}
-
-
 static uint64_t
 jpp_console_beyond(uint64_t all, uint64_t part)
 {
@@ -385,10 +367,21 @@ jpp_console_busy(const jpp_activity_t *activity, jpp_sink_t *sink)
 
 
 static void
-jpp_console_state(const jpp_console_t *console, const jpp_worker_t *worker,
-    jpp_sink_t *sink)
+jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
+    const jpp_console_scale_t *scale, jpp_sink_t *sink)
 {
-    char  age[JPP_CONSOLE_AGE], started[JPP_STATUS_TIME];
+    char                      age[JPP_CONSOLE_AGE], started[JPP_STATUS_TIME];
+    char                      rate[JPP_UNITS_TEXT], time[JPP_STATUS_TIME];
+    size_t                    i;
+    int64_t                   since;
+    jpp_console_part_t        parts[JPP_CONSOLE_PARTS + 1];
+    const jpp_console_ask_t  *row;
+
+    jpp_console_parts(worker, parts);
+
+    jpp_sink_printf(sink, "<tr><th scope=\"row\">%" PRIu32 " <small>pid %"
+                    PRId64 "</small></th>", worker->who.index,
+                    worker->who.pid);
 
     jpp_sink_printf(sink, "<td data-l=\"state\">%s <small title=\"started "
                     "%s\">generation %" PRIu64 ", %s</small></td>\n",
@@ -396,14 +389,9 @@ jpp_console_state(const jpp_console_t *console, const jpp_worker_t *worker,
                     jpp_status_time(worker->started, started),
                     worker->who.generation,
                     jpp_console_age(worker->started, console->now, age));
-}
 
-
-static void
-jpp_console_sampling(const jpp_worker_t *worker, jpp_sink_t *sink)
-{
-    char     rate[JPP_UNITS_TEXT], time[JPP_STATUS_TIME];
-    int64_t  since;
+    jpp_console_memory(parts, worker, scale, worker->activity.usage.rss, sink);
+    jpp_console_busy(&worker->activity, sink);
 
     jpp_sink_printf(sink, "<td data-l=\"samples\"><span class=\"%s\">%s"
                     "</span>",
@@ -424,17 +412,8 @@ jpp_console_sampling(const jpp_worker_t *worker, jpp_sink_t *sink)
     }
 
     jpp_sink_str(sink, "</td>\n");
-}
 
-
-/* an index is of a running worker, and stays when that is replaced */
-
-static void
-jpp_console_asks(const jpp_console_t *console, const jpp_worker_t *worker,
-    jpp_sink_t *sink)
-{
-    size_t                    i;
-    const jpp_console_ask_t  *row;
+    /* an index is of a running worker, and stays when that is replaced */
 
     jpp_sink_str(sink, "<td class=\"asks\">");
 
@@ -459,26 +438,6 @@ jpp_console_asks(const jpp_console_t *console, const jpp_worker_t *worker,
     }
 
     jpp_sink_str(sink, "</td>");
-}
-
-
-static void
-jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
-    const jpp_console_scale_t *scale, jpp_sink_t *sink)
-{
-    jpp_console_part_t  parts[JPP_CONSOLE_PARTS + 1];
-
-    jpp_console_parts(worker, parts);
-
-    jpp_sink_printf(sink, "<tr><th scope=\"row\">%" PRIu32 " <small>pid %"
-                    PRId64 "</small></th>", worker->who.index,
-                    worker->who.pid);
-
-    jpp_console_state(console, worker, sink);
-    jpp_console_memory(parts, worker, scale, worker->activity.usage.rss, sink);
-    jpp_console_busy(&worker->activity, sink);
-    jpp_console_sampling(worker, sink);
-    jpp_console_asks(console, worker, sink);
 
     jpp_sink_str(sink, "</tr>\n");
 }
@@ -559,12 +518,55 @@ jpp_console_zone(const jpp_zone_t *zone, jpp_sink_t *sink)
 }
 
 
-static void
-jpp_console_shared(const jpp_console_t *console, jpp_sink_t *sink)
+void
+jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    char                    age[JPP_CONSOLE_AGE];
-    size_t                  i;
-    const jpp_telemetry_t  *telemetry;
+    char                       age[JPP_CONSOLE_AGE];
+    size_t                     i;
+    const jpp_fleet_t         *fleet;
+    jpp_console_scale_t        scale;
+    const jpp_telemetry_t     *telemetry;
+    const jpp_console_part_t  *part;
+
+    fleet = console->telemetry->fleet;
+
+    jpp_sink_str(sink, "\n<section id=\"workers\" aria-labelledby=\"h-workers\""
+                 ">\n<h2 id=\"h-workers\">Workers</h2>\n");
+
+    if (fleet->n + fleet->n_missing == 0) {
+        jpp_sink_str(sink, "<p class=\"bad\">No worker answered.</p>\n"
+                     "</section>\n");
+        return;
+    }
+
+    jpp_sink_str(sink, "<ul class=\"legend\">\n");
+
+    for (part = jpp_console_part_words; part->what != NULL; part++) {
+        jpp_sink_printf(sink, "<li><svg class=\"swatch\" aria-hidden=\"true\">"
+                        "<rect class=\"%s\" width=\"100%%\" height=\"100%%\"/>"
+                        "</svg>%s</li>\n", part->css, part->what);
+    }
+
+    jpp_sink_str(sink, "</ul>\n<p>A sum adds up what each has, and counts "
+                 "files and shared memory once.</p>\n");
+
+    jpp_sink_str(sink,
+        "<table class=\"workers\">\n"
+        "<thead><tr><th>worker</th><th>state</th><th>memory</th>"
+        "<th class=\"n\">allocated</th><th class=\"n\">RSS</th>\n"
+        "<th class=\"n\">connections</th><th class=\"n\">worst stall of the "
+        "last minute</th>"
+        "<th>samples</th><th>look at</th></tr></thead>\n");
+
+    jpp_console_missing(fleet, sink);
+
+    scale.bar = jpp_console_scale(fleet);
+    scale.trend = jpp_console_most(fleet);
+
+    jpp_console_group(console, false, &scale, sink);
+    jpp_console_group(console, true, &scale, sink);
+
+    jpp_sink_str(sink, "</table>\n");
 
     telemetry = console->telemetry;
 
@@ -590,47 +592,6 @@ jpp_console_shared(const jpp_console_t *console, jpp_sink_t *sink)
     }
 
     jpp_sink_str(sink, "</tbody>\n</table>\n");
-}
-
-
-void
-jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
-{
-    const jpp_fleet_t    *fleet;
-    jpp_console_scale_t   scale;
-
-    fleet = console->telemetry->fleet;
-
-    jpp_sink_str(sink, "\n<section id=\"workers\" aria-labelledby=\"h-workers\""
-                 ">\n<h2 id=\"h-workers\">Workers</h2>\n");
-
-    if (fleet->n + fleet->n_missing == 0) {
-        jpp_sink_str(sink, "<p class=\"bad\">No worker answered.</p>\n"
-                     "</section>\n");
-        return;
-    }
-
-    jpp_console_legend(sink);
-
-    jpp_sink_str(sink,
-        "<table class=\"workers\">\n"
-        "<thead><tr><th>worker</th><th>state</th><th>memory</th>"
-        "<th class=\"n\">allocated</th><th class=\"n\">RSS</th>\n"
-        "<th class=\"n\">connections</th><th class=\"n\">worst stall of the "
-        "last minute</th>"
-        "<th>samples</th><th>look at</th></tr></thead>\n");
-
-    jpp_console_missing(fleet, sink);
-
-    scale.bar = jpp_console_scale(fleet);
-    scale.trend = jpp_console_most(fleet);
-
-    jpp_console_group(console, false, &scale, sink);
-    jpp_console_group(console, true, &scale, sink);
-
-    jpp_sink_str(sink, "</table>\n");
-
-    jpp_console_shared(console, sink);
 
     jpp_sink_str(sink, "</section>\n");
 }

@@ -289,41 +289,16 @@ jpp_locations_part(jpp_locations_t *locations, const jpp_locations_row_t *row,
 }
 
 
-static void
-jpp_locations_comments(jpp_locations_t *locations,
-    jpp_locations_measure_t measure, const jpp_profile_t *profile)
-{
-    size_t           i, k, n;
-    jpp_str_t        comment;
-    const uint32_t  *comments;
-
-    comments = jpp_vec_items(profile->comments, uint32_t);
-    n = jpp_vec_count(profile->comments, uint32_t);
-
-    for (i = 0; i < n; i++) {
-        comment = jpp_profile_str(profile, comments[i]);
-
-        for (k = 0; jpp_locations_said[k] != NULL; k++) {
-
-            if (strncmp(comment.data, jpp_locations_said[k],
-                        strlen(jpp_locations_said[k]))
-                == 0)
-            {
-                jpp_locations_note(locations, measure, "%s", comment.data);
-            }
-        }
-    }
-}
-
-
 void
 jpp_locations_take(jpp_locations_t *locations,
     jpp_locations_measure_t measure, const jpp_view_t *view)
 {
     size_t                       i, k, n;
-    jpp_str_t                    name;
+    jpp_str_t                    name, comment;
     jpp_owned_t                  owned;
+    const uint32_t              *comments;
     jpp_locations_row_t         *row;
+    const jpp_profile_t         *profile;
     const jpp_owned_row_t       *from;
     const jpp_owned_function_t  *functions;
 
@@ -365,7 +340,23 @@ jpp_locations_take(jpp_locations_t *locations,
         }
     }
 
-    jpp_locations_comments(locations, measure, view->profile);
+    profile = view->profile;
+    comments = jpp_vec_items(profile->comments, uint32_t);
+    n = jpp_vec_count(profile->comments, uint32_t);
+
+    for (i = 0; i < n; i++) {
+        comment = jpp_profile_str(profile, comments[i]);
+
+        for (k = 0; jpp_locations_said[k] != NULL; k++) {
+
+            if (strncmp(comment.data, jpp_locations_said[k],
+                        strlen(jpp_locations_said[k]))
+                == 0)
+            {
+                jpp_locations_note(locations, measure, "%s", comment.data);
+            }
+        }
+    }
 }
 
 
@@ -565,30 +556,6 @@ jpp_locations_compare_parts(const void *a, const void *b, void *ctx)
 }
 
 
-/*
- * What stands out by any measure comes first: of all that pools hold, so that
- * where requests hold next to nothing the one that asks does not.
- */
-
-static void
-jpp_locations_share(const jpp_locations_t *locations,
-    jpp_locations_row_t *row)
-{
-    double    all;
-    uint32_t  i;
-
-    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
-        all = (double) locations->about[i].value
-              + (double) locations->about[i].nobody;
-
-        if (all > 0) {
-            row->share = fmax(row->share,
-                              (double) row->cells[i].value / all);
-        }
-    }
-}
-
-
 static int
 jpp_locations_compare_rows(const void *a, const void *b, void *ctx)
 {
@@ -623,6 +590,8 @@ bool
 jpp_locations_close(jpp_locations_t *locations)
 {
     size_t                 i, n;
+    double                 all;
+    uint32_t               k;
     jpp_locations_row_t   *rows;
     jpp_locations_cell_t  *cell;
     jpp_locations_part_t  *parts;
@@ -647,7 +616,21 @@ jpp_locations_close(jpp_locations_t *locations)
     n = jpp_vec_count(locations->rows, jpp_locations_row_t);
 
     for (i = 0; i < n; i++) {
-        jpp_locations_share(locations, &rows[i]);
+        /*
+         * What stands out by any measure comes first: of all that pools hold,
+         * so that where requests hold next to nothing the one that asks does
+         * not.
+         */
+
+        for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
+            all = (double) locations->about[k].value
+                  + (double) locations->about[k].nobody;
+
+            if (all > 0) {
+                rows[i].share = fmax(rows[i].share,
+                                     (double) rows[i].cells[k].value / all);
+            }
+        }
     }
 
     jpp_sort(rows, n, sizeof(jpp_locations_row_t),

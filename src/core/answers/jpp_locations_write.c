@@ -232,40 +232,6 @@ jpp_locations_heading(const jpp_locations_t *locations, size_t n,
 }
 
 
-static void
-jpp_locations_headings(const jpp_locations_t *locations, jpp_table_t *table)
-{
-    uint32_t  i;
-
-    jpp_table_cell(table, "requests");
-
-    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
-        if (locations->about[i].is_there) {
-            jpp_table_cell(table, "%s", jpp_locations_columns[i].name);
-        }
-
-        if (locations->about[i].is_there
-            && jpp_locations_columns[i].is_estimate)
-        {
-            jpp_table_cell(table, "error");
-        }
-    }
-
-    for (i = 0; i < JPP_ROOTS; i++) {
-        if (locations->shows[i]) {
-            jpp_table_cell(table, "%s", jpp_root_keys[i]);
-        }
-    }
-
-    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
-        if (locations->about[i].is_there) {
-            jpp_table_cell(table, "%s mostly",
-                           jpp_locations_columns[i].name);
-        }
-    }
-}
-
-
 static const char *
 jpp_locations_error(double variance, int64_t value, char text[JPP_ERROR_TEXT])
 {
@@ -354,7 +320,7 @@ jpp_locations_table(const jpp_locations_t *locations, size_t shown,
     jpp_sink_t *sink)
 {
     size_t                      i;
-    uint32_t                    k, columns, right;
+    uint32_t                    k, columns, right, j;
     jpp_table_t                 table;
     const jpp_locations_row_t  *rows;
 
@@ -376,7 +342,33 @@ jpp_locations_table(const jpp_locations_t *locations, size_t shown,
     }
 
     jpp_table_init(&table, locations->arena, columns, right);
-    jpp_locations_headings(locations, &table);
+
+    jpp_table_cell(&table, "requests");
+
+    for (j = 0; j < JPP_LOCATIONS_MEASURES; j++) {
+        if (locations->about[j].is_there) {
+            jpp_table_cell(&table, "%s", jpp_locations_columns[j].name);
+        }
+
+        if (locations->about[j].is_there
+            && jpp_locations_columns[j].is_estimate)
+        {
+            jpp_table_cell(&table, "error");
+        }
+    }
+
+    for (j = 0; j < JPP_ROOTS; j++) {
+        if (locations->shows[j]) {
+            jpp_table_cell(&table, "%s", jpp_root_keys[j]);
+        }
+    }
+
+    for (j = 0; j < JPP_LOCATIONS_MEASURES; j++) {
+        if (locations->about[j].is_there) {
+            jpp_table_cell(&table, "%s mostly",
+                           jpp_locations_columns[j].name);
+        }
+    }
 
     rows = jpp_vec_items(locations->rows, jpp_locations_row_t);
 
@@ -430,34 +422,6 @@ jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
 }
 
 
-/* Append LOCATIONS to SINK; false: no memory. */
-
-static bool
-jpp_locations_as_text(const jpp_locations_t *locations, jpp_sink_t *sink)
-{
-    size_t  n, top;
-
-    n = jpp_vec_count(locations->rows, jpp_locations_row_t);
-    top = locations->args->values[JPP_ARG_TOP];
-    top = n < top ? n : top;
-
-    jpp_locations_heading(locations, n, sink);
-
-    if (!jpp_locations_table(locations, top, sink)) {
-        return false;
-    }
-
-    if (top < n) {
-        jpp_sink_printf(sink, "%zu more: top=%d shows as many as that\n",
-                        n - top, JPP_MAX_ROWS);
-    }
-
-    jpp_locations_notes(locations, sink);
-
-    return true;
-}
-
-
 #define JPP_LOCATIONS_TOP  0
 
 static const char *const  jpp_locations_formats[] = { "top", "json", NULL };
@@ -478,8 +442,29 @@ jpp_locations_type(const jpp_args_t *args)
 bool
 jpp_locations_write(const jpp_locations_t *locations, jpp_sink_t *sink)
 {
+    size_t  n, top;
+
     if (locations->args->values[JPP_ARG_FORMAT] == JPP_LOCATIONS_TOP) {
-        return jpp_locations_as_text(locations, sink);
+        /* Append LOCATIONS to SINK; false: no memory. */
+
+        n = jpp_vec_count(locations->rows, jpp_locations_row_t);
+        top = locations->args->values[JPP_ARG_TOP];
+        top = n < top ? n : top;
+
+        jpp_locations_heading(locations, n, sink);
+
+        if (!jpp_locations_table(locations, top, sink)) {
+            return false;
+        }
+
+        if (top < n) {
+            jpp_sink_printf(sink, "%zu more: top=%d shows as many as that\n",
+                            n - top, JPP_MAX_ROWS);
+        }
+
+        jpp_locations_notes(locations, sink);
+
+        return true;
     }
 
     jpp_locations_as_json(locations, sink);

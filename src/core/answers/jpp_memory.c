@@ -325,18 +325,6 @@ jpp_memory_detail_why(jpp_json_t *json, const jpp_memory_t *memory)
  */
 
 
-static void
-jpp_memory_findings(jpp_json_t *json, const jpp_telemetry_t *telemetry)
-{
-    size_t         n;
-    jpp_finding_t  findings[JPP_FINDINGS];
-
-    n = jpp_findings(telemetry, findings);
-
-    jpp_findings_json(json, findings, n);
-}
-
-
 /* what workers share, files and shared memory, is counted once: the most */
 
 static void
@@ -417,55 +405,13 @@ jpp_memory_rows(jpp_json_t *json, const char *key, const void *values,
 
 
 static void
-jpp_memory_worker(jpp_json_t *json, const jpp_worker_t *worker)
-{
-    char                    text[JPP_STATUS_TIME];
-    const jpp_activity_t   *activity;
-
-    activity = &worker->activity;
-
-    jpp_json_identity(json, &worker->who);
-    jpp_json_bool(json, "exiting", worker->is_exiting);
-    jpp_json_str(json, "started", jpp_status_time(worker->started, text));
-
-    if (worker->has_stats) {
-        jpp_memory_rows(json, "jemalloc", &worker->stats,
-                        JPP_MEMORY_ROWS(jpp_memory_stats));
-
-    } else {
-        jpp_json_null(json, "jemalloc");
-    }
-
-    jpp_memory_rows(json, "process", &activity->usage,
-                    JPP_MEMORY_ROWS(jpp_memory_usage));
-    jpp_json_i64(json, "oom_score_adj", activity->usage.oom_score_adj);
-
-    jpp_json_open(json, "nginx", '{');
-
-    jpp_json_u64(json, "connections", activity->connections);
-    jpp_json_u64(json, "connections_used", jpp_activity_used(activity));
-
-    jpp_json_open(json, "loop", '{');
-
-    jpp_json_u64(json, "iterations", jpp_loop_count(&activity->loop));
-    jpp_json_u64(json, "p50_ms", jpp_loop_quantile(&activity->loop, 500));
-    jpp_json_u64(json, "p99_ms", jpp_loop_quantile(&activity->loop, 990));
-    jpp_json_u64(json, "max_ms", activity->loop.max);
-    jpp_json_u64(json, "last_minute_max_ms", activity->minute.longest);
-    jpp_json_u64(json, "last_minute_slow_ms", activity->minute.slow);
-
-    jpp_json_close(json, '}');
-    jpp_json_close(json, '}');
-
-    jpp_history_json(json, worker->history);
-}
-
-
-static void
 jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory)
 {
-    size_t               i;
-    const jpp_fleet_t   *fleet;
+    char                   text[JPP_STATUS_TIME];
+    size_t                 i;
+    const jpp_fleet_t     *fleet;
+    const jpp_worker_t    *worker;
+    const jpp_activity_t  *activity;
 
     fleet = memory->telemetry->fleet;
 
@@ -473,35 +419,46 @@ jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory)
 
     for (i = 0; i < fleet->n; i++) {
         jpp_json_open(json, NULL, '{');
-        jpp_memory_worker(json, &fleet->workers[i]);
-        jpp_memory_detail_json(json, memory, &fleet->workers[i].who);
+
+        worker = &fleet->workers[i];
+        activity = &worker->activity;
+
+        jpp_json_identity(json, &worker->who);
+        jpp_json_bool(json, "exiting", worker->is_exiting);
+        jpp_json_str(json, "started", jpp_status_time(worker->started, text));
+
+        if (worker->has_stats) {
+            jpp_memory_rows(json, "jemalloc", &worker->stats,
+                            JPP_MEMORY_ROWS(jpp_memory_stats));
+
+        } else {
+            jpp_json_null(json, "jemalloc");
+        }
+
+        jpp_memory_rows(json, "process", &activity->usage,
+                        JPP_MEMORY_ROWS(jpp_memory_usage));
+        jpp_json_i64(json, "oom_score_adj", activity->usage.oom_score_adj);
+
+        jpp_json_open(json, "nginx", '{');
+
+        jpp_json_u64(json, "connections", activity->connections);
+        jpp_json_u64(json, "connections_used", jpp_activity_used(activity));
+
+        jpp_json_open(json, "loop", '{');
+
+        jpp_json_u64(json, "iterations", jpp_loop_count(&activity->loop));
+        jpp_json_u64(json, "p50_ms", jpp_loop_quantile(&activity->loop, 500));
+        jpp_json_u64(json, "p99_ms", jpp_loop_quantile(&activity->loop, 990));
+        jpp_json_u64(json, "max_ms", activity->loop.max);
+        jpp_json_u64(json, "last_minute_max_ms", activity->minute.longest);
+        jpp_json_u64(json, "last_minute_slow_ms", activity->minute.slow);
+
         jpp_json_close(json, '}');
-    }
+        jpp_json_close(json, '}');
 
-    jpp_json_close(json, ']');
-}
+        jpp_history_json(json, worker->history);
 
-
-static void
-jpp_memory_levels(jpp_json_t *json, const jpp_cgroup_t *cgroup)
-{
-    size_t                     i;
-    const jpp_cgroup_level_t  *level;
-
-    jpp_json_open(json, "levels", '[');
-
-    for (i = 0; i < cgroup->n_levels; i++) {
-        level = &cgroup->levels[i];
-
-        jpp_json_open(json, NULL, '{');
-
-        jpp_json_name(json, "path", level->len != 0 ? cgroup->path : "/",
-                      level->len != 0 ? level->len : 1);
-        jpp_json_known(json, "usage", level->usage);
-        jpp_json_known(json, "limit", level->limit);
-        jpp_json_known(json, "high", level->high);
-        jpp_json_bool(json, "binding", i == cgroup->binding);
-
+        jpp_memory_detail_json(json, memory, &fleet->workers[i].who);
         jpp_json_close(json, '}');
     }
 
@@ -526,6 +483,9 @@ jpp_memory_pressure(jpp_json_t *json, const jpp_pressure_t *pressure)
 static void
 jpp_memory_cgroup(jpp_json_t *json, const jpp_cgroup_t *cgroup)
 {
+    size_t                     i;
+    const jpp_cgroup_level_t  *level;
+
     if (cgroup == NULL) {
         jpp_json_null(json, "cgroup");
         return;
@@ -543,7 +503,24 @@ jpp_memory_cgroup(jpp_json_t *json, const jpp_cgroup_t *cgroup)
     jpp_json_known(json, "swap_usage", cgroup->swap_usage);
     jpp_json_known(json, "swap_limit", cgroup->swap_limit);
 
-    jpp_memory_levels(json, cgroup);
+    jpp_json_open(json, "levels", '[');
+
+    for (i = 0; i < cgroup->n_levels; i++) {
+        level = &cgroup->levels[i];
+
+        jpp_json_open(json, NULL, '{');
+
+        jpp_json_name(json, "path", level->len != 0 ? cgroup->path : "/",
+                      level->len != 0 ? level->len : 1);
+        jpp_json_known(json, "usage", level->usage);
+        jpp_json_known(json, "limit", level->limit);
+        jpp_json_known(json, "high", level->high);
+        jpp_json_bool(json, "binding", i == cgroup->binding);
+
+        jpp_json_close(json, '}');
+    }
+
+    jpp_json_close(json, ']');
 
     jpp_memory_rows(json, "stat", &cgroup->stat,
                     jpp_cgroup_stat_rows, jpp_cgroup_n_stat_rows);
@@ -610,21 +587,6 @@ jpp_memory_zone_json(jpp_json_t *json, const jpp_zone_t *zone)
 }
 
 
-static void
-jpp_memory_zones_json(jpp_json_t *json, const jpp_telemetry_t *telemetry)
-{
-    size_t  i;
-
-    jpp_json_open(json, "zones", '[');
-
-    for (i = 0; i < telemetry->n_zones; i++) {
-        jpp_memory_zone_json(json, &telemetry->zones[i]);
-    }
-
-    jpp_json_close(json, ']');
-}
-
-
 /* which zones were busy as they were read */
 
 static void
@@ -653,24 +615,6 @@ jpp_memory_zones_why(jpp_json_t *json, const jpp_telemetry_t *telemetry)
 }
 
 
-/* why something is null */
-
-static void
-jpp_memory_unavailable(jpp_json_t *json, const jpp_memory_t *memory)
-{
-    jpp_json_open(json, "unavailable", '{');
-
-    if (memory->telemetry->cgroup == NULL) {
-        jpp_json_str(json, "cgroup", memory->telemetry->cgroup_why);
-    }
-
-    jpp_memory_zones_why(json, memory->telemetry);
-    jpp_memory_detail_why(json, memory);
-
-    jpp_json_close(json, '}');
-}
-
-
 static bool
 jpp_memory_has(const jpp_memory_t *memory, jpp_field_t field)
 {
@@ -683,7 +627,9 @@ jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_sink_t *sink)
 {
     char                    text[JPP_STATUS_TIME];
+    size_t                  n, i;
     jpp_json_t              json;
+    jpp_finding_t           findings[JPP_FINDINGS];
     const jpp_fleet_t      *fleet;
     const jpp_telemetry_t  *telemetry;
 
@@ -703,7 +649,9 @@ jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_json_u64(&json, "unclean_exits", telemetry->unclean_exits);
 
     if (jpp_memory_has(memory, JPP_FIELD_FINDINGS)) {
-        jpp_memory_findings(&json, telemetry);
+        n = jpp_findings(telemetry, findings);
+
+        jpp_findings_json(&json, findings, n);
     }
 
     if (jpp_memory_has(memory, JPP_FIELD_TOTAL)) {
@@ -727,11 +675,28 @@ jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     }
 
     if (jpp_memory_has(memory, JPP_FIELD_ZONES)) {
-        jpp_memory_zones_json(&json, telemetry);
+        jpp_json_open(&json, "zones", '[');
+
+        for (i = 0; i < telemetry->n_zones; i++) {
+            jpp_memory_zone_json(&json, &telemetry->zones[i]);
+        }
+
+        jpp_json_close(&json, ']');
     }
 
     if (jpp_memory_has(memory, JPP_FIELD_UNAVAILABLE)) {
-        jpp_memory_unavailable(&json, memory);
+        /* why something is null */
+
+        jpp_json_open(&json, "unavailable", '{');
+
+        if (memory->telemetry->cgroup == NULL) {
+            jpp_json_str(&json, "cgroup", memory->telemetry->cgroup_why);
+        }
+
+        jpp_memory_zones_why(&json, memory->telemetry);
+        jpp_memory_detail_why(&json, memory);
+
+        jpp_json_close(&json, '}');
     }
 
     jpp_json_close(&json, '}');

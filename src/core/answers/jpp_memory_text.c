@@ -20,26 +20,6 @@
 
 
 static void
-jpp_memory_text_findings(const jpp_memory_t *memory, jpp_sink_t *sink)
-{
-    size_t         i, n;
-    jpp_finding_t  findings[JPP_FINDINGS];
-
-    n = jpp_findings(memory->telemetry, findings);
-
-    for (i = 0; i < n; i++) {
-        jpp_sink_printf(sink, "%s %s: %s: ",
-                        findings[i].is_critical ? "!!" : "!", findings[i].id,
-                        findings[i].what);
-        jpp_sink_str(sink, findings[i].because);
-        jpp_sink_str(sink, "\n");
-        jpp_sink_str(sink, findings[i].cure);
-        jpp_sink_str(sink, "\n\n");
-    }
-}
-
-
-static void
 jpp_memory_text_bytes(jpp_table_t *table, uint64_t bytes)
 {
     char  text[JPP_UNITS_TEXT];
@@ -109,63 +89,18 @@ jpp_memory_text_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
 }
 
 
-static void
-jpp_memory_text_row(jpp_table_t *table, const jpp_ledger_row_t *row,
-    uint64_t pss)
-{
-    int       n;
-    char      text[JPP_MEMORY_CELL];
-    uint64_t  per_mille;
-
-    per_mille = pss == 0 ? 0 : jpp_ledger_scale(row->bytes, 1000, pss);
-
-    jpp_memory_text_bytes(table, row->bytes);
-    jpp_table_cell(table, "%" PRIu64 ".%" PRIu64, per_mille / 10,
-                   per_mille % 10);
-    jpp_memory_text_bytes(table, row->held);
-    jpp_table_cell(table, "%s", jpp_ledger_hows[row->how]);
-
-    n = snprintf(text, sizeof(text), "%s%s", jpp_ledger_kinds[row->kind],
-                 row->name_len != 0 ? " " : "");
-
-    memcpy(text + n, row->name, row->name_len);
-
-    jpp_table_name(table, text, (size_t) n + row->name_len);
-}
-
-
-static void
-jpp_memory_text_beside(const jpp_memory_t *memory,
-    const jpp_memory_sum_t *sum, jpp_sink_t *sink)
-{
-    char                 tables[JPP_UNITS_TEXT], queues[JPP_UNITS_TEXT];
-    char                 swap[JPP_UNITS_TEXT];
-    size_t               i;
-    uint64_t             bytes, one;
-    const jpp_fleet_t   *fleet;
-
-    fleet = memory->telemetry->fleet;
-
-    for (i = 0, bytes = 0; i < fleet->n; i++) {
-        one = fleet->workers[i].activity.usage.page_tables;
-        bytes += one != JPP_NONE ? one : 0;
-    }
-
-    jpp_sink_printf(sink, "\nbeside that, in the kernel: page tables %s, "
-                    "memory of %" PRIu64 " sockets %s, swap %s\n",
-                    jpp_units_bytes(bytes, tables), sum->facts.n_sockets,
-                    jpp_units_bytes(sum->facts.sockets, queues),
-                    jpp_units_bytes(sum->facts.sums.swap, swap));
-}
-
-
 static bool
 jpp_memory_text_ledger(const jpp_memory_t *memory,
     const jpp_memory_sum_t *sum, jpp_sink_t *sink)
 {
-    char                     pss[JPP_UNITS_TEXT];
+    int                      len;
+    char                     pss[JPP_UNITS_TEXT], swap[JPP_UNITS_TEXT];
+    char                     tables[JPP_UNITS_TEXT], queues[JPP_UNITS_TEXT];
+    char                     text[JPP_MEMORY_CELL];
     size_t                   i, n;
+    uint64_t                 bytes, one, per_mille;
     jpp_table_t              table;
+    const jpp_fleet_t       *fleet;
     const jpp_ledger_row_t  *rows;
 
     if (sum == NULL || sum->n == 0) {
@@ -180,7 +115,23 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
 
     for (i = 0; i < n; i++) {
         if (rows[i].bytes != 0) {
-            jpp_memory_text_row(&table, &rows[i], sum->facts.sums.pss);
+            per_mille = sum->facts.sums.pss == 0 ? 0
+                        : jpp_ledger_scale(rows[i].bytes, 1000,
+                                           sum->facts.sums.pss);
+
+            jpp_memory_text_bytes(&table, rows[i].bytes);
+            jpp_table_cell(&table, "%" PRIu64 ".%" PRIu64, per_mille / 10,
+                           per_mille % 10);
+            jpp_memory_text_bytes(&table, rows[i].held);
+            jpp_table_cell(&table, "%s", jpp_ledger_hows[rows[i].how]);
+
+            len = snprintf(text, sizeof(text), "%s%s",
+                           jpp_ledger_kinds[rows[i].kind],
+                         rows[i].name_len != 0 ? " " : "");
+
+            memcpy(text + len, rows[i].name, rows[i].name_len);
+
+            jpp_table_name(&table, text, (size_t) len + rows[i].name_len);
         }
     }
 
@@ -194,7 +145,18 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
         return false;
     }
 
-    jpp_memory_text_beside(memory, sum, sink);
+    fleet = memory->telemetry->fleet;
+
+    for (i = 0, bytes = 0; i < fleet->n; i++) {
+        one = fleet->workers[i].activity.usage.page_tables;
+        bytes += one != JPP_NONE ? one : 0;
+    }
+
+    jpp_sink_printf(sink, "\nbeside that, in the kernel: page tables %s, "
+                    "memory of %" PRIu64 " sockets %s, swap %s\n",
+                    jpp_units_bytes(bytes, tables), sum->facts.n_sockets,
+                    jpp_units_bytes(sum->facts.sockets, queues),
+                    jpp_units_bytes(sum->facts.sums.swap, swap));
 
     return true;
 }
@@ -269,17 +231,42 @@ jpp_memory_zones_text(const jpp_memory_t *memory, jpp_sink_t *sink)
 }
 
 
-static void
-jpp_memory_text_notes(const jpp_memory_t *memory, jpp_sink_t *sink)
+bool
+jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
+    jpp_sink_t *sink)
 {
-    size_t                 i;
-    jpp_err_t              err;
-    const char            *why;
-    jpp_ledger_read_t      ledger;
-    const jpp_fleet_t     *fleet;
-    const jpp_missing_t   *missing;
+    char                  text[JPP_STATUS_TIME];
+    size_t                i, n;
+    jpp_err_t             err;
+    const char           *why;
+    jpp_finding_t         findings[JPP_FINDINGS];
+    const jpp_fleet_t    *fleet;
+    jpp_ledger_read_t     ledger;
+    const jpp_missing_t  *missing;
 
     fleet = memory->telemetry->fleet;
+
+    jpp_sink_printf(sink, "memory of %s at %s\n\n", fleet->host,
+                    jpp_status_time(memory->seconds, text));
+
+    n = jpp_findings(memory->telemetry, findings);
+
+    for (i = 0; i < n; i++) {
+        jpp_sink_printf(sink, "%s %s: %s: ",
+                        findings[i].is_critical ? "!!" : "!", findings[i].id,
+                        findings[i].what);
+        jpp_sink_str(sink, findings[i].because);
+        jpp_sink_str(sink, "\n");
+        jpp_sink_str(sink, findings[i].cure);
+        jpp_sink_str(sink, "\n\n");
+    }
+
+    if (!jpp_memory_text_workers(memory, sink)
+        || !jpp_memory_text_ledger(memory, sum, sink)
+        || !jpp_memory_zones_text(memory, sink))
+    {
+        return false;
+    }
 
     jpp_sink_printf(sink, "\nworkers %zu/%" PRIu32 "\n", fleet->n,
                     fleet->n_asked);
@@ -306,31 +293,6 @@ jpp_memory_text_notes(const jpp_memory_t *memory, jpp_sink_t *sink)
                             why == err.text ? "missing" : "less exact", why);
         }
     }
-}
-
-
-bool
-jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
-    jpp_sink_t *sink)
-{
-    char                text[JPP_STATUS_TIME];
-    const jpp_fleet_t  *fleet;
-
-    fleet = memory->telemetry->fleet;
-
-    jpp_sink_printf(sink, "memory of %s at %s\n\n", fleet->host,
-                    jpp_status_time(memory->seconds, text));
-
-    jpp_memory_text_findings(memory, sink);
-
-    if (!jpp_memory_text_workers(memory, sink)
-        || !jpp_memory_text_ledger(memory, sum, sink)
-        || !jpp_memory_zones_text(memory, sink))
-    {
-        return false;
-    }
-
-    jpp_memory_text_notes(memory, sink);
 
     return true;
 }

@@ -141,29 +141,13 @@ jpp_metrics_worker(const jpp_telemetry_t *telemetry,
 }
 
 
-/* numbers that no worker has stay unknown */
-
-static void
-jpp_metrics_add(jpp_metrics_worker_t *sums, const jpp_metrics_worker_t *values)
-{
-    size_t           i;
-    uint64_t        *sum;
-    const uint64_t  *value;
-
-    sum = (uint64_t *) (void *) sums;
-    value = (const uint64_t *) (const void *) values;
-
-    for (i = 0; i < sizeof(jpp_metrics_worker_t) / sizeof(uint64_t); i++) {
-        jpp_add_known(&sum[i], value[i]);
-    }
-}
-
-
 void
 jpp_metrics_workers(const jpp_telemetry_t *telemetry,
     jpp_metrics_worker_t *workers, jpp_metrics_worker_t *exiting)
 {
-    size_t              i;
+    size_t              i, k;
+    uint64_t           *sum;
+    const uint64_t     *value;
     const jpp_fleet_t  *fleet;
 
     fleet = telemetry->fleet;
@@ -174,7 +158,17 @@ jpp_metrics_workers(const jpp_telemetry_t *telemetry,
         jpp_metrics_worker(telemetry, &fleet->workers[i], &workers[i]);
 
         if (fleet->workers[i].is_exiting) {
-            jpp_metrics_add(exiting, &workers[i]);
+            /* numbers that no worker has stay unknown */
+
+            sum = (uint64_t *) (void *) exiting;
+            value = (const uint64_t *) (const void *) &workers[i];
+
+            for (k = 0;
+                 k < sizeof(jpp_metrics_worker_t) / sizeof(uint64_t);
+                 k++)
+            {
+                jpp_add_known(&sum[k], value[k]);
+            }
         }
     }
 }
@@ -378,41 +372,6 @@ jpp_metrics_label(char label[JPP_METRICS_LABEL], const char *name,
 }
 
 
-static void
-jpp_metrics_zones(const jpp_metrics_t *metrics)
-{
-    char               label[JPP_METRICS_LABEL];
-    size_t             i;
-    const jpp_zone_t  *zone;
-
-    for (i = 0; i < metrics->telemetry->n_zones; i++) {
-        zone = &metrics->telemetry->zones[i];
-
-        jpp_metrics_series(metrics, zone,
-                           jpp_metrics_label(label, "zone", zone->name,
-                                             zone->name_len));
-    }
-}
-
-
-static void
-jpp_metrics_requests(const jpp_metrics_t *metrics)
-{
-    char                    label[JPP_METRICS_LABEL];
-    size_t                  i;
-    const jpp_requested_t  *requested;
-
-    requested = metrics->telemetry->requested;
-
-    for (i = 0; i < JPP_RESOURCES && requested[i].name[0] != '\0'; i++) {
-        jpp_metrics_series(metrics, &requested[i],
-                           jpp_metrics_label(label, "resource",
-                                             requested[i].name,
-                                             strlen(requested[i].name)));
-    }
-}
-
-
 /* the labels are what they say; a label names the one family of a cgroup */
 
 static void
@@ -451,29 +410,14 @@ jpp_metrics_build(const jpp_metrics_t *metrics)
 
 
 static void
-jpp_metrics_identities(const jpp_metrics_t *metrics)
-{
-    size_t               i;
-    const jpp_worker_t  *worker;
-
-    for (i = 0; i < metrics->telemetry->fleet->n; i++) {
-        worker = &metrics->telemetry->fleet->workers[i];
-
-        if (!worker->is_exiting) {
-            jpp_sink_printf(metrics->sink, "%s_info{worker=\"%" PRIu32
-                            "\",pid=\"%" PRId64 "\",generation=\"%" PRIu64
-                            "\"} 1\n", metrics->family->name,
-                            worker->who.index, worker->who.pid,
-                            worker->who.generation);
-        }
-    }
-}
-
-
-static void
 jpp_metrics_family(const jpp_metrics_t *metrics)
 {
+    char                    label[JPP_METRICS_LABEL];
+    size_t                  i;
+    const jpp_zone_t       *zone;
+    const jpp_worker_t     *worker;
     const jpp_telemetry_t  *telemetry;
+    const jpp_requested_t  *requested;
 
     telemetry = metrics->telemetry;
 
@@ -509,11 +453,28 @@ jpp_metrics_family(const jpp_metrics_t *metrics)
         break;
 
     case JPP_METRICS_ZONE:
-        jpp_metrics_zones(metrics);
+
+        for (i = 0; i < metrics->telemetry->n_zones; i++) {
+            zone = &metrics->telemetry->zones[i];
+
+            jpp_metrics_series(metrics, zone,
+                               jpp_metrics_label(label, "zone", zone->name,
+                                                 zone->name_len));
+        }
+
         break;
 
     case JPP_METRICS_REQUEST:
-        jpp_metrics_requests(metrics);
+
+        requested = metrics->telemetry->requested;
+
+        for (i = 0; i < JPP_RESOURCES && requested[i].name[0] != '\0'; i++) {
+            jpp_metrics_series(metrics, &requested[i],
+                               jpp_metrics_label(label, "resource",
+                                                 requested[i].name,
+                                                 strlen(requested[i].name)));
+        }
+
         break;
 
     case JPP_METRICS_BUILD:
@@ -521,7 +482,19 @@ jpp_metrics_family(const jpp_metrics_t *metrics)
         break;
 
     case JPP_METRICS_IDENTITY:
-        jpp_metrics_identities(metrics);
+
+        for (i = 0; i < metrics->telemetry->fleet->n; i++) {
+            worker = &metrics->telemetry->fleet->workers[i];
+
+            if (!worker->is_exiting) {
+                jpp_sink_printf(metrics->sink, "%s_info{worker=\"%" PRIu32
+                                "\",pid=\"%" PRId64 "\",generation=\"%" PRIu64
+                                "\"} 1\n", metrics->family->name,
+                                worker->who.index, worker->who.pid,
+                                worker->who.generation);
+            }
+        }
+
         break;
     }
 }

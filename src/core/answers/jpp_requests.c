@@ -502,41 +502,13 @@ jpp_requests_json_row(const jpp_requests_row_t *row, jpp_json_t *json)
 
 
 static void
-jpp_requests_json_partial(const jpp_requests_t *requests, jpp_json_t *json)
-{
-    size_t                        i, n;
-    const jpp_requests_worker_t  *workers;
-
-    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
-    n = jpp_vec_count(requests->workers, jpp_requests_worker_t);
-
-    jpp_json_open(json, "partial", '[');
-
-    for (i = 0; i < n; i++) {
-
-        if (workers[i].table.facts.reason == JPP_POOLS_WHOLE) {
-            continue;
-        }
-
-        jpp_json_open(json, NULL, '{');
-        jpp_json_identity(json, &workers[i].who);
-        jpp_json_u64(json, "missed", workers[i].table.facts.n_missed);
-        jpp_json_str(json, "why",
-                     jpp_pools_reasons[workers[i].table.facts.reason]);
-        jpp_json_close(json, '}');
-    }
-
-    jpp_json_close(json, ']');
-}
-
-
-static void
 jpp_requests_json(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
 {
-    size_t                     i, n_answered, n_missing;
-    jpp_json_t                 json;
-    const jpp_requests_row_t  *row;
+    size_t                        i, n_answered, n_missing, n;
+    jpp_json_t                    json;
+    const jpp_requests_row_t     *row;
+    const jpp_requests_worker_t  *workers;
 
     n_answered = jpp_vec_count(requests->workers, jpp_requests_worker_t);
     n_missing = jpp_vec_count(requests->missing, jpp_missing_t);
@@ -563,7 +535,28 @@ jpp_requests_json(const jpp_requests_t *requests,
     jpp_json_close(&json, ']');
 
     jpp_json_u64(&json, "unproven", rows->n_unproven);
-    jpp_requests_json_partial(requests, &json);
+
+    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
+    n = jpp_vec_count(requests->workers, jpp_requests_worker_t);
+
+    jpp_json_open(&json, "partial", '[');
+
+    for (i = 0; i < n; i++) {
+
+        if (workers[i].table.facts.reason == JPP_POOLS_WHOLE) {
+            continue;
+        }
+
+        jpp_json_open(&json, NULL, '{');
+        jpp_json_identity(&json, &workers[i].who);
+        jpp_json_u64(&json, "missed", workers[i].table.facts.n_missed);
+        jpp_json_str(&json, "why",
+                     jpp_pools_reasons[workers[i].table.facts.reason]);
+        jpp_json_close(&json, '}');
+    }
+
+    jpp_json_close(&json, ']');
+
     jpp_missing_json(&json, jpp_vec_items(requests->missing, jpp_missing_t),
                      n_missing);
 
@@ -651,22 +644,6 @@ jpp_requests_notes(const jpp_requests_t *requests,
 
 
 static void
-jpp_requests_age(uint64_t msec, jpp_table_t *table)
-{
-    if (msec < 100 * 1000) {
-        jpp_table_cell(table, "%" PRIu64 ".%" PRIu64 " s", msec / 1000,
-                       msec % 1000 / 100);
-
-    } else if (msec < 100 * 60 * 1000) {
-        jpp_table_cell(table, "%" PRIu64 " min", msec / 60000);
-
-    } else {
-        jpp_table_cell(table, "%" PRIu64 " h", msec / 3600000);
-    }
-}
-
-
-static void
 jpp_requests_mostly(const jpp_requests_row_t *row, jpp_table_t *table)
 {
     int         n;
@@ -710,7 +687,7 @@ jpp_requests_cell(const jpp_requests_row_t *row, size_t column,
     jpp_table_t *table)
 {
     char              text[JPP_UNITS_TEXT];
-    uint64_t          number;
+    uint64_t          number, msec;
     const void       *at;
     const jpp_str_t  *name;
 
@@ -725,7 +702,20 @@ jpp_requests_cell(const jpp_requests_row_t *row, size_t column,
         return;
 
     case JPP_REQUESTS_AGE:
-        jpp_requests_age(row->age_msec, table);
+
+        msec = row->age_msec;
+
+        if (msec < 100 * 1000) {
+            jpp_table_cell(table, "%" PRIu64 ".%" PRIu64 " s", msec / 1000,
+                           msec % 1000 / 100);
+
+        } else if (msec < 100 * 60 * 1000) {
+            jpp_table_cell(table, "%" PRIu64 " min", msec / 60000);
+
+        } else {
+            jpp_table_cell(table, "%" PRIu64 " h", msec / 3600000);
+        }
+
         return;
 
     case JPP_REQUESTS_NUMBER:

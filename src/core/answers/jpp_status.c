@@ -226,25 +226,6 @@ jpp_status_failed(jpp_failure_t *failure, int64_t seconds, const char *text)
 }
 
 
-/* The one that says how often samples are taken, or N. */
-
-static size_t
-jpp_status_of_rate(const jpp_problem_t *problems, size_t n)
-{
-    size_t  i;
-
-    for (i = 0; i < n; i++) {
-        if (strcmp(problems[i].id, "coarse") == 0
-            || strcmp(problems[i].id, "fine") == 0)
-        {
-            break;
-        }
-    }
-
-    return i;
-}
-
-
 void
 jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
 {
@@ -268,7 +249,18 @@ jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
     }
 
     is_on = worker->sampler.is_on;
-    of_rate = jpp_status_of_rate(problems, n);
+
+    /* The one that says how often samples are taken, or N. */
+
+    for (i = 0; i < n; i++) {
+        if (strcmp(problems[i].id, "coarse") == 0
+            || strcmp(problems[i].id, "fine") == 0)
+        {
+            break;
+        }
+    }
+
+    of_rate = i;
 
     (void) jpp_problems_rate(jpp_worker_lg_sample(worker), rate);
 
@@ -348,96 +340,16 @@ jpp_status_in_step(const jpp_worker_t *worker, const jpp_control_t *wanted)
 }
 
 
-/* null: no settings for all workers */
-
-static void
-jpp_status_json_in_step(jpp_json_t *json, const jpp_worker_t *worker,
-    const jpp_control_t *wanted)
-{
-    int  in_step;
-
-    in_step = jpp_status_in_step(worker, wanted);
-
-    if (in_step == -1) {
-        jpp_json_null(json, "in_step");
-
-    } else {
-        jpp_json_bool(json, "in_step", in_step == 1);
-    }
-}
-
-
-static void
-jpp_status_json_stats(jpp_json_t *json, const jpp_worker_t *worker)
-{
-    const jpp_stats_t  *stats;
-
-    if (!worker->has_stats) {
-        jpp_json_null(json, "stats");
-        return;
-    }
-
-    stats = &worker->stats;
-
-    jpp_json_open(json, "stats", '{');
-
-    jpp_json_u64(json, "allocated", stats->allocated);
-    jpp_json_u64(json, "active", stats->active);
-    jpp_json_u64(json, "metadata", stats->metadata);
-    jpp_json_u64(json, "resident", stats->resident);
-    jpp_json_u64(json, "mapped", stats->mapped);
-    jpp_json_u64(json, "retained", stats->retained);
-
-    jpp_json_close(json, '}');
-}
-
-
-static void
-jpp_status_json_problems(jpp_json_t *json, const jpp_worker_t *worker)
-{
-    size_t          i, n;
-    jpp_problem_t   problems[JPP_MAX_PROBLEMS];
-
-    n = jpp_problems(worker, problems);
-
-    jpp_json_open(json, "problems", '[');
-
-    for (i = 0; i < n; i++) {
-        jpp_json_open(json, NULL, '{');
-        jpp_json_str(json, "id", problems[i].id);
-        jpp_json_bool(json, "fatal", problems[i].is_fatal);
-        jpp_json_str(json, "what", problems[i].what);
-        jpp_json_str(json, "why", problems[i].why);
-        jpp_json_str(json, "cure", problems[i].cure);
-        jpp_json_close(json, '}');
-    }
-
-    jpp_json_close(json, ']');
-}
-
-
-static void
-jpp_status_json_failure(jpp_json_t *json, const jpp_failure_t *failure)
-{
-    char  time[JPP_STATUS_TIME];
-
-    if (failure->text[0] == '\0') {
-        jpp_json_null(json, "last_error");
-        return;
-    }
-
-    jpp_json_open(json, "last_error", '{');
-    jpp_json_str(json, "time", jpp_status_time(failure->time, time));
-    jpp_json_str(json, "text", failure->text);
-    jpp_json_close(json, '}');
-}
-
-
 static void
 jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
     const jpp_control_t *wanted)
 {
-    char  started[JPP_STATUS_TIME];
+    int                   in_step;
+    char                  started[JPP_STATUS_TIME], time[JPP_STATUS_TIME];
+    size_t                i, n;
+    jpp_problem_t         problems[JPP_MAX_PROBLEMS];
+    const jpp_stats_t    *stats;
+    const jpp_failure_t  *failure;
 
     jpp_json_open(json, NULL, '{');
 
@@ -460,10 +372,62 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
     jpp_sampling_cost(json, worker);
     jpp_sampling_unwinder(json, worker);
 
-    jpp_status_json_in_step(json, worker, wanted);
-    jpp_status_json_stats(json, worker);
-    jpp_status_json_problems(json, worker);
-    jpp_status_json_failure(json, &worker->last_error);
+    /* null: no settings for all workers */
+
+    in_step = jpp_status_in_step(worker, wanted);
+
+    if (in_step == -1) {
+        jpp_json_null(json, "in_step");
+
+    } else {
+        jpp_json_bool(json, "in_step", in_step == 1);
+    }
+
+    if (!worker->has_stats) {
+        jpp_json_null(json, "stats");
+
+    } else {
+        stats = &worker->stats;
+
+        jpp_json_open(json, "stats", '{');
+
+        jpp_json_u64(json, "allocated", stats->allocated);
+        jpp_json_u64(json, "active", stats->active);
+        jpp_json_u64(json, "metadata", stats->metadata);
+        jpp_json_u64(json, "resident", stats->resident);
+        jpp_json_u64(json, "mapped", stats->mapped);
+        jpp_json_u64(json, "retained", stats->retained);
+
+        jpp_json_close(json, '}');
+    }
+
+    n = jpp_problems(worker, problems);
+
+    jpp_json_open(json, "problems", '[');
+
+    for (i = 0; i < n; i++) {
+        jpp_json_open(json, NULL, '{');
+        jpp_json_str(json, "id", problems[i].id);
+        jpp_json_bool(json, "fatal", problems[i].is_fatal);
+        jpp_json_str(json, "what", problems[i].what);
+        jpp_json_str(json, "why", problems[i].why);
+        jpp_json_str(json, "cure", problems[i].cure);
+        jpp_json_close(json, '}');
+    }
+
+    jpp_json_close(json, ']');
+
+    failure = &worker->last_error;
+
+    if (failure->text[0] == '\0') {
+        jpp_json_null(json, "last_error");
+
+    } else {
+        jpp_json_open(json, "last_error", '{');
+        jpp_json_str(json, "time", jpp_status_time(failure->time, time));
+        jpp_json_str(json, "text", failure->text);
+        jpp_json_close(json, '}');
+    }
 
     jpp_json_close(json, '}');
 }
@@ -714,26 +678,6 @@ jpp_facts_sum(jpp_facts_t *facts, const char *what, uint64_t bytes, size_t n)
 }
 
 
-static void
-jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker, size_t n)
-{
-    char  text[JPP_UNITS_TEXT], where[JPP_STATUS_WHERE];
-
-    where[0] = '\0';
-
-    if (n != 1) {
-        (void) snprintf(where, sizeof(where), " in worker %" PRIu32 " pid %"
-                        PRId64 ", the largest", worker->who.index,
-                        worker->who.pid);
-    }
-
-    jpp_facts_add(facts, "jemalloc stats.resident at most %" PRIu64 " bytes "
-                  "(%s)%s: shared pages and pages never touched count",
-                  worker->stats.resident,
-                  jpp_units_bytes(worker->stats.resident, text), where);
-}
-
-
 /*
  * A sum that lacks a worker would be wrong, so it is left out.  Resident memory
  * is not added up: after a fork workers share most pages, jemalloc counts each
@@ -743,6 +687,7 @@ jpp_facts_resident(jpp_facts_t *facts, const jpp_worker_t *worker, size_t n)
 static void
 jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet)
 {
+    char                 text[JPP_UNITS_TEXT], where[JPP_STATUS_WHERE];
     size_t               i;
     uint64_t             allocated, active;
     const jpp_worker_t  *worker, *largest;
@@ -771,24 +716,20 @@ jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet)
     if (largest != NULL) {
         jpp_facts_sum(facts, "allocated", allocated, fleet->n);
         jpp_facts_sum(facts, "active", active, fleet->n);
-        jpp_facts_resident(facts, largest, fleet->n);
-    }
-}
 
+        where[0] = '\0';
 
-/* without the cures, which memory has */
+        if (fleet->n != 1) {
+            (void) snprintf(where, sizeof(where), " in worker %" PRIu32 " pid %"
+                            PRId64 ", the largest", largest->who.index,
+                            largest->who.pid);
+        }
 
-static void
-jpp_facts_findings(jpp_facts_t *facts, const jpp_fleet_t *fleet)
-{
-    size_t                i;
-    const jpp_finding_t  *finding;
-
-    for (i = 0; i < fleet->n_findings; i++) {
-        finding = &fleet->findings[i];
-
-        jpp_facts_add(facts, "finding %s: %s: %s", finding->id, finding->what,
-                      finding->because);
+        jpp_facts_add(facts,
+                      "jemalloc stats.resident at most %" PRIu64 " bytes "
+                      "(%s)%s: shared pages and pages never touched count",
+                      largest->stats.resident,
+                      jpp_units_bytes(largest->stats.resident, text), where);
     }
 }
 
@@ -800,6 +741,7 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
     jpp_facts_t           facts;
     const jpp_worker_t   *worker;
     const jpp_missing_t  *missing;
+    const jpp_finding_t  *finding;
 
     facts.arena = arena;
     facts.n = 0;
@@ -840,7 +782,16 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
     if (!fleet->is_of_time) {
         jpp_facts_stacks(&facts, fleet);
         jpp_facts_stats(&facts, fleet);
-        jpp_facts_findings(&facts, fleet);
+
+        /* without the cures, which memory has */
+
+        for (i = 0; i < fleet->n_findings; i++) {
+            finding = &fleet->findings[i];
+
+            jpp_facts_add(&facts, "finding %s: %s: %s", finding->id,
+                          finding->what,
+                          finding->because);
+        }
     }
 
     return facts.facts;
