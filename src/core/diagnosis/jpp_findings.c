@@ -624,32 +624,6 @@ jpp_finding_variance(const jpp_profile_t *profile, int64_t objects,
 }
 
 
-static void
-jpp_findings_profiled(jpp_profiled_t *profiled, const jpp_profile_t *profile,
-    bool is_whole)
-{
-    double    variance;
-    int64_t   sum, bytes;
-    uint32_t  i;
-
-    profiled->samples =
-        profile->n_seen[jpp_heap_types[JPP_HEAP_INUSE_SPACE].count];
-    profiled->is_whole = is_whole && !profile->is_difference;
-
-    for (i = 0, sum = 0, variance = 0; i < profile->n_samples; i++) {
-        bytes = jpp_profile_value(profile->columns[JPP_HEAP_INUSE_SPACE], i);
-
-        sum = jpp_add_i64(sum, bytes);
-        variance += jpp_finding_variance(profile,
-            jpp_profile_value(profile->columns[JPP_HEAP_INUSE_OBJECTS], i),
-            bytes);
-    }
-
-    profiled->bytes = sum > 0 ? (uint64_t) sum : 0;
-    profiled->error = sum > 0 ? jpp_error_percent(variance, sum) : 100;
-}
-
-
 /*
  * What workers inherited is in the profile once for each generation.  It counts
  * for the first of each here; what a worker has allocated before it looked for
@@ -881,12 +855,29 @@ size_t
 jpp_findings_profile(const jpp_fleet_t *fleet, const jpp_profile_t *profile,
     bool is_whole, jpp_finding_t findings[JPP_FINDINGS_PROFILE])
 {
+    double           variance;
+    int64_t          sum, bytes;
+    uint32_t         i;
     jpp_profiled_t   profiled;
     jpp_telemetry_t  telemetry;
 
     memset(&telemetry, 0, sizeof(jpp_telemetry_t));
 
-    jpp_findings_profiled(&profiled, profile, is_whole);
+    profiled.samples =
+        profile->n_seen[jpp_heap_types[JPP_HEAP_INUSE_SPACE].count];
+    profiled.is_whole = is_whole && !profile->is_difference;
+
+    for (i = 0, sum = 0, variance = 0; i < profile->n_samples; i++) {
+        bytes = jpp_profile_value(profile->columns[JPP_HEAP_INUSE_SPACE], i);
+
+        sum = jpp_add_i64(sum, bytes);
+        variance += jpp_finding_variance(profile,
+            jpp_profile_value(profile->columns[JPP_HEAP_INUSE_OBJECTS], i),
+            bytes);
+    }
+
+    profiled.bytes = sum > 0 ? (uint64_t) sum : 0;
+    profiled.error = sum > 0 ? jpp_error_percent(variance, sum) : 100;
 
     telemetry.fleet = fleet;
     telemetry.profile = &profiled;

@@ -101,23 +101,6 @@ jpp_control_name(size_t key)
 }
 
 
-/* JPP_CONTROL_KEYS: there is none of that name */
-
-static size_t
-jpp_control_key(const jpp_query_t *pair)
-{
-    size_t  i;
-
-    for (i = 0; i < JPP_CONTROL_KEYS; i++) {
-        if (jpp_control_is(jpp_control_name(i), pair->key, pair->key_len)) {
-            break;
-        }
-    }
-
-    return i;
-}
-
-
 static jpp_code_t
 jpp_control_unknown(jpp_err_t *err)
 {
@@ -158,7 +141,7 @@ jpp_control_set(jpp_control_t *control, jpp_args_t *args,
 {
     int                      *field, value;
     bool                      is_known;
-    size_t                    key;
+    size_t                    key, i;
     const jpp_control_row_t  *row;
 
     /* "&&", and a form that ends in "&" */
@@ -167,7 +150,15 @@ jpp_control_set(jpp_control_t *control, jpp_args_t *args,
         return JPP_OK;
     }
 
-    key = jpp_control_key(pair);
+    /* JPP_CONTROL_KEYS: there is none of that name */
+
+    for (i = 0; i < JPP_CONTROL_KEYS; i++) {
+        if (jpp_control_is(jpp_control_name(i), pair->key, pair->key_len)) {
+            break;
+        }
+    }
+
+    key = i;
 
     if (key == JPP_CONTROL_KEYS) {
         return jpp_control_unknown(err);
@@ -301,44 +292,12 @@ jpp_control_json_state(jpp_json_t *json, const char *key,
 }
 
 
-static void
-jpp_control_json_worker(jpp_json_t *json, const jpp_controlled_t *worker)
-{
-    const jpp_control_result_t  *result;
-
-    result = &worker->result;
-
-    jpp_json_open(json, NULL, '{');
-
-    jpp_json_identity(json, &worker->who);
-
-    jpp_control_json_state(json, "before", &result->before,
-                           result->has_profiler);
-    jpp_control_json_state(json, "after", &result->after,
-                           result->has_profiler);
-
-    if (result->has_stats) {
-
-        /* other threads may have taken more meanwhile */
-
-        jpp_json_u64(json, "purged",
-                     jpp_less(result->resident_before, result->resident_after));
-
-    } else {
-        jpp_json_null(json, "purged");
-    }
-
-    jpp_json_str(json, "error", worker->error);
-
-    jpp_json_close(json, '}');
-}
-
-
 void
 jpp_control_json(const jpp_controlled_t *workers, size_t n, jpp_sink_t *sink)
 {
-    size_t      i, n_answered;
-    jpp_json_t  json;
+    size_t                       i, n_answered;
+    jpp_json_t                   json;
+    const jpp_control_result_t  *result;
 
     n_answered = 0;
 
@@ -356,7 +315,32 @@ jpp_control_json(const jpp_controlled_t *workers, size_t n, jpp_sink_t *sink)
     jpp_json_open(&json, "workers", '[');
 
     for (i = 0; i < n; i++) {
-        jpp_control_json_worker(&json, &workers[i]);
+        result = &workers[i].result;
+
+        jpp_json_open(&json, NULL, '{');
+
+        jpp_json_identity(&json, &workers[i].who);
+
+        jpp_control_json_state(&json, "before", &result->before,
+                               result->has_profiler);
+        jpp_control_json_state(&json, "after", &result->after,
+                               result->has_profiler);
+
+        if (result->has_stats) {
+
+            /* other threads may have taken more meanwhile */
+
+            jpp_json_u64(&json, "purged",
+                         jpp_less(result->resident_before,
+                                  result->resident_after));
+
+        } else {
+            jpp_json_null(&json, "purged");
+        }
+
+        jpp_json_str(&json, "error", workers[i].error);
+
+        jpp_json_close(&json, '}');
     }
 
     jpp_json_close(&json, ']');

@@ -355,25 +355,6 @@ jpp_message_get(const uint8_t *p, size_t width)
 }
 
 
-static bool
-jpp_message_text(char *to, const uint8_t *p, size_t size)
-{
-    size_t  i;
-
-    if (memchr(p, '\0', size) == NULL) {
-        return false;
-    }
-
-    for (i = 0; p[i] != '\0'; i++) {
-        to[i] = jpp_ascii((char) p[i]);
-    }
-
-    memset(to + i, 0, size - i);
-
-    return true;
-}
-
-
 /* False: it is not valid. */
 
 static bool
@@ -387,7 +368,17 @@ jpp_message_get_field(const jpp_message_field_t *field, const uint8_t *p,
     const char  *name;
 
     if (field->type == JPP_MESSAGE_TEXT) {
-        return jpp_message_text(to, p, field->width);
+        if (memchr(p, '\0', field->width) == NULL) {
+            return false;
+        }
+
+        for (i = 0; p[i] != '\0'; i++) {
+            to[i] = jpp_ascii((char) p[i]);
+        }
+
+        memset(to + i, 0, field->width - i);
+
+        return true;
     }
 
     if (field->type == JPP_MESSAGE_NUMBERS) {

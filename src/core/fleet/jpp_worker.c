@@ -110,30 +110,24 @@ jpp_history_most(jpp_history_point_t *point, const jpp_history_point_t *other)
 }
 
 
-static void
-jpp_history_merge(jpp_history_t *history)
-{
-    uint64_t  i;
-
-    for (i = 0; i < history->n; i += 2) {
-        history->points[i / 2] = history->points[i];
-
-        if (i + 1 < history->n) {
-            jpp_history_most(&history->points[i / 2], &history->points[i + 1]);
-        }
-    }
-
-    history->n = (history->n + 1) / 2;
-    history->interval *= 2;
-}
-
-
 void
 jpp_history_add(jpp_history_t *history, uint64_t seconds,
     const jpp_history_point_t *point)
 {
+    uint64_t  i;
+
     while (seconds / history->interval >= JPP_HISTORY_POINTS) {
-        jpp_history_merge(history);
+        for (i = 0; i < history->n; i += 2) {
+            history->points[i / 2] = history->points[i];
+
+            if (i + 1 < history->n) {
+                jpp_history_most(&history->points[i / 2],
+                                 &history->points[i + 1]);
+            }
+        }
+
+        history->n = (history->n + 1) / 2;
+        history->interval *= 2;
     }
 
     while (history->n <= seconds / history->interval) {
@@ -272,5 +266,3 @@ jpp_recent_read(const jpp_recent_t *recent, uint64_t now, jpp_minute_t *minute)
         minute->slow += step->took.slow;
     }
 }
-
-

@@ -403,32 +403,6 @@ jpp_cgroup_levels(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
 }
 
 
-static void
-jpp_cgroup_bind(jpp_cgroup_t *cgroup)
-{
-    size_t                     i;
-    uint64_t                   room;
-    const jpp_cgroup_level_t  *level;
-
-    cgroup->binding = cgroup->n_levels;
-
-    for (i = 0; i < cgroup->n_levels; i++) {
-        level = &cgroup->levels[i];
-
-        if (level->limit == JPP_NONE) {
-            continue;
-        }
-
-        room = jpp_less(level->limit, level->usage);
-
-        if (room < cgroup->headroom) {
-            cgroup->headroom = room;
-            cgroup->binding = i;
-        }
-    }
-}
-
-
 /* what version 1 has elsewhere; and of swap alone, as version 2 has it */
 
 static void
@@ -514,8 +488,11 @@ jpp_cgroup_itself(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
 jpp_code_t
 jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
 {
-    jpp_code_t          code;
-    jpp_cgroup_files_t  files;
+    size_t                     i;
+    uint64_t                   room;
+    jpp_code_t                 code;
+    jpp_cgroup_files_t         files;
+    const jpp_cgroup_level_t  *level;
 
     /* numbers that are not there, until they are */
 
@@ -543,7 +520,23 @@ jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
                            files.mount + strlen(root));
     }
 
-    jpp_cgroup_bind(cgroup);
+    cgroup->binding = cgroup->n_levels;
+
+    for (i = 0; i < cgroup->n_levels; i++) {
+        level = &cgroup->levels[i];
+
+        if (level->limit == JPP_NONE) {
+            continue;
+        }
+
+        room = jpp_less(level->limit, level->usage);
+
+        if (room < cgroup->headroom) {
+            cgroup->headroom = room;
+            cgroup->binding = i;
+        }
+    }
+
     jpp_cgroup_itself(cgroup, &files);
 
     return JPP_OK;

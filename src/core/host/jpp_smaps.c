@@ -155,29 +155,12 @@ jpp_smaps_flags(jpp_smaps_t *mapping, const char *p)
 }
 
 
-static void
-jpp_smaps_name(jpp_smaps_t *mapping, const char *name)
-{
-    size_t  len;
-
-    len = strlen(name);
-
-    if (len >= JPP_SMAPS_NAME) {
-        name += len - (JPP_SMAPS_NAME - 1);
-        len = JPP_SMAPS_NAME - 1;
-    }
-
-    memset(mapping->name, 0, JPP_SMAPS_NAME);
-    memcpy(mapping->name, name, len);
-    mapping->name_len = len;
-}
-
-
 static bool
 jpp_smaps_head(jpp_smaps_t *mapping, const char *line)
 {
+    size_t       len;
     uint64_t     number;
-    const char  *p;
+    const char  *p, *name;
 
     jpp_keys_clear(jpp_smaps_rows, JPP_SMAPS_ROWS, mapping);
 
@@ -208,7 +191,17 @@ jpp_smaps_head(jpp_smaps_t *mapping, const char *line)
 
     p += strspn(p, " ");
 
-    jpp_smaps_name(mapping, p);
+    name = p;
+    len = strlen(name);
+
+    if (len >= JPP_SMAPS_NAME) {
+        name += len - (JPP_SMAPS_NAME - 1);
+        len = JPP_SMAPS_NAME - 1;
+    }
+
+    memset(mapping->name, 0, JPP_SMAPS_NAME);
+    memcpy(mapping->name, name, len);
+    mapping->name_len = len;
 
     return true;
 }

@@ -123,38 +123,12 @@ static const jpp_keys_row_t  jpp_system_rows[] = {
 };
 
 
-/* always [madvise] never */
-
-static void
-jpp_system_thp(jpp_system_t *system, const char *path)
-{
-    char         *line, *word;
-    size_t        len;
-    jpp_lines_t   lines;
-
-    system->thp[0] = '\0';
-
-    if (!jpp_lines_open(&lines, path)) {
-        return;
-    }
-
-    line = jpp_lines_next(&lines);
-    word = line != NULL ? strchr(line, '[') : NULL;
-    len = word != NULL ? strspn(word + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
-
-    if (len > 0 && len < JPP_SYSTEM_THP && word[1 + len] == ']') {
-        memcpy(system->thp, word + 1, len);
-        system->thp[len] = '\0';
-    }
-
-    jpp_lines_close(&lines);
-}
-
-
 void
 jpp_system_read(jpp_system_t *system, const char *root)
 {
-    char  path[JPP_SYSTEM_PATH];
+    char         path[JPP_SYSTEM_PATH], *line, *word;
+    size_t       len;
+    jpp_lines_t  lines;
 
     (void) snprintf(path, sizeof(path), "%s/proc/meminfo", root);
     (void) jpp_keys_read(jpp_system_rows,
@@ -170,5 +144,21 @@ jpp_system_read(jpp_system_t *system, const char *root)
 
     (void) snprintf(path, sizeof(path),
                     "%s/sys/kernel/mm/transparent_hugepage/enabled", root);
-    jpp_system_thp(system, path);
+
+    /* always [madvise] never */
+
+    system->thp[0] = '\0';
+
+    if (jpp_lines_open(&lines, path)) {
+        line = jpp_lines_next(&lines);
+        word = line != NULL ? strchr(line, '[') : NULL;
+        len = word != NULL ? strspn(word + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
+
+        if (len > 0 && len < JPP_SYSTEM_THP && word[1 + len] == ']') {
+            memcpy(system->thp, word + 1, len);
+            system->thp[len] = '\0';
+        }
+
+        jpp_lines_close(&lines);
+    }
 }

@@ -83,22 +83,6 @@ typedef struct {
 } jpp_usage_entry_t;
 
 
-static void
-jpp_usage_rusage(jpp_usage_t *usage)
-{
-    struct rusage  rusage;
-
-    if (getrusage(RUSAGE_SELF, &rusage) != 0) {
-        return;
-    }
-
-    usage->minor_faults = (uint64_t) rusage.ru_minflt;
-    usage->major_faults = (uint64_t) rusage.ru_majflt;
-    usage->user_us = JPP_USAGE_US(rusage.ru_utime);
-    usage->system_us = JPP_USAGE_US(rusage.ru_stime);
-}
-
-
 static uint64_t
 jpp_usage_count(int fd)
 {
@@ -150,14 +134,28 @@ jpp_usage_fds(void)
 }
 
 
-static int64_t
-jpp_usage_adj(void)
+void
+jpp_usage_read(jpp_usage_t *usage)
 {
-    char         *line;
-    bool          is_negative;
-    int64_t       adj;
-    uint64_t      n;
-    jpp_lines_t   lines;
+    char           *line;
+    bool            is_negative;
+    int64_t         adj;
+    uint64_t        n;
+    jpp_lines_t     lines;
+    struct rlimit   rlimit;
+    struct rusage   rusage;
+
+    jpp_usage_memory(usage);
+
+    if (getrusage(RUSAGE_SELF, &rusage) == 0) {
+        usage->minor_faults = (uint64_t) rusage.ru_minflt;
+        usage->major_faults = (uint64_t) rusage.ru_majflt;
+        usage->user_us = JPP_USAGE_US(rusage.ru_utime);
+        usage->system_us = JPP_USAGE_US(rusage.ru_stime);
+    }
+
+    usage->fds = jpp_usage_fds();
+    usage->oom_score = jpp_keys_file("/proc/self/oom_score");
 
     adj = 0;
 
@@ -174,21 +172,7 @@ jpp_usage_adj(void)
         jpp_lines_close(&lines);
     }
 
-    return adj;
-}
-
-
-void
-jpp_usage_read(jpp_usage_t *usage)
-{
-    struct rlimit  rlimit;
-
-    jpp_usage_memory(usage);
-    jpp_usage_rusage(usage);
-
-    usage->fds = jpp_usage_fds();
-    usage->oom_score = jpp_keys_file("/proc/self/oom_score");
-    usage->oom_score_adj = jpp_usage_adj();
+    usage->oom_score_adj = adj;
 
     if (getrlimit(RLIMIT_NOFILE, &rlimit) == 0) {
         usage->max_fds = rlimit.rlim_cur;

@@ -233,44 +233,6 @@ jpp_ledger_class(const jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
 }
 
 
-static void
-jpp_ledger_open(jpp_ledger_mapping_t *m, jpp_ledger_t *ledger,
-    const jpp_smaps_t *mapping, const uint8_t *pages)
-{
-    uint64_t            own;
-    jpp_ledger_sums_t  *sums;
-
-    sums = &ledger->sums;
-
-    sums->n_mappings++;
-    sums->pss += mapping->pss;
-    sums->rss += mapping->rss;
-    sums->swap += mapping->swap_pss != JPP_NONE ? mapping->swap_pss : 0;
-    sums->n_unpaged += pages == NULL && jpp_ledger_needs_pages(ledger, mapping);
-
-    jpp_ledger_seek(ledger, mapping->start);
-
-    m->ledger = ledger;
-    m->mapping = mapping;
-    m->pages = pages;
-
-    /* more than there is would be a garbled file */
-
-    own = mapping->private_clean != JPP_NONE
-          && mapping->private_dirty != JPP_NONE
-          ? mapping->private_clean + mapping->private_dirty : mapping->pss;
-
-    m->whole.own = own < mapping->pss ? own : mapping->pss;
-    m->whole.shared_pss = mapping->pss - m->whole.own;
-    m->whole.shared_rss = jpp_less(mapping->rss, m->whole.own);
-    m->whole.least = m->whole.shared_pss;
-    m->whole.most = m->whole.shared_pss;
-
-    m->left = m->whole;
-    m->foreign = 0;
-}
-
-
 /* Without pages every byte of a mapping has the same share. */
 
 static void
@@ -431,8 +393,10 @@ jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
     const uint8_t *pages, bool is_malloc)
 {
     size_t                 i;
-    jpp_ledger_kind_t      kind;
+    uint64_t               own;
     jpp_ledger_row_t      *row;
+    jpp_ledger_kind_t      kind;
+    jpp_ledger_sums_t     *sums;
     jpp_ledger_mapping_t   m;
 
     kind = jpp_ledger_class(ledger, mapping, is_malloc);
@@ -441,7 +405,34 @@ jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
         ledger->guard = mapping->end;
     }
 
-    jpp_ledger_open(&m, ledger, mapping, pages);
+    sums = &ledger->sums;
+
+    sums->n_mappings++;
+    sums->pss += mapping->pss;
+    sums->rss += mapping->rss;
+    sums->swap += mapping->swap_pss != JPP_NONE ? mapping->swap_pss : 0;
+    sums->n_unpaged += pages == NULL && jpp_ledger_needs_pages(ledger, mapping);
+
+    jpp_ledger_seek(ledger, mapping->start);
+
+    m.ledger = ledger;
+    m.mapping = mapping;
+    m.pages = pages;
+
+    /* more than there is would be a garbled file */
+
+    own = mapping->private_clean != JPP_NONE
+          && mapping->private_dirty != JPP_NONE
+          ? mapping->private_clean + mapping->private_dirty : mapping->pss;
+
+    m.whole.own = own < mapping->pss ? own : mapping->pss;
+    m.whole.shared_pss = mapping->pss - m.whole.own;
+    m.whole.shared_rss = jpp_less(mapping->rss, m.whole.own);
+    m.whole.least = m.whole.shared_pss;
+    m.whole.most = m.whole.shared_pss;
+
+    m.left = m.whole;
+    m.foreign = 0;
 
     /* anybody may have a page of a file */
 
@@ -628,40 +619,6 @@ jpp_ledger_owned(jpp_ledger_parts_t *parts)
 }
 
 
-/* Pages that were inherited count less as long as nobody has written there. */
-
-static void
-jpp_ledger_outside(jpp_ledger_parts_t *parts)
-{
-    bool                       is_short;
-    uint64_t                   outside, inherited, shared;
-    const jpp_pools_facts_t   *facts;
-    const jpp_ledger_rest_t   *rest;
-
-    facts = &parts->heap->pools->facts;
-
-    if (!facts->has_total) {
-        return;
-    }
-
-    rest = &parts->ledger->rest;
-    outside = jpp_pools_outside(parts->heap->pools, &is_short);
-    inherited = outside < facts->outside_inherited
-                ? outside : facts->outside_inherited;
-    shared = inherited < rest->shared_rss ? inherited : rest->shared_rss;
-
-    parts->held[JPP_LEDGER_INHERITED] = inherited;
-    parts->held[JPP_LEDGER_SINCE] = outside - inherited;
-
-    jpp_ledger_part(parts, JPP_LEDGER_INHERITED,
-                    jpp_ledger_scale(shared, rest->shared_pss,
-                                      rest->shared_rss) + inherited - shared,
-                    inherited);
-    jpp_ledger_part(parts, JPP_LEDGER_SINCE, outside - inherited,
-                    outside - inherited);
-}
-
-
 /*
  * stats.allocated has what the program holds, what waits in thread caches,
  * jemalloc's own, and the larger places of sampled objects.
@@ -792,15 +749,29 @@ jpp_ledger_set(jpp_ledger_parts_t *parts, const jpp_ledger_part_t *part,
 
 
 static bool
-jpp_ledger_left(jpp_ledger_t *ledger, jpp_ledger_kind_t kind, uint64_t bytes)
+jpp_ledger_share_out(jpp_ledger_parts_t *parts)
 {
+    size_t             i;
+    uint64_t           rest, bytes;
     jpp_ledger_row_t  *row;
+
+    rest = parts->ledger->rest.pss;
+
+    for (i = 0; i < parts->n; i++) {
+        if (!jpp_ledger_set(parts, &parts->parts[i], rest)) {
+            return false;
+        }
+    }
+
+    bytes = jpp_less(rest, parts->high);
 
     if (bytes == 0) {
         return true;
     }
 
-    row = jpp_ledger_row(ledger, kind, "", 0);
+    row = jpp_ledger_row(parts->ledger,
+                         parts->heap->stats != NULL ? JPP_LEDGER_UNKNOWN
+                         : JPP_LEDGER_MALLOC, "", 0);
 
     if (row == NULL) {
         return false;
@@ -812,27 +783,6 @@ jpp_ledger_left(jpp_ledger_t *ledger, jpp_ledger_kind_t kind, uint64_t bytes)
     row->how = JPP_LEDGER_ESTIMATE;
 
     return true;
-}
-
-
-static bool
-jpp_ledger_share_out(jpp_ledger_parts_t *parts)
-{
-    size_t    i;
-    uint64_t  rest;
-
-    rest = parts->ledger->rest.pss;
-
-    for (i = 0; i < parts->n; i++) {
-        if (!jpp_ledger_set(parts, &parts->parts[i], rest)) {
-            return false;
-        }
-    }
-
-    return jpp_ledger_left(parts->ledger,
-                           parts->heap->stats != NULL ? JPP_LEDGER_UNKNOWN
-                                                      : JPP_LEDGER_MALLOC,
-                           jpp_less(rest, parts->high));
 }
 
 
@@ -851,9 +801,13 @@ jpp_ledger_by_bytes(const void *a, const void *b, void *ctx)
 bool
 jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
 {
-    size_t              i, n;
-    jpp_ledger_row_t   *row;
-    jpp_ledger_parts_t  parts;
+    bool                      is_short;
+    size_t                    i, n;
+    uint64_t                  outside, inherited, shared;
+    jpp_ledger_row_t         *row;
+    jpp_ledger_parts_t        parts;
+    const jpp_pools_facts_t  *facts;
+    const jpp_ledger_rest_t  *rest;
 
     memset(&parts, 0, sizeof(jpp_ledger_parts_t));
 
@@ -864,7 +818,31 @@ jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
         return false;
     }
 
-    jpp_ledger_outside(&parts);
+    /*
+     * Pages that were inherited count less as long as nobody has written there.
+     */
+
+    facts = &parts.heap->pools->facts;
+
+    if (facts->has_total) {
+        rest = &parts.ledger->rest;
+        outside = jpp_pools_outside(parts.heap->pools, &is_short);
+        inherited = outside < facts->outside_inherited
+                    ? outside : facts->outside_inherited;
+        shared = inherited < rest->shared_rss ? inherited : rest->shared_rss;
+
+        parts.held[JPP_LEDGER_INHERITED] = inherited;
+        parts.held[JPP_LEDGER_SINCE] = outside - inherited;
+
+        jpp_ledger_part(&parts, JPP_LEDGER_INHERITED,
+                        jpp_ledger_scale(shared, rest->shared_pss,
+                                         rest->shared_rss)
+                        + inherited - shared,
+                        inherited);
+        jpp_ledger_part(&parts, JPP_LEDGER_SINCE, outside - inherited,
+                        outside - inherited);
+    }
+
     jpp_ledger_jemalloc(&parts);
 
     if (!jpp_ledger_share_out(&parts)) {
