@@ -46,8 +46,6 @@ static ngx_int_t ngx_http_jpp_job_written(ngx_http_jpp_job_t *job,
 static ngx_int_t ngx_http_jpp_job_describe(ngx_http_request_t *r,
     ngx_http_jpp_answer_t *answer, const ngx_http_jpp_handler_t *handler,
     const ngx_http_jpp_question_t *question, int64_t time_nanos);
-static ngx_int_t ngx_http_jpp_job_refuse(ngx_http_jpp_job_t *job,
-    ngx_http_request_t *r);
 static void ngx_http_jpp_job_leave(ngx_http_jpp_job_t *job);
 static void ngx_http_jpp_job_tick(ngx_event_t *ev);
 static ngx_int_t ngx_http_jpp_job_overdue(ngx_http_jpp_job_t *job,
@@ -444,6 +442,7 @@ ngx_int_t
 ngx_http_jpp_job_send(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
     u_char                 *workers;
+    const char             *where;
     ngx_http_jpp_answer_t   answer;
 
     /* the answer needs room that the captures have taken */
@@ -454,7 +453,29 @@ ngx_http_jpp_job_send(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
         && (job->n_answered < job->n_asked || job->n_gaps != 0
             || job->n_unsplit != 0))
     {
-        return ngx_http_jpp_job_refuse(job, r);
+        /* The one place that says what strict=1 misses. */
+
+        if (job->n_answered < job->n_asked) {
+
+            where = job->question.resource->evidence.reader != NULL
+                    ? "the error log and the comments of the profile without "
+                      "strict=1 say why"
+                    : job->question.resource->is_change
+                    ? "the change was made in those; the error log and the "
+                      "answer without strict=1 say which are missing and why"
+                    : "the error log and the answer without strict=1 say "
+                      "which are missing and why";
+
+            return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_INCOMPLETE,
+                                       job->n_answered,
+                                       job->n_asked, where);
+        }
+
+        return job->n_gaps != 0
+               ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_GAP, job->n_gaps,
+                                     job->n_answered)
+               : ngx_http_jpp_refuse(r, NGX_HTTP_JPP_UNSPLIT, job->n_unsplit,
+                                     job->n_answered);
     }
 
     workers = ngx_pnalloc(r->pool, 2 * NGX_INT_T_LEN + 2);
@@ -494,36 +515,6 @@ ngx_http_jpp_job_describe(ngx_http_request_t *r, ngx_http_jpp_answer_t *answer,
     return question->resource->evidence.reader != NULL
            ? ngx_http_jpp_profile_headers(r, answer, question, time_nanos)
            : NGX_OK;
-}
-
-
-/* The one place that says what strict=1 misses. */
-
-static ngx_int_t
-ngx_http_jpp_job_refuse(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
-{
-    const char  *where;
-
-    if (job->n_answered < job->n_asked) {
-
-        where = job->question.resource->evidence.reader != NULL
-                ? "the error log and the comments of the profile without "
-                  "strict=1 say why"
-                : job->question.resource->is_change
-                ? "the change was made in those; the error log and the answer "
-                  "without strict=1 say which are missing and why"
-                : "the error log and the answer without strict=1 say which are "
-                  "missing and why";
-
-        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_INCOMPLETE, job->n_answered,
-                                   job->n_asked, where);
-    }
-
-    return job->n_gaps != 0
-           ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_GAP, job->n_gaps,
-                                 job->n_answered)
-           : ngx_http_jpp_refuse(r, NGX_HTTP_JPP_UNSPLIT, job->n_unsplit,
-                                 job->n_answered);
 }
 
 

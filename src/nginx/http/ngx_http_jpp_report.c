@@ -96,8 +96,6 @@ static const ngx_http_jpp_part_t *ngx_http_jpp_report_find(
     const ngx_http_jpp_collection_t *co, const ngx_http_jpp_part_t *part);
 static const char *const *ngx_http_jpp_report_comments(void *data,
     const jpp_profile_t *profile, jpp_arena_t *arena);
-static void ngx_http_jpp_report_findings(ngx_http_jpp_input_t *input,
-    const jpp_profile_t *profile);
 
 
 jpp_code_t
@@ -384,9 +382,10 @@ ngx_http_jpp_report_comments(void *data, const jpp_profile_t *profile,
 {
     ngx_http_jpp_input_t *input = data;
 
-    ngx_uint_t      i, n;
-    jpp_worker_t   *worker;
-    jpp_missing_t  *missing;
+    ngx_uint_t              i, n;
+    jpp_worker_t           *worker;
+    jpp_missing_t          *missing;
+    ngx_http_jpp_report_t  *report;
 
     for (i = 0; i < input->n; i++) {
         if (input->errors[i].code != JPP_OK) {
@@ -417,25 +416,15 @@ ngx_http_jpp_report_comments(void *data, const jpp_profile_t *profile,
     input->fleet.n = n;
 
     if (input->report->options.reader == &jpp_reader_heap) {
-        ngx_http_jpp_report_findings(input, profile);
+        report = input->report;
+
+        report->n_findings += jpp_findings_profile(&input->fleet, profile,
+            report->options.args.values[JPP_ARG_ORIGIN] == JPP_ORIGIN_ALL,
+            &report->findings[report->n_findings]);
+
+        input->fleet.findings = report->findings;
+        input->fleet.n_findings = report->n_findings;
     }
 
     return jpp_status_comments(&input->fleet, arena);
-}
-
-
-static void
-ngx_http_jpp_report_findings(ngx_http_jpp_input_t *input,
-    const jpp_profile_t *profile)
-{
-    ngx_http_jpp_report_t  *report;
-
-    report = input->report;
-
-    report->n_findings += jpp_findings_profile(&input->fleet, profile,
-        report->options.args.values[JPP_ARG_ORIGIN] == JPP_ORIGIN_ALL,
-        &report->findings[report->n_findings]);
-
-    input->fleet.findings = report->findings;
-    input->fleet.n_findings = report->n_findings;
 }

@@ -15,8 +15,6 @@ static ngx_int_t ngx_http_jpp_page_headers(ngx_http_request_t *r,
     const ngx_http_jpp_answer_t *answer);
 static ngx_int_t ngx_http_jpp_disposition(ngx_http_request_t *r,
     const ngx_http_jpp_answer_t *answer, char **value);
-static ngx_int_t ngx_http_jpp_send_bytes(ngx_http_request_t *r, u_char *data,
-    size_t len);
 
 
 const ngx_http_jpp_answer_t  ngx_http_jpp_text = {
@@ -107,7 +105,9 @@ ngx_int_t
 ngx_http_jpp_send(ngx_http_request_t *r, ngx_uint_t status,
     const ngx_http_jpp_answer_t *answer, u_char *data, size_t len)
 {
-    ngx_int_t  rc;
+    ngx_int_t     rc;
+    ngx_buf_t    *b;
+    ngx_chain_t   out;
 
     rc = ngx_http_jpp_send_headers(r, status, answer, len);
 
@@ -115,7 +115,21 @@ ngx_http_jpp_send(ngx_http_request_t *r, ngx_uint_t status,
         return rc;
     }
 
-    return ngx_http_jpp_send_bytes(r, data, len);
+    b = ngx_calloc_buf(r->pool);
+    if (b == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    b->pos = data;
+    b->last = data + len;
+    b->memory = len != 0;
+    b->last_buf = 1;
+    b->last_in_chain = 1;
+
+    out.buf = b;
+    out.next = NULL;
+
+    return ngx_http_output_filter(r, &out);
 }
 
 
@@ -297,28 +311,4 @@ ngx_http_jpp_add_header(ngx_http_request_t *r, const char *key,
     h->value.data = (u_char *) value;
 
     return NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_send_bytes(ngx_http_request_t *r, u_char *data, size_t len)
-{
-    ngx_buf_t    *b;
-    ngx_chain_t   out;
-
-    b = ngx_calloc_buf(r->pool);
-    if (b == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    b->pos = data;
-    b->last = data + len;
-    b->memory = len != 0;
-    b->last_buf = 1;
-    b->last_in_chain = 1;
-
-    out.buf = b;
-    out.next = NULL;
-
-    return ngx_http_output_filter(r, &out);
 }

@@ -25,8 +25,6 @@ static ngx_int_t ngx_http_jpp_control_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
 static ngx_int_t ngx_http_jpp_control_apply(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question, const jpp_control_t *control);
-static const ngx_http_jpp_handler_t *ngx_http_jpp_control_handler(
-    ngx_http_request_t *r);
 static ngx_int_t ngx_http_jpp_control_init(ngx_http_jpp_job_t *job, void *data);
 static jpp_code_t ngx_http_jpp_control_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
@@ -121,13 +119,26 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question, const jpp_control_t *control)
 {
     ngx_int_t                      rc;
+    ngx_uint_t                     is_below;
     jpp_control_t                  now, wanted, asked;
     ngx_shm_zone_t                *zone;
     jpp_settings_t                *settings;
     jpp_settings_change_t          change;
+    ngx_http_jpp_loc_conf_t       *conf;
     const ngx_http_jpp_handler_t  *handler;
 
-    handler = ngx_http_jpp_control_handler(r);
+    /* The console is at the root of a tree: of the form's own one. */
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    is_below = conf->resource == NULL
+               && r->uri.len == conf->name.len + sizeof("control") - 1;
+
+    handler = is_below
+              && ngx_http_jpp_prefers(r, "text/html", "application/json")
+              ? &ngx_http_jpp_control_back
+              : &ngx_http_jpp_control_json;
+
     zone = ngx_http_jpp_self.zone;
     asked = *control;
 
@@ -157,25 +168,6 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
     }
 
     return rc;
-}
-
-
-/* The console is at the root of a tree: of the form's own one. */
-
-static const ngx_http_jpp_handler_t *
-ngx_http_jpp_control_handler(ngx_http_request_t *r)
-{
-    ngx_uint_t                is_below;
-    ngx_http_jpp_loc_conf_t  *conf;
-
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
-
-    is_below = conf->resource == NULL
-               && r->uri.len == conf->name.len + sizeof("control") - 1;
-
-    return is_below && ngx_http_jpp_prefers(r, "text/html", "application/json")
-           ? &ngx_http_jpp_control_back
-           : &ngx_http_jpp_control_json;
 }
 
 

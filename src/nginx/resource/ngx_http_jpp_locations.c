@@ -45,7 +45,6 @@ static jpp_code_t ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
 static jpp_code_t ngx_http_jpp_locations_fill(ngx_http_jpp_listing_t *listing,
     jpp_err_t *err);
-static void ngx_http_jpp_locations_pools(ngx_http_jpp_listing_t *listing);
 static jpp_code_t ngx_http_jpp_locations_profile(
     ngx_http_jpp_listing_t *listing, jpp_err_t *err);
 static void ngx_http_jpp_locations_absent(ngx_http_jpp_listing_t *listing);
@@ -153,8 +152,10 @@ ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 static jpp_code_t
 ngx_http_jpp_locations_fill(ngx_http_jpp_listing_t *listing, jpp_err_t *err)
 {
-    jpp_code_t  rc;
-    ngx_uint_t  i;
+    jpp_code_t                  rc;
+    ngx_uint_t                  i, k;
+    jpp_missing_t               missing;
+    const ngx_http_jpp_part_t  *part;
 
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
 
@@ -167,7 +168,17 @@ ngx_http_jpp_locations_fill(ngx_http_jpp_listing_t *listing, jpp_err_t *err)
         }
 
         if (listing->measure->reader == NULL) {
-            ngx_http_jpp_locations_pools(listing);
+            for (k = 0; k < listing->answers->n; k++) {
+                part = &listing->answers->parts[k];
+
+                ngx_http_jpp_part_missing(part, part->reply.err.text, &missing);
+
+                jpp_locations_pools(&listing->locations, &missing.who,
+                                    part->state == NGX_HTTP_JPP_PART_ANSWERED
+                                    ? part->dump.data : NULL, part->dump.len,
+                                    missing.why);
+            }
+
             continue;
         }
 
@@ -180,25 +191,6 @@ ngx_http_jpp_locations_fill(ngx_http_jpp_listing_t *listing, jpp_err_t *err)
 
     return jpp_locations_close(&listing->locations) ? JPP_OK
                                                     : jpp_err_memory(err);
-}
-
-
-static void
-ngx_http_jpp_locations_pools(ngx_http_jpp_listing_t *listing)
-{
-    ngx_uint_t                               i;
-    jpp_missing_t                            missing;
-    const ngx_http_jpp_part_t              *part;
-
-    for (i = 0; i < listing->answers->n; i++) {
-        part = &listing->answers->parts[i];
-
-        ngx_http_jpp_part_missing(part, part->reply.err.text, &missing);
-
-        jpp_locations_pools(&listing->locations, &missing.who,
-                            part->state == NGX_HTTP_JPP_PART_ANSWERED
-            ? part->dump.data : NULL, part->dump.len, missing.why);
-    }
 }
 
 

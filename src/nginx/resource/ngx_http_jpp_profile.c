@@ -28,9 +28,6 @@ typedef struct {
 } ngx_http_jpp_profile_t;
 
 
-static void ngx_http_jpp_profile_options(
-    const ngx_http_jpp_question_t *question,
-    const ngx_http_jpp_loc_conf_t *conf, jpp_report_options_t *options);
 static ngx_int_t ngx_http_jpp_profile_init(ngx_http_jpp_job_t *job, void *data);
 static ngx_int_t ngx_http_jpp_profile_asked(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
@@ -59,6 +56,7 @@ ngx_int_t
 ngx_http_jpp_profile(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
+    uint32_t                       *values;
     jpp_err_t                       err;
     jpp_worker_t                    worker;
     jpp_report_options_t            options;
@@ -70,7 +68,26 @@ ngx_http_jpp_profile(ngx_http_request_t *r,
     evidence = &question->resource->evidence;
     kind = &ngx_http_jpp_kinds[evidence->kind];
 
-    ngx_http_jpp_profile_options(question, conf, &options);
+    jpp_report_options_init(&options);
+
+    options.reader = evidence->reader;
+    options.prefers = evidence->prefers;
+    options.title = (const char *) question->resource->name.data;
+    options.args = question->args;
+    options.level = conf->gzip_level;
+
+    if (evidence->wall != NULL) {
+        values = options.args.values;
+
+        if (values[JPP_ARG_MODE] == JPP_MODE_WALL) {
+            options.reader = evidence->wall;
+        }
+
+        if (values[JPP_ARG_SECONDS] == 0) {
+            values[JPP_ARG_SECONDS] = ngx_min(NGX_HTTP_JPP_SECONDS,
+                                              options.args.max_seconds);
+        }
+    }
 
     /* a difference has two captures at least; workers are counted later */
 
@@ -93,40 +110,6 @@ ngx_http_jpp_profile(ngx_http_request_t *r,
 
     return ngx_http_jpp_job(r, question, &ngx_http_jpp_profile_handler,
                             &options);
-}
-
-
-static void
-ngx_http_jpp_profile_options(const ngx_http_jpp_question_t *question,
-    const ngx_http_jpp_loc_conf_t *conf, jpp_report_options_t *options)
-{
-    uint32_t                       *values;
-    const ngx_http_jpp_evidence_t  *evidence;
-
-    evidence = &question->resource->evidence;
-
-    jpp_report_options_init(options);
-
-    options->reader = evidence->reader;
-    options->prefers = evidence->prefers;
-    options->title = (const char *) question->resource->name.data;
-    options->args = question->args;
-    options->level = conf->gzip_level;
-
-    if (evidence->wall == NULL) {
-        return;
-    }
-
-    values = options->args.values;
-
-    if (values[JPP_ARG_MODE] == JPP_MODE_WALL) {
-        options->reader = evidence->wall;
-    }
-
-    if (values[JPP_ARG_SECONDS] == 0) {
-        values[JPP_ARG_SECONDS] = ngx_min(NGX_HTTP_JPP_SECONDS,
-                                          options->args.max_seconds);
-    }
 }
 
 

@@ -33,12 +33,9 @@ typedef struct {
 } ngx_http_jpp_count_t;
 
 
-static ngx_int_t ngx_http_jpp_count(ngx_http_request_t *r,
-    const ngx_http_jpp_resource_t *resource);
 static void ngx_http_jpp_count_end(void *data);
 static ngx_int_t ngx_http_jpp_admit(ngx_http_request_t *r,
     const ngx_http_jpp_path_t *path);
-static ngx_int_t ngx_http_jpp_refuse_internal(ngx_http_request_t *r);
 static void ngx_http_jpp_find(ngx_http_request_t *r, ngx_http_jpp_path_t *path);
 static void ngx_http_jpp_walk(ngx_str_t *rest, ngx_http_jpp_path_t *path);
 static ngx_uint_t ngx_http_jpp_segment(ngx_str_t *rest, const char *segment);
@@ -46,52 +43,46 @@ static ngx_int_t ngx_http_jpp_answer(ngx_http_request_t *r,
     const ngx_http_jpp_path_t *path);
 static ngx_uint_t ngx_http_jpp_is_shown(
     const ngx_http_jpp_question_t *question);
-static void ngx_http_jpp_for_jeprof(jpp_args_t *args,
-    const jpp_reader_t *reader);
 
 
 ngx_int_t
 ngx_http_jpp_handler(ngx_http_request_t *r)
 {
-    ngx_http_jpp_path_t  path;
+    ngx_http_cleanup_t    *cln;
+    ngx_http_jpp_path_t    path;
+    ngx_http_jpp_count_t  *count;
 
     /* profiles are for clients: not for SSI, nor for other locations */
 
     if (r != r->main || r->internal) {
-        return ngx_http_jpp_refuse_internal(r);
+        ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
+                      "jemalloc_pprof: not served to subrequests and internal "
+                      "redirects: \"%V\" must be asked for by the client",
+                      &r->uri);
+
+        if (r != r->main) {
+            return NGX_HTTP_NOT_FOUND;
+        }
+
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_INTERNAL);
     }
 
     ngx_http_jpp_find(r, &path);
 
-    if (ngx_http_jpp_count(r, path.resource) != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    return ngx_http_jpp_admit(r, &path);
-}
-
-
-/* Count R for RESOURCE, which may be NULL, as it ends. */
-
-static ngx_int_t
-ngx_http_jpp_count(ngx_http_request_t *r,
-    const ngx_http_jpp_resource_t *resource)
-{
-    ngx_http_cleanup_t    *cln;
-    ngx_http_jpp_count_t  *count;
+    /* Count R for RESOURCE, which may be NULL, as it ends. */
 
     cln = ngx_http_cleanup_add(r, sizeof(ngx_http_jpp_count_t));
     if (cln == NULL) {
-        return NGX_ERROR;
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
     count = cln->data;
     count->request = r;
-    count->resource = resource;
+    count->resource = path.resource;
 
     cln->handler = ngx_http_jpp_count_end;
 
-    return NGX_OK;
+    return ngx_http_jpp_admit(r, &path);
 }
 
 
@@ -179,22 +170,6 @@ ngx_http_jpp_admit(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
     }
 
     return ngx_http_jpp_answer(r, path);
-}
-
-
-static ngx_int_t
-ngx_http_jpp_refuse_internal(ngx_http_request_t *r)
-{
-    ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
-                  "jemalloc_pprof: not served to subrequests and internal "
-                  "redirects: \"%V\" must be asked for by the client",
-                  &r->uri);
-
-    if (r != r->main) {
-        return NGX_HTTP_NOT_FOUND;
-    }
-
-    return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_INTERNAL);
 }
 
 
@@ -292,6 +267,7 @@ ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
     bool                      is_known;
     jpp_err_t                 err;
     const jpp_reader_t       *reader;
+    const jpp_format_t       *legacy;
     ngx_http_jpp_question_t   question;
     ngx_http_jpp_loc_conf_t  *conf;
 
@@ -311,7 +287,17 @@ ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
     question.args.max_seconds = conf->max_seconds;
 
     if (path->is_for_jeprof) {
-        ngx_http_jpp_for_jeprof(&question.args, reader);
+        /* What has no form for jeprof says so, as it does for debug=1. */
+
+        legacy = reader != NULL ? jpp_format_legacy(reader) : NULL;
+
+        if (legacy != NULL) {
+            question.args.values[JPP_ARG_FORMAT] = (uint32_t) (legacy
+                                                               - jpp_formats);
+
+        } else {
+            question.args.values[JPP_ARG_DEBUG] = 1;
+        }
     }
 
     /* the first value of a key counts: the path's before the query's */
@@ -360,22 +346,4 @@ ngx_http_jpp_is_shown(const ngx_http_jpp_question_t *question)
     format = jpp_format_of(&question->args);
 
     return format->suffix == NULL || format->policy != NULL;
-}
-
-
-/* What has no form for jeprof says so, as it does for debug=1. */
-
-static void
-ngx_http_jpp_for_jeprof(jpp_args_t *args, const jpp_reader_t *reader)
-{
-    const jpp_format_t  *legacy;
-
-    legacy = reader != NULL ? jpp_format_legacy(reader) : NULL;
-
-    if (legacy != NULL) {
-        args->values[JPP_ARG_FORMAT] = (uint32_t) (legacy - jpp_formats);
-
-    } else {
-        args->values[JPP_ARG_DEBUG] = 1;
-    }
 }

@@ -37,7 +37,6 @@ static ngx_int_t ngx_http_jpp_stalls_wait(ngx_http_jpp_job_t *job,
 static ngx_uint_t ngx_http_jpp_stalls_has_worker(const ngx_http_jpp_job_t *job);
 static jpp_code_t ngx_http_jpp_stalls_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
-static void ngx_http_jpp_stalls_choose(ngx_http_jpp_job_t *job);
 static const char *const *ngx_http_jpp_stalls_comments(void *data,
     const jpp_profile_t *profile, jpp_arena_t *arena);
 static ngx_int_t ngx_http_jpp_stalls_written(ngx_http_jpp_job_t *job,
@@ -139,11 +138,34 @@ ngx_http_jpp_stalls_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 {
     ngx_http_jpp_stalls_t *stalls = job->state;
 
-    u_char            title[NGX_HTTP_JPP_STALLS_TITLE];
-    jpp_capture_t     capture;
-    struct timespec   now;
+    u_char               title[NGX_HTTP_JPP_STALLS_TITLE];
+    ngx_uint_t           i, n;
+    jpp_stall_t         *stall;
+    jpp_capture_t        capture;
+    jpp_selector_t       selector;
+    struct timespec      now;
+    ngx_http_jpp_row_t   row;
 
-    ngx_http_jpp_stalls_choose(job);
+    selector = jpp_args_selector(&job->question.args);
+
+    stalls->n = ngx_http_jpp_stall_list(stalls->stalls);
+
+    for (i = 0, n = 0; i < stalls->n; i++) {
+        stall = &stalls->stalls[i];
+
+        row.pid = stall->pid;
+        row.index = stall->index;
+        row.generation = stall->generation;
+
+        if (stall->time_nanos >= stalls->since
+            && ngx_http_jpp_is_chosen(&selector, &row,
+                                      ngx_http_jpp_self.generation))
+        {
+            stalls->stalls[n++] = *stall;
+        }
+    }
+
+    stalls->n = n;
 
     (void) ngx_snprintf(title, sizeof(title), "%V of nginx on %s%Z",
                         &job->question.resource->name, ngx_http_jpp_self.host);
@@ -168,39 +190,6 @@ ngx_http_jpp_stalls_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 
     return jpp_report(&job->arena, &ngx_http_jpp_self.symbols, &capture, 1,
                       &stalls->options, sink, &job->err);
-}
-
-
-static void
-ngx_http_jpp_stalls_choose(ngx_http_jpp_job_t *job)
-{
-    ngx_http_jpp_stalls_t *stalls = job->state;
-
-    ngx_uint_t           i, n;
-    jpp_stall_t         *stall;
-    jpp_selector_t       selector;
-    ngx_http_jpp_row_t   row;
-
-    selector = jpp_args_selector(&job->question.args);
-
-    stalls->n = ngx_http_jpp_stall_list(stalls->stalls);
-
-    for (i = 0, n = 0; i < stalls->n; i++) {
-        stall = &stalls->stalls[i];
-
-        row.pid = stall->pid;
-        row.index = stall->index;
-        row.generation = stall->generation;
-
-        if (stall->time_nanos >= stalls->since
-            && ngx_http_jpp_is_chosen(&selector, &row,
-                                      ngx_http_jpp_self.generation))
-        {
-            stalls->stalls[n++] = *stall;
-        }
-    }
-
-    stalls->n = n;
 }
 
 
