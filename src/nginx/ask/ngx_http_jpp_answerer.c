@@ -68,7 +68,6 @@ struct ngx_http_jpp_work_s {
 
 
 static void ngx_http_jpp_answerer_accept(ngx_event_t *ev);
-static void ngx_http_jpp_answerer_admit(ngx_socket_t s);
 static void ngx_http_jpp_answerer_failed(ngx_connection_t *c, ngx_err_t err);
 static void ngx_http_jpp_answerer_resume(ngx_event_t *ev);
 static void ngx_http_jpp_answerer_read(ngx_event_t *ev);
@@ -97,7 +96,6 @@ static void ngx_http_jpp_work_post(ngx_http_jpp_work_t *work);
 static void ngx_http_jpp_work_run(ngx_http_jpp_task_t *task);
 static ngx_uint_t ngx_http_jpp_work_begin(ngx_http_jpp_work_t *work);
 static void ngx_http_jpp_work_done(ngx_http_jpp_task_t *task);
-static void ngx_http_jpp_work_describe(ngx_http_jpp_work_t *work);
 static ngx_uint_t ngx_http_jpp_work_cancel(ngx_http_jpp_work_t *work);
 static void ngx_http_jpp_work_destroy(ngx_http_jpp_work_t *work);
 
@@ -180,6 +178,7 @@ failed:
 static void
 ngx_http_jpp_answerer_accept(ngx_event_t *ev)
 {
+    ngx_pid_t          pid;
     ngx_uint_t         n;
     ngx_socket_t       s;
     ngx_connection_t  *c;
@@ -207,24 +206,15 @@ ngx_http_jpp_answerer_accept(ngx_event_t *ev)
             return;
         }
 
-        ngx_http_jpp_answerer_admit(s);
-    }
-}
+        /* Strangers are closed at once, so that none keeps others waiting. */
 
-
-/* Strangers are closed at once, so that none keeps others waiting. */
-
-static void
-ngx_http_jpp_answerer_admit(ngx_socket_t s)
-{
-    ngx_pid_t  pid;
-
-    if (ngx_http_jpp_self.zone == NULL
-        || ngx_http_jpp_socket_process(s, &pid) != NGX_OK
-        || !ngx_http_jpp_registry_has(ngx_http_jpp_self.zone, pid)
-        || ngx_http_jpp_answerer_open(s) != NGX_OK)
-    {
-        (void) close(s);
+        if (ngx_http_jpp_self.zone == NULL
+            || ngx_http_jpp_socket_process(s, &pid) != NGX_OK
+            || !ngx_http_jpp_registry_has(ngx_http_jpp_self.zone, pid)
+            || ngx_http_jpp_answerer_open(s) != NGX_OK)
+        {
+            (void) close(s);
+        }
     }
 }
 
@@ -798,14 +788,34 @@ static void
 ngx_http_jpp_work_done(ngx_http_jpp_task_t *task)
 {
     ngx_queue_t           *q;
+    jpp_worker_t           was;
     ngx_http_jpp_work_t   *work;
+    jpp_message_reply_t   *reply;
     ngx_http_jpp_query_t  *query;
 
     work = (ngx_http_jpp_work_t *) task;
 
     ngx_queue_remove(&work->queue);
 
-    ngx_http_jpp_work_describe(work);
+    /* A change may have been made while the work waited. */
+
+    reply = &work->reply.reply;
+    was = reply->worker;
+
+    reply->n_resets = ngx_http_jpp_self.n_resets;
+
+    ngx_http_jpp_describe(&reply->worker);
+
+    if (work->is_worked && work->kind->is_sampled) {
+
+        /* of the dump: the source may be another by now */
+
+        reply->worker.sampler = was.sampler;
+    }
+
+    reply->worker.has_stats = was.has_stats;
+    reply->worker.stats = was.stats;
+    reply->worker.activity = was.activity;
 
     if (work->is_worked && work->kind->end != NULL) {
         work->kind->end(&work->reply);
@@ -827,34 +837,6 @@ ngx_http_jpp_work_done(ngx_http_jpp_task_t *task)
     }
 
     ngx_http_jpp_work_destroy(work);
-}
-
-
-/* A change may have been made while the work waited. */
-
-static void
-ngx_http_jpp_work_describe(ngx_http_jpp_work_t *work)
-{
-    jpp_worker_t          was;
-    jpp_message_reply_t  *reply;
-
-    reply = &work->reply.reply;
-    was = reply->worker;
-
-    reply->n_resets = ngx_http_jpp_self.n_resets;
-
-    ngx_http_jpp_describe(&reply->worker);
-
-    if (work->is_worked && work->kind->is_sampled) {
-
-        /* of the dump: the source may be another by now */
-
-        reply->worker.sampler = was.sampler;
-    }
-
-    reply->worker.has_stats = was.has_stats;
-    reply->worker.stats = was.stats;
-    reply->worker.activity = was.activity;
 }
 
 

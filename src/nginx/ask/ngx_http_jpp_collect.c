@@ -47,7 +47,6 @@ static void ngx_http_jpp_collect_tick(ngx_event_t *ev);
 static void ngx_http_jpp_collect_arm(ngx_http_jpp_collection_t *co);
 static ngx_msec_int_t ngx_http_jpp_collect_left(
     const ngx_http_jpp_collection_t *co);
-static void ngx_http_jpp_collect_complete(ngx_http_jpp_collection_t *co);
 static void ngx_http_jpp_collect_release(ngx_http_jpp_collection_t *co);
 static ngx_uint_t ngx_http_jpp_choose_list(ngx_http_jpp_row_t *rows,
     ngx_uint_t *generation);
@@ -367,10 +366,35 @@ ngx_http_jpp_collect_part(ngx_http_jpp_collection_t *co)
 void
 ngx_http_jpp_collect_proceed(ngx_event_t *ev)
 {
+    ngx_queue_t                *q;
+    ngx_http_jpp_reader_t      *reader;
     ngx_http_jpp_collection_t  *co;
 
     while ((co = ngx_http_jpp_collect_next(1)) != NULL) {
-        ngx_http_jpp_collect_complete(co);
+        co->is_complete = 1;
+
+        if (co->timer.timer_set) {
+            ngx_del_timer(&co->timer);
+        }
+
+        /* before the readers: none may get an answer from before the change */
+
+        if (co->kind->is_change && ngx_http_jpp_self.zone != NULL) {
+            ngx_http_jpp_registry_changed(ngx_http_jpp_self.zone);
+        }
+
+        while (!ngx_queue_empty(&co->readers)) {
+
+            q = ngx_queue_head(&co->readers);
+            ngx_queue_remove(q);
+
+            reader = ngx_queue_data(q, ngx_http_jpp_reader_t, queue);
+            reader->is_waiting = 0;
+
+            reader->ready(reader->data);
+        }
+
+        ngx_http_jpp_collect_release(co);
     }
 
     ngx_http_jpp_collect_schedule();
@@ -457,39 +481,6 @@ ngx_http_jpp_collect_left(const ngx_http_jpp_collection_t *co)
 {
     return (ngx_msec_int_t) (co->started + co->inquiry.delay + co->inquiry.wait
                              + co->inquiry.timeout - ngx_current_msec);
-}
-
-
-static void
-ngx_http_jpp_collect_complete(ngx_http_jpp_collection_t *co)
-{
-    ngx_queue_t            *q;
-    ngx_http_jpp_reader_t  *reader;
-
-    co->is_complete = 1;
-
-    if (co->timer.timer_set) {
-        ngx_del_timer(&co->timer);
-    }
-
-    /* before the readers: none may get an answer from before the change */
-
-    if (co->kind->is_change && ngx_http_jpp_self.zone != NULL) {
-        ngx_http_jpp_registry_changed(ngx_http_jpp_self.zone);
-    }
-
-    while (!ngx_queue_empty(&co->readers)) {
-
-        q = ngx_queue_head(&co->readers);
-        ngx_queue_remove(q);
-
-        reader = ngx_queue_data(q, ngx_http_jpp_reader_t, queue);
-        reader->is_waiting = 0;
-
-        reader->ready(reader->data);
-    }
-
-    ngx_http_jpp_collect_release(co);
 }
 
 

@@ -44,8 +44,6 @@ static ngx_int_t ngx_http_jpp_part_connect(ngx_http_jpp_part_t *part,
 static ngx_int_t ngx_http_jpp_part_no_socket(ngx_http_jpp_part_t *part,
     ngx_err_t err);
 static ngx_int_t ngx_http_jpp_part_no_connection(ngx_http_jpp_part_t *part);
-static ngx_int_t ngx_http_jpp_part_refused(ngx_http_jpp_part_t *part,
-    ngx_err_t err);
 static ngx_int_t ngx_http_jpp_part_wrong_process(ngx_http_jpp_part_t *part);
 static ngx_int_t ngx_http_jpp_part_send(ngx_http_jpp_part_t *part,
     ngx_socket_t s);
@@ -181,7 +179,34 @@ ngx_http_jpp_part_connect(ngx_http_jpp_part_t *part, ngx_socket_t *s)
     len = ngx_http_jpp_socket_name(&sun, part->row.pid, part->row.key);
 
     if (connect(*s, (struct sockaddr *) &sun, len) == -1) {
-        return ngx_http_jpp_part_refused(part, ngx_errno);
+        switch (ngx_errno) {
+
+        case NGX_EAGAIN:
+            (void) jpp_err_set(&part->reply.err, JPP_ERR_LATE,
+                               "it accepts no connections: it is stopped or "
+                               "overloaded");
+            return NGX_AGAIN;
+
+        case NGX_ECONNREFUSED:
+            (void) jpp_err_set(&part->reply.err, JPP_ERR_GONE,
+                               "it no longer listens, so it has exited");
+
+            /*
+             * it was killed, and its pid may belong to another process by now
+             */
+
+            ngx_http_jpp_registry_clear(ngx_http_jpp_self.zone, &part->row, 1);
+
+            return NGX_ERROR;
+
+        default:
+
+            /* this says nothing about the worker */
+
+            (void) jpp_err_sys(&part->reply.err, ngx_errno, "cannot query it");
+
+            return NGX_ERROR;
+        }
     }
 
     return ngx_http_jpp_socket_process(*s, &pid) == NGX_OK
@@ -228,38 +253,6 @@ ngx_http_jpp_part_no_connection(ngx_http_jpp_part_t *part)
                        "worker_connections)");
 
     return NGX_ERROR;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_part_refused(ngx_http_jpp_part_t *part, ngx_err_t err)
-{
-    switch (err) {
-
-    case NGX_EAGAIN:
-        (void) jpp_err_set(&part->reply.err, JPP_ERR_LATE,
-                           "it accepts no connections: it is stopped or "
-                           "overloaded");
-        return NGX_AGAIN;
-
-    case NGX_ECONNREFUSED:
-        (void) jpp_err_set(&part->reply.err, JPP_ERR_GONE,
-                           "it no longer listens, so it has exited");
-
-        /* it was killed, and its pid may belong to another process by now */
-
-        ngx_http_jpp_registry_clear(ngx_http_jpp_self.zone, &part->row, 1);
-
-        return NGX_ERROR;
-
-    default:
-
-        /* this says nothing about the worker */
-
-        (void) jpp_err_sys(&part->reply.err, err, "cannot query it");
-
-        return NGX_ERROR;
-    }
 }
 
 

@@ -37,7 +37,6 @@ typedef struct {
 
 static ngx_int_t ngx_http_jpp_thread_start(ngx_http_jpp_lane_t *lane,
     ngx_http_jpp_task_t *task);
-static ngx_int_t ngx_http_jpp_thread_has_room(void);
 static void *ngx_http_jpp_thread_main(void *data);
 static ngx_int_t ngx_http_jpp_thread_woken(void);
 static void ngx_http_jpp_thread_done(ngx_event_t *ev);
@@ -183,33 +182,7 @@ ngx_http_jpp_thread_exit(ngx_cycle_t *cycle)
 static ngx_int_t
 ngx_http_jpp_thread_start(ngx_http_jpp_lane_t *lane, ngx_http_jpp_task_t *task)
 {
-    int  err;
-
-    if (ngx_http_jpp_thread_has_room() != NGX_OK) {
-        return NGX_ERROR;
-    }
-
-    lane->is_done = 0;
-    lane->running = task;
-
-    err = jpp_thread_start(NGX_HTTP_JPP_STACK, ngx_http_jpp_thread_main, lane,
-                           NULL);
-
-    if (err) {
-        lane->running = NULL;
-
-        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, err,
-                      "jemalloc_pprof: pthread_create() failed");
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_thread_has_room(void)
-{
+    int      err;
     void    *p;
     size_t   size;
 
@@ -226,6 +199,20 @@ ngx_http_jpp_thread_has_room(void)
     }
 
     (void) munmap(p, size);
+
+    lane->is_done = 0;
+    lane->running = task;
+
+    err = jpp_thread_start(NGX_HTTP_JPP_STACK, ngx_http_jpp_thread_main, lane,
+                           NULL);
+
+    if (err) {
+        lane->running = NULL;
+
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, err,
+                      "jemalloc_pprof: pthread_create() failed");
+        return NGX_ERROR;
+    }
 
     return NGX_OK;
 }
