@@ -201,20 +201,6 @@ ngx_http_jpp_serving_name_server(const ngx_http_core_srv_conf_t *cscf)
 
 
 /* The location of R, which JLCF is of; by USCF, if that is not NULL. */
-static ngx_inline uint32_t
-ngx_http_jpp_serving_name_location(const ngx_http_request_t *r,
-    ngx_http_jpp_loc_conf_t *jlcf, const ngx_http_upstream_srv_conf_t *uscf)
-{
-    uint32_t            owner;
-    ngx_http_jpp_by_t  *by;
-
-    by = &jlcf->owners[uscf != NULL];
-    owner = __atomic_load_n(&by->owner, __ATOMIC_RELAXED);
-
-    return owner != JPP_OWNER_NONE && by->upstream == uscf
-           ? owner
-           : ngx_http_jpp_serving_name_another(r, by, uscf);
-}
 
 
 /*
@@ -480,14 +466,10 @@ typedef struct {
 } ngx_http_jpp_serving_last_t;
 
 
-static uint32_t ngx_http_jpp_serving_new(const ngx_connection_t *c,
-    uintptr_t *waits);
 static uint32_t ngx_http_jpp_serving_open(const ngx_connection_t *c);
 static ngx_http_log_ctx_t *ngx_http_jpp_serving_log(const ngx_connection_t *c);
 static uint32_t ngx_http_jpp_serving_of(const ngx_http_log_ctx_t *ctx,
     uintptr_t *waits);
-static const ngx_http_connection_t *ngx_http_jpp_serving_http(
-    const ngx_connection_t *c);
 static ngx_http_core_srv_conf_t *ngx_http_jpp_serving_default(
     const ngx_connection_t *c);
 
@@ -558,7 +540,16 @@ ngx_http_jpp_serving_served(uint32_t index, const uintptr_t *words, uint32_t n,
     }
 
     if (c->number == 0) {
-        return ngx_http_jpp_serving_new(c, waits);
+        /* It was just accepted, or it listens. */
+
+        if (c->read->accept) {
+            *waits = JPP_SERVING_OTHERS;
+            return JPP_OWNER_NONE;
+        }
+
+        *waits = JPP_SERVING_NEXT;
+
+        return JPP_OWNER_ACCEPT;
     }
 
     ctx = ngx_http_jpp_serving_log(c);
@@ -603,22 +594,6 @@ ngx_http_jpp_serving_served(uint32_t index, const uintptr_t *words, uint32_t n,
 }
 
 
-/* It was just accepted, or it listens. */
-
-static uint32_t
-ngx_http_jpp_serving_new(const ngx_connection_t *c, uintptr_t *waits)
-{
-    if (c->read->accept) {
-        *waits = JPP_SERVING_OTHERS;
-        return JPP_OWNER_NONE;
-    }
-
-    *waits = JPP_SERVING_NEXT;
-
-    return JPP_OWNER_ACCEPT;
-}
-
-
 /* Until it is used again, one that was closed says where it came from. */
 
 uint32_t
@@ -654,6 +629,7 @@ static uint32_t
 ngx_http_jpp_serving_open(const ngx_connection_t *c)
 {
     uint32_t                      owner;
+    const void                   *data;
     ngx_http_core_srv_conf_t     *cscf;
     const ngx_http_connection_t  *hc;
     ngx_http_jpp_serving_last_t  *last;
@@ -670,7 +646,20 @@ ngx_http_jpp_serving_open(const ngx_connection_t *c)
         return owner;
     }
 
-    hc = ngx_http_jpp_serving_http(c);
+    /* What C, which has no request, was accepted with; NULL: something else. */
+
+    data = c->data;
+
+#if (NGX_HTTP_V2)
+    if (ngx_http_jpp_serving_http2_is(c)) {
+        data = ((const ngx_http_v2_connection_t *) data)->http_connection;
+    }
+#endif
+
+    hc = ngx_http_jpp_serving_holds(c->pool, data,
+                                    sizeof(ngx_http_connection_t))
+         ? data : NULL;
+
     cscf = hc != NULL
            ? ngx_http_jpp_serving_name_find(hc->conf_ctx) : NULL;
 
@@ -702,8 +691,11 @@ ngx_http_jpp_serving_open(const ngx_connection_t *c)
 uint32_t
 ngx_http_jpp_serving_request(ngx_http_request_t *r, uintptr_t *waits)
 {
-    ngx_http_upstream_t      *u;
-    ngx_http_jpp_loc_conf_t  *jlcf;
+    uint32_t                             owner;
+    ngx_http_jpp_by_t                   *by;
+    ngx_http_upstream_t                 *u;
+    ngx_http_jpp_loc_conf_t             *jlcf;
+    const ngx_http_upstream_srv_conf_t  *uscf;
 
     jlcf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
@@ -718,8 +710,13 @@ ngx_http_jpp_serving_request(ngx_http_request_t *r, uintptr_t *waits)
 
     u = r->upstream;
 
-    return ngx_http_jpp_serving_name_location(r, jlcf,
-               u != NULL && u->cleanup != NULL ? u->upstream : NULL);
+    uscf = u != NULL && u->cleanup != NULL ? u->upstream : NULL;
+    by = &jlcf->owners[uscf != NULL];
+    owner = __atomic_load_n(&by->owner, __ATOMIC_RELAXED);
+
+    return owner != JPP_OWNER_NONE && by->upstream == uscf
+           ? owner
+           : ngx_http_jpp_serving_name_another(r, by, uscf);
 }
 
 
@@ -781,27 +778,6 @@ ngx_http_jpp_serving_of(const ngx_http_log_ctx_t *ctx, uintptr_t *waits)
     }
 
     return ngx_http_jpp_serving_request(current, waits);
-}
-
-
-/* What C, which has no request, was accepted with; NULL: something else. */
-
-static const ngx_http_connection_t *
-ngx_http_jpp_serving_http(const ngx_connection_t *c)
-{
-    const void  *data;
-
-    data = c->data;
-
-#if (NGX_HTTP_V2)
-    if (ngx_http_jpp_serving_http2_is(c)) {
-        data = ((const ngx_http_v2_connection_t *) data)->http_connection;
-    }
-#endif
-
-    return ngx_http_jpp_serving_holds(c->pool, data,
-                                      sizeof(ngx_http_connection_t))
-           ? data : NULL;
 }
 
 

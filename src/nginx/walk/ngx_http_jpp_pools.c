@@ -20,7 +20,6 @@
 static ngx_http_jpp_walk_t *ngx_http_jpp_walk_create(
     ngx_http_jpp_reply_t *reply);
 static ngx_int_t ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk);
-static void ngx_http_jpp_walk_give_up(ngx_http_jpp_walk_t *walk);
 static ngx_int_t ngx_http_jpp_walk_connections(ngx_http_jpp_walk_t *walk);
 static void ngx_http_jpp_walk_connection(ngx_http_jpp_walk_t *walk,
     ngx_connection_t *c);
@@ -208,6 +207,11 @@ ngx_http_jpp_pools_release(ngx_http_jpp_reply_t *reply)
 static ngx_int_t
 ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk)
 {
+    ngx_uint_t              i, n;
+    ngx_connection_t       *c;
+    const ngx_cycle_t      *cycle;
+    ngx_http_jpp_phase_pt   phase;
+
     walk->work = 0;
     walk->knows_free = 0;
 
@@ -220,7 +224,33 @@ ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk)
                 return NGX_AGAIN;
             }
 
-            ngx_http_jpp_walk_give_up(walk);
+            /* Without memory the rest is only counted. */
+
+            ngx_http_jpp_rests_end(walk);
+
+            cycle = walk->cycle;
+            n = cycle->connections != NULL ? cycle->connection_n : 0;
+
+            walk->knows_free = 0;
+
+            phase = ngx_http_jpp_phases[walk->phase];
+
+            /* from the slot after the last that was seen */
+
+            for (i = phase == ngx_http_jpp_config_walk ? 0
+                     : phase == ngx_http_jpp_walk_connections ? walk->next : n;
+                 i < n;
+                 i++)
+            {
+                c = &cycle->connections[i];
+
+                walk->table.facts.n_missed +=
+                    ngx_http_jpp_walk_is_used(walk, c) && c->pool != NULL
+                    && c->pool != cycle->pool;
+            }
+
+            (void) ngx_http_jpp_slots_walk(walk);
+
             break;
         }
 
@@ -229,43 +259,6 @@ ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk)
     }
 
     return NGX_OK;
-}
-
-
-/* Without memory the rest is only counted. */
-
-static void
-ngx_http_jpp_walk_give_up(ngx_http_jpp_walk_t *walk)
-{
-    ngx_uint_t              i, n;
-    ngx_connection_t       *c;
-    const ngx_cycle_t      *cycle;
-    ngx_http_jpp_phase_pt   phase;
-
-    ngx_http_jpp_rests_end(walk);
-
-    cycle = walk->cycle;
-    n = cycle->connections != NULL ? cycle->connection_n : 0;
-
-    walk->knows_free = 0;
-
-    phase = ngx_http_jpp_phases[walk->phase];
-
-    /* from the slot after the last that was seen */
-
-    for (i = phase == ngx_http_jpp_config_walk ? 0
-             : phase == ngx_http_jpp_walk_connections ? walk->next : n;
-         i < n;
-         i++)
-    {
-        c = &cycle->connections[i];
-
-        walk->table.facts.n_missed +=
-            ngx_http_jpp_walk_is_used(walk, c) && c->pool != NULL
-            && c->pool != cycle->pool;
-    }
-
-    (void) ngx_http_jpp_slots_walk(walk);
 }
 
 

@@ -29,12 +29,8 @@ static void ngx_http_jpp_buffers_tls(ngx_http_jpp_walk_t *walk,
     const ngx_connection_t *c);
 static void ngx_http_jpp_buffers_upstream(ngx_http_jpp_walk_t *walk,
     const ngx_http_upstream_t *u);
-static void ngx_http_jpp_buffers_to_upstream(ngx_http_jpp_walk_t *walk,
-    const ngx_http_upstream_t *u);
 static void ngx_http_jpp_buffers_buf(ngx_http_jpp_walk_t *walk,
     const ngx_buf_t *b, jpp_pools_class_t class);
-static void ngx_http_jpp_output_copy_filter(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *r, uint32_t upstream);
 static void ngx_http_jpp_output_chain(ngx_http_jpp_walk_t *walk,
     const ngx_http_request_t *r, const ngx_chain_t *cl, uint32_t upstream);
 static uint32_t ngx_http_jpp_output_filler(ngx_http_jpp_walk_t *walk,
@@ -149,7 +145,22 @@ ngx_http_jpp_buffers_request(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r,
     {
         ngx_http_jpp_buffers_upstream(walk, r->upstream);
         walk->scope.owner = 0;
-        ngx_http_jpp_buffers_to_upstream(walk, r->upstream);
+
+        /*
+         * A part of the body that is in a file is copied into a buffer of its
+         * own.
+         */
+
+        ngx_http_jpp_buffers_buf(walk, r->upstream->output.buf, JPP_POOLS_BODY);
+
+        ngx_http_jpp_scope_mark_chain(walk, r->upstream->output.in,
+                                      JPP_POOLS_BODY);
+        ngx_http_jpp_scope_mark_chain(walk, r->upstream->output.busy,
+                                      JPP_POOLS_BODY);
+        ngx_http_jpp_scope_mark_chain(walk, r->upstream->output.free,
+                                      JPP_POOLS_BODY);
+        ngx_http_jpp_scope_mark_chain(walk, r->upstream->writer.out,
+                                      JPP_POOLS_BODY);
     }
 
     walk->scope.owner = 0;
@@ -194,21 +205,6 @@ ngx_http_jpp_buffers_upstream(ngx_http_jpp_walk_t *walk,
 }
 
 
-/* A part of the body that is in a file is copied into a buffer of its own. */
-
-static void
-ngx_http_jpp_buffers_to_upstream(ngx_http_jpp_walk_t *walk,
-    const ngx_http_upstream_t *u)
-{
-    ngx_http_jpp_buffers_buf(walk, u->output.buf, JPP_POOLS_BODY);
-
-    ngx_http_jpp_scope_mark_chain(walk, u->output.in, JPP_POOLS_BODY);
-    ngx_http_jpp_scope_mark_chain(walk, u->output.busy, JPP_POOLS_BODY);
-    ngx_http_jpp_scope_mark_chain(walk, u->output.free, JPP_POOLS_BODY);
-    ngx_http_jpp_scope_mark_chain(walk, u->writer.out, JPP_POOLS_BODY);
-}
-
-
 static void
 ngx_http_jpp_buffers_buf(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b,
     jpp_pools_class_t class)
@@ -228,6 +224,8 @@ void
 ngx_http_jpp_output_request(ngx_http_jpp_walk_t *walk,
     const ngx_http_request_t *r, uint32_t upstream)
 {
+    ngx_uint_t                           index;
+    const ngx_output_chain_ctx_t        *ctx;
     const ngx_http_postponed_request_t  *pr;
 
     ngx_http_jpp_output_chain(walk, r, r->out, upstream);
@@ -242,17 +240,6 @@ ngx_http_jpp_output_request(ngx_http_jpp_walk_t *walk,
 
         ngx_http_jpp_output_chain(walk, r, pr->out, upstream);
     }
-
-    ngx_http_jpp_output_copy_filter(walk, r, upstream);
-}
-
-
-static void
-ngx_http_jpp_output_copy_filter(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *r, uint32_t upstream)
-{
-    ngx_uint_t                     index;
-    const ngx_output_chain_ctx_t  *ctx;
 
     index = ngx_http_copy_filter_module.ctx_index;
 

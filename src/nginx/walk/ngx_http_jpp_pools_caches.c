@@ -21,7 +21,6 @@ typedef struct {
 } ngx_http_jpp_list_t;
 
 
-static void ngx_http_jpp_caches_list(const ngx_cycle_t *cycle);
 static void ngx_http_jpp_caches_location(void *data,
     const ngx_http_core_loc_conf_t *clcf);
 static void ngx_http_jpp_location(const ngx_http_core_loc_conf_t *clcf,
@@ -64,13 +63,24 @@ static const ngx_cycle_t    *ngx_http_jpp_listed;
 ngx_int_t
 ngx_http_jpp_caches_walk(ngx_http_jpp_walk_t *walk)
 {
-    ngx_int_t               rc;
-    ngx_uint_t              i, n_files, n;
-    ngx_resolver_t         *resolver;
-    ngx_open_file_cache_t  *cache;
+    ngx_int_t                   rc;
+    ngx_uint_t                  i, n_files, n;
+    ngx_resolver_t             *resolver;
+    ngx_open_file_cache_t      *cache;
+    ngx_http_core_main_conf_t  *cmcf;
 
     if (ngx_http_jpp_listed != walk->cycle) {
-        ngx_http_jpp_caches_list(walk->cycle);
+        ngx_http_jpp_listed = walk->cycle;
+        ngx_http_jpp_files.n = 0;
+        ngx_http_jpp_resolvers.n = 0;
+
+        cmcf = ngx_http_cycle_get_module_main_conf(walk->cycle,
+                                                   ngx_http_core_module);
+
+        if (cmcf != NULL) {
+            ngx_http_jpp_each_location(cmcf, ngx_http_jpp_caches_location,
+                                       NULL);
+        }
     }
 
     n_files = ngx_http_jpp_files.n;
@@ -246,23 +256,6 @@ ngx_http_jpp_caches_add(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
     (void) jpp_pools_add(&walk->table,
                          jpp_pools_owner(&walk->table, kind, 0, 0, 0),
                          JPP_POOLS_ITSELF, 0, 1, bytes, 0);
-}
-
-
-static void
-ngx_http_jpp_caches_list(const ngx_cycle_t *cycle)
-{
-    ngx_http_core_main_conf_t  *cmcf;
-
-    ngx_http_jpp_listed = cycle;
-    ngx_http_jpp_files.n = 0;
-    ngx_http_jpp_resolvers.n = 0;
-
-    cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
-
-    if (cmcf != NULL) {
-        ngx_http_jpp_each_location(cmcf, ngx_http_jpp_caches_location, NULL);
-    }
 }
 
 

@@ -241,8 +241,6 @@ typedef struct {
 
 static ngx_int_t ngx_http_jpp_http_log(ngx_http_jpp_walk_t *walk,
     ngx_connection_t *c, ngx_http_jpp_found_t *found);
-static void ngx_http_jpp_http_data(ngx_http_jpp_walk_t *walk,
-    ngx_connection_t *c, ngx_http_jpp_found_t *found);
 static ngx_http_core_srv_conf_t *ngx_http_jpp_http_closing(
     ngx_http_jpp_walk_t *walk, const ngx_connection_t *c);
 
@@ -304,6 +302,7 @@ static ngx_int_t
 ngx_http_jpp_http_log(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     ngx_http_jpp_found_t *found)
 {
+    void                *first;
     ngx_http_request_t  *r;
     ngx_http_log_ctx_t  *ctx;
 
@@ -339,50 +338,41 @@ ngx_http_jpp_http_log(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     found->cscf = ngx_http_jpp_request_server(walk, c->data);
 
     if (found->cscf == NULL) {
-        ngx_http_jpp_http_data(walk, c, found);
+        /*
+         * Without a request: data may be that of one which is no more, while
+         * the end of TLS is waited for.
+         */
+
+        first = ngx_http_jpp_scope_has(walk, c->data, sizeof(void *))
+                ? *(void **) c->data : NULL;
+
+        if (ngx_http_jpp_http3_is(c)) {
+            found->cscf = ngx_http_jpp_request_server(walk, first);
+
+            if (found->cscf == NULL) {
+                found->cscf = ngx_http_jpp_http3_server(walk, c);
+            }
+
+        } else {
+            found->kind = JPP_POOLS_CLOSING;
+
+#if (NGX_HTTP_V2)
+            found->http2 = first == c
+                           ? ngx_http_jpp_http2_of(walk, c, &found->cscf)
+                           : NULL;
+
+            if (found->http2 != NULL) {
+                found->kind = JPP_POOLS_HTTP2;
+            }
+#endif
+        }
+
+        if (found->cscf == NULL) {
+            found->cscf = ngx_http_jpp_http_closing(walk, c);
+        }
     }
 
     return NGX_OK;
-}
-
-
-/*
- * Without a request: data may be that of one which is no more, while the end of
- * TLS is waited for.
- */
-
-static void
-ngx_http_jpp_http_data(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
-    ngx_http_jpp_found_t *found)
-{
-    void  *first;
-
-    first = ngx_http_jpp_scope_has(walk, c->data, sizeof(void *))
-            ? *(void **) c->data : NULL;
-
-    if (ngx_http_jpp_http3_is(c)) {
-        found->cscf = ngx_http_jpp_request_server(walk, first);
-
-        if (found->cscf == NULL) {
-            found->cscf = ngx_http_jpp_http3_server(walk, c);
-        }
-
-    } else {
-        found->kind = JPP_POOLS_CLOSING;
-
-#if (NGX_HTTP_V2)
-        found->http2 = first == c
-                       ? ngx_http_jpp_http2_of(walk, c, &found->cscf) : NULL;
-
-        if (found->http2 != NULL) {
-            found->kind = JPP_POOLS_HTTP2;
-        }
-#endif
-    }
-
-    if (found->cscf == NULL) {
-        found->cscf = ngx_http_jpp_http_closing(walk, c);
-    }
 }
 
 

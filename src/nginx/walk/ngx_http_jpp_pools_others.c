@@ -13,10 +13,6 @@ extern ngx_module_t  ngx_http_upstream_keepalive_module
     __attribute__((weak));
 
 
-static uint32_t ngx_http_jpp_others_late(ngx_http_jpp_walk_t *walk,
-    const ngx_connection_t *c, uint32_t owner);
-static void ngx_http_jpp_others_connection(ngx_http_jpp_walk_t *walk,
-    ngx_connection_t *c);
 static void ngx_http_jpp_others_see(ngx_http_jpp_walk_t *walk,
     ngx_connection_t *c, uint32_t owner, ngx_uint_t is_peer);
 static uint32_t ngx_http_jpp_others_owner(ngx_http_jpp_walk_t *walk,
@@ -90,7 +86,7 @@ ngx_http_jpp_others_postpone(ngx_http_jpp_walk_t *walk,
 ngx_int_t
 ngx_http_jpp_others_walk(ngx_http_jpp_walk_t *walk)
 {
-    uint32_t           slot;
+    uint32_t           slot, owner;
     ngx_connection_t  *c;
 
     while (walk->next < jpp_vec_count(walk->others, uint32_t)) {
@@ -108,32 +104,25 @@ ngx_http_jpp_others_walk(ngx_http_jpp_walk_t *walk)
             && c->pool != NULL && c->pool != walk->cycle->pool
             && ngx_http_jpp_others_count(walk, c))
         {
-            ngx_http_jpp_others_connection(walk, c);
+            owner = ngx_http_jpp_others_owner(walk, c);
+
+            if (owner != 0) {
+                /*
+                 * another may share its pool: two sockets of a timer that came
+                 * late
+                 */
+
+                if (c->log != walk->cycle->log) {
+                    ngx_http_jpp_others_client(walk, c, c->log, c->pool, 0,
+                                               NULL);
+                }
+
+                ngx_http_jpp_others_see(walk, c, owner, 1);
+            }
         }
     }
 
     return NGX_OK;
-}
-
-
-static void
-ngx_http_jpp_others_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
-{
-    uint32_t  owner;
-
-    owner = ngx_http_jpp_others_owner(walk, c);
-
-    if (owner == 0) {
-        return;
-    }
-
-    /* another may share its pool: two sockets of a timer that came late */
-
-    if (c->log != walk->cycle->log) {
-        ngx_http_jpp_others_client(walk, c, c->log, c->pool, 0, NULL);
-    }
-
-    ngx_http_jpp_others_see(walk, c, owner, 1);
 }
 
 
@@ -168,10 +157,10 @@ ngx_http_jpp_others_see(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
 static uint32_t
 ngx_http_jpp_others_owner(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 {
-    uint32_t                       pos;
+    uint32_t                       pos, upstream;
     const ngx_connection_t        *accepted;
-    ngx_http_upstream_srv_conf_t  *uscf;
     const ngx_http_jpp_client_t   *client;
+    ngx_http_upstream_srv_conf_t  *uscf;
 
     pos = 0;
     client = ngx_http_jpp_keyed_next(&walk->clients, c->log, &pos);
@@ -190,7 +179,22 @@ ngx_http_jpp_others_owner(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
             }
 
             if (client->owner != 0) {
-                return ngx_http_jpp_others_late(walk, c, client->owner);
+                /*
+                 * Where a walk takes more than a slice, C may have been
+                 * connected after its client, OWNER, was seen. The handler of
+                 * upstreams follows its data, too.
+                 */
+
+                if (ngx_http_jpp_others_handler == NULL
+                    || c->read->handler != ngx_http_jpp_others_handler
+                    || c->data == NULL)
+                {
+                    return client->owner;
+                }
+
+                upstream = ngx_http_jpp_owner_upstream(walk, c->data);
+
+                return upstream != 0 ? upstream : client->owner;
             }
         }
     }
@@ -203,30 +207,6 @@ ngx_http_jpp_others_owner(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
     }
 
     return ngx_http_jpp_others_module(walk, c);
-}
-
-
-/*
- * Where a walk takes more than a slice, C may have been connected after its
- * client, OWNER, was seen.  The handler of upstreams follows its data, too.
- */
-
-static uint32_t
-ngx_http_jpp_others_late(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c,
-    uint32_t owner)
-{
-    uint32_t  upstream;
-
-    if (ngx_http_jpp_others_handler == NULL
-        || c->read->handler != ngx_http_jpp_others_handler
-        || c->data == NULL)
-    {
-        return owner;
-    }
-
-    upstream = ngx_http_jpp_owner_upstream(walk, c->data);
-
-    return upstream != 0 ? upstream : owner;
 }
 
 

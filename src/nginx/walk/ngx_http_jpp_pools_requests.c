@@ -20,8 +20,6 @@ static void ngx_http_jpp_request_tree(ngx_http_jpp_walk_t *walk,
     ngx_http_request_t *r, ngx_http_jpp_see_pt see);
 static void ngx_http_jpp_request_branch(ngx_http_jpp_walk_t *walk,
     ngx_http_request_t *r, ngx_http_jpp_see_pt see, ngx_uint_t depth);
-static void ngx_http_jpp_request_unlisted(ngx_http_jpp_walk_t *walk,
-    ngx_http_request_t *r, ngx_http_jpp_see_pt see);
 static ngx_uint_t ngx_http_jpp_request_is_listed(ngx_http_jpp_walk_t *walk,
     const ngx_http_request_t *sr, const ngx_http_request_t *r);
 static ngx_uint_t ngx_http_jpp_request_is_sub(ngx_http_jpp_walk_t *walk,
@@ -103,8 +101,9 @@ static void
 ngx_http_jpp_request_tree(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r,
     ngx_http_jpp_see_pt see)
 {
-    ngx_uint_t           depth;
-    ngx_http_request_t  *sr;
+    ngx_uint_t                 depth;
+    ngx_http_request_t        *sr;
+    const ngx_http_cleanup_t  *cln;
 
     ngx_http_jpp_request_branch(walk, r, see, 0);
 
@@ -122,18 +121,9 @@ ngx_http_jpp_request_tree(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r,
         sr = sr->parent;
     }
 
-    ngx_http_jpp_request_unlisted(walk, r, see);
-}
-
-
-/* Slices of a large file are very many, and so may the parts of a page be. */
-
-static void
-ngx_http_jpp_request_unlisted(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r,
-    ngx_http_jpp_see_pt see)
-{
-    ngx_http_request_t        *sr;
-    const ngx_http_cleanup_t  *cln;
+    /*
+     * Slices of a large file are very many, and so may the parts of a page be.
+     */
 
     for (cln = r->cleanup;
          !ngx_http_jpp_scope_is_spent(walk)

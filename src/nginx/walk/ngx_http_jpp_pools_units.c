@@ -15,8 +15,6 @@
 #endif
 
 
-static void ngx_http_jpp_unit_connection(ngx_http_jpp_walk_t *walk,
-    jpp_pools_unit_t *unit, const ngx_connection_t *c);
 static void ngx_http_jpp_unit_request(ngx_http_jpp_walk_t *walk,
     jpp_pools_unit_t *unit, ngx_http_request_t *r);
 static void ngx_http_jpp_unit_queues(jpp_pools_unit_t *unit,
@@ -94,18 +92,6 @@ ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, ngx_uint_t is_request,
         return;
     }
 
-    ngx_http_jpp_unit_connection(walk, unit, c);
-
-    if (r != NULL) {
-        ngx_http_jpp_unit_request(walk, unit, r);
-    }
-}
-
-
-static void
-ngx_http_jpp_unit_connection(ngx_http_jpp_walk_t *walk, jpp_pools_unit_t *unit,
-    const ngx_connection_t *c)
-{
     walk->work++;
 
     unit->protocol = ngx_http_jpp_protocols[
@@ -136,6 +122,10 @@ ngx_http_jpp_unit_connection(ngx_http_jpp_walk_t *walk, jpp_pools_unit_t *unit,
     {
         unit->client_len = ngx_min(c->addr_text.len, JPP_POOLS_CLIENT);
         ngx_memcpy(unit->client, c->addr_text.data, unit->client_len);
+    }
+
+    if (r != NULL) {
+        ngx_http_jpp_unit_request(walk, unit, r);
     }
 }
 

@@ -81,8 +81,6 @@ static void ngx_http_jpp_functions_slots(ngx_http_jpp_gather_t *gather,
     const char *name, const void *table, ngx_uint_t type);
 static void ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
     ngx_http_core_main_conf_t *cmcf);
-static void ngx_http_jpp_functions_variables(ngx_http_jpp_gather_t *gather,
-    ngx_http_core_main_conf_t *cmcf);
 static void ngx_http_jpp_functions_variable(ngx_http_jpp_gather_t *gather,
     ngx_http_variable_t *v);
 static void ngx_http_jpp_functions_location(void *data,
@@ -162,37 +160,6 @@ static const char *const  ngx_http_jpp_phases[NGX_HTTP_LOG_PHASE + 1] = {
 };
 
 
-/*
- * Add every function that a table of this cycle points to.
- *
- * The best name of a function comes first.
- */
-
-static void
-ngx_http_jpp_functions(ngx_http_jpp_gather_t *gather)
-{
-    ngx_uint_t                  i;
-    ngx_cycle_t                *cycle;
-    ngx_http_core_main_conf_t  *cmcf;
-
-    cycle = (ngx_cycle_t *) ngx_cycle;
-
-    for (i = 0; cycle->modules[i] != NULL; i++) {
-        ngx_http_jpp_functions_module(gather, cycle->modules[i]);
-    }
-
-    gather->owner = NULL;
-
-    cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
-
-    if (cmcf != NULL) {
-        ngx_http_jpp_functions_http(gather, cmcf);
-    }
-
-    ngx_http_jpp_functions_upstreams(gather);
-}
-
-
 static void
 ngx_http_jpp_functions_module(ngx_http_jpp_gather_t *gather,
     ngx_module_t *module)
@@ -249,7 +216,10 @@ ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
     ngx_http_core_main_conf_t *cmcf)
 {
     ngx_uint_t            i, k, n;
+    ngx_hash_t           *hash;
+    ngx_hash_elt_t       *elt;
     ngx_http_handler_pt  *handlers;
+    ngx_http_variable_t  *v;
 
     for (i = 0; i <= NGX_HTTP_LOG_PHASE; i++) {
         handlers = cmcf->phases[i].handlers.elts;
@@ -271,22 +241,7 @@ ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
                       ngx_http_jpp_code(ngx_http_top_request_body_filter),
                       "first request body filter");
 
-    ngx_http_jpp_functions_variables(gather, cmcf);
-
-    ngx_http_jpp_each_location(cmcf, ngx_http_jpp_functions_location, gather);
-}
-
-
-/* Indexed variables are in an array, the others in a hash. */
-
-static void
-ngx_http_jpp_functions_variables(ngx_http_jpp_gather_t *gather,
-    ngx_http_core_main_conf_t *cmcf)
-{
-    ngx_uint_t            i;
-    ngx_hash_t           *hash;
-    ngx_hash_elt_t       *elt;
-    ngx_http_variable_t  *v;
+    /* Indexed variables are in an array, the others in a hash. */
 
     v = cmcf->variables.elts;
 
@@ -305,6 +260,8 @@ ngx_http_jpp_functions_variables(ngx_http_jpp_gather_t *gather,
             ngx_http_jpp_functions_variable(gather, elt->value);
         }
     }
+
+    ngx_http_jpp_each_location(cmcf, ngx_http_jpp_functions_location, gather);
 }
 
 
@@ -399,7 +356,6 @@ ngx_http_jpp_hint(ngx_http_jpp_gather_t *gather, uintptr_t address,
  */
 
 
-static void ngx_http_jpp_hints_listening(ngx_http_jpp_gather_t *gather);
 static void ngx_http_jpp_hints_callers(ngx_http_jpp_gather_t *gather);
 static ngx_uint_t ngx_http_jpp_hints_caller(const uintptr_t *starts,
     ngx_uint_t n, uintptr_t start);
@@ -408,10 +364,14 @@ static ngx_uint_t ngx_http_jpp_hints_caller(const uintptr_t *starts,
 void
 ngx_http_jpp_hints(jpp_symbols_t *symbols)
 {
-    jpp_vec_t                         *maps, *images;
-    jpp_arena_t                        arena;
-    jpp_loaded_source_t                source;
-    ngx_http_jpp_gather_t              gather;
+    jpp_vec_t                  *maps, *images;
+    ngx_uint_t                  i;
+    jpp_arena_t                 arena;
+    ngx_cycle_t                *cycle;
+    ngx_listening_t            *ls;
+    jpp_loaded_source_t         source;
+    ngx_http_jpp_gather_t       gather;
+    ngx_http_core_main_conf_t  *cmcf;
 
     jpp_arena_init(&arena, NGX_HTTP_JPP_HINTS_CAP);
 
@@ -429,8 +389,43 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
         && jpp_images_read(images)
         && jpp_proc_maps(maps, NULL) == JPP_OK)
     {
-        ngx_http_jpp_functions(&gather);
-        ngx_http_jpp_hints_listening(&gather);
+        /*
+         * Add every function that a table of this cycle points to.
+         *
+         * The best name of a function comes first.
+         */
+
+        cycle = (ngx_cycle_t *) ngx_cycle;
+
+        for (i = 0; cycle->modules[i] != NULL; i++) {
+            ngx_http_jpp_functions_module(&gather, cycle->modules[i]);
+        }
+
+        gather.owner = NULL;
+
+        cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
+
+        if (cmcf != NULL) {
+            ngx_http_jpp_functions_http(&gather, cmcf);
+        }
+
+        ngx_http_jpp_functions_upstreams(&gather);
+
+        ls = ngx_cycle->listening.elts;
+
+        for (i = 0; i < ngx_cycle->listening.nelts; i++) {
+            ngx_http_jpp_hint(&gather, ngx_http_jpp_code(ls[i].handler),
+                              "listening handler");
+            ngx_http_jpp_hint(&gather, ngx_http_jpp_code(ls[i].log.handler),
+                              "listening log handler");
+
+            if (ls[i].connection != NULL && ls[i].connection->read != NULL) {
+                ngx_http_jpp_hint(&gather,
+                    ngx_http_jpp_code(ls[i].connection->read->handler),
+                    "listening read handler");
+            }
+        }
+
         ngx_http_jpp_hints_callers(&gather);
 
         source.maps = (char *) maps->data;
@@ -446,29 +441,6 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
     }
 
     jpp_arena_destroy(&arena);
-}
-
-
-static void
-ngx_http_jpp_hints_listening(ngx_http_jpp_gather_t *gather)
-{
-    ngx_uint_t        i;
-    ngx_listening_t  *ls;
-
-    ls = ngx_cycle->listening.elts;
-
-    for (i = 0; i < ngx_cycle->listening.nelts; i++) {
-        ngx_http_jpp_hint(gather, ngx_http_jpp_code(ls[i].handler),
-                          "listening handler");
-        ngx_http_jpp_hint(gather, ngx_http_jpp_code(ls[i].log.handler),
-                          "listening log handler");
-
-        if (ls[i].connection != NULL && ls[i].connection->read != NULL) {
-            ngx_http_jpp_hint(gather,
-                ngx_http_jpp_code(ls[i].connection->read->handler),
-                "listening read handler");
-        }
-    }
 }
 
 

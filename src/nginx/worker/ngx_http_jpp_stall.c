@@ -26,7 +26,6 @@ static jpp_stall_table_t *ngx_http_jpp_stall_place(const ngx_shm_zone_t *zone);
 static ngx_int_t ngx_http_jpp_stall_watch(ngx_cycle_t *cycle,
     ngx_msec_t threshold);
 static void ngx_http_jpp_stall_late(ngx_msec_t ms);
-static void ngx_http_jpp_stall_log(const jpp_stall_t *stall);
 static void ngx_http_jpp_stall_store(const jpp_stall_t *stall, uint64_t *id);
 static bool ngx_http_jpp_stall_serves(const jpp_peek_t *peek, uintptr_t word,
     jpp_stall_t *stall);
@@ -238,23 +237,15 @@ ngx_http_jpp_stall_store(const jpp_stall_t *stall, uint64_t *id)
 static void
 ngx_http_jpp_stall_late(ngx_msec_t ms)
 {
+    char         where[JPP_WHERE_TEXT], served[JPP_STALL_TEXT];
+    u_char       others[64], *last;
+    uint64_t     silent;
     jpp_stall_t  stall;
 
     jpp_watch_over(ms, &stall);
 
-    ngx_http_jpp_stall_log(&stall);
-}
-
-
-static void
-ngx_http_jpp_stall_log(const jpp_stall_t *stall)
-{
-    char      where[JPP_WHERE_TEXT], served[JPP_STALL_TEXT];
-    u_char    others[64], *last;
-    uint64_t  silent;
-
     if (!jpp_stall_table_may_log(ngx_http_jpp_stall_table,
-                                 stall->time_nanos / 1000000000 / 60, &silent))
+                                 stall.time_nanos / 1000000000 / 60, &silent))
     {
         return;
     }
@@ -269,9 +260,9 @@ ngx_http_jpp_stall_log(const jpp_stall_t *stall)
     ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
                   "jemalloc_pprof: the event loop stood still for %uL ms, "
                   "%s%s%*s",
-                  stall->nanos / 1000000,
-                  jpp_where(stall, where),
-                  jpp_stall_served(stall, served),
+                  stall.nanos / 1000000,
+                  jpp_where(&stall, where),
+                  jpp_stall_served(&stall, served),
                   (size_t) (last - others), others);
 }
 

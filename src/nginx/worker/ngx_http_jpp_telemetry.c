@@ -39,7 +39,6 @@ static ngx_uint_t ngx_http_jpp_telemetry_note(
     ngx_http_jpp_telemetry_t *telemetry, const ngx_http_jpp_row_t *row);
 static void ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry);
 static void ngx_http_jpp_history_tick(ngx_event_t *ev);
-static void ngx_http_jpp_history_look(void);
 static void ngx_http_jpp_history_work(ngx_http_jpp_task_t *task);
 static void ngx_http_jpp_history_done(ngx_http_jpp_task_t *task);
 
@@ -477,6 +476,7 @@ ngx_http_jpp_history_tick(ngx_event_t *ev)
     jpp_note_t           *note;
     const jpp_worker_t   *worker;
     ngx_http_jpp_self_t  *self;
+    ngx_http_jpp_look_t  *look;
 
     self = &ngx_http_jpp_self;
 
@@ -502,35 +502,26 @@ ngx_http_jpp_history_tick(ngx_event_t *ev)
     if (!ngx_http_jpp_look.is_taken
         && ngx_http_jpp_registry_leads(self->zone, &self->row))
     {
-        ngx_http_jpp_history_look();
+        look = &ngx_http_jpp_look;
+
+        jpp_arena_init(&look->arena, NGX_HTTP_JPP_LOOK_CAP);
+
+        look->telemetry = ngx_http_jpp_telemetry(&look->arena);
+
+        if (look->telemetry == NULL) {
+            jpp_arena_destroy(&look->arena);
+
+        } else {
+            look->is_taken = 1;
+
+            if (ngx_http_jpp_thread_post(&look->task) != NGX_OK) {
+                ngx_http_jpp_history_work(&look->task);
+                ngx_http_jpp_history_done(&look->task);
+            }
+        }
     }
 
     ngx_add_timer(ev, JPP_HISTORY_INTERVAL * 1000);
-}
-
-
-static void
-ngx_http_jpp_history_look(void)
-{
-    ngx_http_jpp_look_t  *look;
-
-    look = &ngx_http_jpp_look;
-
-    jpp_arena_init(&look->arena, NGX_HTTP_JPP_LOOK_CAP);
-
-    look->telemetry = ngx_http_jpp_telemetry(&look->arena);
-
-    if (look->telemetry == NULL) {
-        jpp_arena_destroy(&look->arena);
-        return;
-    }
-
-    look->is_taken = 1;
-
-    if (ngx_http_jpp_thread_post(&look->task) != NGX_OK) {
-        ngx_http_jpp_history_work(&look->task);
-        ngx_http_jpp_history_done(&look->task);
-    }
 }
 
 

@@ -31,7 +31,6 @@
 #define NGX_HTTP_JPP_REFRESH   1000
 
 
-static void ngx_http_jpp_single_init(ngx_cycle_t *cycle);
 static ngx_int_t ngx_http_jpp_single_process(ngx_cycle_t *cycle,
     ngx_msec_t timer, ngx_uint_t flags);
 static ngx_http_jpp_main_conf_t *ngx_http_jpp_single_conf(
@@ -94,7 +93,28 @@ ngx_http_jpp_worker_init(ngx_cycle_t *cycle)
     (void) ngx_http_jpp_thread_init(cycle);
 
     ngx_http_jpp_loop_init(cycle);
-    ngx_http_jpp_single_init(cycle);
+
+    /*
+     * A single process (master_process off), whose configurations come and go.
+     *
+     * nginx calls a module that is loaded. A reload without it unmaps its
+     * zones, and calls nothing of it; but its timers, its hooks and the
+     * connections that are left go on in the same process. Whether it is still
+     * loaded is looked up where the event loop begins its first iteration with
+     * the new configuration, before any of these can run. Whoever waits for
+     * events comes first: after ngx_http_jpp_loop_init(). The code stays mapped
+     * in any case.
+     *
+     * Other processes end with their configuration: nothing is done in them.
+     */
+
+    if (ngx_process == NGX_PROCESS_SINGLE) {
+        ngx_http_jpp_single_cycle = cycle;
+
+        ngx_http_jpp_single_next = ngx_event_actions.process_events;
+        ngx_event_actions.process_events = ngx_http_jpp_single_process;
+    }
+
     ngx_http_jpp_stall_start(cycle);
     ngx_http_jpp_owners_init(cycle);
 
@@ -376,33 +396,6 @@ ngx_http_jpp_worker_changed(const jpp_control_result_t *result)
 
     jpp_coverage_changed(&ngx_http_jpp_self.coverage, result, ngx_time());
     ngx_http_jpp_unwind_watch();
-}
-
-
-/*
- * A single process (master_process off), whose configurations come and go.
- *
- * nginx calls a module that is loaded.  A reload without it unmaps its zones,
- * and calls nothing of it; but its timers, its hooks and the connections that
- * are left go on in the same process.  Whether it is still loaded is looked up
- * where the event loop begins its first iteration with the new configuration,
- * before any of these can run.  Whoever waits for events comes first: after
- * ngx_http_jpp_loop_init().  The code stays mapped in any case.
- *
- * Other processes end with their configuration: nothing is done in them.
- */
-
-static void
-ngx_http_jpp_single_init(ngx_cycle_t *cycle)
-{
-    if (ngx_process != NGX_PROCESS_SINGLE) {
-        return;
-    }
-
-    ngx_http_jpp_single_cycle = cycle;
-
-    ngx_http_jpp_single_next = ngx_event_actions.process_events;
-    ngx_event_actions.process_events = ngx_http_jpp_single_process;
 }
 
 
