@@ -54,8 +54,8 @@ typedef struct {
 } ngx_http_jpp_srv_conf_t;
 
 
-typedef struct ngx_http_jpp_resource_s
-    ngx_http_jpp_resource_t;
+typedef struct ngx_http_jpp_resource_s  ngx_http_jpp_resource_t;
+typedef struct ngx_http_jpp_handler_s   ngx_http_jpp_handler_t;
 
 
 /* Whom samples belong to. */
@@ -114,11 +114,8 @@ typedef struct {
 struct ngx_http_jpp_resource_s {
     ngx_str_t                           name;
     ngx_uint_t                          methods;
-    ngx_str_t                           allow;        /* the same, for 405 */
-    ngx_http_jpp_answer_pt              answer;
-    ngx_uint_t                          is_change;    /* not only read */
+    const ngx_http_jpp_handler_t       *handler;
     ngx_http_jpp_evidence_t             evidence;
-    const jpp_words_t                  *formats;      /* NULL: a profile's */
 };
 
 

@@ -76,10 +76,16 @@ my @directives = some('directives',
                       $adapter
                       =~ /^    \{ ngx_string\("(jemalloc_pprof\w*)"\),/mg);
 my @parameters = some('parameters', $arguments =~ /^    \{ \.key = "(\w+)",/mg);
+my %allowed = (
+    'NGX_HTTP_JPP_READ'               => 'GET, HEAD',
+    'NGX_HTTP_JPP_READ|NGX_HTTP_POST' => 'GET, HEAD, POST',
+    'NGX_HTTP_POST'                   => 'POST',
+);
 my %methods = some('resources',
                    (table('ngx_string("cmdline")') . table('ngx_string(""),'))
-                   =~ /ngx_string\("(\w*)"\),
-                       [^{}]*? ngx_string\("([^"]+)"\)/gx);
+                   =~ /ngx_string\("(\w*)"\),\s+([A-Z_|]+)/g);
+$_ = $allowed{$_} // die "$_ are methods of which list?\n"
+    for values %methods;
 my %words = some('words', table('[JPP_JEMALLOC_READY] = "')
                           =~ /\[JPP_JEMALLOC_(\w+)\] = "([a-z-]+)"/g);
 

@@ -460,7 +460,7 @@ ngx_http_jpp_job_send(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
             where = job->question.resource->evidence.reader != NULL
                     ? "the error log and the comments of the profile without "
                       "strict=1 say why"
-                    : job->question.resource->is_change
+                    : job->question.resource->handler->is_change
                     ? "the change was made in those; the error log and the "
                       "answer without strict=1 say which are missing and why"
                     : "the error log and the answer without strict=1 say "

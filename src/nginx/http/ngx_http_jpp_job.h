@@ -45,13 +45,21 @@ typedef ngx_int_t (*ngx_http_jpp_step_pt)(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
 
 
-typedef struct {
+struct ngx_http_jpp_handler_s {
     ngx_http_jpp_answer_t     answer;
+    const jpp_words_t        *formats;         /* NULL: a profile's */
     size_t                    size;            /* of the job's state */
+    unsigned                  is_change:1;     /* it does not only read */
     unsigned                  is_brief:1;      /* see ngx_http_jpp_task_t */
     unsigned                  has_workers:1;   /* it says how many answered */
     unsigned                  has_telemetry:1; /* the workers' status is the */
                                                /*   first question */
+
+    /* Do ARGS make sense here?  ERR says why not.  NULL: they do. */
+    jpp_code_t              (*check)(const jpp_args_t *args, jpp_err_t *err);
+
+    /* Answer the request, by a job or without; NULL: by a job of this. */
+    ngx_http_jpp_answer_pt    start;
 
     /* The Content-Type that ARGS ask for; NULL: the answer's. */
     const char             *(*type)(const jpp_args_t *args);
@@ -72,7 +80,7 @@ typedef struct {
     jpp_code_t              (*write)(ngx_http_jpp_job_t *job, jpp_sink_t *sink);
 
     ngx_http_jpp_step_pt      written;         /* without error; NULL: send */
-} ngx_http_jpp_handler_t;
+};
 
 
 struct ngx_http_jpp_job_s {

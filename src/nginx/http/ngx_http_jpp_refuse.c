@@ -44,7 +44,7 @@ static const ngx_http_jpp_refusal_t
 
     [NGX_HTTP_JPP_BAD_METHOD] =
         { NGX_HTTP_NOT_ALLOWED, NGX_LOG_INFO, NULL,
-          "the method is not allowed here: use %V" },
+          "the method is not allowed here: use %s" },
 
     [NGX_HTTP_JPP_BAD_HOST] =
         { NGX_HTTP_MISDIRECTED_REQUEST, NGX_LOG_INFO, NULL,

@@ -15,7 +15,7 @@ typedef struct {
 } ngx_http_jpp_shown_t;
 
 
-static ngx_int_t ngx_http_jpp_console_answer(ngx_http_request_t *r,
+static ngx_int_t ngx_http_jpp_console_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
 static ngx_int_t ngx_http_jpp_console_asked(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
@@ -23,15 +23,10 @@ static jpp_code_t ngx_http_jpp_console_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
 
 
-const ngx_http_jpp_resource_t  ngx_http_jpp_console = {
-    ngx_string(""), NGX_HTTP_JPP_READ,
-    ngx_string("GET, HEAD"), ngx_http_jpp_console_answer, 0,
-    { 0, NULL, NULL, NULL }, NULL
-};
-
 static const ngx_http_jpp_handler_t  ngx_http_jpp_console_page = {
     .answer.type = "text/html",
     .answer.policy = jpp_console_policy,
+    .start = ngx_http_jpp_console_start,
     .size = sizeof(ngx_http_jpp_shown_t),
     .is_brief = 1,
     .has_telemetry = 1,
@@ -49,9 +44,13 @@ static const ngx_http_jpp_handler_t  ngx_http_jpp_console_forms = {
     .write = ngx_http_jpp_console_write
 };
 
+const ngx_http_jpp_resource_t  ngx_http_jpp_console = {
+    ngx_string(""), NGX_HTTP_JPP_READ, .handler = &ngx_http_jpp_console_page
+};
+
 
 static ngx_int_t
-ngx_http_jpp_console_answer(ngx_http_request_t *r,
+ngx_http_jpp_console_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
     ngx_http_jpp_loc_conf_t  *conf;

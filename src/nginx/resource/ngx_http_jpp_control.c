@@ -21,6 +21,8 @@
 #define NGX_HTTP_JPP_MAX_FORM  4096
 
 
+static ngx_int_t ngx_http_jpp_control_read(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
 static ngx_int_t ngx_http_jpp_control_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
 static ngx_int_t ngx_http_jpp_control_apply(ngx_http_request_t *r,
@@ -30,8 +32,10 @@ static jpp_code_t ngx_http_jpp_control_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
 
 
-static const ngx_http_jpp_handler_t  ngx_http_jpp_control_json = {
+const ngx_http_jpp_handler_t  ngx_http_jpp_control = {
     .answer.type = "application/json",
+    .is_change = 1,
+    .start = ngx_http_jpp_control_read,
     .is_brief = 1,
     .init = ngx_http_jpp_control_init,
     .write = ngx_http_jpp_control_write
@@ -47,8 +51,8 @@ static const ngx_http_jpp_handler_t  ngx_http_jpp_control_back = {
 };
 
 
-ngx_int_t
-ngx_http_jpp_control(ngx_http_request_t *r,
+static ngx_int_t
+ngx_http_jpp_control_read(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
     ngx_http_jpp_loc_conf_t  *conf;
@@ -137,7 +141,7 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
     handler = is_below
               && ngx_http_jpp_prefers(r, "text/html", "application/json")
               ? &ngx_http_jpp_control_back
-              : &ngx_http_jpp_control_json;
+              : &ngx_http_jpp_control;
 
     zone = ngx_http_jpp_self.zone;
     asked = *control;

@@ -5,7 +5,6 @@
 
 
 #include "ngx_http_jpp_job.h"
-#include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_report.h"
 #include "ngx_http_jpp_resources.h"
 
@@ -60,24 +59,13 @@ static const ngx_http_jpp_measure_t
     { JPP_LOCATIONS_SAMPLED, JPP_MESSAGE_DUMP, &jpp_reader_heap }
 };
 
-static const ngx_http_jpp_handler_t  ngx_http_jpp_locations_handler = {
+const ngx_http_jpp_handler_t  ngx_http_jpp_locations = {
+    .formats = &jpp_locations_words,
+    .check = jpp_locations_check,
     .type = jpp_locations_type,
     .init = ngx_http_jpp_locations_init,
     .write = ngx_http_jpp_locations_write
 };
-
-
-ngx_int_t
-ngx_http_jpp_locations(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question)
-{
-    jpp_err_t  err;
-
-    return jpp_locations_check(&question->args, &err) == JPP_OK
-           ? ngx_http_jpp_job(r, question, &ngx_http_jpp_locations_handler,
-                              NULL)
-           : ngx_http_jpp_refuse_error(r, &err);
-}
 
 
 static ngx_int_t

@@ -39,7 +39,9 @@ static jpp_memory_answer_t *ngx_http_jpp_memory_answers(
     ngx_http_jpp_job_t *job, const ngx_http_jpp_collection_t *co);
 
 
-static const ngx_http_jpp_handler_t  ngx_http_jpp_memory_handler = {
+const ngx_http_jpp_handler_t  ngx_http_jpp_memory = {
+    .formats = &jpp_memory_words,
+    .check = jpp_memory_check,
     .type = jpp_memory_type,
     .size = sizeof(ngx_http_jpp_memory_t),
     .has_telemetry = 1,
@@ -53,18 +55,6 @@ static const jpp_message_kind_t  ngx_http_jpp_memory_kinds[] = {
     [JPP_DETAIL_SMAPS] = JPP_MESSAGE_SMAPS,
     [JPP_DETAIL_ARENAS] = JPP_MESSAGE_ARENAS
 };
-
-
-ngx_int_t
-ngx_http_jpp_memory(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question)
-{
-    jpp_err_t  err;
-
-    return jpp_memory_check(&question->args, &err) == JPP_OK
-           ? ngx_http_jpp_job(r, question, &ngx_http_jpp_memory_handler, NULL)
-           : ngx_http_jpp_refuse_error(r, &err);
-}
 
 
 static ngx_int_t

@@ -11,14 +11,17 @@
 #include "jpp_metrics.h"
 
 
+static ngx_int_t ngx_http_jpp_metrics_start(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
 static jpp_code_t ngx_http_jpp_metrics_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
 
 
 /* Prometheus 3 refuses an answer whose type it does not know */
 
-static const ngx_http_jpp_handler_t  ngx_http_jpp_metrics_text = {
+const ngx_http_jpp_handler_t  ngx_http_jpp_metrics = {
     .answer.type = "text/plain; version=0.0.4",
+    .start = ngx_http_jpp_metrics_start,
     .is_brief = 1,
     .has_telemetry = 1,
     .write = ngx_http_jpp_metrics_write
@@ -33,14 +36,14 @@ static const ngx_http_jpp_handler_t  ngx_http_jpp_metrics_open = {
 };
 
 
-ngx_int_t
-ngx_http_jpp_metrics(ngx_http_request_t *r,
+static ngx_int_t
+ngx_http_jpp_metrics_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
     return ngx_http_jpp_job(r, question,
                ngx_http_jpp_prefers(r, "application/openmetrics-text",
                                     "text/plain")
-               ? &ngx_http_jpp_metrics_open : &ngx_http_jpp_metrics_text,
+               ? &ngx_http_jpp_metrics_open : &ngx_http_jpp_metrics,
                NULL);
 }
 

@@ -28,6 +28,8 @@ typedef struct {
 } ngx_http_jpp_profile_t;
 
 
+static ngx_int_t ngx_http_jpp_profile_start(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
 static ngx_int_t ngx_http_jpp_profile_init(ngx_http_jpp_job_t *job, void *data);
 static ngx_int_t ngx_http_jpp_profile_asked(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
@@ -42,7 +44,8 @@ static ngx_int_t ngx_http_jpp_profile_written(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
 
 
-static const ngx_http_jpp_handler_t  ngx_http_jpp_profile_handler = {
+const ngx_http_jpp_handler_t  ngx_http_jpp_profile = {
+    .start = ngx_http_jpp_profile_start,
     .size = sizeof(ngx_http_jpp_profile_t),
     .has_workers = 1,
     .init = ngx_http_jpp_profile_init,
@@ -52,8 +55,8 @@ static const ngx_http_jpp_handler_t  ngx_http_jpp_profile_handler = {
 };
 
 
-ngx_int_t
-ngx_http_jpp_profile(ngx_http_request_t *r,
+static ngx_int_t
+ngx_http_jpp_profile_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
     uint32_t                       *values;
@@ -108,8 +111,7 @@ ngx_http_jpp_profile(ngx_http_request_t *r,
         }
     }
 
-    return ngx_http_jpp_job(r, question, &ngx_http_jpp_profile_handler,
-                            &options);
+    return ngx_http_jpp_job(r, question, &ngx_http_jpp_profile, &options);
 }
 
 

@@ -10,6 +10,7 @@
 
 
 #include "ngx_http_jpp_headers.h"
+#include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_self.h"
@@ -121,6 +122,7 @@ static ngx_int_t
 ngx_http_jpp_admit(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
 {
     ngx_int_t                       rc;
+    const char                     *allow;
     const ngx_http_jpp_resource_t  *resource;
 
     resource = path->resource;
@@ -133,7 +135,7 @@ ngx_http_jpp_admit(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
 
     /* a change is checked at any address, the rest on loopback only */
 
-    if (((resource != NULL && resource->is_change)
+    if (((resource != NULL && resource->handler->is_change)
          || ngx_http_jpp_host_is_loopback(r))
         && !ngx_http_jpp_host_is_ours(r))
     {
@@ -159,14 +161,13 @@ ngx_http_jpp_admit(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
     }
 
     if (!(r->method & resource->methods)) {
-        if (ngx_http_jpp_add_header(r, "Allow", (char *) resource->allow.data)
-            != NGX_OK)
-        {
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
-        }
+        allow = !(resource->methods & NGX_HTTP_GET) ? "POST"
+                : resource->methods & NGX_HTTP_POST ? "GET, HEAD, POST"
+                                                    : "GET, HEAD";
 
-        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_BAD_METHOD,
-                                   &resource->allow);
+        return ngx_http_jpp_add_header(r, "Allow", allow) == NGX_OK
+               ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_BAD_METHOD, allow)
+               : NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
     return ngx_http_jpp_answer(r, path);
@@ -264,22 +265,24 @@ ngx_http_jpp_segment(ngx_str_t *rest, const char *segment)
 static ngx_int_t
 ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
 {
-    bool                      is_known;
-    jpp_err_t                 err;
-    const jpp_reader_t       *reader;
-    const jpp_format_t       *legacy;
-    ngx_http_jpp_question_t   question;
-    ngx_http_jpp_loc_conf_t  *conf;
+    bool                           is_known;
+    jpp_err_t                      err;
+    const jpp_reader_t            *reader;
+    const jpp_format_t            *legacy;
+    ngx_http_jpp_question_t        question;
+    ngx_http_jpp_loc_conf_t       *conf;
+    const ngx_http_jpp_handler_t  *handler;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
     question.resource = path->resource;
 
+    handler = path->resource->handler;
     reader = path->resource->evidence.reader;
 
     jpp_args_init(&question.args,
-                  path->resource->formats != NULL ? path->resource->formats
-                                                  : &jpp_format_words,
+                  handler->formats != NULL ? handler->formats
+                                           : &jpp_format_words,
                   reader != NULL ? reader->types : jpp_reader_heap.types);
 
     question.args.values[JPP_ARG_WORKER] = conf->worker;
@@ -320,7 +323,7 @@ ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
 
     /* a change looks at it itself */
 
-    if (!path->resource->is_change
+    if (!handler->is_change
         && ngx_http_jpp_site_is_other(r)
         && !(ngx_http_jpp_site_is_visit(r)
              && ngx_http_jpp_is_shown(&question)))
@@ -328,7 +331,15 @@ ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
         return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_CROSS_SITE);
     }
 
-    return path->resource->answer(r, &question);
+    if (handler->check != NULL
+        && handler->check(&question.args, &err) != JPP_OK)
+    {
+        return ngx_http_jpp_refuse_error(r, &err);
+    }
+
+    return handler->start != NULL
+           ? handler->start(r, &question)
+           : ngx_http_jpp_job(r, &question, handler, NULL);
 }
 
 

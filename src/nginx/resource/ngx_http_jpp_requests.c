@@ -15,13 +15,18 @@
 #include "jpp_requests.h"
 
 
+static ngx_int_t ngx_http_jpp_requests_start(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
 static ngx_int_t ngx_http_jpp_requests_init(ngx_http_jpp_job_t *job,
     void *data);
 static jpp_code_t ngx_http_jpp_requests_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
 
 
-static const ngx_http_jpp_handler_t  ngx_http_jpp_requests_handler = {
+const ngx_http_jpp_handler_t  ngx_http_jpp_requests = {
+    .formats = &jpp_requests_words,
+    .check = jpp_requests_check,
+    .start = ngx_http_jpp_requests_start,
     .type = jpp_requests_type,
     .has_workers = 1,
     .init = ngx_http_jpp_requests_init,
@@ -29,24 +34,17 @@ static const ngx_http_jpp_handler_t  ngx_http_jpp_requests_handler = {
 };
 
 
-ngx_int_t
-ngx_http_jpp_requests(ngx_http_request_t *r,
+static ngx_int_t
+ngx_http_jpp_requests_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
-    jpp_err_t                 err;
     ngx_http_jpp_loc_conf_t  *conf;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
-    if (jpp_requests_check(&question->args, &err) != JPP_OK) {
-        return ngx_http_jpp_refuse_error(r, &err);
-    }
-
-    if (question->args.values[JPP_ARG_CLIENTS] != 0 && !conf->clients) {
-        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_CLIENTS_OFF);
-    }
-
-    return ngx_http_jpp_job(r, question, &ngx_http_jpp_requests_handler, NULL);
+    return question->args.values[JPP_ARG_CLIENTS] != 0 && !conf->clients
+           ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_CLIENTS_OFF)
+           : ngx_http_jpp_job(r, question, &ngx_http_jpp_requests, NULL);
 }
 
 

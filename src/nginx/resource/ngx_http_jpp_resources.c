@@ -1,10 +1,6 @@
 
 #include "ngx_http_jpp_resources.h"
 
-#include "jpp_locations.h"
-#include "jpp_memory.h"
-#include "jpp_requests.h"
-
 
 #define NGX_HTTP_JPP_NAMES  256
 
@@ -143,61 +139,52 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
 static const ngx_http_jpp_resource_t  ngx_http_jpp_rows[] = {
 
     { ngx_string("heap"), NGX_HTTP_JPP_READ,
-      ngx_string("GET, HEAD"), ngx_http_jpp_profile, 0,
-      { JPP_MESSAGE_DUMP, &jpp_reader_heap, NULL, NULL }, NULL },
+      .handler = &ngx_http_jpp_profile,
+      .evidence = { JPP_MESSAGE_DUMP, &jpp_reader_heap, NULL, NULL } },
 
     { ngx_string("allocs"), NGX_HTTP_JPP_READ,
-      ngx_string("GET, HEAD"), ngx_http_jpp_profile, 0,
-      { JPP_MESSAGE_DUMP, &jpp_reader_heap, "alloc_space", NULL }, NULL },
+      .handler = &ngx_http_jpp_profile,
+      .evidence = { JPP_MESSAGE_DUMP, &jpp_reader_heap, "alloc_space", NULL } },
 
     { ngx_string("pools"), NGX_HTTP_JPP_READ,
-      ngx_string("GET, HEAD"), ngx_http_jpp_profile, 0,
-      { JPP_MESSAGE_POOLS, &jpp_reader_pools, NULL, NULL }, NULL },
+      .handler = &ngx_http_jpp_profile,
+      .evidence = { JPP_MESSAGE_POOLS, &jpp_reader_pools, NULL, NULL } },
 
     { ngx_string("profile"), NGX_HTTP_JPP_READ,
-      ngx_string("GET, HEAD"), ngx_http_jpp_profile, 0,
-      { JPP_MESSAGE_TIMES, &jpp_reader_cpu, NULL, &jpp_reader_wall }, NULL },
+      .handler = &ngx_http_jpp_profile,
+      .evidence = { JPP_MESSAGE_TIMES, &jpp_reader_cpu, NULL,
+                    &jpp_reader_wall } },
 
     { ngx_string("locations"), NGX_HTTP_JPP_READ,
-      ngx_string("GET, HEAD"), ngx_http_jpp_locations, 0,
-      { 0, NULL, NULL, NULL }, &jpp_locations_words },
+      .handler = &ngx_http_jpp_locations },
 
     { ngx_string("requests"), NGX_HTTP_JPP_READ,
-      ngx_string("GET, HEAD"), ngx_http_jpp_requests, 0,
-      { 0, NULL, NULL, NULL }, &jpp_requests_words },
+      .handler = &ngx_http_jpp_requests },
 
     /* nobody is asked: they lie in shared memory */
 
     { ngx_string("stalls"), NGX_HTTP_JPP_READ,
-      ngx_string("GET, HEAD"), ngx_http_jpp_stalls, 0,
-      { JPP_MESSAGE_KINDS, &jpp_reader_stalls, NULL, NULL }, NULL },
+      .handler = &ngx_http_jpp_stalls,
+      .evidence = { JPP_MESSAGE_KINDS, &jpp_reader_stalls, NULL, NULL } },
 
     { ngx_string("symbol"), NGX_HTTP_JPP_READ|NGX_HTTP_POST,
-      ngx_string("GET, HEAD, POST"), ngx_http_jpp_symbol, 0,
-      { 0, NULL, NULL, NULL }, NULL },
+      .handler = &ngx_http_jpp_symbol },
 
     { ngx_string("cmdline"), NGX_HTTP_JPP_READ,
-      ngx_string("GET, HEAD"), ngx_http_jpp_cmdline, 0,
-      { 0, NULL, NULL, NULL }, NULL },
+      .handler = &ngx_http_jpp_cmdline },
 
     { ngx_string("status"), NGX_HTTP_JPP_READ,
-      ngx_string("GET, HEAD"), ngx_http_jpp_status, 0,
-      { 0, NULL, NULL, NULL }, NULL },
+      .handler = &ngx_http_jpp_status },
 
     { ngx_string("memory"), NGX_HTTP_JPP_READ,
-      ngx_string("GET, HEAD"), ngx_http_jpp_memory, 0,
-      { 0, NULL, NULL, NULL }, &jpp_memory_words },
+      .handler = &ngx_http_jpp_memory },
 
     { ngx_string("metrics"), NGX_HTTP_JPP_READ,
-      ngx_string("GET, HEAD"), ngx_http_jpp_metrics, 0,
-      { 0, NULL, NULL, NULL }, NULL },
+      .handler = &ngx_http_jpp_metrics },
 
-    { ngx_string("control"), NGX_HTTP_POST,
-      ngx_string("POST"), ngx_http_jpp_control, 1,
-      { 0, NULL, NULL, NULL }, NULL },
+    { ngx_string("control"), NGX_HTTP_POST, .handler = &ngx_http_jpp_control },
 
-    { ngx_null_string, 0, ngx_null_string, NULL, 0,
-      { 0, NULL, NULL, NULL }, NULL }
+    { ngx_null_string, 0, .handler = NULL }
 };
 
 
@@ -206,7 +193,7 @@ ngx_http_jpp_resource(const ngx_str_t *name)
 {
     const ngx_http_jpp_resource_t  *resource;
 
-    for (resource = ngx_http_jpp_rows; resource->answer != NULL; resource++) {
+    for (resource = ngx_http_jpp_rows; resource->handler != NULL; resource++) {
         if (resource->name.len == name->len
             && ngx_strncmp(resource->name.data, name->data, name->len) == 0)
         {
@@ -231,7 +218,7 @@ ngx_http_jpp_resource_names(void)
     last = text + NGX_HTTP_JPP_NAMES - sizeof(" and ");
     comma = NULL;
 
-    for (resource = ngx_http_jpp_rows; resource->answer != NULL; resource++) {
+    for (resource = ngx_http_jpp_rows; resource->handler != NULL; resource++) {
         if (p != text) {
             comma = p;
             p = ngx_slprintf(p, last, ", ");

@@ -30,27 +30,17 @@ extern const jpp_console_link_t  ngx_http_jpp_links[];
 
 extern const ngx_http_jpp_resource_t  ngx_http_jpp_console;
 
-/* their answers */
-ngx_int_t ngx_http_jpp_control(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-ngx_int_t ngx_http_jpp_locations(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-ngx_int_t ngx_http_jpp_memory(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-ngx_int_t ngx_http_jpp_metrics(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-ngx_int_t ngx_http_jpp_profile(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-ngx_int_t ngx_http_jpp_requests(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-ngx_int_t ngx_http_jpp_stalls(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-ngx_int_t ngx_http_jpp_status(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-ngx_int_t ngx_http_jpp_cmdline(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-ngx_int_t ngx_http_jpp_symbol(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
+/* their handlers */
+extern const ngx_http_jpp_handler_t  ngx_http_jpp_cmdline;
+extern const ngx_http_jpp_handler_t  ngx_http_jpp_control;
+extern const ngx_http_jpp_handler_t  ngx_http_jpp_locations;
+extern const ngx_http_jpp_handler_t  ngx_http_jpp_memory;
+extern const ngx_http_jpp_handler_t  ngx_http_jpp_metrics;
+extern const ngx_http_jpp_handler_t  ngx_http_jpp_profile;
+extern const ngx_http_jpp_handler_t  ngx_http_jpp_requests;
+extern const ngx_http_jpp_handler_t  ngx_http_jpp_stalls;
+extern const ngx_http_jpp_handler_t  ngx_http_jpp_status;
+extern const ngx_http_jpp_handler_t  ngx_http_jpp_symbol;
 
 
 #endif /* _NGX_HTTP_JPP_RESOURCES_H_INCLUDED_ */

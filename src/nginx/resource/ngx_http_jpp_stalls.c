@@ -31,6 +31,8 @@ typedef struct {
 } ngx_http_jpp_stalls_t;
 
 
+static ngx_int_t ngx_http_jpp_stalls_start(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
 static ngx_int_t ngx_http_jpp_stalls_init(ngx_http_jpp_job_t *job, void *data);
 static ngx_int_t ngx_http_jpp_stalls_wait(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
@@ -43,7 +45,8 @@ static ngx_int_t ngx_http_jpp_stalls_written(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
 
 
-static const ngx_http_jpp_handler_t  ngx_http_jpp_stalls_handler = {
+const ngx_http_jpp_handler_t  ngx_http_jpp_stalls = {
+    .start = ngx_http_jpp_stalls_start,
     .size = sizeof(ngx_http_jpp_stalls_t),
     .init = ngx_http_jpp_stalls_init,
     .ask = ngx_http_jpp_stalls_wait,
@@ -52,8 +55,8 @@ static const ngx_http_jpp_handler_t  ngx_http_jpp_stalls_handler = {
 };
 
 
-ngx_int_t
-ngx_http_jpp_stalls(ngx_http_request_t *r,
+static ngx_int_t
+ngx_http_jpp_stalls_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
     jpp_err_t                 err;
@@ -69,8 +72,7 @@ ngx_http_jpp_stalls(ngx_http_request_t *r,
     options.level = conf->gzip_level;
 
     return jpp_report_check(&options, 1, &err) == JPP_OK
-           ? ngx_http_jpp_job(r, question, &ngx_http_jpp_stalls_handler,
-                              &options)
+           ? ngx_http_jpp_job(r, question, &ngx_http_jpp_stalls, &options)
            : ngx_http_jpp_refuse_error(r, &err);
 }
 

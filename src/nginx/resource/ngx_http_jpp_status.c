@@ -13,22 +13,20 @@
 
 static jpp_code_t ngx_http_jpp_status_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
+static ngx_int_t ngx_http_jpp_cmdline_send(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
 
 
-static const ngx_http_jpp_handler_t  ngx_http_jpp_status_handler = {
+const ngx_http_jpp_handler_t  ngx_http_jpp_status = {
     .answer.type = "application/json",
     .is_brief = 1,
     .has_telemetry = 1,
     .write = ngx_http_jpp_status_write
 };
 
-
-ngx_int_t
-ngx_http_jpp_status(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question)
-{
-    return ngx_http_jpp_job(r, question, &ngx_http_jpp_status_handler, NULL);
-}
+const ngx_http_jpp_handler_t  ngx_http_jpp_cmdline = {
+    .start = ngx_http_jpp_cmdline_send
+};
 
 
 static jpp_code_t
@@ -40,8 +38,8 @@ ngx_http_jpp_status_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 }
 
 
-ngx_int_t
-ngx_http_jpp_cmdline(ngx_http_request_t *r,
+static ngx_int_t
+ngx_http_jpp_cmdline_send(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
     size_t        len;

@@ -22,6 +22,8 @@ typedef struct {
 } ngx_http_jpp_lookup_t;
 
 
+static ngx_int_t ngx_http_jpp_symbol_read(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
 static ngx_int_t ngx_http_jpp_symbol_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
 static ngx_int_t ngx_http_jpp_symbol_refuse(ngx_http_request_t *r);
@@ -30,7 +32,8 @@ static jpp_code_t ngx_http_jpp_symbol_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
 
 
-static const ngx_http_jpp_handler_t  ngx_http_jpp_symbol_handler = {
+const ngx_http_jpp_handler_t  ngx_http_jpp_symbol = {
+    .start = ngx_http_jpp_symbol_read,
     .answer.type = "text/plain",
     .size = sizeof(ngx_http_jpp_lookup_t),
     .init = ngx_http_jpp_symbol_init,
@@ -39,8 +42,8 @@ static const ngx_http_jpp_handler_t  ngx_http_jpp_symbol_handler = {
 };
 
 
-ngx_int_t
-ngx_http_jpp_symbol(ngx_http_request_t *r,
+static ngx_int_t
+ngx_http_jpp_symbol_read(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
     if (r->method != NGX_HTTP_POST) {
@@ -79,7 +82,7 @@ ngx_http_jpp_symbol_start(ngx_http_request_t *r,
 
     return ngx_http_jpp_body_len(in) > NGX_HTTP_JPP_MAX_BODY
            ? ngx_http_jpp_symbol_refuse(r)
-           : ngx_http_jpp_job(r, question, &ngx_http_jpp_symbol_handler, in);
+           : ngx_http_jpp_job(r, question, &ngx_http_jpp_symbol, in);
 }
 
 
