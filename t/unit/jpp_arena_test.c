@@ -51,8 +51,7 @@ jpp_is_all(const void *data, int byte, size_t len)
 
 /* Every piece is filled: one that overlaps another is not zero. */
 
-static void
-jpp_test_alloc(void)
+JPP_TEST(jpp_test_alloc)
 {
     size_t       size, wrong;
     uint8_t     *p;
@@ -97,8 +96,7 @@ jpp_test_alloc(void)
 
 /* Objects in pages of their own, which are given back. */
 
-static void
-jpp_test_object(void)
+JPP_TEST(jpp_test_object)
 {
     size_t    i, page, size, before, n_wrong;
     uint8_t  *p;
@@ -139,8 +137,7 @@ jpp_test_object(void)
 
 /* A body may live long: it has pages of its own, and few more than it needs. */
 
-static void
-jpp_test_keep(void)
+JPP_TEST(jpp_test_keep)
 {
     size_t        i, n;
     uint8_t      *copy;
@@ -182,8 +179,7 @@ jpp_test_keep(void)
 
 /* Of the block in use and a new one the one with more room is used next. */
 
-static void
-jpp_test_large(void)
+JPP_TEST(jpp_test_large)
 {
     uint8_t     *small, *large, *next;
     jpp_arena_t  arena;
@@ -230,8 +226,7 @@ jpp_test_large(void)
 }
 
 
-static void
-jpp_test_strndup(void)
+JPP_TEST(jpp_test_strndup)
 {
     char        *p;
     jpp_arena_t  arena;
@@ -251,8 +246,7 @@ jpp_test_strndup(void)
 }
 
 
-static void
-jpp_test_cap(void)
+JPP_TEST(jpp_test_cap)
 {
     size_t       n;
     jpp_arena_t  arena;
@@ -286,8 +280,7 @@ jpp_test_cap(void)
 
 /* Where less than a block is left. */
 
-static void
-jpp_test_cap_pages(void)
+JPP_TEST(jpp_test_cap_pages)
 {
     size_t       n, page;
     jpp_arena_t  arena;
@@ -321,8 +314,7 @@ jpp_test_cap_pages(void)
 
 /* With a huge cap, no sum of sizes may wrap around. */
 
-static void
-jpp_test_huge(void)
+JPP_TEST(jpp_test_huge)
 {
     size_t       i, k, size, wrong;
     jpp_vec_t   *vec;
@@ -366,8 +358,7 @@ jpp_test_huge(void)
 
 /* Two vectors in turns, so that they must move out of each other's way. */
 
-static void
-jpp_test_vec(void)
+JPP_TEST(jpp_test_vec)
 {
     size_t       i, wrong;
     uint32_t    *a, *b;
@@ -418,8 +409,7 @@ jpp_test_vec(void)
 
 /* Pushes of all sizes, with dirty pieces of the same block in between. */
 
-static void
-jpp_test_vec_steps(void)
+JPP_TEST(jpp_test_vec_steps)
 {
     void        *p, *piece;
     size_t       size, n_moves, dirty, wrong;
@@ -470,8 +460,7 @@ jpp_test_vec_steps(void)
 }
 
 
-static void
-jpp_test_vec_threshold(void)
+JPP_TEST(jpp_test_vec_threshold)
 {
     uint8_t     *p;
     jpp_vec_t   *vec;
@@ -510,8 +499,7 @@ jpp_test_vec_threshold(void)
 
 /* Room for one block and 1 MiB, which is less than another. */
 
-static void
-jpp_test_vec_cap(void)
+JPP_TEST(jpp_test_vec_cap)
 {
     void        *p;
     jpp_vec_t   *vec;
@@ -560,8 +548,7 @@ jpp_test_vec_cap(void)
 
 /* Four times as much is not to be had, what is asked for is. */
 
-static void
-jpp_test_vec_cap_in_block(void)
+JPP_TEST(jpp_test_vec_cap_in_block)
 {
     void        *p;
     jpp_vec_t   *vec;
@@ -588,8 +575,7 @@ jpp_test_vec_cap_in_block(void)
 
 /* From huge pages to huge pages and small ones behind them. */
 
-static void
-jpp_test_vec_cap_moved(void)
+JPP_TEST(jpp_test_vec_cap_moved)
 {
     void        *p;
     jpp_vec_t   *vec;
@@ -624,8 +610,7 @@ jpp_test_vec_cap_moved(void)
 
 /* The kernel says no. */
 
-static void
-jpp_test_refused(void)
+JPP_TEST(jpp_test_refused)
 {
     void          *block, *first, *more;
     size_t         size;
@@ -661,8 +646,7 @@ jpp_test_refused(void)
 }
 
 
-static void
-jpp_test_release(void)
+JPP_TEST(jpp_test_release)
 {
     void        *p;
     size_t       size;
@@ -753,8 +737,7 @@ jpp_script(jpp_arena_t *arena)
 }
 
 
-static void
-jpp_test_fail_at(void)
+JPP_TEST(jpp_test_fail_at)
 {
     uint64_t     n, n_calls;
     unsigned     failed;
@@ -787,23 +770,7 @@ main(void)
 
     before = jpp_process_size();
 
-    jpp_test_alloc();
-    jpp_test_object();
-    jpp_test_keep();
-    jpp_test_large();
-    jpp_test_strndup();
-    jpp_test_cap();
-    jpp_test_cap_pages();
-    jpp_test_huge();
-    jpp_test_vec();
-    jpp_test_vec_steps();
-    jpp_test_vec_threshold();
-    jpp_test_vec_cap();
-    jpp_test_vec_cap_in_block();
-    jpp_test_vec_cap_moved();
-    jpp_test_refused();
-    jpp_test_release();
-    jpp_test_fail_at();
+    jpp_tests_all();
 
     jpp_is_u64(jpp_process_size(), before, "nothing is mapped any more");
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "jpp_base64.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 static const char *
@@ -33,8 +33,7 @@ jpp_base64_text(jpp_arena_t *arena, const char *data, size_t len, size_t piece)
 
 /* The vectors of RFC 4648, and each letter of the alphabet. */
 
-static void
-jpp_base64_test_rfc(void)
+JPP_TEST(jpp_base64_test_rfc)
 {
     size_t        i;
     jpp_arena_t   arena;
@@ -67,8 +66,7 @@ jpp_base64_test_rfc(void)
 
 /* However the bytes come. */
 
-static void
-jpp_base64_test_pieces(void)
+JPP_TEST(jpp_base64_test_pieces)
 {
     size_t        piece;
     const char   *whole;
@@ -100,8 +98,7 @@ jpp_base64_full(void *ctx, const uint8_t *data, size_t len)
 }
 
 
-static void
-jpp_base64_test_fails(void)
+JPP_TEST(jpp_base64_test_fails)
 {
     uint8_t        buffer[16];
     jpp_sink_t     sink;
@@ -121,15 +118,4 @@ jpp_base64_test_fails(void)
     jpp_ok(!jpp_base64_open(&b64, &arena, &sink), "without memory");
 
     jpp_arena_destroy(&arena);
-}
-
-
-int
-main(void)
-{
-    jpp_base64_test_rfc();
-    jpp_base64_test_pieces();
-    jpp_base64_test_fails();
-
-    return jpp_done();
 }

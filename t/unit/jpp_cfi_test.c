@@ -8,7 +8,7 @@
 
 
 #include "jpp_frame.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_BYTES(...)  { __VA_ARGS__ }, sizeof((uint8_t[]) { __VA_ARGS__ })
@@ -87,8 +87,7 @@ static const struct {
 };
 
 
-static void
-jpp_test_numbers(void)
+JPP_TEST(jpp_test_numbers)
 {
     size_t           i;
     uint64_t         value;
@@ -132,8 +131,7 @@ jpp_test_numbers(void)
 }
 
 
-static void
-jpp_test_places(void)
+JPP_TEST(jpp_test_places)
 {
     uint8_t          bytes[4] = { 0xfc, 0xff, 0xff, 0xff };
     jpp_cfi_bytes_t  b = { bytes, bytes + 4, false };
@@ -274,8 +272,7 @@ jpp_entry(size_t i, const jpp_damage_t *damage, jpp_cfi_entry_t *entry)
 }
 
 
-static void
-jpp_test_entries(void)
+JPP_TEST(jpp_test_entries)
 {
     size_t           i;
     jpp_cfi_entry_t  entry;
@@ -412,8 +409,7 @@ jpp_row(const uint8_t *bytes, uint32_t len, uint32_t at, jpp_cfi_row_t *row)
 }
 
 
-static void
-jpp_test_rows(void)
+JPP_TEST(jpp_test_rows)
 {
     size_t         i;
     jpp_cfi_row_t  row;
@@ -447,8 +443,7 @@ jpp_test_rows(void)
 }
 
 
-static void
-jpp_test_row_expressions(void)
+JPP_TEST(jpp_test_row_expressions)
 {
     jpp_cfi_row_t  row;
 
@@ -470,8 +465,7 @@ jpp_test_row_expressions(void)
 
 /* What endless instructions cost is bounded: as many as these, and no more. */
 
-static void
-jpp_test_row_steps(void)
+JPP_TEST(jpp_test_row_steps)
 {
     jpp_cfi_row_t  row;
 
@@ -596,8 +590,7 @@ jpp_value(const uint8_t *bytes, uint32_t len, bool has_cfa, uintptr_t *value)
 }
 
 
-static void
-jpp_test_values(void)
+JPP_TEST(jpp_test_values)
 {
     size_t            i;
     uintptr_t         value;
@@ -617,8 +610,7 @@ jpp_test_values(void)
 }
 
 
-static void
-jpp_test_value_bounds(void)
+JPP_TEST(jpp_test_value_bounds)
 {
     uint32_t   i;
     uint8_t    bytes[JPP_TEST_BYTES];
@@ -640,20 +632,4 @@ jpp_test_value_bounds(void)
                "%u operations", JPP_TEST_STEPS);
     jpp_is_u64(jpp_value(bytes, JPP_TEST_STEPS + 1, false, &value),
                JPP_UNWIND_ODD, "but not one more");
-}
-
-
-int
-main(void)
-{
-    jpp_test_numbers();
-    jpp_test_places();
-    jpp_test_entries();
-    jpp_test_rows();
-    jpp_test_row_expressions();
-    jpp_test_row_steps();
-    jpp_test_values();
-    jpp_test_value_bounds();
-
-    return jpp_done();
 }

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "jpp_cgroup.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_TEST_MIB  (1024 * 1024)
@@ -32,8 +32,7 @@ jpp_cgroup_test_read(const char *name)
 
 /* the same state of affairs in both versions */
 
-static void
-jpp_cgroup_test_versions(void)
+JPP_TEST(jpp_cgroup_test_versions)
 {
     size_t               i;
     const jpp_cgroup_t  *cgroup;
@@ -85,8 +84,7 @@ jpp_cgroup_test_versions(void)
 }
 
 
-static void
-jpp_cgroup_test_levels(void)
+JPP_TEST(jpp_cgroup_test_levels)
 {
     const jpp_cgroup_t  *cgroup;
 
@@ -101,8 +99,7 @@ jpp_cgroup_test_levels(void)
 }
 
 
-static void
-jpp_cgroup_test_containers(void)
+JPP_TEST(jpp_cgroup_test_containers)
 {
     const jpp_cgroup_t  *cgroup;
 
@@ -118,8 +115,7 @@ jpp_cgroup_test_containers(void)
 }
 
 
-static void
-jpp_cgroup_test_odd(void)
+JPP_TEST(jpp_cgroup_test_odd)
 {
     const jpp_cgroup_t  *cgroup;
 
@@ -155,8 +151,7 @@ jpp_cgroup_test_odd(void)
 
 /* one level more than there may be */
 
-static void
-jpp_cgroup_test_deep(void)
+JPP_TEST(jpp_cgroup_test_deep)
 {
     int     n;
     char    root[64], command[2048];
@@ -199,8 +194,7 @@ jpp_cgroup_test_deep(void)
  * and its files are gone, first some of them.  The ones above stay.
  */
 
-static void
-jpp_cgroup_test_gone(void)
+JPP_TEST(jpp_cgroup_test_gone)
 {
     int   n;
     char  root[64], command[2048];
@@ -238,8 +232,7 @@ jpp_cgroup_test_gone(void)
 
 /* whatever this machine has */
 
-static void
-jpp_cgroup_test_here(void)
+JPP_TEST(jpp_cgroup_test_here)
 {
     jpp_code_t  code;
 
@@ -269,8 +262,7 @@ jpp_cgroup_test_run(void *data)
  * than they have.  Sanitizers put frames elsewhere, or make them larger.
  */
 
-static void
-jpp_cgroup_test_stack(void)
+JPP_TEST(jpp_cgroup_test_stack)
 {
     size_t           i, size;
     uint8_t         *stack;
@@ -302,20 +294,4 @@ jpp_cgroup_test_stack(void)
 
     (void) pthread_attr_destroy(&attr);
     (void) munmap(stack, size);
-}
-
-
-int
-main(void)
-{
-    jpp_cgroup_test_versions();
-    jpp_cgroup_test_levels();
-    jpp_cgroup_test_containers();
-    jpp_cgroup_test_odd();
-    jpp_cgroup_test_deep();
-    jpp_cgroup_test_gone();
-    jpp_cgroup_test_here();
-    jpp_cgroup_test_stack();
-
-    return jpp_done();
 }

@@ -10,6 +10,7 @@
 #include "jpp_report.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
+#include "jpp_test_main.h"
 
 
 static jpp_output_t         jpp_output, jpp_evil;
@@ -76,8 +77,7 @@ jpp_console_count(const char *text)
 }
 
 
-static void
-jpp_test_page(void)
+JPP_TEST(jpp_test_page)
 {
     size_t         i;
     jpp_fleet_t    fleet;
@@ -170,8 +170,7 @@ jpp_test_page(void)
 }
 
 
-static void
-jpp_test_verdict(void)
+JPP_TEST(jpp_test_verdict)
 {
     jpp_cgroup_t  cgroup;
     jpp_worker_t  workers[2] = {
@@ -231,8 +230,7 @@ jpp_test_verdict(void)
 }
 
 
-static void
-jpp_test_no_worker(void)
+JPP_TEST(jpp_test_no_worker)
 {
     jpp_fleet_t  fleet = jpp_fleet_of(4, NULL, 0);
 
@@ -250,8 +248,7 @@ jpp_test_no_worker(void)
 
 /* a problem of several workers is shown once, with the pids of all */
 
-static void
-jpp_test_problems(void)
+JPP_TEST(jpp_test_problems)
 {
     unsigned       i;
     jpp_fleet_t    fleet;
@@ -344,8 +341,7 @@ jpp_console_tag(const char *p, char name[16])
 
 /* Every element is closed, in order; none runs or fetches anything. */
 
-static void
-jpp_test_tags(void)
+JPP_TEST(jpp_test_tags)
 {
     char           name[16], open[32][16];
     unsigned       i, n, depth, wrong;
@@ -420,8 +416,7 @@ jpp_test_tags(void)
  * count.
  */
 
-static void
-jpp_test_table(void)
+JPP_TEST(jpp_test_table)
 {
     char           *table, *end;
     size_t          i, k;
@@ -495,8 +490,7 @@ jpp_test_table(void)
 
 /* Strings from outside cannot open or close a tag or an attribute. */
 
-static void
-jpp_test_evil(void)
+JPP_TEST(jpp_test_evil)
 {
     char           host[20000], tame_name[16], evil_name[16];
     unsigned       i, wrong;
@@ -567,8 +561,7 @@ jpp_test_evil(void)
 
 /* Links are to what is served, and to nothing else. */
 
-static void
-jpp_test_links(void)
+JPP_TEST(jpp_test_links)
 {
     jpp_fleet_t   fleet;
     jpp_worker_t  worker;
@@ -672,8 +665,7 @@ jpp_test_outcome(const jpp_fleet_t *fleet)
 
 /* A form for each change that makes sense, where control is on. */
 
-static void
-jpp_test_acts(void)
+JPP_TEST(jpp_test_acts)
 {
     size_t         i, k;
     jpp_fleet_t    fleet;
@@ -738,8 +730,7 @@ jpp_test_acts(void)
 
 /* A finding leads to what helps, where that is served. */
 
-static void
-jpp_test_remedies(void)
+JPP_TEST(jpp_test_remedies)
 {
     jpp_fleet_t   fleet;
     jpp_worker_t  worker;
@@ -782,8 +773,7 @@ jpp_test_remedies(void)
 
 /* What would be refused is not fetched. */
 
-static void
-jpp_test_samples(void)
+JPP_TEST(jpp_test_samples)
 {
     jpp_fleet_t   fleet;
     jpp_worker_t  workers[2];
@@ -873,8 +863,7 @@ jpp_console_hash(const char *element, char hash[64])
 
 /* the browser takes style and script only if their hashes are the policy's */
 
-static void
-jpp_test_policy(void)
+JPP_TEST(jpp_test_policy)
 {
     char          hash[64], expected[600];
     jpp_fleet_t   fleet = jpp_fleet_of(0, NULL, 0);
@@ -988,8 +977,7 @@ jpp_console_size(size_t n)
 
 /* Workers with 120 points that have nothing to do with each other. */
 
-static void
-jpp_test_size(void)
+JPP_TEST(jpp_test_size)
 {
     size_t  eight, many;
 
@@ -1002,8 +990,7 @@ jpp_test_size(void)
 }
 
 
-static void
-jpp_test_fails(void)
+JPP_TEST(jpp_test_fails)
 {
     jpp_fleet_t   fleet;
     jpp_worker_t  worker;
@@ -1012,26 +999,4 @@ jpp_test_fails(void)
     fleet = jpp_fleet_of(1, &worker, 1);
 
     jpp_output_fails(&jpp_output, jpp_console_write, &fleet);
-}
-
-
-int
-main(void)
-{
-    jpp_test_page();
-    jpp_test_no_worker();
-    jpp_test_verdict();
-    jpp_test_problems();
-    jpp_test_tags();
-    jpp_test_evil();
-    jpp_test_links();
-    jpp_test_acts();
-    jpp_test_remedies();
-    jpp_test_samples();
-    jpp_test_policy();
-    jpp_test_size();
-    jpp_test_table();
-    jpp_test_fails();
-
-    return jpp_done();
 }

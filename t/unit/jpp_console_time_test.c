@@ -1,6 +1,7 @@
 
 #include "jpp_console.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_MIB  ((uint64_t) 1024 * 1024)
@@ -62,8 +63,7 @@ jpp_time_shown(const jpp_fleet_t *fleet)
 
 /* Equal steps are one; the highest of all workers is the height. */
 
-static void
-jpp_test_trend(void)
+JPP_TEST(jpp_test_trend)
 {
     jpp_fleet_t    fleet;
     jpp_worker_t   worker;
@@ -108,8 +108,7 @@ jpp_test_trend(void)
 }
 
 
-static void
-jpp_test_scale(void)
+JPP_TEST(jpp_test_scale)
 {
     jpp_fleet_t    fleet;
     jpp_worker_t   workers[2];
@@ -133,8 +132,7 @@ jpp_test_scale(void)
 
 /* The sums of an old worker and of one that came when half was over. */
 
-static void
-jpp_test_time(void)
+JPP_TEST(jpp_test_time)
 {
     jpp_fleet_t    fleet;
     jpp_worker_t   workers[3];
@@ -178,8 +176,7 @@ jpp_test_time(void)
 }
 
 
-static void
-jpp_test_ages(void)
+JPP_TEST(jpp_test_ages)
 {
     char    text[JPP_CONSOLE_AGE];
     size_t  i;
@@ -210,8 +207,7 @@ jpp_test_ages(void)
 
 /* It is shown where it is less than four times as high. */
 
-static void
-jpp_test_limit(void)
+JPP_TEST(jpp_test_limit)
 {
     jpp_fleet_t    fleet;
     jpp_cgroup_t   cgroup;
@@ -253,8 +249,7 @@ jpp_test_limit(void)
 
 /* What workers say of their age may be anything. */
 
-static void
-jpp_test_none(void)
+JPP_TEST(jpp_test_none)
 {
     jpp_fleet_t    fleet;
     jpp_worker_t   worker;
@@ -276,18 +271,4 @@ jpp_test_none(void)
     jpp_is_str(jpp_time_shown(&fleet), "", "before all times");
     worker.started = 1;
     jpp_ok(strstr(jpp_time_shown(&fleet), "<path") != NULL, "long ago");
-}
-
-
-int
-main(void)
-{
-    jpp_test_trend();
-    jpp_test_scale();
-    jpp_test_time();
-    jpp_test_limit();
-    jpp_test_none();
-    jpp_test_ages();
-
-    return jpp_done();
 }

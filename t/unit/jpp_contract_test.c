@@ -9,7 +9,7 @@
 
 #include "jpp_contract.h"
 #include "jpp_gzip.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 #define HEAP             JPP_CONTRACT_HEAP
@@ -437,8 +437,7 @@ jpp_check(const uint8_t *data, size_t len, unsigned flags, char **text)
 }
 
 
-static void
-jpp_test_cases(void)
+JPP_TEST(jpp_test_cases)
 {
     char              *text;
     size_t             i, len;
@@ -471,8 +470,7 @@ jpp_test_cases(void)
 }
 
 
-static void
-jpp_test_strings(void)
+JPP_TEST(jpp_test_strings)
 {
     char        *text;
     size_t       i, len;
@@ -526,8 +524,7 @@ jpp_test_strings(void)
 
 /* Which names make a mapping one that has functions? */
 
-static void
-jpp_test_names(void)
+JPP_TEST(jpp_test_names)
 {
     size_t       i, len;
     uint8_t      data[JPP_MAX_PROFILE];
@@ -592,8 +589,7 @@ jpp_compress(uint8_t *out, const uint8_t *data, size_t len)
 }
 
 
-static void
-jpp_test_gzip(void)
+JPP_TEST(jpp_test_gzip)
 {
     size_t    i, n, len, refused;
     uint8_t   data[JPP_MAX_PROFILE], gz[2 * JPP_MAX_PROFILE];
@@ -625,8 +621,7 @@ jpp_test_gzip(void)
 /* Cut at any byte: between two fields that may be right, but it never reads
  * beyond the end, which the address sanitizer watches. */
 
-static void
-jpp_test_cut(void)
+JPP_TEST(jpp_test_cut)
 {
     size_t    i, len, refused;
     uint8_t   data[JPP_MAX_PROFILE], *copy;
@@ -646,8 +641,7 @@ jpp_test_cut(void)
 }
 
 
-static void
-jpp_test_print(void)
+JPP_TEST(jpp_test_print)
 {
     char     *text;
     FILE     *out;
@@ -686,18 +680,4 @@ jpp_test_print(void)
 
     jpp_is_str(text, expected, "the printed profile");
     free(text);
-}
-
-
-int
-main(void)
-{
-    jpp_test_cases();
-    jpp_test_strings();
-    jpp_test_names();
-    jpp_test_gzip();
-    jpp_test_cut();
-    jpp_test_print();
-
-    return jpp_done();
 }

@@ -2,6 +2,7 @@
 #include "jpp_control.h"
 #include "jpp_report.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_BAD_LG                                                            \
@@ -22,8 +23,7 @@ static jpp_output_t      jpp_output;
 static jpp_controlled_t  jpp_workers[8];
 
 
-static void
-jpp_test_good(void)
+JPP_TEST(jpp_test_good)
 {
     size_t          i;
     jpp_err_t       err;
@@ -73,8 +73,7 @@ jpp_test_good(void)
 }
 
 
-static void
-jpp_test_bad(void)
+JPP_TEST(jpp_test_bad)
 {
     char            long_text[16385];
     size_t          i;
@@ -167,8 +166,7 @@ jpp_test_bad(void)
 
 /* A query, and then the form of the same request. */
 
-static void
-jpp_test_twice(void)
+JPP_TEST(jpp_test_twice)
 {
     jpp_err_t       err;
     jpp_args_t      args;
@@ -199,8 +197,7 @@ jpp_test_twice(void)
 }
 
 
-static void
-jpp_test_nothing(void)
+JPP_TEST(jpp_test_nothing)
 {
     size_t          i;
     jpp_err_t       err;
@@ -231,8 +228,7 @@ jpp_test_nothing(void)
 }
 
 
-static void
-jpp_test_preview(void)
+JPP_TEST(jpp_test_preview)
 {
     size_t           i;
     jpp_args_t       args;
@@ -316,8 +312,7 @@ jpp_control_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 }
 
 
-static void
-jpp_test_json(void)
+JPP_TEST(jpp_test_json)
 {
     jpp_fleet_t  fleet = { .n = 2 };
 
@@ -406,8 +401,7 @@ jpp_test_json(void)
 }
 
 
-static void
-jpp_test_json_evil(void)
+JPP_TEST(jpp_test_json_evil)
 {
     size_t       i;
     jpp_fleet_t  fleet = { .n = 1 };
@@ -441,8 +435,7 @@ jpp_test_json_evil(void)
 }
 
 
-static void
-jpp_test_json_fails(void)
+JPP_TEST(jpp_test_json_fails)
 {
     size_t       i;
     jpp_fleet_t  fleet = { .n = 8 };
@@ -452,20 +445,4 @@ jpp_test_json_fails(void)
     }
 
     jpp_output_fails(&jpp_output, jpp_control_write, &fleet);
-}
-
-
-int
-main(void)
-{
-    jpp_test_good();
-    jpp_test_bad();
-    jpp_test_twice();
-    jpp_test_nothing();
-    jpp_test_preview();
-    jpp_test_json();
-    jpp_test_json_evil();
-    jpp_test_json_fails();
-
-    return jpp_done();
 }

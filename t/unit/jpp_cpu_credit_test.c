@@ -363,8 +363,7 @@ jpp_stop(jpp_thread_t *thread)
 
 /* What no sample had when a window was opened is for those before it. */
 
-static void
-jpp_test_before(void)
+JPP_TEST(jpp_test_before)
 {
     uint64_t           sum, used;
     jpp_cpu_window_t  *windows[2];
@@ -394,8 +393,7 @@ jpp_test_before(void)
 
 /* Who sets a timer may have to wait for the CPU, while it ticks. */
 
-static void
-jpp_test_held_up(void)
+JPP_TEST(jpp_test_held_up)
 {
     uint64_t           sum, used;
     jpp_err_t          err;
@@ -484,8 +482,7 @@ jpp_tick(uint32_t number, int overrun)
 }
 
 
-static void
-jpp_test_overrun(void)
+JPP_TEST(jpp_test_overrun)
 {
     unsigned           i;
     uint64_t           sum, used;
@@ -518,8 +515,7 @@ jpp_test_overrun(void)
 
 /* Nor is a signal of the timer before worth an interval of the next one. */
 
-static void
-jpp_test_set_anew(void)
+JPP_TEST(jpp_test_set_anew)
 {
     unsigned           i;
     uint32_t           number;
@@ -555,8 +551,7 @@ jpp_test_set_anew(void)
 
 /* A signal that has waited since windows before may name another's place. */
 
-static void
-jpp_test_elsewhere(void)
+JPP_TEST(jpp_test_elsewhere)
 {
     unsigned           i;
     uint32_t           numbers[2];
@@ -629,8 +624,7 @@ jpp_test_missed(bool is_deaf)
 
 /* One that comes in a window is counted from its beginning. */
 
-static void
-jpp_test_newcomer(void)
+JPP_TEST(jpp_test_newcomer)
 {
     unsigned           i;
     uint64_t           sum, used, since;
@@ -674,8 +668,7 @@ jpp_test_newcomer(void)
 
 /* Threads have the name of their creator until they give themselves one. */
 
-static void
-jpp_test_name(void)
+JPP_TEST(jpp_test_name)
 {
     jpp_thread_t      *thread;
     jpp_cpu_window_t  *window;
@@ -702,8 +695,7 @@ jpp_test_name(void)
  * as in a handler, takes it.
  */
 
-static void
-jpp_test_moment(void)
+JPP_TEST(jpp_test_moment)
 {
     bool               is_deaf;
     unsigned           i;
@@ -763,8 +755,7 @@ jpp_comes_and_goes(void *data)
 
 /* Hundreds of threads while windows of both modes begin and end. */
 
-static void
-jpp_test_come_and_go(void)
+JPP_TEST(jpp_test_come_and_go)
 {
     unsigned           i, n;
     uint64_t           sum, used;
@@ -807,8 +798,7 @@ jpp_test_come_and_go(void)
 
 /* Of two signals on their way to a thread the kernel may drop one. */
 
-static void
-jpp_test_owed(void)
+JPP_TEST(jpp_test_owed)
 {
     unsigned           i;
     jpp_cpu_thread_t  *thread;
@@ -890,8 +880,7 @@ jpp_ends_with_stack(void)
 }
 
 
-static void
-jpp_test_wall_ends(void)
+JPP_TEST(jpp_test_wall_ends)
 {
     unsigned  i, n;
 
@@ -906,8 +895,7 @@ jpp_test_wall_ends(void)
 
 /* The main thread is always there: its states are all of the time. */
 
-static void
-jpp_test_wall_is_whole(void)
+JPP_TEST(jpp_test_wall_is_whole)
 {
     unsigned           n;
     uint64_t           sum, lasted;
@@ -944,20 +932,9 @@ main(void)
 
     (void) alarm(120);
 
-    jpp_test_before();
-    jpp_test_held_up();
-    jpp_test_overrun();
-    jpp_test_set_anew();
-    jpp_test_elsewhere();
+    jpp_tests_all();
+
     jpp_test_missed(true);
     jpp_test_missed(false);
-    jpp_test_newcomer();
-    jpp_test_name();
-    jpp_test_moment();
-    jpp_test_come_and_go();
-    jpp_test_owed();
-    jpp_test_wall_ends();
-    jpp_test_wall_is_whole();
-
     return jpp_done();
 }

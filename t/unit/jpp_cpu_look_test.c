@@ -21,7 +21,7 @@
 #include "jpp_blocked.h"
 #include "jpp_cut.h"
 #include "jpp_frame.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_LOOK_DEPTH  64
@@ -156,8 +156,7 @@ jpp_thread_locks(void)
 }
 
 
-static void
-jpp_test_asleep(void)
+JPP_TEST(jpp_test_asleep)
 {
     char        name[JPP_BLOCKED_NAME];
     jpp_blocked_t  look;
@@ -188,8 +187,7 @@ jpp_test_asleep(void)
 }
 
 
-static void
-jpp_test_epoll(void)
+JPP_TEST(jpp_test_epoll)
 {
     jpp_blocked_t  look;
 
@@ -202,8 +200,7 @@ jpp_test_epoll(void)
 }
 
 
-static void
-jpp_test_futex(void)
+JPP_TEST(jpp_test_futex)
 {
     jpp_blocked_t  look;
 
@@ -219,8 +216,7 @@ jpp_test_futex(void)
 }
 
 
-static void
-jpp_test_stacks(void)
+JPP_TEST(jpp_test_stacks)
 {
     bool        is_found;
     uint32_t    i, n;
@@ -256,8 +252,7 @@ jpp_test_stacks(void)
 
 /* What is not mapped ends a stack, and not the process. */
 
-static void
-jpp_test_bad_stacks(void)
+JPP_TEST(jpp_test_bad_stacks)
 {
     size_t     i;
     uint32_t   n;
@@ -371,8 +366,7 @@ jpp_misled_by(unsigned n)
 
 /* It is looked for, but not for long. */
 
-static void
-jpp_test_misled(void)
+JPP_TEST(jpp_test_misled)
 {
     if (!jpp_backtrace_start()) {
         return;
@@ -384,18 +378,4 @@ jpp_test_misled(void)
                "say");
     jpp_is_u64(jpp_misled_by(20), 2, "among some that lead nowhere");
     jpp_is_u64(jpp_misled_by(200), 0, "too many to try them all");
-}
-
-
-int
-main(void)
-{
-    jpp_test_asleep();
-    jpp_test_epoll();
-    jpp_test_futex();
-    jpp_test_stacks();
-    jpp_test_bad_stacks();
-    jpp_test_misled();
-
-    return jpp_done();
 }

@@ -56,8 +56,7 @@ jpp_sum(void)
 }
 
 
-static void
-jpp_test_same(void)
+JPP_TEST(jpp_test_same)
 {
     size_t            i;
     jpp_cpu_sample_t  samples[6];
@@ -88,8 +87,7 @@ jpp_test_same(void)
 }
 
 
-static void
-jpp_test_full(void)
+JPP_TEST(jpp_test_full)
 {
     uint32_t          i;
     jpp_cpu_sample_t  sample;
@@ -112,8 +110,7 @@ jpp_test_full(void)
 }
 
 
-static void
-jpp_test_frames(void)
+JPP_TEST(jpp_test_frames)
 {
     uint32_t          i, n;
     jpp_cpu_sample_t  sample;
@@ -156,8 +153,7 @@ jpp_test_thread(void *data)
 }
 
 
-static void
-jpp_test_threads(void)
+JPP_TEST(jpp_test_threads)
 {
     uint32_t   i, wrong;
     pthread_t  threads[JPP_TABLE_THREADS];
@@ -194,10 +190,7 @@ main(void)
         return 1;
     }
 
-    jpp_test_same();
-    jpp_test_full();
-    jpp_test_frames();
-    jpp_test_threads();
+    jpp_tests_all();
 
     free(table);
 

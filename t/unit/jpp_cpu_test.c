@@ -303,8 +303,7 @@ jpp_test_cpu(void)
 
 /* Each has its own time, whatever frequency the others ask for. */
 
-static void
-jpp_test_windows(void)
+JPP_TEST(jpp_test_windows)
 {
     size_t             i;
     char              *text, *folded, *top;
@@ -346,8 +345,7 @@ jpp_test_windows(void)
 
 /* Whatever the main thread does, the time that passes is in the sum. */
 
-static void
-jpp_test_wall(void)
+JPP_TEST(jpp_test_wall)
 {
     char              *text, *folded;
     uint64_t           slept, waited, burnt, all, lasted;
@@ -384,8 +382,7 @@ jpp_test_wall(void)
 
 /* A signal would end it early. */
 
-static void
-jpp_test_sleep_is_whole(void)
+JPP_TEST(jpp_test_sleep_is_whole)
 {
     unsigned           i;
     uint64_t           before;
@@ -411,8 +408,7 @@ jpp_test_sleep_is_whole(void)
  * window ends: each leaves the call as it was that it meets.
  */
 
-static void
-jpp_test_late(void)
+JPP_TEST(jpp_test_late)
 {
     pid_t              child;
     pid_t              self;
@@ -470,8 +466,7 @@ jpp_thread(void *data)
 }
 
 
-static void
-jpp_test_deaf(void)
+JPP_TEST(jpp_test_deaf)
 {
     char              *text, *folded, *top;
     bool               is_deaf[2] = { false, true };
@@ -511,8 +506,7 @@ jpp_test_deaf(void)
 }
 
 
-static void
-jpp_test_nothing_is_left(void)
+JPP_TEST(jpp_test_nothing_is_left)
 {
     unsigned           i;
     jpp_cpu_window_t  *windows[2];
@@ -543,8 +537,7 @@ jpp_test_nothing_is_left(void)
 }
 
 
-static void
-jpp_test_full(void)
+JPP_TEST(jpp_test_full)
 {
     unsigned           i;
     jpp_err_t          err;
@@ -579,8 +572,7 @@ jpp_foreign(int signo)
 }
 
 
-static void
-jpp_test_taken(void)
+JPP_TEST(jpp_test_taken)
 {
     jpp_err_t         err;
     struct sigaction  action;
@@ -604,8 +596,7 @@ jpp_test_taken(void)
 }
 
 
-static void
-jpp_test_taken_meanwhile(void)
+JPP_TEST(jpp_test_taken_meanwhile)
 {
     int                fd;
     jpp_err_t          err;
@@ -636,8 +627,7 @@ jpp_test_taken_meanwhile(void)
 
 /* Without room for timers there is no window of CPU time. */
 
-static void
-jpp_test_signals(void)
+JPP_TEST(jpp_test_signals)
 {
     jpp_err_t          err;
     struct rlimit      limit, none;
@@ -669,8 +659,7 @@ jpp_test_signals(void)
 }
 
 
-static void
-jpp_test_exit(void)
+JPP_TEST(jpp_test_exit)
 {
     jpp_cpu_window_t  *windows[2];
 
@@ -699,17 +688,8 @@ main(void)
     }
 
     jpp_test_cpu();
-    jpp_test_windows();
-    jpp_test_wall();
-    jpp_test_sleep_is_whole();
-    jpp_test_late();
-    jpp_test_deaf();
-    jpp_test_nothing_is_left();
-    jpp_test_full();
-    jpp_test_taken();
-    jpp_test_taken_meanwhile();
-    jpp_test_signals();
-    jpp_test_exit();
+
+    jpp_tests_all();
 
     return jpp_done();
 }

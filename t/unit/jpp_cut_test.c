@@ -6,10 +6,10 @@
 
 #include "jpp_cut.h"
 #include "jpp_test_dump.h"
+#include "jpp_test_main.h"
 
 
-static void
-jpp_cut_test_names(void)
+JPP_TEST(jpp_cut_test_names)
 {
     unsigned  cut;
 
@@ -35,8 +35,7 @@ jpp_cut_test_names(void)
 
 /* A stack with its reason behind it, read by every format and back again. */
 
-static void
-jpp_cut_test_formats(void)
+JPP_TEST(jpp_cut_test_formats)
 {
     size_t                 i;
     jpp_err_t              err;
@@ -88,14 +87,4 @@ jpp_cut_test_formats(void)
 
         jpp_arena_destroy(&arena);
     }
-}
-
-
-int
-main(void)
-{
-    jpp_cut_test_names();
-    jpp_cut_test_formats();
-
-    return jpp_done();
 }

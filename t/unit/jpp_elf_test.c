@@ -62,8 +62,7 @@ jpp_elf_test_owner(const jpp_extent_t *extents, uint32_t n, uint64_t address)
 
 /* Random extents against the plain definition of which one owns an address. */
 
-static void
-jpp_elf_test_extents(void)
+JPP_TEST(jpp_elf_test_extents)
 {
     size_t               n_table, j;
     uint32_t             i, n, round, wrong, owner;
@@ -187,8 +186,7 @@ jpp_elf_test_name(const jpp_elf_t *elf, uint64_t vaddr)
 }
 
 
-static void
-jpp_elf_test_names(void)
+JPP_TEST(jpp_elf_test_names)
 {
     uint64_t                   at;
     jpp_elf_t                  elf;
@@ -377,8 +375,7 @@ jpp_elf_test_frames(const char *name)
 }
 
 
-static void
-jpp_elf_test_debug(void)
+JPP_TEST(jpp_elf_test_debug)
 {
     char          debug[PATH_MAX], id[JPP_BUILD_ID_TEXT];
     uint64_t      at;
@@ -422,8 +419,7 @@ jpp_elf_test_debug(void)
 
 /* The first and the last byte of a segment, and those beside them. */
 
-static void
-jpp_elf_test_edges(void)
+JPP_TEST(jpp_elf_test_edges)
 {
     size_t     i;
     uint64_t   got;
@@ -483,8 +479,7 @@ pread(int fd, void *data, size_t size, off_t offset)
 
 /* A symbol table that is compressed is none: that of the linker is taken. */
 
-static void
-jpp_elf_test_compressed(void)
+JPP_TEST(jpp_elf_test_compressed)
 {
     int           fd;
     size_t        size, i;
@@ -523,8 +518,7 @@ jpp_elf_test_compressed(void)
 }
 
 
-static void
-jpp_elf_test_bad(void)
+JPP_TEST(jpp_elf_test_bad)
 {
     int          fd;
     size_t       size, i;
@@ -591,8 +585,7 @@ jpp_elf_test_bad(void)
 }
 
 
-static void
-jpp_elf_test_cut(void)
+JPP_TEST(jpp_elf_test_cut)
 {
     int          fd;
     off_t        len;
@@ -621,8 +614,7 @@ jpp_elf_test_cut(void)
 
 /* The headers, and what they lead to, are where damage matters most. */
 
-static void
-jpp_elf_test_mutations(void)
+JPP_TEST(jpp_elf_test_mutations)
 {
     int          fd;
     double       ms;
@@ -695,8 +687,7 @@ jpp_elf_test_mutations(void)
 }
 
 
-static void
-jpp_elf_test_memory(void)
+JPP_TEST(jpp_elf_test_memory)
 {
     int          fd;
     uint32_t     failed;
@@ -740,8 +731,7 @@ jpp_elf_test_memory(void)
 
 /* The file may be on a disk that fails at any read, or be interrupted there. */
 
-static void
-jpp_elf_test_errors(void)
+JPP_TEST(jpp_elf_test_errors)
 {
     int          fd, errors[] = { EIO, EINTR };
     size_t       i;
@@ -800,8 +790,8 @@ main(void)
 
     fds = jpp_test_fds();
 
-    jpp_elf_test_extents();
-    jpp_elf_test_names();
+    jpp_tests_all();
+
     jpp_elf_test_nm("full.so", "", NULL);
     jpp_elf_test_nm("cxx.so", "", NULL);
     jpp_elf_test_nm("stripped.so", "-D", NULL);
@@ -814,15 +804,6 @@ main(void)
     jpp_elf_test_frames("/usr/sbin/nginx");
     jpp_elf_test_frames("/lib/x86_64-linux-gnu/libc.so.6");
     jpp_elf_test_frames("/usr/lib/x86_64-linux-gnu/libcrypto.so.3");
-    jpp_elf_test_debug();
-    jpp_elf_test_edges();
-    jpp_elf_test_compressed();
-    jpp_elf_test_bad();
-    jpp_elf_test_cut();
-    jpp_elf_test_mutations();
-    jpp_elf_test_memory();
-    jpp_elf_test_errors();
-
     jpp_is_u64(jpp_test_fds(), fds, "descriptors open at the end");
 
     return jpp_done();

@@ -5,8 +5,7 @@
 #include "jpp_test.h"
 
 
-static void
-jpp_test_null(void)
+JPP_TEST(jpp_test_null)
 {
     jpp_is_u64(jpp_err_set(NULL, JPP_ERR_CUT, "x"), JPP_ERR_CUT, "NULL: set");
     jpp_is_u64(jpp_err_line(NULL, JPP_ERR_CUT, 1, "x"), JPP_ERR_CUT,
@@ -16,8 +15,7 @@ jpp_test_null(void)
 }
 
 
-static void
-jpp_test_long(void)
+JPP_TEST(jpp_test_long)
 {
     int        len;
     char       text[JPP_ERR_TEXT + 2];
@@ -44,8 +42,7 @@ jpp_test_long(void)
 }
 
 
-static void
-jpp_test_sys(void)
+JPP_TEST(jpp_test_sys)
 {
     char       expected[128];
     jpp_err_t  err;
@@ -94,9 +91,7 @@ main(void)
     jpp_err_set(&err, JPP_ERR_INPUT, "%s", "");
     jpp_is_str(err.text, "", "an empty sentence");
 
-    jpp_test_null();
-    jpp_test_long();
-    jpp_test_sys();
+    jpp_tests_all();
 
     return jpp_done();
 }

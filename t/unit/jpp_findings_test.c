@@ -6,6 +6,7 @@
 
 #include "jpp_memory.h"
 #include "jpp_test_findings.h"
+#include "jpp_test_main.h"
 
 
 /* four idle workers, without limits and zones */
@@ -68,8 +69,7 @@ jpp_findings_test_has(const char *id)
 }
 
 
-static void
-jpp_findings_test_limit(void)
+JPP_TEST(jpp_findings_test_limit)
 {
     jpp_cgroup_t   *cgroup;
     jpp_finding_t   findings[JPP_FINDINGS];
@@ -116,8 +116,7 @@ jpp_findings_test_limit(void)
 }
 
 
-static void
-jpp_findings_test_kernel(void)
+JPP_TEST(jpp_findings_test_kernel)
 {
     jpp_findings_test_init();
     memset(&jpp_test.cgroup, 0xff, sizeof(jpp_cgroup_t));
@@ -166,8 +165,7 @@ jpp_findings_test_kernel(void)
 }
 
 
-static void
-jpp_findings_test_zones(void)
+JPP_TEST(jpp_findings_test_zones)
 {
     jpp_findings_test_init();
 
@@ -194,8 +192,7 @@ jpp_findings_test_zones(void)
 }
 
 
-static void
-jpp_findings_test_old(void)
+JPP_TEST(jpp_findings_test_old)
 {
     jpp_findings_test_init();
 
@@ -213,8 +210,7 @@ jpp_findings_test_old(void)
 }
 
 
-static void
-jpp_findings_test_odd(void)
+JPP_TEST(jpp_findings_test_odd)
 {
     size_t  i;
 
@@ -264,8 +260,7 @@ jpp_findings_test_odd(void)
 }
 
 
-static void
-jpp_findings_test_outside(void)
+JPP_TEST(jpp_findings_test_outside)
 {
     jpp_findings_test_init();
 
@@ -291,8 +286,7 @@ jpp_findings_test_outside(void)
 }
 
 
-static void
-jpp_findings_test_allocator(void)
+JPP_TEST(jpp_findings_test_allocator)
 {
     jpp_findings_test_init();
 
@@ -325,8 +319,7 @@ jpp_findings_test_allocator(void)
 }
 
 
-static void
-jpp_findings_test_time(void)
+JPP_TEST(jpp_findings_test_time)
 {
     jpp_minute_t  *minute;
 
@@ -365,8 +358,7 @@ jpp_findings_test_time(void)
 
 /* each write of the answer fails once; t/nginx/memory.t reads it */
 
-static void
-jpp_findings_test_memory(void)
+JPP_TEST(jpp_findings_test_memory)
 {
     unsigned        i;
     jpp_args_t      args;
@@ -404,21 +396,4 @@ jpp_findings_test_memory(void)
     jpp_ok(strstr(jpp_test_output.text, "\"cgroup\": null") != NULL
            && strstr(jpp_test_output.text, "\"cgroup\": \"there is none\"")
               != NULL, "what is not available, and why");
-}
-
-
-int
-main(void)
-{
-    jpp_findings_test_limit();
-    jpp_findings_test_kernel();
-    jpp_findings_test_zones();
-    jpp_findings_test_old();
-    jpp_findings_test_odd();
-    jpp_findings_test_outside();
-    jpp_findings_test_allocator();
-    jpp_findings_test_time();
-    jpp_findings_test_memory();
-
-    return jpp_done();
 }

@@ -5,6 +5,7 @@
 #include "jpp_readers.h"
 #include "jpp_intern.h"
 #include "jpp_test_findings.h"
+#include "jpp_test_main.h"
 
 
 static jpp_test_nginx_t  jpp_test;
@@ -51,8 +52,7 @@ jpp_time_test_has(const char *id)
 }
 
 
-static void
-jpp_time_test_grows(void)
+JPP_TEST(jpp_time_test_grows)
 {
     jpp_history_t  *history;
 
@@ -89,8 +89,7 @@ jpp_time_test_grows(void)
 }
 
 
-static void
-jpp_time_test_shapes(void)
+JPP_TEST(jpp_time_test_shapes)
 {
     uint64_t        i;
     jpp_history_t  *history;
@@ -148,8 +147,7 @@ jpp_time_test_shapes(void)
 }
 
 
-static void
-jpp_time_test_limit(void)
+JPP_TEST(jpp_time_test_limit)
 {
     jpp_time_test_init();
     jpp_time_test_grow(&jpp_test.histories[0], 21600, 100 * JPP_TEST_MIB,
@@ -173,8 +171,7 @@ jpp_time_test_limit(void)
 }
 
 
-static void
-jpp_time_test_reload(void)
+JPP_TEST(jpp_time_test_reload)
 {
     jpp_time_test_init();
 
@@ -200,8 +197,7 @@ jpp_time_test_reload(void)
 }
 
 
-static void
-jpp_time_test_vanished(void)
+JPP_TEST(jpp_time_test_vanished)
 {
     jpp_time_test_init();
 
@@ -230,8 +226,7 @@ jpp_time_test_vanished(void)
 }
 
 
-static void
-jpp_time_test_thp(void)
+JPP_TEST(jpp_time_test_thp)
 {
     size_t  i;
 
@@ -283,8 +278,7 @@ jpp_time_test_profiled(const jpp_profile_t *profile, bool is_whole,
 
 /* samples of a single stack, of 100 MiB */
 
-static void
-jpp_time_test_profile(void)
+JPP_TEST(jpp_time_test_profile)
 {
     int64_t        values[JPP_HEAP_COLUMNS] = { 0 };
     jpp_arena_t    arena;
@@ -377,19 +371,4 @@ jpp_time_test_profile(void)
                "a change is no whole");
 
     jpp_arena_destroy(&arena);
-}
-
-
-int
-main(void)
-{
-    jpp_time_test_grows();
-    jpp_time_test_shapes();
-    jpp_time_test_limit();
-    jpp_time_test_reload();
-    jpp_time_test_vanished();
-    jpp_time_test_thp();
-    jpp_time_test_profile();
-
-    return jpp_done();
 }

@@ -236,8 +236,7 @@ jpp_refused_off(void)
 }
 
 
-static void
-jpp_test_patch(void)
+JPP_TEST(jpp_test_patch)
 {
     int  i;
 
@@ -333,8 +332,7 @@ jpp_late(const char *text, const char *library, int mode)
 
 /* Whose a slot is that was never called by is for the linker to say. */
 
-static void
-jpp_test_unbound(void)
+JPP_TEST(jpp_test_unbound)
 {
     uintptr_t    was;
     jpp_call_pt  call;
@@ -398,8 +396,7 @@ jpp_test_unbound(void)
  * linked with, before it finds ours.
  */
 
-static void
-jpp_test_deep(void)
+JPP_TEST(jpp_test_deep)
 {
     char         name[JPP_NAME];
     uint32_t     n;
@@ -440,8 +437,7 @@ jpp_test_deep(void)
 }
 
 
-static void
-jpp_test_another(void)
+JPP_TEST(jpp_test_another)
 {
     jpp_slot = NULL;
     jpp_look();
@@ -491,10 +487,7 @@ main(void)
     jpp_ok(!jpp_got_is_beside(jpp_functions[0].real, (uintptr_t) jpp_hook),
            "ours lies in another");
 
-    jpp_test_patch();
-    jpp_test_unbound();
-    jpp_test_deep();
-    jpp_test_another();
+    jpp_tests_all();
 
     jpp_got.except = (uintptr_t) jpp_hook;
     (void) jpp_got_patch(&jpp_got, NULL);

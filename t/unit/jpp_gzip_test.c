@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "jpp_gzip.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_KIB  ((size_t) 1024)
@@ -61,8 +61,7 @@ jpp_compress(jpp_arena_t *arena, const uint8_t *data, size_t len, int level)
 }
 
 
-static void
-jpp_test_round_trip(void)
+JPP_TEST(jpp_test_round_trip)
 {
     int          level;
     size_t       k, len;
@@ -114,8 +113,7 @@ jpp_test_round_trip(void)
 
 /* Members follow each other, and what was in the vector stays. */
 
-static void
-jpp_test_members(void)
+JPP_TEST(jpp_test_members)
 {
     size_t       n;
     uint8_t     *data;
@@ -167,8 +165,7 @@ jpp_test_members(void)
 }
 
 
-static void
-jpp_test_is(void)
+JPP_TEST(jpp_test_is)
 {
     static const uint8_t  magic[] = { 0x1f, 0x8b, 8, 0 };
 
@@ -186,8 +183,7 @@ jpp_test_is(void)
  * seven bits that fill the last byte of the stream.
  */
 
-static void
-jpp_test_damaged(void)
+JPP_TEST(jpp_test_damaged)
 {
     size_t       i, wrong, harmless;
     uint8_t     *data;
@@ -234,8 +230,7 @@ jpp_test_damaged(void)
 }
 
 
-static void
-jpp_test_cut(void)
+JPP_TEST(jpp_test_cut)
 {
     size_t       len, wrong;
     uint8_t     *data;
@@ -271,8 +266,7 @@ jpp_test_cut(void)
 }
 
 
-static void
-jpp_test_max(void)
+JPP_TEST(jpp_test_max)
 {
     size_t       k, max;
     uint8_t     *zeros;
@@ -342,8 +336,7 @@ jpp_write(void *ctx, const uint8_t *data, size_t len)
 }
 
 
-static void
-jpp_test_write_fails(void)
+JPP_TEST(jpp_test_write_fails)
 {
     int          error;
     size_t       wrong;
@@ -391,8 +384,7 @@ jpp_test_write_fails(void)
 }
 
 
-static void
-jpp_test_gzip_memory(void)
+JPP_TEST(jpp_test_gzip_memory)
 {
     uint8_t      buffer[100];
     uint64_t     n, n_calls;
@@ -422,8 +414,7 @@ jpp_test_gzip_memory(void)
 }
 
 
-static void
-jpp_test_gunzip_memory(void)
+JPP_TEST(jpp_test_gunzip_memory)
 {
     uint8_t     *data;
     uint64_t     n, n_calls;
@@ -456,21 +447,4 @@ jpp_test_gunzip_memory(void)
 
     free(data);
     jpp_arena_destroy(&arena);
-}
-
-
-int
-main(void)
-{
-    jpp_test_round_trip();
-    jpp_test_members();
-    jpp_test_is();
-    jpp_test_damaged();
-    jpp_test_cut();
-    jpp_test_max();
-    jpp_test_write_fails();
-    jpp_test_gzip_memory();
-    jpp_test_gunzip_memory();
-
-    return jpp_done();
 }

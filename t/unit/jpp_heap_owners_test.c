@@ -204,8 +204,7 @@ jpp_test_owned(const jpp_owned_t *owned)
 
 /* The labels of two captures: each has its own, and its owners'. */
 
-static void
-jpp_test_labels(void)
+JPP_TEST(jpp_test_labels)
 {
     uint32_t             i, k, n;
     jpp_err_t            err;
@@ -250,8 +249,7 @@ jpp_test_labels(void)
 #define JPP_OWNED_OLD                                                         \
     "@ 0x400201 0x400301\n  t*: 1: 700 [0: 0]\n  t0: 1: 700 [0: 0]\n"
 
-static void
-jpp_test_inherited(void)
+JPP_TEST(jpp_test_inherited)
 {
     size_t                 i;
     char                  *text;
@@ -309,8 +307,7 @@ jpp_test_inherited(void)
 
 /* No memory, at every call. */
 
-static void
-jpp_test_memory(void)
+JPP_TEST(jpp_test_memory)
 {
     uint64_t             n, calls;
     jpp_err_t            err;
@@ -349,9 +346,7 @@ main(void)
         jpp_test_owned(&jpp_owned[i]);
     }
 
-    jpp_test_labels();
-    jpp_test_inherited();
-    jpp_test_memory();
+    jpp_tests_all();
 
     return jpp_done();
 }

@@ -1,6 +1,7 @@
 
 #include "jpp_origin.h"
 #include "jpp_test_dump.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_STACK  "@ 0x7f0000000101 0x400201 0x7f0000200301\n"
@@ -167,8 +168,7 @@ static const jpp_heap_good_t  good[] = {
 };
 
 
-static void
-jpp_heap_test_bad(void)
+JPP_TEST(jpp_heap_test_bad)
 {
     size_t         i;
     jpp_err_t      err;
@@ -221,8 +221,7 @@ jpp_heap_stack_text(const jpp_profile_t *profile, uint32_t i)
 }
 
 
-static void
-jpp_heap_test_good(void)
+JPP_TEST(jpp_heap_test_good)
 {
     size_t         i, len, t;
     jpp_err_t      err;
@@ -266,8 +265,7 @@ jpp_heap_test_good(void)
 
 /* stacks of 300 frames, of as many as are allowed, and of one more */
 
-static void
-jpp_heap_test_frames(void)
+JPP_TEST(jpp_heap_test_frames)
 {
     char          *text, *p;
     size_t         i, k;
@@ -324,8 +322,7 @@ jpp_heap_test_frames(void)
 
 /* the allocator's frames count, too, however many of them come first */
 
-static void
-jpp_heap_test_lead(void)
+JPP_TEST(jpp_heap_test_lead)
 {
     char          *text, *p;
     size_t         i, k;
@@ -375,8 +372,7 @@ jpp_heap_test_lead(void)
 
 /* a stack that differs in the allocator's frames only; another layout */
 
-static void
-jpp_heap_test_merge(void)
+JPP_TEST(jpp_heap_test_merge)
 {
     jpp_err_t            err;
     jpp_arena_t          arena;
@@ -437,8 +433,7 @@ jpp_heap_test_merge(void)
 
 /* A baseline meets its dump, though the program was replaced in between. */
 
-static void
-jpp_heap_test_baseline(void)
+JPP_TEST(jpp_heap_test_baseline)
 {
     jpp_err_t            err;
     jpp_dump_t           dump, before;
@@ -503,8 +498,7 @@ jpp_heap_test_baseline(void)
 
 /* an allocator that is linked into the program */
 
-static void
-jpp_heap_test_ranges(void)
+JPP_TEST(jpp_heap_test_ranges)
 {
     jpp_err_t            err;
     jpp_range_t          range = { 0x400100, 0x400200 };
@@ -532,8 +526,7 @@ jpp_heap_test_ranges(void)
 
 /* Where the allocator is to be looked for, and where the maps begin. */
 
-static void
-jpp_heap_test_open(void)
+JPP_TEST(jpp_heap_test_open)
 {
     size_t          i;
     jpp_err_t       err;
@@ -585,8 +578,7 @@ jpp_heap_test_open(void)
 
 /* a real dump of 160 kB, cut at every byte */
 
-static void
-jpp_heap_test_cut(void)
+JPP_TEST(jpp_heap_test_cut)
 {
     char             *copy;
     size_t            len, accepted, wrong;
@@ -639,21 +631,4 @@ jpp_heap_test_cut(void)
            && !jpp_heap_is_whole("heap_v2/1\n", 10), "and no part of it is");
 
     free(file.data);
-}
-
-
-int
-main(void)
-{
-    jpp_heap_test_bad();
-    jpp_heap_test_good();
-    jpp_heap_test_frames();
-    jpp_heap_test_lead();
-    jpp_heap_test_merge();
-    jpp_heap_test_baseline();
-    jpp_heap_test_ranges();
-    jpp_heap_test_open();
-    jpp_heap_test_cut();
-
-    return jpp_done();
 }

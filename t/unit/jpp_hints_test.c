@@ -144,8 +144,7 @@ jpp_test_end(void)
 }
 
 
-static void
-jpp_hints_test_names(void)
+JPP_TEST(jpp_hints_test_names)
 {
     jpp_hint_t  hints[] = {
         { jpp_test_here(JPP_TEST_STATIC), "directive one", "mod_a" },
@@ -192,8 +191,7 @@ jpp_hints_test_names(void)
 
 /* A hint is for a place in a file, not for an address. */
 
-static void
-jpp_hints_test_where(void)
+JPP_TEST(jpp_hints_test_where)
 {
     jpp_hint_t  hints[] = {
         { jpp_test_here(JPP_TEST_STATIC), "directive one", NULL },
@@ -223,8 +221,7 @@ jpp_hints_test_where(void)
 }
 
 
-static void
-jpp_hints_test_words(void)
+JPP_TEST(jpp_hints_test_words)
 {
     char      longest[JPP_HINT_NAME + 2], expected[JPP_HINT_NAME + 16];
     char      offset[32];
@@ -294,8 +291,7 @@ jpp_hints_test_words(void)
 
 /* pprof's symbol protocol has them, too. */
 
-static void
-jpp_hints_test_lookup(void)
+JPP_TEST(jpp_hints_test_lookup)
 {
     char         text[32];
     uint8_t      buffer[JPP_SINK_BUFFER];
@@ -375,8 +371,7 @@ jpp_hints_test_near(const jpp_elf_function_t *functions, uint32_t n,
 
 /* Functions of 16 bytes at 0x1000, 0x1010 ...; the names are "", "a", "b". */
 
-static void
-jpp_hints_test_neighbours(void)
+JPP_TEST(jpp_hints_test_neighbours)
 {
     size_t               i;
     jpp_elf_function_t   functions[300];
@@ -411,8 +406,7 @@ jpp_hints_test_neighbours(void)
  * are in different files is nobody's.
  */
 
-static void
-jpp_hints_test_files(void)
+JPP_TEST(jpp_hints_test_files)
 {
     size_t                 i, n;
     jpp_vec_t             *maps;
@@ -476,8 +470,7 @@ jpp_hints_test_files(void)
 
 /* What a file takes of its hints: names of functions that have none. */
 
-static void
-jpp_hints_test_apply(void)
+JPP_TEST(jpp_hints_test_apply)
 {
     size_t               i;
     jpp_elf_t            elf;
@@ -557,8 +550,7 @@ jpp_hints_test_apply(void)
 }
 
 
-static void
-jpp_hints_test_memory(void)
+JPP_TEST(jpp_hints_test_memory)
 {
     bool           done;
     size_t         failed;
@@ -634,14 +626,7 @@ main(void)
 
     (void) stat(jpp_test_path("stripped.so"), &st);
 
-    jpp_hints_test_names();
-    jpp_hints_test_where();
-    jpp_hints_test_words();
-    jpp_hints_test_lookup();
-    jpp_hints_test_neighbours();
-    jpp_hints_test_files();
-    jpp_hints_test_apply();
-    jpp_hints_test_memory();
+    jpp_tests_all();
 
     return jpp_done();
 }

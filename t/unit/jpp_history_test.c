@@ -4,6 +4,7 @@
 
 #include "jpp_worker.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_main.h"
 
 
 static jpp_history_t  jpp_history;
@@ -22,8 +23,7 @@ jpp_history_test_add(uint64_t seconds, uint64_t allocated, uint64_t rss)
 }
 
 
-static void
-jpp_history_test_points(void)
+JPP_TEST(jpp_history_test_points)
 {
     jpp_history_init(&jpp_history);
 
@@ -57,8 +57,7 @@ jpp_history_test_points(void)
 
 /* from second to second: points have the largest second of theirs */
 
-static void
-jpp_history_test_merge(void)
+JPP_TEST(jpp_history_test_merge)
 {
     uint64_t  i, second, wrong, last;
 
@@ -105,8 +104,7 @@ jpp_history_test_merge(void)
 }
 
 
-static void
-jpp_history_test_time(void)
+JPP_TEST(jpp_history_test_time)
 {
     jpp_history_init(&jpp_history);
 
@@ -122,8 +120,7 @@ jpp_history_test_time(void)
 }
 
 
-static void
-jpp_history_test_unknown(void)
+JPP_TEST(jpp_history_test_unknown)
 {
     jpp_history_init(&jpp_history);
 
@@ -138,8 +135,7 @@ jpp_history_test_unknown(void)
 }
 
 
-static void
-jpp_history_test_json(void)
+JPP_TEST(jpp_history_test_json)
 {
     uint8_t     buffer[64];
     jpp_json_t  json;
@@ -173,17 +169,4 @@ jpp_history_test_json(void)
                "  \"history\": null\n"
                "}\n",
                "as JSON");
-}
-
-
-int
-main(void)
-{
-    jpp_history_test_points();
-    jpp_history_test_merge();
-    jpp_history_test_time();
-    jpp_history_test_unknown();
-    jpp_history_test_json();
-
-    return jpp_done();
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "jpp_index.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_CAP  ((size_t) 64 << 20)
@@ -38,8 +38,7 @@ jpp_holds(const jpp_index_t *index, uint32_t hash, uint32_t id)
 }
 
 
-static void
-jpp_test_add(void)
+JPP_TEST(jpp_test_add)
 {
     size_t       wrong;
     uint32_t     id;
@@ -74,8 +73,7 @@ jpp_test_add(void)
 
 /* Ids under one hash are found in the order of their insertion. */
 
-static void
-jpp_test_collisions(void)
+JPP_TEST(jpp_test_collisions)
 {
     size_t       k, wrong;
     uint32_t     id, pos;
@@ -118,8 +116,7 @@ jpp_test_collisions(void)
 }
 
 
-static void
-jpp_test_room(void)
+JPP_TEST(jpp_test_room)
 {
     size_t       k, wrong;
     uint32_t     id;
@@ -152,8 +149,7 @@ jpp_test_room(void)
 
 /* A failure to grow leaves what is there, and the next try may succeed. */
 
-static void
-jpp_test_fail_at(void)
+JPP_TEST(jpp_test_fail_at)
 {
     size_t       wrong;
     uint32_t     id;
@@ -197,8 +193,7 @@ jpp_test_fail_at(void)
 }
 
 
-static void
-jpp_test_hash_bytes(void)
+JPP_TEST(jpp_test_hash_bytes)
 {
     size_t    i, len, wrong;
     uint32_t  hash;
@@ -239,8 +234,7 @@ jpp_test_hash_bytes(void)
 
 /* Addresses are multiples of 16: their hashes must fill low bits evenly. */
 
-static void
-jpp_test_hash_u64(void)
+JPP_TEST(jpp_test_hash_u64)
 {
     uint64_t         i;
     uint32_t         most;
@@ -254,18 +248,4 @@ jpp_test_hash_u64(void)
     /* a Poisson of mean 10 passes 35 once in 10^9 */
 
     jpp_ok(most < 35, "the fullest of 4096 buckets has %u of 40960", most);
-}
-
-
-int
-main(void)
-{
-    jpp_test_add();
-    jpp_test_collisions();
-    jpp_test_room();
-    jpp_test_fail_at();
-    jpp_test_hash_bytes();
-    jpp_test_hash_u64();
-
-    return jpp_done();
 }

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "jpp_json.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 static char  jpp_text[4096];
@@ -28,8 +28,7 @@ jpp_collect(void *ctx, const uint8_t *data, size_t len)
 }
 
 
-static void
-jpp_test_nesting(void)
+JPP_TEST(jpp_test_nesting)
 {
     uint8_t     buffer[16];
     jpp_json_t  json;
@@ -72,8 +71,7 @@ jpp_test_nesting(void)
 }
 
 
-static void
-jpp_test_strings(void)
+JPP_TEST(jpp_test_strings)
 {
     unsigned     c;
     uint8_t      buffer[16];
@@ -108,8 +106,7 @@ jpp_test_strings(void)
 }
 
 
-static void
-jpp_test_names(void)
+JPP_TEST(jpp_test_names)
 {
     size_t      i;
     uint8_t     buffer[16];
@@ -162,15 +159,4 @@ jpp_test_names(void)
         (void) jpp_sink_flush(&sink);
         jpp_is_str(jpp_text, cases[i].bytes, "bytes %zu", i);
     }
-}
-
-
-int
-main(void)
-{
-    jpp_test_nesting();
-    jpp_test_strings();
-    jpp_test_names();
-
-    return jpp_done();
 }

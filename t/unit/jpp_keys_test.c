@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "jpp_system.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 #include "jpp_usage.h"
 
 
@@ -28,8 +28,7 @@ static const jpp_keys_row_t  jpp_keys_test_rows[] = {
 };
 
 
-static void
-jpp_keys_test_lines(void)
+JPP_TEST(jpp_keys_test_lines)
 {
     char         *line;
     jpp_lines_t   lines;
@@ -62,8 +61,7 @@ jpp_keys_test_lines(void)
 
 /* lines as long as the buffer, and longer by up to two buffers */
 
-static void
-jpp_keys_test_long(void)
+JPP_TEST(jpp_keys_test_long)
 {
     int           fd;
     char         *text, *line, path[64];
@@ -112,8 +110,7 @@ jpp_keys_test_long(void)
 }
 
 
-static void
-jpp_keys_test_values(void)
+JPP_TEST(jpp_keys_test_values)
 {
     jpp_lines_t      lines;
     jpp_keys_test_t  to;
@@ -149,8 +146,7 @@ jpp_keys_test_values(void)
 }
 
 
-static void
-jpp_keys_test_pressure(void)
+JPP_TEST(jpp_keys_test_pressure)
 {
     jpp_lines_t     lines;
     jpp_pressure_t  pressure;
@@ -176,8 +172,7 @@ jpp_keys_test_pressure(void)
 
 /* what this process does to itself is seen */
 
-static void
-jpp_keys_test_usage(void)
+JPP_TEST(jpp_keys_test_usage)
 {
     int                  fd;
     char                *memory;
@@ -228,8 +223,7 @@ jpp_keys_test_usage(void)
 }
 
 
-static void
-jpp_keys_test_system(void)
+JPP_TEST(jpp_keys_test_system)
 {
     jpp_system_t  system;
 
@@ -248,18 +242,4 @@ jpp_keys_test_system(void)
     jpp_system_read(&system, "t/data/nothing");
     jpp_is_u64(system.total, JPP_NONE, "no /proc, no number");
     jpp_is_str(system.thp, "", "no word");
-}
-
-
-int
-main(void)
-{
-    jpp_keys_test_lines();
-    jpp_keys_test_long();
-    jpp_keys_test_values();
-    jpp_keys_test_pressure();
-    jpp_keys_test_usage();
-    jpp_keys_test_system();
-
-    return jpp_done();
 }

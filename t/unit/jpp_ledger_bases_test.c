@@ -11,7 +11,7 @@
 
 #include "jpp_ledger.h"
 #include "jpp_smaps.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_MIB    ((uint64_t) 1024 * 1024)
@@ -90,8 +90,7 @@ jpp_bases_find(const char *text)
 }
 
 
-static void
-jpp_bases_test_blocks(void)
+JPP_TEST(jpp_bases_test_blocks)
 {
     const jpp_ledger_base_t  *base;
 
@@ -137,8 +136,7 @@ jpp_bases_test_blocks(void)
 }
 
 
-static void
-jpp_bases_test_wrong(void)
+JPP_TEST(jpp_bases_test_wrong)
 {
     memset(pages, 0, sizeof(pages));
     pages[0].is_there = true;
@@ -164,8 +162,7 @@ jpp_bases_test_wrong(void)
 }
 
 
-static void
-jpp_bases_test_maps(void)
+JPP_TEST(jpp_bases_test_maps)
 {
     size_t  i;
 
@@ -194,8 +191,7 @@ jpp_bases_test_maps(void)
 }
 
 
-static void
-jpp_bases_test_memory(void)
+JPP_TEST(jpp_bases_test_memory)
 {
     memset(pages, 0, sizeof(pages));
     jpp_bases_block(0, 2 * JPP_MIB, 100);
@@ -211,8 +207,7 @@ jpp_bases_test_memory(void)
 
 /* Without jemalloc nothing of the kind is found; t/nginx/ledger.t has one. */
 
-static void
-jpp_bases_test_real(void)
+JPP_TEST(jpp_bases_test_real)
 {
     int         fd;
     jpp_err_t   err;
@@ -235,8 +230,7 @@ jpp_bases_test_real(void)
 
 /* A block that looks like one of jemalloc's. */
 
-static void
-jpp_bases_test_found(void)
+JPP_TEST(jpp_bases_test_found)
 {
     int                        fd;
     bool                       is_found;
@@ -291,18 +285,4 @@ jpp_bases_test_found(void)
     (void) close(fd);
     (void) munmap(map, 4 * JPP_MIB);
     jpp_arena_destroy(&arena);
-}
-
-
-int
-main(void)
-{
-    jpp_bases_test_blocks();
-    jpp_bases_test_wrong();
-    jpp_bases_test_maps();
-    jpp_bases_test_memory();
-    jpp_bases_test_real();
-    jpp_bases_test_found();
-
-    return jpp_done();
 }

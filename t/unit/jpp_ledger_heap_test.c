@@ -13,8 +13,7 @@
  * 100 in thread caches, 400 of fragmentation and 300 of metadata.
  */
 
-static void
-jpp_ledger_test_bounds(void)
+JPP_TEST(jpp_ledger_test_bounds)
 {
     const jpp_ledger_row_t  *row;
 
@@ -62,8 +61,7 @@ jpp_ledger_test_bounds(void)
  * which there are 150, a quarter.
  */
 
-static void
-jpp_ledger_test_parts(void)
+JPP_TEST(jpp_ledger_test_parts)
 {
     size_t                   i;
     jpp_smaps_t              mapping;
@@ -203,8 +201,7 @@ jpp_ledger_test_exact(uint64_t pss, uint64_t tcache, jpp_ledger_kind_t kind,
  * be in thread caches and dirty has that much more room.
  */
 
-static void
-jpp_ledger_test_slack(void)
+JPP_TEST(jpp_ledger_test_slack)
 {
     uint8_t                   pages[64];
     jpp_smaps_t               mapping;
@@ -246,8 +243,7 @@ jpp_ledger_test_slack(void)
 
 /* after a burst there is hardly anything else that it can be */
 
-static void
-jpp_ledger_test_dirty(void)
+JPP_TEST(jpp_ledger_test_dirty)
 {
     jpp_smaps_t              mapping;
     const jpp_ledger_row_t  *row;
@@ -288,8 +284,7 @@ jpp_ledger_test_dirty(void)
 
 /* who holds a megabyte has touched a quarter */
 
-static void
-jpp_ledger_test_untouched(void)
+JPP_TEST(jpp_ledger_test_untouched)
 {
     jpp_ledger_start();
     jpp_ledger_ready();
@@ -313,8 +308,7 @@ jpp_ledger_test_untouched(void)
 }
 
 
-static void
-jpp_ledger_test_unknown(void)
+JPP_TEST(jpp_ledger_test_unknown)
 {
     jpp_ledger_start();
     jpp_ledger_ready();
@@ -333,8 +327,7 @@ jpp_ledger_test_unknown(void)
 }
 
 
-static void
-jpp_ledger_test_no_jemalloc(void)
+JPP_TEST(jpp_ledger_test_no_jemalloc)
 {
     jpp_ledger_start();
     jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x100000, 0x200000, NULL);
@@ -367,8 +360,7 @@ jpp_ledger_test_no_jemalloc(void)
 
 /* a machine that reserves all: jemalloc's cannot be told from others' */
 
-static void
-jpp_ledger_test_unmarked(void)
+JPP_TEST(jpp_ledger_test_unmarked)
 {
     const jpp_ledger_row_t  *row;
 
@@ -400,8 +392,8 @@ jpp_ledger_test_unmarked(void)
 int
 main(void)
 {
-    jpp_ledger_test_bounds();
-    jpp_ledger_test_parts();
+    jpp_tests_all();
+
     jpp_ledger_test_edges(399, 0, 200, JPP_LEDGER_ESTIMATE);
     jpp_ledger_test_edges(400, 0, 200, JPP_LEDGER_ESTIMATE);
     jpp_ledger_test_edges(401, 0, 1, JPP_LEDGER_BOUND);
@@ -412,12 +404,5 @@ main(void)
     jpp_ledger_test_exact(400000, 4097, JPP_LEDGER_TCACHE, JPP_LEDGER_BOUND);
     jpp_ledger_test_exact(413696, 8192, JPP_LEDGER_DIRTY, JPP_LEDGER_EXACT);
     jpp_ledger_test_exact(413694, 8192, JPP_LEDGER_DIRTY, JPP_LEDGER_BOUND);
-    jpp_ledger_test_slack();
-    jpp_ledger_test_dirty();
-    jpp_ledger_test_untouched();
-    jpp_ledger_test_unknown();
-    jpp_ledger_test_no_jemalloc();
-    jpp_ledger_test_unmarked();
-
     return jpp_done();
 }

@@ -15,8 +15,7 @@
 
 /* a worker of two, with 113 MiB in a table of Lua */
 
-static void
-jpp_ledger_test_real(void)
+JPP_TEST(jpp_ledger_test_real)
 {
     const jpp_ledger_row_t     *row;
     static jpp_smaps_t          mapping;
@@ -69,8 +68,7 @@ jpp_ledger_test_real(void)
 }
 
 
-static void
-jpp_ledger_test_kinds(void)
+JPP_TEST(jpp_ledger_test_kinds)
 {
     jpp_smaps_t  mapping;
 
@@ -137,8 +135,7 @@ jpp_ledger_test_kinds(void)
  * is shared by four processes, one in a page that was never touched.
  */
 
-static void
-jpp_ledger_test_pages(void)
+JPP_TEST(jpp_ledger_test_pages)
 {
     jpp_smaps_t               mapping;
     const jpp_ledger_row_t   *row;
@@ -231,8 +228,7 @@ jpp_ledger_test_shared(uint64_t sharers, uint64_t least, uint64_t most,
 }
 
 
-static void
-jpp_ledger_test_unpaged(void)
+JPP_TEST(jpp_ledger_test_unpaged)
 {
     jpp_ledger_start();
 
@@ -264,8 +260,7 @@ jpp_ledger_test_unpaged(void)
 
 /* as much of its own as of others', too; and a kernel that does not say */
 
-static void
-jpp_ledger_test_halves(void)
+JPP_TEST(jpp_ledger_test_halves)
 {
     size_t       i;
     jpp_smaps_t  mapping;
@@ -320,8 +315,7 @@ jpp_ledger_test_halves(void)
 
 /* two zones side by side, data of a library in no file, a name of anything */
 
-static void
-jpp_ledger_test_zones(void)
+JPP_TEST(jpp_ledger_test_zones)
 {
     jpp_smaps_t           mapping;
 
@@ -367,8 +361,7 @@ jpp_ledger_test_zones(void)
 
 /* what is set aside, in any order, and which mappings lie in two */
 
-static void
-jpp_ledger_test_ranges(void)
+JPP_TEST(jpp_ledger_test_ranges)
 {
     jpp_smaps_t  mapping;
     size_t       i;
@@ -434,8 +427,7 @@ jpp_ledger_test_ranges(void)
 
 /* what cannot be: more Pss than Rss, owners in each other, any order */
 
-static void
-jpp_ledger_test_hostile(void)
+JPP_TEST(jpp_ledger_test_hostile)
 {
     size_t       i;
     jpp_smaps_t  mapping;
@@ -471,8 +463,7 @@ jpp_ledger_test_hostile(void)
 }
 
 
-static void
-jpp_ledger_test_names(void)
+JPP_TEST(jpp_ledger_test_names)
 {
     char      name[200];
     size_t    i;
@@ -503,8 +494,7 @@ jpp_ledger_test_names(void)
 
 /* with any number of rows before, so that each is the one that is too many */
 
-static void
-jpp_ledger_test_memory(void)
+JPP_TEST(jpp_ledger_test_memory)
 {
     char         name[8];
     bool         is_done, is_whole;
@@ -604,8 +594,7 @@ jpp_ledger_test_rows(char *data, size_t len)
 }
 
 
-static void
-jpp_ledger_test_file(void)
+JPP_TEST(jpp_ledger_test_file)
 {
     size_t               i, wrong;
     uint64_t             body[4096];
@@ -682,20 +671,10 @@ jpp_ledger_test_file(void)
 int
 main(void)
 {
-    jpp_ledger_test_real();
-    jpp_ledger_test_kinds();
-    jpp_ledger_test_pages();
+    jpp_tests_all();
+
     jpp_ledger_test_shared(4, 8, 8, JPP_LEDGER_EXACT);
     jpp_ledger_test_shared(8, 4, 12, JPP_LEDGER_BOUND);
     jpp_ledger_test_shared(0, 0, 16, JPP_LEDGER_BOUND);
-    jpp_ledger_test_unpaged();
-    jpp_ledger_test_halves();
-    jpp_ledger_test_zones();
-    jpp_ledger_test_ranges();
-    jpp_ledger_test_hostile();
-    jpp_ledger_test_names();
-    jpp_ledger_test_memory();
-    jpp_ledger_test_file();
-
     return jpp_done();
 }

@@ -71,8 +71,7 @@ jpp_loaded_test_images(void)
 
 /* Of an object with a hole: up to the last byte of each. */
 
-static void
-jpp_loaded_test_segments(void)
+JPP_TEST(jpp_loaded_test_segments)
 {
     size_t                i;
     jpp_images_object_t   object;
@@ -101,8 +100,7 @@ jpp_loaded_test_segments(void)
 
 /* The linker says where data of a file end, and where all of it. */
 
-static void
-jpp_loaded_test_zeroed(void)
+JPP_TEST(jpp_loaded_test_zeroed)
 {
     size_t         i, n, found, wrong;
     uint64_t       page, *pair;
@@ -162,8 +160,7 @@ jpp_loaded_test_symbols(void)
 }
 
 
-static void
-jpp_loaded_test_notes(void)
+JPP_TEST(jpp_loaded_test_notes)
 {
     size_t           i;
     jpp_build_id_t   id;
@@ -441,8 +438,7 @@ jpp_loaded_test_memory(const char *text, const jpp_image_t *image)
  * stat() has for its file.
  */
 
-static void
-jpp_loaded_test_device(void)
+JPP_TEST(jpp_loaded_test_device)
 {
     char          text[4096];
     jpp_image_t   image, other;
@@ -477,11 +473,10 @@ int
 main(void)
 {
     jpp_loaded_test_images();
-    jpp_loaded_test_segments();
-    jpp_loaded_test_zeroed();
+
+    jpp_tests_all();
+
     jpp_loaded_test_symbols();
-    jpp_loaded_test_notes();
-    jpp_loaded_test_device();
 
     return jpp_done();
 }

@@ -6,6 +6,7 @@
 
 #include "jpp_locations.h"
 #include "jpp_test_golden.h"
+#include "jpp_test_main.h"
 #include "jpp_test_owned.h"
 #include "jpp_test_pools.h"
 
@@ -130,8 +131,7 @@ jpp_locations_result(void)
 
 /* Of equal ones the names say which is the first: of rows, and of parts. */
 
-static void
-jpp_locations_test_ties(void)
+JPP_TEST(jpp_locations_test_ties)
 {
     size_t       i;
     const char  *text;
@@ -178,8 +178,7 @@ jpp_locations_test_ties(void)
  * nothing but 90 % of the time.
  */
 
-static void
-jpp_locations_test_text(void)
+JPP_TEST(jpp_locations_test_text)
 {
     static const jpp_owned_stack_t  times[] = {
         { "a.example", "/cpu", NULL, "deflate main", 9000000, 90 },
@@ -232,8 +231,7 @@ jpp_locations_test_text(void)
 
 /* Pools that hold next to nothing for requests do not decide. */
 
-static void
-jpp_locations_test_order(void)
+JPP_TEST(jpp_locations_test_order)
 {
     const char  *text;
 
@@ -260,8 +258,7 @@ jpp_locations_test_order(void)
 }
 
 
-static void
-jpp_locations_test_parts(void)
+JPP_TEST(jpp_locations_test_parts)
 {
     jpp_identity_t  who = { 3, 99, 1 };
 
@@ -295,8 +292,7 @@ jpp_locations_test_parts(void)
 }
 
 
-static void
-jpp_locations_test_json(void)
+JPP_TEST(jpp_locations_test_json)
 {
     jpp_locations_start("by=server&format=json");
     jpp_locations_hold();
@@ -409,8 +405,7 @@ jpp_locations_test_json(void)
 
 /* Names are any text; those of the configuration are escaped already. */
 
-static void
-jpp_locations_test_names(void)
+JPP_TEST(jpp_locations_test_names)
 {
     const char  *text;
 
@@ -434,8 +429,7 @@ jpp_locations_test_names(void)
 }
 
 
-static void
-jpp_locations_test_none(void)
+JPP_TEST(jpp_locations_test_none)
 {
     jpp_locations_start("");
 
@@ -449,8 +443,7 @@ jpp_locations_test_none(void)
 }
 
 
-static void
-jpp_locations_test_check(void)
+JPP_TEST(jpp_locations_test_check)
 {
     size_t     i;
     jpp_err_t  err;
@@ -479,8 +472,7 @@ jpp_locations_test_check(void)
 
 /* No memory, at every call. */
 
-static void
-jpp_locations_test_memory(void)
+JPP_TEST(jpp_locations_test_memory)
 {
     bool         is_whole;
     uint64_t     n;
@@ -503,21 +495,4 @@ jpp_locations_test_memory(void)
 
     jpp_ok(text != NULL && n > 20, "no memory, %u times", (unsigned) n - 2);
     jpp_ok(is_whole, "each time it is noticed");
-}
-
-
-int
-main(void)
-{
-    jpp_locations_test_text();
-    jpp_locations_test_order();
-    jpp_locations_test_parts();
-    jpp_locations_test_json();
-    jpp_locations_test_names();
-    jpp_locations_test_none();
-    jpp_locations_test_check();
-    jpp_locations_test_memory();
-    jpp_locations_test_ties();
-
-    return jpp_done();
 }

@@ -91,8 +91,7 @@ jpp_ask_self(uint64_t a, uint64_t b)
 
 /* Functions of this program and of a library, by where they are. */
 
-static void
-jpp_lookup_test_real(void)
+JPP_TEST(jpp_lookup_test_real)
 {
     char      *answer, want[256];
     uint64_t   one, two, library;
@@ -123,8 +122,7 @@ jpp_lookup_test_real(void)
 
 /* What each sends and takes. */
 
-static void
-jpp_lookup_test_clients(void)
+JPP_TEST(jpp_lookup_test_clients)
 {
     size_t  i;
     char   *answer;
@@ -186,8 +184,7 @@ jpp_lookup_test_clients(void)
 
 /* No address, so no line; and the address behind it is not lost. */
 
-static void
-jpp_lookup_test_hostile(void)
+JPP_TEST(jpp_lookup_test_hostile)
 {
     char    *answer, more[128];
     size_t   i;
@@ -232,8 +229,7 @@ jpp_lookup_test_hostile(void)
 
 /* A part of a file that is mapped twice is one mapping of two places. */
 
-static void
-jpp_lookup_test_aliases(void)
+JPP_TEST(jpp_lookup_test_aliases)
 {
     char  *answer;
 
@@ -250,8 +246,7 @@ jpp_lookup_test_aliases(void)
 
 /* Megabytes: of nothing, of one address, and of many. */
 
-static void
-jpp_lookup_test_large(void)
+JPP_TEST(jpp_lookup_test_large)
 {
     char     *text, *answer, *p;
     size_t    i, n, len;
@@ -302,8 +297,7 @@ jpp_lookup_test_large(void)
 }
 
 
-static void
-jpp_lookup_test_maps(void)
+JPP_TEST(jpp_lookup_test_maps)
 {
     char    *answer;
     size_t   i;
@@ -335,8 +329,7 @@ jpp_failing_write(void *ctx, const uint8_t *data, size_t len)
 }
 
 
-static void
-jpp_lookup_test_memory(void)
+JPP_TEST(jpp_lookup_test_memory)
 {
     uint64_t        n, calls, wrong;
     uint8_t         buffer[256];
@@ -373,8 +366,7 @@ jpp_lookup_test_memory(void)
 }
 
 
-static void
-jpp_lookup_test_writes(void)
+JPP_TEST(jpp_lookup_test_writes)
 {
     int             error;
     uint8_t         buffer[8];
@@ -413,14 +405,7 @@ main(void)
 
     *(char *) jpp_vec_push(self, 1) = '\0';
 
-    jpp_lookup_test_real();
-    jpp_lookup_test_clients();
-    jpp_lookup_test_hostile();
-    jpp_lookup_test_aliases();
-    jpp_lookup_test_large();
-    jpp_lookup_test_maps();
-    jpp_lookup_test_memory();
-    jpp_lookup_test_writes();
+    jpp_tests_all();
 
     jpp_arena_destroy(&kept);
 

@@ -1,5 +1,6 @@
 
 #include "jpp_test_dump.h"
+#include "jpp_test_main.h"
 
 
 typedef struct {
@@ -63,8 +64,7 @@ jpp_maps_free(void)
 }
 
 
-static void
-jpp_maps_test_bad(void)
+JPP_TEST(jpp_maps_test_bad)
 {
     size_t       i;
     jpp_code_t   rc;
@@ -85,8 +85,7 @@ jpp_maps_test_bad(void)
 }
 
 
-static void
-jpp_maps_test_fields(void)
+JPP_TEST(jpp_maps_test_fields)
 {
     const jpp_map_t      *map;
     const jpp_mapping_t  *m;
@@ -169,8 +168,7 @@ jpp_maps_test_fields(void)
 }
 
 
-static void
-jpp_maps_test_main(void)
+JPP_TEST(jpp_maps_test_main)
 {
     const jpp_map_t  *map;
 
@@ -197,8 +195,7 @@ jpp_maps_test_main(void)
 }
 
 
-static void
-jpp_maps_test_tail(void)
+JPP_TEST(jpp_maps_test_tail)
 {
     size_t  len;
 
@@ -231,8 +228,7 @@ jpp_maps_test_tail(void)
 }
 
 
-static void
-jpp_maps_test_many(void)
+JPP_TEST(jpp_maps_test_many)
 {
     char              *text, *p;
     size_t             i, k, wrong;
@@ -272,17 +268,4 @@ jpp_maps_test_many(void)
     }
 
     free(text);
-}
-
-
-int
-main(void)
-{
-    jpp_maps_test_bad();
-    jpp_maps_test_fields();
-    jpp_maps_test_main();
-    jpp_maps_test_tail();
-    jpp_maps_test_many();
-
-    return jpp_done();
 }

@@ -53,8 +53,7 @@ memfd_create(const char *name, unsigned flags)
 }
 
 
-static void
-jpp_memfd_test_open(void)
+JPP_TEST(jpp_memfd_test_open)
 {
     jpp_err_t    err;
     jpp_memfd_t  memfd;
@@ -89,8 +88,7 @@ jpp_memfd_test_open(void)
 }
 
 
-static void
-jpp_memfd_test_old_kernel(void)
+JPP_TEST(jpp_memfd_test_old_kernel)
 {
     jpp_err_t    err;
     jpp_memfd_t  memfd;
@@ -129,8 +127,7 @@ jpp_memfd_is_mapped(void)
 
 /* Written by the path below /proc/self/fd, as jemalloc does. */
 
-static void
-jpp_memfd_test_map(void)
+JPP_TEST(jpp_memfd_test_map)
 {
     int          fd;
     char         path[64];
@@ -153,8 +150,7 @@ jpp_memfd_test_map(void)
 }
 
 
-static void
-jpp_memfd_test_seals(void)
+JPP_TEST(jpp_memfd_test_seals)
 {
     jpp_err_t    err;
     jpp_memfd_t  memfd;
@@ -175,8 +171,7 @@ jpp_memfd_test_seals(void)
 }
 
 
-static void
-jpp_memfd_test_writable(void)
+JPP_TEST(jpp_memfd_test_writable)
 {
     char         *p;
     jpp_err_t     err;
@@ -197,8 +192,7 @@ jpp_memfd_test_writable(void)
 }
 
 
-static void
-jpp_memfd_test_max(void)
+JPP_TEST(jpp_memfd_test_max)
 {
     jpp_err_t    err;
     jpp_memfd_t  memfd;
@@ -217,8 +211,7 @@ jpp_memfd_test_max(void)
 }
 
 
-static void
-jpp_memfd_test_address_space(void)
+JPP_TEST(jpp_memfd_test_address_space)
 {
     jpp_err_t      err;
     jpp_code_t     rc;
@@ -244,8 +237,7 @@ jpp_memfd_test_address_space(void)
 }
 
 
-static void
-jpp_memfd_test_forbidden(void)
+JPP_TEST(jpp_memfd_test_forbidden)
 {
     size_t       i;
     jpp_err_t    err;
@@ -297,8 +289,7 @@ jpp_memfd_entries(const char *path)
 }
 
 
-static void
-jpp_memfd_test_directory(void)
+JPP_TEST(jpp_memfd_test_directory)
 {
     char         directory[] = "/tmp/jpp_memfd_XXXXXX";
     char         from[64], to[64];
@@ -336,8 +327,7 @@ jpp_memfd_test_directory(void)
 }
 
 
-static void
-jpp_memfd_test_no_directory(void)
+JPP_TEST(jpp_memfd_test_no_directory)
 {
     jpp_err_t    err;
     jpp_memfd_t  memfd;
@@ -363,8 +353,7 @@ jpp_memfd_test_no_directory(void)
 }
 
 
-static void
-jpp_memfd_test_not_writable(void)
+JPP_TEST(jpp_memfd_test_not_writable)
 {
     char         directory[] = "/tmp/jpp_memfd_XXXXXX";
     jpp_err_t    err;
@@ -395,8 +384,7 @@ jpp_memfd_test_not_writable(void)
 }
 
 
-static void
-jpp_memfd_test_descriptors(void)
+JPP_TEST(jpp_memfd_test_descriptors)
 {
     int            fd;
     jpp_err_t      err, other;
@@ -433,8 +421,7 @@ jpp_memfd_test_descriptors(void)
 
 /* What is no ban does not send the dump to a disk. */
 
-static void
-jpp_memfd_test_other(void)
+JPP_TEST(jpp_memfd_test_other)
 {
     size_t       i;
     jpp_err_t    err;
@@ -474,19 +461,7 @@ main(void)
 
     before = jpp_memfd_count();
 
-    jpp_memfd_test_open();
-    jpp_memfd_test_old_kernel();
-    jpp_memfd_test_map();
-    jpp_memfd_test_seals();
-    jpp_memfd_test_writable();
-    jpp_memfd_test_max();
-    jpp_memfd_test_address_space();
-    jpp_memfd_test_forbidden();
-    jpp_memfd_test_directory();
-    jpp_memfd_test_no_directory();
-    jpp_memfd_test_not_writable();
-    jpp_memfd_test_descriptors();
-    jpp_memfd_test_other();
+    jpp_tests_all();
 
     jpp_is_u64(jpp_memfd_count(), before, "no descriptor is left");
     jpp_ok(!jpp_memfd_is_mapped(), "no mapping is left");

@@ -13,6 +13,7 @@
 #include "jpp_memory.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_CAP  ((size_t) 64 << 20)
@@ -161,8 +162,7 @@ jpp_memory_test_has(const char *what)
 }
 
 
-static void
-jpp_memory_test_ledgers(void)
+JPP_TEST(jpp_memory_test_ledgers)
 {
     jpp_memory_test_start("detail=ledger");
     jpp_memory_test_ledger(&answers[0], "");
@@ -185,8 +185,7 @@ jpp_memory_test_ledgers(void)
 }
 
 
-static void
-jpp_memory_test_table(void)
+JPP_TEST(jpp_memory_test_table)
 {
     jpp_memory_test_start("format=top");
     jpp_memory_test_ledger(&answers[0], "no pages\x1bhere");
@@ -208,8 +207,7 @@ jpp_memory_test_table(void)
 }
 
 
-static void
-jpp_memory_test_refused(void)
+JPP_TEST(jpp_memory_test_refused)
 {
     jpp_memory_test_start("format=top");
     memory.n_answers = 0;
@@ -226,8 +224,7 @@ jpp_memory_test_refused(void)
 
 /* no answer, one that is none, of another worker */
 
-static void
-jpp_memory_test_none(void)
+JPP_TEST(jpp_memory_test_none)
 {
     jpp_memory_test_start("detail=ledger");
     answers[0].data = "nonsense";
@@ -253,8 +250,7 @@ jpp_memory_test_none(void)
 
 /* more free connections than there are: as many as none in use */
 
-static void
-jpp_memory_test_connections(void)
+JPP_TEST(jpp_memory_test_connections)
 {
     static const char *const  queries[] = { "", "format=top" };
     static const char *const  shown[] = {
@@ -277,8 +273,7 @@ jpp_memory_test_connections(void)
 }
 
 
-static void
-jpp_memory_test_others(void)
+JPP_TEST(jpp_memory_test_others)
 {
     static const char  smaps[] = "1-2 [rollup]\nRss:    4 kB\n";
     static const char  arenas[] = "{\"a\":\t\"\\\xff\0\"}";
@@ -309,8 +304,7 @@ jpp_memory_test_others(void)
 }
 
 
-static void
-jpp_memory_test_fields(void)
+JPP_TEST(jpp_memory_test_fields)
 {
     jpp_memory_test_start("fields=zones");
     memory.n_answers = 0;
@@ -326,8 +320,7 @@ jpp_memory_test_fields(void)
 
 /* How full each is, and which sizes fill it; names that would be markup. */
 
-static void
-jpp_memory_test_zones(void)
+JPP_TEST(jpp_memory_test_zones)
 {
     jpp_memory_test_start("fields=zones,unavailable");
     memory.n_answers = 0;
@@ -387,8 +380,7 @@ jpp_memory_count(void *ctx, const uint8_t *data, size_t len)
 
 /* As many workers as there may be, each with a whole history. */
 
-static void
-jpp_memory_test_many(void)
+JPP_TEST(jpp_memory_test_many)
 {
     size_t                i, n;
     uint8_t               buffer[4096];
@@ -585,8 +577,7 @@ jpp_memory_test_two(jpp_memory_answer_t *answer, bool is_first)
 
 /* All of it, to the letter. */
 
-static void
-jpp_memory_test_golden(void)
+JPP_TEST(jpp_memory_test_golden)
 {
     size_t                i;
     jpp_memory_answer_t  *some;
@@ -618,8 +609,7 @@ jpp_memory_test_golden(void)
 
 /* which details a format has */
 
-static void
-jpp_memory_test_check(void)
+JPP_TEST(jpp_memory_test_check)
 {
     size_t     i;
     jpp_err_t  err;
@@ -666,8 +656,7 @@ jpp_memory_test_check(void)
 
 /* as many sizes as a line has room for: 239 bytes, of which seven have 201 */
 
-static void
-jpp_memory_test_slots(void)
+JPP_TEST(jpp_memory_test_slots)
 {
     size_t           i, n;
     const char      *p;
@@ -716,8 +705,7 @@ jpp_memory_test_slots(void)
 }
 
 
-static void
-jpp_memory_test_fails(void)
+JPP_TEST(jpp_memory_test_fails)
 {
     unsigned                  i, n, wrong;
     uint64_t                  calls;
@@ -749,25 +737,4 @@ jpp_memory_test_fails(void)
                queries[i]);
         jpp_arena_destroy(&arena);
     }
-}
-
-
-int
-main(void)
-{
-    jpp_memory_test_ledgers();
-    jpp_memory_test_table();
-    jpp_memory_test_refused();
-    jpp_memory_test_none();
-    jpp_memory_test_connections();
-    jpp_memory_test_others();
-    jpp_memory_test_fields();
-    jpp_memory_test_zones();
-    jpp_memory_test_many();
-    jpp_memory_test_golden();
-    jpp_memory_test_check();
-    jpp_memory_test_slots();
-    jpp_memory_test_fails();
-
-    return jpp_done();
 }

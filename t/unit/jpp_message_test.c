@@ -4,6 +4,7 @@
 #include "jpp_mallctl.h"
 #include "jpp_message.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_main.h"
 
 
 /* where the texts begin */
@@ -37,8 +38,7 @@ jpp_question(void)
 }
 
 
-static void
-jpp_test_question(void)
+JPP_TEST(jpp_test_question)
 {
     size_t                  i;
     uint8_t                 data[JPP_MESSAGE_QUESTION];
@@ -87,8 +87,7 @@ jpp_test_question(void)
 
 /* What is no change asks for none, whatever stands there. */
 
-static void
-jpp_test_question_empty(void)
+JPP_TEST(jpp_test_question_empty)
 {
     unsigned                kind;
     uint8_t                 data[JPP_MESSAGE_QUESTION];
@@ -112,8 +111,7 @@ jpp_test_question_empty(void)
 
 /* Who asks the same gets one answer: of a change everything counts. */
 
-static void
-jpp_test_question_same(void)
+JPP_TEST(jpp_test_question_same)
 {
     size_t                  i;
     jpp_message_question_t  a, b[11];
@@ -175,8 +173,7 @@ jpp_question_is_valid(const jpp_message_question_t *question)
 }
 
 
-static void
-jpp_test_question_bytes(void)
+JPP_TEST(jpp_test_question_bytes)
 {
     size_t                  i;
     unsigned                value, accepted, wrong;
@@ -343,8 +340,7 @@ jpp_is_same(const jpp_message_reply_t *a, const jpp_message_reply_t *b)
 }
 
 
-static void
-jpp_test_reply(void)
+JPP_TEST(jpp_test_reply)
 {
     uint8_t              data[JPP_MESSAGE_REPLY + 1];
     jpp_message_reply_t  in, out;
@@ -447,8 +443,7 @@ jpp_reply_is_valid(const jpp_message_reply_t *reply)
 }
 
 
-static void
-jpp_test_reply_bytes(void)
+JPP_TEST(jpp_test_reply_bytes)
 {
     size_t               i;
     unsigned             value, accepted, last, wrong;
@@ -494,8 +489,7 @@ jpp_test_reply_bytes(void)
 
 /* The largest value of a field, and one more. */
 
-static void
-jpp_test_reply_edges(void)
+JPP_TEST(jpp_test_reply_edges)
 {
     size_t               i;
     uint8_t              data[JPP_MESSAGE_REPLY];
@@ -552,8 +546,7 @@ jpp_test_reply_edges(void)
 }
 
 
-static void
-jpp_test_reply_texts(void)
+JPP_TEST(jpp_test_reply_texts)
 {
     size_t               i;
     uint8_t              data[JPP_MESSAGE_REPLY];
@@ -608,8 +601,7 @@ jpp_test_reply_texts(void)
 }
 
 
-static void
-jpp_test_variables(void)
+JPP_TEST(jpp_test_variables)
 {
     size_t               i;
     uint8_t              data[JPP_MESSAGE_REPLY];
@@ -646,8 +638,7 @@ jpp_test_variables(void)
 
 /* Each in memory of its own, so that a sanitizer sees a read beyond its end. */
 
-static void
-jpp_test_lengths(void)
+JPP_TEST(jpp_test_lengths)
 {
     size_t                  len;
     uint8_t                 question_data[JPP_MESSAGE_QUESTION + 1] = { 0 };
@@ -685,22 +676,4 @@ jpp_test_lengths(void)
     jpp_ok(!jpp_message_question_unpack(&question, reply_data,
                                         JPP_MESSAGE_QUESTION),
            "the beginning of a reply is no question");
-}
-
-
-int
-main(void)
-{
-    jpp_test_question();
-    jpp_test_question_empty();
-    jpp_test_question_same();
-    jpp_test_question_bytes();
-    jpp_test_reply();
-    jpp_test_reply_bytes();
-    jpp_test_reply_edges();
-    jpp_test_reply_texts();
-    jpp_test_variables();
-    jpp_test_lengths();
-
-    return jpp_done();
 }

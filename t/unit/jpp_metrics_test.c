@@ -150,8 +150,7 @@ jpp_metrics_test_has(const char *text, const char *line)
 }
 
 
-static void
-jpp_metrics_test_text(void)
+JPP_TEST(jpp_metrics_test_text)
 {
     size_t       i;
     const char  *text;
@@ -238,8 +237,7 @@ jpp_metrics_test_text(void)
 }
 
 
-static void
-jpp_metrics_test_openmetrics(void)
+JPP_TEST(jpp_metrics_test_openmetrics)
 {
     size_t       i;
     const char  *text;
@@ -267,8 +265,7 @@ jpp_metrics_test_openmetrics(void)
 
 /* what a worker says of its jemalloc may be any text */
 
-static void
-jpp_metrics_test_version(void)
+JPP_TEST(jpp_metrics_test_version)
 {
     jpp_metrics_test_init(&jpp_metrics_test);
     strcpy(jpp_metrics_test.workers[0].jemalloc.version, "5\"} 2 \\");
@@ -284,8 +281,7 @@ jpp_metrics_test_version(void)
 
 /* no jemalloc, no cgroup, no zone: what is left is still valid */
 
-static void
-jpp_metrics_test_unknown(void)
+JPP_TEST(jpp_metrics_test_unknown)
 {
     const char  *text;
 
@@ -312,8 +308,7 @@ jpp_metrics_test_unknown(void)
 
 /* three of the four: one unknown, one without a profiler, one that exits */
 
-static void
-jpp_metrics_test_workers(void)
+JPP_TEST(jpp_metrics_test_workers)
 {
     const char  *text;
     struct {
@@ -357,8 +352,7 @@ jpp_metrics_test_workers(void)
 
 /* of the table: names are unique, and of the units that their values have */
 
-static void
-jpp_metrics_test_families(void)
+JPP_TEST(jpp_metrics_test_families)
 {
     size_t                    len, wrong;
     const jpp_metrics_row_t  *row, *other;
@@ -389,8 +383,7 @@ jpp_metrics_test_families(void)
 }
 
 
-static void
-jpp_metrics_test_failing(void)
+JPP_TEST(jpp_metrics_test_failing)
 {
     unsigned        i;
     jpp_sink_t      sink;
@@ -439,8 +432,7 @@ jpp_metrics_test_count(void *ctx, const uint8_t *data, size_t len)
 
 /* As many as there may be: each has the lines that one alone has. */
 
-static void
-jpp_metrics_test_many(void)
+JPP_TEST(jpp_metrics_test_many)
 {
     size_t         i, k, lines[2];
     jpp_sink_t     sink;
@@ -490,14 +482,7 @@ main(int argc, char **argv)
         return 0;
     }
 
-    jpp_metrics_test_text();
-    jpp_metrics_test_openmetrics();
-    jpp_metrics_test_version();
-    jpp_metrics_test_unknown();
-    jpp_metrics_test_workers();
-    jpp_metrics_test_families();
-    jpp_metrics_test_failing();
-    jpp_metrics_test_many();
+    jpp_tests_all();
 
     return jpp_done();
 }

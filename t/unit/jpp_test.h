@@ -12,6 +12,9 @@
  *         return jpp_done();
  *     }
  *
+ * Where there are several tests, JPP_TEST() defines each, and the main() that
+ * calls them is jpp_test_main.h's, unless there is more to do.
+ *
  * Every check is one line, `ok 3 - file.c:12: message`, and evaluates to
  * whether it held.  Arguments are evaluated once.  A test that checks
  * something thousands of times counts the failures itself, reports each with
@@ -74,9 +77,43 @@
 /* Print the plan; the value for main() to return. */
 #define jpp_done()  jpp_test_done()
 
+/*
+ * A test: a function that jpp_tests_all() calls, in the order of the file.
+ *
+ *     JPP_TEST(jpp_add_test_small)
+ *     {
+ *         jpp_is_u64(jpp_add(1, 2), 3, "small numbers");
+ *     }
+ */
+#define JPP_TEST(name)                                                        \
+    static void name(void);                                                   \
+                                                                              \
+    static void __attribute__((constructor))                                  \
+    name##_is_a_test(void)                                                    \
+    {                                                                         \
+        static jpp_tests_t  test = { name, __LINE__, NULL };                  \
+                                                                              \
+        jpp_tests_add(&test);                                                 \
+    }                                                                         \
+                                                                              \
+    static void                                                               \
+    name(void)
+
+
+typedef struct jpp_tests_s  jpp_tests_t;
+
+struct jpp_tests_s {
+    void        (*run)(void);
+    int           line;
+    jpp_tests_t  *next;
+};
+
 
 static unsigned  jpp_test_run;
 static unsigned  jpp_test_failed;
+
+/* by line */
+static jpp_tests_t  *jpp_tests_there;
 
 
 /* Print one line of diagnostics. */
@@ -227,6 +264,32 @@ jpp_test_done(void)
     }
 
     return jpp_test_failed == 0 ? 0 : 1;
+}
+
+
+/* Constructors may run in any order. */
+static inline void
+jpp_tests_add(jpp_tests_t *test)
+{
+    jpp_tests_t  **p = &jpp_tests_there;
+
+    while (*p != NULL && (*p)->line < test->line) {
+        p = &(*p)->next;
+    }
+
+    test->next = *p;
+    *p = test;
+}
+
+
+static inline void
+jpp_tests_all(void)
+{
+    const jpp_tests_t  *test;
+
+    for (test = jpp_tests_there; test != NULL; test = test->next) {
+        test->run();
+    }
 }
 
 
