@@ -20,9 +20,7 @@ JPP_TEST(jpp_ledger_test_bounds)
     jpp_ledger_start();
     jpp_ledger_ready();
 
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x100000, 0x300000, "",
-                                             1000 * 1024), NULL, true);
+    (void) jpp_ledger_take(0x100000, 0x300000, "", 1000 * 1024, true);
 
     stats.allocated = 500 * 1024;
     stats.tcache = 100 * 1024;
@@ -51,8 +49,6 @@ JPP_TEST(jpp_ledger_test_bounds)
            && jpp_ledger_find(JPP_LEDGER_DIRTY, "") == NULL,
            "no row of nothing");
     jpp_is_u64(jpp_ledger_sum(), ledger.sums.pss, "the rows are all of it");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -92,9 +88,7 @@ JPP_TEST(jpp_ledger_test_parts)
     jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x10000, 0x11000, NULL);
     jpp_ledger_ready();
 
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x10000, 0x11000, "", 4096), NULL,
-                          true);
+    (void) jpp_ledger_take(0x10000, 0x11000, "", 4096, true);
 
     mapping = *jpp_ledger_mapping(0x100000, 0x100000 + JPP_MIB, "",
                                   246 * 1024);
@@ -130,8 +124,6 @@ JPP_TEST(jpp_ledger_test_parts)
             jpp_is_u64(row->held, rows[i].held, "set aside");
         }
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -149,9 +141,8 @@ jpp_ledger_test_edges(uint64_t pss, uint64_t least, uint64_t most,
     jpp_ledger_start();
     jpp_ledger_ready();
 
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x100000, 0x100000 + JPP_MIB * pss,
-                                             "", pss * JPP_MIB), NULL, true);
+    (void) jpp_ledger_take(0x100000, 0x100000 + JPP_MIB * pss, "",
+                           pss * JPP_MIB, true);
 
     stats.tcache = 200 * JPP_MIB;
     stats.dirty = 200 * JPP_MIB;
@@ -165,8 +156,6 @@ jpp_ledger_test_edges(uint64_t pss, uint64_t least, uint64_t most,
     jpp_is_u64(row->most, most * JPP_MIB, "at most");
     jpp_is_u64(row->how, how, "how well it is known");
     jpp_is_u64(jpp_ledger_sum(), ledger.sums.pss, "the rows are all of it");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -179,9 +168,7 @@ jpp_ledger_test_exact(uint64_t pss, uint64_t tcache, jpp_ledger_kind_t kind,
     jpp_ledger_start();
     jpp_ledger_ready();
 
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x100000, 0x300000, "", pss),
-                          NULL, true);
+    (void) jpp_ledger_take(0x100000, 0x300000, "", pss, true);
 
     stats.tcache = tcache;
     stats.dirty = 100 * 8192;
@@ -191,8 +178,6 @@ jpp_ledger_test_exact(uint64_t pss, uint64_t tcache, jpp_ledger_kind_t kind,
     jpp_is_u64(jpp_ledger_find(kind, "")->how, how,
                "%u of %u: how well it is known", (unsigned) tcache,
                (unsigned) pss);
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -219,9 +204,7 @@ JPP_TEST(jpp_ledger_test_slack)
     mapping.pss = 16 * JPP_PAGE;
 
     (void) jpp_ledger_map(&ledger, &mapping, pages, true);
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x200000, 0x300000, "",
-                                             100 * JPP_PAGE), NULL, true);
+    (void) jpp_ledger_take(0x200000, 0x300000, "", 100 * JPP_PAGE, true);
 
     jpp_is_u64(ledger.rest.shared_rss, 32 * JPP_PAGE, "shared pages");
     jpp_is_u64(ledger.rest.shared_pss, 8 * JPP_PAGE, "its part of them");
@@ -236,8 +219,6 @@ JPP_TEST(jpp_ledger_test_slack)
 
     jpp_is_u64(row->least, 90 * JPP_PAGE, "dirty pages: at least");
     jpp_is_u64(row->most, 116 * JPP_PAGE, "at most");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -277,8 +258,6 @@ JPP_TEST(jpp_ledger_test_dirty)
     jpp_ok(jpp_ledger_find(JPP_LEDGER_SAMPLED, "") == NULL,
            "stats.allocated is explained");
     jpp_is_u64(jpp_ledger_sum(), ledger.sums.pss, "the rows are all of it");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -289,9 +268,7 @@ JPP_TEST(jpp_ledger_test_untouched)
     jpp_ledger_start();
     jpp_ledger_ready();
 
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x100000, 0x300000, "",
-                                             256 * 1024), NULL, true);
+    (void) jpp_ledger_take(0x100000, 0x300000, "", 256 * 1024, true);
     stats.dirty = JPP_MIB;
     (void) jpp_ledger_heap(0, JPP_MIB, 0);
 
@@ -303,8 +280,6 @@ JPP_TEST(jpp_ledger_test_untouched)
                "an estimate");
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_DIRTY, ""), 0, "nothing is left");
     jpp_is_u64(jpp_ledger_sum(), ledger.sums.pss, "the rows are all of it");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -313,17 +288,13 @@ JPP_TEST(jpp_ledger_test_unknown)
     jpp_ledger_start();
     jpp_ledger_ready();
 
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x100000, 0x300000, "", JPP_MIB),
-                          NULL, true);
+    (void) jpp_ledger_take(0x100000, 0x300000, "", JPP_MIB, true);
     stats.dirty = JPP_MIB / 4;
     (void) jpp_ledger_heap(0, JPP_MIB / 4, 0);
 
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_UNKNOWN, ""), JPP_MIB / 2,
                "what nobody counts is unknown");
     jpp_is_u64(jpp_ledger_sum(), ledger.sums.pss, "the rows are all of it");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -335,12 +306,8 @@ JPP_TEST(jpp_ledger_test_no_jemalloc)
 
     heap.stats = NULL;
 
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x100000, 0x200000, "[heap]",
-                                             JPP_MIB), NULL, true);
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x400000, 0x500000, "",
-                                             JPP_MIB), NULL, true);
+    (void) jpp_ledger_take(0x100000, 0x200000, "[heap]", JPP_MIB, true);
+    (void) jpp_ledger_take(0x400000, 0x500000, "", JPP_MIB, true);
 
     jpp_ok(jpp_pools_add(&pools, jpp_test_owner(&pools, JPP_POOLS_REQUEST,
                                                 "a.example", "/", NULL),
@@ -353,8 +320,6 @@ JPP_TEST(jpp_ledger_test_no_jemalloc)
     jpp_is_u64(jpp_ledger_find(JPP_LEDGER_MALLOC, "")->how,
                JPP_LEDGER_ESTIMATE, "is an estimate");
     jpp_ok(jpp_ledger_find(JPP_LEDGER_UNKNOWN, "") == NULL, "no more");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -372,9 +337,8 @@ JPP_TEST(jpp_ledger_test_unmarked)
     stats.retained = JPP_MIB;
     stats.dirty = JPP_MIB / 2;
 
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x100000, 0x100000 + 5 * JPP_MIB,
-                                             "", 3 * JPP_MIB), NULL, true);
+    (void) jpp_ledger_take(0x100000, 0x100000 + 5 * JPP_MIB, "", 3 * JPP_MIB,
+                           true);
     (void) jpp_ledger_heap(0, JPP_MIB / 4, 0);
 
     row = jpp_ledger_find(JPP_LEDGER_MAPS, "");
@@ -384,8 +348,6 @@ JPP_TEST(jpp_ledger_test_unmarked)
            && row->how == JPP_LEDGER_BOUND,
            "what cannot be jemalloc's has bounds");
     jpp_is_u64(jpp_ledger_sum(), ledger.sums.pss, "the rows are all of it");
-
-    jpp_arena_destroy(&arena);
 }
 
 

@@ -63,8 +63,6 @@ JPP_TEST(jpp_ledger_test_real)
     jpp_ok(jpp_ledger_bytes(JPP_LEDGER_STACKS, "") > 0, "stacks");
     jpp_ok(jpp_ledger_bytes(JPP_LEDGER_SHARED, "") > 0, "zones, without names");
     jpp_ok(jpp_ledger_bytes(JPP_LEDGER_METADATA, "") > 0, "metadata");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -125,8 +123,6 @@ JPP_TEST(jpp_ledger_test_kinds)
     jpp_is_u64(ledger.sums.anonymous, 111 + 200 + 404 + 500, "anonymous");
     jpp_is_u64(ledger.sums.swap, 7, "in swap");
     jpp_is_u64(jpp_ledger_sum(), ledger.sums.pss, "the rows are all of it");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -182,8 +178,6 @@ JPP_TEST(jpp_ledger_test_pages)
     jpp_is_u64(row->how, JPP_LEDGER_EXACT, "which is exact");
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_OWN, ""), JPP_PAGE, "of the module");
     jpp_is_u64(jpp_ledger_sum(), mapping.pss, "the rows are all of it");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -223,8 +217,6 @@ jpp_ledger_test_shared(uint64_t sharers, uint64_t least, uint64_t most,
                (unsigned) sharers);
     jpp_is_u64(row->most, most * JPP_PAGE, "the most");
     jpp_is_u64(row->how, how, "how well it is known");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -236,12 +228,8 @@ JPP_TEST(jpp_ledger_test_unpaged)
     jpp_ledger_range(JPP_LEDGER_OWN, 0x300000, 0x301000, NULL);
     jpp_ledger_ready();
 
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x100000, 0x200000, "", 0x80000),
-                          NULL, true);
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x300000, 0x301000, "", 0x800),
-                          NULL, true);
+    (void) jpp_ledger_take(0x100000, 0x200000, "", 0x80000, true);
+    (void) jpp_ledger_take(0x300000, 0x301000, "", 0x800, true);
 
     stats.active = stats.allocated = stats.dirty = JPP_MIB;
     (void) jpp_ledger_heap(0x40000, 0x40000, 0);
@@ -253,8 +241,6 @@ JPP_TEST(jpp_ledger_test_unpaged)
     jpp_is_u64(jpp_ledger_find(JPP_LEDGER_OWN, "")->how, JPP_LEDGER_EXACT,
                "what is all of a mapping is not");
     jpp_is_u64(jpp_ledger_sum(), ledger.sums.pss, "the rows are all of it");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -308,8 +294,6 @@ JPP_TEST(jpp_ledger_test_halves)
         jpp_is_u64(ledger.rest.shared_pss, rows[i].shared, "%s",
                    rows[i].what);
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -337,13 +321,8 @@ JPP_TEST(jpp_ledger_test_zones)
     jpp_ok(jpp_ledger_needs_pages(&ledger, &mapping), "two zones in one");
     (void) jpp_ledger_map(&ledger, &mapping, pages, false);
 
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x200000, 0x202000,
-                                             "/lib/libx.so.1", 300),
-                          NULL, false);
-    (void) jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0x202000, 0x203000, "", 40),
-                          NULL, false);
+    (void) jpp_ledger_take(0x200000, 0x202000, "/lib/libx.so.1", 300, false);
+    (void) jpp_ledger_take(0x202000, 0x203000, "", 40, false);
     (void) jpp_ledger_finish(&ledger, &heap);
 
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_ZONE, "one"),
@@ -354,8 +333,6 @@ JPP_TEST(jpp_ledger_test_zones)
                "a library with its zeroed data");
     jpp_is_u64(ledger.sums.anonymous, 0, "which is in the row of a file");
     jpp_is_u64(jpp_ledger_sum(), ledger.sums.pss, "the rows are all of it");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -406,22 +383,17 @@ JPP_TEST(jpp_ledger_test_ranges)
     mapping.rss = 0;
     jpp_ok(!jpp_ledger_needs_pages(&ledger, &mapping), "nothing in memory");
 
-    (void) jpp_ledger_map(&ledger, jpp_ledger_mapping(0xe000, 0xe800, "", 7),
-                          NULL, true);
-    (void) jpp_ledger_map(&ledger, jpp_ledger_mapping(0xa000, 0xc000, "", 5),
-                          NULL, true);
+    (void) jpp_ledger_take(0xe000, 0xe800, "", 7, true);
+    (void) jpp_ledger_take(0xa000, 0xc000, "", 5, true);
 
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_SLOTS, ""), 7, "a range");
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_REQUESTS, ""), 5,
                "one before it, told later");
 
-    jpp_ok(jpp_ledger_map(&ledger,
-                          jpp_ledger_mapping(0xe800, 0x10000, "", 3), NULL,
-                          true), "a mapping around an empty one");
+    jpp_ok(jpp_ledger_take(0xe800, 0x10000, "", 3, true),
+           "a mapping around an empty one");
     jpp_is_u64(ledger.rest.pss, 3, "which gets nothing of it");
     jpp_ok(jpp_ledger_find(JPP_LEDGER_HTTP2, "") == NULL, "and has no row");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -458,8 +430,6 @@ JPP_TEST(jpp_ledger_test_hostile)
     jpp_ok(i == 0 && jpp_ledger_heap(UINT64_MAX / 2, UINT64_MAX / 2, 1),
            "numbers that cannot be");
     jpp_is_u64(jpp_ledger_sum(), ledger.sums.pss, "add up all the same");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -473,10 +443,8 @@ JPP_TEST(jpp_ledger_test_names)
 
     for (i = 0; i < 20000; i++) {
         (void) snprintf(name, sizeof(name), "/%0150zu", i);
-        (void) jpp_ledger_map(&ledger,
-                              jpp_ledger_mapping(0x1000 * (i + 1),
-                                                 0x1000 * (i + 2), name, 10),
-                              NULL, false);
+        (void) jpp_ledger_take(0x1000 * (i + 1), 0x1000 * (i + 2), name, 10,
+                               false);
     }
 
     jpp_is_u64(jpp_vec_count(ledger.rows, jpp_ledger_row_t),
@@ -487,8 +455,6 @@ JPP_TEST(jpp_ledger_test_names)
     (void) snprintf(name, sizeof(name), "%096d", 7);
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_FILE, name), 10,
                "a name is the end of a path");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -527,10 +493,7 @@ JPP_TEST(jpp_ledger_test_memory)
 
             for (i = 0; is_done && i < n_rows; i++) {
                 (void) snprintf(name, sizeof(name), "/%zu", i);
-                is_done = jpp_ledger_map(&ledger,
-                                         jpp_ledger_mapping(0x10000, 0x11000,
-                                                            name, 7),
-                                         NULL, false);
+                is_done = jpp_ledger_take(0x10000, 0x11000, name, 7, false);
             }
 
             mapping = *jpp_ledger_mapping(0x1000, 0x4000, "", 3000);
@@ -543,8 +506,6 @@ JPP_TEST(jpp_ledger_test_memory)
 
             wrong += is_whole && !is_done;
             wrong += is_done && jpp_ledger_sum() != ledger.sums.pss;
-
-            jpp_arena_destroy(&arena);
         }
 
         wrong += !is_whole;
@@ -608,8 +569,7 @@ JPP_TEST(jpp_ledger_test_file)
     jpp_ledger_start();
     jpp_ledger_ready();
 
-    (void) jpp_ledger_map(&ledger, jpp_ledger_mapping(0x1000, 0x2000, "/a", 9),
-                          NULL, false);
+    (void) jpp_ledger_take(0x1000, 0x2000, "/a", 9, false);
     (void) jpp_ledger_heap(100, 200, 10);
 
     memset(&facts, 0, sizeof(jpp_ledger_facts_t));
@@ -664,7 +624,6 @@ JPP_TEST(jpp_ledger_test_file)
                "why");
 
     jpp_memfd_close(&file);
-    jpp_arena_destroy(&arena);
 }
 
 

@@ -79,6 +79,9 @@ jpp_memory_test_start(const char *query)
     telemetry.zones = zones;
     telemetry.n_zones = 2;
 
+    /* what the test before it had goes */
+
+    jpp_arena_destroy(&arena);
     jpp_arena_init(&arena, JPP_CAP);
 
     memory.telemetry = &telemetry;
@@ -180,8 +183,6 @@ JPP_TEST(jpp_memory_test_ledgers)
     jpp_ok(strchr(output.text, '\x01') == NULL, "as a whole");
     jpp_ok(jpp_memory_test_has("\"ledger.pages of pid 4712\": "
                                "\"no pages here\""), "why one is less exact");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -202,8 +203,6 @@ JPP_TEST(jpp_memory_test_table)
     jpp_ok(jpp_memory_test_has("the ledger of pid 4712 is missing: it hangs\n"),
            "why there is no other");
     jpp_ok(jpp_memory_test_has("\nworkers 2/2\n"), "both workers");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -217,8 +216,6 @@ JPP_TEST(jpp_memory_test_refused)
            && jpp_memory_test_has("\nno ledger: it is large\n")
            && strstr(output.text, "whose the memory") == NULL,
            "a table without a ledger");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -243,8 +240,6 @@ JPP_TEST(jpp_memory_test_none)
     (void) jpp_memory_test_text(0);
     jpp_ok(strstr(strstr(output.text, "\"workers\": ["), "\"rows\"") == NULL,
            "one of a process that has ended is nobody's");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -267,8 +262,6 @@ JPP_TEST(jpp_memory_test_connections)
 
         jpp_ok(jpp_memory_test_text(0) != NULL
                && jpp_memory_test_has(shown[i]), "%s", shown[i]);
-
-        jpp_arena_destroy(&arena);
     }
 }
 
@@ -289,7 +282,6 @@ JPP_TEST(jpp_memory_test_others)
     jpp_ok(jpp_memory_test_has("\"cgroup\": \"there is none\",\n    \"smaps of "
                                "pid 4712\": \"it has ended meanwhile\"\n"),
            "and none");
-    jpp_arena_destroy(&arena);
 
     /* whatever it is, the answer is JSON */
 
@@ -300,7 +292,6 @@ JPP_TEST(jpp_memory_test_others)
     jpp_ok(jpp_memory_test_text(0) != NULL
            && jpp_memory_test_has("\"arenas\": \"{\\\"a\\\":\\u0009\\\"\\\\"
                                   "?\\u0000\\\"}\""), "arenas");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -313,8 +304,6 @@ JPP_TEST(jpp_memory_test_fields)
            && jpp_memory_test_has("\"zones\": [")
            && strstr(output.text, "\"workers\"") == NULL
            && strstr(output.text, "\"findings\"") == NULL, "some fields");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -344,7 +333,6 @@ JPP_TEST(jpp_memory_test_zones)
                                   "read: its numbers are of several moments\"")
            && strchr(output.text, '\x01') == NULL, "or not, which is said");
 
-    jpp_arena_destroy(&arena);
 
     jpp_memory_test_start("format=top");
     memory.n_answers = 0;
@@ -360,8 +348,6 @@ JPP_TEST(jpp_memory_test_zones)
     telemetry.n_zones = 0;
     jpp_ok(jpp_memory_test_text(0) != NULL
            && strstr(output.text, "zones of") == NULL, "none, and no table");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -414,8 +400,6 @@ JPP_TEST(jpp_memory_test_many)
                "'%s': written", queries[n]);
         jpp_ok(len > (uint64_t) JPP_MEMORY_MANY * 100,
                "all of %d workers: %zu bytes", JPP_MEMORY_MANY, (size_t) len);
-
-        jpp_arena_destroy(&arena);
     }
 
     free(many);
@@ -601,8 +585,6 @@ JPP_TEST(jpp_memory_test_golden)
 
         jpp_ok(jpp_memory_test_text(0) != NULL, "%s", rows[i].query);
         jpp_is_golden(output.text, rows[i].name);
-
-        jpp_arena_destroy(&arena);
     }
 }
 
@@ -700,8 +682,6 @@ JPP_TEST(jpp_memory_test_slots)
 
         jpp_is_u64(n, rows[i].n, "%s", rows[i].what);
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -735,6 +715,5 @@ JPP_TEST(jpp_memory_test_fails)
 
         jpp_ok(wrong == 0 && calls > 2, "%s: each allocation failed once",
                queries[i]);
-        jpp_arena_destroy(&arena);
     }
 }

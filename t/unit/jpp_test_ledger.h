@@ -27,9 +27,12 @@ static jpp_stats_t        stats;
 static jpp_ledger_heap_t  heap;
 
 
+/* What the test before it had goes. */
+
 static inline void
 jpp_ledger_start(void)
 {
+    jpp_arena_destroy(&arena);
     jpp_arena_init(&arena, JPP_CAP);
 
     memset(&heap, 0, sizeof(jpp_ledger_heap_t));
@@ -92,6 +95,17 @@ jpp_ledger_mapping(uint64_t start, uint64_t end, const char *name,
     mapping.swap_pss = JPP_NONE;
 
     return &mapping;
+}
+
+
+/* takes that mapping into the ledger, without its pages */
+
+static inline bool
+jpp_ledger_take(uint64_t start, uint64_t end, const char *name, uint64_t pss,
+    bool is_heap)
+{
+    return jpp_ledger_map(&ledger, jpp_ledger_mapping(start, end, name, pss),
+                          NULL, is_heap);
 }
 
 
