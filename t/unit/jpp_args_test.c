@@ -393,7 +393,7 @@ main(void)
         rc = jpp_args_query(&args, bad[i], strlen(bad[i]), &err);
 
         jpp_is_u64(rc, JPP_ERR_ARG, "bad %zu", i);
-        jpp_ok(strstr(err.text, " must be ") != NULL, "%s", err.text);
+        jpp_has(err.text, " must be ", "%s", err.text);
     }
 
     query = malloc(JPP_MAX_QUERY + 1);

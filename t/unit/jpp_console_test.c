@@ -162,7 +162,7 @@ JPP_TEST(jpp_test_page)
                "written");
 
     for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        jpp_ok(strstr(jpp_output.text, parts[i]) != NULL, "part %zu", i);
+        jpp_has(jpp_output.text, parts[i], "part %zu", i);
     }
 
     jpp_is_u64(jpp_console_count("Last error"), 1,
@@ -183,11 +183,11 @@ JPP_TEST(jpp_test_verdict)
     workers[1].activity.usage.rss_anon = JPP_NONE;
 
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
-    jpp_ok(strstr(jpp_output.text, "class=\"good\">Healthy: 2 workers hold "
-                  "3.0 MiB</p>\n") != NULL, "nothing to say");
-    jpp_ok(strstr(jpp_output.text, "<dt>left below the limit</dt><dd>unknown")
-           != NULL, "no cgroup");
-    jpp_ok(strstr(jpp_output.text, "<h2>Memory</h2>") == NULL, "no finding");
+    jpp_has(jpp_output.text, "class=\"good\">Healthy: 2 workers hold 3.0 "
+            "MiB</p>\n", "nothing to say");
+    jpp_has(jpp_output.text, "<dt>left below the limit</dt><dd>unknown",
+            "no cgroup");
+    jpp_lacks(jpp_output.text, "<h2>Memory</h2>", "no finding");
 
     memset(&cgroup, 0xff, sizeof(jpp_cgroup_t));
     cgroup.n_levels = 1;
@@ -198,12 +198,10 @@ JPP_TEST(jpp_test_verdict)
     fleet.n = 1;
 
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
-    jpp_ok(strstr(jpp_output.text, "Healthy: 1 worker holds 3.0 MiB, and 512.0 "
-                  "MiB are left below the limit of 1.0 GiB</p>\n") != NULL,
-           "room is left");
-    jpp_ok(strstr(jpp_output.text, "512.0 MiB <small>of 1.0 GiB</small> <meter "
-                  "max=\"1073741824\" value=\"536870912\"") != NULL,
-           "and how much of what");
+    jpp_has(jpp_output.text, "Healthy: 1 worker holds 3.0 MiB, and 512.0 MiB "
+            "are left below the limit of 1.0 GiB</p>\n", "room is left");
+    jpp_has(jpp_output.text, "512.0 MiB <small>of 1.0 GiB</small> <meter "
+            "max=\"1073741824\" value=\"536870912\"", "and how much of what");
 
     jpp_console_unclean = 1;
     jpp_console_zone.name = "a<b";
@@ -211,18 +209,18 @@ JPP_TEST(jpp_test_verdict)
     jpp_console_zone.failures = 1;
 
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
-    jpp_ok(strstr(jpp_output.text, "class=\"bad\">Critical: processes were "
-                  "killed, or crashed, and 1 more below</p>\n") != NULL,
-           "the gravest is first, and how many follow");
-    jpp_ok(strstr(jpp_output.text, "\n<h2>Memory</h2>\n\n<div class=\"card "
-                  "critical\" id=\"oom-kill\">\n<h3 class=\"bad\">Critical: "
-                  "processes were killed, or crashed</h3>\n<p>Because since "
-                  "nginx started, 1 of its") != NULL, "its card");
-    jpp_ok(strstr(jpp_output.text, "\n<div class=\"card\" id=\"zone-full\">\n"
-                  "<h3>a zone of shared memory is full</h3>\n<p>Because zone "
-                  "a&lt;b has") != NULL, "then the other");
-    jpp_ok(strstr(jpp_output.text, "<th scope=\"row\">zone a&lt;b</th>")
-           != NULL, "and the zone");
+    jpp_has(jpp_output.text, "class=\"bad\">Critical: processes were killed, "
+            "or crashed, and 1 more below</p>\n",
+            "the gravest is first, and how many follow");
+    jpp_has(jpp_output.text, "\n<h2>Memory</h2>\n\n<div class=\"card "
+            "critical\" id=\"oom-kill\">\n<h3 class=\"bad\">Critical: "
+            "processes were killed, or crashed</h3>\n<p>Because since nginx "
+            "started, 1 of its", "its card");
+    jpp_has(jpp_output.text, "\n<div class=\"card\" id=\"zone-full\">\n<h3>a "
+            "zone of shared memory is full</h3>\n<p>Because zone a&lt;b has",
+            "then the other");
+    jpp_has(jpp_output.text, "<th scope=\"row\">zone a&lt;b</th>",
+            "and the zone");
 
     jpp_console_unclean = 0;
     jpp_console_zone.name = NULL;
@@ -236,13 +234,13 @@ JPP_TEST(jpp_test_no_worker)
 
     jpp_is_i64(jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0), 0,
                "written");
-    jpp_ok(strstr(jpp_output.text, "No worker answered.") != NULL,
-           "the page says that no worker answered");
+    jpp_has(jpp_output.text, "No worker answered.",
+            "the page says that no worker answered");
     jpp_is_u64(jpp_console_count("did not answer"), 0, "and names none");
     jpp_is_u64(jpp_console_count("<table"), 0, "no table");
     jpp_is_u64(jpp_console_count("Problems"), 0, "no problem");
-    jpp_ok(strstr(jpp_output.text, "0 of 4 workers answered.") != NULL,
-           "and how many there are");
+    jpp_has(jpp_output.text, "0 of 4 workers answered.",
+            "and how many there are");
 }
 
 
@@ -589,15 +587,15 @@ JPP_TEST(jpp_test_links)
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
     jpp_console_links = NULL;
 
-    jpp_ok(strstr(jpp_output.text, "<a href=\"profile?seconds=10&amp;format="
-                  "html&amp;worker=3\" title=\"what its CPU works on in the "
-                  "next 10 seconds\">cpu</a>") != NULL,
-           "the CPU of a worker");
-    jpp_ok(strstr(jpp_output.text, "<a href=\"stalls?format=html&amp;worker=3")
-           != NULL, "what has kept it");
-    jpp_ok(strstr(jpp_output.text, "<a id=\"pools\" href=\"pools?format=top")
-           != NULL, "who has it");
-    jpp_ok(strstr(jpp_output.text, "<a id=\"heap\"") == NULL, "but no heap");
+    jpp_has(jpp_output.text,
+            "<a href=\"profile?seconds=10&amp;format=html&amp;worker=3\" "
+            "title=\"what its CPU works on in the next 10 seconds\">cpu</a>",
+            "the CPU of a worker");
+    jpp_has(jpp_output.text, "<a href=\"stalls?format=html&amp;worker=3",
+            "what has kept it");
+    jpp_has(jpp_output.text, "<a id=\"pools\" href=\"pools?format=top",
+            "who has it");
+    jpp_lacks(jpp_output.text, "<a id=\"heap\"", "but no heap");
 }
 
 
@@ -648,18 +646,18 @@ jpp_test_outcome(const jpp_fleet_t *fleet)
 
     jpp_console_has_control = true;
     (void) jpp_output_fill(&jpp_output, jpp_console_write, fleet, 0);
-    jpp_ok(strstr(jpp_output.text, "<p id=\"outcome\" role=\"status\"></p>")
-           != NULL, "nothing was done");
+    jpp_has(jpp_output.text, "<p id=\"outcome\" role=\"status\"></p>",
+            "nothing was done");
 
     jpp_console_outcome = &outcome;
     (void) jpp_output_fill(&jpp_output, jpp_console_write, fleet, 0);
     jpp_console_outcome = NULL;
     jpp_console_has_control = false;
 
-    jpp_ok(strstr(jpp_output.text, "<p id=\"outcome\" role=\"status\" class="
-                  "\"bad\">1 of 2 workers have done it; 2.0 MiB went back to "
-                  "the kernel. Last errors below the workers say why ")
-           != NULL, "what was done, and what was not");
+    jpp_has(jpp_output.text, "<p id=\"outcome\" role=\"status\" "
+            "class=\"bad\">1 of 2 workers have done it; 2.0 MiB went back to "
+            "the kernel. Last errors below the workers say why ",
+            "what was done, and what was not");
 }
 
 
@@ -706,19 +704,20 @@ JPP_TEST(jpp_test_acts)
         }
     }
 
-    jpp_ok(strstr(jpp_output.text, "page faults. It is about 4.0 MiB.</p>")
-           != NULL, "what a purge returns");
-    jpp_ok(strstr(jpp_output.text, "<option value=\"12\" selected>4.0 KiB"
-                  "</option>") != NULL, "the rate there is");
+    jpp_has(jpp_output.text, "page faults. It is about 4.0 MiB.</p>",
+            "what a purge returns");
+    jpp_has(jpp_output.text, "<option value=\"12\" selected>4.0 KiB</option>",
+            "the rate there is");
     jpp_is_u64(jpp_console_count("<option"), 15, "and the others");
-    jpp_ok(strstr(jpp_output.text, "<details class=\"act\" id=\"act-reset\">\n"
-                  "<summary>Forget all samples ...</summary>\n<p>All samples "
-                  "so far are lost") != NULL, "what is lost is said first");
-    jpp_ok(strstr(jpp_output.text, "<details class=\"act\" id=\"act-stop\">\n"
-                  "<summary>Stop jemalloc&#39;s sampling ...</summary>\n<p>"
-                  "jemalloc&#39;s profiles of these workers will never show "
-                  "what is allocated while it is off, not even after it is on "
-                  "again, ") != NULL, "by stopping, too");
+    jpp_has(jpp_output.text, "<details class=\"act\" "
+            "id=\"act-reset\">\n<summary>Forget all samples "
+            "...</summary>\n<p>All samples so far are lost",
+            "what is lost is said first");
+    jpp_has(jpp_output.text, "<details class=\"act\" "
+            "id=\"act-stop\">\n<summary>Stop jemalloc&#39;s sampling "
+            "...</summary>\n<p>jemalloc&#39;s profiles of these workers will "
+            "never show what is allocated while it is off, not even after it "
+            "is on again, ", "by stopping, too");
 
     jpp_test_outcome(&fleet);
 
@@ -752,10 +751,10 @@ JPP_TEST(jpp_test_remedies)
     fleet = jpp_fleet_of(1, &worker, 1);
 
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
-    jpp_ok(strstr(jpp_output.text, "id=\"retained\"") != NULL, "a finding");
-    jpp_ok(strstr(jpp_output.text, remedy) == NULL, "no control, no form");
-    jpp_ok(strstr(jpp_output.text, "id=\"outside\"") != NULL, "another one");
-    jpp_ok(strstr(jpp_output.text, ledger) == NULL, "no memory, no ledger");
+    jpp_has(jpp_output.text, "id=\"retained\"", "a finding");
+    jpp_lacks(jpp_output.text, remedy, "no control, no form");
+    jpp_has(jpp_output.text, "id=\"outside\"", "another one");
+    jpp_lacks(jpp_output.text, ledger, "no memory, no ledger");
 
     jpp_console_links = links;
     jpp_console_has_control = true;
@@ -763,11 +762,11 @@ JPP_TEST(jpp_test_remedies)
     jpp_console_has_control = false;
     jpp_console_links = NULL;
 
-    jpp_ok(strstr(jpp_output.text, remedy) != NULL, "the form below");
-    jpp_ok(strstr(jpp_output.text, ledger) != NULL, "the ledger");
-    jpp_ok(strstr(jpp_output.text, "<a href=\"memory?format=top&amp;worker=0\" "
-                  "title=\"every byte of it in a row\">ledger</a>") != NULL,
-           "and that of the worker");
+    jpp_has(jpp_output.text, remedy, "the form below");
+    jpp_has(jpp_output.text, ledger, "the ledger");
+    jpp_has(jpp_output.text, "<a href=\"memory?format=top&amp;worker=0\" "
+            "title=\"every byte of it in a row\">ledger</a>",
+            "and that of the worker");
 }
 
 
@@ -786,11 +785,9 @@ JPP_TEST(jpp_test_samples)
     jpp_ok(strstr(jpp_output.text, "id=\"heap\"") == NULL
            && strstr(jpp_output.text, "id=\"picture\"") == NULL,
            "no worker takes samples: no picture");
-    jpp_ok(strstr(jpp_output.text, "<p>No worker takes samples, so there is no "
-                  "picture: Problems, above, says why.") != NULL,
-           "but a sentence");
-    jpp_ok(strstr(jpp_output.text, "<h2>Problems</h2>") != NULL,
-           "and what it speaks of");
+    jpp_has(jpp_output.text, "<p>No worker takes samples, so there is no "
+            "picture: Problems, above, says why.", "but a sentence");
+    jpp_has(jpp_output.text, "<h2>Problems</h2>", "and what it speaks of");
 
     jpp_is_u64(jpp_console_count("complete since"), 0, "nor since when");
 
@@ -799,18 +796,17 @@ JPP_TEST(jpp_test_samples)
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
     jpp_ok(strstr(jpp_output.text, "id=\"heap\"") != NULL
            && strstr(jpp_output.text, "id=\"picture\"") != NULL, "one does");
-    jpp_ok(strstr(jpp_output.text, "<small>complete since 2026-11-21T04:02:00Z"
-                  "</small></td>") != NULL, "since when");
+    jpp_has(jpp_output.text, "<small>complete since "
+            "2026-11-21T04:02:00Z</small></td>", "since when");
 
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     workers[0].coverage = (jpp_coverage_t) { 1795233781, 1795233780, 1 };
     fleet = jpp_fleet_of(1, workers, 1);
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
-    jpp_ok(strstr(jpp_output.text, "<small>complete since 2026-11-21T04:03:01Z"
-                  "</small></td>") != NULL, "by jemalloc, too");
-    jpp_ok(strstr(jpp_output.text, "Warning: profiles lack memory that was "
-                  "allocated while sampling was off</h3>") != NULL,
-           "and a card for a gap");
+    jpp_has(jpp_output.text, "<small>complete since "
+            "2026-11-21T04:03:01Z</small></td>", "by jemalloc, too");
+    jpp_has(jpp_output.text, "Warning: profiles lack memory that was allocated "
+            "while sampling was off</h3>", "and a card for a gap");
 
     workers[0].jemalloc.state = JPP_JEMALLOC_INACTIVE;
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
@@ -877,8 +873,8 @@ JPP_TEST(jpp_test_policy)
                     "form-action 'none'; frame-ancestors 'none'; trusted-types "
                     "'none'; require-trusted-types-for 'script'", hash);
 
-    jpp_ok(strstr(jpp_console_policy, expected) != NULL, "its style, and no "
-           "more than it needs");
+    jpp_has(jpp_console_policy, expected,
+            "its style, and no more than it needs");
 
     jpp_console_hash("script", hash);
 
@@ -889,8 +885,8 @@ JPP_TEST(jpp_test_policy)
            "its script");
     jpp_ok(strstr(jpp_console_policy_control, expected)
            == jpp_console_policy_control, "with control, too");
-    jpp_ok(strstr(jpp_console_policy_control, "; form-action 'self'; ")
-           != NULL, "which has forms");
+    jpp_has(jpp_console_policy_control, "; form-action 'self'; ",
+            "which has forms");
 }
 
 

@@ -84,17 +84,14 @@ JPP_TEST(jpp_test_trend)
                "<path class=\"a\" d=\"M0 24V12h3V24z\"/></svg>", "flat");
 
     jpp_time_history(&history, 10, 3 * JPP_MIB, 3 * JPP_MIB);
-    jpp_ok(strstr(jpp_time_shown(&fleet),
-                  "<path class=\"t\" d=\"M0 24V16h1V8h1V0h1V24z\"/>"
-                  "<path class=\"a\" d=\"M0 24V20h1V16h1V12h1V24z\"/>") != NULL,
-           "it rises");
+    jpp_has(jpp_time_shown(&fleet), "<path class=\"t\" d=\"M0 "
+            "24V16h1V8h1V0h1V24z\"/><path class=\"a\" d=\"M0 "
+            "24V20h1V16h1V12h1V24z\"/>", "it rises");
 
     history.points[0].rss = history.points[1].allocated = JPP_NONE;
-    jpp_ok(strstr(jpp_time_shown(&fleet),
-                  "RSS - to 18.0 MiB\"") != NULL, "unknown, in words");
-    jpp_ok(strstr(jpp_output.text,
-                  "d=\"M0 24h1V8h1V0h1V24z\"/><path class=\"a\" "
-                  "d=\"M0 24V20h1V24h1V12h1V24z\"/>") != NULL, "and not there");
+    jpp_has(jpp_time_shown(&fleet), "RSS - to 18.0 MiB\"", "unknown, in words");
+    jpp_has(jpp_output.text, "d=\"M0 24h1V8h1V0h1V24z\"/><path class=\"a\" "
+            "d=\"M0 24V20h1V24h1V12h1V24z\"/>", "and not there");
 
     jpp_time_history(&history, 100000, JPP_MIB, JPP_MIB);
     jpp_ok(strlen(jpp_time_shown(&fleet)) < 1000, "120 points are short");
@@ -150,17 +147,17 @@ JPP_TEST(jpp_test_time)
     jpp_time_history(&young, 50, 2 * JPP_MIB, 0);
     fleet = jpp_fleet_of(3, workers, 3);
 
-    jpp_ok(strstr(jpp_time_shown(&fleet), "aria-label=\"all workers: allocated "
-                  "8.0 MiB to 10.0 MiB, RSS 16.0 MiB to 20.0 MiB\" viewBox="
-                  "\"0 0 100 100\"") != NULL, "what it says");
-    jpp_ok(strstr(jpp_output.text, "<path class=\"t\" d=\"M0 100V20h50V0h50"
-                  "V100z\"/><path class=\"a\" d=\"M0 100V60h50V50h50V100z\"/>")
-           != NULL, "what it shows");
-    jpp_ok(strstr(jpp_output.text, "<path class=\"start\" d=\"M50 0v100\"/>"
-                  "</svg>") != NULL, "where the young one started");
-    jpp_ok(strstr(jpp_output.text, "<span>1 min 40 s ago</span> <span>the top "
-                  "is 20.0 MiB</span> <span>now</span>") != NULL, "the scales");
-    jpp_ok(strstr(jpp_output.text, "class=\"limit\"") == NULL, "no limit");
+    jpp_has(jpp_time_shown(&fleet), "aria-label=\"all workers: allocated 8.0 "
+            "MiB to 10.0 MiB, RSS 16.0 MiB to 20.0 MiB\" viewBox=\"0 0 100 "
+            "100\"", "what it says");
+    jpp_has(jpp_output.text, "<path class=\"t\" d=\"M0 "
+            "100V20h50V0h50V100z\"/><path class=\"a\" d=\"M0 "
+            "100V60h50V50h50V100z\"/>", "what it shows");
+    jpp_has(jpp_output.text, "<path class=\"start\" d=\"M50 0v100\"/></svg>",
+            "where the young one started");
+    jpp_has(jpp_output.text, "<span>1 min 40 s ago</span> <span>the top is "
+            "20.0 MiB</span> <span>now</span>", "the scales");
+    jpp_lacks(jpp_output.text, "class=\"limit\"", "no limit");
 
     /* what is not known is not the most */
 
@@ -227,21 +224,21 @@ JPP_TEST(jpp_test_limit)
     fleet = jpp_fleet_of(1, &worker, 1);
 
     cgroup.levels[0].limit = 32 * JPP_MIB;
-    jpp_ok(strstr(jpp_time_shown(&fleet), "<path class=\"limit\" d=\"M0 0h60\""
-                  "/></svg>") != NULL, "above");
-    jpp_ok(strstr(jpp_output.text, "the top is 32.0 MiB; the line is the limit")
-           != NULL, "it is the top");
+    jpp_has(jpp_time_shown(&fleet),
+            "<path class=\"limit\" d=\"M0 0h60\"/></svg>", "above");
+    jpp_has(jpp_output.text, "the top is 32.0 MiB; the line is the limit",
+            "it is the top");
 
     cgroup.levels[0].limit = 8 * JPP_MIB;
-    jpp_ok(strstr(jpp_time_shown(&fleet), "<path class=\"limit\" d=\"M0 50h60\""
-                  "/></svg>") != NULL, "below what all of them have");
+    jpp_has(jpp_time_shown(&fleet), "<path class=\"limit\" d=\"M0 "
+            "50h60\"/></svg>", "below what all of them have");
 
     cgroup.levels[0].limit = 65 * JPP_MIB;
-    jpp_ok(strstr(jpp_time_shown(&fleet), "limit") == NULL, "far above");
+    jpp_lacks(jpp_time_shown(&fleet), "limit", "far above");
 
     cgroup.headroom = JPP_NONE;
     cgroup.binding = 1;
-    jpp_ok(strstr(jpp_time_shown(&fleet), "limit") == NULL, "there is none");
+    jpp_lacks(jpp_time_shown(&fleet), "limit", "there is none");
 
     jpp_time_cgroup = NULL;
 }
@@ -270,5 +267,5 @@ JPP_TEST(jpp_test_none)
     worker.started = INT64_MIN;
     jpp_is_str(jpp_time_shown(&fleet), "", "before all times");
     worker.started = 1;
-    jpp_ok(strstr(jpp_time_shown(&fleet), "<path") != NULL, "long ago");
+    jpp_has(jpp_time_shown(&fleet), "<path", "long ago");
 }

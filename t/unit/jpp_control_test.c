@@ -370,24 +370,19 @@ JPP_TEST(jpp_test_json)
     jpp_workers[0].result.resident_after = 4000001;
     fleet.n = 1;
     jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
-    jpp_ok(strstr(jpp_output.text, "\"purged\": 0,") != NULL,
-           "what has grown was not purged");
+    jpp_has(jpp_output.text, "\"purged\": 0,", "what has grown was not purged");
 
     /* without a profiler, the sampler was switched on */
 
     jpp_workers[0].result.has_profiler = false;
     jpp_workers[0].result.after.by_sampler = true;
     jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
-    jpp_ok(strstr(jpp_output.text,
-                  "\"before\": {\n"
-                  "        \"source\": null,\n"
-                  "        \"active\": true,\n"
-                  "        \"lg_sample\": null\n") != NULL, "no source before");
-    jpp_ok(strstr(jpp_output.text,
-                  "\"after\": {\n"
-                  "        \"source\": \"sampler\",\n"
-                  "        \"active\": false,\n"
-                  "        \"lg_sample\": 14\n") != NULL, "the sampler after");
+    jpp_has(jpp_output.text, "\"before\": {\n        \"source\": null,\n       "
+            " \"active\": true,\n        \"lg_sample\": null\n",
+            "no source before");
+    jpp_has(jpp_output.text, "\"after\": {\n        \"source\": \"sampler\",\n "
+            "       \"active\": false,\n        \"lg_sample\": 14\n",
+            "the sampler after");
 
     fleet.n = 1;
     jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);

@@ -293,9 +293,9 @@ jpp_test_cpu(void)
 
     top = jpp_report_of(text, false, "format=top");
 
-    jpp_ok(strstr(top, "1000 samples a second of each thread, for ") != NULL,
-           "how often is said");
-    jpp_ok(strstr(top, "ended early") == NULL, "it did not end early");
+    jpp_has(top, "1000 samples a second of each thread, for ",
+            "how often is said");
+    jpp_lacks(top, "ended early", "it did not end early");
 
     free(text);
 }
@@ -373,8 +373,8 @@ JPP_TEST(jpp_test_wall)
     jpp_ok(all <= lasted && all * 2 > lasted, "all: %" PRIu64 " of %" PRIu64,
            all, lasted);
 
-    jpp_ok(strstr(text, "labels 2\nstate=blocked\nthread=main\n") != NULL,
-           "who, and what state, are labels");
+    jpp_has(text, "labels 2\nstate=blocked\nthread=main\n",
+            "who, and what state, are labels");
 
     free(text);
 }
@@ -682,8 +682,8 @@ main(void)
     jpp_err_t  err;
 
     if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
-        jpp_ok(strstr(err.text, "there is no unwinder for this machine")
-               != NULL, "no unwinder: %s", err.text);
+        jpp_has(err.text, "there is no unwinder for this machine",
+                "no unwinder: %s", err.text);
         return jpp_done();
     }
 

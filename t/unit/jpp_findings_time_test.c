@@ -142,8 +142,7 @@ JPP_TEST(jpp_time_test_shapes)
         history->points[i].rss = i * 10 * JPP_TEST_MIB;
     }
 
-    jpp_ok(strstr(jpp_time_test_has("grows"), " resident, and ") != NULL,
-           "RSS alone");
+    jpp_has(jpp_time_test_has("grows"), " resident, and ", "RSS alone");
 }
 
 
@@ -166,8 +165,7 @@ JPP_TEST(jpp_time_test_limit)
                "by all that grow");
 
     jpp_test.cgroup.headroom = 6000 * JPP_TEST_MIB;
-    jpp_ok(strstr(jpp_time_test_has("grows"), " is reached in 2 days") != NULL,
-           "in days");
+    jpp_has(jpp_time_test_has("grows"), " is reached in 2 days", "in days");
 }
 
 
@@ -213,16 +211,14 @@ JPP_TEST(jpp_time_test_vanished)
                "want of memory", "a worker that vanished is named");
 
     jpp_test.telemetry.vanished.rss = JPP_NONE;
-    jpp_ok(strstr(jpp_time_test_has("oom-kill"),
-                  "(the last: worker 1, pid 4712), and") != NULL,
-           "without what it had");
+    jpp_has(jpp_time_test_has("oom-kill"),
+            "(the last: worker 1, pid 4712), and", "without what it had");
 
     jpp_test.telemetry.unclean_exits = UINT64_MAX;
     jpp_test.telemetry.vanished.who.index = UINT32_MAX;
     jpp_test.telemetry.vanished.who.pid = INT64_MIN;
     jpp_test.telemetry.vanished.rss = UINT64_MAX - 1;
-    jpp_ok(strstr(jpp_time_test_has("oom-kill"), " want of memory") != NULL,
-           "the longest");
+    jpp_has(jpp_time_test_has("oom-kill"), " want of memory", "the longest");
 }
 
 

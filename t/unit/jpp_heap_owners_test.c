@@ -189,13 +189,12 @@ jpp_test_owned(const jpp_owned_t *owned)
     text = (const char *) out->data;
 
     for (i = 0; i < 3 && owned->parts[i] != NULL; i++) {
-        jpp_ok(strstr(text, owned->parts[i]) != NULL, "%s: part %u",
-               owned->name, (unsigned) i);
+        jpp_has(text, owned->parts[i], "%s: part %u", owned->name,
+                (unsigned) i);
     }
 
     if (owned->no != NULL) {
-        jpp_ok(strstr(text, owned->no) == NULL, "%s: no \"%s\"",
-               owned->name, owned->no);
+        jpp_lacks(text, owned->no, "%s: no \"%s\"", owned->name, owned->no);
     }
 
     jpp_arena_destroy(&arena);

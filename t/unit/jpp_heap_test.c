@@ -184,8 +184,7 @@ JPP_TEST(jpp_heap_test_bad)
         jpp_is_u64(rc, bad[i].code, "%s: code", bad[i].name);
         jpp_is_u64(err.code, rc, "%s: code in err", bad[i].name);
         jpp_is_u64(err.line, bad[i].line, "%s: line", bad[i].name);
-        jpp_ok(strstr(err.text, bad[i].sentence) != NULL, "%s: %s",
-               bad[i].name, err.text);
+        jpp_has(err.text, bad[i].sentence, "%s: %s", bad[i].name, err.text);
 
         jpp_arena_destroy(&arena);
     }

@@ -194,7 +194,7 @@ jpp_test_fake_dumps(void)
            "nothing is refused");
 
     run.fake = "large 3\n";
-    jpp_ok(strstr(jpp_run(&run), "read 0: ") != NULL, "a large one is read");
+    jpp_has(jpp_run(&run), "read 0: ", "a large one is read");
 
     run.fake = "large 17\n";
     jpp_ok(strncmp(jpp_run(&run), "map 4: the dump has 17", 22) == 0,
@@ -364,8 +364,7 @@ jpp_test_real_descriptors(void)
 
         jpp_ok(strncmp(got, cases[i].what, strlen(cases[i].what)) == 0,
                "%s free descriptors: %s", cases[i].free, got);
-        jpp_ok(strstr(got, ", 0 left open") != NULL,
-               "no descriptor is left open");
+        jpp_has(got, ", 0 left open", "no descriptor is left open");
     }
 }
 

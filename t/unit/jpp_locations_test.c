@@ -412,11 +412,9 @@ JPP_TEST(jpp_locations_test_names)
     jpp_locations_sample(JPP_LOCATIONS_SAMPLED, stacks);
     text = jpp_locations_result();
 
-    jpp_ok(strstr(text, "\"location\": \"/\\u00e9\"") != NULL,
-           "a location");
-    jpp_ok(strstr(text, "\"location\": \"/\\u00e8\\\\x1b\"") != NULL,
-           "another");
-    jpp_ok(strstr(text, "\"name\": \"f\\u00e9\"") != NULL, "a function");
+    jpp_has(text, "\"location\": \"/\\u00e9\"", "a location");
+    jpp_has(text, "\"location\": \"/\\u00e8\\\\x1b\"", "another");
+    jpp_has(text, "\"name\": \"f\\u00e9\"", "a function");
 }
 
 

@@ -201,8 +201,7 @@ JPP_TEST(jpp_memfd_test_max)
     jpp_is_i64(ftruncate(memfd.fd, 1000), 0, "1000 bytes");
 
     jpp_is_u64(jpp_memfd_map(&memfd, 999, &err), JPP_ERR_LIMIT, "999 allowed");
-    jpp_ok(strstr(err.text, "1000 bytes and 999 are allowed") != NULL, "%s",
-           err.text);
+    jpp_has(err.text, "1000 bytes and 999 are allowed", "%s", err.text);
     jpp_ok(memfd.data == NULL, "nothing is mapped");
 
     jpp_is_u64(jpp_memfd_map(&memfd, 1000, &err), JPP_OK, "1000 allowed");
@@ -337,7 +336,7 @@ JPP_TEST(jpp_memfd_test_no_directory)
     jpp_is_u64(jpp_memfd_open(&memfd, "/no/such/directory", &err), JPP_ERR_SYS,
                "a directory that does not exist");
     jpp_is_i64(err.sys_errno, ENOENT, "%s", err.text);
-    jpp_ok(strstr(err.text, "/no/such/directory") != NULL, "it is named");
+    jpp_has(err.text, "/no/such/directory", "it is named");
 
     jpp_is_u64(jpp_memfd_open(&memfd, "/proc", &err), JPP_ERR_SYS,
                "a file system without such files");
@@ -345,9 +344,8 @@ JPP_TEST(jpp_memfd_test_no_directory)
 
     /* others are refused before the file system is asked */
 
-    jpp_ok(strstr(err.text, geteuid() == 0 ? "does not support O_TMPFILE"
-                                           : "may not write there")
-           != NULL, "%s", err.text);
+    jpp_has(err.text, geteuid() == 0 ? "does not support O_TMPFILE"
+            : "may not write there", "%s", err.text);
 
     jpp_memfd_errno = 0;
 }
@@ -378,7 +376,7 @@ JPP_TEST(jpp_memfd_test_not_writable)
     }
 
     jpp_is_i64(err.sys_errno, EACCES, "%s", err.text);
-    jpp_ok(strstr(err.text, "may not write there") != NULL, "the cause");
+    jpp_has(err.text, "may not write there", "the cause");
 
     rmdir(directory);
 }
@@ -410,7 +408,7 @@ JPP_TEST(jpp_memfd_test_descriptors)
 
     jpp_is_u64(rc, JPP_ERR_SYS, "without a free descriptor");
     jpp_is_i64(err.sys_errno, EMFILE, "%s", err.text);
-    jpp_ok(strstr(err.text, "RLIMIT_NOFILE") != NULL, "the cure");
+    jpp_has(err.text, "RLIMIT_NOFILE", "the cure");
     jpp_is_u64(other_rc, JPP_ERR_SYS, "the same in a directory");
     jpp_ok(strstr(other.text, "/tmp") != NULL
            && strstr(other.text, "RLIMIT_NOFILE") != NULL,
@@ -435,8 +433,7 @@ JPP_TEST(jpp_memfd_test_other)
         jpp_is_u64(jpp_memfd_open(&memfd, "/tmp", &err), JPP_ERR_SYS,
                    "another failure");
         jpp_is_i64(err.sys_errno, numbers[i], "%s", err.text);
-        jpp_ok(strstr(err.text, "anonymous memory") != NULL,
-               "is that of memfd_create");
+        jpp_has(err.text, "anonymous memory", "is that of memfd_create");
     }
 
     jpp_memfd_errno = 0;

@@ -51,6 +51,13 @@
 #define jpp_is_str(got, expected, ...)                                        \
     jpp_test_str((got), (expected), __FILE__, __LINE__, __VA_ARGS__)
 
+/* Does TEXT have PART in it, or not? */
+#define jpp_has(text, part, ...)                                              \
+    jpp_test_has((text), (part), true, __FILE__, __LINE__, __VA_ARGS__)
+
+#define jpp_lacks(text, part, ...)                                            \
+    jpp_test_has((text), (part), false, __FILE__, __LINE__, __VA_ARGS__)
+
 /* Are the N bytes at GOT and EXPECTED the same? */
 #define jpp_is_mem(got, expected, n, ...)                                     \
     jpp_test_mem((got), (expected), (n), __FILE__, __LINE__, __VA_ARGS__)
@@ -220,6 +227,28 @@ jpp_test_str(const char *got, const char *expected, const char *file,
     if (!held) {
         jpp_diag("     got: %s", got != NULL ? got : "(null)");
         jpp_diag("expected: %s", expected != NULL ? expected : "(null)");
+    }
+
+    return held;
+}
+
+
+static inline bool __attribute__((format(printf, 6, 7)))
+jpp_test_has(const char *text, const char *part, bool is_there,
+    const char *file, int line, const char *fmt, ...)
+{
+    bool     held;
+    va_list  args;
+
+    held = (strstr(text, part) != NULL) == is_there;
+
+    va_start(args, fmt);
+    jpp_test_report(held, file, line, fmt, args);
+    va_end(args);
+
+    if (!held) {
+        jpp_diag("%s: %s", is_there ? "lacks" : "has", part);
+        jpp_diag("in: %s", text);
     }
 
     return held;
