@@ -1,6 +1,6 @@
 
 #include "jpp_query.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 typedef struct {
@@ -50,8 +50,7 @@ static const jpp_accept_row_t  jpp_accept_rows[] = {
 };
 
 
-int
-main(void)
+JPP_TEST(jpp_accept_test)
 {
     char                     large[4096];
     size_t                   i, len;
@@ -76,6 +75,4 @@ main(void)
     memset(large, 'q', sizeof(large));
     jpp_is_u64(jpp_accept(large, sizeof(large), "text/plain"), 0,
                "a type of 4 KiB");
-
-    return jpp_done();
 }

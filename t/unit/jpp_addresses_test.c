@@ -1,6 +1,7 @@
 
 #include "jpp_addresses.h"
 #include "jpp_test_dump.h"
+#include "jpp_test_main.h"
 
 
 /* addresses of one library, and the slots of a table that is half full */
@@ -117,8 +118,7 @@ jpp_addresses_test_lookalike(bool is_text_first)
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_addresses_test)
 {
     /* twelve digits; fewer, of a program at a fixed address; more */
 
@@ -128,6 +128,4 @@ main(void)
 
     jpp_addresses_test_lookalike(true);
     jpp_addresses_test_lookalike(false);
-
-    return jpp_done();
 }

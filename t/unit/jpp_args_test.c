@@ -3,7 +3,7 @@
 
 #include "jpp_report.h"
 #include "jpp_limits.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 typedef struct {
@@ -365,8 +365,7 @@ jpp_args_test_numbers(const jpp_args_number_t *row, jpp_arg_t key)
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_args_test)
 {
     char        *query;
     bool         is_known;
@@ -459,6 +458,4 @@ main(void)
     jpp_ok(rc == JPP_OK && args.worker == 1, "a part of a text");
     rc = jpp_args_set(&args, "seconds", 7, "600", 1, &is_known, &err);
     jpp_ok(rc == JPP_OK && args.values[JPP_ARG_SECONDS] == 6, "another");
-
-    return jpp_done();
 }

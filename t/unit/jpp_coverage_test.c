@@ -1,6 +1,6 @@
 
 #include "jpp_worker.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 /* changes: was active, is active, all samples are forgotten */
@@ -54,8 +54,7 @@ static const jpp_row_t  jpp_rows[] = {
 };
 
 
-int
-main(void)
+JPP_TEST(jpp_coverage_test)
 {
     char              text[JPP_COVERAGE_TEXT];
     size_t            i, k;
@@ -85,6 +84,4 @@ main(void)
     jpp_is_str(jpp_coverage_gap(&coverage, text), "18446744073709551615 times "
                "between 9999-12-31T23:59:59Z and 9999-12-31T23:59:59Z",
                "the longest");
-
-    return jpp_done();
 }

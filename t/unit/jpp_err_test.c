@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "jpp_err.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 JPP_TEST(jpp_test_null)
@@ -61,8 +61,7 @@ JPP_TEST(jpp_test_sys)
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_err_test)
 {
     jpp_err_t  err;
 
@@ -90,8 +89,4 @@ main(void)
 
     jpp_err_set(&err, JPP_ERR_INPUT, "%s", "");
     jpp_is_str(err.text, "", "an empty sentence");
-
-    jpp_tests_all();
-
-    return jpp_done();
 }

@@ -4,7 +4,7 @@
 #include "jpp_heap.h"
 #include "jpp_readers.h"
 #include "jpp_sums.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_CAP     (64 << 20)
@@ -82,8 +82,7 @@ jpp_error_sum(const jpp_profile_t *profile, uint32_t type, int64_t *sum)
  * is said, so that the squares of (estimate - truth) / error have the mean 1.
  */
 
-static void
-jpp_error_test_draws(void)
+JPP_TEST(jpp_error_test_draws)
 {
     double         variance[2], z[2] = { 0, 0 }, bias[2] = { 0, 0 };
     size_t         i, k;
@@ -155,8 +154,7 @@ jpp_error_of(const jpp_profile_t *profile)
 }
 
 
-static void
-jpp_error_test_few(void)
+JPP_TEST(jpp_error_test_few)
 {
     double         percent;
     int64_t        sum;
@@ -222,8 +220,7 @@ jpp_error_test_few(void)
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_error_test)
 {
     char    text[JPP_ERROR_TEXT];
     size_t  i;
@@ -241,9 +238,4 @@ main(void)
         jpp_is_str(jpp_error_text(texts[i].percent, text), texts[i].text,
                    "%s", texts[i].text);
     }
-
-    jpp_error_test_draws();
-    jpp_error_test_few();
-
-    return jpp_done();
 }

@@ -7,6 +7,7 @@
 
 #include "jpp_notes.h"
 #include "jpp_test_findings.h"
+#include "jpp_test_main.h"
 
 
 /* Sets the numbers of a rule to X of its bounds. */
@@ -263,8 +264,7 @@ jpp_fall_test_at(const jpp_fall_row_t *row, double x, bool stands)
 
 /* A value that swings around its bound: one line of the log, and no flicker. */
 
-static void
-jpp_fall_test_log(void)
+JPP_TEST(jpp_fall_test_log)
 {
     size_t    n, said;
     int64_t   now;
@@ -300,8 +300,7 @@ jpp_fall_test_log(void)
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_findings_fall_test)
 {
     size_t                 i;
     const jpp_fall_row_t  *row;
@@ -319,8 +318,4 @@ main(void)
                && !jpp_fall_test_at(row, 0.79, true),
                "and falls a fifth below");
     }
-
-    jpp_fall_test_log();
-
-    return jpp_done();
 }

@@ -1,12 +1,11 @@
 
 #include "jpp_report.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 /* A page is for people, and debug=1 for programs that read the text. */
 
-static void
-jpp_formats_debug(void)
+JPP_TEST(jpp_formats_debug)
 {
     jpp_err_t              err;
     jpp_report_options_t   options;
@@ -43,8 +42,7 @@ jpp_formats_long_word(const void *ctx, uint32_t i)
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_formats_test)
 {
     size_t               i, k, n_same;
     jpp_err_t            err;
@@ -97,8 +95,6 @@ main(void)
     jpp_is_str(err.text, "type must be inuse_space, inuse_objects, "
                "alloc_space or alloc_objects", "types, the default first");
 
-    jpp_formats_debug();
-
     /* words of any length can be compared */
 
     jpp_args_init(&args, &words, &words);
@@ -109,6 +105,4 @@ main(void)
     jpp_is_u64(strlen(err.text), JPP_ERR_TEXT - 1, "a long list is cut");
     jpp_is_u64(jpp_args_query(&args, "type=b", 6, &err), JPP_OK, "a short one");
     jpp_is_u64(args.values[JPP_ARG_TYPE], 2, "is the third");
-
-    return jpp_done();
 }

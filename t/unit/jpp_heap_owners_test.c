@@ -7,6 +7,7 @@
 
 #include "jpp_heap_file.h"
 #include "jpp_test_dump.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_OWNED_HEAD                                                        \
@@ -336,16 +337,11 @@ JPP_TEST(jpp_test_memory)
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_heap_owners_test)
 {
     size_t  i;
 
     for (i = 0; i < sizeof(jpp_owned) / sizeof(jpp_owned[0]); i++) {
         jpp_test_owned(&jpp_owned[i]);
     }
-
-    jpp_tests_all();
-
-    return jpp_done();
 }

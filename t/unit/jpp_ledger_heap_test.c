@@ -6,6 +6,7 @@
 
 
 #include "jpp_test_ledger.h"
+#include "jpp_test_main.h"
 
 
 /*
@@ -351,11 +352,8 @@ JPP_TEST(jpp_ledger_test_unmarked)
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_ledger_heap_test)
 {
-    jpp_tests_all();
-
     jpp_ledger_test_edges(399, 0, 200, JPP_LEDGER_ESTIMATE);
     jpp_ledger_test_edges(400, 0, 200, JPP_LEDGER_ESTIMATE);
     jpp_ledger_test_edges(401, 0, 1, JPP_LEDGER_BOUND);
@@ -366,5 +364,4 @@ main(void)
     jpp_ledger_test_exact(400000, 4097, JPP_LEDGER_TCACHE, JPP_LEDGER_BOUND);
     jpp_ledger_test_exact(413696, 8192, JPP_LEDGER_DIRTY, JPP_LEDGER_EXACT);
     jpp_ledger_test_exact(413694, 8192, JPP_LEDGER_DIRTY, JPP_LEDGER_BOUND);
-    return jpp_done();
 }

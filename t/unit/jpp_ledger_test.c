@@ -11,6 +11,7 @@
 #include "jpp_ledger.h"
 #include "jpp_memfd.h"
 #include "jpp_test_ledger.h"
+#include "jpp_test_main.h"
 
 
 /* a worker of two, with 113 MiB in a table of Lua */
@@ -627,13 +628,9 @@ JPP_TEST(jpp_ledger_test_file)
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_ledger_test)
 {
-    jpp_tests_all();
-
     jpp_ledger_test_shared(4, 8, 8, JPP_LEDGER_EXACT);
     jpp_ledger_test_shared(8, 4, 12, JPP_LEDGER_BOUND);
     jpp_ledger_test_shared(0, 0, 16, JPP_LEDGER_BOUND);
-    return jpp_done();
 }

@@ -1,10 +1,9 @@
 
 #include "jpp_worker.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
-int
-main(void)
+JPP_TEST(jpp_loop_test)
 {
     uint64_t    ms;
     jpp_loop_t  loop;
@@ -40,6 +39,4 @@ main(void)
     jpp_is_u64(jpp_loop_quantile(&loop, 990), 1, "99 per cent");
     jpp_is_u64(jpp_loop_quantile(&loop, 999), 40, "99.9: no more than the "
                "longest");
-
-    return jpp_done();
 }

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "jpp_jemalloc.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 static void
@@ -16,8 +16,7 @@ jpp_mappers_test_text(uint32_t mappers, const char *expected)
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_mappers_test)
 {
     char       path[4096];
     ssize_t    len;
@@ -47,6 +46,4 @@ main(void)
     jpp_is_u64(jpp_mappers_loaded(), (uint32_t) 1 << JPP_MAPPER_GO
                                      | (uint32_t) 1 << JPP_MAPPER_JAVA,
                "and is by what it defines");
-
-    return jpp_done();
 }

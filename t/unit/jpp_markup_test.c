@@ -1,10 +1,9 @@
 
 #include "jpp_markup.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
-int
-main(void)
+JPP_TEST(jpp_markup_test)
 {
     uint8_t       buffer[8];
     jpp_vec_t    *vec;
@@ -29,6 +28,4 @@ main(void)
                "text is nothing but text");
 
     jpp_arena_destroy(&arena);
-
-    return jpp_done();
 }
