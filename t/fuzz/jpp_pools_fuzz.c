@@ -1,6 +1,6 @@
 
 #include "jpp_fuzz.h"
-#include "jpp_pools_file.h"
+#include "jpp_pools_table.h"
 #include "jpp_readers.h"
 #include "jpp_view.h"
 

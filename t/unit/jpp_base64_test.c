@@ -1,7 +1,7 @@
 
 #include <errno.h>
 
-#include "jpp_base64.h"
+#include "jpp_sink.h"
 #include "jpp_test_main.h"
 
 

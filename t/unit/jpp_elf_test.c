@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 
 #include "jpp_elf.h"
-#include "jpp_file.h"
 #include "jpp_limits.h"
+#include "jpp_symbolize.h"
 #include "jpp_test_elf.h"
 
 

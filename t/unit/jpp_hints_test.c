@@ -14,7 +14,7 @@
 
 #include "jpp_intern.h"
 #include "jpp_lookup.h"
-#include "jpp_names.h"
+#include "jpp_symbolize.h"
 #include "jpp_test_elf.h"
 
 

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "jpp_pools_file.h"
+#include "jpp_pools_table.h"
 #include "jpp_test_pools.h"
 
 

@@ -10,7 +10,6 @@
 
 #include "jpp_elf.h"
 #include "jpp_intern.h"
-#include "jpp_names.h"
 #include "jpp_symbolize.h"
 #include "jpp_test_elf.h"
 

@@ -9,7 +9,6 @@
 #define _JPP_TEST_POOLS_H_INCLUDED_
 
 
-#include "jpp_pools_file.h"
 #include "jpp_pools_table.h"
 #include "jpp_test.h"
 

@@ -9,8 +9,8 @@
 #include "jpp_locations.h"
 #include "jpp_owned.h"
 #include "jpp_owner_names.h"
-#include "jpp_pools_file.h"
 #include "jpp_pools.h"
+#include "jpp_pools_table.h"
 #include "jpp_sort.h"
 
 

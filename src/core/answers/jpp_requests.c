@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "jpp_pools.h"
-#include "jpp_pools_file.h"
+#include "jpp_pools_table.h"
 #include "jpp_requests.h"
 #include "jpp_roots.h"
 #include "jpp_sort.h"

@@ -4,7 +4,7 @@
  * segments, and one table of functions by address.
  *
  * Addresses here are the file's own virtual addresses, as nm and addr2line use
- * them.  jpp_file.h decides which file belongs to a mapping, and
+ * them.  jpp_symbolize.h decides which file belongs to a mapping, and
  * jpp_symbolize.h how a name is shown.
  *
  * The file is read (never mapped: a file truncated in place would be a SIGBUS)

@@ -23,7 +23,7 @@ typedef enum {
     JPP_NAMES_NONE = 0,        /* addresses: its readers look names up */
     JPP_NAMES_OPTIONAL,        /* names, or build ids to look them up by */
     JPP_NAMES_ALWAYS           /* names, or addresses in their place */
-} jpp_names_t;
+} jpp_format_names_t;
 
 
 typedef struct {
@@ -36,7 +36,8 @@ typedef struct {
                                    /*   needs to show it */
     const jpp_reader_t
                      *reader;      /* of whose profiles only; NULL: of all */
-    jpp_names_t       names;
+    jpp_format_names_t
+                      names;
     bool              is_binary;   /* not for a terminal */
     bool              takes_one;   /* the bytes of exactly one capture */
     bool              is_raw;      /* counts of one capture as sampled */

@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-#include "jpp_base64.h"
 #include "jpp_markup.h"
 #include "jpp_page.h"
+#include "jpp_sink.h"
 #include "jpp_view.h"
 
 

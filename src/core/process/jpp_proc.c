@@ -67,6 +67,24 @@ jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
 }
 
 
+const char *
+jpp_proc_line(const char *p, const char *end, uint64_t *start, uint64_t *stop,
+    const char **next)
+{
+    *next = memchr(p, '\n', (size_t) (end - p));
+
+    if (*next == NULL) {
+        return NULL;
+    }
+
+    (*next)++;
+
+    p = jpp_scan_hex(p, start);
+
+    return p != NULL && *p == '-' ? jpp_scan_hex(p + 1, stop) : NULL;
+}
+
+
 /*
  * The kernel lists a page at a time, and other threads map and unmap meanwhile:
  * what has grown since may be listed again.
@@ -75,18 +93,17 @@ jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
 static bool
 jpp_proc_is_ordered(const char *text, size_t len)
 {
-    uint64_t     start, last, stop = 0;
-    const char  *p, *end;
+    uint64_t     start, last, stop;
+    const char  *p, *next, *end;
 
     end = text + len;
     last = 0;
 
-    for (p = text; p != end; p++) {
-        p = jpp_scan_hex(p, &start);
-        p = p != NULL && *p == '-' ? jpp_scan_hex(p + 1, &stop) : NULL;
-        p = p != NULL ? memchr(p, '\n', (size_t) (end - p)) : NULL;
+    for (p = text; p != end; p = next) {
 
-        if (p == NULL || start < last) {
+        if (jpp_proc_line(p, end, &start, &stop, &next) == NULL
+            || start < last)
+        {
             return false;
         }
 
@@ -143,21 +160,14 @@ jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err)
 int
 jpp_proc_protection(const char *text, size_t len, uintptr_t address)
 {
-    uint64_t     start, stop = 0;
+    uint64_t     start, stop;
     const char  *p, *next, *end;
 
     end = text + len;
 
-    for (p = text; p < end; p = next) {
+    for (next = text; next != NULL && next < end; /* void */ ) {
 
-        next = memchr(p, '\n', (size_t) (end - p));
-        if (next == NULL) {
-            break;
-        }
-
-        next++;
-        p = jpp_scan_hex(p, &start);
-        p = p != NULL && *p == '-' ? jpp_scan_hex(p + 1, &stop) : NULL;
+        p = jpp_proc_line(next, end, &start, &stop, &next);
 
         if (p != NULL && next - p > 4 && address >= start && address < stop) {
             return (p[1] == 'r' ? PROT_READ : 0)

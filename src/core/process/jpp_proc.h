@@ -22,6 +22,14 @@
 jpp_code_t jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err);
 
 /*
+ * The mapping of the line of maps at P: from *START to *STOP.  Returns what
+ * follows these in the line, and *NEXT is the line behind it; NULL: it is not
+ * such a line, or has no end, and *NEXT is NULL then.
+ */
+const char *jpp_proc_line(const char *p, const char *end, uint64_t *start,
+    uint64_t *stop, const char **next);
+
+/*
  * How the page at ADDRESS is protected, as mprotect() has it (PROT_READ ...),
  * by the LEN bytes of maps TEXT; 0: nothing is mapped there.
  */

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "jpp_ascii.h"
-#include "jpp_pools_file.h"
+#include "jpp_pools_table.h"
 #include "jpp_write.h"
 
 

@@ -17,7 +17,7 @@
 
 #include "jpp_index.h"
 #include "jpp_intern.h"
-#include "jpp_pools_file.h"
+#include "jpp_pools_table.h"
 #include "jpp_readers.h"
 #include "jpp_utf8.h"
 

@@ -2,7 +2,7 @@
 /*
  * What a walk through the pools of a worker found, in nginx's terms: who holds
  * memory, of which class, how much.  The walk fills the table; its bytes
- * (jpp_pools_file.h) travel to whoever asked, and become a profile
+ * (jpp_pools_file.c) travel to whoever asked, and become a profile
  * (jpp_pools.h) or a list of requests (answers/jpp_requests.h).
  *
  *     names   <- owners <- rows      what is held, added up by its key
@@ -40,9 +40,11 @@
 #define _JPP_POOLS_TABLE_H_INCLUDED_
 
 
+#include "jpp_err.h"
 #include "jpp_index.h"
 #include "jpp_limits.h"
 #include "jpp_profile.h"
+#include "jpp_sink.h"
 
 
 /* distinct names, all sorts together, and besides one for the rest of a sort */
@@ -371,6 +373,35 @@ void jpp_pools_resume(jpp_pools_t *table, const jpp_pools_open_t *parked);
  * *IS_SHORT: the rows are more than that, and the result is 0.
  */
 uint64_t jpp_pools_outside(const jpp_pools_t *table, bool *is_short);
+
+
+/*
+ * A table of pools into bytes, for another process to load.
+ *
+ * For it they are foreign, a file in memory that another has filled: everything
+ * in them is checked, and a file that was cut, by a writer that was killed for
+ * example, is refused as that (JPP_ERR_CUT).
+ *
+ * No state; any thread.
+ */
+
+
+/*
+ * Write TABLE, which has no open unit, to SINK.  Its errors stay in the sink;
+ * the opener of the sink flushes it.
+ */
+void jpp_pools_write(const jpp_pools_t *table, jpp_sink_t *sink);
+
+/* Write TABLE to the file FD, from where it stands. */
+jpp_code_t jpp_pools_save(const jpp_pools_t *table, int fd, jpp_err_t *err);
+
+/*
+ * Initialize the caller's TABLE from the LEN bytes at DATA, which it refers to:
+ * nothing can be added to it.  All ids and enumerations in it are valid, and
+ * all amounts fit into an int64_t; names may have any bytes.
+ */
+jpp_code_t jpp_pools_load(jpp_pools_t *table, jpp_arena_t *arena,
+    const char *data, size_t len, jpp_err_t *err);
 
 
 #endif /* _JPP_POOLS_TABLE_H_INCLUDED_ */

@@ -17,7 +17,6 @@
 #include "jpp_err.h"
 #include "jpp_frame.h"
 #include "jpp_proc.h"
-#include "jpp_scan.h"
 #include "jpp_signal.h"
 #include "jpp_source.h"
 #include "jpp_stall.h"
@@ -54,38 +53,6 @@ jpp_watch_maps_has(const jpp_stall_t *stall, uint64_t start, uint64_t limit)
 }
 
 
-static const char *
-jpp_watch_maps_line(const char *p, const char *end, jpp_stall_t *stall)
-{
-    size_t       len;
-    uint64_t     start, limit;
-    const char  *next, *q;
-
-    next = memchr(p, '\n', (size_t) (end - p));
-
-    if (next == NULL) {
-        return NULL;
-    }
-
-    next++;
-    limit = 0;
-
-    q = jpp_scan_hex(p, &start);
-    q = q != NULL && *q == '-' ? jpp_scan_hex(q + 1, &limit) : NULL;
-
-    len = (size_t) (next - p);
-
-    if (q != NULL && jpp_watch_maps_has(stall, start, limit)
-        && len <= JPP_STALL_MAPS - stall->maps_len)
-    {
-        memcpy(stall->maps + stall->maps_len, p, len);
-        stall->maps_len += (uint32_t) len;
-    }
-
-    return next;
-}
-
-
 /*
  * Give STALL, one of this process, the lines of /proc/self/maps that its
  * addresses lie in, as many as there is room for.  Outside signals.
@@ -94,8 +61,9 @@ jpp_watch_maps_line(const char *p, const char *end, jpp_stall_t *stall)
 static void
 jpp_watch_maps(jpp_stall_t *stall)
 {
+    uint64_t      start, limit;
     jpp_vec_t    *maps;
-    const char   *p, *end;
+    const char   *p, *next, *end;
     jpp_arena_t   arena;
 
     stall->maps_len = 0;
@@ -108,8 +76,15 @@ jpp_watch_maps(jpp_stall_t *stall)
         p = (const char *) maps->data;
         end = p + maps->len;
 
-        while (p != NULL && p < end) {
-            p = jpp_watch_maps_line(p, end, stall);
+        for ( /* void */ ; p != NULL && p < end; p = next) {
+
+            if (jpp_proc_line(p, end, &start, &limit, &next) != NULL
+                && jpp_watch_maps_has(stall, start, limit)
+                && (size_t) (next - p) <= JPP_STALL_MAPS - stall->maps_len)
+            {
+                memcpy(stall->maps + stall->maps_len, p, (size_t) (next - p));
+                stall->maps_len += (uint32_t) (next - p);
+            }
         }
     }
 

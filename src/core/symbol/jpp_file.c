@@ -1,4 +1,27 @@
 
+/*
+ * The file behind a mapping: how it is opened, and the proof that it is the
+ * one that was loaded.
+ *
+ * Files are opened with O_NOFOLLOW|O_NONBLOCK|O_CLOEXEC and used only when
+ * regular, owned by root or by us, not writable by others, and not too large.
+ * Proof is
+ *
+ *     the build id          where the mapping's is known: equal, or refused
+ *                           (the only proof on overlayfs and btrfs, where the
+ *                           kernel lists another device than stat() has)
+ *     device and inode      else: equal
+ *     the layout            else, unless the mapping's file is known to be
+ *                           deleted: an executable segment lies where the
+ *                           mapping does; likely, but no proof
+ *
+ * A process can still open a file that was replaced after it was loaded: if
+ * the path fails, /proc/self/exe and /proc/self/map_files are tried; for them
+ * the layout is no proof.
+ *
+ * Reads identities only; no state but the caller's tables; any thread.
+ */
+
 /* O_NOFOLLOW, O_CLOEXEC */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -16,8 +39,8 @@
 #include <unistd.h>
 
 #include "jpp_elf.h"
-#include "jpp_file.h"
 #include "jpp_limits.h"
+#include "jpp_symbolize.h"
 
 
 /*

@@ -1,4 +1,11 @@
 
+/*
+ * The name of the location at an address: see the table in jpp_symbolize.h.
+ * Each function of an object is named once, however many locations it has.
+ *
+ * For one profile; one thread at a time; memory from the profile's arena.
+ */
+
 /* RTLD_DEFAULT */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -11,7 +18,7 @@
 #include <string.h>
 
 #include "jpp_intern.h"
-#include "jpp_names.h"
+#include "jpp_symbolize.h"
 
 
 /* a file's name has up to 255 bytes, and takes up to four times that */

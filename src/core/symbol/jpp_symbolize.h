@@ -3,7 +3,7 @@
  * Names for the locations of a profile.
  *
  * For each mapping that has locations: find its file, prove as far as possible
- * that it is the one that was loaded (jpp_file.h), read it (jpp_elf.h) or take
+ * that it is the one that was loaded (jpp_file.c), read it (jpp_elf.h) or take
  * it from the cache, and give every location a function:
  *
  *     name                 the extent of a symbol covers the address
@@ -29,9 +29,138 @@
 #define _JPP_SYMBOLIZE_H_INCLUDED_
 
 
-#include "jpp_file.h"
+#include <sys/stat.h>
+
+#include "jpp_elf.h"
+#include "jpp_err.h"
 #include "jpp_loaded.h"
 #include "jpp_maps.h"
+#include "jpp_profile.h"
+
+
+/* The file behind a mapping: jpp_file.c. */
+
+
+/* lower-case hexadecimal and the NUL */
+#define JPP_BUILD_ID_TEXT  (2 * JPP_BUILD_ID_MAX + 1)
+
+
+typedef struct {
+    int               fd;          /* -1: it is not open */
+    struct stat       st;
+    bool              is_at_path;  /* of the mapping */
+    bool              is_proven;   /* not just likely */
+    jpp_build_id_t    build_id;
+    jpp_build_id_t    key;         /* the same, or from inode and time */
+    uint64_t          device;      /* as the mapping has them */
+    uint64_t          inode;
+} jpp_file_t;
+
+
+/*
+ * Open the caller's FILE for MAPPING, whose build id is the text BUILD_ID
+ * ("": not known).  The sentence of an error is about the file at the
+ * mapping's path.
+ */
+jpp_code_t jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
+    const char *build_id, jpp_err_t *err);
+
+/* Close what was opened. */
+void jpp_file_close(jpp_file_t *file);
+
+/*
+ * Is FILE what MAPPING maps, by the build id BUILD_ID or, if that is "", by
+ * device and inode?
+ */
+bool jpp_file_is_of(const jpp_file_t *file, const jpp_mapping_t *mapping,
+    const char *build_id);
+
+/* Could MAPPING have a file? "[vdso]" and anonymous memory could not. */
+bool jpp_file_is_expected(const jpp_mapping_t *mapping);
+
+/*
+ * A descriptor of the debug file for build id ID below ROOT, or -1.  Links are
+ * followed, because some distributions install them; the build id inside
+ * proves the file (jpp_elf.h).
+ */
+int jpp_file_open_debug(const jpp_build_id_t *id, const char *root);
+
+/* Write ID as text. */
+void jpp_build_id_text(const jpp_build_id_t *id, char text[JPP_BUILD_ID_TEXT]);
+
+
+/*
+ * Files that were proven before.
+ *
+ * A report needs only the build ids of most files, and the cache of objects
+ * has the others.  So a file is not opened again while stat() says that it is
+ * unchanged: same device, inode, size and times of change.  A file that
+ * changed so recently that another change might get the same time is not kept.
+ *
+ * A table of fixed size: a new row replaces the oldest.  One thread at a time.
+ */
+
+/* nginx and its libraries are 20 to 40 */
+#define JPP_KNOWN_FILES  128
+
+
+/* Zeros are an empty table. */
+typedef struct {
+    jpp_file_t  files[JPP_KNOWN_FILES];
+    uint32_t    n;                       /* ever kept */
+} jpp_known_t;
+
+
+/*
+ * Fill FILE, but for its descriptor (-1), with what is known of MAPPING's
+ * file, whose build id is the text BUILD_ID ("": not known).  False: nothing
+ * is known, or it has changed.
+ */
+bool jpp_known_find(const jpp_known_t *known, const jpp_mapping_t *mapping,
+    const char *build_id, jpp_file_t *file);
+
+/*
+ * Keep FILE, in place of what was known.  A file is not kept if it is not
+ * proven, was found elsewhere, or changed just now.
+ */
+void jpp_known_add(jpp_known_t *known, const jpp_file_t *file);
+
+
+/*
+ * Files whose functions cannot be read, and why: a file that is damaged, or
+ * takes too much, stays refused until stat() says that it has changed.
+ *
+ * A table of fixed size: a new row replaces the oldest.  One thread at a time.
+ */
+
+#define JPP_REFUSED_FILES  32
+#define JPP_REFUSED_TEXT   160
+
+
+typedef struct {
+    struct stat    st;
+    jpp_code_t     code;
+    char           text[JPP_REFUSED_TEXT];
+} jpp_refused_file_t;
+
+
+/* Zeros are an empty table. */
+typedef struct {
+    jpp_refused_file_t   files[JPP_REFUSED_FILES];
+    uint32_t             n;        /* ever kept */
+} jpp_refused_t;
+
+
+/* Was FILE, as it is now, refused?  Then ERR, or NULL, says why. */
+bool jpp_refused_find(const jpp_refused_t *refused, const jpp_file_t *file,
+    jpp_err_t *err);
+
+/*
+ * Remember that FILE was refused for the reason ERR; but not if the reason may
+ * pass, such as a failed system call, or if the file changed just now.
+ */
+void jpp_refused_add(jpp_refused_t *refused, const jpp_file_t *file,
+    const jpp_err_t *err);
 
 
 /*
@@ -168,6 +297,54 @@ jpp_code_t jpp_symbolize_addresses(jpp_profile_t *profile, jpp_err_t *err);
 jpp_code_t jpp_symbolize_ranges(jpp_symbols_t *symbols,
     const jpp_profile_t *profile, uint32_t mapping,
     jpp_symbol_filter_pt filter, jpp_vec_t *ranges, jpp_err_t *err);
+
+
+/* The names of locations: jpp_names.c. */
+
+
+typedef char *(*jpp_demangle_pt)(const char *name, char *buf, size_t *len,
+    int *status);
+
+
+/* The demangler, or NULL if the process has none.  Slow: call it once. */
+jpp_demangle_pt jpp_demangle_find(void);
+
+/*
+ * Write the demangled NAME to the SIZE bytes at BUF; false if DEMANGLE is
+ * NULL, NAME is not mangled, or the result exceeds the bounds or BUF.
+ */
+bool jpp_demangle(jpp_demangle_pt demangle, const char *name, char *buf,
+    size_t size);
+
+
+typedef struct {
+    jpp_profile_t      *profile;
+    jpp_demangle_pt     demangle;
+    jpp_vec_t          *functions;      /* uint32_t: ids, by index in elf */
+    const char         *table;          /* what hinted names are from */
+
+    uint32_t            id;             /* the mapping at work */
+    jpp_mapping_t      *mapping;        /* NULL for id 0 */
+    const char         *module;         /* what is shown of its path */
+    const jpp_elf_t    *elf;            /* NULL: could not be read */
+    bool                is_named;       /* of the last function */
+} jpp_names_t;
+
+
+/* Initialize the caller's NAMES for PROFILE; false: no memory. */
+bool jpp_names_init(jpp_names_t *names, jpp_profile_t *profile);
+
+/* Give back what is no longer needed. */
+void jpp_names_destroy(jpp_names_t *names);
+
+/* What follows is about mapping ID (or 0) and ELF (or NULL) behind it. */
+bool jpp_names_enter(jpp_names_t *names, uint32_t id, const jpp_elf_t *elf);
+
+/*
+ * The id of the function at ADDRESS; 0: no memory.  Sets has_functions of the
+ * mapping when the name is from a symbol table.
+ */
+uint32_t jpp_names_function(jpp_names_t *names, uint64_t address);
 
 
 #endif /* _JPP_SYMBOLIZE_H_INCLUDED_ */

@@ -3,7 +3,7 @@
 #include "ngx_http_jpp_pools_walk.h"
 #include "ngx_http_jpp_self.h"
 
-#include "jpp_pools_file.h"
+#include "jpp_pools_table.h"
 #include "jpp_stats.h"
 
 
