@@ -461,14 +461,10 @@ jpp_hooks_install(void)
 
 /* what the process has of the sampler, but for the samples */
 typedef struct {
-    bool         is_on;
-    bool         is_hooked;
-    uint32_t     lg;
-    int64_t      since;
-    uint64_t     loads;            /* of objects, at the last look */
-    uint32_t     lost;             /* slots, when it was switched off */
-    uint32_t     kept;
-    jpp_got_t    got;
+    jpp_sampler_state_t  state;    /* but for what is counted when it is */
+                                   /*   asked for */
+    uint64_t             loads;    /* of objects, at the last look */
+    jpp_got_t            got;
 } jpp_sampler_t;
 
 
@@ -534,9 +530,10 @@ jpp_sampler_see(jpp_err_t *err)
 
     allocator = jpp_calls_prepare();
 
-    jpp_sampler.is_hooked = jpp_got_is_beside(allocator, getauxval(AT_PHDR));
+    jpp_sampler.state.is_hooked = jpp_got_is_beside(allocator,
+                                                    getauxval(AT_PHDR));
 
-    if (!jpp_sampler.is_hooked) {
+    if (!jpp_sampler.state.is_hooked) {
 
         /*
          * An allocator that calls itself would be counted twice; libc does not,
@@ -591,7 +588,7 @@ jpp_sampler_start(uint32_t lg, jpp_err_t *err)
         return jpp_err_memory(err);
     }
 
-    rc = jpp_sampler.is_on ? JPP_OK : jpp_sampler_see(err);
+    rc = jpp_sampler.state.is_on ? JPP_OK : jpp_sampler_see(err);
 
     if (rc != JPP_OK) {
         return rc;
@@ -601,13 +598,13 @@ jpp_sampler_start(uint32_t lg, jpp_err_t *err)
 
     jpp_samples_start(lg, jpp_sampler_seed());
 
-    if (jpp_sampler.since == 0) {
+    if (jpp_sampler.state.since == 0) {
         (void) pthread_atfork(NULL, NULL, jpp_sampler_forked);
     }
 
-    __atomic_store_n(&jpp_sampler.is_on, true, __ATOMIC_RELAXED);
-    jpp_sampler.lg = lg;
-    jpp_sampler.since = time(NULL);
+    __atomic_store_n(&jpp_sampler.state.is_on, true, __ATOMIC_RELAXED);
+    jpp_sampler.state.lg_sample = lg;
+    jpp_sampler.state.since = time(NULL);
 
     return JPP_OK;
 }
@@ -619,28 +616,26 @@ static void
 jpp_sampler_publish(void)
 {
     const jpp_got_t      *got;
-    jpp_sampler_state_t   known;
+    jpp_sampler_state_t  *state;
 
-    if (jpp_sampler.since == 0) {
+    state = &jpp_sampler.state;
+
+    if (state->since == 0) {
         return;
     }
 
     got = &jpp_sampler.got;
+    state->slots = got->n_slots;
+    state->objects = got->n_objects;
+    state->foreign = got->n_foreign;
 
-    memset(&known, 0, sizeof(jpp_sampler_state_t));
-
-    known.is_on = jpp_sampler.is_on;
-    known.is_hooked = jpp_sampler.is_hooked;
-    known.lg_sample = jpp_sampler.lg;
-    known.since = jpp_sampler.since;
-    known.slots = got->n_slots;
-    known.objects = got->n_objects;
-    known.foreign = got->n_foreign;
-    known.lost = known.is_on ? jpp_got_lost(got) : jpp_sampler.lost;
-    known.kept = known.is_on ? 0 : jpp_sampler.kept;
+    if (state->is_on) {
+        state->lost = jpp_got_lost(got);
+        state->kept = 0;
+    }
 
     pthread_mutex_lock(&jpp_sampler_known_lock);
-    jpp_sampler_known = known;
+    jpp_sampler_known = *state;
     pthread_mutex_unlock(&jpp_sampler_known_lock);
 
     __atomic_store_n(&jpp_sampler_was_on, true, __ATOMIC_RELEASE);
@@ -661,7 +656,7 @@ jpp_sampler_on(uint32_t lg, jpp_err_t *err)
 
     pthread_mutex_lock(&jpp_sampler_lock);
 
-    rc = jpp_sampler.is_on && jpp_sampler.lg == lg
+    rc = jpp_sampler.state.is_on && jpp_sampler.state.lg_sample == lg
          ? JPP_OK : jpp_sampler_start(lg, err);
 
     jpp_sampler_publish();
@@ -679,13 +674,13 @@ jpp_sampler_stop(jpp_err_t *err)
 {
     jpp_code_t  rc;
 
-    if (!jpp_sampler.is_on && jpp_sampler.got.n_slots == 0) {
+    if (!jpp_sampler.state.is_on && jpp_sampler.got.n_slots == 0) {
         return JPP_OK;
     }
 
-    jpp_sampler.lost = jpp_got_lost(&jpp_sampler.got);
+    jpp_sampler.state.lost = jpp_got_lost(&jpp_sampler.got);
 
-    if (jpp_sampler.is_on && jpp_sampler.is_hooked) {
+    if (jpp_sampler.state.is_on && jpp_sampler.state.is_hooked) {
         rc = jpp_mallctl_call("experimental.hooks.remove", NULL, 0,
                               &jpp_hooks_handle, sizeof(void *))
              == 0
@@ -698,8 +693,8 @@ jpp_sampler_stop(jpp_err_t *err)
         rc = jpp_got_restore(&jpp_sampler.got, err);
     }
 
-    jpp_sampler.kept = jpp_sampler.got.n_slots;
-    __atomic_store_n(&jpp_sampler.is_on, false, __ATOMIC_RELAXED);
+    jpp_sampler.state.kept = jpp_sampler.got.n_slots;
+    __atomic_store_n(&jpp_sampler.state.is_on, false, __ATOMIC_RELAXED);
     jpp_samples_stop();
 
     return rc;
@@ -737,12 +732,12 @@ jpp_sampler_rescan(jpp_err_t *err)
 
     rc = JPP_OK;
 
-    if (jpp_sampler.is_on && jpp_images_loads() != jpp_sampler.loads) {
+    if (jpp_sampler.state.is_on && jpp_images_loads() != jpp_sampler.loads) {
         jpp_sampler.loads = jpp_images_loads();
         jpp_backtrace_refresh();
 
-        rc = jpp_sampler.is_hooked ? JPP_OK
-                                   : jpp_got_patch(&jpp_sampler.got, err);
+        rc = jpp_sampler.state.is_hooked
+             ? JPP_OK : jpp_got_patch(&jpp_sampler.got, err);
 
         jpp_sampler_publish();
     }
@@ -760,7 +755,7 @@ jpp_sampler_dump(int fd, jpp_sampler_state_t *state, jpp_err_t *err)
 
     pthread_mutex_lock(&jpp_sampler_lock);
 
-    if (jpp_sampler.is_on) {
+    if (jpp_sampler.state.is_on) {
         rc = jpp_samples_dump(&jpp_samples, fd, err);
 
     } else {
@@ -781,7 +776,7 @@ jpp_sampler_dump(int fd, jpp_sampler_state_t *state, jpp_err_t *err)
 bool
 jpp_sampler_is_on(void)
 {
-    return __atomic_load_n(&jpp_sampler.is_on, __ATOMIC_RELAXED);
+    return __atomic_load_n(&jpp_sampler.state.is_on, __ATOMIC_RELAXED);
 }
 
 

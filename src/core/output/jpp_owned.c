@@ -14,15 +14,6 @@
 #define JPP_OWNED_RIGHT    ((1u << JPP_OWNED_NUMBERS) - 1)
 
 
-typedef struct {
-    jpp_owned_t           *owned;
-    const uint8_t         *passing;    /* NULL: no function is passed over */
-    uint32_t              *sets;       /* rows by label set, from 1 */
-    jpp_index_t            row_index;
-    jpp_index_t            function_index;
-} jpp_owned_adding_t;
-
-
 bool
 jpp_owned_is_asked(const jpp_view_t *view)
 {
@@ -89,15 +80,13 @@ jpp_owned_is_same(const jpp_owned_row_t *a, const jpp_owned_row_t *b)
 /* The row with the names of SET, from 1; 0: no memory. */
 
 static uint32_t
-jpp_owned_row(jpp_owned_adding_t *adding, uint32_t set)
+jpp_owned_row(jpp_owned_t *owned, uint32_t set)
 {
     uint32_t          root, id, hash, pos;
-    jpp_owned_t      *owned;
     jpp_owned_row_t  *row, key;
 
     memset(&key, 0, sizeof(jpp_owned_row_t));
 
-    owned = adding->owned;
     hash = 0;
 
     for (root = 0; root < JPP_ROOTS; root++) {
@@ -114,7 +103,7 @@ jpp_owned_row(jpp_owned_adding_t *adding, uint32_t set)
 
     pos = hash;
 
-    while ((id = jpp_index_next(&adding->row_index, hash, &pos)) != 0) {
+    while ((id = jpp_index_next(&owned->row_index, hash, &pos)) != 0) {
 
         if (jpp_owned_is_same(&jpp_vec_items(owned->rows,
                                              jpp_owned_row_t)[id - 1], &key))
@@ -126,7 +115,7 @@ jpp_owned_row(jpp_owned_adding_t *adding, uint32_t set)
     row = jpp_vec_push(owned->rows, sizeof(jpp_owned_row_t));
     id = (uint32_t) jpp_vec_count(owned->rows, jpp_owned_row_t);
 
-    if (row == NULL || !jpp_index_add(&adding->row_index, hash, id)) {
+    if (row == NULL || !jpp_index_add(&owned->row_index, hash, id)) {
         return 0;
     }
 
@@ -139,18 +128,18 @@ jpp_owned_row(jpp_owned_adding_t *adding, uint32_t set)
 /* Adds VALUE to what FUNCTION has of ROW. */
 
 static bool
-jpp_owned_function(jpp_owned_adding_t *adding, uint32_t row,
-    uint32_t function, int64_t value)
+jpp_owned_function(jpp_owned_t *owned, uint32_t row, uint32_t function,
+    int64_t value)
 {
     uint32_t               id, hash, pos;
     jpp_vec_t             *functions;
     jpp_owned_function_t  *one;
 
-    functions = adding->owned->functions;
+    functions = owned->functions;
     hash = (uint32_t) jpp_hash_u64((uint64_t) row << 32 | function);
     pos = hash;
 
-    while ((id = jpp_index_next(&adding->function_index, hash, &pos)) != 0) {
+    while ((id = jpp_index_next(&owned->function_index, hash, &pos)) != 0) {
 
         one = &jpp_vec_items(functions, jpp_owned_function_t)[id - 1];
 
@@ -163,7 +152,7 @@ jpp_owned_function(jpp_owned_adding_t *adding, uint32_t row,
     one = jpp_vec_push(functions, sizeof(jpp_owned_function_t));
     id = (uint32_t) jpp_vec_count(functions, jpp_owned_function_t);
 
-    if (one == NULL || !jpp_index_add(&adding->function_index, hash, id)) {
+    if (one == NULL || !jpp_index_add(&owned->function_index, hash, id)) {
         return false;
     }
 
@@ -178,13 +167,13 @@ jpp_owned_function(jpp_owned_adding_t *adding, uint32_t row,
 /* The innermost function that does more than pass memory on. */
 
 static uint32_t
-jpp_owned_leaf(const jpp_owned_adding_t *adding, const jpp_sample_t *sample)
+jpp_owned_leaf(const jpp_owned_t *owned, const jpp_sample_t *sample)
 {
     uint32_t              id;
     const uint8_t        *p, *end;
     const jpp_profile_t  *profile;
 
-    profile = adding->owned->profile;
+    profile = owned->profile;
     p = sample->stack;
     end = p + sample->stack_len;
 
@@ -192,8 +181,8 @@ jpp_owned_leaf(const jpp_owned_adding_t *adding, const jpp_sample_t *sample)
         return 0;
     }
 
-    if (adding->passing != NULL) {
-        p = jpp_passing_skip(profile, adding->passing, p, end);
+    if (owned->passing != NULL) {
+        p = jpp_passing_skip(profile, owned->passing, p, end);
     }
 
     (void) jpp_stack_next(p, &id);
@@ -203,15 +192,13 @@ jpp_owned_leaf(const jpp_owned_adding_t *adding, const jpp_sample_t *sample)
 
 
 static bool
-jpp_owned_sample(jpp_owned_adding_t *adding, uint32_t i)
+jpp_owned_sample(jpp_owned_t *owned, uint32_t i)
 {
     uint32_t              set, row;
     jpp_sum_t             sum;
-    jpp_owned_t          *owned;
     jpp_sample_t          sample;
     const jpp_profile_t  *profile;
 
-    owned = adding->owned;
     profile = owned->profile;
 
     if (!jpp_sums_sample(&owned->sums, i, &sum)) {
@@ -222,11 +209,11 @@ jpp_owned_sample(jpp_owned_adding_t *adding, uint32_t i)
 
     set = (uint32_t) (sample.labels
                       - jpp_vec_items(profile->label_sets, jpp_label_set_t));
-    row = adding->sets[set];
+    row = owned->sets[set];
 
     if (row == 0) {
-        row = jpp_owned_row(adding, set);
-        adding->sets[set] = row;
+        row = jpp_owned_row(owned, set);
+        owned->sets[set] = row;
     }
 
     if (row == 0) {
@@ -237,7 +224,7 @@ jpp_owned_sample(jpp_owned_adding_t *adding, uint32_t i)
                 &sum);
     jpp_sum_add(&owned->total, &sum);
 
-    return jpp_owned_function(adding, row, jpp_owned_leaf(adding, &sample),
+    return jpp_owned_function(owned, row, jpp_owned_leaf(owned, &sample),
                               sum.value);
 }
 
@@ -304,10 +291,8 @@ jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view)
     size_t               n_sets;
     uint32_t             i;
     jpp_arena_t         *arena;
-    jpp_owned_adding_t   adding;
 
     memset(owned, 0, sizeof(jpp_owned_t));
-    memset(&adding, 0, sizeof(jpp_owned_adding_t));
 
     arena = view->profile->arena;
     n_sets = jpp_vec_count(view->profile->label_sets, jpp_label_set_t);
@@ -319,26 +304,25 @@ jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view)
     jpp_sums_init(&owned->sums, view->profile);
     jpp_owned_shows(owned, view);
 
-    adding.owned = owned;
-    adding.sets = jpp_arena_alloc(arena, n_sets * sizeof(uint32_t));
+    owned->sets = jpp_arena_alloc(arena, n_sets * sizeof(uint32_t));
 
     if (view->args->values[JPP_ARG_CALLERS] != 0) {
-        adding.passing = jpp_passing_table(view->profile);
+        owned->passing = jpp_passing_table(view->profile);
 
-        if (adding.passing == NULL) {
+        if (owned->passing == NULL) {
             return false;
         }
     }
 
-    if (owned->rows == NULL || owned->functions == NULL || adding.sets == NULL
-        || !jpp_index_init(&adding.row_index, arena, 0)
-        || !jpp_index_init(&adding.function_index, arena, 0))
+    if (owned->rows == NULL || owned->functions == NULL || owned->sets == NULL
+        || !jpp_index_init(&owned->row_index, arena, 0)
+        || !jpp_index_init(&owned->function_index, arena, 0))
     {
         return false;
     }
 
     for (i = 0; i < view->profile->n_samples; i++) {
-        if (!jpp_owned_sample(&adding, i)) {
+        if (!jpp_owned_sample(owned, i)) {
             return false;
         }
     }

@@ -40,6 +40,13 @@ typedef struct {
     jpp_vec_t             *rows;       /* jpp_owned_row_t, the largest first */
     jpp_vec_t             *functions;  /* jpp_owned_function_t */
     jpp_sum_t              total;
+
+    /* while it is filled */
+
+    const uint8_t         *passing;    /* NULL: no function is passed over */
+    uint32_t              *sets;       /* rows by label set, from 1 */
+    jpp_index_t            row_index;
+    jpp_index_t            function_index;
 } jpp_owned_t;
 
 

@@ -29,7 +29,7 @@ jpp_heap_threads(const char *p, const char *end, const char *totals,
     const char **bad)
 {
     size_t       len;
-    uint64_t     counts[4];
+    uint64_t     uid, counts[4];
     const char  *line;
 
     totals += sizeof(JPP_HEAP_TOTALS) - 1;
@@ -37,7 +37,7 @@ jpp_heap_threads(const char *p, const char *end, const char *totals,
 
     for (line = p; *line == ' '; line = p) {
 
-        p = jpp_heap_thread(line, end);
+        p = jpp_heap_thread(line, end, &uid);
 
         /* usually one thread has all of it */
 
@@ -61,17 +61,10 @@ jpp_heap_threads(const char *p, const char *end, const char *totals,
 
 
 const char *
-jpp_heap_thread(const char *p, const char *end)
+jpp_heap_thread(const char *p, const char *end, uint64_t *uid)
 {
-    uint64_t  uid;
-
     p = jpp_scan_text(p, end, "  t");
-
-    if (p == NULL) {
-        return NULL;
-    }
-
-    p = jpp_scan_dec(p, &uid);
+    p = p != NULL ? jpp_scan_dec(p, uid) : NULL;
 
     return p != NULL && *p++ == ':' && *p++ == ' ' ? p : NULL;
 }
@@ -110,19 +103,11 @@ static const char *
 jpp_heap_owner_line(const char *p, const char *end, uint64_t *uid)
 {
     uint64_t     counts[4];
-    const char  *last, *number;
+    const char  *last;
 
     last = memchr(p, '\n', (size_t) (end - p));
-    number = jpp_scan_text(p, end, "  t");
-    p = jpp_heap_thread(p, end);
-
-    if (last == NULL || number == NULL || p == NULL
-        || jpp_scan_dec(number, uid) == NULL)
-    {
-        return NULL;
-    }
-
-    p = jpp_heap_counts(p, counts);
+    p = last != NULL ? jpp_heap_thread(p, end, uid) : NULL;
+    p = p != NULL ? jpp_heap_counts(p, counts) : NULL;
 
     return p != NULL ? jpp_scan_text(p, last, " owner\t") : NULL;
 }
@@ -461,7 +446,7 @@ static jpp_code_t
 jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, const char *names,
     jpp_err_t *err)
 {
-    uint64_t             counts[4];
+    uint64_t             uid, counts[4];
     const char          *p, *first, *totals;
     jpp_owner_labels_t  *owners;
 
@@ -477,7 +462,7 @@ jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, const char *names,
 
     for (p = totals + 1; *p == ' '; p++) {
 
-        totals = jpp_heap_thread(p, dump->end);
+        totals = jpp_heap_thread(p, dump->end, &uid);
         totals = totals != NULL ? jpp_heap_counts(totals, counts) : NULL;
 
         if (totals == NULL || (*totals != '\n' && *totals != ' ')) {

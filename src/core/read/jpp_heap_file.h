@@ -54,8 +54,8 @@ const char *jpp_heap_totals(const char *p, const char *end,
 const char *jpp_heap_threads(const char *p, const char *end,
     const char *totals, const char **bad);
 
-/* Where the counts of the line of a thread at P begin, or NULL. */
-const char *jpp_heap_thread(const char *p, const char *end);
+/* Where the counts of the line of thread *UID at P begin, or NULL. */
+const char *jpp_heap_thread(const char *p, const char *end, uint64_t *uid);
 
 /* The counts at P.  Returns where they end, or NULL. */
 const char *jpp_heap_counts(const char *p, uint64_t counts[4]);
