@@ -44,8 +44,7 @@ static jpp_hook_pt  jpp_hook_before;
 static bool
 jpp_hook_get(jpp_hook_pt *hook)
 {
-    return jpp_mallctl_call(jpp_hook_name, hook, sizeof(jpp_hook_pt), NULL, 0)
-           == 0;
+    return jpp_mallctl_get(jpp_hook_name, hook, sizeof(jpp_hook_pt));
 }
 
 
@@ -264,15 +263,11 @@ jpp_jemalloc_options(void)
     jpp_jemalloc_fixed.leak_error = jpp_mallctl_is_true("opt.prof_leak_error");
 
     jpp_jemalloc_fixed.interval =
-        jpp_mallctl_call("opt.lg_prof_interval", &interval, sizeof(interval),
-                         NULL, 0)
-        == 0
+        jpp_mallctl_get("opt.lg_prof_interval", &interval, sizeof(interval))
         && interval >= 0;
 
     jpp_jemalloc_fixed.unsampled =
-        jpp_mallctl_call("opt.prof_thread_active_init", &init, sizeof(init),
-                         NULL, 0)
-        == 0
+        jpp_mallctl_get("opt.prof_thread_active_init", &init, sizeof(init))
         && !init;
 }
 
@@ -282,7 +277,7 @@ jpp_jemalloc_version(void)
 {
     const char  *version;
 
-    if (jpp_mallctl_call("version", &version, sizeof(version), NULL, 0) != 0
+    if (!jpp_mallctl_get("version", &version, sizeof(version))
         || version == NULL)
     {
         return;
@@ -369,10 +364,7 @@ jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
     jemalloc->mappers = jpp_jemalloc_mappers();
     jemalloc->has_luajit = (jemalloc->mappers >> JPP_MAPPER_LUAJIT & 1) != 0;
 
-    if (jpp_mallctl_call("prof.lg_sample", &lg_sample, sizeof(lg_sample), NULL,
-                         0)
-        == 0)
-    {
+    if (jpp_mallctl_get("prof.lg_sample", &lg_sample, sizeof(lg_sample))) {
         jemalloc->lg_sample = (uint32_t) lg_sample;
     }
 

@@ -208,6 +208,5 @@ jpp_mallctl_is_true(const char *name)
 {
     bool  value;
 
-    return jpp_mallctl_call(name, &value, sizeof(value), NULL, 0) == 0
-           && value;
+    return jpp_mallctl_get(name, &value, sizeof(value)) && value;
 }

@@ -47,4 +47,13 @@ bool jpp_mallctl_print(void (*write)(void *ctx, const char *text), void *ctx);
 bool jpp_mallctl_is_true(const char *name);
 
 
+/* Read NAME to the SIZE bytes at VALUE; false: it cannot be read so. */
+
+static inline bool
+jpp_mallctl_get(const char *name, void *value, size_t size)
+{
+    return jpp_mallctl_call(name, value, size, NULL, 0) == 0;
+}
+
+
 #endif /* _JPP_MALLCTL_H_INCLUDED_ */

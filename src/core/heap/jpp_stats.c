@@ -46,8 +46,7 @@ jpp_stats_get(const jpp_stats_row_t *row, uint64_t page, uint64_t *value)
 
     if (row->width == JPP_STATS_UNSIGNED) {
 
-        if (jpp_mallctl_call(row->ctl, &number, sizeof(number), NULL, 0) != 0)
-        {
+        if (!jpp_mallctl_get(row->ctl, &number, sizeof(number))) {
             return false;
         }
 
@@ -55,7 +54,7 @@ jpp_stats_get(const jpp_stats_row_t *row, uint64_t page, uint64_t *value)
         return true;
     }
 
-    if (jpp_mallctl_call(row->ctl, value, sizeof(uint64_t), NULL, 0) != 0) {
+    if (!jpp_mallctl_get(row->ctl, value, sizeof(uint64_t))) {
         return false;
     }
 
@@ -85,7 +84,7 @@ jpp_stats_read(jpp_stats_t *stats)
         return false;
     }
 
-    if (jpp_mallctl_call("arenas.page", &page, sizeof(page), NULL, 0) != 0) {
+    if (!jpp_mallctl_get("arenas.page", &page, sizeof(page))) {
         page = 0;
     }
 
@@ -113,12 +112,9 @@ jpp_stats_thread(uint64_t *bytes)
 {
     uint64_t  allocated, deallocated;
 
-    if (jpp_mallctl_call("thread.allocated", &allocated, sizeof(uint64_t),
-                         NULL, 0)
-        != 0
-        || jpp_mallctl_call("thread.deallocated", &deallocated,
-                            sizeof(uint64_t), NULL, 0)
-           != 0)
+    if (!jpp_mallctl_get("thread.allocated", &allocated, sizeof(uint64_t))
+        || !jpp_mallctl_get("thread.deallocated", &deallocated,
+                            sizeof(uint64_t)))
     {
         return false;
     }
@@ -136,9 +132,8 @@ jpp_stats_internal(void)
 {
     uint64_t  bytes;
 
-    return jpp_mallctl_call("stats.arenas.4096.internal", &bytes,
-                            sizeof(bytes), NULL, 0)
-           == 0 ? bytes : 0;
+    return jpp_mallctl_get("stats.arenas.4096.internal", &bytes, sizeof(bytes))
+           ? bytes : 0;
 }
 
 

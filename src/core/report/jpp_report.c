@@ -170,39 +170,6 @@ jpp_report_close(jpp_report_input_t *input)
 }
 
 
-static jpp_code_t
-jpp_report_baseline_read(jpp_reporter_t *report, size_t i,
-    const jpp_dump_t *dump, jpp_read_options_t *options, jpp_err_t *err)
-{
-    jpp_code_t            rc;
-    jpp_report_input_t    input;
-    const jpp_capture_t  *capture;
-
-    capture = &report->captures[i];
-
-    rc = jpp_report_open(report, &input, capture->baseline,
-                         capture->baseline_len, capture->tail, err);
-
-    if (rc == JPP_OK) {
-        rc = jpp_origin_check(&input.dump, dump, err);
-    }
-
-    if (rc == JPP_OK) {
-        options->is_baseline = true;
-        options->baseline_of = dump;
-        options->columns = report->split.baseline;
-
-        rc = jpp_report_dump(&report->profile, report->symbols,
-                             report->options->reader, &input.dump, options,
-                             err);
-    }
-
-    jpp_report_close(&input);
-
-    return rc;
-}
-
-
 /* A lack of memory is not a capture's error: the others would fail, too. */
 
 static bool
@@ -222,13 +189,31 @@ jpp_report_baseline(jpp_reporter_t *report, size_t i, const jpp_dump_t *dump,
     uint32_t              set;
     jpp_err_t             why;
     jpp_code_t            rc;
+    jpp_report_input_t    input;
     const jpp_capture_t  *capture;
 
     memset(&why, 0, sizeof(jpp_err_t));
 
     capture = &report->captures[i];
 
-    rc = jpp_report_baseline_read(report, i, dump, options, &why);
+    rc = jpp_report_open(report, &input, capture->baseline,
+                         capture->baseline_len, capture->tail, &why);
+
+    if (rc == JPP_OK) {
+        rc = jpp_origin_check(&input.dump, dump, &why);
+    }
+
+    if (rc == JPP_OK) {
+        options->is_baseline = true;
+        options->baseline_of = dump;
+        options->columns = report->split.baseline;
+
+        rc = jpp_report_dump(&report->profile, report->symbols,
+                             report->options->reader, &input.dump, options,
+                             &why);
+    }
+
+    jpp_report_close(&input);
 
     if (rc == JPP_OK) {
         return jpp_profile_part(&report->profile, capture->inherited_labels,
