@@ -4,7 +4,6 @@
  */
 
 
-#include <stdint.h>
 #include <string.h>
 
 #include "jpp_sort.h"

@@ -1,6 +1,5 @@
 
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "jpp_backtrace.h"
@@ -8,7 +7,6 @@
 #include "jpp_cut.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
-#include "jpp_signal.h"
 
 
 /* how often to see who has come and gone, and who blocks the signal */

@@ -18,9 +18,6 @@
 #define _JPP_CPU_SAMPLER_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
 #include "jpp_args.h"

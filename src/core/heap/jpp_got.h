@@ -30,9 +30,6 @@
 #define _JPP_GOT_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "jpp_err.h"
 #include "jpp_images.h"
 

@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
-#include "jpp_backtrace.h"
 #include "jpp_images.h"
 #include "jpp_jemalloc.h"
 #include "jpp_mallctl.h"

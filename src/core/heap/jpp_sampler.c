@@ -1,16 +1,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "jpp_backtrace.h"
-#include "jpp_got.h"
-#include "jpp_images.h"
 #include "jpp_index.h"
 #include "jpp_jemalloc.h"
 #include "jpp_mallctl.h"

@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "jpp_backtrace.h"
 #include "jpp_cut.h"
 #include "jpp_frame.h"
 #include "jpp_index.h"

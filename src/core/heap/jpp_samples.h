@@ -19,10 +19,6 @@
 #define _JPP_SAMPLES_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "jpp_backtrace.h"
 #include "jpp_err.h"
 

@@ -12,8 +12,6 @@
 #define _JPP_STATS_H_INCLUDED_
 
 
-#include <stdbool.h>
-
 #include "jpp_arena.h"
 #include "jpp_err.h"
 #include "jpp_units.h"

@@ -5,7 +5,6 @@
 #endif
 
 #include <limits.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

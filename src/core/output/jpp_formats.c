@@ -1,8 +1,5 @@
 
-#include <string.h>
-
 #include "jpp_formats.h"
-#include "jpp_view.h"
 
 
 static bool

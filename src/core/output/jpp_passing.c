@@ -1,6 +1,4 @@
 
-#include <string.h>
-
 #include "jpp_intern.h"
 #include "jpp_passing.h"
 

@@ -1,6 +1,5 @@
 
 #include <math.h>
-#include <string.h>
 
 #include "jpp_intern.h"
 #include "jpp_passing.h"

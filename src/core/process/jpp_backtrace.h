@@ -15,9 +15,7 @@
 #define _JPP_BACKTRACE_H_INCLUDED_
 
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "jpp_blocked.h"
 

@@ -6,9 +6,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>

@@ -11,8 +11,6 @@
 #define _JPP_PROC_H_INCLUDED_
 
 
-#include <stdint.h>
-
 #include "jpp_arena.h"
 #include "jpp_err.h"
 

@@ -24,7 +24,6 @@
 
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "jpp_err.h"

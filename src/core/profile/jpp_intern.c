@@ -1,7 +1,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "jpp_intern.h"
 #include "jpp_utf8.h"

@@ -1,6 +1,4 @@
 
-#include <string.h>
-
 #include "jpp_addresses.h"
 #include "jpp_cut.h"
 #include "jpp_intern.h"

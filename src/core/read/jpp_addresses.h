@@ -20,8 +20,6 @@
 #define _JPP_ADDRESSES_H_INCLUDED_
 
 
-#include <string.h>
-
 #include "jpp_dump.h"
 
 

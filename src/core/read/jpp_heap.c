@@ -1,7 +1,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "jpp_addresses.h"
 #include "jpp_heap.h"

@@ -4,11 +4,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include <stddef.h>
-#include <string.h>
-
 #include "jpp_heap_file.h"
-#include "jpp_scan.h"
 
 
 /* bytes of a file to examine */

@@ -30,8 +30,6 @@
 #define _JPP_HEAP_FILE_H_INCLUDED_
 
 
-#include <string.h>
-
 #include "jpp_dump.h"
 #include "jpp_owner_labels.h"
 #include "jpp_scan.h"

@@ -1,6 +1,5 @@
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "jpp_intern.h"
 #include "jpp_pools.h"

@@ -5,7 +5,6 @@
 #endif
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "jpp_addresses.h"
 #include "jpp_intern.h"

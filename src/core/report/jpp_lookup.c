@@ -7,8 +7,6 @@
  */
 
 
-#include <string.h>
-
 #include "jpp_intern.h"
 #include "jpp_lookup.h"
 #include "jpp_scan.h"

@@ -1,16 +1,10 @@
 
-#include <string.h>
-
 #include "jpp_allocator.h"
-#include "jpp_capture.h"
-#include "jpp_formats.h"
 #include "jpp_gzip.h"
 #include "jpp_intern.h"
 #include "jpp_origin.h"
-#include "jpp_readers.h"
 #include "jpp_report.h"
 #include "jpp_roots.h"
-#include "jpp_symbolize.h"
 
 
 /*

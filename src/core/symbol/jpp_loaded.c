@@ -1,10 +1,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "jpp_loaded.h"
-#include "jpp_maps.h"
 #include "jpp_sort.h"
 
 

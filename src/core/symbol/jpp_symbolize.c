@@ -1,10 +1,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "jpp_elf.h"
 #include "jpp_intern.h"
 #include "jpp_symbolize.h"
 #include "jpp_units.h"

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #endif
 
-#include <stddef.h>
 #include <ucontext.h>
 
 #include "jpp_unwind.h"
