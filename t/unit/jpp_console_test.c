@@ -146,8 +146,7 @@ JPP_TEST(jpp_test_page)
     workers[0].activity.connections_free = 499;
     workers[0].activity.loop.max = 42;
     workers[0].activity.minute.longest = 7;
-    jpp_status_failed(&workers[0].last_error, 1795233781,
-                      "the <dump> failed");
+    jpp_status_failed(&workers[0].last_error, 1795233781, "the <dump> failed");
 
     missing = (jpp_missing_t) {
         .who = { .index = 7, .pid = 4718, .generation = 1 }, .why = "it <ended>"

@@ -2,6 +2,7 @@
 #include "jpp_control.h"
 #include "jpp_report.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 
 
@@ -325,47 +326,7 @@ JPP_TEST(jpp_test_json)
 
     jpp_is_i64(jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0), 0,
                "it is written");
-    jpp_is_str(jpp_output.text,
-               "{\n"
-               "  \"asked\": 2,\n"
-               "  \"answered\": 1,\n"
-               "  \"workers\": [\n"
-               "    {\n"
-               "      \"worker\": 0,\n"
-               "      \"pid\": 4711,\n"
-               "      \"generation\": 2,\n"
-               "      \"before\": {\n"
-               "        \"source\": \"jemalloc\",\n"
-               "        \"active\": true,\n"
-               "        \"lg_sample\": 19\n"
-               "      },\n"
-               "      \"after\": {\n"
-               "        \"source\": \"jemalloc\",\n"
-               "        \"active\": false,\n"
-               "        \"lg_sample\": 14\n"
-               "      },\n"
-               "      \"purged\": 1000000,\n"
-               "      \"error\": null\n"
-               "    },\n"
-               "    {\n"
-               "      \"worker\": 1,\n"
-               "      \"pid\": 4712,\n"
-               "      \"generation\": 2,\n"
-               "      \"before\": {\n"
-               "        \"source\": null,\n"
-               "        \"active\": true,\n"
-               "        \"lg_sample\": null\n"
-               "      },\n"
-               "      \"after\": {\n"
-               "        \"source\": null,\n"
-               "        \"active\": false,\n"
-               "        \"lg_sample\": null\n"
-               "      },\n"
-               "      \"purged\": null,\n"
-               "      \"error\": \"active was not set: no\"\n"
-               "    }\n"
-               "  ]\n"
-               "}\n", "one of two workers did it");
+    jpp_is_golden(jpp_output.text, "control-two.json");
 
     jpp_workers[0].result.resident_after = 4000001;
     fleet.n = 1;

@@ -444,8 +444,7 @@ JPP_TEST(jpp_test_another)
 
     *jpp_slot = (uintptr_t) jpp_another;
     (void) jpp_got_patch(&jpp_got, NULL);
-    jpp_is_u64(*jpp_slot, (uintptr_t) jpp_another,
-               "another's is left to it");
+    jpp_is_u64(*jpp_slot, (uintptr_t) jpp_another, "another's is left to it");
     jpp_is_u64(jpp_got.n_foreign, 1, "and counted");
     (void) jpp_got_restore(&jpp_got, NULL);
     jpp_is_u64(*jpp_slot, (uintptr_t) jpp_another, "also when restoring");

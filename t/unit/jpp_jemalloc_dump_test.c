@@ -320,8 +320,7 @@ jpp_test_real_dump(void)
 
     jpp_ok(sscanf(got, "read 0: %*d samples of %lld bytes", &bytes) == 1,
            "a dump of a real heap: %s", got);
-    jpp_ok(bytes >= JPP_HELD && bytes < 2 * JPP_HELD,
-           "shows what is held");
+    jpp_ok(bytes >= JPP_HELD && bytes < 2 * JPP_HELD, "shows what is held");
 
     run.part = "unsampled";
     got = jpp_run(&run);

@@ -134,8 +134,7 @@ JPP_TEST(jpp_keys_test_values)
                "nor is there a larger one");
     jpp_is_u64(jpp_keys_number("18014398509481983 kB"), UINT64_MAX - 1023,
                "the most kB");
-    jpp_is_u64(jpp_keys_number("18014398509481984 kB"), JPP_NONE,
-               "one more");
+    jpp_is_u64(jpp_keys_number("18014398509481984 kB"), JPP_NONE, "one more");
     jpp_is_u64(jpp_keys_number("12 MB"), JPP_NONE, "another unit");
     jpp_is_u64(jpp_keys_number("-1"), JPP_NONE, "a negative one");
 

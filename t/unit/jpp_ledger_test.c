@@ -292,8 +292,7 @@ JPP_TEST(jpp_ledger_test_halves)
         ledger.rest.shared_pss = 0;
         (void) jpp_ledger_map(&ledger, &mapping, NULL, true);
 
-        jpp_is_u64(ledger.rest.shared_pss, rows[i].shared, "%s",
-                   rows[i].what);
+        jpp_is_u64(ledger.rest.shared_pss, rows[i].shared, "%s", rows[i].what);
     }
 }
 

@@ -589,8 +589,7 @@ JPP_TEST(jpp_test_reply_texts)
     memcpy(data + JPP_REPLY_ALLOCATOR, "a\nb\0secret", 10);
     jpp_ok(jpp_message_reply_unpack(&out, data, sizeof(data)), "evil texts");
 
-    jpp_is_str(out.err.text, JPP_FLEET_ASCII "???????????%s%n",
-               "are cleaned");
+    jpp_is_str(out.err.text, JPP_FLEET_ASCII "???????????%s%n", "are cleaned");
     jpp_is_str(out.worker.last_error.text, JPP_FLEET_ASCII "???????????%s%n",
                "of a failure, too");
     jpp_is_str(out.worker.jemalloc.allocator, "a?b", "each");
