@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 
 # Runs every unit test that has been built, each as one subtest; with arguments
-# (prove t/tool/units.t :: jpp_heap) only those of that name.
+# (prove t/tool/units.t :: jpp_heap) only those of that name.  One runs for each
+# processor, and they are told of as they end.
 #
 # They lie in t/ below $JPP_BUILD, or below build/ beside this directory.
 # Nothing is built here: ./dev test does that first.
@@ -12,6 +13,7 @@ use warnings;
 use Cwd qw( abs_path );
 use File::Basename;
 use TAP::Parser;
+use TAP::Parser::Multiplexer;
 use Test::More;
 
 
@@ -24,8 +26,20 @@ my @tests = sort grep { -x && (!@ARGV || $is_named{basename($_)}) }
 
 ok(scalar @tests, "there are unit tests in $dir");
 
-for my $test (@tests) {
-    subtest basename($test) => sub { run($test) };
+my $running = TAP::Parser::Multiplexer->new;
+my @waiting = @tests;
+my %results;
+
+start() for 1 .. (`nproc 2>/dev/null` || 1);
+
+while (my ($parser, $test, $result) = $running->next) {
+    if ($result) {
+        push @{$results{$test}}, $result;
+        next;
+    }
+
+    subtest basename($test) => sub { check($parser, @{$results{$test}}) };
+    start();
 }
 
 # a test that does not build is missed
@@ -40,12 +54,17 @@ for my $source (glob("$top/t/unit/*_test.c")) {
 done_testing();
 
 
-sub run {
-    my ($test) = @_;
+sub start {
+    my $test = shift @waiting // return;
 
-    my $parser = TAP::Parser->new({ exec => [ $test ], merge => 0 });
+    $running->add(TAP::Parser->new({ exec => [ $test ], merge => 0 }), $test);
+}
 
-    while (my $result = $parser->next()) {
+
+sub check {
+    my ($parser, @results) = @_;
+
+    for my $result (@results) {
         if ($result->is_test()) {
             ok($result->is_ok(), $result->description());
         } elsif ($result->is_comment() || $result->is_unknown()) {
@@ -53,7 +72,7 @@ sub run {
         }
     }
 
-    is($parser->exit(), 0, 'its exit status');
+    is($parser->wait(), 0, 'its exit status');
     ok($parser->plan(), 'it has a plan');
     is(join('; ', $parser->parse_errors()), '', 'it is well-formed');
 }
