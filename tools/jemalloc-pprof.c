@@ -39,59 +39,8 @@ typedef struct {
 } jpp_tool_t;
 
 
-static void jpp_tool_standard_fds(void);
-static jpp_code_t jpp_tool_answer(jpp_tool_t *tool, jpp_err_t *err);
-static jpp_code_t jpp_tool_run(jpp_tool_t *tool, jpp_err_t *err);
-static jpp_code_t jpp_tool_read(jpp_tool_t *tool, jpp_arena_t *arena,
-    jpp_err_t *err);
-static jpp_code_t jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena,
-    jpp_err_t *err);
-static const char *const *jpp_tool_comments(void *data,
-    const jpp_profile_t *profile, jpp_arena_t *arena);
-static const char *jpp_tool_tail(jpp_arena_t *arena);
-static const char *jpp_tool_comment(jpp_arena_t *arena, const char *name,
-    bool is_base);
-static jpp_code_t jpp_tool_report(jpp_tool_t *tool, jpp_arena_t *arena,
-    jpp_output_t *output, jpp_err_t *err);
-static void jpp_tool_demangler(const jpp_report_options_t *options);
-static void jpp_tool_failed(const jpp_tool_t *tool, const jpp_err_t *err);
 static void jpp_tool_say(const char *fmt, ...)
     __attribute__((format(printf, 1, 2)));
-
-
-int
-main(int argc, char **argv)
-{
-    jpp_err_t   err;
-    jpp_code_t  rc;
-    jpp_tool_t  tool;
-
-    /* a closed pipe and a limit of file size are errors of write() here */
-
-    (void) signal(SIGPIPE, SIG_IGN);
-    (void) signal(SIGXFSZ, SIG_IGN);
-
-    jpp_tool_standard_fds();
-
-    memset(&tool, 0, sizeof(jpp_tool_t));
-    memset(&err, 0, sizeof(jpp_err_t));
-
-    if (jpp_options_read(&tool.options, argc, argv, &err) != JPP_OK) {
-        jpp_tool_say(JPP_TOOL ": %s (" JPP_TOOL " --help says more)",
-                     err.text);
-        return JPP_EXIT_USAGE;
-    }
-
-    rc = tool.options.answer != NULL ? jpp_tool_answer(&tool, &err)
-                                     : jpp_tool_run(&tool, &err);
-
-    if (rc != JPP_OK) {
-        jpp_tool_failed(&tool, &err);
-        return JPP_EXIT_FAILED;
-    }
-
-    return JPP_EXIT_OK;
-}
 
 
 /*
@@ -132,44 +81,98 @@ jpp_tool_answer(jpp_tool_t *tool, jpp_err_t *err)
 }
 
 
-static jpp_code_t
-jpp_tool_run(jpp_tool_t *tool, jpp_err_t *err)
+static const char *const *
+jpp_tool_comments(void *data, const jpp_profile_t *profile,
+    jpp_arena_t *arena)
 {
-    jpp_code_t    rc;
-    jpp_arena_t   arena;
-    jpp_output_t  output;
+    (void) profile;
+    (void) arena;
 
-    /* beyond that the machine would fail, without a reason */
+    return data;
+}
 
-    jpp_arena_init(&arena, (size_t) sysconf(_SC_PHYS_PAGES)
-                           * (size_t) sysconf(_SC_PAGESIZE));
 
-    rc = jpp_output_open(&output, tool->options.output, err);
-    tool->place = output.name;
+static const char *
+jpp_tool_comment(jpp_arena_t *arena, const char *name, bool is_base)
+{
+    char    *comment;
+    size_t   size;
 
-    if (rc != JPP_OK) {
-        return rc;
+    size = strlen(name) + sizeof("dump  (base)");
+    comment = jpp_arena_alloc(arena, size);
+
+    if (comment != NULL) {
+        (void) snprintf(comment, size, "dump %s%s", name,
+                        is_base ? " (base)" : "");
     }
 
-    rc = jpp_tool_read(tool, &arena, err);
+    return comment;
+}
 
-    if (rc == JPP_OK) {
-        rc = jpp_tool_report(tool, &arena, &output, err);
+
+/* Comments and labels: which file a sample is from. */
+
+static jpp_code_t
+jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
+{
+    size_t           i;
+    const char     **comments;
+    jpp_label_t     *labels;
+    jpp_capture_t   *capture;
+
+    labels = jpp_arena_alloc(arena, tool->n * sizeof(jpp_label_t));
+    comments = jpp_arena_alloc(arena, (tool->n + 2) * sizeof(char *));
+
+    if (labels == NULL || comments == NULL) {
+        return jpp_err_memory(err);
     }
 
-    if (rc == JPP_OK) {
-        tool->place = output.name;
-        rc = jpp_output_commit(&output, err);
+    comments[0] = JPP_TOOL " " JPP_VERSION;
 
-    } else {
-        jpp_output_discard(&output);
+    for (i = 0; i < tool->n; i++) {
+        capture = &tool->captures[i];
+
+        comments[i + 1] = jpp_tool_comment(arena, tool->names[i],
+                                           capture->is_base);
+        if (comments[i + 1] == NULL) {
+            return jpp_err_memory(err);
+        }
+
+        /* a base is subtracted from samples with the same labels */
+
+        if (tool->n > 1 && tool->options.base == NULL) {
+            labels[i].key = "file";
+            labels[i].str = tool->names[i];
+            capture->labels = &labels[i];
+            capture->n_labels = 1;
+        }
     }
 
-    /* the names in the error are argv's */
+    tool->options.report.title = tool->names[0];
+    tool->options.report.comments = jpp_tool_comments;
+    tool->options.report.data = comments;
 
-    jpp_arena_destroy(&arena);
+    return JPP_OK;
+}
 
-    return rc;
+
+/*
+ * The mapping of its own that this kernel lists last for every process, such
+ * as "[vsyscall]".  NULL without /proc, or without one.
+ */
+
+static const char *
+jpp_tool_tail(jpp_arena_t *arena)
+{
+    jpp_vec_t  *maps;
+
+    maps = jpp_vec_create(arena);
+
+    if (maps == NULL || jpp_proc_maps(maps, NULL) != JPP_OK) {
+        return NULL;
+    }
+
+    return jpp_proc_tail((const char *) maps->data, maps->len, arena);
 }
 
 
@@ -230,98 +233,18 @@ jpp_tool_read(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
 }
 
 
-/* Comments and labels: which file a sample is from. */
-
-static jpp_code_t
-jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
-{
-    size_t           i;
-    const char     **comments;
-    jpp_label_t     *labels;
-    jpp_capture_t   *capture;
-
-    labels = jpp_arena_alloc(arena, tool->n * sizeof(jpp_label_t));
-    comments = jpp_arena_alloc(arena, (tool->n + 2) * sizeof(char *));
-
-    if (labels == NULL || comments == NULL) {
-        return jpp_err_memory(err);
-    }
-
-    comments[0] = JPP_TOOL " " JPP_VERSION;
-
-    for (i = 0; i < tool->n; i++) {
-        capture = &tool->captures[i];
-
-        comments[i + 1] = jpp_tool_comment(arena, tool->names[i],
-                                           capture->is_base);
-        if (comments[i + 1] == NULL) {
-            return jpp_err_memory(err);
-        }
-
-        /* a base is subtracted from samples with the same labels */
-
-        if (tool->n > 1 && tool->options.base == NULL) {
-            labels[i].key = "file";
-            labels[i].str = tool->names[i];
-            capture->labels = &labels[i];
-            capture->n_labels = 1;
-        }
-    }
-
-    tool->options.report.title = tool->names[0];
-    tool->options.report.comments = jpp_tool_comments;
-    tool->options.report.data = comments;
-
-    return JPP_OK;
-}
-
-
-static const char *const *
-jpp_tool_comments(void *data, const jpp_profile_t *profile,
-    jpp_arena_t *arena)
-{
-    (void) profile;
-    (void) arena;
-
-    return data;
-}
-
-
 /*
- * The mapping of its own that this kernel lists last for every process, such
- * as "[vsyscall]".  NULL without /proc, or without one.
+ * The core looks for __cxa_demangle() among what the process has loaded.  A
+ * server has it when a module of it is written in C++; here it is loaded;
+ * without it, names stay mangled.
  */
 
-static const char *
-jpp_tool_tail(jpp_arena_t *arena)
+static void
+jpp_tool_demangler(const jpp_report_options_t *options)
 {
-    jpp_vec_t  *maps;
-
-    maps = jpp_vec_create(arena);
-
-    if (maps == NULL || jpp_proc_maps(maps, NULL) != JPP_OK) {
-        return NULL;
+    if (jpp_report_has_names(options)) {
+        (void) dlopen("libstdc++.so.6", RTLD_LAZY|RTLD_GLOBAL);
     }
-
-    return jpp_proc_tail((const char *) maps->data, maps->len, arena);
-}
-
-
-static const char *
-jpp_tool_comment(jpp_arena_t *arena, const char *name, bool is_base)
-{
-    char    *comment;
-    size_t   size;
-
-    size = strlen(name) + sizeof("dump  (base)");
-    comment = jpp_arena_alloc(arena, size);
-
-    if (comment != NULL) {
-        (void) snprintf(comment, size, "dump %s%s", name,
-                        is_base ? " (base)" : "");
-    }
-
-    return comment;
 }
 
 
@@ -358,18 +281,44 @@ jpp_tool_report(jpp_tool_t *tool, jpp_arena_t *arena, jpp_output_t *output,
 }
 
 
-/*
- * The core looks for __cxa_demangle() among what the process has loaded.  A
- * server has it when a module of it is written in C++; here it is loaded;
- * without it, names stay mangled.
- */
-
-static void
-jpp_tool_demangler(const jpp_report_options_t *options)
+static jpp_code_t
+jpp_tool_run(jpp_tool_t *tool, jpp_err_t *err)
 {
-    if (jpp_report_has_names(options)) {
-        (void) dlopen("libstdc++.so.6", RTLD_LAZY|RTLD_GLOBAL);
+    jpp_code_t    rc;
+    jpp_arena_t   arena;
+    jpp_output_t  output;
+
+    /* beyond that the machine would fail, without a reason */
+
+    jpp_arena_init(&arena, (size_t) sysconf(_SC_PHYS_PAGES)
+                           * (size_t) sysconf(_SC_PAGESIZE));
+
+    rc = jpp_output_open(&output, tool->options.output, err);
+    tool->place = output.name;
+
+    if (rc != JPP_OK) {
+        return rc;
     }
+
+    rc = jpp_tool_read(tool, &arena, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_tool_report(tool, &arena, &output, err);
+    }
+
+    if (rc == JPP_OK) {
+        tool->place = output.name;
+        rc = jpp_output_commit(&output, err);
+
+    } else {
+        jpp_output_discard(&output);
+    }
+
+    /* the names in the error are argv's */
+
+    jpp_arena_destroy(&arena);
+
+    return rc;
 }
 
 
@@ -423,4 +372,39 @@ jpp_tool_say(const char *fmt, ...)
     *p++ = '\n';
 
     (void) !write(STDERR_FILENO, message, (size_t) (p - message));
+}
+
+
+int
+main(int argc, char **argv)
+{
+    jpp_err_t   err;
+    jpp_code_t  rc;
+    jpp_tool_t  tool;
+
+    /* a closed pipe and a limit of file size are errors of write() here */
+
+    (void) signal(SIGPIPE, SIG_IGN);
+    (void) signal(SIGXFSZ, SIG_IGN);
+
+    jpp_tool_standard_fds();
+
+    memset(&tool, 0, sizeof(jpp_tool_t));
+    memset(&err, 0, sizeof(jpp_err_t));
+
+    if (jpp_options_read(&tool.options, argc, argv, &err) != JPP_OK) {
+        jpp_tool_say(JPP_TOOL ": %s (" JPP_TOOL " --help says more)",
+                     err.text);
+        return JPP_EXIT_USAGE;
+    }
+
+    rc = tool.options.answer != NULL ? jpp_tool_answer(&tool, &err)
+                                     : jpp_tool_run(&tool, &err);
+
+    if (rc != JPP_OK) {
+        jpp_tool_failed(&tool, &err);
+        return JPP_EXIT_FAILED;
+    }
+
+    return JPP_EXIT_OK;
 }

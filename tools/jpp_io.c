@@ -28,18 +28,6 @@
 #define JPP_SECOND          INT64_C(1000000000)
 
 
-static jpp_code_t jpp_input_drain(jpp_input_t *input, int fd,
-    const struct stat *st, jpp_err_t *err);
-static void jpp_input_progress(const jpp_input_t *input,
-    const struct stat *st, int *percent);
-static jpp_code_t jpp_output_straight(jpp_output_t *output, const char *path,
-    jpp_err_t *err);
-static jpp_code_t jpp_output_beside(jpp_output_t *output, jpp_err_t *err);
-static void jpp_output_signals(void);
-static void jpp_output_signal(int signo);
-static void jpp_output_block(sigset_t *old);
-
-
 /*
  * The target, links resolved, and the file beside it.  The latter's name is
  * set exactly while the file is there, as far as a signal can tell.
@@ -51,45 +39,35 @@ static char  jpp_output_temporary[PATH_MAX + sizeof(JPP_IO_TEMPORARY) + 20];
 static const int  jpp_output_signos[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
 
-jpp_code_t
-jpp_input_read(jpp_input_t *input, jpp_arena_t *arena, jpp_err_t *err)
+/* PERCENT is what is shown, -1 for nothing; NULL: take it away. */
+
+static void
+jpp_input_progress(const jpp_input_t *input, const struct stat *st,
+    int *percent)
 {
-    int              fd;
-    jpp_code_t       rc;
-    struct stat      st;
-    struct timespec  ts;
+    int  now;
 
-    input->name = input->path;
-    fd = STDIN_FILENO;
-
-    if (strcmp(input->path, "-") == 0) {
-        input->name = "stdin";
-
-    } else {
-        fd = open(input->path, O_RDONLY|O_CLOEXEC|O_NOCTTY);
+    if (st->st_size < JPP_IO_LARGE || !S_ISREG(st->st_mode)
+        || !isatty(STDERR_FILENO))
+    {
+        return;
     }
 
-    if (fd == -1 || fstat(fd, &st) == -1) {
-        return jpp_err_sys(err, errno, "cannot be opened");
+    if (percent == NULL) {
+        (void) dprintf(STDERR_FILENO, "\r\033[K");
+        return;
     }
 
-    (void) clock_gettime(CLOCK_REALTIME, &ts);
+    now = (int) (input->data->len * 100 / (size_t) st->st_size);
 
-    if (S_ISREG(st.st_mode)) {
-        ts = st.st_mtim;
+    if (now > 100) {
+        now = 100;
     }
 
-    input->mtime = ts.tv_sec * JPP_SECOND + ts.tv_nsec;
-    input->data = jpp_vec_create(arena);
-
-    rc = input->data != NULL ? jpp_input_drain(input, fd, &st, err)
-                             : jpp_err_memory(err);
-
-    if (fd != STDIN_FILENO) {
-        (void) close(fd);
+    if (now != *percent) {
+        *percent = now;
+        (void) dprintf(STDERR_FILENO, "\rreading %s: %d%%", input->name, now);
     }
-
-    return rc;
 }
 
 
@@ -151,35 +129,151 @@ jpp_input_drain(jpp_input_t *input, int fd, const struct stat *st,
 }
 
 
-/* PERCENT is what is shown, -1 for nothing; NULL: take it away. */
+jpp_code_t
+jpp_input_read(jpp_input_t *input, jpp_arena_t *arena, jpp_err_t *err)
+{
+    int              fd;
+    jpp_code_t       rc;
+    struct stat      st;
+    struct timespec  ts;
+
+    input->name = input->path;
+    fd = STDIN_FILENO;
+
+    if (strcmp(input->path, "-") == 0) {
+        input->name = "stdin";
+
+    } else {
+        fd = open(input->path, O_RDONLY|O_CLOEXEC|O_NOCTTY);
+    }
+
+    if (fd == -1 || fstat(fd, &st) == -1) {
+        return jpp_err_sys(err, errno, "cannot be opened");
+    }
+
+    (void) clock_gettime(CLOCK_REALTIME, &ts);
+
+    if (S_ISREG(st.st_mode)) {
+        ts = st.st_mtim;
+    }
+
+    input->mtime = ts.tv_sec * JPP_SECOND + ts.tv_nsec;
+    input->data = jpp_vec_create(arena);
+
+    rc = input->data != NULL ? jpp_input_drain(input, fd, &st, err)
+                             : jpp_err_memory(err);
+
+    if (fd != STDIN_FILENO) {
+        (void) close(fd);
+    }
+
+    return rc;
+}
+
+
+static jpp_code_t
+jpp_output_straight(jpp_output_t *output, const char *path, jpp_err_t *err)
+{
+    output->fd = open(path, O_WRONLY|O_CLOEXEC|O_NOCTTY);
+
+    return output->fd != -1 ? JPP_OK
+                            : jpp_err_sys(err, errno, "cannot be written");
+}
+
+
+/* The second one, raised here, meets SA_RESETHAND's default and ends us. */
 
 static void
-jpp_input_progress(const jpp_input_t *input, const struct stat *st,
-    int *percent)
+jpp_output_signal(int signo)
 {
-    int  now;
-
-    if (st->st_size < JPP_IO_LARGE || !S_ISREG(st->st_mode)
-        || !isatty(STDERR_FILENO))
-    {
-        return;
+    if (jpp_output_temporary[0] != '\0') {
+        (void) unlink(jpp_output_temporary);
     }
 
-    if (percent == NULL) {
-        (void) dprintf(STDERR_FILENO, "\r\033[K");
-        return;
+    (void) raise(signo);
+}
+
+
+/* What was ignored from the start, as under nohup, stays ignored. */
+
+static void
+jpp_output_signals(void)
+{
+    size_t            i;
+    struct sigaction  sa, old;
+
+    memset(&sa, 0, sizeof(struct sigaction));
+
+    sa.sa_handler = jpp_output_signal;
+    sa.sa_flags = SA_RESETHAND;
+    (void) sigfillset(&sa.sa_mask);
+
+    for (i = 0; i < sizeof(jpp_output_signos) / sizeof(int); i++) {
+
+        if (sigaction(jpp_output_signos[i], NULL, &old) == 0
+            && old.sa_handler != SIG_IGN)
+        {
+            (void) sigaction(jpp_output_signos[i], &sa, NULL);
+        }
+    }
+}
+
+
+static void
+jpp_output_block(sigset_t *old)
+{
+    size_t    i;
+    sigset_t  set;
+
+    (void) sigemptyset(&set);
+
+    for (i = 0; i < sizeof(jpp_output_signos) / sizeof(int); i++) {
+        (void) sigaddset(&set, jpp_output_signos[i]);
     }
 
-    now = (int) (input->data->len * 100 / (size_t) st->st_size);
+    (void) sigprocmask(SIG_BLOCK, &set, old);
+}
 
-    if (now > 100) {
-        now = 100;
+
+static jpp_code_t
+jpp_output_beside(jpp_output_t *output, jpp_err_t *err)
+{
+    int          i, error, folder;
+    sigset_t     old;
+    const char  *slash;
+
+    slash = strrchr(jpp_output_target, '/');
+    folder = slash != NULL ? (int) (slash + 1 - jpp_output_target) : 0;
+
+    jpp_output_signals();
+    jpp_output_block(&old);
+
+    i = 0;
+
+    do {
+        (void) snprintf(jpp_output_temporary, sizeof(jpp_output_temporary),
+                        "%.*s" JPP_IO_TEMPORARY, folder, jpp_output_target,
+                        (int) getpid(), i);
+
+        output->fd = open(jpp_output_temporary,
+                          O_WRONLY|O_CREAT|O_EXCL|O_CLOEXEC|O_NOFOLLOW, 0666);
+        error = errno;
+
+    } while (output->fd == -1 && error == EEXIST && ++i < JPP_IO_TRIES);
+
+    if (output->fd == -1) {
+        jpp_output_temporary[0] = '\0';
     }
 
-    if (now != *percent) {
-        *percent = now;
-        (void) dprintf(STDERR_FILENO, "\rreading %s: %d%%", input->name, now);
+    (void) sigprocmask(SIG_SETMASK, &old, NULL);
+
+    if (output->fd == -1) {
+        return jpp_err_sys(err, error, "cannot create a file in its directory");
     }
+
+    output->is_temporary = true;
+
+    return JPP_OK;
 }
 
 
@@ -237,112 +331,6 @@ jpp_output_open(jpp_output_t *output, const char *path, jpp_err_t *err)
 }
 
 
-static jpp_code_t
-jpp_output_straight(jpp_output_t *output, const char *path, jpp_err_t *err)
-{
-    output->fd = open(path, O_WRONLY|O_CLOEXEC|O_NOCTTY);
-
-    return output->fd != -1 ? JPP_OK
-                            : jpp_err_sys(err, errno, "cannot be written");
-}
-
-
-static jpp_code_t
-jpp_output_beside(jpp_output_t *output, jpp_err_t *err)
-{
-    int          i, error, folder;
-    sigset_t     old;
-    const char  *slash;
-
-    slash = strrchr(jpp_output_target, '/');
-    folder = slash != NULL ? (int) (slash + 1 - jpp_output_target) : 0;
-
-    jpp_output_signals();
-    jpp_output_block(&old);
-
-    i = 0;
-
-    do {
-        (void) snprintf(jpp_output_temporary, sizeof(jpp_output_temporary),
-                        "%.*s" JPP_IO_TEMPORARY, folder, jpp_output_target,
-                        (int) getpid(), i);
-
-        output->fd = open(jpp_output_temporary,
-                          O_WRONLY|O_CREAT|O_EXCL|O_CLOEXEC|O_NOFOLLOW, 0666);
-        error = errno;
-
-    } while (output->fd == -1 && error == EEXIST && ++i < JPP_IO_TRIES);
-
-    if (output->fd == -1) {
-        jpp_output_temporary[0] = '\0';
-    }
-
-    (void) sigprocmask(SIG_SETMASK, &old, NULL);
-
-    if (output->fd == -1) {
-        return jpp_err_sys(err, error, "cannot create a file in its directory");
-    }
-
-    output->is_temporary = true;
-
-    return JPP_OK;
-}
-
-
-/* What was ignored from the start, as under nohup, stays ignored. */
-
-static void
-jpp_output_signals(void)
-{
-    size_t            i;
-    struct sigaction  sa, old;
-
-    memset(&sa, 0, sizeof(struct sigaction));
-
-    sa.sa_handler = jpp_output_signal;
-    sa.sa_flags = SA_RESETHAND;
-    (void) sigfillset(&sa.sa_mask);
-
-    for (i = 0; i < sizeof(jpp_output_signos) / sizeof(int); i++) {
-
-        if (sigaction(jpp_output_signos[i], NULL, &old) == 0
-            && old.sa_handler != SIG_IGN)
-        {
-            (void) sigaction(jpp_output_signos[i], &sa, NULL);
-        }
-    }
-}
-
-
-/* The second one, raised here, meets SA_RESETHAND's default and ends us. */
-
-static void
-jpp_output_signal(int signo)
-{
-    if (jpp_output_temporary[0] != '\0') {
-        (void) unlink(jpp_output_temporary);
-    }
-
-    (void) raise(signo);
-}
-
-
-static void
-jpp_output_block(sigset_t *old)
-{
-    size_t    i;
-    sigset_t  set;
-
-    (void) sigemptyset(&set);
-
-    for (i = 0; i < sizeof(jpp_output_signos) / sizeof(int); i++) {
-        (void) sigaddset(&set, jpp_output_signos[i]);
-    }
-
-    (void) sigprocmask(SIG_BLOCK, &set, old);
-}
-
-
 int
 jpp_output_write(void *ctx, const uint8_t *data, size_t len)
 {
@@ -369,6 +357,20 @@ jpp_output_write(void *ctx, const uint8_t *data, size_t len)
     }
 
     return 0;
+}
+
+
+void
+jpp_output_discard(jpp_output_t *output)
+{
+    if (output->is_temporary) {
+        (void) unlink(jpp_output_temporary);
+        output->is_temporary = false;
+    }
+
+    if (output->fd > STDERR_FILENO) {
+        (void) close(output->fd);
+    }
 }
 
 
@@ -409,18 +411,4 @@ jpp_output_commit(jpp_output_t *output, jpp_err_t *err)
     }
 
     return JPP_OK;
-}
-
-
-void
-jpp_output_discard(jpp_output_t *output)
-{
-    if (output->is_temporary) {
-        (void) unlink(jpp_output_temporary);
-        output->is_temporary = false;
-    }
-
-    if (output->fd > STDERR_FILENO) {
-        (void) close(output->fd);
-    }
 }

@@ -25,16 +25,6 @@ typedef struct {
 } jpp_option_t;
 
 
-static jpp_code_t jpp_options_read_one(jpp_options_t *options, char **argv,
-    int *i, jpp_err_t *err);
-static const jpp_option_t *jpp_options_find(const char *name, size_t len);
-static jpp_code_t jpp_options_set(jpp_options_t *options,
-    const jpp_option_t *option, const char *value, jpp_err_t *err);
-static const char *jpp_options_help(jpp_options_t *options);
-static jpp_code_t jpp_options_check(jpp_options_t *options, jpp_err_t *err);
-static jpp_code_t jpp_options_default(jpp_options_t *options, jpp_err_t *err);
-
-
 static const jpp_option_t  jpp_options_table[] = {
     { "format",     JPP_OPTION_ARG,        true },
     { "type",       JPP_OPTION_ARG,        true },
@@ -55,9 +45,6 @@ static const jpp_option_t  jpp_options_table[] = {
     { NULL,         JPP_OPTION_HELP,       false }
 };
 
-
-static const char  jpp_options_version[] = JPP_TOOL " " JPP_VERSION "\n";
-
 /* the rows of the formats stand between the two */
 
 static const char  jpp_options_usage[] =
@@ -69,6 +56,9 @@ static const char  jpp_options_usage[] =
 "\n"
 "  --format=FORMAT    top if the output is a terminal, otherwise pprof;\n"
 "                     FORMAT is one of\n";
+
+
+static const char  jpp_options_version[] = JPP_TOOL " " JPP_VERSION "\n";
 
 static const char  jpp_options_more[] =
 "  --type=TYPE        the value that top, folded and svg show, and pprof and\n"
@@ -101,90 +91,6 @@ static const char  jpp_options_more[] =
 "  " JPP_TOOL " --format=top --base=before.heap after.heap\n";
 
 
-jpp_code_t
-jpp_options_read(jpp_options_t *options, int argc, char **argv,
-    jpp_err_t *err)
-{
-    int         i;
-    bool        is_option;
-    jpp_code_t  rc;
-
-    memset(options, 0, sizeof(jpp_options_t));
-    jpp_report_options_init(&options->report);
-
-    options->files = argv;
-    is_option = true;
-
-    for (i = 1; i < argc; i++) {
-
-        if (!is_option || argv[i][0] != '-' || argv[i][1] == '\0') {
-            options->files[options->n_files++] = argv[i];
-            continue;
-        }
-
-        if (strcmp(argv[i], "--") == 0) {
-            is_option = false;
-            continue;
-        }
-
-        rc = jpp_options_read_one(options, argv, &i, err);
-
-        if (rc != JPP_OK || options->answer != NULL) {
-            return rc;
-        }
-    }
-
-    return jpp_options_check(options, err);
-}
-
-
-/* argv[*I] is an option, and its value may be the next one. */
-
-static jpp_code_t
-jpp_options_read_one(jpp_options_t *options, char **argv, int *i,
-    jpp_err_t *err)
-{
-    size_t               len;
-    const char          *name, *value;
-    const jpp_option_t  *option;
-
-    name = argv[*i] + 2;
-    len = strcspn(name, "=");
-    value = name[len] == '=' ? name + len + 1 : NULL;
-
-    if (argv[*i][1] == 'o') {
-        value = *name != '\0' ? name : NULL;
-        name = "output";
-        len = strlen(name);
-
-    } else if (argv[*i][1] != '-') {
-        return jpp_err_set(err, JPP_ERR_ARG, "unknown option %s", argv[*i]);
-    }
-
-    option = jpp_options_find(name, len);
-
-    if (option == NULL) {
-        return jpp_err_set(err, JPP_ERR_ARG, "unknown option --%.*s",
-                           (int) len, name);
-    }
-
-    if (!option->has_value) {
-        return value == NULL
-               ? jpp_options_set(options, option, NULL, err)
-               : jpp_err_set(err, JPP_ERR_ARG, "--%s takes no value",
-                             option->name);
-    }
-
-    if (value == NULL) {
-        value = argv[++*i];
-    }
-
-    return value != NULL
-           ? jpp_options_set(options, option, value, err)
-           : jpp_err_set(err, JPP_ERR_ARG, "--%s needs a value", option->name);
-}
-
-
 static const jpp_option_t *
 jpp_options_find(const char *name, size_t len)
 {
@@ -200,6 +106,28 @@ jpp_options_find(const char *name, size_t len)
     }
 
     return NULL;
+}
+
+
+static const char *
+jpp_options_help(jpp_options_t *options)
+{
+    char    *p, *end;
+    size_t   i;
+
+    p = options->help;
+    end = p + sizeof(options->help);
+
+    p += snprintf(p, (size_t) (end - p), "%s", jpp_options_usage);
+
+    for (i = 0; i < jpp_formats_n; i++) {
+        p += snprintf(p, (size_t) (end - p), "                       %-10s%s\n",
+                      jpp_formats[i].name, jpp_formats[i].about);
+    }
+
+    (void) snprintf(p, (size_t) (end - p), "%s", jpp_options_more);
+
+    return options->help;
 }
 
 
@@ -263,25 +191,75 @@ jpp_options_set(jpp_options_t *options, const jpp_option_t *option,
 }
 
 
-static const char *
-jpp_options_help(jpp_options_t *options)
+/* argv[*I] is an option, and its value may be the next one. */
+
+static jpp_code_t
+jpp_options_read_one(jpp_options_t *options, char **argv, int *i,
+    jpp_err_t *err)
 {
-    char    *p, *end;
-    size_t   i;
+    size_t               len;
+    const char          *name, *value;
+    const jpp_option_t  *option;
 
-    p = options->help;
-    end = p + sizeof(options->help);
+    name = argv[*i] + 2;
+    len = strcspn(name, "=");
+    value = name[len] == '=' ? name + len + 1 : NULL;
 
-    p += snprintf(p, (size_t) (end - p), "%s", jpp_options_usage);
+    if (argv[*i][1] == 'o') {
+        value = *name != '\0' ? name : NULL;
+        name = "output";
+        len = strlen(name);
 
-    for (i = 0; i < jpp_formats_n; i++) {
-        p += snprintf(p, (size_t) (end - p), "                       %-10s%s\n",
-                      jpp_formats[i].name, jpp_formats[i].about);
+    } else if (argv[*i][1] != '-') {
+        return jpp_err_set(err, JPP_ERR_ARG, "unknown option %s", argv[*i]);
     }
 
-    (void) snprintf(p, (size_t) (end - p), "%s", jpp_options_more);
+    option = jpp_options_find(name, len);
 
-    return options->help;
+    if (option == NULL) {
+        return jpp_err_set(err, JPP_ERR_ARG, "unknown option --%.*s",
+                           (int) len, name);
+    }
+
+    if (!option->has_value) {
+        return value == NULL
+               ? jpp_options_set(options, option, NULL, err)
+               : jpp_err_set(err, JPP_ERR_ARG, "--%s takes no value",
+                             option->name);
+    }
+
+    if (value == NULL) {
+        value = argv[++*i];
+    }
+
+    return value != NULL
+           ? jpp_options_set(options, option, value, err)
+           : jpp_err_set(err, JPP_ERR_ARG, "--%s needs a value", option->name);
+}
+
+
+static jpp_code_t
+jpp_options_default(jpp_options_t *options, jpp_err_t *err)
+{
+    jpp_args_t  *args;
+
+    args = &options->report.args;
+
+    if (options->output != NULL || !isatty(STDOUT_FILENO)) {
+        return JPP_OK;
+    }
+
+    if (!args->is_set[JPP_ARG_FORMAT]) {
+        args->values[JPP_ARG_FORMAT] = (uint32_t) (jpp_format_find("top")
+                                                   - jpp_formats);
+
+    } else if (jpp_format_of(args)->is_binary) {
+        return jpp_err_set(err, JPP_ERR_ARG, "%s is binary and stdout is a "
+                           "terminal: give -o FILE, or another format",
+                           jpp_format_of(args)->name);
+    }
+
+    return JPP_OK;
 }
 
 
@@ -318,26 +296,38 @@ jpp_options_check(jpp_options_t *options, jpp_err_t *err)
 }
 
 
-static jpp_code_t
-jpp_options_default(jpp_options_t *options, jpp_err_t *err)
+jpp_code_t
+jpp_options_read(jpp_options_t *options, int argc, char **argv,
+    jpp_err_t *err)
 {
-    jpp_args_t  *args;
+    int         i;
+    bool        is_option;
+    jpp_code_t  rc;
 
-    args = &options->report.args;
+    memset(options, 0, sizeof(jpp_options_t));
+    jpp_report_options_init(&options->report);
 
-    if (options->output != NULL || !isatty(STDOUT_FILENO)) {
-        return JPP_OK;
+    options->files = argv;
+    is_option = true;
+
+    for (i = 1; i < argc; i++) {
+
+        if (!is_option || argv[i][0] != '-' || argv[i][1] == '\0') {
+            options->files[options->n_files++] = argv[i];
+            continue;
+        }
+
+        if (strcmp(argv[i], "--") == 0) {
+            is_option = false;
+            continue;
+        }
+
+        rc = jpp_options_read_one(options, argv, &i, err);
+
+        if (rc != JPP_OK || options->answer != NULL) {
+            return rc;
+        }
     }
 
-    if (!args->is_set[JPP_ARG_FORMAT]) {
-        args->values[JPP_ARG_FORMAT] = (uint32_t) (jpp_format_find("top")
-                                                   - jpp_formats);
-
-    } else if (jpp_format_of(args)->is_binary) {
-        return jpp_err_set(err, JPP_ERR_ARG, "%s is binary and stdout is a "
-                           "terminal: give -o FILE, or another format",
-                           jpp_format_of(args)->name);
-    }
-
-    return JPP_OK;
+    return jpp_options_check(options, err);
 }

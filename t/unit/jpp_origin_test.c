@@ -51,32 +51,6 @@ typedef struct {
 } jpp_origin_fleet_t;
 
 
-static void jpp_origin_test_rows(void);
-static void jpp_origin_test_filters(void);
-static void jpp_origin_test_bad(void);
-static const char *const *jpp_origin_comments(void *data,
-    const jpp_profile_t *profile, jpp_arena_t *arena);
-static void jpp_origin_test_left_out(void);
-static void jpp_origin_test_difference(void);
-static void jpp_origin_test_top(void);
-static void jpp_origin_test_text(void);
-static void jpp_origin_test_jemalloc(void);
-static void jpp_origin_test_labels(void);
-static void jpp_origin_test_sums(void);
-static void jpp_origin_test_real(void);
-static void jpp_origin_test_memory(void);
-static uint32_t jpp_origin_random(uint32_t n);
-static void jpp_origin_fleet(jpp_origin_fleet_t *fleet,
-    const jpp_origin_worker_t *workers);
-static size_t jpp_origin_dump(char *to, const char *from);
-static char *jpp_origin_samples(const jpp_vec_t *out);
-static void jpp_origin_is(const jpp_origin_fleet_t *fleet, const char *args,
-    const char *samples, const char *name);
-static bool jpp_origin_has(const jpp_vec_t *out, const char *text);
-static void jpp_origin_same(const jpp_vec_t *a, const jpp_vec_t *b,
-    const char *what);
-
-
 #define W0     " origin=\"worker\" worker=\"0\"\n"
 #define W1     " origin=\"worker\" worker=\"1\"\n"
 #define W2     " origin=\"worker\" worker=\"2\"\n"
@@ -146,23 +120,143 @@ static const jpp_origin_row_t  rows[] = {
 };
 
 
-int
-main(void)
+static size_t
+jpp_origin_dump(char *to, const char *from)
 {
-    jpp_origin_test_rows();
-    jpp_origin_test_filters();
-    jpp_origin_test_bad();
-    jpp_origin_test_left_out();
-    jpp_origin_test_difference();
-    jpp_origin_test_top();
-    jpp_origin_test_text();
-    jpp_origin_test_jemalloc();
-    jpp_origin_test_labels();
-    jpp_origin_test_sums();
-    jpp_origin_test_real();
-    jpp_origin_test_memory();
+    char  *p, *end;
+    long   counts[4];
 
-    return jpp_done();
+    p = to + sprintf(to, "heap_v2/%d\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0]\n",
+                     *from == '~' ? 1024 : 1);
+
+    from += *from == '~';
+
+    while (isalpha((unsigned char) *from) && from[1] != '\0') {
+
+        p += sprintf(p, "@ 0x7f0000000101%s 0x4001%x1\n",
+                     isupper((unsigned char) *from) ? " 0x7f0000000201" : "",
+                     (unsigned) tolower((unsigned char) *from) - 'a');
+
+        memset(counts, 0, sizeof(counts));
+
+        counts[0] = strtol(from + 1, &end, 10);
+        counts[1] = strtol(end + 1, &end, 10);
+
+        if (*end == '/') {
+            counts[2] = strtol(end + 1, &end, 10);
+            counts[3] = strtol(end + 1, &end, 10);
+        }
+
+        p += sprintf(p, "  t*: %ld: %ld [%ld: %ld]\n", counts[0], counts[1],
+                     counts[2], counts[3]);
+
+        from = end + 1;
+    }
+
+    p += sprintf(p, "%s%s", *from == 'x' ? "x\n" : "", JPP_TEST_MAPS);
+
+    return (size_t) (p - to) - (*from == '!');
+}
+
+
+static void
+jpp_origin_fleet(jpp_origin_fleet_t *fleet, const jpp_origin_worker_t *workers)
+{
+    size_t          i;
+    jpp_capture_t  *capture;
+
+    memset(fleet, 0, sizeof(jpp_origin_fleet_t));
+
+    for (i = 0; i < JPP_WORKERS && workers[i].now != NULL; i++) {
+
+        capture = &fleet->captures[i];
+
+        snprintf(fleet->names[i], sizeof(fleet->names[i]), "worker %zu", i);
+
+        fleet->labels[i][0].key = "worker";
+        fleet->labels[i][0].str = fleet->names[i] + sizeof("worker");
+        fleet->labels[i][1].key = "origin";
+        fleet->labels[i][1].str = "worker";
+        fleet->inherited[i][0].key = "generation";
+        fleet->inherited[i][0].num = workers[i].group;
+        fleet->inherited[i][1].key = "origin";
+        fleet->inherited[i][1].str = "master";
+
+        capture->name = fleet->names[i];
+        capture->labels = fleet->labels[i];
+        capture->n_labels = 2;
+        capture->inherited_labels = fleet->inherited[i];
+        capture->n_inherited_labels = 2;
+        capture->group = workers[i].group;
+
+        capture->data = fleet->text[2 * i];
+        capture->len = jpp_origin_dump(fleet->text[2 * i], workers[i].now);
+
+        if (workers[i].baseline != NULL) {
+            capture->baseline = fleet->text[2 * i + 1];
+            capture->baseline_len = jpp_origin_dump(fleet->text[2 * i + 1],
+                                                    workers[i].baseline);
+        }
+    }
+
+    fleet->n = i;
+}
+
+
+/* What the contract checker prints of the samples, having checked. */
+
+static char *
+jpp_origin_samples(const jpp_vec_t *out)
+{
+    char    *text, *from, *to;
+    FILE    *f;
+    size_t   len;
+
+    f = open_memstream(&text, &len);
+
+    jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_HEAP,
+                                  stdout, f),
+               0, "the contract holds");
+    fclose(f);
+
+    from = strstr(text, "\nsamples:\n") + sizeof("\nsamples:\n") - 1;
+
+    for (to = text; *from == ' '; /* void */ ) {
+        from += strspn(from, " ");
+        len = strcspn(from, "\n") + 1;
+        memmove(to, from, len);
+        to += len;
+        from += len;
+    }
+
+    *to = '\0';
+
+    return text;
+}
+
+
+static void
+jpp_origin_is(const jpp_origin_fleet_t *fleet, const char *args,
+    const char *samples, const char *name)
+{
+    char                  *text;
+    jpp_err_t              err;
+    jpp_vec_t             *out;
+    jpp_arena_t            arena;
+    jpp_report_options_t   options;
+
+    options = jpp_test_options(args);
+    options.duration_nanos = 1;
+    jpp_arena_init(&arena, 1 << 30);
+
+    jpp_is_u64(jpp_test_report_into(&out, &arena, fleet->captures, fleet->n,
+                                    &options, &err),
+               JPP_OK, "%s %s", name, err.text);
+    text = jpp_origin_samples(out);
+    jpp_is_str(text, samples, "%s", name);
+
+    free(text);
+    jpp_arena_destroy(&arena);
 }
 
 
@@ -178,6 +272,39 @@ jpp_origin_test_rows(void)
         jpp_origin_is(&fleet, "symbolize=0&origin=all", rows[i].samples,
                       "origin=all");
     }
+}
+
+
+/* Is TEXT in OUT, or, where that is gzip-ed, in its comments? */
+
+static bool
+jpp_origin_has(const jpp_vec_t *out, const char *text)
+{
+    bool     has;
+    char    *copy;
+    FILE    *f;
+    size_t   len;
+
+    f = open_memstream(&copy, &len);
+
+    if (jpp_gzip_is(out->data, out->len)) {
+        (void) jpp_contract_check(out->data, out->len, 0, stdout, f);
+
+    } else {
+        fwrite(out->data, 1, out->len, f);
+    }
+
+    fclose(f);
+
+    has = strstr(copy, text) != NULL;
+
+    if (!has) {
+        jpp_diag("%s", copy);
+    }
+
+    free(copy);
+
+    return has;
 }
 
 
@@ -227,6 +354,29 @@ jpp_origin_test_filters(void)
                                "from the master"), "and so");
 
     jpp_arena_destroy(&arena);
+}
+
+
+/* Captures with baselines that are left out, and one left that has one. */
+
+static const char *const *
+jpp_origin_comments(void *data, const jpp_profile_t *profile,
+    jpp_arena_t *arena)
+{
+    (void) profile;
+    (void) arena;
+
+    return data;
+}
+
+
+static void
+jpp_origin_same(const jpp_vec_t *a, const jpp_vec_t *b, const char *what)
+{
+    jpp_ok(a->len > 50, "%s: %zu bytes", what, a->len);
+    jpp_is_u64(a->len, b->len, "the same length");
+    jpp_is_mem(a->data, b->data, a->len < b->len ? a->len : b->len,
+               "the same bytes");
 }
 
 
@@ -311,19 +461,6 @@ jpp_origin_test_bad(void)
 
         jpp_arena_destroy(&arena);
     }
-}
-
-
-/* Captures with baselines that are left out, and one left that has one. */
-
-static const char *const *
-jpp_origin_comments(void *data, const jpp_profile_t *profile,
-    jpp_arena_t *arena)
-{
-    (void) profile;
-    (void) arena;
-
-    return data;
 }
 
 
@@ -575,6 +712,19 @@ jpp_origin_test_labels(void)
 }
 
 
+/* The same numbers each time, 0 to N - 1. */
+
+static uint32_t
+jpp_origin_random(uint32_t n)
+{
+    static uint32_t  state = 1;
+
+    state = state * 1664525 + 1013904223;
+
+    return (state >> 16) % n;
+}
+
+
 /* Random fleets: the sum of a report by the definition, and twice the same. */
 
 static void
@@ -801,197 +951,21 @@ jpp_origin_test_memory(void)
 }
 
 
-/* The same numbers each time, 0 to N - 1. */
-
-static uint32_t
-jpp_origin_random(uint32_t n)
+int
+main(void)
 {
-    static uint32_t  state = 1;
+    jpp_origin_test_rows();
+    jpp_origin_test_filters();
+    jpp_origin_test_bad();
+    jpp_origin_test_left_out();
+    jpp_origin_test_difference();
+    jpp_origin_test_top();
+    jpp_origin_test_text();
+    jpp_origin_test_jemalloc();
+    jpp_origin_test_labels();
+    jpp_origin_test_sums();
+    jpp_origin_test_real();
+    jpp_origin_test_memory();
 
-    state = state * 1664525 + 1013904223;
-
-    return (state >> 16) % n;
-}
-
-
-static void
-jpp_origin_fleet(jpp_origin_fleet_t *fleet, const jpp_origin_worker_t *workers)
-{
-    size_t          i;
-    jpp_capture_t  *capture;
-
-    memset(fleet, 0, sizeof(jpp_origin_fleet_t));
-
-    for (i = 0; i < JPP_WORKERS && workers[i].now != NULL; i++) {
-
-        capture = &fleet->captures[i];
-
-        snprintf(fleet->names[i], sizeof(fleet->names[i]), "worker %zu", i);
-
-        fleet->labels[i][0].key = "worker";
-        fleet->labels[i][0].str = fleet->names[i] + sizeof("worker");
-        fleet->labels[i][1].key = "origin";
-        fleet->labels[i][1].str = "worker";
-        fleet->inherited[i][0].key = "generation";
-        fleet->inherited[i][0].num = workers[i].group;
-        fleet->inherited[i][1].key = "origin";
-        fleet->inherited[i][1].str = "master";
-
-        capture->name = fleet->names[i];
-        capture->labels = fleet->labels[i];
-        capture->n_labels = 2;
-        capture->inherited_labels = fleet->inherited[i];
-        capture->n_inherited_labels = 2;
-        capture->group = workers[i].group;
-
-        capture->data = fleet->text[2 * i];
-        capture->len = jpp_origin_dump(fleet->text[2 * i], workers[i].now);
-
-        if (workers[i].baseline != NULL) {
-            capture->baseline = fleet->text[2 * i + 1];
-            capture->baseline_len = jpp_origin_dump(fleet->text[2 * i + 1],
-                                                    workers[i].baseline);
-        }
-    }
-
-    fleet->n = i;
-}
-
-
-static size_t
-jpp_origin_dump(char *to, const char *from)
-{
-    char  *p, *end;
-    long   counts[4];
-
-    p = to + sprintf(to, "heap_v2/%d\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0]\n",
-                     *from == '~' ? 1024 : 1);
-
-    from += *from == '~';
-
-    while (isalpha((unsigned char) *from) && from[1] != '\0') {
-
-        p += sprintf(p, "@ 0x7f0000000101%s 0x4001%x1\n",
-                     isupper((unsigned char) *from) ? " 0x7f0000000201" : "",
-                     (unsigned) tolower((unsigned char) *from) - 'a');
-
-        memset(counts, 0, sizeof(counts));
-
-        counts[0] = strtol(from + 1, &end, 10);
-        counts[1] = strtol(end + 1, &end, 10);
-
-        if (*end == '/') {
-            counts[2] = strtol(end + 1, &end, 10);
-            counts[3] = strtol(end + 1, &end, 10);
-        }
-
-        p += sprintf(p, "  t*: %ld: %ld [%ld: %ld]\n", counts[0], counts[1],
-                     counts[2], counts[3]);
-
-        from = end + 1;
-    }
-
-    p += sprintf(p, "%s%s", *from == 'x' ? "x\n" : "", JPP_TEST_MAPS);
-
-    return (size_t) (p - to) - (*from == '!');
-}
-
-
-/* What the contract checker prints of the samples, having checked. */
-
-static char *
-jpp_origin_samples(const jpp_vec_t *out)
-{
-    char    *text, *from, *to;
-    FILE    *f;
-    size_t   len;
-
-    f = open_memstream(&text, &len);
-
-    jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_HEAP,
-                                  stdout, f),
-               0, "the contract holds");
-    fclose(f);
-
-    from = strstr(text, "\nsamples:\n") + sizeof("\nsamples:\n") - 1;
-
-    for (to = text; *from == ' '; /* void */ ) {
-        from += strspn(from, " ");
-        len = strcspn(from, "\n") + 1;
-        memmove(to, from, len);
-        to += len;
-        from += len;
-    }
-
-    *to = '\0';
-
-    return text;
-}
-
-
-static void
-jpp_origin_is(const jpp_origin_fleet_t *fleet, const char *args,
-    const char *samples, const char *name)
-{
-    char                  *text;
-    jpp_err_t              err;
-    jpp_vec_t             *out;
-    jpp_arena_t            arena;
-    jpp_report_options_t   options;
-
-    options = jpp_test_options(args);
-    options.duration_nanos = 1;
-    jpp_arena_init(&arena, 1 << 30);
-
-    jpp_is_u64(jpp_test_report_into(&out, &arena, fleet->captures, fleet->n,
-                                    &options, &err),
-               JPP_OK, "%s %s", name, err.text);
-    text = jpp_origin_samples(out);
-    jpp_is_str(text, samples, "%s", name);
-
-    free(text);
-    jpp_arena_destroy(&arena);
-}
-
-
-/* Is TEXT in OUT, or, where that is gzip-ed, in its comments? */
-
-static bool
-jpp_origin_has(const jpp_vec_t *out, const char *text)
-{
-    bool     has;
-    char    *copy;
-    FILE    *f;
-    size_t   len;
-
-    f = open_memstream(&copy, &len);
-
-    if (jpp_gzip_is(out->data, out->len)) {
-        (void) jpp_contract_check(out->data, out->len, 0, stdout, f);
-
-    } else {
-        fwrite(out->data, 1, out->len, f);
-    }
-
-    fclose(f);
-
-    has = strstr(copy, text) != NULL;
-
-    if (!has) {
-        jpp_diag("%s", copy);
-    }
-
-    free(copy);
-
-    return has;
-}
-
-
-static void
-jpp_origin_same(const jpp_vec_t *a, const jpp_vec_t *b, const char *what)
-{
-    jpp_ok(a->len > 50, "%s: %zu bytes", what, a->len);
-    jpp_is_u64(a->len, b->len, "the same length");
-    jpp_is_mem(a->data, b->data, a->len < b->len ? a->len : b->len,
-               "the same bytes");
+    return jpp_done();
 }

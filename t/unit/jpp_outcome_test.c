@@ -3,25 +3,22 @@
 #include "jpp_test_fleet.h"
 
 
-static void jpp_test_fill(void);
-static void jpp_test_read(void);
-static void jpp_test_garbage(void);
-static void jpp_outcome_write(const jpp_fleet_t *fleet, jpp_sink_t *sink);
-
-
 static jpp_output_t          jpp_output;
 static jpp_outcome_t         jpp_outcome;
 static bool                  jpp_outcome_is_text;
 
 
-int
-main(void)
+static void
+jpp_outcome_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
-    jpp_test_fill();
-    jpp_test_read();
-    jpp_test_garbage();
+    (void) fleet;
 
-    return jpp_done();
+    if (jpp_outcome_is_text) {
+        jpp_outcome_text(&jpp_outcome, sink);
+
+    } else {
+        jpp_outcome_query(&jpp_outcome, sink);
+    }
 }
 
 
@@ -144,15 +141,12 @@ jpp_test_garbage(void)
 }
 
 
-static void
-jpp_outcome_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+int
+main(void)
 {
-    (void) fleet;
+    jpp_test_fill();
+    jpp_test_read();
+    jpp_test_garbage();
 
-    if (jpp_outcome_is_text) {
-        jpp_outcome_text(&jpp_outcome, sink);
-
-    } else {
-        jpp_outcome_query(&jpp_outcome, sink);
-    }
+    return jpp_done();
 }

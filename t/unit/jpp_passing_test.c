@@ -9,10 +9,6 @@
 #define JPP_CAP  (64 << 20)
 
 
-static void jpp_passing_test_stacks(void);
-static void jpp_passing_test_marks(jpp_profile_t *profile);
-
-
 static const char  *passing[] = {
     "ngx_alloc", "ngx_calloc", "ngx_memalign", "ngx_palloc",
     "ngx_palloc_large", "ngx_palloc_block.isra.0", "ngx_pnalloc",
@@ -43,40 +39,40 @@ static const char  *unnamed[] = {
 };
 
 
-int
-main(void)
+/* Those of the letters p, u, v, x; again, and without memory. */
+
+static void
+jpp_passing_test_marks(jpp_profile_t *profile)
 {
-    char    *name;
-    size_t   i;
+    size_t               i, k;
+    jpp_function_t      *function;
+    static const char   *const files[26] = {
+        ['p' - 'a'] = "passes memory on",
+        ['v' - 'a'] = "passes memory on, "
+                      "between ngx_pool_cleanup_file and ngx_create_pool",
+        ['x' - 'a'] = "between ngx_pool_delete_file and ngx_array_create"
+    };
 
-    for (i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
-        jpp_is_u64(jpp_passing(passing[i]), JPP_PASSING_YES, "%s", passing[i]);
+    for (k = 1; k <= 2; k++) {
+        profile->arena->fail_at = profile->arena->n_calls + k;
+        jpp_ok(!jpp_passing_mark(profile), "no memory, no marks (%zu)", k);
     }
 
-    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        jpp_is_u64(jpp_passing(others[i]), JPP_PASSING_NOT, "\"%s\" is not",
-                   others[i]);
+    profile->arena->fail_at = 0;
+
+    for (k = 0; k < 2; k++) {
+        jpp_ok(jpp_passing_mark(profile), "marks");
+
+        for (i = 0; i < 24; i++) {
+            function = jpp_profile_function_at(profile, (uint32_t) i + 1);
+
+            if (i != 'w' - 'a') {
+                jpp_is_str(jpp_profile_str(profile, function->file).data,
+                           files[i] != NULL ? files[i] : "", "of %c",
+                           (int) ('a' + i));
+            }
+        }
     }
-
-    for (i = 0; i < sizeof(unnamed) / sizeof(unnamed[0]); i++) {
-        jpp_is_u64(jpp_passing(unnamed[i]), JPP_PASSING_UNNAMED, "%s",
-                   unnamed[i]);
-    }
-
-    /* as long as a name may be, for whatever a star makes of it */
-
-    name = malloc(JPP_MAX_SYMBOL_NAME + 1);
-    memset(name, 'a', JPP_MAX_SYMBOL_NAME);
-    memcpy(name, "CRYPTO_", 7);
-    memcpy(name + JPP_MAX_SYMBOL_NAME - 5, "alloc", 6);
-    jpp_is_u64(jpp_passing(name), JPP_PASSING_YES, "a long name");
-    name[strlen(name) - 1] = 'x';
-    jpp_is_u64(jpp_passing(name), JPP_PASSING_NOT, "another");
-    free(name);
-
-    jpp_passing_test_stacks();
-
-    return jpp_done();
 }
 
 
@@ -179,38 +175,38 @@ jpp_passing_test_stacks(void)
 }
 
 
-/* Those of the letters p, u, v, x; again, and without memory. */
-
-static void
-jpp_passing_test_marks(jpp_profile_t *profile)
+int
+main(void)
 {
-    size_t               i, k;
-    jpp_function_t      *function;
-    static const char   *const files[26] = {
-        ['p' - 'a'] = "passes memory on",
-        ['v' - 'a'] = "passes memory on, "
-                      "between ngx_pool_cleanup_file and ngx_create_pool",
-        ['x' - 'a'] = "between ngx_pool_delete_file and ngx_array_create"
-    };
+    char    *name;
+    size_t   i;
 
-    for (k = 1; k <= 2; k++) {
-        profile->arena->fail_at = profile->arena->n_calls + k;
-        jpp_ok(!jpp_passing_mark(profile), "no memory, no marks (%zu)", k);
+    for (i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
+        jpp_is_u64(jpp_passing(passing[i]), JPP_PASSING_YES, "%s", passing[i]);
     }
 
-    profile->arena->fail_at = 0;
-
-    for (k = 0; k < 2; k++) {
-        jpp_ok(jpp_passing_mark(profile), "marks");
-
-        for (i = 0; i < 24; i++) {
-            function = jpp_profile_function_at(profile, (uint32_t) i + 1);
-
-            if (i != 'w' - 'a') {
-                jpp_is_str(jpp_profile_str(profile, function->file).data,
-                           files[i] != NULL ? files[i] : "", "of %c",
-                           (int) ('a' + i));
-            }
-        }
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        jpp_is_u64(jpp_passing(others[i]), JPP_PASSING_NOT, "\"%s\" is not",
+                   others[i]);
     }
+
+    for (i = 0; i < sizeof(unnamed) / sizeof(unnamed[0]); i++) {
+        jpp_is_u64(jpp_passing(unnamed[i]), JPP_PASSING_UNNAMED, "%s",
+                   unnamed[i]);
+    }
+
+    /* as long as a name may be, for whatever a star makes of it */
+
+    name = malloc(JPP_MAX_SYMBOL_NAME + 1);
+    memset(name, 'a', JPP_MAX_SYMBOL_NAME);
+    memcpy(name, "CRYPTO_", 7);
+    memcpy(name + JPP_MAX_SYMBOL_NAME - 5, "alloc", 6);
+    jpp_is_u64(jpp_passing(name), JPP_PASSING_YES, "a long name");
+    name[strlen(name) - 1] = 'x';
+    jpp_is_u64(jpp_passing(name), JPP_PASSING_NOT, "another");
+    free(name);
+
+    jpp_passing_test_stacks();
+
+    return jpp_done();
 }

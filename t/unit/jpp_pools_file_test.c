@@ -22,43 +22,15 @@
 #define JPP_CAP  (64 << 20)
 
 
-static void jpp_pools_test_back(void);
-static void jpp_pools_test_cut(void);
-static void jpp_pools_test_other(void);
-static void jpp_pools_test_invalid(void);
-static void jpp_pools_test_flipped(void);
-static void jpp_pools_test_save(void);
-static void jpp_pools_test_memory(void);
-static bool jpp_pools_same(const jpp_vec_t *a, const jpp_vec_t *b);
-
-
 static jpp_arena_t  arena;
 static jpp_pools_t  table;
 static jpp_vec_t   *bytes;
 
 
-int
-main(void)
+static bool
+jpp_pools_same(const jpp_vec_t *a, const jpp_vec_t *b)
 {
-    jpp_arena_init(&arena, JPP_CAP);
-
-    (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
-
-    jpp_ok(jpp_test_fill(&table), "a table");
-
-    bytes = jpp_test_bytes(&arena, &table);
-
-    jpp_pools_test_back();
-    jpp_pools_test_cut();
-    jpp_pools_test_other();
-    jpp_pools_test_invalid();
-    jpp_pools_test_flipped();
-    jpp_pools_test_save();
-    jpp_pools_test_memory();
-
-    jpp_arena_destroy(&arena);
-
-    return jpp_done();
+    return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
 }
 
 
@@ -344,8 +316,26 @@ jpp_pools_test_memory(void)
 }
 
 
-static bool
-jpp_pools_same(const jpp_vec_t *a, const jpp_vec_t *b)
+int
+main(void)
 {
-    return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
+    jpp_arena_init(&arena, JPP_CAP);
+
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
+
+    jpp_ok(jpp_test_fill(&table), "a table");
+
+    bytes = jpp_test_bytes(&arena, &table);
+
+    jpp_pools_test_back();
+    jpp_pools_test_cut();
+    jpp_pools_test_other();
+    jpp_pools_test_invalid();
+    jpp_pools_test_flipped();
+    jpp_pools_test_save();
+    jpp_pools_test_memory();
+
+    jpp_arena_destroy(&arena);
+
+    return jpp_done();
 }

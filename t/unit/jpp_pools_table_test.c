@@ -11,33 +11,6 @@
 #define JPP_CAP  (64 << 20)
 
 
-static void jpp_pools_test_names(void);
-static void jpp_pools_test_many_names(void);
-static void jpp_pools_test_many_owners(void);
-static void jpp_pools_test_many_rows(void);
-static void jpp_pools_test_units(void);
-static void jpp_pools_test_sums(void);
-static void jpp_pools_test_parked(void);
-static void jpp_pools_test_memory(void);
-static uint64_t jpp_pools_bytes(const jpp_pools_t *table);
-
-
-int
-main(void)
-{
-    jpp_pools_test_names();
-    jpp_pools_test_many_names();
-    jpp_pools_test_many_owners();
-    jpp_pools_test_many_rows();
-    jpp_pools_test_units();
-    jpp_pools_test_sums();
-    jpp_pools_test_parked();
-    jpp_pools_test_memory();
-
-    return jpp_done();
-}
-
-
 static void
 jpp_pools_test_names(void)
 {
@@ -74,6 +47,23 @@ jpp_pools_test_names(void)
     jpp_is_u64(a, b, "a longer one is cut");
 
     jpp_arena_destroy(&arena);
+}
+
+
+static uint64_t
+jpp_pools_bytes(const jpp_pools_t *table)
+{
+    size_t                  i;
+    uint64_t                sum;
+    const jpp_pools_row_t  *rows;
+
+    rows = jpp_vec_items(table->rows, jpp_pools_row_t);
+
+    for (i = 0, sum = 0; i < jpp_vec_count(table->rows, jpp_pools_row_t); i++) {
+        sum += rows[i].bytes;
+    }
+
+    return sum;
 }
 
 
@@ -422,18 +412,17 @@ jpp_pools_test_memory(void)
 }
 
 
-static uint64_t
-jpp_pools_bytes(const jpp_pools_t *table)
+int
+main(void)
 {
-    size_t                  i;
-    uint64_t                sum;
-    const jpp_pools_row_t  *rows;
+    jpp_pools_test_names();
+    jpp_pools_test_many_names();
+    jpp_pools_test_many_owners();
+    jpp_pools_test_many_rows();
+    jpp_pools_test_units();
+    jpp_pools_test_sums();
+    jpp_pools_test_parked();
+    jpp_pools_test_memory();
 
-    rows = jpp_vec_items(table->rows, jpp_pools_row_t);
-
-    for (i = 0, sum = 0; i < jpp_vec_count(table->rows, jpp_pools_row_t); i++) {
-        sum += rows[i].bytes;
-    }
-
-    return sum;
+    return jpp_done();
 }

@@ -15,24 +15,6 @@
 #define JPP_CAP  ((size_t) 256 << 20)
 
 
-static void jpp_pools_test_folded(void);
-static void jpp_pools_test_kinds(void);
-static void jpp_pools_test_contract(void);
-static void jpp_pools_test_origin(void);
-static void jpp_pools_test_difference(void);
-static void jpp_pools_test_names(void);
-static void jpp_pools_test_top(void);
-static void jpp_pools_test_comments(void);
-static void jpp_pools_test_partial(void);
-static void jpp_pools_test_cut(void);
-static void jpp_pools_test_formats(void);
-static void jpp_pools_test_memory(void);
-static void jpp_pools_start(void);
-static void jpp_pools_capture(const jpp_pools_t *table);
-static jpp_code_t jpp_pools_report(const char *args, jpp_err_t *err);
-static const char *jpp_pools_text(const char *args);
-
-
 static jpp_arena_t    arena;
 static jpp_pools_t    table;
 static jpp_capture_t  captures[4];
@@ -41,23 +23,64 @@ static jpp_err_t     *errors;
 static jpp_vec_t     *out;
 
 
-int
-main(void)
+static void
+jpp_pools_start(void)
 {
-    jpp_pools_test_folded();
-    jpp_pools_test_kinds();
-    jpp_pools_test_contract();
-    jpp_pools_test_origin();
-    jpp_pools_test_difference();
-    jpp_pools_test_names();
-    jpp_pools_test_top();
-    jpp_pools_test_comments();
-    jpp_pools_test_partial();
-    jpp_pools_test_cut();
-    jpp_pools_test_formats();
-    jpp_pools_test_memory();
+    jpp_arena_init(&arena, JPP_CAP);
+    memset(captures, 0, sizeof(captures));
+    n_captures = 0;
 
-    return jpp_done();
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
+}
+
+
+static void
+jpp_pools_capture(const jpp_pools_t *from)
+{
+    jpp_vec_t  *bytes;
+
+    bytes = jpp_test_bytes(&arena, from);
+
+    captures[n_captures].data = (char *) bytes->data;
+    captures[n_captures].len = bytes->len;
+    n_captures++;
+}
+
+
+static jpp_code_t
+jpp_pools_report(const char *args, jpp_err_t *err)
+{
+    jpp_report_options_t  options;
+
+    memset(err, 0, sizeof(jpp_err_t));
+
+    jpp_report_options_init(&options);
+
+    options.reader = &jpp_reader_pools;
+    options.time_nanos = 1;
+    options.errors = errors;
+
+    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_pools.types);
+
+    if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
+        return err->code;
+    }
+
+    return jpp_test_report_into(&out, &arena, captures, n_captures, &options,
+                                err);
+}
+
+
+static const char *
+jpp_pools_text(const char *args)
+{
+    jpp_err_t  err;
+
+    jpp_is_u64(jpp_pools_report(args, &err), JPP_OK, "%s: %s", args, err.text);
+
+    (void) jpp_vec_push(out, 1);
+
+    return (char *) out->data;
 }
 
 
@@ -678,62 +701,21 @@ jpp_pools_test_memory(void)
 }
 
 
-static void
-jpp_pools_start(void)
+int
+main(void)
 {
-    jpp_arena_init(&arena, JPP_CAP);
-    memset(captures, 0, sizeof(captures));
-    n_captures = 0;
+    jpp_pools_test_folded();
+    jpp_pools_test_kinds();
+    jpp_pools_test_contract();
+    jpp_pools_test_origin();
+    jpp_pools_test_difference();
+    jpp_pools_test_names();
+    jpp_pools_test_top();
+    jpp_pools_test_comments();
+    jpp_pools_test_partial();
+    jpp_pools_test_cut();
+    jpp_pools_test_formats();
+    jpp_pools_test_memory();
 
-    (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
-}
-
-
-static void
-jpp_pools_capture(const jpp_pools_t *from)
-{
-    jpp_vec_t  *bytes;
-
-    bytes = jpp_test_bytes(&arena, from);
-
-    captures[n_captures].data = (char *) bytes->data;
-    captures[n_captures].len = bytes->len;
-    n_captures++;
-}
-
-
-static jpp_code_t
-jpp_pools_report(const char *args, jpp_err_t *err)
-{
-    jpp_report_options_t  options;
-
-    memset(err, 0, sizeof(jpp_err_t));
-
-    jpp_report_options_init(&options);
-
-    options.reader = &jpp_reader_pools;
-    options.time_nanos = 1;
-    options.errors = errors;
-
-    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_pools.types);
-
-    if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
-        return err->code;
-    }
-
-    return jpp_test_report_into(&out, &arena, captures, n_captures, &options,
-                                err);
-}
-
-
-static const char *
-jpp_pools_text(const char *args)
-{
-    jpp_err_t  err;
-
-    jpp_is_u64(jpp_pools_report(args, &err), JPP_OK, "%s: %s", args, err.text);
-
-    (void) jpp_vec_push(out, 1);
-
-    return (char *) out->data;
+    return jpp_done();
 }

@@ -14,19 +14,6 @@ typedef struct {
 } jpp_problem_case_t;
 
 
-static void jpp_test_rows(void);
-static void jpp_test_form(void);
-static void jpp_test_order(void);
-static void jpp_test_explain(void);
-static void jpp_test_hooks(void);
-static void jpp_test_sampler(void);
-static void jpp_test_silent(void);
-static void jpp_test_names(void);
-static void jpp_test_evil(void);
-static void jpp_test_numbers(void);
-static unsigned jpp_problem_misshapen(const jpp_problem_t *problem);
-
-
 #define jpp_option(name)  offsetof(jpp_jemalloc_t, name)
 
 #define JPP_UNIT                                                              \
@@ -130,21 +117,43 @@ static const jpp_problem_case_t  cases[] = {
 };
 
 
-int
-main(void)
-{
-    jpp_test_rows();
-    jpp_test_form();
-    jpp_test_order();
-    jpp_test_explain();
-    jpp_test_hooks();
-    jpp_test_sampler();
-    jpp_test_silent();
-    jpp_test_names();
-    jpp_test_evil();
-    jpp_test_numbers();
+/* "WHAT: WHY. CURE" reads as sentences; nothing is cut, nothing unexpanded. */
 
-    return jpp_done();
+static unsigned
+jpp_problem_misshapen(const jpp_problem_t *problem)
+{
+    char         text[1280];
+    size_t       len;
+    const char  *c;
+
+    (void) snprintf(text, sizeof(text), "%s: %s. %s", problem->what,
+                    problem->why, problem->cure);
+
+    for (c = text; *c != '\0'; c++) {
+        if (*c == '%' || *c >= 0x7f
+            || (*c < 0x20 && (*c != '\n'
+                              || c < text + strlen(problem->what)
+                                     + strlen(problem->why) + 4)))
+        {
+            jpp_diag("%s: byte 0x%02x in %s", problem->id, *c, text);
+            return 1;
+        }
+    }
+
+    len = strlen(problem->cure);
+
+    if (strlen(problem->what) >= sizeof(problem->what) - 1
+        || strlen(problem->why) >= sizeof(problem->why) - 1
+        || len >= sizeof(problem->cure) - 1
+        || strchr(".:", problem->what[strlen(problem->what) - 1]) != NULL
+        || strchr(".:", problem->why[strlen(problem->why) - 1]) != NULL
+        || strchr(".;", problem->cure[len - 1]) == NULL)
+    {
+        jpp_diag("%s: %s", problem->id, text);
+        return 1;
+    }
+
+    return 0;
 }
 
 
@@ -216,46 +225,6 @@ jpp_test_form(void)
     }
 
     jpp_is_u64(misshapen, 0, "texts of full length are whole");
-}
-
-
-/* "WHAT: WHY. CURE" reads as sentences; nothing is cut, nothing unexpanded. */
-
-static unsigned
-jpp_problem_misshapen(const jpp_problem_t *problem)
-{
-    char         text[1280];
-    size_t       len;
-    const char  *c;
-
-    (void) snprintf(text, sizeof(text), "%s: %s. %s", problem->what,
-                    problem->why, problem->cure);
-
-    for (c = text; *c != '\0'; c++) {
-        if (*c == '%' || *c >= 0x7f
-            || (*c < 0x20 && (*c != '\n'
-                              || c < text + strlen(problem->what)
-                                     + strlen(problem->why) + 4)))
-        {
-            jpp_diag("%s: byte 0x%02x in %s", problem->id, *c, text);
-            return 1;
-        }
-    }
-
-    len = strlen(problem->cure);
-
-    if (strlen(problem->what) >= sizeof(problem->what) - 1
-        || strlen(problem->why) >= sizeof(problem->why) - 1
-        || len >= sizeof(problem->cure) - 1
-        || strchr(".:", problem->what[strlen(problem->what) - 1]) != NULL
-        || strchr(".:", problem->why[strlen(problem->why) - 1]) != NULL
-        || strchr(".;", problem->cure[len - 1]) == NULL)
-    {
-        jpp_diag("%s: %s", problem->id, text);
-        return 1;
-    }
-
-    return 0;
 }
 
 
@@ -523,4 +492,22 @@ jpp_test_numbers(void)
     jpp_is_str(jpp_problems_rate(14, text), "16.0 KiB", "14");
     jpp_is_str(jpp_problems_rate(63, text), "8.0 EiB", "63");
     jpp_is_str(jpp_problems_rate(64, text), "8.0 EiB", "64, which is none");
+}
+
+
+int
+main(void)
+{
+    jpp_test_rows();
+    jpp_test_form();
+    jpp_test_order();
+    jpp_test_explain();
+    jpp_test_hooks();
+    jpp_test_sampler();
+    jpp_test_silent();
+    jpp_test_names();
+    jpp_test_evil();
+    jpp_test_numbers();
+
+    return jpp_done();
 }

@@ -16,14 +16,6 @@
 #define JPP_TEST_MIB  (1024 * 1024)
 
 
-static void jpp_process_test_parse(void);
-static void jpp_process_test_say(void);
-static void jpp_process_test_read(void);
-static void jpp_process_test_anon(void);
-static bool jpp_process_becomes(int64_t pid, char state,
-    jpp_process_t *process);
-
-
 #define JPP_TEST_LINE                                                         \
     "4711 (a ) b\n) S 1 4711 4711 0 -1 4194560 120 0 3 0 250 150 0 0 20 0 2 " \
     "0 987654 1000 10 18446744073709551615 1 1 0"
@@ -31,18 +23,6 @@ static bool jpp_process_becomes(int64_t pid, char state,
 
 #define JPP_TEST_LONG                                                         \
     "1 (a) S 1 1 1 0 -1 0 0 0 0 0 18446744073709551615 0 0 0 20 0 2 0 1 "
-
-
-int
-main(void)
-{
-    jpp_process_test_parse();
-    jpp_process_test_say();
-    jpp_process_test_read();
-    jpp_process_test_anon();
-
-    return jpp_done();
-}
 
 
 static void
@@ -164,6 +144,26 @@ jpp_process_test_say(void)
 }
 
 
+/* At most ten seconds, for machines that are slow. */
+
+static bool
+jpp_process_becomes(int64_t pid, char state, jpp_process_t *process)
+{
+    int  i;
+
+    for (i = 0; i < 1000; i++) {
+
+        if (jpp_process_read(pid, process) && process->state == state) {
+            return true;
+        }
+
+        (void) usleep(10000);
+    }
+
+    return false;
+}
+
+
 static void
 jpp_process_test_read(void)
 {
@@ -229,21 +229,13 @@ jpp_process_test_anon(void)
 }
 
 
-/* At most ten seconds, for machines that are slow. */
-
-static bool
-jpp_process_becomes(int64_t pid, char state, jpp_process_t *process)
+int
+main(void)
 {
-    int  i;
+    jpp_process_test_parse();
+    jpp_process_test_say();
+    jpp_process_test_read();
+    jpp_process_test_anon();
 
-    for (i = 0; i < 1000; i++) {
-
-        if (jpp_process_read(pid, process) && process->state == state) {
-            return true;
-        }
-
-        (void) usleep(10000);
-    }
-
-    return false;
+    return jpp_done();
 }

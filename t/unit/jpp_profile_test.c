@@ -9,58 +9,12 @@
 #define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
 
 
-static uint32_t jpp_string(jpp_profile_t *profile, const char *s);
-static bool jpp_add(jpp_profile_t *profile, uint32_t set, const uint32_t *ids,
-    uint32_t depth, int64_t objects, int64_t bytes);
-static bool jpp_script(jpp_profile_t *profile, jpp_arena_t *arena);
-static void jpp_test_init(void);
-static void jpp_test_strings(void);
-static void jpp_test_comments(void);
-static void jpp_test_mappings(void);
-static void jpp_test_keys(void);
-static void jpp_test_labels(void);
-static void jpp_test_label_sets(void);
-static void jpp_test_stacks(void);
-static void jpp_test_values(void);
-static void jpp_test_baseline(void);
-static void jpp_test_counts(void);
-static void jpp_test_utf8(void);
-static void jpp_test_many(void);
-static void jpp_test_types(void);
-static void jpp_test_add_i64(void);
-static void jpp_test_fail_at(void);
-
-
 static const jpp_value_type_t  jpp_types[] = {
     { "alloc_objects", "count", true, 0, 0 },
     { "alloc_space", "bytes", true, 0, 0 },
     { "inuse_objects", "count", false, 1, 2 },
     { "inuse_space", "bytes", false, 1, 2 }
 };
-
-
-int
-main(void)
-{
-    jpp_test_init();
-    jpp_test_strings();
-    jpp_test_comments();
-    jpp_test_mappings();
-    jpp_test_keys();
-    jpp_test_labels();
-    jpp_test_label_sets();
-    jpp_test_stacks();
-    jpp_test_values();
-    jpp_test_baseline();
-    jpp_test_counts();
-    jpp_test_utf8();
-    jpp_test_many();
-    jpp_test_types();
-    jpp_test_add_i64();
-    jpp_test_fail_at();
-
-    return jpp_done();
-}
 
 
 static uint32_t
@@ -853,4 +807,28 @@ jpp_test_fail_at(void)
     }
 
     jpp_is_u64(wrong, 0, "each of %" PRIu64 " requests failed once", n_calls);
+}
+
+
+int
+main(void)
+{
+    jpp_test_init();
+    jpp_test_strings();
+    jpp_test_comments();
+    jpp_test_mappings();
+    jpp_test_keys();
+    jpp_test_labels();
+    jpp_test_label_sets();
+    jpp_test_stacks();
+    jpp_test_values();
+    jpp_test_baseline();
+    jpp_test_counts();
+    jpp_test_utf8();
+    jpp_test_many();
+    jpp_test_types();
+    jpp_test_add_i64();
+    jpp_test_fail_at();
+
+    return jpp_done();
 }

@@ -5,20 +5,45 @@
 #include "jpp_test.h"
 
 
-static void jpp_test_pairs(void);
-static void jpp_test_limits(void);
-static void jpp_test_numbers(void);
-static const char *jpp_query_text(const char *text, size_t len);
+/* The pairs as "[key|value][key|value]". */
 
-
-int
-main(void)
+static const char *
+jpp_query_text(const char *text, size_t len)
 {
-    jpp_test_pairs();
-    jpp_test_limits();
-    jpp_test_numbers();
+    char         *copy;
+    size_t        n;
+    jpp_err_t     err;
+    jpp_query_t   query;
 
-    return jpp_done();
+    static char  out[4096];
+
+    /* with nothing behind it, so that a sanitizer sees a read beyond its end */
+
+    copy = malloc(len != 0 ? len : 1);
+
+    if (len != 0) {
+        memcpy(copy, text, len);
+    }
+
+    n = 0;
+    out[0] = '\0';
+
+    if (jpp_query_init(&query, text != NULL ? copy : NULL, len, &err)
+        != JPP_OK)
+    {
+        free(copy);
+        return err.text[0] != '\0' ? "refused" : "refused silently";
+    }
+
+    while (jpp_query_next(&query)) {
+        n += (size_t) snprintf(out + n, sizeof(out) - n, "[%.*s|%.*s]",
+                               (int) query.key_len, query.key,
+                               (int) query.value_len, query.value);
+    }
+
+    free(copy);
+
+    return out;
 }
 
 
@@ -137,43 +162,12 @@ jpp_test_numbers(void)
 }
 
 
-/* The pairs as "[key|value][key|value]". */
-
-static const char *
-jpp_query_text(const char *text, size_t len)
+int
+main(void)
 {
-    char         *copy;
-    size_t        n;
-    jpp_err_t     err;
-    jpp_query_t   query;
+    jpp_test_pairs();
+    jpp_test_limits();
+    jpp_test_numbers();
 
-    static char  out[4096];
-
-    /* with nothing behind it, so that a sanitizer sees a read beyond its end */
-
-    copy = malloc(len != 0 ? len : 1);
-
-    if (len != 0) {
-        memcpy(copy, text, len);
-    }
-
-    n = 0;
-    out[0] = '\0';
-
-    if (jpp_query_init(&query, text != NULL ? copy : NULL, len, &err)
-        != JPP_OK)
-    {
-        free(copy);
-        return err.text[0] != '\0' ? "refused" : "refused silently";
-    }
-
-    while (jpp_query_next(&query)) {
-        n += (size_t) snprintf(out + n, sizeof(out) - n, "[%.*s|%.*s]",
-                               (int) query.key_len, query.key,
-                               (int) query.value_len, query.value);
-    }
-
-    free(copy);
-
-    return out;
+    return jpp_done();
 }

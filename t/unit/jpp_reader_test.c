@@ -21,32 +21,114 @@ typedef struct {
 } jpp_reader_case_t;
 
 
-static void jpp_reader_test_formats(void);
-static void jpp_reader_test_contract(void);
-static void jpp_reader_test_heap_only(void);
-static void jpp_reader_test_merge(void);
-static void jpp_reader_test_memory(void);
-static void jpp_reader_test_prefers(void);
-static void jpp_reader_test_shown(const char *name, const char *args,
-    const char *prefers, const char *expected);
-static jpp_code_t jpp_reader_report(jpp_vec_t **out, jpp_arena_t *arena,
-    const char *args, const char *data, jpp_err_t *err);
-static jpp_code_t jpp_names_open(jpp_dump_t *dump, jpp_profile_t *profile,
-    const char *data, size_t len, const char *tail, jpp_err_t *err);
-static jpp_code_t jpp_names_read(jpp_profile_t *profile,
-    const jpp_dump_t *dump, const jpp_read_options_t *options,
-    jpp_err_t *err);
-static bool jpp_names_stack(jpp_profile_t *profile, uint32_t labels,
-    const char *p, const char *end);
-static void jpp_names_describe(jpp_profile_t *profile);
-static const char *jpp_names_word(const void *ctx, uint32_t i);
-
-
 static const jpp_value_type_t  jpp_names_types[] = {
     { "held_bytes", "bytes", false, 0, 0 }
 };
 
+
+static const char *
+jpp_names_word(const void *ctx, uint32_t i)
+{
+    (void) ctx;
+
+    return i == 0 ? jpp_names_types[0].type : NULL;
+}
+
+
 static const jpp_words_t  jpp_names_words = { jpp_names_word, NULL, 0 };
+
+
+static jpp_code_t
+jpp_names_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
+    size_t len, const char *tail, jpp_err_t *err)
+{
+    (void) profile;
+    (void) tail;
+    (void) err;
+
+    dump->data = data;
+    dump->len = len;
+    dump->samples = data;
+    dump->end = data + len;
+
+    return JPP_OK;
+}
+
+
+static bool
+jpp_names_stack(jpp_profile_t *profile, uint32_t labels, const char *p,
+    const char *end)
+{
+    uint8_t     *pos;
+    uint32_t     n, ids[JPP_READER_NAMES];
+    const char  *name;
+
+    for (n = 0, name = p; p <= end; p++) {
+
+        if (p != end && *p != ';') {
+            continue;
+        }
+
+        ids[n] = jpp_profile_frame(profile, 0, name, (size_t) (p - name));
+
+        if (ids[n++] == 0) {
+            return false;
+        }
+
+        name = p + 1;
+    }
+
+    pos = jpp_profile_begin(profile, labels, n);
+    if (pos == NULL) {
+        return false;
+    }
+
+    while (n > 0) {
+        pos = jpp_profile_push(pos, ids[--n]);
+    }
+
+    jpp_profile_end(profile, pos);
+
+    return true;
+}
+
+
+static jpp_code_t
+jpp_names_read(jpp_profile_t *profile, const jpp_dump_t *dump,
+    const jpp_read_options_t *options, jpp_err_t *err)
+{
+    int64_t      values[JPP_MAX_COLUMNS] = { 0 };
+    const char  *p, *blank, *end;
+
+    for (p = dump->samples; p < dump->end; p = end + 1) {
+
+        blank = strchr(p, ' ');
+        end = strchr(p, '\n');
+
+        values[0] = strtoll(blank + 1, NULL, 10);
+
+        if (options->is_base) {
+            values[0] = -values[0];
+            profile->is_difference = true;
+        }
+
+        if (!jpp_names_stack(profile, options->labels, p, blank)
+            || !jpp_profile_commit(profile, values))
+        {
+            return jpp_err_memory(err);
+        }
+    }
+
+    return JPP_OK;
+}
+
+
+static void
+jpp_names_describe(jpp_profile_t *profile)
+{
+    jpp_profile_comment(profile, "counted, not sampled");
+}
+
 
 static const jpp_reader_t  jpp_reader_names = {
     .name = "names",
@@ -63,17 +145,29 @@ static const jpp_reader_t  jpp_reader_names = {
 };
 
 
-int
-main(void)
+static jpp_code_t
+jpp_reader_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
+    const char *data, jpp_err_t *err)
 {
-    jpp_reader_test_formats();
-    jpp_reader_test_contract();
-    jpp_reader_test_heap_only();
-    jpp_reader_test_merge();
-    jpp_reader_test_memory();
-    jpp_reader_test_prefers();
+    jpp_capture_t         capture;
+    jpp_report_options_t  options;
 
-    return jpp_done();
+    jpp_report_options_init(&options);
+
+    options.reader = &jpp_reader_names;
+    options.time_nanos = 1;
+
+    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_names.types);
+
+    if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
+        return err->code;
+    }
+
+    memset(&capture, 0, sizeof(capture));
+    capture.data = data;
+    capture.len = strlen(data);
+
+    return jpp_test_report_into(out, arena, &capture, 1, &options, err);
 }
 
 
@@ -263,24 +357,6 @@ jpp_reader_test_memory(void)
 }
 
 
-/* The type of a resource is shown where the profile has it. */
-
-static void
-jpp_reader_test_prefers(void)
-{
-    jpp_reader_test_shown("accum-530.heap", "format=top", "alloc_space",
-                          "alloc_space: ");
-    jpp_reader_test_shown("accum-530.heap", "format=top", NULL,
-                          "inuse_space: ");
-    jpp_reader_test_shown("accum-530.heap", "format=top&type=inuse_objects",
-                          "alloc_space", "inuse_objects: ");
-    jpp_reader_test_shown("nginx-530.heap", "format=top", "alloc_space",
-                          "inuse_space: ");
-    jpp_reader_test_shown("nginx-530.heap", "format=top", "no such type",
-                          "inuse_space: ");
-}
-
-
 static void
 jpp_reader_test_shown(const char *name, const char *args, const char *prefers,
     const char *expected)
@@ -315,128 +391,33 @@ jpp_reader_test_shown(const char *name, const char *args, const char *prefers,
 }
 
 
-static jpp_code_t
-jpp_reader_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
-    const char *data, jpp_err_t *err)
-{
-    jpp_capture_t         capture;
-    jpp_report_options_t  options;
-
-    jpp_report_options_init(&options);
-
-    options.reader = &jpp_reader_names;
-    options.time_nanos = 1;
-
-    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_names.types);
-
-    if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
-        return err->code;
-    }
-
-    memset(&capture, 0, sizeof(capture));
-    capture.data = data;
-    capture.len = strlen(data);
-
-    return jpp_test_report_into(out, arena, &capture, 1, &options, err);
-}
-
-
-static jpp_code_t
-jpp_names_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
-    size_t len, const char *tail, jpp_err_t *err)
-{
-    (void) profile;
-    (void) tail;
-    (void) err;
-
-    dump->data = data;
-    dump->len = len;
-    dump->samples = data;
-    dump->end = data + len;
-
-    return JPP_OK;
-}
-
-
-static jpp_code_t
-jpp_names_read(jpp_profile_t *profile, const jpp_dump_t *dump,
-    const jpp_read_options_t *options, jpp_err_t *err)
-{
-    int64_t      values[JPP_MAX_COLUMNS] = { 0 };
-    const char  *p, *blank, *end;
-
-    for (p = dump->samples; p < dump->end; p = end + 1) {
-
-        blank = strchr(p, ' ');
-        end = strchr(p, '\n');
-
-        values[0] = strtoll(blank + 1, NULL, 10);
-
-        if (options->is_base) {
-            values[0] = -values[0];
-            profile->is_difference = true;
-        }
-
-        if (!jpp_names_stack(profile, options->labels, p, blank)
-            || !jpp_profile_commit(profile, values))
-        {
-            return jpp_err_memory(err);
-        }
-    }
-
-    return JPP_OK;
-}
-
-
-static bool
-jpp_names_stack(jpp_profile_t *profile, uint32_t labels, const char *p,
-    const char *end)
-{
-    uint8_t     *pos;
-    uint32_t     n, ids[JPP_READER_NAMES];
-    const char  *name;
-
-    for (n = 0, name = p; p <= end; p++) {
-
-        if (p != end && *p != ';') {
-            continue;
-        }
-
-        ids[n] = jpp_profile_frame(profile, 0, name, (size_t) (p - name));
-
-        if (ids[n++] == 0) {
-            return false;
-        }
-
-        name = p + 1;
-    }
-
-    pos = jpp_profile_begin(profile, labels, n);
-    if (pos == NULL) {
-        return false;
-    }
-
-    while (n > 0) {
-        pos = jpp_profile_push(pos, ids[--n]);
-    }
-
-    jpp_profile_end(profile, pos);
-
-    return true;
-}
-
+/* The type of a resource is shown where the profile has it. */
 
 static void
-jpp_names_describe(jpp_profile_t *profile)
+jpp_reader_test_prefers(void)
 {
-    jpp_profile_comment(profile, "counted, not sampled");
+    jpp_reader_test_shown("accum-530.heap", "format=top", "alloc_space",
+                          "alloc_space: ");
+    jpp_reader_test_shown("accum-530.heap", "format=top", NULL,
+                          "inuse_space: ");
+    jpp_reader_test_shown("accum-530.heap", "format=top&type=inuse_objects",
+                          "alloc_space", "inuse_objects: ");
+    jpp_reader_test_shown("nginx-530.heap", "format=top", "alloc_space",
+                          "inuse_space: ");
+    jpp_reader_test_shown("nginx-530.heap", "format=top", "no such type",
+                          "inuse_space: ");
 }
 
 
-static const char *
-jpp_names_word(const void *ctx, uint32_t i)
+int
+main(void)
 {
-    (void) ctx;
+    jpp_reader_test_formats();
+    jpp_reader_test_contract();
+    jpp_reader_test_heap_only();
+    jpp_reader_test_merge();
+    jpp_reader_test_memory();
+    jpp_reader_test_prefers();
 
-    return i == 0 ? jpp_names_types[0].type : NULL;
+    return jpp_done();
 }

@@ -3,11 +3,20 @@
 #include "jpp_test.h"
 
 
-static void jpp_recent_test_at(uint64_t now, uint64_t longest, uint64_t slow,
-    const char *what);
-
-
 static jpp_recent_t  jpp_recent;
+
+
+static void
+jpp_recent_test_at(uint64_t now, uint64_t longest, uint64_t slow,
+    const char *what)
+{
+    jpp_minute_t  minute;
+
+    jpp_recent_read(&jpp_recent, now, &minute);
+
+    jpp_is_u64(minute.longest, longest, "%s: the longest", what);
+    jpp_is_u64(minute.slow, slow, "and all of the slow ones");
+}
 
 
 int
@@ -37,17 +46,4 @@ main(void)
     jpp_recent_test_at(4000000, 0, 0, "a clock that went back");
 
     return jpp_done();
-}
-
-
-static void
-jpp_recent_test_at(uint64_t now, uint64_t longest, uint64_t slow,
-    const char *what)
-{
-    jpp_minute_t  minute;
-
-    jpp_recent_read(&jpp_recent, now, &minute);
-
-    jpp_is_u64(minute.longest, longest, "%s: the longest", what);
-    jpp_is_u64(minute.slow, slow, "and all of the slow ones");
 }

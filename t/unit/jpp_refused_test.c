@@ -28,59 +28,9 @@
 enum { SYMTAB = 1, STRTAB, SHSTRTAB, SECTIONS };
 
 
-static void jpp_refused_test_budget(void);
-static void jpp_refused_test_many(void);
-static void jpp_refused_test_damaged(void);
-static void jpp_refused_test_room(void);
-static void jpp_refused_test_rows(void);
-
-static void jpp_test_begin(void);
-static void jpp_test_end(void);
-static const char *jpp_test_ask(const char *name, size_t cap,
-    uint64_t misses, uint64_t opened, const char *what);
-static bool jpp_test_many(const char *name, uint32_t n);
-
-
 static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
 
 static jpp_symbols_t    symbols;
-
-
-int
-main(void)
-{
-    if (mkdtemp(jpp_test_dir) == NULL) {
-        return 1;
-    }
-
-    (void) atexit(jpp_test_remove);
-
-    if (!jpp_ok(jpp_test_many("few.so", 1000)
-                && jpp_test_many("fits.so", 400000)
-                && jpp_test_many("many.so", 520000)
-                && jpp_test_many("most.so", 1200000)
-                && jpp_test_many("damaged.so", 10)
-                && jpp_test_sh("printf x | dd of=damaged.so bs=1 seek=%d"
-                               " conv=notrunc 2>/dev/null",
-                               JPP_TEST_TEXT + 10 * 24 + 24 + 10 * 9),
-                "files to read"))
-    {
-        return jpp_done();
-    }
-
-    jpp_refused_test_budget();
-
-    /* what has just changed is not remembered */
-
-    (void) sleep(4);
-
-    jpp_refused_test_many();
-    jpp_refused_test_damaged();
-    jpp_refused_test_room();
-    jpp_refused_test_rows();
-
-    return jpp_done();
-}
 
 
 /* What was loaded of the file counts as if it were in the arena. */
@@ -120,6 +70,83 @@ jpp_refused_test_budget(void)
     jpp_is_u64(rc, JPP_OK, "it can be read with %zu MiB", cap >> 20);
 
     (void) close(fd);
+}
+
+
+static void
+jpp_test_begin(void)
+{
+    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+    symbols.debug_root = "/nonexistent";
+}
+
+
+static void
+jpp_test_end(void)
+{
+    jpp_symbols_destroy(&symbols);
+}
+
+
+/*
+ * A report of CAP bytes with a location in the first function of NAME reads
+ * MISSES objects and opens OPENED files; its first comment, or "".
+ */
+
+static const char *
+jpp_test_ask(const char *name, size_t cap, uint64_t misses,
+    uint64_t opened, const char *what)
+{
+    uint64_t        before, opens;
+    jpp_arena_t     arena;
+    struct stat     st;
+    jpp_mapping_t   mapping;
+    jpp_profile_t   profile;
+
+    static char  comment[512];
+
+    jpp_arena_init(&arena, cap);
+    (void) jpp_profile_init(&profile, &arena, types, 1);
+    (void) stat(jpp_test_path(name), &st);
+
+    memset(&mapping, 0, sizeof(jpp_mapping_t));
+
+    mapping.start = JPP_TEST_START;
+    mapping.limit = JPP_TEST_START + 4096;
+    mapping.inode = st.st_ino;
+    mapping.device = (uint64_t) major(st.st_dev) << 32 | minor(st.st_dev);
+    mapping.path = jpp_test_path(name);
+
+    (void) jpp_profile_location(&profile,
+                                jpp_profile_mapping(&profile, &mapping, name),
+                                JPP_TEST_START + 3);
+
+    before = symbols.n_misses;
+    opens = symbols.n_opened;
+
+    jpp_is_u64(jpp_symbolize(&symbols, &profile, NULL), JPP_OK, "%s: %s",
+               name, what);
+    jpp_is_u64(symbols.n_misses - before, misses, "objects read");
+    jpp_is_u64(symbols.n_opened - opens, opened, "files opened");
+
+    comment[0] = '\0';
+
+    if (profile.comments->len != 0) {
+        (void) snprintf(comment, sizeof(comment), "%s",
+                        jpp_profile_str(&profile,
+                                        *jpp_vec_items(profile.comments,
+                                                       uint32_t)).data);
+    }
+
+    jpp_ok((comment[0] == '\0')
+           == (strcmp(jpp_profile_str(&profile,
+                                      jpp_profile_function_at(&profile, 1)
+                                      ->name).data, "f0000001") == 0),
+           "a name, or a comment");
+
+    jpp_arena_destroy(&arena);
+
+    return comment;
 }
 
 
@@ -261,83 +288,6 @@ jpp_refused_test_rows(void)
 }
 
 
-static void
-jpp_test_begin(void)
-{
-    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
-    symbols.debug_root = "/nonexistent";
-}
-
-
-static void
-jpp_test_end(void)
-{
-    jpp_symbols_destroy(&symbols);
-}
-
-
-/*
- * A report of CAP bytes with a location in the first function of NAME reads
- * MISSES objects and opens OPENED files; its first comment, or "".
- */
-
-static const char *
-jpp_test_ask(const char *name, size_t cap, uint64_t misses,
-    uint64_t opened, const char *what)
-{
-    uint64_t        before, opens;
-    jpp_arena_t     arena;
-    struct stat     st;
-    jpp_mapping_t   mapping;
-    jpp_profile_t   profile;
-
-    static char  comment[512];
-
-    jpp_arena_init(&arena, cap);
-    (void) jpp_profile_init(&profile, &arena, types, 1);
-    (void) stat(jpp_test_path(name), &st);
-
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
-
-    mapping.start = JPP_TEST_START;
-    mapping.limit = JPP_TEST_START + 4096;
-    mapping.inode = st.st_ino;
-    mapping.device = (uint64_t) major(st.st_dev) << 32 | minor(st.st_dev);
-    mapping.path = jpp_test_path(name);
-
-    (void) jpp_profile_location(&profile,
-                                jpp_profile_mapping(&profile, &mapping, name),
-                                JPP_TEST_START + 3);
-
-    before = symbols.n_misses;
-    opens = symbols.n_opened;
-
-    jpp_is_u64(jpp_symbolize(&symbols, &profile, NULL), JPP_OK, "%s: %s",
-               name, what);
-    jpp_is_u64(symbols.n_misses - before, misses, "objects read");
-    jpp_is_u64(symbols.n_opened - opens, opened, "files opened");
-
-    comment[0] = '\0';
-
-    if (profile.comments->len != 0) {
-        (void) snprintf(comment, sizeof(comment), "%s",
-                        jpp_profile_str(&profile,
-                                        *jpp_vec_items(profile.comments,
-                                                       uint32_t)).data);
-    }
-
-    jpp_ok((comment[0] == '\0')
-           == (strcmp(jpp_profile_str(&profile,
-                                      jpp_profile_function_at(&profile, 1)
-                                      ->name).data, "f0000001") == 0),
-           "a name, or a comment");
-
-    jpp_arena_destroy(&arena);
-
-    return comment;
-}
-
-
 /*
  * A file of N functions: headers, symbols, their names "f0000001", sections;
  * the code is a hole.
@@ -436,4 +386,41 @@ jpp_test_many(const char *name, uint32_t n)
     free(symbol);
 
     return done;
+}
+
+
+int
+main(void)
+{
+    if (mkdtemp(jpp_test_dir) == NULL) {
+        return 1;
+    }
+
+    (void) atexit(jpp_test_remove);
+
+    if (!jpp_ok(jpp_test_many("few.so", 1000)
+                && jpp_test_many("fits.so", 400000)
+                && jpp_test_many("many.so", 520000)
+                && jpp_test_many("most.so", 1200000)
+                && jpp_test_many("damaged.so", 10)
+                && jpp_test_sh("printf x | dd of=damaged.so bs=1 seek=%d"
+                               " conv=notrunc 2>/dev/null",
+                               JPP_TEST_TEXT + 10 * 24 + 24 + 10 * 9),
+                "files to read"))
+    {
+        return jpp_done();
+    }
+
+    jpp_refused_test_budget();
+
+    /* what has just changed is not remembered */
+
+    (void) sleep(4);
+
+    jpp_refused_test_many();
+    jpp_refused_test_damaged();
+    jpp_refused_test_room();
+    jpp_refused_test_rows();
+
+    return jpp_done();
 }

@@ -27,29 +27,6 @@ typedef enum {
 } jpp_report_bad_t;
 
 
-static void jpp_report_test_golden(void);
-static void jpp_report_test_formats(void);
-static void jpp_report_test_repeat(void);
-static void jpp_report_test_memory(void);
-static void jpp_report_test_writes(void);
-static void jpp_report_test_gzip(void);
-static void jpp_report_test_errors(void);
-static void jpp_report_test_difference(void);
-static void jpp_report_test_jemalloc(void);
-static void jpp_report_test_left_out(void);
-static void jpp_report_test_comments(void);
-static const char *const *jpp_report_comments(void *data,
-    const jpp_profile_t *profile, jpp_arena_t *arena);
-static void jpp_report_test_sources(void);
-static void jpp_report_test_left_out_memory(void);
-static void jpp_report_test_same(const jpp_vec_t *a, const jpp_vec_t *b,
-    const char *what);
-static jpp_capture_t jpp_report_bad(jpp_report_bad_t kind);
-static int jpp_failing_write(void *ctx, const uint8_t *data, size_t len);
-static char *jpp_report_golden(const jpp_vec_t *out);
-static jpp_capture_t jpp_report_capture(const char *name);
-
-
 static const char  *dumps[] = {
     "nginx-530", "nginx-531", "cxx-530", "accum-530", "threads-530",
     "lg0-530", "lg0-531", "static-530", "hand", NULL
@@ -59,24 +36,60 @@ static const char  *dumps[] = {
 static const char  *formats[] = { "text", "folded", "top", NULL };
 
 
-int
-main(void)
-{
-    jpp_report_test_golden();
-    jpp_report_test_formats();
-    jpp_report_test_repeat();
-    jpp_report_test_memory();
-    jpp_report_test_writes();
-    jpp_report_test_gzip();
-    jpp_report_test_errors();
-    jpp_report_test_difference();
-    jpp_report_test_jemalloc();
-    jpp_report_test_left_out();
-    jpp_report_test_comments();
-    jpp_report_test_sources();
-    jpp_report_test_left_out_memory();
+/*
+ * What the contract checker prints, having checked.  The build ids behind the
+ * names of the mappings are left out: they are those of this machine's files.
+ */
 
-    return jpp_done();
+static char *
+jpp_report_golden(const jpp_vec_t *out)
+{
+    char    *text, *from, *to, *quote;
+    FILE    *f;
+    size_t   len;
+
+    f = open_memstream(&text, &len);
+
+    jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_HEAP,
+                                  stdout, f),
+               0, "the contract holds");
+    fclose(f);
+
+    from = strstr(text, "\nmappings:");
+
+    for (to = from; from != NULL && *from != '\0'; /* void */ ) {
+
+        len = strcspn(from + 1, "\n") + 1;
+        quote = memrchr(from, '"', len);
+        memmove(to, from, len);
+
+        to += quote != NULL ? (size_t) (quote + 1 - from) : len;
+        from += len;
+    }
+
+    if (to != NULL) {
+        *to = '\0';
+    }
+
+    return text;
+}
+
+
+static jpp_capture_t
+jpp_report_capture(const char *name)
+{
+    char              file[64];
+    jpp_capture_t     capture;
+    jpp_test_file_t   dump;
+
+    snprintf(file, sizeof(file), "%s.heap", name);
+    dump = jpp_test_file(file);
+
+    memset(&capture, 0, sizeof(capture));
+    capture.data = dump.data;
+    capture.len = dump.len;
+
+    return capture;
 }
 
 
@@ -281,6 +294,20 @@ jpp_report_test_memory(void)
     }
 
     free((char *) (uintptr_t) capture.data);
+}
+
+
+static int
+jpp_failing_write(void *ctx, const uint8_t *data, size_t len)
+{
+    jpp_failing_t  *failing;
+
+    (void) data;
+    (void) len;
+
+    failing = ctx;
+
+    return ++failing->calls == failing->fail_at ? failing->error : 0;
 }
 
 
@@ -583,6 +610,73 @@ jpp_report_test_jemalloc(void)
 }
 
 
+static void
+jpp_report_test_same(const jpp_vec_t *a, const jpp_vec_t *b, const char *what)
+{
+    jpp_ok(a->len > 100, "%s: %zu bytes", what, a->len);
+    jpp_is_u64(a->len, b->len, "the same length");
+    jpp_is_mem(a->data, b->data, a->len < b->len ? a->len : b->len,
+               "the same bytes");
+}
+
+
+/* A capture that shares nearly all of its stacks with "nginx-530". */
+
+static jpp_capture_t
+jpp_report_bad(jpp_report_bad_t kind)
+{
+    char           *maps, *last;
+    size_t          i;
+    jpp_capture_t   capture;
+
+    static const char  section[] = "\nMAPPED_LIBRARIES:";
+
+    capture = jpp_report_capture("nginx-530");
+
+    maps = memmem(capture.data, capture.len, section, sizeof(section) - 1);
+    last = memrchr(capture.data, '@', (size_t) (maps - capture.data));
+
+    switch (kind) {
+
+    case LAST_STACK:
+        *last = 'x';
+        break;
+
+    case CUT:
+        capture.len -= 1;
+        break;
+
+    case EMPTY:
+        capture.len = 0;
+        break;
+
+    case DEEP:
+
+        /* a file of tests has room behind it */
+
+        last++;
+        memmove(last + 4 * JPP_MAX_FRAMES, last,
+                (size_t) (capture.data + capture.len - last));
+        capture.len += 4 * JPP_MAX_FRAMES;
+
+        for (i = 0; i < JPP_MAX_FRAMES; i++) {
+            memcpy(last + 4 * i, " 0x1", 4);
+        }
+
+        break;
+
+    case GZIP:
+        memcpy((char *) (uintptr_t) capture.data, "\x1f\x8b\x08", 3);
+        break;
+
+    case BADS:
+        break;
+    }
+
+    return capture;
+}
+
+
 /*
  * A report that leaves out a capture is the report of the others, to the byte,
  * whatever was wrong with it and wherever it stood.
@@ -658,6 +752,26 @@ jpp_report_test_left_out(void)
 }
 
 
+/* Without DATA, both captures have an error: no memory. */
+
+static const char *const *
+jpp_report_comments(void *data,
+    const jpp_profile_t *profile, jpp_arena_t *arena)
+{
+    const jpp_err_t *errors = data;
+
+    static const char  *wrong[] = { "not what was expected", NULL };
+    static const char  *right[] = { "without the first", NULL };
+
+    (void) profile;
+    (void) arena;
+
+    return errors == NULL ? NULL
+           : errors[0].code != JPP_OK && errors[1].code == JPP_OK ? right
+           : wrong;
+}
+
+
 /* Who comments on the report knows what was left out of it. */
 
 static void
@@ -694,26 +808,6 @@ jpp_report_test_comments(void)
 
     free((char *) (uintptr_t) captures[0].data);
     free((char *) (uintptr_t) captures[1].data);
-}
-
-
-/* Without DATA, both captures have an error: no memory. */
-
-static const char *const *
-jpp_report_comments(void *data,
-    const jpp_profile_t *profile, jpp_arena_t *arena)
-{
-    const jpp_err_t *errors = data;
-
-    static const char  *wrong[] = { "not what was expected", NULL };
-    static const char  *right[] = { "without the first", NULL };
-
-    (void) profile;
-    (void) arena;
-
-    return errors == NULL ? NULL
-           : errors[0].code != JPP_OK && errors[1].code == JPP_OK ? right
-           : wrong;
 }
 
 
@@ -850,139 +944,22 @@ jpp_report_test_left_out_memory(void)
 }
 
 
-static void
-jpp_report_test_same(const jpp_vec_t *a, const jpp_vec_t *b, const char *what)
+int
+main(void)
 {
-    jpp_ok(a->len > 100, "%s: %zu bytes", what, a->len);
-    jpp_is_u64(a->len, b->len, "the same length");
-    jpp_is_mem(a->data, b->data, a->len < b->len ? a->len : b->len,
-               "the same bytes");
-}
+    jpp_report_test_golden();
+    jpp_report_test_formats();
+    jpp_report_test_repeat();
+    jpp_report_test_memory();
+    jpp_report_test_writes();
+    jpp_report_test_gzip();
+    jpp_report_test_errors();
+    jpp_report_test_difference();
+    jpp_report_test_jemalloc();
+    jpp_report_test_left_out();
+    jpp_report_test_comments();
+    jpp_report_test_sources();
+    jpp_report_test_left_out_memory();
 
-
-/* A capture that shares nearly all of its stacks with "nginx-530". */
-
-static jpp_capture_t
-jpp_report_bad(jpp_report_bad_t kind)
-{
-    char           *maps, *last;
-    size_t          i;
-    jpp_capture_t   capture;
-
-    static const char  section[] = "\nMAPPED_LIBRARIES:";
-
-    capture = jpp_report_capture("nginx-530");
-
-    maps = memmem(capture.data, capture.len, section, sizeof(section) - 1);
-    last = memrchr(capture.data, '@', (size_t) (maps - capture.data));
-
-    switch (kind) {
-
-    case LAST_STACK:
-        *last = 'x';
-        break;
-
-    case CUT:
-        capture.len -= 1;
-        break;
-
-    case EMPTY:
-        capture.len = 0;
-        break;
-
-    case DEEP:
-
-        /* a file of tests has room behind it */
-
-        last++;
-        memmove(last + 4 * JPP_MAX_FRAMES, last,
-                (size_t) (capture.data + capture.len - last));
-        capture.len += 4 * JPP_MAX_FRAMES;
-
-        for (i = 0; i < JPP_MAX_FRAMES; i++) {
-            memcpy(last + 4 * i, " 0x1", 4);
-        }
-
-        break;
-
-    case GZIP:
-        memcpy((char *) (uintptr_t) capture.data, "\x1f\x8b\x08", 3);
-        break;
-
-    case BADS:
-        break;
-    }
-
-    return capture;
-}
-
-
-static int
-jpp_failing_write(void *ctx, const uint8_t *data, size_t len)
-{
-    jpp_failing_t  *failing;
-
-    (void) data;
-    (void) len;
-
-    failing = ctx;
-
-    return ++failing->calls == failing->fail_at ? failing->error : 0;
-}
-
-
-/*
- * What the contract checker prints, having checked.  The build ids behind the
- * names of the mappings are left out: they are those of this machine's files.
- */
-
-static char *
-jpp_report_golden(const jpp_vec_t *out)
-{
-    char    *text, *from, *to, *quote;
-    FILE    *f;
-    size_t   len;
-
-    f = open_memstream(&text, &len);
-
-    jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_HEAP,
-                                  stdout, f),
-               0, "the contract holds");
-    fclose(f);
-
-    from = strstr(text, "\nmappings:");
-
-    for (to = from; from != NULL && *from != '\0'; /* void */ ) {
-
-        len = strcspn(from + 1, "\n") + 1;
-        quote = memrchr(from, '"', len);
-        memmove(to, from, len);
-
-        to += quote != NULL ? (size_t) (quote + 1 - from) : len;
-        from += len;
-    }
-
-    if (to != NULL) {
-        *to = '\0';
-    }
-
-    return text;
-}
-
-
-static jpp_capture_t
-jpp_report_capture(const char *name)
-{
-    char              file[64];
-    jpp_capture_t     capture;
-    jpp_test_file_t   dump;
-
-    snprintf(file, sizeof(file), "%s.heap", name);
-    dump = jpp_test_file(file);
-
-    memset(&capture, 0, sizeof(capture));
-    capture.data = dump.data;
-    capture.len = dump.len;
-
-    return capture;
+    return jpp_done();
 }

@@ -14,50 +14,10 @@
 #define JPP_CAP  ((size_t) 256 << 20)
 
 
-static void jpp_requests_test_directives(void);
-static void jpp_requests_test_text(void);
-static void jpp_requests_test_by(void);
-static void jpp_requests_test_partial(void);
-static void jpp_requests_test_connections(void);
-static void jpp_requests_test_json(void);
-static void jpp_requests_test_order(void);
-static void jpp_requests_test_kinds(void);
-static void jpp_requests_unit(jpp_pools_kind_t kind, const char *server,
-    const char *location, const char *third, uint64_t bytes,
-    uint64_t age_msec);
-static void jpp_requests_test_many(void);
-static void jpp_requests_test_clients(void);
-static void jpp_requests_test_bad(void);
-static void jpp_requests_test_memory(void);
-static void jpp_requests_start(const char *args);
-static void jpp_requests_worker(uint32_t index, const jpp_pools_t *from);
-static const char *jpp_requests_result(void);
-
-
 static jpp_arena_t     arena;
 static jpp_args_t      args;
 static jpp_pools_t     table;
 static jpp_requests_t  requests;
-
-
-int
-main(void)
-{
-    jpp_requests_test_directives();
-    jpp_requests_test_text();
-    jpp_requests_test_by();
-    jpp_requests_test_partial();
-    jpp_requests_test_connections();
-    jpp_requests_test_json();
-    jpp_requests_test_order();
-    jpp_requests_test_kinds();
-    jpp_requests_test_many();
-    jpp_requests_test_clients();
-    jpp_requests_test_bad();
-    jpp_requests_test_memory();
-
-    return jpp_done();
-}
 
 
 static void
@@ -127,6 +87,65 @@ jpp_requests_test_directives(void)
         jpp_is_str(jpp_directive_value(values[i].number, values[i].size, text),
                    values[i].expected, "value %zu", i);
     }
+}
+
+
+static void
+jpp_requests_start(const char *query)
+{
+    jpp_err_t    err;
+    jpp_words_t  none = jpp_requests_words;
+
+    jpp_arena_init(&arena, JPP_CAP);
+    jpp_args_init(&args, &jpp_requests_words, &none);
+
+    if (jpp_args_query(&args, query, strlen(query), &err) != JPP_OK) {
+        printf("Bail out!  %s: %s\n", query, err.text);
+    }
+
+    if (!jpp_requests_init(&requests, &arena, &args)) {
+        jpp_ok(false, "no requests");
+    }
+
+    (void) jpp_pools_init(&table, &arena,
+                          jpp_requests_wants((jpp_by_t)
+                                             args.values[JPP_ARG_BY]), 20);
+}
+
+
+static void
+jpp_requests_worker(uint32_t index, const jpp_pools_t *from)
+{
+    jpp_vec_t       *bytes;
+    jpp_identity_t   who;
+
+    bytes = jpp_test_bytes(&arena, from);
+
+    who.index = index;
+    who.pid = 1000 + index;
+    who.generation = 1;
+
+    (void) jpp_requests_add(&requests, &who, (char *) bytes->data, bytes->len);
+}
+
+
+static const char *
+jpp_requests_result(void)
+{
+    jpp_vec_t   *out;
+    jpp_sink_t   sink;
+
+    static uint8_t  buffer[JPP_SINK_BUFFER];
+
+    out = jpp_vec_create(&arena);
+
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+
+    jpp_ok(jpp_requests_write(&requests, &sink), "written");
+    (void) jpp_sink_flush(&sink);
+    (void) jpp_vec_push(out, 1);
+
+    return (char *) out->data;
 }
 
 
@@ -634,60 +653,21 @@ jpp_requests_test_memory(void)
 }
 
 
-static void
-jpp_requests_start(const char *query)
+int
+main(void)
 {
-    jpp_err_t    err;
-    jpp_words_t  none = jpp_requests_words;
+    jpp_requests_test_directives();
+    jpp_requests_test_text();
+    jpp_requests_test_by();
+    jpp_requests_test_partial();
+    jpp_requests_test_connections();
+    jpp_requests_test_json();
+    jpp_requests_test_order();
+    jpp_requests_test_kinds();
+    jpp_requests_test_many();
+    jpp_requests_test_clients();
+    jpp_requests_test_bad();
+    jpp_requests_test_memory();
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_args_init(&args, &jpp_requests_words, &none);
-
-    if (jpp_args_query(&args, query, strlen(query), &err) != JPP_OK) {
-        printf("Bail out!  %s: %s\n", query, err.text);
-    }
-
-    if (!jpp_requests_init(&requests, &arena, &args)) {
-        jpp_ok(false, "no requests");
-    }
-
-    (void) jpp_pools_init(&table, &arena,
-                          jpp_requests_wants((jpp_by_t)
-                                             args.values[JPP_ARG_BY]), 20);
-}
-
-
-static void
-jpp_requests_worker(uint32_t index, const jpp_pools_t *from)
-{
-    jpp_vec_t       *bytes;
-    jpp_identity_t   who;
-
-    bytes = jpp_test_bytes(&arena, from);
-
-    who.index = index;
-    who.pid = 1000 + index;
-    who.generation = 1;
-
-    (void) jpp_requests_add(&requests, &who, (char *) bytes->data, bytes->len);
-}
-
-
-static const char *
-jpp_requests_result(void)
-{
-    jpp_vec_t   *out;
-    jpp_sink_t   sink;
-
-    static uint8_t  buffer[JPP_SINK_BUFFER];
-
-    out = jpp_vec_create(&arena);
-
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
-
-    jpp_ok(jpp_requests_write(&requests, &sink), "written");
-    (void) jpp_sink_flush(&sink);
-    (void) jpp_vec_push(out, 1);
-
-    return (char *) out->data;
+    return jpp_done();
 }

@@ -22,17 +22,93 @@
 #include "jpp_test.h"
 
 
-static void *jpp_interrupter(void *data);
-static void jpp_receive(const jpp_signal_t *signal);
-static int jpp_interrupted(int (*call)(void), bool has_restart);
-static int jpp_nanosleep(void);
-static int jpp_poll(void);
-static int jpp_epoll(void);
-
-
 static volatile bool  has_restart;
 static volatile bool  is_restarted;
 static unsigned       n_received;
+
+
+static void
+jpp_receive(const jpp_signal_t *signal)
+{
+    n_received++;
+
+    is_restarted = has_restart && jpp_restart(signal->ucontext);
+}
+
+
+/* One signal to the main thread, when it is asleep. */
+
+static void *
+jpp_interrupter(void *data)
+{
+    const int      *call = data;
+    jpp_blocked_t   blocked;
+
+    do {
+        jpp_blocked_read(getpid(), &blocked);
+    } while (blocked.state != JPP_BLOCKED_WAITS || blocked.call != *call);
+
+    (void) jpp_signal_send(getpid(), getpid(), JPP_SIGNAL_CPU, 0);
+
+    return NULL;
+}
+
+
+static int
+jpp_nanosleep(void)
+{
+    struct timespec  time = { 0, 300000000 };
+
+    return nanosleep(&time, NULL);
+}
+
+
+static int
+jpp_poll(void)
+{
+    return poll(NULL, 0, 300);
+}
+
+
+/* The errno of CALL, which is interrupted; 0: it ended by itself. */
+
+static int
+jpp_interrupted(int (*call)(void), bool with_restart)
+{
+    int        rc, number;
+    pthread_t  thread;
+
+    has_restart = with_restart;
+    is_restarted = false;
+
+    number = call == jpp_nanosleep ? SYS_clock_nanosleep
+             : call == jpp_poll ? SYS_poll : SYS_epoll_wait;
+
+    (void) pthread_create(&thread, NULL, jpp_interrupter, &number);
+
+    rc = call() == -1 ? errno : 0;
+
+    (void) pthread_join(thread, NULL);
+
+    return rc;
+}
+
+
+static int
+jpp_epoll(void)
+{
+    int                 fd, rc, error;
+    struct epoll_event  event;
+
+    fd = epoll_create1(EPOLL_CLOEXEC);
+    rc = epoll_wait(fd, &event, 1, 300);
+    error = errno;
+
+    (void) close(fd);
+    errno = error;
+
+    return rc;
+}
 
 
 int
@@ -78,88 +154,4 @@ main(void)
     jpp_signal_release(JPP_SIGNAL_CPU);
 
     return jpp_done();
-}
-
-
-static void
-jpp_receive(const jpp_signal_t *signal)
-{
-    n_received++;
-
-    is_restarted = has_restart && jpp_restart(signal->ucontext);
-}
-
-
-/* One signal to the main thread, when it is asleep. */
-
-static void *
-jpp_interrupter(void *data)
-{
-    const int      *call = data;
-    jpp_blocked_t   blocked;
-
-    do {
-        jpp_blocked_read(getpid(), &blocked);
-    } while (blocked.state != JPP_BLOCKED_WAITS || blocked.call != *call);
-
-    (void) jpp_signal_send(getpid(), getpid(), JPP_SIGNAL_CPU, 0);
-
-    return NULL;
-}
-
-
-/* The errno of CALL, which is interrupted; 0: it ended by itself. */
-
-static int
-jpp_interrupted(int (*call)(void), bool with_restart)
-{
-    int        rc, number;
-    pthread_t  thread;
-
-    has_restart = with_restart;
-    is_restarted = false;
-
-    number = call == jpp_nanosleep ? SYS_clock_nanosleep
-             : call == jpp_poll ? SYS_poll : SYS_epoll_wait;
-
-    (void) pthread_create(&thread, NULL, jpp_interrupter, &number);
-
-    rc = call() == -1 ? errno : 0;
-
-    (void) pthread_join(thread, NULL);
-
-    return rc;
-}
-
-
-static int
-jpp_nanosleep(void)
-{
-    struct timespec  time = { 0, 300000000 };
-
-    return nanosleep(&time, NULL);
-}
-
-
-static int
-jpp_poll(void)
-{
-    return poll(NULL, 0, 300);
-}
-
-
-static int
-jpp_epoll(void)
-{
-    int                 fd, rc, error;
-    struct epoll_event  event;
-
-    fd = epoll_create1(EPOLL_CLOEXEC);
-    rc = epoll_wait(fd, &event, 1, 300);
-    error = errno;
-
-    (void) close(fd);
-    errno = error;
-
-    return rc;
 }

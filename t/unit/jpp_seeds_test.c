@@ -36,80 +36,6 @@ typedef struct {
 } jpp_seed_t;
 
 
-static bool jpp_seeds_question(const char *data, size_t len);
-static bool jpp_seeds_reply(const char *data, size_t len);
-static bool jpp_seeds_pools(const char *data, size_t len);
-static bool jpp_seeds_requests(const char *data, size_t len);
-static bool jpp_seeds_ledger(const char *data, size_t len);
-static bool jpp_seeds_stalls(const char *data, size_t len);
-static bool jpp_seeds_times(const char *data, size_t len);
-static bool jpp_seeds_heap(const char *data, size_t len);
-static bool jpp_seeds_make_control(jpp_vec_t *out);
-static bool jpp_seeds_make_times(jpp_vec_t *out);
-static bool jpp_seeds_make_reply(jpp_vec_t *out);
-static bool jpp_seeds_make_failed(jpp_vec_t *out);
-static bool jpp_seeds_make_pools(jpp_vec_t *out);
-static bool jpp_seeds_make_requests(jpp_vec_t *out);
-static bool jpp_seeds_make_ledger(jpp_vec_t *out);
-static bool jpp_seeds_make_stalls(jpp_vec_t *out);
-static void jpp_seeds_write(const jpp_seed_t *seed);
-static void jpp_seeds_add(jpp_vec_t *out, const void *data, size_t len);
-
-
-static const jpp_seed_t  jpp_seeds[] = {
-    { "jpp_message/control", jpp_seeds_question, jpp_seeds_make_control },
-    { "jpp_message/times", jpp_seeds_question, jpp_seeds_make_times },
-    { "jpp_message/reply", jpp_seeds_reply, jpp_seeds_make_reply },
-    { "jpp_message/failed", jpp_seeds_reply, jpp_seeds_make_failed },
-    { "jpp_pools/worker", jpp_seeds_pools, jpp_seeds_make_pools },
-    { "jpp_pools/kinds", jpp_seeds_pools, NULL },
-    { "jpp_pools/empty", jpp_seeds_pools, NULL },
-    { "jpp_requests/worker", jpp_seeds_requests, jpp_seeds_make_requests },
-    { "jpp_details/ledger", jpp_seeds_ledger, jpp_seeds_make_ledger },
-    { "jpp_stalls/two", jpp_seeds_stalls, jpp_seeds_make_stalls },
-    { "jpp_times/cpu", jpp_seeds_times, NULL },
-    { "jpp_heap/hand", jpp_seeds_heap, NULL },
-    { "jpp_heap/owners", jpp_seeds_heap, NULL },
-    { "jpp_heap/threads", jpp_seeds_heap, NULL }
-};
-
-
-static jpp_err_t    err;
-static jpp_arena_t  arena;
-
-
-int
-main(void)
-{
-    char              path[256];
-    size_t            i;
-    jpp_test_file_t   file;
-
-    for (i = 0; i < sizeof(jpp_seeds) / sizeof(jpp_seeds[0]); i++) {
-
-        if (getenv("JPP_SEEDS") != NULL && jpp_seeds[i].make != NULL) {
-            jpp_seeds_write(&jpp_seeds[i]);
-        }
-
-        snprintf(path, sizeof(path), "../fuzz/corpus/%s", jpp_seeds[i].name);
-        file = jpp_test_file(path);
-
-        memset(&err, 0, sizeof(err));
-        jpp_arena_init(&arena, JPP_CAP);
-
-        jpp_ok(jpp_seeds[i].accepts(file.data, file.len),
-               "%s is read %s%s", jpp_seeds[i].name, err.text,
-               jpp_seeds[i].make != NULL ? " (JPP_SEEDS=1 writes it anew)"
-                                         : "");
-
-        jpp_arena_destroy(&arena);
-        free(file.data);
-    }
-
-    return jpp_done();
-}
-
-
 static bool
 jpp_seeds_question(const char *data, size_t len)
 {
@@ -147,6 +73,10 @@ jpp_seeds_reply(const char *data, size_t len)
 
     return jpp_message_reply_unpack(&reply, bytes, sizeof(bytes));
 }
+
+
+static jpp_err_t    err;
+static jpp_arena_t  arena;
 
 
 static bool
@@ -209,6 +139,19 @@ jpp_seeds_heap(const char *data, size_t len)
 
     return jpp_reader_init(&jpp_reader_heap, &profile, &arena)
            && jpp_test_add(&profile, NULL, data, len, NULL, &err) == JPP_OK;
+}
+
+
+static void
+jpp_seeds_add(jpp_vec_t *out, const void *data, size_t len)
+{
+    void  *to;
+
+    to = len != 0 ? jpp_vec_push(out, len) : NULL;
+
+    if (to != NULL) {
+        memcpy(to, data, len);
+    }
 }
 
 
@@ -395,6 +338,24 @@ jpp_seeds_make_stalls(jpp_vec_t *out)
 }
 
 
+static const jpp_seed_t  jpp_seeds[] = {
+    { "jpp_message/control", jpp_seeds_question, jpp_seeds_make_control },
+    { "jpp_message/times", jpp_seeds_question, jpp_seeds_make_times },
+    { "jpp_message/reply", jpp_seeds_reply, jpp_seeds_make_reply },
+    { "jpp_message/failed", jpp_seeds_reply, jpp_seeds_make_failed },
+    { "jpp_pools/worker", jpp_seeds_pools, jpp_seeds_make_pools },
+    { "jpp_pools/kinds", jpp_seeds_pools, NULL },
+    { "jpp_pools/empty", jpp_seeds_pools, NULL },
+    { "jpp_requests/worker", jpp_seeds_requests, jpp_seeds_make_requests },
+    { "jpp_details/ledger", jpp_seeds_ledger, jpp_seeds_make_ledger },
+    { "jpp_stalls/two", jpp_seeds_stalls, jpp_seeds_make_stalls },
+    { "jpp_times/cpu", jpp_seeds_times, NULL },
+    { "jpp_heap/hand", jpp_seeds_heap, NULL },
+    { "jpp_heap/owners", jpp_seeds_heap, NULL },
+    { "jpp_heap/threads", jpp_seeds_heap, NULL }
+};
+
+
 static void
 jpp_seeds_write(const jpp_seed_t *seed)
 {
@@ -417,14 +378,33 @@ jpp_seeds_write(const jpp_seed_t *seed)
 }
 
 
-static void
-jpp_seeds_add(jpp_vec_t *out, const void *data, size_t len)
+int
+main(void)
 {
-    void  *to;
+    char              path[256];
+    size_t            i;
+    jpp_test_file_t   file;
 
-    to = len != 0 ? jpp_vec_push(out, len) : NULL;
+    for (i = 0; i < sizeof(jpp_seeds) / sizeof(jpp_seeds[0]); i++) {
 
-    if (to != NULL) {
-        memcpy(to, data, len);
+        if (getenv("JPP_SEEDS") != NULL && jpp_seeds[i].make != NULL) {
+            jpp_seeds_write(&jpp_seeds[i]);
+        }
+
+        snprintf(path, sizeof(path), "../fuzz/corpus/%s", jpp_seeds[i].name);
+        file = jpp_test_file(path);
+
+        memset(&err, 0, sizeof(err));
+        jpp_arena_init(&arena, JPP_CAP);
+
+        jpp_ok(jpp_seeds[i].accepts(file.data, file.len),
+               "%s is read %s%s", jpp_seeds[i].name, err.text,
+               jpp_seeds[i].make != NULL ? " (JPP_SEEDS=1 writes it anew)"
+                                         : "");
+
+        jpp_arena_destroy(&arena);
+        free(file.data);
     }
+
+    return jpp_done();
 }

@@ -20,10 +20,6 @@ typedef struct {
 } jpp_event_t;
 
 
-static uint64_t jpp_number(uint32_t index);
-static void jpp_try(uintptr_t word, uint32_t index, const char *what);
-
-
 static jpp_connection_t  jpp_connections[JPP_SLOTS];
 static jpp_event_t       jpp_reads[JPP_SLOTS], jpp_writes[JPP_SLOTS];
 static uint64_t          jpp_numbers[JPP_SLOTS];

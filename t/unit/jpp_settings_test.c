@@ -25,24 +25,35 @@ typedef struct {
 } jpp_shared_t;
 
 
-static void jpp_test_values(void);
-static void jpp_test_back(void);
-static void jpp_test_at_once(void);
-static unsigned jpp_writer(jpp_shared_t *shared, unsigned writer);
-static jpp_control_t jpp_control_of(int active, int lg_sample, int sampler,
-    int sampler_lg);
-static void jpp_settings_are(const jpp_settings_t *settings, int active,
-    int lg_sample, int sampler, int sampler_lg, const char *what);
-
-
-int
-main(void)
+static jpp_control_t
+jpp_control_of(int active, int lg_sample, int sampler, int sampler_lg)
 {
-    jpp_test_values();
-    jpp_test_back();
-    jpp_test_at_once();
+    jpp_control_t  control;
 
-    return jpp_done();
+    jpp_control_init(&control);
+
+    control.active = active;
+    control.lg_sample = lg_sample;
+    control.sampler = sampler;
+    control.sampler_lg = sampler_lg;
+
+    return control;
+}
+
+
+static void
+jpp_settings_are(const jpp_settings_t *settings, int active, int lg_sample,
+    int sampler, int sampler_lg, const char *what)
+{
+    jpp_control_t  control;
+
+    jpp_control_init(&control);
+    jpp_settings_get(settings, &control);
+
+    jpp_ok(control.active == active && control.lg_sample == lg_sample
+           && control.sampler == sampler && control.sampler_lg == sampler_lg,
+           "%s: %d %d %d %d", what, control.active, control.lg_sample,
+           control.sampler, control.sampler_lg);
 }
 
 
@@ -104,44 +115,6 @@ jpp_test_back(void)
 }
 
 
-/*
- * Processes, each with a setting of its own, which nobody else may change; and
- * one that both change and take back.
- */
-
-static void
-jpp_test_at_once(void)
-{
-    int            i, status, wrong;
-    pid_t          pids[JPP_WRITERS];
-    jpp_shared_t  *shared;
-
-    shared = mmap(NULL, sizeof(jpp_shared_t), PROT_READ|PROT_WRITE,
-                  MAP_SHARED|MAP_ANONYMOUS, -1, 0);
-
-    if (!jpp_ok(shared != MAP_FAILED, "shared memory")) {
-        return;
-    }
-
-    for (i = 0; i < JPP_WRITERS; i++) {
-        pids[i] = fork();
-
-        if (pids[i] == 0) {
-            _exit(jpp_writer(shared, (unsigned) i) != 0);
-        }
-    }
-
-    for (i = 0, wrong = 0; i < JPP_WRITERS; i++) {
-        wrong += waitpid(pids[i], &status, 0) != pids[i] || status != 0;
-    }
-
-    jpp_is_i64(wrong, 0, "%d changes by each of %d processes, none is lost",
-               JPP_ROUNDS, JPP_WRITERS);
-
-    (void) munmap(shared, sizeof(jpp_shared_t));
-}
-
-
 static unsigned
 jpp_writer(jpp_shared_t *shared, unsigned writer)
 {
@@ -182,33 +155,50 @@ jpp_writer(jpp_shared_t *shared, unsigned writer)
 }
 
 
-static jpp_control_t
-jpp_control_of(int active, int lg_sample, int sampler, int sampler_lg)
+/*
+ * Processes, each with a setting of its own, which nobody else may change; and
+ * one that both change and take back.
+ */
+
+static void
+jpp_test_at_once(void)
 {
-    jpp_control_t  control;
+    int            i, status, wrong;
+    pid_t          pids[JPP_WRITERS];
+    jpp_shared_t  *shared;
 
-    jpp_control_init(&control);
+    shared = mmap(NULL, sizeof(jpp_shared_t), PROT_READ|PROT_WRITE,
+                  MAP_SHARED|MAP_ANONYMOUS, -1, 0);
 
-    control.active = active;
-    control.lg_sample = lg_sample;
-    control.sampler = sampler;
-    control.sampler_lg = sampler_lg;
+    if (!jpp_ok(shared != MAP_FAILED, "shared memory")) {
+        return;
+    }
 
-    return control;
+    for (i = 0; i < JPP_WRITERS; i++) {
+        pids[i] = fork();
+
+        if (pids[i] == 0) {
+            _exit(jpp_writer(shared, (unsigned) i) != 0);
+        }
+    }
+
+    for (i = 0, wrong = 0; i < JPP_WRITERS; i++) {
+        wrong += waitpid(pids[i], &status, 0) != pids[i] || status != 0;
+    }
+
+    jpp_is_i64(wrong, 0, "%d changes by each of %d processes, none is lost",
+               JPP_ROUNDS, JPP_WRITERS);
+
+    (void) munmap(shared, sizeof(jpp_shared_t));
 }
 
 
-static void
-jpp_settings_are(const jpp_settings_t *settings, int active, int lg_sample,
-    int sampler, int sampler_lg, const char *what)
+int
+main(void)
 {
-    jpp_control_t  control;
+    jpp_test_values();
+    jpp_test_back();
+    jpp_test_at_once();
 
-    jpp_control_init(&control);
-    jpp_settings_get(settings, &control);
-
-    jpp_ok(control.active == active && control.lg_sample == lg_sample
-           && control.sampler == sampler && control.sampler_lg == sampler_lg,
-           "%s: %d %d %d %d", what, control.active, control.lg_sample,
-           control.sampler, control.sampler_lg);
+    return jpp_done();
 }

@@ -28,22 +28,6 @@
 #endif
 
 
-static void jpp_test_sent(void);
-static void jpp_test_stack(void);
-static void jpp_test_users(void);
-static void jpp_test_strangers(void);
-static void jpp_test_timer(void);
-static void jpp_test_left(void);
-static void *jpp_test_inside(void *data);
-static void jpp_test_released(void);
-static void jpp_test_foreign(void);
-static void jpp_test_other_process(void);
-
-static void jpp_receive(const jpp_signal_t *signal);
-static void jpp_receive_stall(const jpp_signal_t *signal);
-static void jpp_receive_long(const jpp_signal_t *signal);
-static void jpp_foreign(int signo);
-static bool jpp_send(jpp_signal_user_t user, uint32_t number);
 static bool jpp_test_caller(void) __attribute__((noinline));
 
 
@@ -56,23 +40,6 @@ static uint32_t           jpp_missed;
 static uint32_t           jpp_missed_max;
 static uintptr_t          jpp_pcs[JPP_SIGNAL_DEPTH];
 static uint32_t           jpp_depth;
-
-
-int
-main(void)
-{
-    jpp_test_sent();
-    jpp_test_stack();
-    jpp_test_users();
-    jpp_test_strangers();
-    jpp_test_timer();
-    jpp_test_left();
-    jpp_test_released();
-    jpp_test_foreign();
-    jpp_test_other_process();
-
-    return jpp_done();
-}
 
 
 static void
@@ -421,4 +388,21 @@ jpp_test_other_process(void)
     (void) waitpid(pid, &status, 0);
 
     jpp_is_i64(WEXITSTATUS(status), 42, "comes");
+}
+
+
+int
+main(void)
+{
+    jpp_test_sent();
+    jpp_test_stack();
+    jpp_test_users();
+    jpp_test_strangers();
+    jpp_test_timer();
+    jpp_test_left();
+    jpp_test_released();
+    jpp_test_foreign();
+    jpp_test_other_process();
+
+    return jpp_done();
 }

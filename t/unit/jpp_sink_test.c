@@ -26,40 +26,10 @@ typedef struct {
 } jpp_out_t;
 
 
-static int jpp_out_write(void *ctx, const uint8_t *data, size_t len);
-static void jpp_open(jpp_sink_t *sink, uint8_t *buffer, size_t size,
-    jpp_out_t *out, unsigned fail_at);
-static void jpp_script(jpp_sink_t *sink);
-static void jpp_test_script(void);
-static void jpp_test_edges(void);
-static void jpp_test_numbers(void);
-static void jpp_test_printf(void);
-static void jpp_test_reserve(void);
-static void jpp_test_fail(void);
-static void jpp_test_vec(void);
-static void jpp_test_file(void);
-
-
 /* in place of libc's: how write() fails, is interrupted, or cut */
 static int       jpp_write_error;
 static size_t    jpp_write_most = SIZE_MAX;
 static unsigned  jpp_write_calls;
-
-
-int
-main(void)
-{
-    jpp_test_script();
-    jpp_test_edges();
-    jpp_test_numbers();
-    jpp_test_printf();
-    jpp_test_reserve();
-    jpp_test_fail();
-    jpp_test_vec();
-    jpp_test_file();
-
-    return jpp_done();
-}
 
 
 ssize_t
@@ -398,4 +368,20 @@ jpp_test_file(void)
     jpp_write_error = 0;
     jpp_write_most = SIZE_MAX;
     (void) close(fd);
+}
+
+
+int
+main(void)
+{
+    jpp_test_script();
+    jpp_test_edges();
+    jpp_test_numbers();
+    jpp_test_printf();
+    jpp_test_reserve();
+    jpp_test_fail();
+    jpp_test_vec();
+    jpp_test_file();
+
+    return jpp_done();
 }

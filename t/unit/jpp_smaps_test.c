@@ -20,18 +20,6 @@
 #define JPP_TEST_MAPPED  (11608064 + 1499136)
 
 
-static void jpp_smaps_test_real(void);
-static void jpp_smaps_test_lines(void);
-static void jpp_smaps_test_bad(void);
-static void jpp_smaps_test_cut(void);
-static void jpp_smaps_test_many(void);
-static void jpp_smaps_test_self(void);
-static void jpp_smaps_test_pages(void);
-static void jpp_smaps_test_entries(void);
-static void jpp_smaps_test_own(void);
-static void jpp_smaps_test_sockets(void);
-
-
 static jpp_smaps_reader_t  reader;
 static jpp_smaps_t         mapping;
 
@@ -51,24 +39,6 @@ static jpp_smaps_t         mapping;
     "\nRss:                  12 kB\n"                                         \
     "Pss:                   4 kB\n"                                           \
     "VmFlags: rd mr \n"
-
-
-int
-main(void)
-{
-    jpp_smaps_test_real();
-    jpp_smaps_test_lines();
-    jpp_smaps_test_bad();
-    jpp_smaps_test_cut();
-    jpp_smaps_test_many();
-    jpp_smaps_test_self();
-    jpp_smaps_test_pages();
-    jpp_smaps_test_entries();
-    jpp_smaps_test_own();
-    jpp_smaps_test_sockets();
-
-    return jpp_done();
-}
 
 
 /* awk adds up the same: see the sums below */
@@ -421,4 +391,22 @@ jpp_smaps_test_sockets(void)
 
     (void) close(pair[0]);
     (void) close(pair[1]);
+}
+
+
+int
+main(void)
+{
+    jpp_smaps_test_real();
+    jpp_smaps_test_lines();
+    jpp_smaps_test_bad();
+    jpp_smaps_test_cut();
+    jpp_smaps_test_many();
+    jpp_smaps_test_self();
+    jpp_smaps_test_pages();
+    jpp_smaps_test_entries();
+    jpp_smaps_test_own();
+    jpp_smaps_test_sockets();
+
+    return jpp_done();
 }

@@ -17,33 +17,96 @@
 #include "jpp_test_jemalloc.h"
 
 
-static void jpp_tests(void);
-static void jpp_tests_real(void);
-
-static void jpp_part_changes(const char *argument);
-static void jpp_part_change(const char *form);
-static void jpp_part_dump(void);
-
-
 /* of jemalloc's samples, by the number of the change */
 
 static int64_t         jpp_part_now;
 static jpp_coverage_t  jpp_part_coverage;
 
 
+static void
+jpp_part_change(const char *form)
+{
+    jpp_err_t             err;
+    jpp_args_t            args;
+    jpp_code_t            rc;
+    jpp_control_t         control;
+    jpp_jemalloc_t        jemalloc;
+    jpp_control_result_t  result;
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_report_args_init(&args);
+    jpp_control_init(&control);
+    (void) jpp_control_query(&control, &args, form, strlen(form), NULL);
+
+    rc = jpp_source_control(&control, &result, &err);
+
+    printf("%s %u/%s %u%s%s", result.before.by_sampler ? "s"
+                              : result.has_profiler ? "j" : "-",
+           result.before.lg_sample,
+           result.after.by_sampler ? "s" : result.has_profiler ? "j" : "-",
+           result.after.lg_sample, result.is_reset ? " reset" : "",
+           result.is_other ? " other" : "");
+
+    jpp_coverage_changed(&jpp_part_coverage, &result, ++jpp_part_now);
+
+    if (jpp_coverage_has_gap(&jpp_part_coverage)) {
+        printf(" gap");
+    }
+
+    if (rc != JPP_OK) {
+        printf(" error %d", rc);
+    }
+
+    printf("; ");
+}
+
+
+/* The first line of it. */
+
+static void
+jpp_part_dump(void)
+{
+    jpp_err_t             err;
+    jpp_memfd_t           memfd;
+    jpp_sampler_state_t   sampler;
+
+    jpp_part_hold();
+
+    if (jpp_memfd_open(&memfd, NULL, &err) != JPP_OK
+        || jpp_source_dump(memfd.fd, &sampler, &err) != JPP_OK
+        || jpp_memfd_map(&memfd, 16 << 20, &err) != JPP_OK)
+    {
+        printf("no dump\n");
+        return;
+    }
+
+    printf("%.*s\n", (int) strcspn(memfd.data, "\n"), memfd.data);
+}
+
+
+/* ARGUMENT: forms, with blanks between. */
+
+static void
+jpp_part_changes(const char *argument)
+{
+    char  forms[256], *form, *next;
+
+    snprintf(forms, sizeof(forms), "%s", argument);
+
+    for (form = strtok_r(forms, " ", &next); form != NULL;
+         form = strtok_r(NULL, " ", &next))
+    {
+        jpp_part_change(form);
+    }
+
+    jpp_part_dump();
+}
+
+
 static const jpp_part_t  jpp_parts[] = {
     { "state",    jpp_part_state },
     { "changes",  jpp_part_changes }
 };
-
-
-int
-main(int argc, char **argv)
-{
-    return jpp_test_jemalloc(argc, argv, jpp_parts,
-                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
-                             jpp_tests, jpp_tests_real);
-}
 
 
 static void
@@ -107,81 +170,10 @@ jpp_tests_real(void)
 }
 
 
-/* ARGUMENT: forms, with blanks between. */
-
-static void
-jpp_part_changes(const char *argument)
+int
+main(int argc, char **argv)
 {
-    char  forms[256], *form, *next;
-
-    snprintf(forms, sizeof(forms), "%s", argument);
-
-    for (form = strtok_r(forms, " ", &next); form != NULL;
-         form = strtok_r(NULL, " ", &next))
-    {
-        jpp_part_change(form);
-    }
-
-    jpp_part_dump();
-}
-
-
-static void
-jpp_part_change(const char *form)
-{
-    jpp_err_t             err;
-    jpp_args_t            args;
-    jpp_code_t            rc;
-    jpp_control_t         control;
-    jpp_jemalloc_t        jemalloc;
-    jpp_control_result_t  result;
-
-    jpp_jemalloc_read(&jemalloc);
-    jpp_report_args_init(&args);
-    jpp_control_init(&control);
-    (void) jpp_control_query(&control, &args, form, strlen(form), NULL);
-
-    rc = jpp_source_control(&control, &result, &err);
-
-    printf("%s %u/%s %u%s%s", result.before.by_sampler ? "s"
-                              : result.has_profiler ? "j" : "-",
-           result.before.lg_sample,
-           result.after.by_sampler ? "s" : result.has_profiler ? "j" : "-",
-           result.after.lg_sample, result.is_reset ? " reset" : "",
-           result.is_other ? " other" : "");
-
-    jpp_coverage_changed(&jpp_part_coverage, &result, ++jpp_part_now);
-
-    if (jpp_coverage_has_gap(&jpp_part_coverage)) {
-        printf(" gap");
-    }
-
-    if (rc != JPP_OK) {
-        printf(" error %d", rc);
-    }
-
-    printf("; ");
-}
-
-
-/* The first line of it. */
-
-static void
-jpp_part_dump(void)
-{
-    jpp_err_t             err;
-    jpp_memfd_t           memfd;
-    jpp_sampler_state_t   sampler;
-
-    jpp_part_hold();
-
-    if (jpp_memfd_open(&memfd, NULL, &err) != JPP_OK
-        || jpp_source_dump(memfd.fd, &sampler, &err) != JPP_OK
-        || jpp_memfd_map(&memfd, 16 << 20, &err) != JPP_OK)
-    {
-        printf("no dump\n");
-        return;
-    }
-
-    printf("%.*s\n", (int) strcspn(memfd.data, "\n"), memfd.data);
+    return jpp_test_jemalloc(argc, argv, jpp_parts,
+                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
+                             jpp_tests, jpp_tests_real);
 }

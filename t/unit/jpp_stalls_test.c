@@ -19,18 +19,6 @@
               "7f0000000000-7f0000001000 r-xp 00000000 08:01 9   /lib/libc.so\n"
 
 
-static void test_table(void);
-static void test_lines(void);
-static void test_words(void);
-static void test_report(void);
-static void test_unsound(void);
-static jpp_code_t report(jpp_arena_t *arena, const jpp_stall_t *stalls,
-    size_t n, const char *format, jpp_vec_t **out, jpp_err_t *err);
-static const char *text_of(const jpp_vec_t *out);
-static const char *const *comments(void *data, const jpp_profile_t *profile,
-    jpp_arena_t *arena);
-
-
 static jpp_stall_table_t  table;
 static jpp_stall_t        stalls[JPP_STALLS];
 
@@ -42,19 +30,6 @@ static const jpp_stall_t  one = {
     .connection = 12, .server = "a.example", .location = "/x\n",
     .maps_len = sizeof(MAPS) - 1, .maps = MAPS
 };
-
-
-int
-main(void)
-{
-    test_table();
-    test_lines();
-    test_words();
-    test_report();
-    test_unsound();
-
-    return jpp_done();
-}
 
 
 static void
@@ -150,6 +125,73 @@ test_words(void)
 }
 
 
+static const char *const *
+comments(void *data, const jpp_profile_t *profile, jpp_arena_t *arena)
+{
+    const jpp_capture_t *capture = data;
+
+    (void) profile;
+
+    return jpp_stall_comments((const void *) capture->data,
+                              capture->len / sizeof(jpp_stall_t), 100, arena);
+}
+
+
+static jpp_code_t
+report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
+    const char *format, jpp_vec_t **out, jpp_err_t *err)
+{
+    bool                   is_known;
+    uint8_t               *buffer;
+    jpp_sink_t             sink;
+    jpp_code_t             rc;
+    jpp_stall_t           *copy;
+    jpp_capture_t          capture;
+    jpp_symbols_t          symbols;
+    jpp_report_options_t   options;
+
+    buffer = jpp_arena_alloc(arena, JPP_SINK_BUFFER);
+    copy = jpp_arena_alloc(arena, (n + 1) * sizeof(jpp_stall_t));
+    *out = jpp_vec_create(arena);
+
+    memcpy(copy, from, n * sizeof(jpp_stall_t));
+    memset(&capture, 0, sizeof(capture));
+    capture.data = (const char *) copy;
+    capture.len = n * sizeof(jpp_stall_t);
+
+    jpp_report_options_init(&options);
+    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_stalls.types);
+    (void) jpp_args_set(&options.args, "format", 6, format, strlen(format),
+                        &is_known, err);
+
+    options.reader = &jpp_reader_stalls;
+    options.time_nanos = one.time_nanos;
+    options.comments = comments;
+    options.data = &capture;
+
+    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, *out);
+
+    rc = jpp_report(arena, &symbols, &capture, 1, &options, &sink, err);
+
+    jpp_symbols_destroy(&symbols);
+
+    return rc;
+}
+
+
+static const char *
+text_of(const jpp_vec_t *out)
+{
+    static char  text[16384];
+
+    (void) snprintf(text, sizeof(text), "%.*s", (int) out->len,
+                    (const char *) out->data);
+
+    return text;
+}
+
+
 static void
 test_report(void)
 {
@@ -242,68 +284,14 @@ test_unsound(void)
 }
 
 
-static jpp_code_t
-report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
-    const char *format, jpp_vec_t **out, jpp_err_t *err)
+int
+main(void)
 {
-    bool                   is_known;
-    uint8_t               *buffer;
-    jpp_sink_t             sink;
-    jpp_code_t             rc;
-    jpp_stall_t           *copy;
-    jpp_capture_t          capture;
-    jpp_symbols_t          symbols;
-    jpp_report_options_t   options;
+    test_table();
+    test_lines();
+    test_words();
+    test_report();
+    test_unsound();
 
-    buffer = jpp_arena_alloc(arena, JPP_SINK_BUFFER);
-    copy = jpp_arena_alloc(arena, (n + 1) * sizeof(jpp_stall_t));
-    *out = jpp_vec_create(arena);
-
-    memcpy(copy, from, n * sizeof(jpp_stall_t));
-    memset(&capture, 0, sizeof(capture));
-    capture.data = (const char *) copy;
-    capture.len = n * sizeof(jpp_stall_t);
-
-    jpp_report_options_init(&options);
-    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_stalls.types);
-    (void) jpp_args_set(&options.args, "format", 6, format, strlen(format),
-                        &is_known, err);
-
-    options.reader = &jpp_reader_stalls;
-    options.time_nanos = one.time_nanos;
-    options.comments = comments;
-    options.data = &capture;
-
-    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
-    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, *out);
-
-    rc = jpp_report(arena, &symbols, &capture, 1, &options, &sink, err);
-
-    jpp_symbols_destroy(&symbols);
-
-    return rc;
-}
-
-
-static const char *
-text_of(const jpp_vec_t *out)
-{
-    static char  text[16384];
-
-    (void) snprintf(text, sizeof(text), "%.*s", (int) out->len,
-                    (const char *) out->data);
-
-    return text;
-}
-
-
-static const char *const *
-comments(void *data, const jpp_profile_t *profile, jpp_arena_t *arena)
-{
-    const jpp_capture_t *capture = data;
-
-    (void) profile;
-
-    return jpp_stall_comments((const void *) capture->data,
-                              capture->len / sizeof(jpp_stall_t), 100, arena);
+    return jpp_done();
 }

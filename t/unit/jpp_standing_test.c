@@ -6,34 +6,9 @@
 #include "jpp_test_fleet.h"
 
 
-static size_t jpp_standing_test_at(int64_t now, bool has_swap, bool has_peak);
-static void jpp_standing_test_rise(void);
-static void jpp_standing_test_clock(void);
-static void jpp_standing_test_torn(void);
-static void jpp_standing_test_order(void);
-static void jpp_standing_test_notes(void);
-static void jpp_standing_test_inherited(void);
-static void jpp_standing_test_requested(void);
-
-
 static jpp_standing_t  jpp_standing[JPP_FINDINGS];
 static jpp_finding_t   jpp_found[JPP_FINDINGS];
 static jpp_notes_t     jpp_notes;
-
-
-int
-main(void)
-{
-    jpp_standing_test_rise();
-    jpp_standing_test_clock();
-    jpp_standing_test_torn();
-    jpp_standing_test_order();
-    jpp_standing_test_notes();
-    jpp_standing_test_inherited();
-    jpp_standing_test_requested();
-
-    return jpp_done();
-}
 
 
 /* how many of what holds NOW are said */
@@ -268,4 +243,19 @@ jpp_standing_test_requested(void)
 
     jpp_is_str(jpp_notes.requested[JPP_RESOURCES - 1].name, "E", "the last");
     jpp_is_i64(jpp_notes.notes[0].worker.started, 7, "nothing is behind it");
+}
+
+
+int
+main(void)
+{
+    jpp_standing_test_rise();
+    jpp_standing_test_clock();
+    jpp_standing_test_torn();
+    jpp_standing_test_order();
+    jpp_standing_test_notes();
+    jpp_standing_test_inherited();
+    jpp_standing_test_requested();
+
+    return jpp_done();
 }

@@ -19,30 +19,6 @@
     JPP_HUNDRED JPP_HUNDRED JPP_HUNDRED JPP_HUNDRED JPP_HUNDRED JPP_TEN "."
 
 
-static void jpp_test_former(void);
-static void jpp_test_words(void);
-static void jpp_test_times(void);
-static void jpp_test_failures(void);
-static void jpp_test_notices(void);
-static void jpp_test_notice_sizes(void);
-static void jpp_test_json(void);
-static void jpp_test_json_empty(void);
-static void jpp_test_json_in_step(void);
-static void jpp_test_json_states(void);
-static void jpp_test_json_sampler(void);
-static void jpp_test_json_coverage(void);
-static void jpp_test_json_evil(void);
-static void jpp_test_json_fails(void);
-static void jpp_test_comments(void);
-static void jpp_test_comments_coverage(void);
-static void jpp_test_comments_of_many(void);
-static void jpp_test_comments_memory(void);
-static void jpp_status_parse(const jpp_fleet_t *fleet);
-static bool jpp_status_has(const char *line);
-static bool jpp_status_is(const char *const *comments,
-    const char *const *expected);
-
-
 /*
  * One line for each value, "workers.0.pid=4711"; strings and keys in quotes,
  * newlines as \n.
@@ -59,32 +35,6 @@ static bool jpp_status_is(const char *const *comments,
 
 
 static jpp_output_t  jpp_output, jpp_parsed;
-
-
-int
-main(void)
-{
-    jpp_test_former();
-    jpp_test_words();
-    jpp_test_times();
-    jpp_test_failures();
-    jpp_test_notices();
-    jpp_test_notice_sizes();
-    jpp_test_json();
-    jpp_test_json_empty();
-    jpp_test_json_in_step();
-    jpp_test_json_states();
-    jpp_test_json_sampler();
-    jpp_test_json_coverage();
-    jpp_test_json_evil();
-    jpp_test_json_fails();
-    jpp_test_comments();
-    jpp_test_comments_coverage();
-    jpp_test_comments_of_many();
-    jpp_test_comments_memory();
-
-    return jpp_done();
-}
 
 
 /* Two of index 0 while a configuration is replaced. */
@@ -281,6 +231,65 @@ jpp_test_notice_sizes(void)
     *text = 'x';
     jpp_status_notice(&worker, text, 0);
     jpp_is_u64((uint64_t) *text, 'x', "an empty buffer is not written");
+}
+
+
+static bool
+jpp_status_has(const char *line)
+{
+    char  text[1024];
+
+    (void) snprintf(text, sizeof(text), "\n%s\n", line);
+
+    return strstr(jpp_parsed.text, text) != NULL;
+}
+
+
+/* The JSON of FLEET in jpp_output, what perl reads of it in jpp_parsed. */
+
+static void
+jpp_status_parse(const jpp_fleet_t *fleet)
+{
+    int      fd;
+    char     path[] = "/tmp/jpp_status.XXXXXX", command[2048];
+    FILE    *perl;
+    size_t   i, beyond;
+
+    jpp_is_i64(jpp_output_fill(&jpp_output, jpp_status_json, fleet, 0), 0,
+               "JSON of %zu bytes", jpp_output.len);
+
+    for (i = 0, beyond = 0; i < jpp_output.len; i++) {
+        beyond += (unsigned char) jpp_output.text[i] >= 0x7f;
+    }
+
+    jpp_is_u64(beyond, 0, "it is ASCII");
+
+    fd = mkstemp(path);
+    jpp_ok(fd != -1 && write(fd, jpp_output.text, jpp_output.len)
+                       == (ssize_t) jpp_output.len, "%s", path);
+    close(fd);
+
+    (void) snprintf(command, sizeof(command),
+                    "perl -MJSON::PP -0777 -ne '%s' %s", JPP_STATUS_PERL,
+                    path);
+
+    /* the newline before the first line makes each be between two */
+
+    jpp_parsed.text[0] = '\n';
+    jpp_parsed.len = 1;
+
+    perl = popen(command, "r");
+    if (perl != NULL) {
+        jpp_parsed.len += fread(jpp_parsed.text + 1, 1, JPP_FLEET_TEXT - 2,
+                                perl);
+    }
+
+    jpp_parsed.text[jpp_parsed.len] = '\0';
+
+    jpp_ok(perl != NULL && pclose(perl) == 0, "perl reads it");
+    jpp_ok(jpp_status_has("whole"), "to its end");
+
+    unlink(path);
 }
 
 
@@ -623,62 +632,24 @@ jpp_test_json_fails(void)
 }
 
 
-/* The JSON of FLEET in jpp_output, what perl reads of it in jpp_parsed. */
-
-static void
-jpp_status_parse(const jpp_fleet_t *fleet)
-{
-    int      fd;
-    char     path[] = "/tmp/jpp_status.XXXXXX", command[2048];
-    FILE    *perl;
-    size_t   i, beyond;
-
-    jpp_is_i64(jpp_output_fill(&jpp_output, jpp_status_json, fleet, 0), 0,
-               "JSON of %zu bytes", jpp_output.len);
-
-    for (i = 0, beyond = 0; i < jpp_output.len; i++) {
-        beyond += (unsigned char) jpp_output.text[i] >= 0x7f;
-    }
-
-    jpp_is_u64(beyond, 0, "it is ASCII");
-
-    fd = mkstemp(path);
-    jpp_ok(fd != -1 && write(fd, jpp_output.text, jpp_output.len)
-                       == (ssize_t) jpp_output.len, "%s", path);
-    close(fd);
-
-    (void) snprintf(command, sizeof(command),
-                    "perl -MJSON::PP -0777 -ne '%s' %s", JPP_STATUS_PERL,
-                    path);
-
-    /* the newline before the first line makes each be between two */
-
-    jpp_parsed.text[0] = '\n';
-    jpp_parsed.len = 1;
-
-    perl = popen(command, "r");
-    if (perl != NULL) {
-        jpp_parsed.len += fread(jpp_parsed.text + 1, 1, JPP_FLEET_TEXT - 2,
-                                perl);
-    }
-
-    jpp_parsed.text[jpp_parsed.len] = '\0';
-
-    jpp_ok(perl != NULL && pclose(perl) == 0, "perl reads it");
-    jpp_ok(jpp_status_has("whole"), "to its end");
-
-    unlink(path);
-}
-
-
 static bool
-jpp_status_has(const char *line)
+jpp_status_is(const char *const *comments, const char *const *expected)
 {
-    char  text[1024];
+    if (comments == NULL) {
+        return false;
+    }
 
-    (void) snprintf(text, sizeof(text), "\n%s\n", line);
+    for ( /* void */ ; *comments != NULL && *expected != NULL; comments++) {
 
-    return strstr(jpp_parsed.text, text) != NULL;
+        if (strcmp(*comments, *expected) != 0) {
+            jpp_diag("got %s, expected %s", *comments, *expected);
+            return false;
+        }
+
+        expected++;
+    }
+
+    return *comments == *expected;
 }
 
 
@@ -940,22 +911,27 @@ jpp_test_comments_memory(void)
 }
 
 
-static bool
-jpp_status_is(const char *const *comments, const char *const *expected)
+int
+main(void)
 {
-    if (comments == NULL) {
-        return false;
-    }
+    jpp_test_former();
+    jpp_test_words();
+    jpp_test_times();
+    jpp_test_failures();
+    jpp_test_notices();
+    jpp_test_notice_sizes();
+    jpp_test_json();
+    jpp_test_json_empty();
+    jpp_test_json_in_step();
+    jpp_test_json_states();
+    jpp_test_json_sampler();
+    jpp_test_json_coverage();
+    jpp_test_json_evil();
+    jpp_test_json_fails();
+    jpp_test_comments();
+    jpp_test_comments_coverage();
+    jpp_test_comments_of_many();
+    jpp_test_comments_memory();
 
-    for ( /* void */ ; *comments != NULL && *expected != NULL; comments++) {
-
-        if (strcmp(*comments, *expected) != 0) {
-            jpp_diag("got %s, expected %s", *comments, *expected);
-            return false;
-        }
-
-        expected++;
-    }
-
-    return *comments == *expected;
+    return jpp_done();
 }

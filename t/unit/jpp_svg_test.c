@@ -17,37 +17,96 @@ typedef struct {
 } jpp_svg_stack_t;
 
 
-static void jpp_svg_test_owners(void);
-static void jpp_svg_test_callers(void);
-static void jpp_svg_test_tree(void);
-static void jpp_svg_test_sides(void);
-static void jpp_svg_test_noise(void);
-static void jpp_svg_test_notes(void);
-static void jpp_svg_test_fails(void);
-static void jpp_svg_test_texts(void);
-static void jpp_svg_test_many(void);
-static const char *jpp_svg_nodes(jpp_profile_t *profile, jpp_vec_t **base,
-    const char *query, bool is_by_leaf);
-static void jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
-    const jpp_svg_stack_t *stacks, const char *file);
-static const char *jpp_svg_text(jpp_profile_t *profile, jpp_vec_t **base,
-    const char *query);
+/* A name that begins with @ is of another file. */
 
-
-int
-main(void)
+static void
+jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
+    const jpp_svg_stack_t *stacks, const char *file)
 {
-    jpp_svg_test_owners();
-    jpp_svg_test_callers();
-    jpp_svg_test_tree();
-    jpp_svg_test_sides();
-    jpp_svg_test_noise();
-    jpp_svg_test_notes();
-    jpp_svg_test_fails();
-    jpp_svg_test_texts();
-    jpp_svg_test_many();
+    int64_t         values[JPP_HEAP_COLUMNS] = { 0 };
+    int64_t         before[JPP_HEAP_COLUMNS] = { 0 };
+    uint8_t        *pos;
+    uint32_t        n, i, k, mapping, other, ids[16];
+    const char     *p, *end;
 
-    return jpp_done();
+    mapping = jpp_profile_frames(profile, 0x1000, file);
+    other = jpp_profile_frames(profile, (uint64_t) 1 << 44, "/lib/other.so");
+
+    if (profile->n_samples == 0) {
+        (void) jpp_profile_count(profile);
+
+        for (i = 0; base != NULL && i < profile->n_columns; i++) {
+            base[i] = jpp_vec_create(profile->arena);
+        }
+    }
+
+    for ( /* void */ ; stacks->stack != NULL; stacks++) {
+
+        for (p = stacks->stack, n = 0; *p != '\0'; n++) {
+            end = p + strcspn(p, ";");
+            ids[n] = jpp_profile_frame(profile, *p == '@' ? other : mapping, p,
+                                       (size_t) (end - p));
+            p = *end == ';' ? end + 1 : end;
+        }
+
+        for (i = 0; i < 2; i++) {
+
+            pos = jpp_profile_begin(profile, 0, n);
+
+            for (k = n; k > 0; k--) {
+                pos = jpp_profile_push(pos, ids[k - 1]);
+            }
+
+            jpp_profile_end(profile, pos);
+
+            values[JPP_HEAP_INUSE_SPACE] = stacks->after;
+            values[JPP_HEAP_INUSE_OBJECTS] = stacks->seen;
+            values[JPP_HEAP_INUSE_SAMPLES] = stacks->seen;
+            values[JPP_HEAP_INUSE_DOUBT] = stacks->seen * JPP_DOUBT_ONE;
+
+            before[JPP_HEAP_INUSE_SPACE] = stacks->before;
+            profile->n_seen[1] += (uint64_t) stacks->seen;
+
+            if (i == 0) {
+                (void) jpp_profile_commit(profile, values);
+
+            } else if (base != NULL) {
+                (void) jpp_profile_commit_to(profile, base, before);
+            }
+        }
+    }
+}
+
+
+static const char *
+jpp_svg_text(jpp_profile_t *profile, jpp_vec_t **base, const char *query)
+{
+    jpp_err_t     err;
+    jpp_vec_t    *out;
+    jpp_args_t    args;
+    jpp_view_t    view;
+    jpp_sink_t    sink;
+
+    static uint8_t  buffer[JPP_SINK_BUFFER];
+
+    memset(&view, 0, sizeof(jpp_view_t));
+    jpp_report_args_init(&args);
+    jpp_is_u64(jpp_args_query(&args, query, strlen(query), &err), JPP_OK,
+               "\"%s\"", query);
+
+    view.profile = profile;
+    view.args = &args;
+    view.base = base;
+    view.title = "title";
+
+    out = jpp_vec_create(profile->arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+
+    jpp_ok(jpp_svg_write(&view, &sink), "written");
+    jpp_sink_char(&sink, '\0');
+    (void) jpp_sink_flush(&sink);
+
+    return (const char *) out->data;
 }
 
 
@@ -122,6 +181,62 @@ jpp_svg_test_callers(void)
     jpp_is_golden(svg, "svg-callers.svg");
 
     jpp_arena_destroy(&arena);
+}
+
+
+/* The tree as text: its nodes, what leaves have, and the first owner. */
+
+static const char *
+jpp_svg_nodes(jpp_profile_t *profile, jpp_vec_t **base, const char *query,
+    bool is_by_leaf)
+{
+    char                    *p;
+    size_t                   n;
+    uint32_t                 i, owners[8];
+    jpp_err_t                err;
+    jpp_args_t               args;
+    jpp_tree_t               tree;
+    jpp_view_t               view;
+    const jpp_tree_node_t   *node;
+
+    static char  text[4096];
+
+    memset(&view, 0, sizeof(jpp_view_t));
+    jpp_report_args_init(&args);
+    (void) jpp_args_query(&args, query, strlen(query), &err);
+    view.profile = profile;
+    view.args = &args;
+    view.base = base;
+
+    if (!jpp_tree_init(&tree, &view, is_by_leaf)) {
+        return "no memory";
+    }
+
+    p = text + sprintf(text, "%d\n", tree.is_difference);
+
+#define JPP_NAME(id)                                                          \
+    ((id) == 0 ? "-" : jpp_profile_str(profile,                               \
+        jpp_profile_function_at(profile, (id))->name).data)
+
+    for (i = 0; i < jpp_vec_count(tree.nodes, jpp_tree_node_t); i++) {
+        node = jpp_tree_node(&tree, i);
+        p += sprintf(p, "%u %s %" PRId64 "-%" PRId64 " %" PRId64 " %.0f %.0f\n",
+                     node->parent, JPP_NAME(node->function), node->after,
+                     node->before, node->seen, node->variance, node->width);
+    }
+
+    for (i = 0; i <= jpp_vec_count(profile->functions, jpp_function_t); i++) {
+        p += sprintf(p, "%s %" PRId64 "-%" PRId64 "\n", JPP_NAME(i),
+                     tree.flat[i].after, tree.flat[i].before);
+    }
+
+    n = jpp_tree_owners(&tree, owners, 1);
+
+    for (i = 0; i < n; i++) {
+        p += sprintf(p, "%s\n", jpp_profile_str(profile, owners[i]).data);
+    }
+
+    return text;
 }
 
 
@@ -475,150 +590,18 @@ jpp_svg_test_many(void)
 }
 
 
-/* The tree as text: its nodes, what leaves have, and the first owner. */
-
-static const char *
-jpp_svg_nodes(jpp_profile_t *profile, jpp_vec_t **base, const char *query,
-    bool is_by_leaf)
+int
+main(void)
 {
-    char                    *p;
-    size_t                   n;
-    uint32_t                 i, owners[8];
-    jpp_err_t                err;
-    jpp_args_t               args;
-    jpp_tree_t               tree;
-    jpp_view_t               view;
-    const jpp_tree_node_t   *node;
+    jpp_svg_test_owners();
+    jpp_svg_test_callers();
+    jpp_svg_test_tree();
+    jpp_svg_test_sides();
+    jpp_svg_test_noise();
+    jpp_svg_test_notes();
+    jpp_svg_test_fails();
+    jpp_svg_test_texts();
+    jpp_svg_test_many();
 
-    static char  text[4096];
-
-    memset(&view, 0, sizeof(jpp_view_t));
-    jpp_report_args_init(&args);
-    (void) jpp_args_query(&args, query, strlen(query), &err);
-    view.profile = profile;
-    view.args = &args;
-    view.base = base;
-
-    if (!jpp_tree_init(&tree, &view, is_by_leaf)) {
-        return "no memory";
-    }
-
-    p = text + sprintf(text, "%d\n", tree.is_difference);
-
-#define JPP_NAME(id)                                                          \
-    ((id) == 0 ? "-" : jpp_profile_str(profile,                               \
-        jpp_profile_function_at(profile, (id))->name).data)
-
-    for (i = 0; i < jpp_vec_count(tree.nodes, jpp_tree_node_t); i++) {
-        node = jpp_tree_node(&tree, i);
-        p += sprintf(p, "%u %s %" PRId64 "-%" PRId64 " %" PRId64 " %.0f %.0f\n",
-                     node->parent, JPP_NAME(node->function), node->after,
-                     node->before, node->seen, node->variance, node->width);
-    }
-
-    for (i = 0; i <= jpp_vec_count(profile->functions, jpp_function_t); i++) {
-        p += sprintf(p, "%s %" PRId64 "-%" PRId64 "\n", JPP_NAME(i),
-                     tree.flat[i].after, tree.flat[i].before);
-    }
-
-    n = jpp_tree_owners(&tree, owners, 1);
-
-    for (i = 0; i < n; i++) {
-        p += sprintf(p, "%s\n", jpp_profile_str(profile, owners[i]).data);
-    }
-
-    return text;
-}
-
-
-/* A name that begins with @ is of another file. */
-
-static void
-jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
-    const jpp_svg_stack_t *stacks, const char *file)
-{
-    int64_t         values[JPP_HEAP_COLUMNS] = { 0 };
-    int64_t         before[JPP_HEAP_COLUMNS] = { 0 };
-    uint8_t        *pos;
-    uint32_t        n, i, k, mapping, other, ids[16];
-    const char     *p, *end;
-
-    mapping = jpp_profile_frames(profile, 0x1000, file);
-    other = jpp_profile_frames(profile, (uint64_t) 1 << 44, "/lib/other.so");
-
-    if (profile->n_samples == 0) {
-        (void) jpp_profile_count(profile);
-
-        for (i = 0; base != NULL && i < profile->n_columns; i++) {
-            base[i] = jpp_vec_create(profile->arena);
-        }
-    }
-
-    for ( /* void */ ; stacks->stack != NULL; stacks++) {
-
-        for (p = stacks->stack, n = 0; *p != '\0'; n++) {
-            end = p + strcspn(p, ";");
-            ids[n] = jpp_profile_frame(profile, *p == '@' ? other : mapping, p,
-                                       (size_t) (end - p));
-            p = *end == ';' ? end + 1 : end;
-        }
-
-        for (i = 0; i < 2; i++) {
-
-            pos = jpp_profile_begin(profile, 0, n);
-
-            for (k = n; k > 0; k--) {
-                pos = jpp_profile_push(pos, ids[k - 1]);
-            }
-
-            jpp_profile_end(profile, pos);
-
-            values[JPP_HEAP_INUSE_SPACE] = stacks->after;
-            values[JPP_HEAP_INUSE_OBJECTS] = stacks->seen;
-            values[JPP_HEAP_INUSE_SAMPLES] = stacks->seen;
-            values[JPP_HEAP_INUSE_DOUBT] = stacks->seen * JPP_DOUBT_ONE;
-
-            before[JPP_HEAP_INUSE_SPACE] = stacks->before;
-            profile->n_seen[1] += (uint64_t) stacks->seen;
-
-            if (i == 0) {
-                (void) jpp_profile_commit(profile, values);
-
-            } else if (base != NULL) {
-                (void) jpp_profile_commit_to(profile, base, before);
-            }
-        }
-    }
-}
-
-
-static const char *
-jpp_svg_text(jpp_profile_t *profile, jpp_vec_t **base, const char *query)
-{
-    jpp_err_t     err;
-    jpp_vec_t    *out;
-    jpp_args_t    args;
-    jpp_view_t    view;
-    jpp_sink_t    sink;
-
-    static uint8_t  buffer[JPP_SINK_BUFFER];
-
-    memset(&view, 0, sizeof(jpp_view_t));
-    jpp_report_args_init(&args);
-    jpp_is_u64(jpp_args_query(&args, query, strlen(query), &err), JPP_OK,
-               "\"%s\"", query);
-
-    view.profile = profile;
-    view.args = &args;
-    view.base = base;
-    view.title = "title";
-
-    out = jpp_vec_create(profile->arena);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
-
-    jpp_ok(jpp_svg_write(&view, &sink), "written");
-    jpp_sink_char(&sink, '\0');
-    (void) jpp_sink_flush(&sink);
-
-    return (const char *) out->data;
+    return jpp_done();
 }

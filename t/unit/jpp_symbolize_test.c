@@ -30,35 +30,6 @@ typedef enum {
 } jpp_test_change_t;
 
 
-static void jpp_symbolize_test_kinds(void);
-static void jpp_symbolize_test_debug(void);
-static void jpp_symbolize_test_addresses(void);
-static void jpp_symbolize_test_cxx(void);
-static void jpp_symbolize_test_proof(void);
-static void jpp_symbolize_test_refused(void);
-static void jpp_symbolize_test_self(void);
-static int jpp_symbolize_test_deleted(const char *path);
-static void jpp_symbolize_test_cache(void);
-static void jpp_symbolize_test_known(void);
-static void jpp_symbolize_test_opens(const char *name, uint32_t change,
-    uint64_t n, const char *what);
-static void jpp_symbolize_test_ranges(void);
-static bool jpp_symbolize_test_is_selected(const char *name);
-static void jpp_symbolize_test_comments(void);
-static void jpp_symbolize_test_memory(void);
-static void jpp_symbolize_test_demangle(void);
-
-static void jpp_test_begin(void);
-static void jpp_test_end(void);
-static uint32_t jpp_test_mapping(const char *name, uint32_t change);
-static uint32_t jpp_test_self(void);
-static uint32_t jpp_test_location(const char *name, uint32_t mapping,
-    const char *symbol, uint64_t offset);
-static const char *jpp_test_name_of(uint32_t location);
-static const char *jpp_test_system_name_of(uint32_t location);
-static const char *jpp_test_comment(void);
-
-
 static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
 
 static char             root[PATH_MAX];
@@ -68,40 +39,120 @@ static jpp_profile_t    profile;
 static jpp_symbols_t    symbols;
 
 
-int
-main(int argc, char **argv)
+static void
+jpp_test_begin(void)
 {
-    uint32_t  fds;
+    jpp_arena_init(&arena, JPP_TEST_CAP);
+    (void) jpp_profile_init(&profile, &arena, types, 1);
+    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
 
-    if (argc == 2) {
-        return jpp_symbolize_test_deleted(argv[1]);
+    symbols.debug_root = root;
+}
+
+
+static void
+jpp_test_end(void)
+{
+    jpp_symbols_destroy(&symbols);
+    jpp_arena_destroy(&arena);
+}
+
+
+/* The mapping that the kernel would make of the code of the file NAME. */
+
+static uint32_t
+jpp_test_mapping(const char *name, uint32_t change)
+{
+    int            fd;
+    char           text[JPP_BUILD_ID_TEXT];
+    uint32_t       id;
+    jpp_elf_t      elf;
+    struct stat    st;
+    jpp_arena_t    scratch;
+    jpp_mapping_t  mapping;
+
+    jpp_arena_init(&scratch, JPP_TEST_CAP);
+
+    fd = jpp_test_open(name);
+    (void) fstat(fd, &st);
+    (void) jpp_elf_read(&elf, &scratch, fd, -1, JPP_ELF_IDENTITY, NULL);
+    (void) close(fd);
+
+    memset(&mapping, 0, sizeof(jpp_mapping_t));
+
+    mapping.start = JPP_TEST_START
+                    + (jpp_vec_count(profile.mappings, jpp_mapping_t) << 24);
+    mapping.offset = elf.segments[0].offset & ~4095ULL;
+    mapping.limit = mapping.start
+                    + ((elf.segments[0].offset + elf.segments[0].size + 4095)
+                       & ~4095ULL)
+                    - mapping.offset;
+    mapping.inode = st.st_ino + ((change & OTHER_INODE) != 0);
+    mapping.device = ((uint64_t) major(st.st_dev) << 32 | minor(st.st_dev))
+                     + ((change & OTHER_DEVICE) != 0);
+    mapping.path = jpp_arena_strndup(&arena, jpp_test_path(name),
+                                     strlen(jpp_test_path(name)));
+    mapping.deleted = (change & DELETED) != 0;
+
+    if ((change & OTHER_SIZE) != 0) {
+        mapping.limit += 4096;
     }
 
-    if (!jpp_ok(jpp_test_make(), "files to read")) {
-        return jpp_done();
+    if ((change & (HAS_ID|OTHER_ID)) != 0) {
+        jpp_build_id_text(&elf.build_id, text);
+        text[39] ^= (change & OTHER_ID) != 0;
+        mapping.build_id = jpp_profile_string(&profile, text, 40);
     }
 
-    (void) snprintf(root, sizeof(root), "%s/none", jpp_test_dir);
-    fds = jpp_test_fds();
+    id = jpp_profile_mapping(&profile, &mapping, jpp_test_path(name));
 
-    jpp_symbolize_test_kinds();
-    jpp_symbolize_test_debug();
-    jpp_symbolize_test_addresses();
-    jpp_symbolize_test_proof();
-    jpp_symbolize_test_refused();
-    jpp_symbolize_test_self();
-    jpp_symbolize_test_cache();
-    jpp_symbolize_test_known();
-    jpp_symbolize_test_ranges();
-    jpp_symbolize_test_comments();
-    jpp_symbolize_test_memory();
+    jpp_arena_destroy(&scratch);
 
-    jpp_is_u64(jpp_test_fds(), fds, "descriptors open");
+    return id;
+}
 
-    jpp_symbolize_test_cxx();
-    jpp_symbolize_test_demangle();
 
-    return jpp_done();
+/* A location at SYMBOL (of the file NAME) + OFFSET in MAPPING. */
+
+static uint32_t
+jpp_test_location(const char *name, uint32_t mapping, const char *symbol,
+    uint64_t offset)
+{
+    const jpp_mapping_t  *m;
+
+    m = jpp_profile_mapping_at(&profile, mapping);
+
+    /* in these files offsets are addresses */
+
+    return jpp_profile_location(&profile, mapping,
+                                jpp_test_nm(name, symbol) + offset - m->offset
+                                + m->start);
+}
+
+
+static const char *
+jpp_test_name_of(uint32_t location)
+{
+    uint32_t  function;
+
+    function = jpp_profile_location_at(&profile, location)->function;
+
+    return jpp_profile_str(&profile, jpp_profile_function_at(&profile,
+                                                             function)
+                           ->name).data;
+}
+
+
+static const char *
+jpp_test_system_name_of(uint32_t location)
+{
+    uint32_t  function;
+
+    function = jpp_profile_location_at(&profile, location)->function;
+
+    return jpp_profile_str(&profile, jpp_profile_function_at(&profile,
+                                                             function)
+                           ->system_name).data;
 }
 
 
@@ -243,6 +294,17 @@ jpp_symbolize_test_addresses(void)
 }
 
 
+/* The first comment. */
+
+static const char *
+jpp_test_comment(void)
+{
+    return profile.comments->len == 0
+           ? "" : jpp_profile_str(&profile, jpp_vec_items(profile.comments,
+                                                          uint32_t)[0]).data;
+}
+
+
 static void
 jpp_symbolize_test_proof(void)
 {
@@ -362,6 +424,51 @@ jpp_symbolize_test_refused(void)
     }
 
     (void) jpp_test_sh("rm -rf bad.so");
+}
+
+
+/* The mapping that this function is in. */
+
+static uint32_t
+jpp_test_self(void)
+{
+    FILE           *maps;
+    char            line[4096], path[4096], *deleted;
+    unsigned        device[2];
+    uint64_t        here;
+    jpp_mapping_t   mapping;
+
+    here = (uint64_t) (uintptr_t) jpp_test_self;
+    maps = fopen("/proc/self/maps", "r");
+
+    memset(&mapping, 0, sizeof(jpp_mapping_t));
+
+    while (fgets(line, sizeof(line), maps) != NULL) {
+
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %"
+                   SCNu64 " %4095[^\n]", &mapping.start, &mapping.limit,
+                   &mapping.offset, &device[0], &device[1], &mapping.inode,
+                   path)
+            == 7
+            && here >= mapping.start && here < mapping.limit)
+        {
+            break;
+        }
+    }
+
+    (void) fclose(maps);
+
+    deleted = strstr(path, " (deleted)");
+
+    if (deleted != NULL) {
+        *deleted = '\0';
+        mapping.deleted = true;
+    }
+
+    mapping.device = (uint64_t) device[0] << 32 | device[1];
+    mapping.path = jpp_arena_strndup(&arena, path, strlen(path));
+
+    return jpp_profile_mapping(&profile, &mapping, path);
 }
 
 
@@ -488,6 +595,38 @@ jpp_symbolize_test_cache(void)
 }
 
 
+/* A profile with one location in the file NAME opens N files. */
+
+static void
+jpp_symbolize_test_opens(const char *name, uint32_t change, uint64_t n,
+    const char *what)
+{
+    uint32_t     location;
+    uint64_t     before;
+    const char  *expected;
+
+    (void) jpp_profile_init(&profile, &arena, types, 1);
+
+    location = jpp_test_location(name, jpp_test_mapping(name, change),
+                                 "jt_static", 1);
+    before = symbols.n_opened;
+
+    (void) jpp_symbolize(&symbols, &profile, &err);
+
+    jpp_is_u64(symbols.n_opened - before, n, "%s", what);
+
+    expected = "jt_static";
+
+    if ((change & OTHER_ID) != 0 || strcmp(what, "another mode") == 0) {
+        expected = NULL;
+    }
+
+    jpp_ok((expected != NULL)
+           == (strcmp(jpp_test_name_of(location), "jt_static") == 0),
+           "and the names are right");
+}
+
+
 /* What stat() says is the same is not opened again. */
 
 static void
@@ -570,35 +709,11 @@ jpp_symbolize_test_known(void)
 }
 
 
-/* A profile with one location in the file NAME opens N files. */
-
-static void
-jpp_symbolize_test_opens(const char *name, uint32_t change, uint64_t n,
-    const char *what)
+static bool
+jpp_symbolize_test_is_selected(const char *name)
 {
-    uint32_t     location;
-    uint64_t     before;
-    const char  *expected;
-
-    (void) jpp_profile_init(&profile, &arena, types, 1);
-
-    location = jpp_test_location(name, jpp_test_mapping(name, change),
-                                 "jt_static", 1);
-    before = symbols.n_opened;
-
-    (void) jpp_symbolize(&symbols, &profile, &err);
-
-    jpp_is_u64(symbols.n_opened - before, n, "%s", what);
-
-    expected = "jt_static";
-
-    if ((change & OTHER_ID) != 0 || strcmp(what, "another mode") == 0) {
-        expected = NULL;
-    }
-
-    jpp_ok((expected != NULL)
-           == (strcmp(jpp_test_name_of(location), "jt_static") == 0),
-           "and the names are right");
+    return strcmp(name, "jt_alias") == 0 || strcmp(name, "jt_outside") == 0
+           || strcmp(name, "jt_inside") == 0;
 }
 
 
@@ -657,14 +772,6 @@ jpp_symbolize_test_ranges(void)
                                     &err), JPP_ERR_MEMORY, "no memory");
 
     jpp_test_end();
-}
-
-
-static bool
-jpp_symbolize_test_is_selected(const char *name)
-{
-    return strcmp(name, "jt_alias") == 0 || strcmp(name, "jt_outside") == 0
-           || strcmp(name, "jt_inside") == 0;
 }
 
 
@@ -854,174 +961,38 @@ jpp_symbolize_test_demangle(void)
 }
 
 
-static void
-jpp_test_begin(void)
+int
+main(int argc, char **argv)
 {
-    jpp_arena_init(&arena, JPP_TEST_CAP);
-    (void) jpp_profile_init(&profile, &arena, types, 1);
-    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+    uint32_t  fds;
 
-    symbols.debug_root = root;
-}
-
-
-static void
-jpp_test_end(void)
-{
-    jpp_symbols_destroy(&symbols);
-    jpp_arena_destroy(&arena);
-}
-
-
-/* The mapping that the kernel would make of the code of the file NAME. */
-
-static uint32_t
-jpp_test_mapping(const char *name, uint32_t change)
-{
-    int            fd;
-    char           text[JPP_BUILD_ID_TEXT];
-    uint32_t       id;
-    jpp_elf_t      elf;
-    struct stat    st;
-    jpp_arena_t    scratch;
-    jpp_mapping_t  mapping;
-
-    jpp_arena_init(&scratch, JPP_TEST_CAP);
-
-    fd = jpp_test_open(name);
-    (void) fstat(fd, &st);
-    (void) jpp_elf_read(&elf, &scratch, fd, -1, JPP_ELF_IDENTITY, NULL);
-    (void) close(fd);
-
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
-
-    mapping.start = JPP_TEST_START
-                    + (jpp_vec_count(profile.mappings, jpp_mapping_t) << 24);
-    mapping.offset = elf.segments[0].offset & ~4095ULL;
-    mapping.limit = mapping.start
-                    + ((elf.segments[0].offset + elf.segments[0].size + 4095)
-                       & ~4095ULL)
-                    - mapping.offset;
-    mapping.inode = st.st_ino + ((change & OTHER_INODE) != 0);
-    mapping.device = ((uint64_t) major(st.st_dev) << 32 | minor(st.st_dev))
-                     + ((change & OTHER_DEVICE) != 0);
-    mapping.path = jpp_arena_strndup(&arena, jpp_test_path(name),
-                                     strlen(jpp_test_path(name)));
-    mapping.deleted = (change & DELETED) != 0;
-
-    if ((change & OTHER_SIZE) != 0) {
-        mapping.limit += 4096;
+    if (argc == 2) {
+        return jpp_symbolize_test_deleted(argv[1]);
     }
 
-    if ((change & (HAS_ID|OTHER_ID)) != 0) {
-        jpp_build_id_text(&elf.build_id, text);
-        text[39] ^= (change & OTHER_ID) != 0;
-        mapping.build_id = jpp_profile_string(&profile, text, 40);
+    if (!jpp_ok(jpp_test_make(), "files to read")) {
+        return jpp_done();
     }
 
-    id = jpp_profile_mapping(&profile, &mapping, jpp_test_path(name));
+    (void) snprintf(root, sizeof(root), "%s/none", jpp_test_dir);
+    fds = jpp_test_fds();
 
-    jpp_arena_destroy(&scratch);
+    jpp_symbolize_test_kinds();
+    jpp_symbolize_test_debug();
+    jpp_symbolize_test_addresses();
+    jpp_symbolize_test_proof();
+    jpp_symbolize_test_refused();
+    jpp_symbolize_test_self();
+    jpp_symbolize_test_cache();
+    jpp_symbolize_test_known();
+    jpp_symbolize_test_ranges();
+    jpp_symbolize_test_comments();
+    jpp_symbolize_test_memory();
 
-    return id;
-}
+    jpp_is_u64(jpp_test_fds(), fds, "descriptors open");
 
+    jpp_symbolize_test_cxx();
+    jpp_symbolize_test_demangle();
 
-/* The mapping that this function is in. */
-
-static uint32_t
-jpp_test_self(void)
-{
-    FILE           *maps;
-    char            line[4096], path[4096], *deleted;
-    unsigned        device[2];
-    uint64_t        here;
-    jpp_mapping_t   mapping;
-
-    here = (uint64_t) (uintptr_t) jpp_test_self;
-    maps = fopen("/proc/self/maps", "r");
-
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
-
-    while (fgets(line, sizeof(line), maps) != NULL) {
-
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %"
-                   SCNu64 " %4095[^\n]", &mapping.start, &mapping.limit,
-                   &mapping.offset, &device[0], &device[1], &mapping.inode,
-                   path)
-            == 7
-            && here >= mapping.start && here < mapping.limit)
-        {
-            break;
-        }
-    }
-
-    (void) fclose(maps);
-
-    deleted = strstr(path, " (deleted)");
-
-    if (deleted != NULL) {
-        *deleted = '\0';
-        mapping.deleted = true;
-    }
-
-    mapping.device = (uint64_t) device[0] << 32 | device[1];
-    mapping.path = jpp_arena_strndup(&arena, path, strlen(path));
-
-    return jpp_profile_mapping(&profile, &mapping, path);
-}
-
-
-/* A location at SYMBOL (of the file NAME) + OFFSET in MAPPING. */
-
-static uint32_t
-jpp_test_location(const char *name, uint32_t mapping, const char *symbol,
-    uint64_t offset)
-{
-    const jpp_mapping_t  *m;
-
-    m = jpp_profile_mapping_at(&profile, mapping);
-
-    /* in these files offsets are addresses */
-
-    return jpp_profile_location(&profile, mapping,
-                                jpp_test_nm(name, symbol) + offset - m->offset
-                                + m->start);
-}
-
-
-static const char *
-jpp_test_name_of(uint32_t location)
-{
-    uint32_t  function;
-
-    function = jpp_profile_location_at(&profile, location)->function;
-
-    return jpp_profile_str(&profile, jpp_profile_function_at(&profile,
-                                                             function)
-                           ->name).data;
-}
-
-
-static const char *
-jpp_test_system_name_of(uint32_t location)
-{
-    uint32_t  function;
-
-    function = jpp_profile_location_at(&profile, location)->function;
-
-    return jpp_profile_str(&profile, jpp_profile_function_at(&profile,
-                                                             function)
-                           ->system_name).data;
-}
-
-
-/* The first comment. */
-
-static const char *
-jpp_test_comment(void)
-{
-    return profile.comments->len == 0
-           ? "" : jpp_profile_str(&profile, jpp_vec_items(profile.comments,
-                                                          uint32_t)[0]).data;
+    return jpp_done();
 }

@@ -14,12 +14,31 @@
 #include "jpp_thread.h"
 
 
-static void *jpp_leaves(void *data);
-static void jpp_interrupted(int signo);
-
-
 static sem_t                  jpp_left, jpp_go;
 static volatile sig_atomic_t  jpp_interruptions;
+
+
+static void *
+jpp_leaves(void *data)
+{
+    jpp_thread_name();
+    jpp_thread_leave_files();
+
+    (void) sem_post(&jpp_left);
+
+    while (sem_wait(&jpp_go) == -1) { /* void */ }
+
+    return data;
+}
+
+
+static void
+jpp_interrupted(int signo)
+{
+    (void) signo;
+
+    jpp_interruptions++;
+}
 
 
 int
@@ -80,27 +99,4 @@ main(void)
     jpp_test_files(0, 0, "it is gone");
 
     return jpp_done();
-}
-
-
-static void *
-jpp_leaves(void *data)
-{
-    jpp_thread_name();
-    jpp_thread_leave_files();
-
-    (void) sem_post(&jpp_left);
-
-    while (sem_wait(&jpp_go) == -1) { /* void */ }
-
-    return data;
-}
-
-
-static void
-jpp_interrupted(int signo)
-{
-    (void) signo;
-
-    jpp_interruptions++;
 }

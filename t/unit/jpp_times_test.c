@@ -29,42 +29,36 @@
     JPP_TIMES_TEST_MAPS
 
 
-static void jpp_times_test_formats(void);
-static void jpp_times_test_binary(void);
-static void jpp_times_test_contract(void);
-static void jpp_times_test_comments(void);
-static void jpp_times_test_merged(void);
-static void jpp_times_test_difference(void);
-static void jpp_times_test_refused(void);
-static void jpp_times_test_bad(void);
-static void jpp_times_test_limits(void);
-static void jpp_times_test_cut(void);
-static void jpp_times_test_memory(void);
-static jpp_code_t jpp_times_report(jpp_vec_t **out, jpp_arena_t *arena,
-    const char *args, const char *const *texts, size_t n, jpp_err_t *err);
-static jpp_profile_t jpp_times_profile_of(jpp_arena_t *arena,
-    const char *text, bool is_wall, jpp_code_t *rc, jpp_err_t *err);
-
-
 static const char *const  jpp_times_cpu[] = { JPP_TIMES_TEST_CPU };
 
 
-int
-main(void)
+static jpp_code_t
+jpp_times_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
+    const char *const *texts, size_t n, jpp_err_t *err)
 {
-    jpp_times_test_formats();
-    jpp_times_test_binary();
-    jpp_times_test_contract();
-    jpp_times_test_comments();
-    jpp_times_test_merged();
-    jpp_times_test_difference();
-    jpp_times_test_refused();
-    jpp_times_test_bad();
-    jpp_times_test_limits();
-    jpp_times_test_cut();
-    jpp_times_test_memory();
+    size_t                i;
+    jpp_capture_t         captures[2];
+    jpp_report_options_t  options;
 
-    return jpp_done();
+    jpp_report_options_init(&options);
+
+    options.reader = &jpp_reader_cpu;
+    options.time_nanos = 1;
+
+    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_cpu.types);
+
+    if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
+        return err->code;
+    }
+
+    memset(captures, 0, sizeof(captures));
+
+    for (i = 0; i < n; i++) {
+        captures[i].data = texts[i];
+        captures[i].len = strlen(texts[i]);
+    }
+
+    return jpp_test_report_into(out, arena, captures, n, &options, err);
 }
 
 
@@ -581,31 +575,20 @@ jpp_times_test_memory(void)
 }
 
 
-static jpp_code_t
-jpp_times_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
-    const char *const *texts, size_t n, jpp_err_t *err)
+int
+main(void)
 {
-    size_t                i;
-    jpp_capture_t         captures[2];
-    jpp_report_options_t  options;
+    jpp_times_test_formats();
+    jpp_times_test_binary();
+    jpp_times_test_contract();
+    jpp_times_test_comments();
+    jpp_times_test_merged();
+    jpp_times_test_difference();
+    jpp_times_test_refused();
+    jpp_times_test_bad();
+    jpp_times_test_limits();
+    jpp_times_test_cut();
+    jpp_times_test_memory();
 
-    jpp_report_options_init(&options);
-
-    options.reader = &jpp_reader_cpu;
-    options.time_nanos = 1;
-
-    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_cpu.types);
-
-    if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
-        return err->code;
-    }
-
-    memset(captures, 0, sizeof(captures));
-
-    for (i = 0; i < n; i++) {
-        captures[i].data = texts[i];
-        captures[i].len = strlen(texts[i]);
-    }
-
-    return jpp_test_report_into(out, arena, captures, n, &options, err);
+    return jpp_done();
 }

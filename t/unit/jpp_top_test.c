@@ -25,6 +25,15 @@ typedef struct {
 } jpp_top_stack_t;
 
 
+static const jpp_top_stack_t  stacks[] = {
+    { "ngx_alloc ngx_palloc handler main", 10, 10240, 10, 0 },
+    { "ngx_alloc ngx_create_pool accept main", 1, 4096, 1, 0 },
+    { "handler main", 4, 1024, 1, 100 },
+    { "strdup", 1, 16, 1, 0 },
+    { NULL, 0, 0, 0, 0 }
+};
+
+
 typedef struct {
     const char              *name;
     const char              *args;
@@ -33,29 +42,6 @@ typedef struct {
     const char              *top;
     const char              *folded;
 } jpp_top_case_t;
-
-
-static void jpp_top_test_case(const jpp_top_case_t *row);
-static void jpp_top_test_empty(void);
-static void jpp_top_test_time(void);
-static void jpp_top_test_many(void);
-static void jpp_top_test_memory(void);
-static void jpp_top_fill(jpp_profile_t *profile,
-    const jpp_top_stack_t *stacks);
-static void jpp_top_push(jpp_profile_t *profile, const char *stack);
-static uint32_t jpp_top_location(jpp_profile_t *profile, const char *name,
-    size_t len);
-static const char *jpp_top_text(bool (*write)(const jpp_view_t *view,
-    jpp_sink_t *sink), jpp_profile_t *profile, const char *args);
-
-
-static const jpp_top_stack_t  stacks[] = {
-    { "ngx_alloc ngx_palloc handler main", 10, 10240, 10, 0 },
-    { "ngx_alloc ngx_create_pool accept main", 1, 4096, 1, 0 },
-    { "handler main", 4, 1024, 1, 100 },
-    { "strdup", 1, 16, 1, 0 },
-    { NULL, 0, 0, 0, 0 }
-};
 
 
 static const jpp_top_stack_t  changes[] = {
@@ -155,21 +141,95 @@ static const jpp_top_case_t  cases[] = {
 };
 
 
-int
-main(void)
+static uint32_t
+jpp_top_location(jpp_profile_t *profile, const char *name, size_t len)
 {
-    size_t  i;
+    uint32_t  id, string;
 
-    for (i = 0; i < jpp_nelts(cases); i++) {
-        jpp_top_test_case(&cases[i]);
+    string = jpp_profile_string(profile, name, len);
+    id = jpp_profile_location(profile, 0, string);
+
+    jpp_profile_location_at(profile, id)->function =
+                        jpp_profile_function(profile, 0, string, string);
+    return id;
+}
+
+
+/* The STACK of a sample, up to its values. */
+
+static void
+jpp_top_push(jpp_profile_t *profile, const char *stack)
+{
+    uint8_t     *pos;
+    const char  *p, *end;
+
+    pos = jpp_profile_begin(profile, 0, 8);
+
+    for (p = stack; *p != '\0'; p = *end == ' ' ? end + 1 : end) {
+        end = p + strcspn(p, " ");
+        pos = jpp_profile_push(pos, jpp_top_location(profile, p,
+                                                     (size_t) (end - p)));
     }
 
-    jpp_top_test_empty();
-    jpp_top_test_time();
-    jpp_top_test_many();
-    jpp_top_test_memory();
+    jpp_profile_end(profile, pos);
+}
 
-    return jpp_done();
+
+static void
+jpp_top_fill(jpp_profile_t *profile, const jpp_top_stack_t *from)
+{
+    int64_t  values[JPP_HEAP_COLUMNS] = { 0 };
+
+    if (profile->n_samples == 0) {
+        (void) jpp_profile_count(profile);
+        profile->period = 16384;
+    }
+
+    for ( /* void */ ; from->stack != NULL; from++) {
+
+        jpp_top_push(profile, from->stack);
+
+        values[JPP_HEAP_INUSE_OBJECTS] = from->objects;
+        values[JPP_HEAP_INUSE_SPACE] = from->bytes;
+        values[JPP_HEAP_INUSE_SAMPLES] = from->seen;
+        values[JPP_HEAP_INUSE_DOUBT] = from->doubt * JPP_DOUBT_ONE / 100;
+
+        (void) jpp_profile_commit(profile, values);
+        profile->n_seen[1] += (uint64_t) from->seen;
+    }
+}
+
+
+static const char *
+jpp_top_text(bool (*write)(const jpp_view_t *view, jpp_sink_t *sink),
+    jpp_profile_t *profile, const char *args)
+{
+    jpp_vec_t             *out;
+    jpp_view_t             view;
+    jpp_sink_t             sink;
+    jpp_report_options_t   options;
+
+    static uint8_t  buffer[JPP_SINK_BUFFER];
+
+    options = jpp_test_options(args);
+    out = jpp_vec_create(profile->arena);
+
+    memset(&view, 0, sizeof(jpp_view_t));
+    view.profile = profile;
+    view.args = &options.args;
+
+    if (profile->default_type == 0 || options.args.is_set[JPP_ARG_TYPE]) {
+        profile->default_type = options.args.values[JPP_ARG_TYPE];
+    }
+
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+
+    jpp_ok(write(&view, &sink), "written");
+    jpp_is_i64(jpp_sink_flush(&sink), 0, "all of it");
+
+    *(char *) jpp_vec_push(out, 1) = '\0';
+
+    return (char *) out->data;
 }
 
 
@@ -378,93 +438,19 @@ jpp_top_test_memory(void)
 }
 
 
-static void
-jpp_top_fill(jpp_profile_t *profile, const jpp_top_stack_t *from)
+int
+main(void)
 {
-    int64_t  values[JPP_HEAP_COLUMNS] = { 0 };
+    size_t  i;
 
-    if (profile->n_samples == 0) {
-        (void) jpp_profile_count(profile);
-        profile->period = 16384;
+    for (i = 0; i < jpp_nelts(cases); i++) {
+        jpp_top_test_case(&cases[i]);
     }
 
-    for ( /* void */ ; from->stack != NULL; from++) {
+    jpp_top_test_empty();
+    jpp_top_test_time();
+    jpp_top_test_many();
+    jpp_top_test_memory();
 
-        jpp_top_push(profile, from->stack);
-
-        values[JPP_HEAP_INUSE_OBJECTS] = from->objects;
-        values[JPP_HEAP_INUSE_SPACE] = from->bytes;
-        values[JPP_HEAP_INUSE_SAMPLES] = from->seen;
-        values[JPP_HEAP_INUSE_DOUBT] = from->doubt * JPP_DOUBT_ONE / 100;
-
-        (void) jpp_profile_commit(profile, values);
-        profile->n_seen[1] += (uint64_t) from->seen;
-    }
-}
-
-
-/* The STACK of a sample, up to its values. */
-
-static void
-jpp_top_push(jpp_profile_t *profile, const char *stack)
-{
-    uint8_t     *pos;
-    const char  *p, *end;
-
-    pos = jpp_profile_begin(profile, 0, 8);
-
-    for (p = stack; *p != '\0'; p = *end == ' ' ? end + 1 : end) {
-        end = p + strcspn(p, " ");
-        pos = jpp_profile_push(pos, jpp_top_location(profile, p,
-                                                     (size_t) (end - p)));
-    }
-
-    jpp_profile_end(profile, pos);
-}
-
-
-static uint32_t
-jpp_top_location(jpp_profile_t *profile, const char *name, size_t len)
-{
-    uint32_t  id, string;
-
-    string = jpp_profile_string(profile, name, len);
-    id = jpp_profile_location(profile, 0, string);
-
-    jpp_profile_location_at(profile, id)->function =
-                        jpp_profile_function(profile, 0, string, string);
-    return id;
-}
-
-
-static const char *
-jpp_top_text(bool (*write)(const jpp_view_t *view, jpp_sink_t *sink),
-    jpp_profile_t *profile, const char *args)
-{
-    jpp_vec_t             *out;
-    jpp_view_t             view;
-    jpp_sink_t             sink;
-    jpp_report_options_t   options;
-
-    static uint8_t  buffer[JPP_SINK_BUFFER];
-
-    options = jpp_test_options(args);
-    out = jpp_vec_create(profile->arena);
-
-    memset(&view, 0, sizeof(jpp_view_t));
-    view.profile = profile;
-    view.args = &options.args;
-
-    if (profile->default_type == 0 || options.args.is_set[JPP_ARG_TYPE]) {
-        profile->default_type = options.args.values[JPP_ARG_TYPE];
-    }
-
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
-
-    jpp_ok(write(&view, &sink), "written");
-    jpp_is_i64(jpp_sink_flush(&sink), 0, "all of it");
-
-    *(char *) jpp_vec_push(out, 1) = '\0';
-
-    return (char *) out->data;
+    return jpp_done();
 }

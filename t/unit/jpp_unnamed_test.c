@@ -25,22 +25,61 @@ typedef struct {
 } jpp_unnamed_test_t;
 
 
-static void jpp_unnamed_test_few(void);
-static void jpp_unnamed_test_long(void);
-static const char *jpp_unnamed_test_comment(const jpp_unnamed_test_t *added,
-    size_t n, const char *name);
-
-
 static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
 
 
-int
-main(void)
-{
-    jpp_unnamed_test_few();
-    jpp_unnamed_test_long();
+/* Nine locations, and the N ADDED ones. */
 
-    return jpp_done();
+static const char *
+jpp_unnamed_test_comment(const jpp_unnamed_test_t *added, size_t n,
+    const char *name)
+{
+    char            path[512];
+    size_t          i;
+    jpp_arena_t     arena;
+    jpp_mapping_t   mapping;
+    jpp_profile_t   profile;
+    jpp_unnamed_t   unnamed;
+
+    static char  text[JPP_UNNAMED_TEXT], comment[2 * JPP_UNNAMED_TEXT];
+
+    jpp_arena_init(&arena, JPP_TEST_CAP);
+    (void) jpp_profile_init(&profile, &arena, types, 1);
+
+    memset(&unnamed, 0, sizeof(jpp_unnamed_t));
+    memset(&mapping, 0, sizeof(jpp_mapping_t));
+
+    for (i = 0; i < 9; i++) {
+        (void) jpp_profile_location(&profile, 0, i);
+    }
+
+    for (i = 0; i < n; i++) {
+        (void) snprintf(path, sizeof(path), "/x/%s%" PRIu32, name,
+                        added[i].file);
+
+        mapping.file = jpp_profile_string(&profile, path, strlen(path));
+        mapping.build_id = jpp_profile_string(&profile, added[i].build_id,
+                                              strlen(added[i].build_id));
+
+        jpp_unnamed_add(&unnamed, &mapping, added[i].n);
+    }
+
+    comment[0] = '\0';
+
+    jpp_unnamed_comment(&unnamed, &profile, text);
+
+    if (!profile.is_mute && profile.comments->len != 0) {
+        (void) snprintf(comment, sizeof(comment), "%s",
+                        jpp_profile_str(&profile,
+                                        *jpp_vec_items(profile.comments,
+                                                       uint32_t)).data);
+    }
+
+    jpp_is_str(comment, text, "the comment is the sentence");
+
+    jpp_arena_destroy(&arena);
+
+    return comment;
 }
 
 
@@ -114,56 +153,11 @@ jpp_unnamed_test_long(void)
 }
 
 
-/* Nine locations, and the N ADDED ones. */
-
-static const char *
-jpp_unnamed_test_comment(const jpp_unnamed_test_t *added, size_t n,
-    const char *name)
+int
+main(void)
 {
-    char            path[512];
-    size_t          i;
-    jpp_arena_t     arena;
-    jpp_mapping_t   mapping;
-    jpp_profile_t   profile;
-    jpp_unnamed_t   unnamed;
+    jpp_unnamed_test_few();
+    jpp_unnamed_test_long();
 
-    static char  text[JPP_UNNAMED_TEXT], comment[2 * JPP_UNNAMED_TEXT];
-
-    jpp_arena_init(&arena, JPP_TEST_CAP);
-    (void) jpp_profile_init(&profile, &arena, types, 1);
-
-    memset(&unnamed, 0, sizeof(jpp_unnamed_t));
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
-
-    for (i = 0; i < 9; i++) {
-        (void) jpp_profile_location(&profile, 0, i);
-    }
-
-    for (i = 0; i < n; i++) {
-        (void) snprintf(path, sizeof(path), "/x/%s%" PRIu32, name,
-                        added[i].file);
-
-        mapping.file = jpp_profile_string(&profile, path, strlen(path));
-        mapping.build_id = jpp_profile_string(&profile, added[i].build_id,
-                                              strlen(added[i].build_id));
-
-        jpp_unnamed_add(&unnamed, &mapping, added[i].n);
-    }
-
-    comment[0] = '\0';
-
-    jpp_unnamed_comment(&unnamed, &profile, text);
-
-    if (!profile.is_mute && profile.comments->len != 0) {
-        (void) snprintf(comment, sizeof(comment), "%s",
-                        jpp_profile_str(&profile,
-                                        *jpp_vec_items(profile.comments,
-                                                       uint32_t)).data);
-    }
-
-    jpp_is_str(comment, text, "the comment is the sentence");
-
-    jpp_arena_destroy(&arena);
-
-    return comment;
+    return jpp_done();
 }

@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+
+static int          epoll;
+
 #include <sys/epoll.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -31,30 +34,9 @@
 typedef void (*stall_pt)(void);
 
 
-static void once(stall_pt stall);
-static bool is_first(void);
-static void waits(void);
-static void sleeps(void);
-static void polls(void);
-static void computes(void);
-static void vforks(void);
-static bool has(const jpp_stall_t *stall, stall_pt function);
-static bool is_stored(stall_pt stall, uint32_t kind, const char *name);
-static void falters(int ms);
-static void signals(int how);
-static void spins(int ms);
-static uint64_t iteration(void);
-static uint64_t age(void);
-static bool serves(const jpp_peek_t *peek, uintptr_t word,
-    jpp_stall_t *stall);
-static void store(const jpp_stall_t *stall, uint64_t *id);
-static uint64_t now(void);
-static void foreign(int signo);
-
-
 static uint64_t     count;
 static uint64_t     began;
-static int          epoll;
+
 static int          interrupted;
 static jpp_stall_t  stored[TRIES * 8];
 static uint32_t     n_stored;
@@ -66,6 +48,298 @@ static int          wait_ms = 10 * THRESHOLD;
 
 /* what a stack of the loop leads to */
 static char         served[16] = "a request";
+
+
+static bool
+has(const jpp_stall_t *stall, stall_pt function)
+{
+    uint32_t  i;
+
+    for (i = 0; i < stall->depth; i++) {
+        if (jpp_backtrace_function(stall->pcs[i] - 1) == (uintptr_t) function)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static uint64_t
+now(void)
+{
+    struct timespec  time;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &time);
+
+    return (uint64_t) time.tv_sec * 1000 + (uint64_t) time.tv_nsec / 1000000;
+}
+
+
+static void __attribute__((noinline))
+spins(int ms)
+{
+    uint64_t           end;
+    volatile unsigned  i;
+
+    end = now() + (uint64_t) ms;
+
+    while (now() < end) {
+        for (i = 0; i < 100000; i++) {
+            /* void */
+        }
+    }
+}
+
+
+static void __attribute__((noinline))
+waits(void)
+{
+    struct epoll_event  event;
+
+    spins(late_ms);
+    (void) epoll_wait(epoll, &event, 1, wait_ms);
+
+    __asm__ volatile ("" : : : "memory");
+}
+
+
+/* An iteration: STALL is what is done in it. */
+
+static void __attribute__((noinline))
+once(stall_pt stall)
+{
+    uint64_t            ms;
+    jpp_stall_t         over;
+    char *volatile      request = served;
+
+    if (stall != waits) {
+        __atomic_store_n(&began, now(), __ATOMIC_SEQ_CST);
+    }
+
+    stall();
+
+    __asm__ volatile ("" : : "r" (request) : "memory");
+
+    (void) __atomic_fetch_add(&count, 1, __ATOMIC_SEQ_CST);
+    ms = now() - began;
+
+    if (stall != waits && ms >= THRESHOLD) {
+        jpp_watch_over(ms, &over);
+    }
+}
+
+
+/*
+ * Make stalls until one has KIND, and its stack, where it has one, was taken
+ * before it was over.  Is all of it as it should be?
+ */
+
+static bool
+is_stored(stall_pt stall, uint32_t kind, const char *name)
+{
+    int                  i;
+    jpp_err_t            err;
+    jpp_dump_t           dump;
+    jpp_arena_t          arena;
+    jpp_profile_t        profile;
+    const jpp_stall_t   *last;
+    jpp_read_options_t   options;
+
+    for (i = 0; i < TRIES; i++) {
+        once(stall);
+
+        last = &stored[n_stored - 1];
+
+        if (n_stored != 0 && last->kind == kind
+            && has(last, stall) == (kind <= JPP_STALL_WAITED))
+        {
+            break;
+        }
+    }
+
+    if (i == TRIES) {
+        jpp_diag("%s: never of kind %u", name, kind);
+        return false;
+    }
+
+    if (last->state != JPP_STALL_OVER
+        || last->nanos < THRESHOLD * 1000000ull)
+    {
+        jpp_diag("%s: state %u, %" PRIu64 " ns, %u frames", name, last->state,
+                 last->nanos, last->depth);
+        return false;
+    }
+
+    /* it is a capture */
+
+    memset(&options, 0, sizeof(options));
+    jpp_arena_init(&arena, (size_t) 64 << 20);
+
+    i = jpp_reader_init(&jpp_reader_stalls, &profile, &arena)
+        && jpp_stalls_open(&dump, &profile, (const char *) last,
+                           sizeof(jpp_stall_t), NULL, &err) == JPP_OK
+        && jpp_stalls_read(&profile, &dump, &options, &err) == JPP_OK
+        && profile.n_samples == 1
+        && (kind > JPP_STALL_WAITED
+            || jpp_vec_count(profile.mappings, jpp_mapping_t) != 0);
+
+    jpp_arena_destroy(&arena);
+
+    return i != 0;
+}
+
+
+static void __attribute__((noinline))
+computes(void)
+{
+    spins(5 * THRESHOLD);
+
+    __asm__ volatile ("" : : : "memory");
+}
+
+
+/*
+ * An event loop has not waited for events yet, and the signals that ask for a
+ * stack do not reach it: that must not be taken for an answer.  On a busy
+ * machine one that computes may be blocked for a moment, which is seen.
+ */
+
+static bool
+is_first(void)
+{
+    int               i;
+    jpp_stall_kind_t  kind;
+
+    kind = JPP_STALL_WAITED;
+
+    for (i = 0; i < TRIES && kind == JPP_STALL_WAITED; i++) {
+        __atomic_store_n(&count, 0, __ATOMIC_SEQ_CST);
+        once(computes);
+
+        kind = n_stored != 0 ? stored[n_stored - 1].kind : JPP_STALL_RAN;
+    }
+
+    jpp_diag("the first iteration: kind %d after %d", (int) kind, i);
+
+    return kind == JPP_STALL_SHORT;
+}
+
+
+/* Do those of the watcher reach the loop? */
+
+static void
+signals(int how)
+{
+    sigset_t  set;
+
+    (void) sigemptyset(&set);
+    (void) sigaddset(&set, SIGPROF);
+    (void) sigprocmask(how, &set, NULL);
+}
+
+
+/* A wait that the watcher takes for work, as its signal is not answered. */
+
+static void
+falters(int ms)
+{
+    signals(SIG_BLOCK);
+
+    late_ms = 5 * THRESHOLD;
+    wait_ms = ms;
+
+    once(waits);
+
+    late_ms = 0;
+    wait_ms = 10 * THRESHOLD;
+
+    once(waits);
+
+    signals(SIG_UNBLOCK);
+}
+
+
+static void __attribute__((noinline))
+sleeps(void)
+{
+    struct timespec  time = { 0, 5 * THRESHOLD * 1000000 };
+
+    interrupted += nanosleep(&time, NULL) != 0;
+
+    __asm__ volatile ("" : : : "memory");
+}
+
+
+static void __attribute__((noinline))
+polls(void)
+{
+    struct epoll_event  event;
+
+    interrupted += epoll_wait(epoll, &event, 1, 5 * THRESHOLD) == -1;
+
+    __asm__ volatile ("" : : : "memory");
+}
+
+
+static void __attribute__((noinline))
+vforks(void)
+{
+    pid_t            child;
+    struct timespec  time = { 0, 5 * THRESHOLD * 1000000 };
+
+    child = vfork();
+
+    if (child == 0) {
+        (void) nanosleep(&time, NULL);
+        _exit(0);
+    }
+
+    (void) waitpid(child, NULL, 0);
+}
+
+
+static uint64_t
+iteration(void)
+{
+    return __atomic_load_n(&count, __ATOMIC_SEQ_CST);
+}
+
+
+static uint64_t
+age(void)
+{
+    return now() - __atomic_load_n(&began, __ATOMIC_SEQ_CST);
+}
+
+
+static bool
+serves(const jpp_peek_t *peek, uintptr_t word, jpp_stall_t *stall)
+{
+    return word == (uintptr_t) served
+           && jpp_peek(peek, word, stall->server, sizeof(served));
+}
+
+
+static void
+store(const jpp_stall_t *stall, uint64_t *id)
+{
+    n_writes++;
+
+    if (*id == 0) {
+        *id = ++n_stored;
+    }
+
+    stored[*id - 1] = *stall;
+}
+
+
+static void
+foreign(int signo)
+{
+    (void) signo;
+}
 
 
 int
@@ -144,296 +418,4 @@ main(void)
     jpp_watch_stop();
 
     return jpp_done();
-}
-
-
-/*
- * Make stalls until one has KIND, and its stack, where it has one, was taken
- * before it was over.  Is all of it as it should be?
- */
-
-static bool
-is_stored(stall_pt stall, uint32_t kind, const char *name)
-{
-    int                  i;
-    jpp_err_t            err;
-    jpp_dump_t           dump;
-    jpp_arena_t          arena;
-    jpp_profile_t        profile;
-    const jpp_stall_t   *last;
-    jpp_read_options_t   options;
-
-    for (i = 0; i < TRIES; i++) {
-        once(stall);
-
-        last = &stored[n_stored - 1];
-
-        if (n_stored != 0 && last->kind == kind
-            && has(last, stall) == (kind <= JPP_STALL_WAITED))
-        {
-            break;
-        }
-    }
-
-    if (i == TRIES) {
-        jpp_diag("%s: never of kind %u", name, kind);
-        return false;
-    }
-
-    if (last->state != JPP_STALL_OVER
-        || last->nanos < THRESHOLD * 1000000ull)
-    {
-        jpp_diag("%s: state %u, %" PRIu64 " ns, %u frames", name, last->state,
-                 last->nanos, last->depth);
-        return false;
-    }
-
-    /* it is a capture */
-
-    memset(&options, 0, sizeof(options));
-    jpp_arena_init(&arena, (size_t) 64 << 20);
-
-    i = jpp_reader_init(&jpp_reader_stalls, &profile, &arena)
-        && jpp_stalls_open(&dump, &profile, (const char *) last,
-                           sizeof(jpp_stall_t), NULL, &err) == JPP_OK
-        && jpp_stalls_read(&profile, &dump, &options, &err) == JPP_OK
-        && profile.n_samples == 1
-        && (kind > JPP_STALL_WAITED
-            || jpp_vec_count(profile.mappings, jpp_mapping_t) != 0);
-
-    jpp_arena_destroy(&arena);
-
-    return i != 0;
-}
-
-
-/*
- * An event loop has not waited for events yet, and the signals that ask for a
- * stack do not reach it: that must not be taken for an answer.  On a busy
- * machine one that computes may be blocked for a moment, which is seen.
- */
-
-static bool
-is_first(void)
-{
-    int               i;
-    jpp_stall_kind_t  kind;
-
-    kind = JPP_STALL_WAITED;
-
-    for (i = 0; i < TRIES && kind == JPP_STALL_WAITED; i++) {
-        __atomic_store_n(&count, 0, __ATOMIC_SEQ_CST);
-        once(computes);
-
-        kind = n_stored != 0 ? stored[n_stored - 1].kind : JPP_STALL_RAN;
-    }
-
-    jpp_diag("the first iteration: kind %d after %d", (int) kind, i);
-
-    return kind == JPP_STALL_SHORT;
-}
-
-
-static bool
-has(const jpp_stall_t *stall, stall_pt function)
-{
-    uint32_t  i;
-
-    for (i = 0; i < stall->depth; i++) {
-        if (jpp_backtrace_function(stall->pcs[i] - 1) == (uintptr_t) function)
-        {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
-/* An iteration: STALL is what is done in it. */
-
-static void __attribute__((noinline))
-once(stall_pt stall)
-{
-    uint64_t            ms;
-    jpp_stall_t         over;
-    char *volatile      request = served;
-
-    if (stall != waits) {
-        __atomic_store_n(&began, now(), __ATOMIC_SEQ_CST);
-    }
-
-    stall();
-
-    __asm__ volatile ("" : : "r" (request) : "memory");
-
-    (void) __atomic_fetch_add(&count, 1, __ATOMIC_SEQ_CST);
-    ms = now() - began;
-
-    if (stall != waits && ms >= THRESHOLD) {
-        jpp_watch_over(ms, &over);
-    }
-}
-
-
-static void __attribute__((noinline))
-waits(void)
-{
-    struct epoll_event  event;
-
-    spins(late_ms);
-    (void) epoll_wait(epoll, &event, 1, wait_ms);
-
-    __asm__ volatile ("" : : : "memory");
-}
-
-
-/* A wait that the watcher takes for work, as its signal is not answered. */
-
-static void
-falters(int ms)
-{
-    signals(SIG_BLOCK);
-
-    late_ms = 5 * THRESHOLD;
-    wait_ms = ms;
-
-    once(waits);
-
-    late_ms = 0;
-    wait_ms = 10 * THRESHOLD;
-
-    once(waits);
-
-    signals(SIG_UNBLOCK);
-}
-
-
-/* Do those of the watcher reach the loop? */
-
-static void
-signals(int how)
-{
-    sigset_t  set;
-
-    (void) sigemptyset(&set);
-    (void) sigaddset(&set, SIGPROF);
-    (void) sigprocmask(how, &set, NULL);
-}
-
-
-static void __attribute__((noinline))
-sleeps(void)
-{
-    struct timespec  time = { 0, 5 * THRESHOLD * 1000000 };
-
-    interrupted += nanosleep(&time, NULL) != 0;
-
-    __asm__ volatile ("" : : : "memory");
-}
-
-
-static void __attribute__((noinline))
-polls(void)
-{
-    struct epoll_event  event;
-
-    interrupted += epoll_wait(epoll, &event, 1, 5 * THRESHOLD) == -1;
-
-    __asm__ volatile ("" : : : "memory");
-}
-
-
-static void __attribute__((noinline))
-computes(void)
-{
-    spins(5 * THRESHOLD);
-
-    __asm__ volatile ("" : : : "memory");
-}
-
-
-static void __attribute__((noinline))
-spins(int ms)
-{
-    uint64_t           end;
-    volatile unsigned  i;
-
-    end = now() + (uint64_t) ms;
-
-    while (now() < end) {
-        for (i = 0; i < 100000; i++) {
-            /* void */
-        }
-    }
-}
-
-
-static void __attribute__((noinline))
-vforks(void)
-{
-    pid_t            child;
-    struct timespec  time = { 0, 5 * THRESHOLD * 1000000 };
-
-    child = vfork();
-
-    if (child == 0) {
-        (void) nanosleep(&time, NULL);
-        _exit(0);
-    }
-
-    (void) waitpid(child, NULL, 0);
-}
-
-
-static uint64_t
-iteration(void)
-{
-    return __atomic_load_n(&count, __ATOMIC_SEQ_CST);
-}
-
-
-static uint64_t
-age(void)
-{
-    return now() - __atomic_load_n(&began, __ATOMIC_SEQ_CST);
-}
-
-
-static bool
-serves(const jpp_peek_t *peek, uintptr_t word, jpp_stall_t *stall)
-{
-    return word == (uintptr_t) served
-           && jpp_peek(peek, word, stall->server, sizeof(served));
-}
-
-
-static void
-store(const jpp_stall_t *stall, uint64_t *id)
-{
-    n_writes++;
-
-    if (*id == 0) {
-        *id = ++n_stored;
-    }
-
-    stored[*id - 1] = *stall;
-}
-
-
-static uint64_t
-now(void)
-{
-    struct timespec  time;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &time);
-
-    return (uint64_t) time.tv_sec * 1000 + (uint64_t) time.tv_nsec / 1000000;
-}
-
-
-static void
-foreign(int signo)
-{
-    (void) signo;
 }
