@@ -60,6 +60,9 @@ my %states = (
     'docs/install.md' => {
         'Debian and Ubuntu, as a file' => undef,
     },
+    'docs/memory.md' => {
+        '' => \&downloads,
+    },
     'docs/owners.md' => {
         'Cost of each location' => \&crowded,
         'A leak in a module' => has_perl() ? \&leaking : undef,

@@ -190,7 +190,7 @@ sub reloaded {
 # rest of a body, for which a worker waits.
 
 sub old {
-    my ($connections, $line) = example('Workers of former configurations');
+    my ($connections, $line) = example('Old workers');
     my $nginx = JppNginx->start(connections => $connections, server => "$tree
         location /body { client_body_timeout 300s;
                          proxy_pass http://127.0.0.1:1; }");

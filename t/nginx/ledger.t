@@ -303,7 +303,7 @@ sub zone {
 
 
 sub burst {
-    my ($conf, $what) = example('What a burst leaves');
+    my ($conf, $what) = example('Freed memory after a burst');
     my $nginx = JppNginx->start(
         conf => 'prof:true,lg_prof_sample:19,dirty_decay_ms:-1,'
                 . 'muzzy_decay_ms:0',

@@ -332,17 +332,23 @@ sub cures {
 }
 
 
-# Its table has each finding, with what the answer says.
+# Each finding has a section with its threshold, its evidence and a fix.
 
 sub documentation {
     my $top = dirname(__FILE__) . '/../..';
-    my $docs = slurp("$top/docs/memory.md");
+    my $docs = slurp("$top/docs/findings.md");
     my $code = slurp("$top/src/core/diagnosis/jpp_findings.c");
 
     my @ids = $code =~ /^        "([a-z-]+)", (?:true|false), /mg;
-    my ($findings) = $docs =~ /^## Findings\n(.*?)^## /ms;
-    my @documented = $findings =~ /^\| `([a-z-]+)` \|/mg;
+    my @documented = $docs =~ /^## ([a-z-]+)$/mg;
 
     cmp_ok(scalar @ids, '>=', 12, scalar @ids . ' findings');
     is_deeply(\@documented, \@ids, 'are all there, in their order');
+
+    for my $id (@ids) {
+        my ($section) = $docs =~ /^## $id\n(.*?)(?=^## |\z)/ms;
+
+        like(join(' ', ($section // '') =~ /^- \*\*(\w+)\*\*: /mg),
+             qr/^Threshold Evidence Fix(?: Example)?$/, "the section of $id");
+    }
 }
