@@ -43,7 +43,7 @@ my %where = (
     'status'         => [ 'docs/http.md', 'status' ],
     'control'        => [ 'docs/http.md', 'control' ],
     'states'         => [ 'docs/troubleshooting.md',
-                          'States and their cures' ],
+                          'States and their fixes' ],
     'missing'        => [ 'docs/troubleshooting.md',
                           'A worker is missing' ],
     'limits'         => [ 'docs/troubleshooting.md', 'Limits' ],

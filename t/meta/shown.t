@@ -80,12 +80,12 @@ my %states = (
         'A leak into a pool' => \&leak,
     },
     'docs/reading-a-heap.md' => {
-        'A session' => \&downloads,
-        'The first look' => \&fine,
+        'An example' => \&downloads,
+        'The table of functions' => \&fine,
         'A worked example' => \&alone,
     },
     'docs/security.md' => {
-        'Foreign names' => \&idle,
+        'DNS rebinding' => \&idle,
     },
     'docs/stalls.md' => {
         'A sleep in a script' => has_scripts() ? \&sleeping : undef,
