@@ -242,7 +242,6 @@ jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_finding_t         findings[JPP_FINDINGS];
     const jpp_fleet_t    *fleet;
     jpp_ledger_read_t     ledger;
-    const jpp_missing_t  *missing;
 
     fleet = memory->telemetry->fleet;
 
@@ -271,13 +270,7 @@ jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_sink_printf(sink, "\nworkers %zu/%" PRIu32 "\n", fleet->n,
                     fleet->n_asked);
 
-    for (i = 0; i < fleet->n_missing; i++) {
-        missing = &fleet->missing[i];
-
-        jpp_sink_printf(sink, "worker %" PRIu32 " pid %" PRId64
-                        " is missing: %.400s\n", missing->who.index,
-                        missing->who.pid, missing->why);
-    }
+    jpp_missing_text(sink, fleet->missing, fleet->n_missing);
 
     if (memory->refused != NULL) {
         jpp_sink_printf(sink, "no ledger: %.480s\n", memory->refused);

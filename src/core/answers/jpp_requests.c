@@ -597,21 +597,16 @@ jpp_requests_notes(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
 {
     size_t                        i, n, n_missing;
-    const jpp_missing_t          *missing;
     const jpp_requests_worker_t  *workers;
 
     workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
     n = jpp_vec_count(requests->workers, jpp_requests_worker_t);
-    missing = jpp_vec_items(requests->missing, jpp_missing_t);
     n_missing = jpp_vec_count(requests->missing, jpp_missing_t);
 
     jpp_sink_printf(sink, "\nworkers %zu/%zu\n", n, n + n_missing);
 
-    for (i = 0; i < n_missing; i++) {
-        jpp_sink_printf(sink, "worker %" PRIu32 " pid %" PRId64
-                        " is missing: %.400s\n", missing[i].who.index,
-                        missing[i].who.pid, missing[i].why);
-    }
+    jpp_missing_text(sink, jpp_vec_items(requests->missing, jpp_missing_t),
+                     n_missing);
 
     for (i = 0; i < n; i++) {
 

@@ -1,4 +1,5 @@
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -81,4 +82,15 @@ jpp_missing_json(jpp_json_t *json, const jpp_missing_t *missing, size_t n)
     }
 
     jpp_json_close(json, ']');
+}
+
+
+void
+jpp_missing_text(jpp_sink_t *sink, const jpp_missing_t *missing, size_t n)
+{
+    for ( /* void */ ; n != 0; n--, missing++) {
+        jpp_sink_printf(sink, "worker %" PRIu32 " pid %" PRId64
+                        " is missing: %.400s\n", missing->who.index,
+                        missing->who.pid, missing->why);
+    }
 }

@@ -64,6 +64,10 @@ typedef struct {
 void jpp_missing_json(jpp_json_t *json, const jpp_missing_t *missing,
     size_t n);
 
+/* A line for each of them, below a table. */
+void jpp_missing_text(jpp_sink_t *sink, const jpp_missing_t *missing,
+    size_t n);
+
 
 typedef struct {
     const char            *nginx;          /* "1.22.1" */
