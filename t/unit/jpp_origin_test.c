@@ -18,6 +18,7 @@
 #include "jpp_contract.h"
 #include "jpp_gzip.h"
 #include "jpp_test_dump.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_WORKERS  4
@@ -260,8 +261,7 @@ jpp_origin_is(const jpp_origin_fleet_t *fleet, const char *args,
 }
 
 
-static void
-jpp_origin_test_rows(void)
+JPP_TEST(jpp_origin_test_rows)
 {
     size_t                     i;
     static jpp_origin_fleet_t  fleet;
@@ -308,8 +308,7 @@ jpp_origin_has(const jpp_vec_t *out, const char *text)
 }
 
 
-static void
-jpp_origin_test_filters(void)
+JPP_TEST(jpp_origin_test_filters)
 {
     jpp_err_t                  err;
     jpp_vec_t                 *out;
@@ -382,8 +381,7 @@ jpp_origin_same(const jpp_vec_t *a, const jpp_vec_t *b, const char *what)
 
 /* A bad baseline is ignored, to the byte; a comment says why. */
 
-static void
-jpp_origin_test_bad(void)
+JPP_TEST(jpp_origin_test_bad)
 {
     char                       comment[JPP_ERR_TEXT + 64];
     size_t                     i;
@@ -464,8 +462,7 @@ jpp_origin_test_bad(void)
 }
 
 
-static void
-jpp_origin_test_left_out(void)
+JPP_TEST(jpp_origin_test_left_out)
 {
     size_t                     at;
     jpp_err_t                  err, errors[JPP_WORKERS];
@@ -518,8 +515,7 @@ jpp_origin_test_left_out(void)
 
 /* What changes is a worker's own doing, whatever baselines there are. */
 
-static void
-jpp_origin_test_difference(void)
+JPP_TEST(jpp_origin_test_difference)
 {
     static jpp_origin_fleet_t  fleet;
 
@@ -542,8 +538,7 @@ jpp_origin_test_difference(void)
 
 /* A sample of what is inherited counts once, as its memory does. */
 
-static void
-jpp_origin_test_top(void)
+JPP_TEST(jpp_origin_test_top)
 {
     size_t                     i;
     jpp_err_t                  err;
@@ -603,8 +598,7 @@ jpp_origin_test_top(void)
 
 /* The text of one dump is as it was sampled; of an origin it cannot be. */
 
-static void
-jpp_origin_test_text(void)
+JPP_TEST(jpp_origin_test_text)
 {
     jpp_err_t                  err;
     jpp_vec_t                 *out, *want;
@@ -642,8 +636,7 @@ jpp_origin_test_text(void)
 }
 
 
-static void
-jpp_origin_test_jemalloc(void)
+JPP_TEST(jpp_origin_test_jemalloc)
 {
     jpp_err_t                  err;
     jpp_vec_t                 *out;
@@ -673,8 +666,7 @@ jpp_origin_test_jemalloc(void)
 }
 
 
-static void
-jpp_origin_test_labels(void)
+JPP_TEST(jpp_origin_test_labels)
 {
     size_t                     i;
     jpp_err_t                  err;
@@ -727,8 +719,7 @@ jpp_origin_random(uint32_t n)
 
 /* Random fleets: the sum of a report by the definition, and twice the same. */
 
-static void
-jpp_origin_test_sums(void)
+JPP_TEST(jpp_origin_test_sums)
 {
     char                       shorts[2 * JPP_WORKERS][JPP_DUMP / 8], *p;
     char                      *text, *line;
@@ -814,8 +805,7 @@ jpp_origin_test_sums(void)
 
 /* Real dumps of many stacks: a worker that has done nothing since its start. */
 
-static void
-jpp_origin_test_real(void)
+JPP_TEST(jpp_origin_test_real)
 {
     char                  *alone, *split;
     size_t                 i, k;
@@ -867,8 +857,7 @@ jpp_origin_test_real(void)
 }
 
 
-static void
-jpp_origin_test_memory(void)
+JPP_TEST(jpp_origin_test_memory)
 {
     size_t                     cap, wrong;
     uint8_t                    buffer[JPP_SINK_BUFFER];
@@ -948,24 +937,4 @@ jpp_origin_test_memory(void)
     jpp_is_u64(wrong, 0, "and no cap is passed");
 
     jpp_arena_destroy(&keep);
-}
-
-
-int
-main(void)
-{
-    jpp_origin_test_rows();
-    jpp_origin_test_filters();
-    jpp_origin_test_bad();
-    jpp_origin_test_left_out();
-    jpp_origin_test_difference();
-    jpp_origin_test_top();
-    jpp_origin_test_text();
-    jpp_origin_test_jemalloc();
-    jpp_origin_test_labels();
-    jpp_origin_test_sums();
-    jpp_origin_test_real();
-    jpp_origin_test_memory();
-
-    return jpp_done();
 }

@@ -1,6 +1,7 @@
 
 #include "jpp_console.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_main.h"
 
 
 static jpp_output_t          jpp_output;
@@ -36,8 +37,7 @@ jpp_outcome_said(bool is_text)
 
 /* What workers answer becomes numbers, and these come back as they were. */
 
-static void
-jpp_test_fill(void)
+JPP_TEST(jpp_test_fill)
 {
     size_t            i;
     jpp_control_t     control;
@@ -91,8 +91,7 @@ jpp_test_fill(void)
 }
 
 
-static void
-jpp_test_read(void)
+JPP_TEST(jpp_test_read)
 {
     static const char  query[] = "worker=1&active=1&done=8&asked=8&x=%zz";
     static const char  least[] = "lg_sample=10&purge=1&purged="
@@ -110,8 +109,7 @@ jpp_test_read(void)
 
 /* Anybody may write a query: no text of it is shown. */
 
-static void
-jpp_test_garbage(void)
+JPP_TEST(jpp_test_garbage)
 {
     size_t  i;
     char    large[20000];
@@ -138,15 +136,4 @@ jpp_test_garbage(void)
 
     memset(large, 'a', sizeof(large));
     jpp_ok(!jpp_outcome_read(&jpp_outcome, large, sizeof(large)), "a long one");
-}
-
-
-int
-main(void)
-{
-    jpp_test_fill();
-    jpp_test_read();
-    jpp_test_garbage();
-
-    return jpp_done();
 }

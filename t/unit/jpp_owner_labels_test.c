@@ -154,7 +154,7 @@ jpp_test_times(void)
     jpp_is_str(jpp_read(text, false), "", "nobody asks");
     jpp_is_u64(jpp_vec_count(jpp_profile.label_sets, jpp_label_set_t), 2,
                "they are left out");
-    jpp_ok(strstr(jpp_comment(), "owner") == NULL, "and nothing is said");
+    jpp_lacks(jpp_comment(), "owner", "and nothing is said");
 
     jpp_is_str(jpp_read("@ 0 1 10 0x401000\n", true), "", "without any");
     jpp_is_str(jpp_comment(), "no sample has an owner: those of workers do, "

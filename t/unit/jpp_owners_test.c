@@ -865,11 +865,10 @@ jpp_test_again(const jpp_serving_t *serving,
     text[n > 0 ? n : 0] = '\0';
     close(fd);
 
-    jpp_ok(strstr(text, "\n  t5: 1: 1048576 [1: 1048576] owner\tone\t/a\n")
-           != NULL, "names its owners");
-    jpp_ok(strstr(text, "\n  t*: 1: 1048576 [1: 1048576]\n"
-                        "  t5: 1: 1048576 [1: 1048576]\n") != NULL,
-           "for each stack");
+    jpp_has(text, "\n  t5: 1: 1048576 [1: 1048576] owner\tone\t/a\n",
+            "names its owners");
+    jpp_has(text, "\n  t*: 1: 1048576 [1: 1048576]\n  t5: 1: 1048576 [1: "
+            "1048576]\n", "for each stack");
 
     jpp_owners_stop();
     jpp_serve(2, jpp_memory + 1);

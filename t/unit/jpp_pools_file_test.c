@@ -34,8 +34,7 @@ jpp_pools_same(const jpp_vec_t *a, const jpp_vec_t *b)
 }
 
 
-static void
-jpp_pools_test_back(void)
+JPP_TEST(jpp_pools_test_back)
 {
     char          longest[JPP_POOLS_NAME + 1];
     size_t        i, n, n_wrong;
@@ -105,8 +104,7 @@ jpp_pools_test_back(void)
 
 /* A writer that was killed leaves any part of it. */
 
-static void
-jpp_pools_test_cut(void)
+JPP_TEST(jpp_pools_test_cut)
 {
     size_t        len, n_wrong;
     jpp_err_t     err;
@@ -129,8 +127,7 @@ jpp_pools_test_cut(void)
 }
 
 
-static void
-jpp_pools_test_other(void)
+JPP_TEST(jpp_pools_test_other)
 {
     char          copy[4096];
     jpp_err_t     err;
@@ -157,8 +154,7 @@ jpp_pools_test_other(void)
 
 /* Each kind of field, out of bounds by one. */
 
-static void
-jpp_pools_test_invalid(void)
+JPP_TEST(jpp_pools_test_invalid)
 {
     char                *copy;
     size_t               i;
@@ -218,8 +214,7 @@ jpp_pools_test_invalid(void)
 
 /* Each byte changed: whatever is loaded can be written again. */
 
-static void
-jpp_pools_test_flipped(void)
+JPP_TEST(jpp_pools_test_flipped)
 {
     char         *copy;
     size_t        i;
@@ -258,8 +253,7 @@ jpp_pools_test_flipped(void)
 }
 
 
-static void
-jpp_pools_test_save(void)
+JPP_TEST(jpp_pools_test_save)
 {
     int         fd;
     char        copy[4096];
@@ -285,8 +279,7 @@ jpp_pools_test_save(void)
 }
 
 
-static void
-jpp_pools_test_memory(void)
+JPP_TEST(jpp_pools_test_memory)
 {
     unsigned      n_wrong;
     uint64_t      n, all;
@@ -327,14 +320,7 @@ main(void)
 
     bytes = jpp_test_bytes(&arena, &table);
 
-    jpp_pools_test_back();
-    jpp_pools_test_cut();
-    jpp_pools_test_other();
-    jpp_pools_test_invalid();
-    jpp_pools_test_flipped();
-    jpp_pools_test_save();
-    jpp_pools_test_memory();
-
+    jpp_tests_all();
     jpp_arena_destroy(&arena);
 
     return jpp_done();

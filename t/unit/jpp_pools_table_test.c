@@ -5,14 +5,14 @@
  */
 
 
+#include "jpp_test_main.h"
 #include "jpp_test_pools.h"
 
 
 #define JPP_CAP  (64 << 20)
 
 
-static void
-jpp_pools_test_names(void)
+JPP_TEST(jpp_pools_test_names)
 {
     char          longest[JPP_POOLS_NAME + 2];
     uint32_t      a, b;
@@ -69,8 +69,7 @@ jpp_pools_bytes(const jpp_pools_t *table)
 
 /* 5,000 locations: what is past the limit has one name, and nothing is lost. */
 
-static void
-jpp_pools_test_many_names(void)
+JPP_TEST(jpp_pools_test_many_names)
 {
     char          name[32];
     uint32_t      i, id, owner, rest;
@@ -114,8 +113,7 @@ jpp_pools_test_many_names(void)
 }
 
 
-static void
-jpp_pools_test_many_owners(void)
+JPP_TEST(jpp_pools_test_many_owners)
 {
     uint32_t      i, k, id, names[200];
     jpp_arena_t   arena;
@@ -158,8 +156,7 @@ jpp_pools_test_many_owners(void)
 }
 
 
-static void
-jpp_pools_test_many_rows(void)
+JPP_TEST(jpp_pools_test_many_rows)
 {
     uint32_t      i, owner, n_wrong;
     jpp_arena_t   arena;
@@ -192,8 +189,7 @@ jpp_pools_test_many_rows(void)
 
 /* The largest are kept, in whatever order they come. */
 
-static void
-jpp_pools_test_units(void)
+JPP_TEST(jpp_pools_test_units)
 {
     size_t             i, n;
     uint32_t           owner, client, seed, n_kept;
@@ -262,8 +258,7 @@ jpp_pools_test_units(void)
 }
 
 
-static void
-jpp_pools_test_sums(void)
+JPP_TEST(jpp_pools_test_sums)
 {
     uint32_t           i, request, upstream;
     jpp_arena_t        arena;
@@ -313,8 +308,7 @@ jpp_pools_test_sums(void)
 
 /* A unit that is too large to be filled at once, and others meanwhile. */
 
-static void
-jpp_pools_test_parked(void)
+JPP_TEST(jpp_pools_test_parked)
 {
     uint32_t           owner, other;
     jpp_arena_t        arena;
@@ -367,8 +361,7 @@ jpp_pools_test_parked(void)
 
 /* Every allocation fails once: never a crash, and never unnoticed. */
 
-static void
-jpp_pools_test_memory(void)
+JPP_TEST(jpp_pools_test_memory)
 {
     bool          is_filled;
     uint64_t      n, all, n_wrong;
@@ -409,20 +402,4 @@ jpp_pools_test_memory(void)
     jpp_is_u64(jpp_test_name(&table, JPP_POOLS_SERVER, "new"), 0, "no name");
     jpp_arena_destroy(&arena);
     jpp_is_u64(n_wrong, 0, "none may fail unnoticed");
-}
-
-
-int
-main(void)
-{
-    jpp_pools_test_names();
-    jpp_pools_test_many_names();
-    jpp_pools_test_many_owners();
-    jpp_pools_test_many_rows();
-    jpp_pools_test_units();
-    jpp_pools_test_sums();
-    jpp_pools_test_parked();
-    jpp_pools_test_memory();
-
-    return jpp_done();
 }

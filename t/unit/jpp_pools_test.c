@@ -9,6 +9,7 @@
 
 #include "jpp_contract.h"
 #include "jpp_test_dump.h"
+#include "jpp_test_main.h"
 #include "jpp_test_pools.h"
 
 
@@ -84,8 +85,7 @@ jpp_pools_text(const char *args)
 }
 
 
-static void
-jpp_pools_test_folded(void)
+JPP_TEST(jpp_pools_test_folded)
 {
     jpp_pools_start();
     (void) jpp_test_fill(&table);
@@ -136,8 +136,7 @@ jpp_pools_test_folded(void)
 
 /* The stacks of all kinds and classes. */
 
-static void
-jpp_pools_test_kinds(void)
+JPP_TEST(jpp_pools_test_kinds)
 {
     uint32_t  i, owner;
 
@@ -199,8 +198,7 @@ jpp_pools_test_kinds(void)
 }
 
 
-static void
-jpp_pools_test_contract(void)
+JPP_TEST(jpp_pools_test_contract)
 {
     FILE         *print;
     char          text[8192];
@@ -228,8 +226,8 @@ jpp_pools_test_contract(void)
         text[len] = '\0';
         fclose(print);
 
-        jpp_ok(strstr(text, "2 8192 1000: ") != NULL, "values");
-        jpp_ok(strstr(text, "\"location /big\" M=1") != NULL, "a name");
+        jpp_has(text, "2 8192 1000: ", "values");
+        jpp_has(text, "\"location /big\" M=1", "a name");
     }
 
     jpp_arena_destroy(&arena);
@@ -241,8 +239,7 @@ jpp_pools_test_contract(void)
  * the total of both is twice what is not shared, and once what is.
  */
 
-static void
-jpp_pools_test_origin(void)
+JPP_TEST(jpp_pools_test_origin)
 {
     size_t              i;
     const char         *text;
@@ -318,8 +315,7 @@ jpp_pools_test_origin(void)
 }
 
 
-static void
-jpp_pools_test_difference(void)
+JPP_TEST(jpp_pools_test_difference)
 {
     jpp_err_t  err;
 
@@ -349,8 +345,7 @@ jpp_pools_test_difference(void)
 
 /* Names of any bytes, of 4 KB, none at all, and two that only look alike. */
 
-static void
-jpp_pools_test_names(void)
+JPP_TEST(jpp_pools_test_names)
 {
     char         name[JPP_POOLS_NAME + 1];
     size_t       i;
@@ -414,8 +409,7 @@ jpp_pools_test_names(void)
 
 /* A row for each place, by the type that is shown. */
 
-static void
-jpp_pools_test_top(void)
+JPP_TEST(jpp_pools_test_top)
 {
     size_t  i;
 
@@ -491,8 +485,7 @@ jpp_pools_test_top(void)
 }
 
 
-static void
-jpp_pools_test_comments(void)
+JPP_TEST(jpp_pools_test_comments)
 {
     const char  *text;
 
@@ -502,20 +495,18 @@ jpp_pools_test_comments(void)
 
     text = jpp_pools_text("format=top");
 
-    jpp_ok(strstr(text, "\ncounted, not sampled\n") != NULL, "no estimate");
-    jpp_ok(strstr(text, "\ntotal 3000000 bytes in 1 worker, each with what it "
-                  "inherited: 61.8 % in units of nginx, exactly; 1145632 bytes "
-                  "outside pools, by difference\n") != NULL, "the total: %s",
-           text);
-    jpp_ok(strstr(text, "\nallocator jemalloc 5.3.0\n") != NULL,
-           "the allocator");
-    jpp_ok(strstr(text, "\nTLS (OpenSSL): about 15.8 KiB a connection: the "
-                  "average of 645632 bytes outside pools since start over 40 "
-                  "connections\n") != NULL, "TLS");
-    jpp_ok(strstr(text, "\n3 connections, seen in 1 slices of 0.1 ms in all, "
-                  "the longest of 0.1 ms\n") != NULL, "the walk");
-    jpp_ok(strstr(text, "partial") == NULL, "all of it was seen");
-    jpp_ok(strstr(text, "left out") == NULL, "nothing was left out");
+    jpp_has(text, "\ncounted, not sampled\n", "no estimate");
+    jpp_has(text, "\ntotal 3000000 bytes in 1 worker, each with what it "
+            "inherited: 61.8 % in units of nginx, exactly; 1145632 bytes "
+            "outside pools, by difference\n", "the total: %s", text);
+    jpp_has(text, "\nallocator jemalloc 5.3.0\n", "the allocator");
+    jpp_has(text, "\nTLS (OpenSSL): about 15.8 KiB a connection: the average "
+            "of 645632 bytes outside pools since start over 40 connections\n",
+            "TLS");
+    jpp_has(text, "\n3 connections, seen in 1 slices of 0.1 ms in all, the "
+            "longest of 0.1 ms\n", "the walk");
+    jpp_lacks(text, "partial", "all of it was seen");
+    jpp_lacks(text, "left out", "nothing was left out");
 
     /* glibc, scripts, a walk that ended early, a heap smaller than its pools */
 
@@ -533,23 +524,21 @@ jpp_pools_test_comments(void)
 
     text = jpp_pools_text("format=top");
 
-    jpp_ok(strstr(text, "\nwhat is in no pool is not known of 1 of 3 workers: "
-                  "their allocator does not count what a thread holds\n")
-           != NULL, "no total");
-    jpp_ok(strstr(text, "\n1 of 3 workers hold less than their pools: another "
-                  "thread allocated there, or the walk took time\n") != NULL,
-           "a total below the sum");
-    jpp_ok(strstr(text, "\nallocator glibc 2.36: sizes are what it lets nginx "
-                  "use, without its own headers\n") != NULL, "an estimate");
-    jpp_ok(strstr(text, "\nTLS (OpenSSL), and whatever scripts hold: about ")
-           != NULL, "scripts");
-    jpp_ok(strstr(text, "\npartial: 2 of 3 walks ended early, 14 connections "
-                  "were not seen: no memory was left for what it found\n")
-           != NULL, "partial: %s", text);
-    jpp_ok(strstr(text, "\nconnections left out: 4.  They have no descriptor, "
-                  "and no timer proves that their memory is still there "
-                  "(init_worker_by_lua leaves one behind in each worker)\n")
-           != NULL, "unproven: %s", text);
+    jpp_has(text, "\nwhat is in no pool is not known of 1 of 3 workers: their "
+            "allocator does not count what a thread holds\n", "no total");
+    jpp_has(text, "\n1 of 3 workers hold less than their pools: another thread "
+            "allocated there, or the walk took time\n",
+            "a total below the sum");
+    jpp_has(text, "\nallocator glibc 2.36: sizes are what it lets nginx use, "
+            "without its own headers\n", "an estimate");
+    jpp_has(text, "\nTLS (OpenSSL), and whatever scripts hold: about ",
+            "scripts");
+    jpp_has(text, "\npartial: 2 of 3 walks ended early, 14 connections were "
+            "not seen: no memory was left for what it found\n", "partial: %s",
+            text);
+    jpp_has(text, "\nconnections left out: 4.  They have no descriptor, and no "
+            "timer proves that their memory is still there (init_worker_by_lua "
+            "leaves one behind in each worker)\n", "unproven: %s", text);
 
     jpp_arena_destroy(&arena);
 }
@@ -557,8 +546,7 @@ jpp_pools_test_comments(void)
 
 /* How much of the rest a walk has missed, nobody knows. */
 
-static void
-jpp_pools_test_partial(void)
+JPP_TEST(jpp_pools_test_partial)
 {
     const char  *text;
 
@@ -571,14 +559,13 @@ jpp_pools_test_partial(void)
 
     text = jpp_pools_text("format=top");
 
-    jpp_ok(strstr(text, "; 2291264 bytes outside pools or not seen, by "
-                  "difference\n") != NULL, "the total says so: %s", text);
+    jpp_has(text, "; 2291264 bytes outside pools or not seen, by difference\n",
+            "the total says so: %s", text);
     jpp_ok(strstr(text, " outside pools; not seen, or since start\n") != NULL
            && strstr(text, " outside pools; since start\n") != NULL,
            "and so does the frame of that walk");
-    jpp_ok(strstr(text, "the average of 645632 bytes outside pools since "
-                  "start over 40 connections\n") != NULL,
-           "of which no average is taken");
+    jpp_has(text, "the average of 645632 bytes outside pools since start over "
+            "40 connections\n", "of which no average is taken");
 
     jpp_arena_destroy(&arena);
 }
@@ -586,8 +573,7 @@ jpp_pools_test_partial(void)
 
 /* One of two workers was killed as it wrote. */
 
-static void
-jpp_pools_test_cut(void)
+JPP_TEST(jpp_pools_test_cut)
 {
     jpp_err_t    err, faults[2];
     const char  *text;
@@ -603,7 +589,7 @@ jpp_pools_test_cut(void)
 
     errors = faults;
     text = jpp_pools_text("format=folded");
-    jpp_ok(strstr(text, "pool blocks 8192\n") != NULL, "the other remains");
+    jpp_has(text, "pool blocks 8192\n", "the other remains");
     jpp_is_u64(faults[1].code, JPP_ERR_CUT, "%s", faults[1].text);
 
     errors = NULL;
@@ -611,8 +597,7 @@ jpp_pools_test_cut(void)
 }
 
 
-static void
-jpp_pools_test_formats(void)
+JPP_TEST(jpp_pools_test_formats)
 {
     jpp_err_t  err;
 
@@ -637,8 +622,7 @@ jpp_pools_test_formats(void)
 }
 
 
-static void
-jpp_pools_test_memory(void)
+JPP_TEST(jpp_pools_test_memory)
 {
     bool        is_top;
     char        data[3][4096];
@@ -698,24 +682,4 @@ jpp_pools_test_memory(void)
     jpp_is_u64(n_wrong, 0, "none may fail unnoticed");
 
     jpp_arena_destroy(&arena);
-}
-
-
-int
-main(void)
-{
-    jpp_pools_test_folded();
-    jpp_pools_test_kinds();
-    jpp_pools_test_contract();
-    jpp_pools_test_origin();
-    jpp_pools_test_difference();
-    jpp_pools_test_names();
-    jpp_pools_test_top();
-    jpp_pools_test_comments();
-    jpp_pools_test_partial();
-    jpp_pools_test_cut();
-    jpp_pools_test_formats();
-    jpp_pools_test_memory();
-
-    return jpp_done();
 }

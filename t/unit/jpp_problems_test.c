@@ -1,6 +1,7 @@
 
 #include "jpp_problems.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_main.h"
 
 
 typedef struct {
@@ -157,8 +158,7 @@ jpp_problem_misshapen(const jpp_problem_t *problem)
 }
 
 
-static void
-jpp_test_rows(void)
+JPP_TEST(jpp_test_rows)
 {
     size_t                     n;
     jpp_worker_t               worker;
@@ -181,8 +181,8 @@ jpp_test_rows(void)
         jpp_is_str(p[0].id, c->id, "its id");
         jpp_is_u64(p[0].is_fatal, c->state != JPP_JEMALLOC_READY, "fatal");
         jpp_is_str(p[0].what, c->what, "what");
-        jpp_ok(strstr(p[0].why, c->why) != NULL, "why: %s", c->why);
-        jpp_ok(strstr(p[0].cure, c->cure) != NULL, "the lines of the cure");
+        jpp_has(p[0].why, c->why, "why: %s", c->why);
+        jpp_has(p[0].cure, c->cure, "the lines of the cure");
         jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
     }
 }
@@ -190,8 +190,7 @@ jpp_test_rows(void)
 
 /* Every text fits, even with the longest values. */
 
-static void
-jpp_test_form(void)
+JPP_TEST(jpp_test_form)
 {
     size_t          i, n;
     unsigned        state, misshapen;
@@ -228,8 +227,7 @@ jpp_test_form(void)
 }
 
 
-static void
-jpp_test_order(void)
+JPP_TEST(jpp_test_order)
 {
     size_t          i, n;
     unsigned        wrong;
@@ -255,8 +253,7 @@ jpp_test_order(void)
 }
 
 
-static void
-jpp_test_explain(void)
+JPP_TEST(jpp_test_explain)
 {
     jpp_err_t     err;
     jpp_worker_t  worker;
@@ -286,8 +283,7 @@ jpp_test_explain(void)
 
 /* LuaJIT without the hook, for every reason why there is none; and with it. */
 
-static void
-jpp_test_hooks(void)
+JPP_TEST(jpp_test_hooks)
 {
     size_t         i;
     jpp_worker_t   worker;
@@ -311,7 +307,7 @@ jpp_test_hooks(void)
 
         jpp_is_u64(jpp_problems(&worker, p), 2, "once it is active");
         jpp_is_str(p[1].id, "lua-abort", "LuaJIT ends workers");
-        jpp_ok(strstr(p[1].why, rows[i].why) != NULL, "%s", p[1].why);
+        jpp_has(p[1].why, rows[i].why, "%s", p[1].why);
     }
 
     worker.jemalloc.hook = JPP_HOOK_ON;
@@ -326,8 +322,7 @@ jpp_test_hooks(void)
 
 /* With the sampler nothing about jemalloc is fatal. */
 
-static void
-jpp_test_sampler(void)
+JPP_TEST(jpp_test_sampler)
 {
     unsigned       state;
     jpp_worker_t   worker;
@@ -353,8 +348,8 @@ jpp_test_sampler(void)
     worker.sampler.dropped_sites = 1;
     jpp_is_u64(jpp_problems(&worker, p), 1, "and samples that were dropped");
     jpp_is_str(p[0].id, "sampler-drops", "which is told");
-    jpp_ok(strstr(p[0].why, "full: 18446744073709551615 samples are") != NULL,
-           "with how many: %s", p[0].why);
+    jpp_has(p[0].why, "full: 18446744073709551615 samples are",
+            "with how many: %s", p[0].why);
     jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
@@ -371,7 +366,7 @@ jpp_test_sampler(void)
     jpp_is_str(p[0].why, "jemalloc's sampling was off from "
                "2026-11-21T04:01:00Z to 2026-11-21T04:02:00Z, and it samples "
                "memory only as that is allocated", "with its time");
-    jpp_ok(strstr(p[0].cure, "POST reset=1 to control") != NULL, "the cure");
+    jpp_has(p[0].cure, "POST reset=1 to control", "the cure");
     jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
 
     worker.sampler.is_on = true;
@@ -388,8 +383,7 @@ jpp_test_sampler(void)
 
 /* with opt.prof false no other option has an effect, and no rate is known */
 
-static void
-jpp_test_silent(void)
+JPP_TEST(jpp_test_silent)
 {
     unsigned        state;
     jpp_worker_t    worker;
@@ -415,8 +409,7 @@ jpp_test_silent(void)
 }
 
 
-static void
-jpp_test_names(void)
+JPP_TEST(jpp_test_names)
 {
     jpp_worker_t    worker;
     jpp_problem_t   p[JPP_MAX_PROBLEMS];
@@ -425,23 +418,21 @@ jpp_test_names(void)
     worker.jemalloc.allocator[0] = '\0';
 
     (void) jpp_problems(&worker, p);
-    jpp_ok(strstr(p[0].why, "it comes from another library,") != NULL,
-           "an unknown allocator");
-    jpp_ok(strstr(p[0].cure, "Environment=MALLOC_CONF=prof:true") != NULL,
-           "a variable that is not known");
+    jpp_has(p[0].why, "it comes from another library,", "an unknown allocator");
+    jpp_has(p[0].cure, "Environment=MALLOC_CONF=prof:true",
+            "a variable that is not known");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
     worker.jemalloc.variable = "_RJEM_MALLOC_CONF";
 
     (void) jpp_problems(&worker, p);
-    jpp_ok(strstr(p[0].cure, "Environment=_RJEM_MALLOC_CONF=prof:true") != NULL,
-           "another variable");
-    jpp_ok(strstr(p[0].cure, "env _RJEM_MALLOC_CONF;") != NULL, "twice");
+    jpp_has(p[0].cure, "Environment=_RJEM_MALLOC_CONF=prof:true",
+            "another variable");
+    jpp_has(p[0].cure, "env _RJEM_MALLOC_CONF;", "twice");
 }
 
 
-static void
-jpp_test_evil(void)
+JPP_TEST(jpp_test_evil)
 {
     char            variable[5000];
     size_t          i, n;
@@ -478,13 +469,12 @@ jpp_test_evil(void)
 
     worker = jpp_fleet_evil(0, JPP_JEMALLOC_ABSENT);
     (void) jpp_problems(&worker, p);
-    jpp_ok(strstr(p[0].why, JPP_FLEET_ASCII "???????????%s%n<<<") != NULL,
-           "no byte but those is lost");
+    jpp_has(p[0].why, JPP_FLEET_ASCII "???????????%s%n<<<",
+            "no byte but those is lost");
 }
 
 
-static void
-jpp_test_numbers(void)
+JPP_TEST(jpp_test_numbers)
 {
     char  text[JPP_UNITS_TEXT];
 
@@ -492,22 +482,4 @@ jpp_test_numbers(void)
     jpp_is_str(jpp_problems_rate(14, text), "16.0 KiB", "14");
     jpp_is_str(jpp_problems_rate(63, text), "8.0 EiB", "63");
     jpp_is_str(jpp_problems_rate(64, text), "8.0 EiB", "64, which is none");
-}
-
-
-int
-main(void)
-{
-    jpp_test_rows();
-    jpp_test_form();
-    jpp_test_order();
-    jpp_test_explain();
-    jpp_test_hooks();
-    jpp_test_sampler();
-    jpp_test_silent();
-    jpp_test_names();
-    jpp_test_evil();
-    jpp_test_numbers();
-
-    return jpp_done();
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "jpp_process.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 #include "jpp_units.h"
 #include "jpp_usage.h"
 
@@ -25,8 +25,7 @@
     "1 (a) S 1 1 1 0 -1 0 0 0 0 0 18446744073709551615 0 0 0 20 0 2 0 1 "
 
 
-static void
-jpp_process_test_parse(void)
+JPP_TEST(jpp_process_test_parse)
 {
     size_t         i, len, wrong;
     const char    *started;
@@ -69,8 +68,7 @@ jpp_process_test_parse(void)
 }
 
 
-static void
-jpp_process_test_say(void)
+JPP_TEST(jpp_process_test_say)
 {
     char           text[JPP_PROCESS_TEXT];
     size_t         i;
@@ -164,8 +162,7 @@ jpp_process_becomes(int64_t pid, char state, jpp_process_t *process)
 }
 
 
-static void
-jpp_process_test_read(void)
+JPP_TEST(jpp_process_test_read)
 {
     pid_t          pid;
     jpp_process_t  process, again;
@@ -200,8 +197,7 @@ jpp_process_test_read(void)
 
 /* What the process itself reads of it, but for what reading takes. */
 
-static void
-jpp_process_test_anon(void)
+JPP_TEST(jpp_process_test_anon)
 {
     char         *mib;
     uint64_t      before, after;
@@ -226,16 +222,4 @@ jpp_process_test_anon(void)
     (void) munmap(mib, 64 * JPP_TEST_MIB);
 
     jpp_ok(jpp_process_anon(-1) == JPP_NONE, "no process at all has none");
-}
-
-
-int
-main(void)
-{
-    jpp_process_test_parse();
-    jpp_process_test_say();
-    jpp_process_test_read();
-    jpp_process_test_anon();
-
-    return jpp_done();
 }

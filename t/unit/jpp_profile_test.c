@@ -1,7 +1,7 @@
 
 #include "jpp_intern.h"
 #include "jpp_profile.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_CAP       ((size_t) 64 << 20)
@@ -49,8 +49,7 @@ jpp_add(jpp_profile_t *profile, uint32_t set, const uint32_t *ids,
 }
 
 
-static void
-jpp_test_init(void)
+JPP_TEST(jpp_test_init)
 {
     uint32_t       shown[JPP_MAX_TYPES];
     jpp_arena_t    arena;
@@ -72,8 +71,7 @@ jpp_test_init(void)
 }
 
 
-static void
-jpp_test_strings(void)
+JPP_TEST(jpp_test_strings)
 {
     size_t         i;
     uint32_t       id;
@@ -130,8 +128,7 @@ jpp_test_strings(void)
 }
 
 
-static void
-jpp_test_comments(void)
+JPP_TEST(jpp_test_comments)
 {
     char           text[3000];
     uint32_t      *ids;
@@ -165,8 +162,7 @@ jpp_test_comments(void)
 
 /* Each line differs from the first in one respect. */
 
-static void
-jpp_test_mappings(void)
+JPP_TEST(jpp_test_mappings)
 {
     size_t          i;
     uint32_t        id;
@@ -237,8 +233,7 @@ jpp_test_mappings(void)
 }
 
 
-static void
-jpp_test_keys(void)
+JPP_TEST(jpp_test_keys)
 {
     uint32_t       one, two;
     jpp_arena_t    arena;
@@ -272,8 +267,7 @@ jpp_test_keys(void)
 }
 
 
-static void
-jpp_test_labels(void)
+JPP_TEST(jpp_test_labels)
 {
     size_t            i, wrong;
     uint32_t          set, other;
@@ -345,8 +339,7 @@ jpp_test_labels(void)
 
 /* As many sets as the owners of a fleet make: each is found again. */
 
-static void
-jpp_test_label_sets(void)
+JPP_TEST(jpp_test_label_sets)
 {
     char           name[32];
     uint32_t       i, round, set;
@@ -385,8 +378,7 @@ jpp_test_label_sets(void)
 }
 
 
-static void
-jpp_test_stacks(void)
+JPP_TEST(jpp_test_stacks)
 {
     size_t           i, wrong;
     uint32_t         id, deep[JPP_MAX_FRAMES];
@@ -442,8 +434,7 @@ jpp_test_stacks(void)
 }
 
 
-static void
-jpp_test_values(void)
+JPP_TEST(jpp_test_values)
 {
     uint32_t       set;
     jpp_label_t    label = { "worker", "1", 0, NULL };
@@ -495,8 +486,7 @@ jpp_test_values(void)
 
 /* The first and the last of each length, and what lies just beyond. */
 
-static void
-jpp_test_utf8(void)
+JPP_TEST(jpp_test_utf8)
 {
     size_t         i;
     uint32_t       id;
@@ -537,8 +527,7 @@ jpp_test_utf8(void)
 
 /* Counts are columns behind the values, where somebody asked for them. */
 
-static void
-jpp_test_counts(void)
+JPP_TEST(jpp_test_counts)
 {
     uint8_t        *pos;
     uint32_t        i, id;
@@ -581,8 +570,7 @@ jpp_test_counts(void)
 
 /* Values of a baseline lie beside the others; a stack is found as it is. */
 
-static void
-jpp_test_baseline(void)
+JPP_TEST(jpp_test_baseline)
 {
     uint8_t       *pos;
     uint32_t       i, id;
@@ -649,8 +637,7 @@ jpp_test_baseline(void)
 
 /* More than the first index holds; values only in every third sample. */
 
-static void
-jpp_test_many(void)
+JPP_TEST(jpp_test_many)
 {
     size_t         wrong;
     uint32_t       i, ids[3];
@@ -687,8 +674,7 @@ jpp_test_many(void)
 }
 
 
-static void
-jpp_test_types(void)
+JPP_TEST(jpp_test_types)
 {
     int64_t        values[JPP_MAX_TYPES] = { 0, 5, 0, 0 };
     uint8_t       *pos;
@@ -721,8 +707,7 @@ jpp_test_types(void)
 }
 
 
-static void
-jpp_test_add_i64(void)
+JPP_TEST(jpp_test_add_i64)
 {
     jpp_is_i64(jpp_add_i64(2, -3), -1, "a sum");
     jpp_is_i64(jpp_add_i64(INT64_MAX, 0), INT64_MAX, "the largest");
@@ -780,8 +765,7 @@ jpp_script(jpp_profile_t *profile, jpp_arena_t *arena)
 }
 
 
-static void
-jpp_test_fail_at(void)
+JPP_TEST(jpp_test_fail_at)
 {
     size_t         wrong;
     uint64_t       n, n_calls;
@@ -807,28 +791,4 @@ jpp_test_fail_at(void)
     }
 
     jpp_is_u64(wrong, 0, "each of %" PRIu64 " requests failed once", n_calls);
-}
-
-
-int
-main(void)
-{
-    jpp_test_init();
-    jpp_test_strings();
-    jpp_test_comments();
-    jpp_test_mappings();
-    jpp_test_keys();
-    jpp_test_labels();
-    jpp_test_label_sets();
-    jpp_test_stacks();
-    jpp_test_values();
-    jpp_test_baseline();
-    jpp_test_counts();
-    jpp_test_utf8();
-    jpp_test_many();
-    jpp_test_types();
-    jpp_test_add_i64();
-    jpp_test_fail_at();
-
-    return jpp_done();
 }

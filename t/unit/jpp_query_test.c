@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "jpp_query.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 /* The pairs as "[key|value][key|value]". */
@@ -47,8 +47,7 @@ jpp_query_text(const char *text, size_t len)
 }
 
 
-static void
-jpp_test_pairs(void)
+JPP_TEST(jpp_test_pairs)
 {
     size_t       i;
     jpp_err_t    err;
@@ -94,8 +93,7 @@ jpp_test_pairs(void)
 }
 
 
-static void
-jpp_test_limits(void)
+JPP_TEST(jpp_test_limits)
 {
     char         *text;
     jpp_err_t     err;
@@ -132,8 +130,7 @@ jpp_test_limits(void)
 }
 
 
-static void
-jpp_test_numbers(void)
+JPP_TEST(jpp_test_numbers)
 {
     size_t    i;
     uint32_t  n;
@@ -159,15 +156,4 @@ jpp_test_numbers(void)
 
     jpp_ok(!jpp_query_number("1\0", 2, &n), "a NUL is no digit");
     jpp_ok(jpp_query_number("123", 2, &n) && n == 12, "it ends there");
-}
-
-
-int
-main(void)
-{
-    jpp_test_pairs();
-    jpp_test_limits();
-    jpp_test_numbers();
-
-    return jpp_done();
 }

@@ -10,6 +10,7 @@
 #include "jpp_contract.h"
 #include "jpp_intern.h"
 #include "jpp_test_dump.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_READER_NAMES  64
@@ -171,8 +172,7 @@ jpp_reader_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
 }
 
 
-static void
-jpp_reader_test_formats(void)
+JPP_TEST(jpp_reader_test_formats)
 {
     size_t        i;
     jpp_err_t     err;
@@ -218,8 +218,7 @@ jpp_reader_test_formats(void)
 }
 
 
-static void
-jpp_reader_test_contract(void)
+JPP_TEST(jpp_reader_test_contract)
 {
     FILE         *print;
     char          text[4096];
@@ -255,8 +254,7 @@ jpp_reader_test_contract(void)
 }
 
 
-static void
-jpp_reader_test_heap_only(void)
+JPP_TEST(jpp_reader_test_heap_only)
 {
     size_t        i;
     jpp_err_t     err;
@@ -288,8 +286,7 @@ jpp_reader_test_heap_only(void)
 
 /* Frames of one name are one location, also of two captures. */
 
-static void
-jpp_reader_test_merge(void)
+JPP_TEST(jpp_reader_test_merge)
 {
     jpp_err_t             err;
     jpp_vec_t            *out;
@@ -323,8 +320,7 @@ jpp_reader_test_merge(void)
 }
 
 
-static void
-jpp_reader_test_memory(void)
+JPP_TEST(jpp_reader_test_memory)
 {
     uint64_t      n, calls;
     jpp_err_t     err;
@@ -393,8 +389,7 @@ jpp_reader_test_shown(const char *name, const char *args, const char *prefers,
 
 /* The type of a resource is shown where the profile has it. */
 
-static void
-jpp_reader_test_prefers(void)
+JPP_TEST(jpp_reader_test_prefers)
 {
     jpp_reader_test_shown("accum-530.heap", "format=top", "alloc_space",
                           "alloc_space: ");
@@ -406,18 +401,4 @@ jpp_reader_test_prefers(void)
                           "inuse_space: ");
     jpp_reader_test_shown("nginx-530.heap", "format=top", "no such type",
                           "inuse_space: ");
-}
-
-
-int
-main(void)
-{
-    jpp_reader_test_formats();
-    jpp_reader_test_contract();
-    jpp_reader_test_heap_only();
-    jpp_reader_test_merge();
-    jpp_reader_test_memory();
-    jpp_reader_test_prefers();
-
-    return jpp_done();
 }

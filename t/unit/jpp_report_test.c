@@ -7,6 +7,7 @@
 #include "jpp_contract.h"
 #include "jpp_gzip.h"
 #include "jpp_test_dump.h"
+#include "jpp_test_main.h"
 
 
 typedef struct {
@@ -98,8 +99,7 @@ jpp_report_capture(const char *name)
  * prints of the unsymbolized profile.  JPP_UPDATE=1 writes them anew.
  */
 
-static void
-jpp_report_test_golden(void)
+JPP_TEST(jpp_report_test_golden)
 {
     char                   name[64], path[128], *text;
     FILE                  *f;
@@ -149,8 +149,7 @@ jpp_report_test_golden(void)
 
 /* The other formats of the dump written by hand, to the letter. */
 
-static void
-jpp_report_test_formats(void)
+JPP_TEST(jpp_report_test_formats)
 {
     char                   args[64], name[64], path[128];
     FILE                  *f;
@@ -198,8 +197,7 @@ jpp_report_test_formats(void)
 }
 
 
-static void
-jpp_report_test_repeat(void)
+JPP_TEST(jpp_report_test_repeat)
 {
     jpp_err_t              err;
     jpp_vec_t             *first, *second;
@@ -228,8 +226,7 @@ jpp_report_test_repeat(void)
 
 /* Every allocation of ours fails once; then the cap is met at many sizes. */
 
-static void
-jpp_report_test_memory(void)
+JPP_TEST(jpp_report_test_memory)
 {
     size_t                 cap, i, wrong;
     uint64_t               n, calls;
@@ -313,8 +310,7 @@ jpp_failing_write(void *ctx, const uint8_t *data, size_t len)
 
 /* Every write fails once. */
 
-static void
-jpp_report_test_writes(void)
+JPP_TEST(jpp_report_test_writes)
 {
     uint8_t                buffer[4096], large[JPP_SINK_BUFFER];
     size_t                 i;
@@ -374,8 +370,7 @@ jpp_report_test_writes(void)
 }
 
 
-static void
-jpp_report_test_gzip(void)
+JPP_TEST(jpp_report_test_gzip)
 {
     int                    level;
     uint8_t                buffer[JPP_SINK_BUFFER];
@@ -430,8 +425,7 @@ jpp_report_test_gzip(void)
 }
 
 
-static void
-jpp_report_test_errors(void)
+JPP_TEST(jpp_report_test_errors)
 {
     size_t                 i;
     jpp_err_t              err;
@@ -501,8 +495,7 @@ jpp_report_test_errors(void)
 
 /* A dump minus itself is nothing; with labels, each is its own. */
 
-static void
-jpp_report_test_difference(void)
+JPP_TEST(jpp_report_test_difference)
 {
     char                  *text;
     jpp_err_t              err;
@@ -526,8 +519,8 @@ jpp_report_test_difference(void)
     jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
                JPP_OK, "a dump minus itself %s", err.text);
     text = jpp_report_golden(out);
-    jpp_ok(strstr(text, "samples:\nlocations") != NULL, "has no samples");
-    jpp_ok(strstr(text, "5000") != NULL, "and a duration");
+    jpp_has(text, "samples:\nlocations", "has no samples");
+    jpp_has(text, "5000", "and a duration");
     free(text);
 
     captures[1].is_base = false;
@@ -550,8 +543,7 @@ jpp_report_test_difference(void)
 
 /* The dump as it is, once it is found to be whole. */
 
-static void
-jpp_report_test_jemalloc(void)
+JPP_TEST(jpp_report_test_jemalloc)
 {
     jpp_err_t              err;
     jpp_vec_t             *out, *packed;
@@ -682,8 +674,7 @@ jpp_report_bad(jpp_report_bad_t kind)
  * whatever was wrong with it and wherever it stood.
  */
 
-static void
-jpp_report_test_left_out(void)
+JPP_TEST(jpp_report_test_left_out)
 {
     size_t                 at, format;
     jpp_err_t              err, errors[3];
@@ -774,8 +765,7 @@ jpp_report_comments(void *data,
 
 /* Who comments on the report knows what was left out of it. */
 
-static void
-jpp_report_test_comments(void)
+JPP_TEST(jpp_report_test_comments)
 {
     jpp_err_t              err, errors[2];
     jpp_vec_t             *out;
@@ -796,8 +786,8 @@ jpp_report_test_comments(void)
     jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
                JPP_OK, "one bad capture of two");
     *(char *) jpp_vec_push(out, 1) = '\0';
-    jpp_ok(strstr((char *) out->data, "\nwithout the first\n") != NULL,
-           "the comment names it");
+    jpp_has((char *) out->data, "\nwithout the first\n",
+            "the comment names it");
 
     options.data = NULL;
 
@@ -813,8 +803,7 @@ jpp_report_test_comments(void)
 
 /* What is wrong with one capture of a source is wrong with all of it. */
 
-static void
-jpp_report_test_sources(void)
+JPP_TEST(jpp_report_test_sources)
 {
     jpp_err_t              err, errors[5];
     jpp_vec_t             *out, *want;
@@ -895,8 +884,7 @@ jpp_report_test_sources(void)
 
 /* Want of memory is not taken for an error of a capture. */
 
-static void
-jpp_report_test_left_out_memory(void)
+JPP_TEST(jpp_report_test_left_out_memory)
 {
     uint64_t               n, calls, wrong;
     jpp_err_t              err, errors[3];
@@ -941,25 +929,4 @@ jpp_report_test_left_out_memory(void)
     free((char *) (uintptr_t) captures[0].data);
     free((char *) (uintptr_t) captures[1].data);
     free((char *) (uintptr_t) captures[2].data);
-}
-
-
-int
-main(void)
-{
-    jpp_report_test_golden();
-    jpp_report_test_formats();
-    jpp_report_test_repeat();
-    jpp_report_test_memory();
-    jpp_report_test_writes();
-    jpp_report_test_gzip();
-    jpp_report_test_errors();
-    jpp_report_test_difference();
-    jpp_report_test_jemalloc();
-    jpp_report_test_left_out();
-    jpp_report_test_comments();
-    jpp_report_test_sources();
-    jpp_report_test_left_out_memory();
-
-    return jpp_done();
 }

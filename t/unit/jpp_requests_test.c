@@ -8,6 +8,7 @@
 
 #include "jpp_requests.h"
 #include "jpp_test_golden.h"
+#include "jpp_test_main.h"
 #include "jpp_test_pools.h"
 
 
@@ -20,8 +21,7 @@ static jpp_pools_t     table;
 static jpp_requests_t  requests;
 
 
-static void
-jpp_requests_test_directives(void)
+JPP_TEST(jpp_requests_test_directives)
 {
     char                text[JPP_DIRECTIVE_TEXT];
     size_t              i;
@@ -149,8 +149,7 @@ jpp_requests_result(void)
 }
 
 
-static void
-jpp_requests_test_text(void)
+JPP_TEST(jpp_requests_test_text)
 {
     jpp_identity_t  other = { 1, 4712, 1 };
 
@@ -190,8 +189,7 @@ jpp_requests_test_text(void)
 
 /* Sums are elsewhere; single ones are the default. */
 
-static void
-jpp_requests_test_by(void)
+JPP_TEST(jpp_requests_test_by)
 {
     unsigned   i;
     jpp_err_t  err;
@@ -222,8 +220,7 @@ jpp_requests_test_by(void)
 
 /* A worker that did not see everything says how much, in both forms. */
 
-static void
-jpp_requests_test_partial(void)
+JPP_TEST(jpp_requests_test_partial)
 {
     unsigned  i;
 
@@ -243,16 +240,14 @@ jpp_requests_test_partial(void)
         table.facts.n_missed = 5;
         jpp_requests_worker(1, &table);
 
-        jpp_ok(strstr(jpp_requests_result(), said[i]) != NULL, "\"%s\"",
-               queries[i]);
+        jpp_has(jpp_requests_result(), said[i], "\"%s\"", queries[i]);
 
         jpp_arena_destroy(&arena);
     }
 }
 
 
-static void
-jpp_requests_test_connections(void)
+JPP_TEST(jpp_requests_test_connections)
 {
     unsigned  i;
 
@@ -306,8 +301,7 @@ jpp_requests_test_connections(void)
 }
 
 
-static void
-jpp_requests_test_json(void)
+JPP_TEST(jpp_requests_test_json)
 {
     const char  *text;
 
@@ -397,8 +391,7 @@ jpp_requests_unit(jpp_pools_kind_t kind, const char *server,
  * have come to.
  */
 
-static void
-jpp_requests_test_order(void)
+JPP_TEST(jpp_requests_test_order)
 {
     size_t  i;
 
@@ -438,8 +431,7 @@ jpp_requests_test_order(void)
 
 /* What is the third name, by the kind of a connection; and who is missing. */
 
-static void
-jpp_requests_test_kinds(void)
+JPP_TEST(jpp_requests_test_kinds)
 {
     const char      *text;
     jpp_identity_t   other = { 1, 4712, 1 };
@@ -466,8 +458,7 @@ jpp_requests_test_kinds(void)
 
 /* 8 workers with 1,000 requests each: the largest of all, in order. */
 
-static void
-jpp_requests_test_many(void)
+JPP_TEST(jpp_requests_test_many)
 {
     char              *end;
     uint32_t           i, k, owner, seed, n;
@@ -520,8 +511,7 @@ jpp_requests_test_many(void)
 
 /* What a client sent is shown only if asked for, and never as it came. */
 
-static void
-jpp_requests_test_clients(void)
+JPP_TEST(jpp_requests_test_clients)
 {
     unsigned           i;
     uint32_t           owner;
@@ -554,11 +544,9 @@ jpp_requests_test_clients(void)
         jpp_ok((strstr(text, "192.0.2.7") != NULL) == (i % 2 == 1),
                "\"%s\": the client", queries[i]);
         jpp_ok((strstr(text, "/secret") != NULL) == (i % 2 == 1), "the URI");
-        jpp_ok(strstr(text, i < 2 ? "a\\x1b[2J\\x0a\"\\xe2\\x80\\xae\\xff\xd0"
-                                    "\xbf"
-                                  : "a\\\\x1b[2J\\\\x0a\\\"\\\\xe2\\\\x80"
-                                    "\\\\xae\\\\xff\\u043f") != NULL,
-               "the name: %s", text);
+        jpp_has(text, i < 2 ? "a\\x1b[2J\\x0a\"\\xe2\\x80\\xae\\xff\xd0\xbf"
+                : "a\\\\x1b[2J\\\\x0a\\\"\\\\xe2\\\\x80\\\\xae\\\\xff\\u043f",
+                "the name: %s", text);
         jpp_ok(strpbrk(text, "\x1b\r\x9b\xff") == NULL, "no such byte");
 
         jpp_arena_destroy(&arena);
@@ -568,8 +556,7 @@ jpp_requests_test_clients(void)
 
 /* Captures that are none, and no worker at all. */
 
-static void
-jpp_requests_test_bad(void)
+JPP_TEST(jpp_requests_test_bad)
 {
     const char      *text;
     jpp_vec_t       *bytes;
@@ -587,18 +574,16 @@ jpp_requests_test_bad(void)
     text = jpp_requests_result();
 
     jpp_ok(strncmp(text, "0 requests: 0 B\n", 16) == 0, "no request");
-    jpp_ok(strstr(text, "\nworkers 0/2\n"
-                  "worker 0 pid 4711 is missing: the table of pools was cut: "
-                  "whoever wrote it did not finish\n"
-                  "worker 0 pid 4711 is missing: not a table of pools, or one "
-                  "of another version\n") != NULL, "says why: %s", text);
+    jpp_has(text, "\nworkers 0/2\nworker 0 pid 4711 is missing: the table of "
+            "pools was cut: whoever wrote it did not finish\nworker 0 pid 4711 "
+            "is missing: not a table of pools, or one of another version\n",
+            "says why: %s", text);
 
     jpp_arena_destroy(&arena);
 }
 
 
-static void
-jpp_requests_test_memory(void)
+JPP_TEST(jpp_requests_test_memory)
 {
     bool             is_done;
     char             data[4096];
@@ -650,24 +635,4 @@ jpp_requests_test_memory(void)
 
         jpp_is_u64(n_wrong, 0, "none may fail unnoticed");
     }
-}
-
-
-int
-main(void)
-{
-    jpp_requests_test_directives();
-    jpp_requests_test_text();
-    jpp_requests_test_by();
-    jpp_requests_test_partial();
-    jpp_requests_test_connections();
-    jpp_requests_test_json();
-    jpp_requests_test_order();
-    jpp_requests_test_kinds();
-    jpp_requests_test_many();
-    jpp_requests_test_clients();
-    jpp_requests_test_bad();
-    jpp_requests_test_memory();
-
-    return jpp_done();
 }

@@ -69,8 +69,7 @@ jpp_roots_test_case(const jpp_roots_case_t *row)
 
 /* What workers have from the master is nobody's, which is known. */
 
-static void
-jpp_roots_test_inherited(void)
+JPP_TEST(jpp_roots_test_inherited)
 {
     size_t         i;
     uint32_t       set;
@@ -116,8 +115,7 @@ jpp_roots_test_inherited(void)
 
 /* A profile without samples stays one. */
 
-static void
-jpp_roots_test_none(void)
+JPP_TEST(jpp_roots_test_none)
 {
     jpp_arena_t    arena;
     jpp_profile_t  profile;
@@ -155,8 +153,7 @@ jpp_roots_is_clean(const char *text, size_t len)
 }
 
 
-static void
-jpp_roots_test_hostile(void)
+JPP_TEST(jpp_roots_test_hostile)
 {
     char              *name;
     size_t             i, k, len;
@@ -223,8 +220,7 @@ jpp_roots_test_hostile(void)
 
 /* No memory, at every call. */
 
-static void
-jpp_roots_test_memory(void)
+JPP_TEST(jpp_roots_test_memory)
 {
     uint64_t       n;
     jpp_arena_t    arena;
@@ -259,10 +255,7 @@ main(void)
         jpp_roots_test_case(&cases[i]);
     }
 
-    jpp_roots_test_inherited();
-    jpp_roots_test_none();
-    jpp_roots_test_hostile();
-    jpp_roots_test_memory();
+    jpp_tests_all();
 
     return jpp_done();
 }

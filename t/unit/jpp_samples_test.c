@@ -87,8 +87,7 @@ jpp_test_draw(uint32_t lg)
 }
 
 
-static void
-jpp_test_live(void)
+JPP_TEST(jpp_test_live)
 {
     uint32_t  place;
     uint64_t  object;
@@ -195,8 +194,7 @@ jpp_test_full(uintptr_t step)
 
 /* None has 192 objects of a hash; then it only becomes less sharp. */
 
-static void
-jpp_test_saturated(void)
+JPP_TEST(jpp_test_saturated)
 {
     uint64_t   object, hash;
     unsigned   i, n, taken;
@@ -271,8 +269,7 @@ jpp_test_thread(void *data)
 }
 
 
-static void
-jpp_test_threads(void)
+JPP_TEST(jpp_test_threads)
 {
     int         i;
     long        wrong;
@@ -301,8 +298,7 @@ jpp_test_threads(void)
 }
 
 
-static void
-jpp_test_classes(void)
+JPP_TEST(jpp_test_classes)
 {
     double    ratio;
     uint16_t  last;
@@ -342,8 +338,7 @@ jpp_add(const uintptr_t *pcs, uint32_t n, uint64_t size, uint16_t owner)
 }
 
 
-static void
-jpp_test_sites(void)
+JPP_TEST(jpp_test_sites)
 {
     uint32_t    one, site;
     uint64_t    i;
@@ -423,14 +418,9 @@ main(void)
         jpp_test_draw(lg);
     }
 
-    jpp_test_live();
+    jpp_tests_all();
     jpp_test_full(16);
     jpp_test_full(1008);
     jpp_test_full(4096);
-    jpp_test_saturated();
-    jpp_test_threads();
-    jpp_test_classes();
-    jpp_test_sites();
-
     return jpp_done();
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "jpp_control.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_ROUNDS   500000
@@ -57,8 +57,7 @@ jpp_settings_are(const jpp_settings_t *settings, int active, int lg_sample,
 }
 
 
-static void
-jpp_test_values(void)
+JPP_TEST(jpp_test_values)
 {
     jpp_control_t           control;
     jpp_settings_t          settings;
@@ -81,8 +80,7 @@ jpp_test_values(void)
 }
 
 
-static void
-jpp_test_back(void)
+JPP_TEST(jpp_test_back)
 {
     jpp_control_t           control;
     jpp_settings_t          settings;
@@ -160,8 +158,7 @@ jpp_writer(jpp_shared_t *shared, unsigned writer)
  * one that both change and take back.
  */
 
-static void
-jpp_test_at_once(void)
+JPP_TEST(jpp_test_at_once)
 {
     int            i, status, wrong;
     pid_t          pids[JPP_WRITERS];
@@ -190,15 +187,4 @@ jpp_test_at_once(void)
                JPP_ROUNDS, JPP_WRITERS);
 
     (void) munmap(shared, sizeof(jpp_shared_t));
-}
-
-
-int
-main(void)
-{
-    jpp_test_values();
-    jpp_test_back();
-    jpp_test_at_once();
-
-    return jpp_done();
 }

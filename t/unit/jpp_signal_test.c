@@ -18,7 +18,7 @@
 
 #include "jpp_backtrace.h"
 #include "jpp_signal.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_SIGNAL_DEPTH   64
@@ -72,8 +72,7 @@ jpp_send(jpp_signal_user_t user, uint32_t number)
 }
 
 
-static void
-jpp_test_sent(void)
+JPP_TEST(jpp_test_sent)
 {
     jpp_err_t  err;
 
@@ -105,8 +104,7 @@ jpp_test_caller(void)
 }
 
 
-static void
-jpp_test_stack(void)
+JPP_TEST(jpp_test_stack)
 {
     bool      is_found;
     uint32_t  i;
@@ -125,8 +123,7 @@ jpp_test_stack(void)
 }
 
 
-static void
-jpp_test_users(void)
+JPP_TEST(jpp_test_users)
 {
     jpp_err_t  err;
 
@@ -154,8 +151,7 @@ jpp_test_users(void)
 }
 
 
-static void
-jpp_test_strangers(void)
+JPP_TEST(jpp_test_strangers)
 {
     union sigval  value;
 
@@ -176,8 +172,7 @@ jpp_test_strangers(void)
 
 /* One signal stands for all that the timer would have sent meanwhile. */
 
-static void
-jpp_test_timer(void)
+JPP_TEST(jpp_test_timer)
 {
     timer_t            timer;
     sigset_t           set;
@@ -252,8 +247,7 @@ jpp_test_inside(void *data)
 }
 
 
-static void
-jpp_test_left(void)
+JPP_TEST(jpp_test_left)
 {
     jpp_err_t  err;
     pthread_t  thread;
@@ -281,8 +275,7 @@ jpp_test_left(void)
 }
 
 
-static void
-jpp_test_released(void)
+JPP_TEST(jpp_test_released)
 {
     struct sigaction  action;
 
@@ -305,8 +298,7 @@ jpp_foreign(int signo)
 }
 
 
-static void
-jpp_test_foreign(void)
+JPP_TEST(jpp_test_foreign)
 {
     jpp_err_t         err;
     struct sigaction  action, after;
@@ -352,8 +344,7 @@ jpp_test_foreign(void)
 
 /* The child is interrupted by the parent. */
 
-static void
-jpp_test_other_process(void)
+JPP_TEST(jpp_test_other_process)
 {
     int        pair[2], status;
     char       byte;
@@ -388,21 +379,4 @@ jpp_test_other_process(void)
     (void) waitpid(pid, &status, 0);
 
     jpp_is_i64(WEXITSTATUS(status), 42, "comes");
-}
-
-
-int
-main(void)
-{
-    jpp_test_sent();
-    jpp_test_stack();
-    jpp_test_users();
-    jpp_test_strangers();
-    jpp_test_timer();
-    jpp_test_left();
-    jpp_test_released();
-    jpp_test_foreign();
-    jpp_test_other_process();
-
-    return jpp_done();
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "jpp_sink.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 #include "jpp_write.h"
 
 
@@ -104,8 +104,7 @@ jpp_script(jpp_sink_t *sink)
  * failing once, the output is a prefix, and no write follows the failed one.
  */
 
-static void
-jpp_test_script(void)
+JPP_TEST(jpp_test_script)
 {
     size_t             size, wrong;
     uint8_t            buffer[4096];
@@ -148,8 +147,7 @@ jpp_test_script(void)
 }
 
 
-static void
-jpp_test_edges(void)
+JPP_TEST(jpp_test_edges)
 {
     size_t             before, len, wrong;
     uint8_t            buffer[16], data[64];
@@ -177,8 +175,7 @@ jpp_test_edges(void)
 }
 
 
-static void
-jpp_test_numbers(void)
+JPP_TEST(jpp_test_numbers)
 {
     size_t             i;
     uint8_t            buffer[32];
@@ -222,8 +219,7 @@ jpp_test_numbers(void)
 }
 
 
-static void
-jpp_test_printf(void)
+JPP_TEST(jpp_test_printf)
 {
     int                len;
     size_t             wrong;
@@ -245,8 +241,7 @@ jpp_test_printf(void)
 }
 
 
-static void
-jpp_test_reserve(void)
+JPP_TEST(jpp_test_reserve)
 {
     uint8_t            buffer[16], *p;
     jpp_sink_t         sink;
@@ -280,8 +275,7 @@ jpp_test_reserve(void)
 }
 
 
-static void
-jpp_test_fail(void)
+JPP_TEST(jpp_test_fail)
 {
     int                i;
     uint8_t            buffer[16];
@@ -305,8 +299,7 @@ jpp_test_fail(void)
 }
 
 
-static void
-jpp_test_vec(void)
+JPP_TEST(jpp_test_vec)
 {
     uint8_t      buffer[7];
     jpp_vec_t   *vec;
@@ -335,8 +328,7 @@ jpp_test_vec(void)
 
 /* A file takes as much as it likes, after an interruption. */
 
-static void
-jpp_test_file(void)
+JPP_TEST(jpp_test_file)
 {
     int          fd;
     char         text[32];
@@ -368,20 +360,4 @@ jpp_test_file(void)
     jpp_write_error = 0;
     jpp_write_most = SIZE_MAX;
     (void) close(fd);
-}
-
-
-int
-main(void)
-{
-    jpp_test_script();
-    jpp_test_edges();
-    jpp_test_numbers();
-    jpp_test_printf();
-    jpp_test_reserve();
-    jpp_test_fail();
-    jpp_test_vec();
-    jpp_test_file();
-
-    return jpp_done();
 }

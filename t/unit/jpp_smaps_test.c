@@ -11,7 +11,7 @@
 #include "jpp_own.h"
 #include "jpp_smaps.h"
 #include "jpp_usage.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_SMAPS_MANY   100000
@@ -43,8 +43,7 @@ static jpp_smaps_t         mapping;
 
 /* awk adds up the same: see the sums below */
 
-static void
-jpp_smaps_test_real(void)
+JPP_TEST(jpp_smaps_test_real)
 {
     unsigned  n, unreserved;
     uint64_t  pss, rss, anonymous, size;
@@ -79,8 +78,7 @@ jpp_smaps_test_real(void)
 }
 
 
-static void
-jpp_smaps_test_lines(void)
+JPP_TEST(jpp_smaps_test_lines)
 {
     jpp_smaps_text(&reader, JPP_TEST_ONE JPP_TEST_TWO,
                    strlen(JPP_TEST_ONE JPP_TEST_TWO));
@@ -111,8 +109,7 @@ jpp_smaps_test_lines(void)
 
 /* what cannot be read is left out, and what comes behind it is read */
 
-static void
-jpp_smaps_test_bad(void)
+JPP_TEST(jpp_smaps_test_bad)
 {
     char    text[2048];
     size_t  i;
@@ -161,8 +158,7 @@ jpp_smaps_test_bad(void)
 
 /* a mapping whose last line has no end is whole without it, or it is none */
 
-static void
-jpp_smaps_test_cut(void)
+JPP_TEST(jpp_smaps_test_cut)
 {
     size_t  i, n, wrong;
 
@@ -180,8 +176,7 @@ jpp_smaps_test_cut(void)
 }
 
 
-static void
-jpp_smaps_test_many(void)
+JPP_TEST(jpp_smaps_test_many)
 {
     char     *text;
     size_t    i, len, size;
@@ -227,8 +222,7 @@ jpp_smaps_test_many(void)
 }
 
 
-static void
-jpp_smaps_test_self(void)
+JPP_TEST(jpp_smaps_test_self)
 {
     uint64_t  n;
 
@@ -255,8 +249,7 @@ jpp_smaps_test_self(void)
 }
 
 
-static void
-jpp_smaps_test_pages(void)
+JPP_TEST(jpp_smaps_test_pages)
 {
     int        fd;
     char      *p;
@@ -291,8 +284,7 @@ jpp_smaps_test_pages(void)
 
 /* More pages than are read at once, from a file that ends. */
 
-static void
-jpp_smaps_test_entries(void)
+JPP_TEST(jpp_smaps_test_entries)
 {
     size_t       i, k, page, wrong;
     uint8_t      pages[5001];
@@ -344,8 +336,7 @@ jpp_smaps_test_entries(void)
 }
 
 
-static void
-jpp_smaps_test_own(void)
+JPP_TEST(jpp_smaps_test_own)
 {
     size_t            i, n;
     static jpp_own_t  list[JPP_OWN_MAPPINGS];
@@ -369,8 +360,7 @@ jpp_smaps_test_own(void)
 }
 
 
-static void
-jpp_smaps_test_sockets(void)
+JPP_TEST(jpp_smaps_test_sockets)
 {
     int       pair[2];
     char      data[1000] = { 0 };
@@ -391,22 +381,4 @@ jpp_smaps_test_sockets(void)
 
     (void) close(pair[0]);
     (void) close(pair[1]);
-}
-
-
-int
-main(void)
-{
-    jpp_smaps_test_real();
-    jpp_smaps_test_lines();
-    jpp_smaps_test_bad();
-    jpp_smaps_test_cut();
-    jpp_smaps_test_many();
-    jpp_smaps_test_self();
-    jpp_smaps_test_pages();
-    jpp_smaps_test_entries();
-    jpp_smaps_test_own();
-    jpp_smaps_test_sockets();
-
-    return jpp_done();
 }

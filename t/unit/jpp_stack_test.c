@@ -148,8 +148,7 @@ jpp_deep(size_t size, const jpp_expect_t *expect)
 
 /* The kernel makes the main thread's stack larger as it is written. */
 
-static void
-jpp_main_stack(void)
+JPP_TEST(jpp_main_stack)
 {
     uintptr_t  low, high, here;
 
@@ -229,8 +228,7 @@ jpp_thread_main(void *data)
 }
 
 
-static void
-jpp_thread_stacks(void)
+JPP_TEST(jpp_thread_stacks)
 {
     void            *stack;
     pthread_t        thread;
@@ -274,8 +272,7 @@ jpp_run(void *stack, size_t size)
 
 /* The second lies where a larger one was, which nothing may remember. */
 
-static void
-jpp_coroutines(void)
+JPP_TEST(jpp_coroutines)
 {
     char    *place;
     size_t   size;
@@ -310,8 +307,7 @@ jpp_coroutines(void)
 
 /* Memory right below the main thread's pointer is not its stack. */
 
-static void
-jpp_below_main(void)
+JPP_TEST(jpp_below_main)
 {
     void       *place;
     uintptr_t   pointer, low, high;
@@ -347,8 +343,7 @@ jpp_handler(int signo)
 
 /* The frame that was interrupted lies in another stack. */
 
-static void
-jpp_alternate(void)
+JPP_TEST(jpp_alternate)
 {
     stack_t           old;
     struct sigaction  sa;
@@ -373,8 +368,7 @@ jpp_alternate(void)
 
 /* Without a proof there is the page that rsp lies in. */
 
-static void
-jpp_emulated(void)
+JPP_TEST(jpp_emulated)
 {
     uintptr_t           rsp;
     jpp_stacks_t        stacks;
@@ -405,8 +399,7 @@ jpp_emulated(void)
 
 /* Four times as much each time. */
 
-static void
-jpp_more(void)
+JPP_TEST(jpp_more)
 {
     char                text[64], *p, *place;
     jpp_unwind_stack_t  stack;
@@ -428,8 +421,7 @@ jpp_more(void)
 
 /* Nothing lies there, and no frame is found. */
 
-static void
-jpp_nowhere(void)
+JPP_TEST(jpp_nowhere)
 {
     uintptr_t              pc;
     jpp_unwind_end_t       end;
@@ -456,14 +448,7 @@ main(void)
 {
     (void) jpp_images_unwind(&jpp_test_unwinder.mapped);
 
-    jpp_below_main();
-    jpp_main_stack();
-    jpp_thread_stacks();
-    jpp_coroutines();
-    jpp_alternate();
-    jpp_emulated();
-    jpp_more();
-    jpp_nowhere();
+    jpp_tests_all();
 
     return jpp_done();
 }

@@ -11,7 +11,7 @@
 #include "jpp_readers.h"
 #include "jpp_report.h"
 #include "jpp_stall_table.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 #include "jpp_view.h"
 
 
@@ -32,8 +32,7 @@ static const jpp_stall_t  one = {
 };
 
 
-static void
-test_table(void)
+JPP_TEST(test_table)
 {
     size_t       i, n;
     uint64_t     id, other, ids[JPP_STALLS + 8];
@@ -86,8 +85,7 @@ test_table(void)
 }
 
 
-static void
-test_lines(void)
+JPP_TEST(test_lines)
 {
     int       i, n;
     uint64_t  silent;
@@ -104,8 +102,7 @@ test_lines(void)
 }
 
 
-static void
-test_words(void)
+JPP_TEST(test_words)
 {
     char         text[JPP_STALL_TEXT];
     jpp_stall_t  stall;
@@ -192,8 +189,7 @@ text_of(const jpp_vec_t *out)
 }
 
 
-static void
-test_report(void)
+JPP_TEST(test_report)
 {
     FILE         *complaints;
     size_t        size;
@@ -235,12 +231,11 @@ test_report(void)
 
     jpp_ok(report(&arena, stalls, 2, "top", &out, &err) == JPP_OK, "top");
     text = text_of(out);
-    jpp_ok(strstr(text, "2023-11-14T22:13:20Z worker 1 pid 4711 generation 2: "
-                  "312 ms, blocked, in location \"/x?\" of server "
-                  "\"a.example\", connection *12\n") != NULL,
-           "a comment for each");
-    jpp_ok(strstr(text, "1 ms at least, until the worker ended, computing, "
-                        "without a stack,") != NULL, "one that died");
+    jpp_has(text, "2023-11-14T22:13:20Z worker 1 pid 4711 generation 2: 312 "
+            "ms, blocked, in location \"/x?\" of server \"a.example\", "
+            "connection *12\n", "a comment for each");
+    jpp_has(text, "1 ms at least, until the worker ended, computing, without a "
+            "stack,", "one that died");
 
     jpp_ok(report(&arena, stalls, 0, "pprof", &out, &err) == JPP_OK, "none");
     jpp_ok(jpp_contract_check(out->data, out->len, 0, NULL, NULL) == 0,
@@ -255,8 +250,7 @@ test_report(void)
 
 /* Shared memory may hold anything. */
 
-static void
-test_unsound(void)
+JPP_TEST(test_unsound)
 {
     int          i;
     jpp_err_t    err;
@@ -281,17 +275,4 @@ test_unsound(void)
                "unsound stall %d: %s", i, err.text);
         jpp_arena_destroy(&arena);
     }
-}
-
-
-int
-main(void)
-{
-    test_table();
-    test_lines();
-    test_words();
-    test_report();
-    test_unsound();
-
-    return jpp_done();
 }

@@ -4,6 +4,7 @@
 
 #include "jpp_notes.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_main.h"
 
 
 static jpp_standing_t  jpp_standing[JPP_FINDINGS];
@@ -34,8 +35,7 @@ jpp_standing_test_at(int64_t now, bool has_swap, bool has_peak)
 }
 
 
-static void
-jpp_standing_test_rise(void)
+JPP_TEST(jpp_standing_test_rise)
 {
     memset(jpp_standing, 0, sizeof(jpp_standing));
 
@@ -74,8 +74,7 @@ jpp_standing_test_rise(void)
 
 /* set back by an hour, or on by one */
 
-static void
-jpp_standing_test_clock(void)
+JPP_TEST(jpp_standing_test_clock)
 {
     memset(jpp_standing, 0, sizeof(jpp_standing));
 
@@ -101,8 +100,7 @@ jpp_standing_test_clock(void)
 
 /* by somebody who was killed as he wrote over something shorter */
 
-static void
-jpp_standing_test_torn(void)
+JPP_TEST(jpp_standing_test_torn)
 {
     memset(jpp_standing, 0, sizeof(jpp_standing));
 
@@ -118,8 +116,7 @@ jpp_standing_test_torn(void)
 }
 
 
-static void
-jpp_standing_test_order(void)
+JPP_TEST(jpp_standing_test_order)
 {
     memset(jpp_standing, 0, sizeof(jpp_standing));
 
@@ -135,8 +132,7 @@ jpp_standing_test_order(void)
 }
 
 
-static void
-jpp_standing_test_notes(void)
+JPP_TEST(jpp_standing_test_notes)
 {
     jpp_note_t       *note;
     jpp_worker_t      worker;
@@ -185,8 +181,7 @@ jpp_standing_test_notes(void)
 }
 
 
-static void
-jpp_standing_test_inherited(void)
+JPP_TEST(jpp_standing_test_inherited)
 {
     jpp_telemetry_t  telemetry;
 
@@ -211,8 +206,7 @@ jpp_standing_test_inherited(void)
 }
 
 
-static void
-jpp_standing_test_requested(void)
+JPP_TEST(jpp_standing_test_requested)
 {
     char             name[] = "a";
     unsigned         i;
@@ -243,19 +237,4 @@ jpp_standing_test_requested(void)
 
     jpp_is_str(jpp_notes.requested[JPP_RESOURCES - 1].name, "E", "the last");
     jpp_is_i64(jpp_notes.notes[0].worker.started, 7, "nothing is behind it");
-}
-
-
-int
-main(void)
-{
-    jpp_standing_test_rise();
-    jpp_standing_test_clock();
-    jpp_standing_test_torn();
-    jpp_standing_test_order();
-    jpp_standing_test_notes();
-    jpp_standing_test_inherited();
-    jpp_standing_test_requested();
-
-    return jpp_done();
 }

@@ -9,7 +9,7 @@
 
 #include "jpp_mallctl.h"
 #include "jpp_stats.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_CAP     ((size_t) 4 << 20)
@@ -50,8 +50,7 @@ jpp_mallctl_call(const char *name, void *old, size_t old_size, void *new,
 }
 
 
-static void
-jpp_stats_test_report(void)
+JPP_TEST(jpp_stats_test_report)
 {
     size_t      i;
     jpp_vec_t  *out;
@@ -79,8 +78,7 @@ jpp_stats_test_report(void)
 }
 
 
-static void
-jpp_stats_test_memory(void)
+JPP_TEST(jpp_stats_test_memory)
 {
     uint64_t    n;
     jpp_vec_t  *out;
@@ -110,14 +108,4 @@ jpp_stats_test_memory(void)
     out = jpp_vec_create(&jpp_arena);
     jpp_is_u64(jpp_stats_report(out, &jpp_err), JPP_ERR_MEMORY, "too large");
     jpp_arena_destroy(&jpp_arena);
-}
-
-
-int
-main(void)
-{
-    jpp_stats_test_report();
-    jpp_stats_test_memory();
-
-    return jpp_done();
 }

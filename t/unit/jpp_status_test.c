@@ -7,6 +7,7 @@
 
 #include "jpp_status.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_main.h"
 #include "jpp_version.h"
 
 
@@ -39,8 +40,7 @@ static jpp_output_t  jpp_output, jpp_parsed;
 
 /* Two of index 0 while a configuration is replaced. */
 
-static void
-jpp_test_former(void)
+JPP_TEST(jpp_test_former)
 {
     size_t        i;
     jpp_worker_t  workers[4];
@@ -71,8 +71,7 @@ jpp_test_former(void)
 }
 
 
-static void
-jpp_test_words(void)
+JPP_TEST(jpp_test_words)
 {
     unsigned  i;
 
@@ -87,8 +86,7 @@ jpp_test_words(void)
 }
 
 
-static void
-jpp_test_times(void)
+JPP_TEST(jpp_test_times)
 {
     char    text[JPP_STATUS_TIME];
     size_t  i;
@@ -117,8 +115,7 @@ jpp_test_times(void)
 
 /* What is kept of a failure: printable, with an end, and the last one. */
 
-static void
-jpp_test_failures(void)
+JPP_TEST(jpp_test_failures)
 {
     char            text[400];
     size_t          len;
@@ -147,8 +144,7 @@ jpp_test_failures(void)
 }
 
 
-static void
-jpp_test_notices(void)
+JPP_TEST(jpp_test_notices)
 {
     char          text[2048];
     jpp_worker_t  worker;
@@ -194,8 +190,7 @@ jpp_test_notices(void)
 
 /* Whatever the size: the beginning of the whole line, and not a byte behind. */
 
-static void
-jpp_test_notice_sizes(void)
+JPP_TEST(jpp_test_notice_sizes)
 {
     char         *text, whole[2048];
     size_t        size, len;
@@ -293,8 +288,7 @@ jpp_status_parse(const jpp_fleet_t *fleet)
 }
 
 
-static void
-jpp_test_json(void)
+JPP_TEST(jpp_test_json)
 {
     size_t         i;
     jpp_fleet_t    fleet;
@@ -377,17 +371,15 @@ jpp_test_json(void)
     jpp_ok(jpp_status_has(".workers.1.problems.0.why=\"it comes from "
                           "libc.so.6, which does not record where memory was "
                           "allocated\""), "why");
-    jpp_ok(strstr(jpp_parsed.text, "sampler;\\nOr run apt-get install "
-                  "libjemalloc2 and systemctl edit nginx, and add:\\n"
-                  "    [Service]\\n")
-           != NULL, "a cure of several lines");
-    jpp_ok(strstr(jpp_output.text, "\n      \"pid\": 4711,\n") != NULL,
-           "one value on a line, for people");
+    jpp_has(jpp_parsed.text, "sampler;\\nOr run apt-get install libjemalloc2 "
+            "and systemctl edit nginx, and add:\\n    [Service]\\n",
+            "a cure of several lines");
+    jpp_has(jpp_output.text, "\n      \"pid\": 4711,\n",
+            "one value on a line, for people");
 }
 
 
-static void
-jpp_test_json_empty(void)
+JPP_TEST(jpp_test_json_empty)
 {
     jpp_fleet_t  fleet = jpp_fleet_of(4, NULL, 0);
 
@@ -401,8 +393,7 @@ jpp_test_json_empty(void)
 
 /* Does each worker have the settings of all? */
 
-static void
-jpp_test_json_in_step(void)
+JPP_TEST(jpp_test_json_in_step)
 {
     char            line[64];
     size_t          i, k;
@@ -458,8 +449,7 @@ jpp_test_json_in_step(void)
 }
 
 
-static void
-jpp_test_json_states(void)
+JPP_TEST(jpp_test_json_states)
 {
     char           line[64];
     unsigned       i;
@@ -494,8 +484,7 @@ jpp_test_json_states(void)
 }
 
 
-static void
-jpp_test_json_sampler(void)
+JPP_TEST(jpp_test_json_sampler)
 {
     size_t         i;
     char           text[256];
@@ -539,8 +528,7 @@ jpp_test_json_sampler(void)
 
 /* Since when samples are complete, and when there were none. */
 
-static void
-jpp_test_json_coverage(void)
+JPP_TEST(jpp_test_json_coverage)
 {
     jpp_fleet_t   fleet;
     jpp_worker_t  worker;
@@ -582,8 +570,7 @@ jpp_test_json_coverage(void)
 }
 
 
-static void
-jpp_test_json_evil(void)
+JPP_TEST(jpp_test_json_evil)
 {
     char           host[20000];
     unsigned       i;
@@ -609,8 +596,7 @@ jpp_test_json_evil(void)
                           "\\t???????%s%n\""), "the string comes back");
     jpp_ok(jpp_status_has(".workers.5.pid=-9223372036854775808"),
            "a number too");
-    jpp_ok(strstr(jpp_parsed.text, ".host=\"\\\"\\\"\\\"") != NULL,
-           "a long string");
+    jpp_has(jpp_parsed.text, ".host=\"\\\"\\\"\\\"", "a long string");
     jpp_ok(jpp_status_has(".workers.5.last_error.time="
                           "\"1970-01-01T00:00:00Z\""), "a time");
     jpp_ok(jpp_status_has(".workers.5.last_error.text=\"\\\"'\\\\</pre>"
@@ -619,8 +605,7 @@ jpp_test_json_evil(void)
 }
 
 
-static void
-jpp_test_json_fails(void)
+JPP_TEST(jpp_test_json_fails)
 {
     jpp_fleet_t   fleet;
     jpp_worker_t  worker;
@@ -653,8 +638,7 @@ jpp_status_is(const char *const *comments, const char *const *expected)
 }
 
 
-static void
-jpp_test_comments(void)
+JPP_TEST(jpp_test_comments)
 {
     jpp_fleet_t           fleet;
     jpp_arena_t           arena;
@@ -724,8 +708,7 @@ jpp_test_comments(void)
 
 /* Since when samples are complete: of profiles that are made of them. */
 
-static void
-jpp_test_comments_coverage(void)
+JPP_TEST(jpp_test_comments_coverage)
 {
     jpp_fleet_t           fleet;
     jpp_arena_t           arena;
@@ -799,8 +782,7 @@ jpp_test_comments_coverage(void)
 }
 
 
-static void
-jpp_test_comments_of_many(void)
+JPP_TEST(jpp_test_comments_of_many)
 {
     char                  nginx[1000];
     jpp_fleet_t           fleet;
@@ -866,8 +848,7 @@ jpp_test_comments_of_many(void)
 
 /* As many facts as there can be, and each request of memory denied. */
 
-static void
-jpp_test_comments_memory(void)
+JPP_TEST(jpp_test_comments_memory)
 {
     size_t         i, n;
     uint64_t       k, n_calls, wrong;
@@ -908,30 +889,4 @@ jpp_test_comments_memory(void)
 
     jpp_is_u64(wrong, 0, "no comments without any of %" PRIu64 " requests",
                n_calls);
-}
-
-
-int
-main(void)
-{
-    jpp_test_former();
-    jpp_test_words();
-    jpp_test_times();
-    jpp_test_failures();
-    jpp_test_notices();
-    jpp_test_notice_sizes();
-    jpp_test_json();
-    jpp_test_json_empty();
-    jpp_test_json_in_step();
-    jpp_test_json_states();
-    jpp_test_json_sampler();
-    jpp_test_json_coverage();
-    jpp_test_json_evil();
-    jpp_test_json_fails();
-    jpp_test_comments();
-    jpp_test_comments_coverage();
-    jpp_test_comments_of_many();
-    jpp_test_comments_memory();
-
-    return jpp_done();
 }

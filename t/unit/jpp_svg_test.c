@@ -2,6 +2,7 @@
 #include "jpp_intern.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
+#include "jpp_test_main.h"
 #include "jpp_tree.h"
 #include "jpp_view.h"
 
@@ -112,8 +113,7 @@ jpp_svg_text(jpp_profile_t *profile, jpp_vec_t **base, const char *query)
 
 /* Of pools: servers and locations, and what is neither's under its own name. */
 
-static void
-jpp_svg_test_owners(void)
+JPP_TEST(jpp_svg_test_owners)
 {
     const char     *svg;
     jpp_arena_t     arena;
@@ -132,18 +132,14 @@ jpp_svg_test_owners(void)
 
     svg = jpp_svg_text(&profile, NULL, "");
 
-    jpp_ok(strstr(svg, ">location /x</text><path class=\"o1\"") != NULL,
-           "a location first");
-    jpp_ok(strstr(svg, ">server b</text><path class=\"o2\"") != NULL,
-           "then a server");
-    jpp_ok(strstr(svg, ">configuration</text><path class=\"o3\"") != NULL,
-           "then the configuration");
-    jpp_ok(strstr(svg, ">server a</text>\n") != NULL,
-           "then who owns by others only");
-    jpp_ok(strstr(svg, "<title>request: 3.9 KiB, 88.9 %</title>") != NULL,
-           "what was counted rests on no samples");
-    jpp_ok(strstr(svg, "inuse_space 4.4 KiB, exact</title>") != NULL,
-           "and is exact");
+    jpp_has(svg, ">location /x</text><path class=\"o1\"", "a location first");
+    jpp_has(svg, ">server b</text><path class=\"o2\"", "then a server");
+    jpp_has(svg, ">configuration</text><path class=\"o3\"",
+            "then the configuration");
+    jpp_has(svg, ">server a</text>\n", "then who owns by others only");
+    jpp_has(svg, "<title>request: 3.9 KiB, 88.9 %</title>",
+            "what was counted rests on no samples");
+    jpp_has(svg, "inuse_space 4.4 KiB, exact</title>", "and is exact");
 
     jpp_is_golden(svg, "svg-owners.svg");
 
@@ -153,8 +149,7 @@ jpp_svg_test_owners(void)
 
 /* Who owns nothing but calls who does has a colour, too. */
 
-static void
-jpp_svg_test_callers(void)
+JPP_TEST(jpp_svg_test_callers)
 {
     const char     *svg;
     jpp_arena_t     arena;
@@ -171,12 +166,11 @@ jpp_svg_test_callers(void)
 
     svg = jpp_svg_text(&profile, NULL, "");
 
-    jpp_ok(strstr(svg, ">other.so</text><path class=\"o1\"") != NULL,
-           "who owns comes first");
-    jpp_ok(strstr(svg, ">prog</text>") != NULL, "then who calls");
+    jpp_has(svg, ">other.so</text><path class=\"o1\"", "who owns comes first");
+    jpp_has(svg, ">prog</text>", "then who calls");
     jpp_ok(strstr(svg, "\"x\"") != NULL && strstr(svg, "\"o1\" d=\"M0") != NULL,
            "only the root is grey");
-    jpp_ok(strstr(svg, "narrower") == NULL, "nothing is left out");
+    jpp_lacks(svg, "narrower", "nothing is left out");
 
     jpp_is_golden(svg, "svg-callers.svg");
 
@@ -242,8 +236,7 @@ jpp_svg_nodes(jpp_profile_t *profile, jpp_vec_t **base, const char *query,
 
 /* All that a tree has: of what passes memory on, and of samples before. */
 
-static void
-jpp_svg_test_tree(void)
+JPP_TEST(jpp_svg_test_tree)
 {
     uint32_t         i, seen;
     jpp_vec_t       *base[JPP_MAX_COLUMNS];
@@ -335,8 +328,7 @@ jpp_svg_test_tree(void)
 
 /* Both sides of a difference; widths are the greater of the two. */
 
-static void
-jpp_svg_test_sides(void)
+JPP_TEST(jpp_svg_test_sides)
 {
     const char      *svg;
     jpp_args_t       args;
@@ -372,12 +364,12 @@ jpp_svg_test_sides(void)
 
     svg = jpp_svg_text(&profile, base, "");
 
-    jpp_ok(strstr(svg, "class=\"m5\" ") != NULL, "more");
-    jpp_ok(strstr(svg, "class=\"l4\" ") != NULL, "less");
-    jpp_ok(strstr(svg, " w\" ") != NULL, "new");
-    jpp_ok(strstr(svg, " w g\" ") != NULL, "gone");
-    jpp_ok(strstr(svg, "<title>gone: 0 B, 11.3 %, -700 B since 700 B, gone"
-                  "</title>") != NULL, "is said");
+    jpp_has(svg, "class=\"m5\" ", "more");
+    jpp_has(svg, "class=\"l4\" ", "less");
+    jpp_has(svg, " w\" ", "new");
+    jpp_has(svg, " w g\" ", "gone");
+    jpp_has(svg, "<title>gone: 0 B, 11.3 %, -700 B since 700 B, gone</title>",
+            "is said");
 
     jpp_is_golden(svg, "svg-sides.svg");
 
@@ -387,8 +379,7 @@ jpp_svg_test_sides(void)
 
 /* A change that its samples do not prove has a colour of its own. */
 
-static void
-jpp_svg_test_noise(void)
+JPP_TEST(jpp_svg_test_noise)
 {
     const char      *svg;
     jpp_vec_t       *base[JPP_MAX_COLUMNS];
@@ -414,8 +405,8 @@ jpp_svg_test_noise(void)
 
     svg = jpp_svg_text(&profile, base, "");
 
-    jpp_ok(strstr(svg, "class=\"n\"") != NULL, "noise");
-    jpp_ok(strstr(svg, "class=\"s\"") != NULL, "the same");
+    jpp_has(svg, "class=\"n\"", "noise");
+    jpp_has(svg, "class=\"s\"", "the same");
     jpp_is_golden(svg, "svg-noise.svg");
 
     jpp_arena_destroy(&arena);
@@ -424,8 +415,7 @@ jpp_svg_test_noise(void)
 
 /* What is said about it, and owners that fill more than a line. */
 
-static void
-jpp_svg_test_notes(void)
+JPP_TEST(jpp_svg_test_notes)
 {
     size_t          i;
     const char     *svg;
@@ -470,8 +460,7 @@ jpp_svg_test_notes(void)
 
 /* No memory, at every call. */
 
-static void
-jpp_svg_test_fails(void)
+JPP_TEST(jpp_svg_test_fails)
 {
     bool            is_done;
     char            name[16];
@@ -525,8 +514,7 @@ jpp_svg_test_fails(void)
 
 /* Names are cut between characters, and escaped. */
 
-static void
-jpp_svg_test_texts(void)
+JPP_TEST(jpp_svg_test_texts)
 {
     const char     *svg;
     jpp_arena_t     arena;
@@ -545,11 +533,11 @@ jpp_svg_test_texts(void)
 
     svg = jpp_svg_text(&profile, NULL, "width=800");
 
-    jpp_ok(strstr(svg, ">\303\251\303\251\303\251..</text>") != NULL,
-           "a name of 7 characters in a box of 5");
-    jpp_ok(strstr(svg, "&lt;&amp;&gt;") != NULL, "one of markup");
-    jpp_ok(strstr(svg, "&lt;prog&gt;") != NULL, "and of a file");
-    jpp_ok(strstr(svg, "width=\"800\"") != NULL, "as wide as asked for");
+    jpp_has(svg, ">\303\251\303\251\303\251..</text>",
+            "a name of 7 characters in a box of 5");
+    jpp_has(svg, "&lt;&amp;&gt;", "one of markup");
+    jpp_has(svg, "&lt;prog&gt;", "and of a file");
+    jpp_has(svg, "width=\"800\"", "as wide as asked for");
 
     jpp_is_golden(svg, "svg-texts.svg");
 
@@ -559,8 +547,7 @@ jpp_svg_test_texts(void)
 
 /* Siblings that are too narrow are counted in one box. */
 
-static void
-jpp_svg_test_many(void)
+JPP_TEST(jpp_svg_test_many)
 {
     char              name[16];
     size_t            i;
@@ -579,29 +566,12 @@ jpp_svg_test_many(void)
 
     svg = jpp_svg_text(&profile, NULL, "");
 
-    jpp_ok(strstr(svg, ">+ 5000 more</text>") != NULL, "one box for all");
-    jpp_ok(strstr(svg, ">5000 frames narrower than a pixel are not shown<")
-           != NULL, "which is said");
+    jpp_has(svg, ">+ 5000 more</text>", "one box for all");
+    jpp_has(svg, ">5000 frames narrower than a pixel are not shown<",
+            "which is said");
     jpp_ok(strlen(svg) < 10000, "and the picture is small");
 
     jpp_is_golden(svg, "svg-many.svg");
 
     jpp_arena_destroy(&arena);
-}
-
-
-int
-main(void)
-{
-    jpp_svg_test_owners();
-    jpp_svg_test_callers();
-    jpp_svg_test_tree();
-    jpp_svg_test_sides();
-    jpp_svg_test_noise();
-    jpp_svg_test_notes();
-    jpp_svg_test_fails();
-    jpp_svg_test_texts();
-    jpp_svg_test_many();
-
-    return jpp_done();
 }

@@ -156,8 +156,7 @@ jpp_test_system_name_of(uint32_t location)
 }
 
 
-static void
-jpp_symbolize_test_kinds(void)
+JPP_TEST(jpp_symbolize_test_kinds)
 {
     char             expected[128];
     uint32_t         so, bare, i386, vdso, anon, at[12];
@@ -240,8 +239,7 @@ jpp_symbolize_test_kinds(void)
 }
 
 
-static void
-jpp_symbolize_test_debug(void)
+JPP_TEST(jpp_symbolize_test_debug)
 {
     uint32_t  so, at;
 
@@ -262,8 +260,7 @@ jpp_symbolize_test_debug(void)
 
 /* Without any file, and with no more than build ids. */
 
-static void
-jpp_symbolize_test_addresses(void)
+JPP_TEST(jpp_symbolize_test_addresses)
 {
     char      expected[128];
     uint32_t  so, at[2];
@@ -305,8 +302,7 @@ jpp_test_comment(void)
 }
 
 
-static void
-jpp_symbolize_test_proof(void)
+JPP_TEST(jpp_symbolize_test_proof)
 {
     size_t       i;
     uint32_t     location;
@@ -357,8 +353,7 @@ jpp_symbolize_test_proof(void)
 }
 
 
-static void
-jpp_symbolize_test_refused(void)
+JPP_TEST(jpp_symbolize_test_refused)
 {
     int          rc;
     size_t       i;
@@ -474,8 +469,7 @@ jpp_test_self(void)
 
 /* This very program, also when its file is gone. */
 
-static void
-jpp_symbolize_test_self(void)
+JPP_TEST(jpp_symbolize_test_self)
 {
     int       status;
     pid_t     pid;
@@ -542,8 +536,7 @@ jpp_symbolize_test_deleted(const char *path)
 }
 
 
-static void
-jpp_symbolize_test_cache(void)
+JPP_TEST(jpp_symbolize_test_cache)
 {
     uint32_t  i, fds;
 
@@ -629,8 +622,7 @@ jpp_symbolize_test_opens(const char *name, uint32_t change, uint64_t n,
 
 /* What stat() says is the same is not opened again. */
 
-static void
-jpp_symbolize_test_known(void)
+JPP_TEST(jpp_symbolize_test_known)
 {
     uint32_t    i;
     jpp_file_t  other;
@@ -717,8 +709,7 @@ jpp_symbolize_test_is_selected(const char *name)
 }
 
 
-static void
-jpp_symbolize_test_ranges(void)
+JPP_TEST(jpp_symbolize_test_ranges)
 {
     uint32_t        mapping;
     uint64_t        outside, alias, base;
@@ -775,8 +766,7 @@ jpp_symbolize_test_ranges(void)
 }
 
 
-static void
-jpp_symbolize_test_comments(void)
+JPP_TEST(jpp_symbolize_test_comments)
 {
     char           path[64];
     uint32_t       i;
@@ -817,8 +807,7 @@ jpp_symbolize_test_comments(void)
 
 /* Every allocation of the profile's arena fails once; files are no matter. */
 
-static void
-jpp_symbolize_test_memory(void)
+JPP_TEST(jpp_symbolize_test_memory)
 {
     uint32_t    fds, failed;
     uint64_t    n, before, calls;
@@ -858,8 +847,7 @@ jpp_symbolize_test_memory(void)
 }
 
 
-static void
-jpp_symbolize_test_cxx(void)
+JPP_TEST(jpp_symbolize_test_cxx)
 {
     uint32_t  location;
 
@@ -896,8 +884,7 @@ jpp_symbolize_test_cxx(void)
 }
 
 
-static void
-jpp_symbolize_test_demangle(void)
+JPP_TEST(jpp_symbolize_test_demangle)
 {
     int              i;
     char             buf[4096], name[2048];
@@ -977,22 +964,8 @@ main(int argc, char **argv)
     (void) snprintf(root, sizeof(root), "%s/none", jpp_test_dir);
     fds = jpp_test_fds();
 
-    jpp_symbolize_test_kinds();
-    jpp_symbolize_test_debug();
-    jpp_symbolize_test_addresses();
-    jpp_symbolize_test_proof();
-    jpp_symbolize_test_refused();
-    jpp_symbolize_test_self();
-    jpp_symbolize_test_cache();
-    jpp_symbolize_test_known();
-    jpp_symbolize_test_ranges();
-    jpp_symbolize_test_comments();
-    jpp_symbolize_test_memory();
-
+    jpp_tests_all();
     jpp_is_u64(jpp_test_fds(), fds, "descriptors open");
-
-    jpp_symbolize_test_cxx();
-    jpp_symbolize_test_demangle();
 
     return jpp_done();
 }

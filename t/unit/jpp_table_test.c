@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "jpp_table.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 /* four bytes for two characters */
@@ -37,8 +37,7 @@ static const struct {
 };
 
 
-static void
-jpp_table_test_rows(void)
+JPP_TEST(jpp_table_test_rows)
 {
     char          text[1024], expected[1024];
     size_t        i, k;
@@ -74,8 +73,7 @@ jpp_table_test_rows(void)
 
 /* The left column is filled up behind it, the last one never. */
 
-static void
-jpp_table_test_left(void)
+JPP_TEST(jpp_table_test_left)
 {
     uint8_t       buffer[64];
     jpp_vec_t    *out;
@@ -102,14 +100,4 @@ jpp_table_test_left(void)
                "7     ab  1 KiB: all\nlong               5\n", "their text");
 
     jpp_arena_destroy(&arena);
-}
-
-
-int
-main(void)
-{
-    jpp_table_test_rows();
-    jpp_table_test_left();
-
-    return jpp_done();
 }

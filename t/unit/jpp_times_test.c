@@ -8,6 +8,7 @@
 #include "jpp_contract.h"
 #include "jpp_readers.h"
 #include "jpp_test_dump.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_TIMES_TEST_MAPS                                                   \
@@ -62,8 +63,7 @@ jpp_times_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
 }
 
 
-static void
-jpp_times_test_formats(void)
+JPP_TEST(jpp_times_test_formats)
 {
     size_t        i;
     jpp_err_t     err;
@@ -94,16 +94,14 @@ jpp_times_test_formats(void)
                    JPP_OK, "%s: %s", rows[i].args, err.text);
 
         (void) jpp_vec_push(out, 1);
-        jpp_ok(strstr((char *) out->data, rows[i].has) != NULL, "has %s",
-               rows[i].has);
+        jpp_has((char *) out->data, rows[i].has, "has %s", rows[i].has);
 
         jpp_arena_destroy(&arena);
     }
 }
 
 
-static void
-jpp_times_test_contract(void)
+JPP_TEST(jpp_times_test_contract)
 {
     FILE         *print;
     char          text[8192];
@@ -131,10 +129,10 @@ jpp_times_test_contract(void)
     fclose(print);
 
     for (i = 0; i < sizeof(has) / sizeof(has[0]); i++) {
-        jpp_ok(strstr(text, has[i]) != NULL, "has %s", has[i]);
+        jpp_has(text, has[i], "has %s", has[i]);
     }
 
-    jpp_ok(strstr(text, "wall") == NULL, "and no wall");
+    jpp_lacks(text, "wall", "and no wall");
 
     jpp_arena_destroy(&arena);
 }
@@ -167,8 +165,7 @@ jpp_times_profile_of(jpp_arena_t *arena, const char *text, bool is_wall,
 }
 
 
-static void
-jpp_times_test_comments(void)
+JPP_TEST(jpp_times_test_comments)
 {
     size_t         i, k, n;
     bool           is_found;
@@ -251,8 +248,7 @@ jpp_times_test_comments(void)
 
 /* The form that jeprof reads: words, and mappings. */
 
-static void
-jpp_times_test_binary(void)
+JPP_TEST(jpp_times_test_binary)
 {
     size_t         i;
     uint64_t       word;
@@ -296,8 +292,7 @@ jpp_times_test_binary(void)
 
 /* Two workers: equal stacks of one add up, and facts do. */
 
-static void
-jpp_times_test_merged(void)
+JPP_TEST(jpp_times_test_merged)
 {
     jpp_err_t     err;
     jpp_vec_t    *out;
@@ -326,15 +321,14 @@ jpp_times_test_merged(void)
     (void) jpp_vec_push(out, 1);
 
     for (i = 0; i < sizeof(has) / sizeof(has[0]); i++) {
-        jpp_ok(strstr((char *) out->data, has[i]) != NULL, "has %s", has[i]);
+        jpp_has((char *) out->data, has[i], "has %s", has[i]);
     }
 
     jpp_arena_destroy(&arena);
 }
 
 
-static void
-jpp_times_test_difference(void)
+JPP_TEST(jpp_times_test_difference)
 {
     jpp_err_t             err;
     jpp_vec_t            *out;
@@ -363,8 +357,7 @@ jpp_times_test_difference(void)
 }
 
 
-static void
-jpp_times_test_refused(void)
+JPP_TEST(jpp_times_test_refused)
 {
     size_t        i;
     jpp_err_t     err;
@@ -397,8 +390,7 @@ jpp_times_test_refused(void)
 }
 
 
-static void
-jpp_times_test_bad(void)
+JPP_TEST(jpp_times_test_bad)
 {
     size_t       i;
     jpp_err_t    err;
@@ -469,8 +461,7 @@ jpp_times_test_bad(void)
 
 /* As many labels, and sets of them, as may be, and one more. */
 
-static void
-jpp_times_test_limits(void)
+JPP_TEST(jpp_times_test_limits)
 {
     char         *text, *p;
     uint32_t      i, n;
@@ -517,8 +508,7 @@ jpp_times_test_limits(void)
 
 /* Cut anywhere, it is an error or a shorter list of mappings. */
 
-static void
-jpp_times_test_cut(void)
+JPP_TEST(jpp_times_test_cut)
 {
     char          text[sizeof(JPP_TIMES_TEST_CPU)];
     size_t        len, wrong;
@@ -542,8 +532,7 @@ jpp_times_test_cut(void)
 }
 
 
-static void
-jpp_times_test_memory(void)
+JPP_TEST(jpp_times_test_memory)
 {
     uint64_t      n, calls;
     jpp_err_t     err;
@@ -572,23 +561,4 @@ jpp_times_test_memory(void)
     }
 
     jpp_ok(n > 20, "there are %" PRIu64 " of them", n - 1);
-}
-
-
-int
-main(void)
-{
-    jpp_times_test_formats();
-    jpp_times_test_binary();
-    jpp_times_test_contract();
-    jpp_times_test_comments();
-    jpp_times_test_merged();
-    jpp_times_test_difference();
-    jpp_times_test_refused();
-    jpp_times_test_bad();
-    jpp_times_test_limits();
-    jpp_times_test_cut();
-    jpp_times_test_memory();
-
-    return jpp_done();
 }

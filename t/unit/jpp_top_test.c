@@ -258,8 +258,7 @@ jpp_top_test_case(const jpp_top_case_t *row)
 
 /* Nothing has no table. */
 
-static void
-jpp_top_test_empty(void)
+JPP_TEST(jpp_top_test_empty)
 {
     jpp_arena_t    arena;
     jpp_profile_t  profile;
@@ -284,8 +283,7 @@ jpp_top_test_empty(void)
 
 /* Time is shown as such, and what allocates takes its own. */
 
-static void
-jpp_top_test_time(void)
+JPP_TEST(jpp_top_test_time)
 {
     size_t         i;
     jpp_arena_t    arena;
@@ -343,8 +341,7 @@ jpp_top_test_time(void)
 
 /* As many rows as requested, and fifty by default. */
 
-static void
-jpp_top_test_many(void)
+JPP_TEST(jpp_top_test_many)
 {
     char              name[16];
     size_t            i, k, n;
@@ -375,7 +372,7 @@ jpp_top_test_many(void)
     for (i = 0; i < jpp_nelts(rows); i++) {
         p = jpp_top_text(jpp_top_write, &profile, rows[i].args);
 
-        jpp_ok(strstr(p, rows[i].more) != NULL, "\"%s\"", rows[i].args);
+        jpp_has(p, rows[i].more, "\"%s\"", rows[i].args);
 
         for (n = 0, k = 0; p[k] != '\0'; k++) {
             n += p[k] == '\n';
@@ -390,8 +387,7 @@ jpp_top_test_many(void)
 
 /* Whichever allocation fails, false is the result. */
 
-static void
-jpp_top_test_memory(void)
+JPP_TEST(jpp_top_test_memory)
 {
     size_t         i, n_wrong;
     uint64_t       before, n;
@@ -447,10 +443,7 @@ main(void)
         jpp_top_test_case(&cases[i]);
     }
 
-    jpp_top_test_empty();
-    jpp_top_test_time();
-    jpp_top_test_many();
-    jpp_top_test_memory();
+    jpp_tests_all();
 
     return jpp_done();
 }

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "jpp_intern.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 #include "jpp_symbolize.h"
 
 
@@ -83,8 +83,7 @@ jpp_unnamed_test_comment(const jpp_unnamed_test_t *added, size_t n,
 }
 
 
-static void
-jpp_unnamed_test_few(void)
+JPP_TEST(jpp_unnamed_test_few)
 {
     static const jpp_unnamed_test_t  one[] = { { 1, ID, 3 } };
     static const jpp_unnamed_test_t  none[] = { { 1, "", 3 } };
@@ -120,8 +119,7 @@ jpp_unnamed_test_few(void)
 
 /* The longest names, numbers and build ids have room. */
 
-static void
-jpp_unnamed_test_long(void)
+JPP_TEST(jpp_unnamed_test_long)
 {
     char                id[129], name[256];
     size_t              i, n;
@@ -150,14 +148,4 @@ jpp_unnamed_test_long(void)
     jpp_is_u64(i, JPP_UNNAMED_FILES, "all build ids");
     jpp_ok(n > sizeof(HOW) && strcmp(text + n + 1 - sizeof(HOW), HOW) == 0,
            "nothing is cut: %s", text);
-}
-
-
-int
-main(void)
-{
-    jpp_unnamed_test_few();
-    jpp_unnamed_test_long();
-
-    return jpp_done();
 }

@@ -12,9 +12,9 @@
 
 #include <sys/mman.h>
 
-#include "jpp_test.h"
 #include "jpp_test_cfi.h"
 #include "jpp_test_complete.h"
+#include "jpp_test_main.h"
 #include "jpp_unwind_ends.h"
 
 
@@ -157,8 +157,7 @@ jpp_image(jpp_cfi_image_t *image)
 
 /* The image fills a page, before one that is not there. */
 
-static void
-jpp_damaged(void)
+JPP_TEST(jpp_damaged)
 {
     size_t                i;
     uint8_t              *page;
@@ -194,8 +193,7 @@ jpp_damaged(void)
 
 /* Of what is loaded, the part that counts is missing. */
 
-static void
-jpp_missing(void)
+JPP_TEST(jpp_missing)
 {
     uint32_t              i;
     jpp_mapped_object_t   object, whole;
@@ -251,16 +249,6 @@ jpp_missing(void)
 
     jpp_is_u64(jpp_walk(&object, image.data, "a hole between"),
                JPP_UNWIND_OUTERMOST, "and what lies behind it is known");
-}
-
-
-int
-main(void)
-{
-    jpp_damaged();
-    jpp_missing();
-
-    return jpp_done();
 }
 
 

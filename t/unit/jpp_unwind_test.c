@@ -239,8 +239,7 @@ jpp_walk(const jpp_walk_case_t *walk)
 /* Where a function was interrupted, its red zone counts, if it is mapped: the
    CFA of libcrypto's SHA-512 is there. */
 
-static void
-jpp_red_zone(void)
+JPP_TEST(jpp_red_zone)
 {
     size_t                 i;
     uint32_t               n;
@@ -281,8 +280,7 @@ jpp_red_zone(void)
 
 /* Above a frame that needs all registers, the walk goes on with the cache. */
 
-static void
-jpp_resumes(void)
+JPP_TEST(jpp_resumes)
 {
     uint32_t               n;
     uintptr_t              pcs[8];
@@ -312,8 +310,7 @@ jpp_resumes(void)
 /* An instruction that returns has its caller on top, whatever is said of it;
    as the bytes of another one, or behind a call, it means nothing. */
 
-static void
-jpp_returns(void)
+JPP_TEST(jpp_returns)
 {
     size_t                 i;
     uint32_t               n, m;
@@ -377,8 +374,7 @@ jpp_returns(void)
 
 /* What is not there: stacks, objects, tables. */
 
-static void
-jpp_missing(void)
+JPP_TEST(jpp_missing)
 {
     uint32_t              count;
     uintptr_t             pcs[8];
@@ -418,8 +414,7 @@ jpp_missing(void)
 }
 
 
-static void
-jpp_full(void)
+JPP_TEST(jpp_full)
 {
     uint32_t             i;
     jpp_mapped_object_t  object;
@@ -453,8 +448,7 @@ jpp_full(void)
 
 /* What the unwinder knows is never unmapped. */
 
-static void
-jpp_pinned(void)
+JPP_TEST(jpp_pinned)
 {
     void  *handle;
     void  *function;
@@ -480,8 +474,7 @@ jpp_pinned(void)
 
 /* The walk from here, in a real process. */
 
-static void
-jpp_here(void)
+JPP_TEST(jpp_here)
 {
     uint32_t             i, n;
     uintptr_t            pcs[JPP_TEST_DEPTH];
@@ -528,13 +521,7 @@ main(void)
         jpp_walk(&jpp_walks[i]);
     }
 
-    jpp_red_zone();
-    jpp_resumes();
-    jpp_returns();
-    jpp_missing();
-    jpp_full();
-    jpp_here();
-    jpp_pinned();
+    jpp_tests_all();
 
     return jpp_done();
 }

@@ -57,8 +57,7 @@ jpp_mask(sigset_t *set)
 }
 
 
-static void
-jpp_sizes(void)
+JPP_TEST(jpp_sizes)
 {
     int          fd, rc;
     off_t        size;
@@ -107,8 +106,7 @@ jpp_sizes(void)
 }
 
 
-static void
-jpp_others(void)
+JPP_TEST(jpp_others)
 {
     int        fd;
     jpp_err_t  err;
@@ -129,8 +127,7 @@ jpp_others(void)
 
 /* Blocked or not, it is afterwards as it was before, and nobody has got one. */
 
-static void
-jpp_signals(void)
+JPP_TEST(jpp_signals)
 {
     int       fd;
     sigset_t  set, was;
@@ -171,10 +168,7 @@ main(void)
 {
     struct sigaction  action;
 
-    jpp_sizes();
-    jpp_others();
-    jpp_signals();
-
+    jpp_tests_all();
     jpp_ok(sigaction(SIGXFSZ, NULL, &action) == 0
            && action.sa_handler == SIG_DFL, "its handler is what it was");
 
