@@ -57,7 +57,7 @@ my %floor = map { $rooms[$_] => $_ } 0 .. $#rooms;
 
 my @core = (
     [ qr/\bngx_|\bNGX_|<ngx/, 'nginx in the core',
-      'src/core/output/jpp_passing.c' ],
+      'src/core/output/jpp_wrappers.c' ],
     [ qr/\b(?:malloc|calloc|realloc|strdup|asprintf|qsort|fopen)\s*\(/,
       'memory from malloc in the core', 'src/core/heap/jpp_mallctl.c' ],
     [ qr/\b(?:assert|abort|exit|printf|fprintf|perror|puts)\s*\(/,

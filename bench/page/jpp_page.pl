@@ -16,7 +16,7 @@
 # Dumps are generated: random trees, the worst case; the real one is
 # t/data/nginx-531.heap.
 #
-# JPP_AGAINST is another jemalloc-pprof: the pages of both are measured in
+# JPP_REPEATST is another jemalloc-pprof: the pages of both are measured in
 # turns, so that a busy machine is as unfair to one as to the other.
 
 use strict;
@@ -34,7 +34,7 @@ use Time::HiRes qw( time );
 my @goals = ( [ 10_000, 150, 60, 8, 16, undef ],
               [ 100_000, 1000, undef, 8, undef, 150 ] );
 
-my @tools = ($tool, $ENV{JPP_AGAINST} // ());
+my @tools = ($tool, $ENV{JPP_REPEATST} // ());
 
 die "no chromium: apt-get install chromium chromium-driver\n"
     unless "@ARGV" eq 'weight' || JppBrowser::is_there();

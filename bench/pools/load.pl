@@ -264,7 +264,7 @@ sub pipeline {
 }
 
 
-# Readers and writers that take their time.
+# Parsers and writers that take their time.
 
 sub slow {
     my @sockets = map {

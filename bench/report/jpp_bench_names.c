@@ -5,7 +5,7 @@
 #include "jpp_bench.h"
 #include "jpp_heap_file.h"
 #include "jpp_intern.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_report.h"
 
 
@@ -182,7 +182,7 @@ jpp_bench_name(jpp_bench_names_t *names, const char *data, size_t len,
 
     jpp_arena_init(&arena, JPP_BENCH_CAP);
 
-    rc = jpp_reader_init(&jpp_reader_heap, &profile, &arena)
+    rc = jpp_parser_init(&jpp_parser_heap, &profile, &arena)
          ? jpp_heap_open(&dump, &profile, data, len, NULL, &err)
          : jpp_err_memory(&err);
 

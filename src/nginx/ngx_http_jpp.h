@@ -18,7 +18,7 @@
 #include "jpp_args.h"
 #include "jpp_console.h"
 #include "jpp_message.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 
 
 /* requests at work in one worker: any more are answered with 429 */
@@ -101,12 +101,12 @@ typedef ngx_int_t (*ngx_http_jpp_answer_pt)(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
 
 
-/* What a profile is made from; no reader: it is none. */
+/* What a profile is made from; no parser: it is none. */
 typedef struct {
-    jpp_message_kind_t                  kind;      /* what workers are asked */
-    const jpp_reader_t                 *reader;    /* of their answers */
+    jpp_message_type_t                  type;      /* what workers are asked */
+    const jpp_parser_t                 *parser;    /* of their answers */
     const char                         *prefers;   /* see jpp_capture.h */
-    const jpp_reader_t                 *wall;      /* with mode=wall; NULL: */
+    const jpp_parser_t                 *wall;      /* with mode=wall; NULL: */
                                                    /*   there is no mode */
 } ngx_http_jpp_evidence_t;
 

@@ -137,7 +137,7 @@ function framesOf(stack, { focus, ignore, hide, from, skip, ofMemory }) {
   return { stack: shown, owner };
 }
 
-/* As jpp_passing_skip(): a stack of nothing else keeps its outermost one. */
+/* As jpp_wrappers_skip(): a stack of nothing else keeps its outermost one. */
 function leadOf(stack) {
   let from = 0;
   for (let k = 0; k < stack.length; k++) {

@@ -48,7 +48,7 @@ subtests(
     'clients that leave' => [ \&leaving, 'fake' ],
     'clients that leave at any moment' => [ \&any_moment, 'fake' ],
     'a change that outlives its client' => [ \&left, 'fake' ],
-    'a slow reader' => [ \&slow_reader, 'fake' ],
+    'a slow parser' => [ \&slow_reader, 'fake' ],
     'answers that nobody reads' => [ \&unread, 'fake' ],
     'pipelined requests' => [ \&pipelined, 'fake' ],
     'a dump that hangs' => [ \&hangs, 'fake' ],
@@ -318,7 +318,7 @@ sub slow_reader {
 }
 
 
-# An answer is kept until it has been read, or its reader has left.
+# An answer is kept until it has been read, or its parser has left.
 
 sub unread {
     my $nginx = fleet("jemalloc_pprof_max_size $max_size; "

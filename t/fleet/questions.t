@@ -427,7 +427,7 @@ sub lost {
 }
 
 
-# The cure fits the cause, and an unknown cause has none.
+# The fix fits the cause, and an unknown cause has none.
 
 sub no_socket {
     my $nginx = fleet('', workers => 2, fake => '');
@@ -443,12 +443,12 @@ sub no_socket {
                      'Address family not supported by protocol' ],
                    [ 12, '', 'Cannot allocate memory' ])
     {
-        my ($errno, $cure, $words) = @$fault;
+        my ($errno, $fix, $words) = @$fault;
 
         $nginx->fake("socket $errno\n");
 
         is(missing($client->get($heap), $words)->{$other},
-           "cannot create a socket to query it$cure: $words", $words);
+           "cannot create a socket to query it$fix: $words", $words);
     }
 
     $nginx->fake('');

@@ -165,7 +165,7 @@ sub changing {
 }
 
 
-# An old worker stays for a slow reader.
+# An old worker stays for a slow parser.
 
 sub exiting {
     my $nginx = fleet('', workers => 2, fake => '');
@@ -177,7 +177,7 @@ sub exiting {
     my $slow = $nginx->client(window => 4096);
 
     $slow->send_request('/file');
-    ok($slow->hears(30), 'a slow reader');
+    ok($slow->hears(30), 'a slow parser');
 
     my @before = $nginx->worker_pids;
 
@@ -237,7 +237,7 @@ sub ended {
 
     spew("$nginx->{prefix}/file", 'x' x 20e6);
     $slow->send_request('/file');
-    ok($slow->hears(30), 'a slow reader');
+    ok($slow->hears(30), 'a slow parser');
 
     $nginx->reload(is_kept => 1);
     ok(wait_until(sub { $nginx->worker_pids == 3 }), 'one of the old is left');
@@ -388,7 +388,7 @@ sub upgrade {
         }
 
         like($answer->{body},
-             qr/^ +env LD_PRELOAD; env MALLOC_CONF;$/m, 'and has the cure')
+             qr/^ +env LD_PRELOAD; env MALLOC_CONF;$/m, 'and has the fix')
             unless $main;
 
         $nginx->stop;

@@ -147,14 +147,14 @@ sub is_settled {
 sub scraper {
     my ($i) = @_;
 
-    pipe my $reader, my $writer or die "pipe: $!";
+    pipe my $parser, my $writer or die "pipe: $!";
     defined(my $pid = fork) or die "fork: $!";
 
-    return [ $pid, $reader ] if $pid;
+    return [ $pid, $parser ] if $pid;
 
     my (%n, $test);
 
-    close $reader;
+    close $parser;
     $test = getppid;
 
     # a file, since a signal would interrupt a request
@@ -198,9 +198,9 @@ sub scraped {
     spew($enough, '');
 
     for (@_) {
-        my ($pid, $reader) = @$_;
+        my ($pid, $parser) = @$_;
 
-        /^(\d+) (.*)/ and $n{$2} += $1 while <$reader>;
+        /^(\d+) (.*)/ and $n{$2} += $1 while <$parser>;
         waitpid $pid, 0;
     }
 

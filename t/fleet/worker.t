@@ -70,7 +70,7 @@ sub ends {
         'a dump hangs' => [ "hold 1\n", $heap, 1 ],
         'a job is paused' => [ '', "$heap?seconds=60", 1 ],
         'jobs are queued' => [ "hold 1\n", $heap, 5 ],
-        'a reader is slow' => [ "large 20\n", "$heap?format=jemalloc", 1 ],
+        'a parser is slow' => [ "large 20\n", "$heap?format=jemalloc", 1 ],
     );
 
     for my $name (sort keys %states) {
@@ -139,7 +139,7 @@ sub time_to_end {
 
     $nginx->signal($signal);
 
-    # QUIT waits for a reader: here half a second
+    # QUIT waits for a parser: here half a second
 
     if ($is_slow && $signal eq 'QUIT') {
         sleep 0.5;
@@ -150,7 +150,7 @@ sub time_to_end {
 
     my $time = time() - $start;
 
-    # a slow reader may take as long as it likes
+    # a slow parser may take as long as it likes
 
     has_waited($nginx, $pid, $what) unless $is_slow;
     $nginx->stop(is_told => 1);

@@ -1,7 +1,7 @@
 
 #include "jpp_fuzz.h"
 #include "jpp_heap_file.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_roots.h"
 #include "jpp_view.h"
 
@@ -18,7 +18,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
 
-    if (jpp_reader_init(&jpp_reader_heap, &profile, &arena)
+    if (jpp_parser_init(&jpp_parser_heap, &profile, &arena)
         && jpp_heap_open(&dump, &profile, (const char *) data, size, NULL, NULL)
            == JPP_OK
         && jpp_heap_read(&profile, &dump, &options, NULL) == JPP_OK)

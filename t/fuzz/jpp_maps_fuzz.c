@@ -1,6 +1,6 @@
 
 #include "jpp_fuzz.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_maps.h"
 
 
@@ -13,7 +13,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jpp_profile_t   profile;
 
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
-    (void) jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     maps = jpp_vec_create(&arena);
 
     if (size != 0 && data[size - 1] == '\n') {

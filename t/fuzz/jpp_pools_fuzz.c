@@ -1,7 +1,7 @@
 
 #include "jpp_fuzz.h"
 #include "jpp_pools_table.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_view.h"
 
 
@@ -15,7 +15,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
 
-    if (jpp_reader_init(&jpp_reader_pools, &profile, &arena)
+    if (jpp_parser_init(&jpp_parser_pools, &profile, &arena)
         && jpp_pools_open(&dump, &profile, (const char *) data, size, NULL,
                           NULL)
            == JPP_OK

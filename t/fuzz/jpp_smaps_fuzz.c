@@ -16,7 +16,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jpp_ledger_heap_t           heap = { .pools = &pools, .stats = &stats };
     jpp_ledger_range_t         *range;
     static jpp_smaps_t          mapping;
-    static jpp_smaps_reader_t   reader;
+    static jpp_smaps_parser_t   parser;
 
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
 
@@ -31,9 +31,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void) jpp_pools_init(&pools, &arena, JPP_POOLS_NO_UNITS, 0);
     (void) jpp_ledger_init(&ledger, &arena, 4096, ranges);
 
-    jpp_smaps_text(&reader, (const char *) data, size);
+    jpp_smaps_text(&parser, (const char *) data, size);
 
-    while (jpp_smaps_next(&reader, &mapping)) {
+    while (jpp_smaps_next(&parser, &mapping)) {
         (void) jpp_ledger_needs_pages(&ledger, &mapping);
         (void) jpp_ledger_map(&ledger, &mapping, NULL, mapping.is_unreserved);
     }

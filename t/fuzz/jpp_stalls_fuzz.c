@@ -2,7 +2,7 @@
 /* Any bytes as the stalls of all workers, which lie in memory they share. */
 
 #include "jpp_fuzz.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_stall_table.h"
 #include "jpp_view.h"
 
@@ -21,7 +21,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy = jpp_arena_alloc(&arena, size + 1);
     memcpy(copy, data, size);
 
-    if (jpp_reader_init(&jpp_reader_stalls, &profile, &arena)
+    if (jpp_parser_init(&jpp_parser_stalls, &profile, &arena)
         && jpp_stalls_open(&dump, &profile, copy, size, NULL, NULL) == JPP_OK
         && jpp_stall_comments((const void *) copy, size / sizeof(jpp_stall_t),
                               size % 3, &arena)

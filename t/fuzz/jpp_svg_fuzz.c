@@ -1,6 +1,6 @@
 
 #include "jpp_fuzz.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_intern.h"
 #include "jpp_report.h"
 #include "jpp_view.h"
@@ -23,7 +23,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static uint8_t  buffer[1 << 20];
 
     jpp_arena_init(&arena, 64 << 20);
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_profile_count(&profile);
     jpp_report_args_init(&args);
 

@@ -1,6 +1,6 @@
 
 #include "jpp_fuzz.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_view.h"
 
 
@@ -14,7 +14,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
 
-    if (jpp_reader_init(&jpp_reader_cpu, &profile, &arena)
+    if (jpp_parser_init(&jpp_parser_cpu, &profile, &arena)
         && jpp_times_open(&dump, &profile, (const char *) data, size, NULL,
                           NULL)
            == JPP_OK

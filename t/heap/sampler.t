@@ -127,7 +127,7 @@ sub any_malloc {
 
     is($answer->{status}, 501, 'there is no profile');
     like($answer->{body}, qr/^Without a restart: POST sampler=on to control/m,
-         'but a cure');
+         'but a fix');
 
     my @before = hold($nginx, 5);
     my @done = control($nginx, 'sampler=on&lg_sample=10');
@@ -309,7 +309,7 @@ sub off_before_dump {
 
         is($changes->response->{status}, 200, 'it is switched off');
         is($answer->{status}, $path =~ /heap/ ? 503 : 200, $path);
-        like($answer->{body}, qr/$why/, 'says why there is none, and a cure');
+        like($answer->{body}, qr/$why/, 'says why there is none, and a fix');
     }
 
     $nginx->stop;
@@ -350,7 +350,7 @@ sub with_jemalloc {
 
     control($nginx, 'active=off');
     is(join(' ', map { scalar @{ $_->{problems} } } workers($nginx)), '0 0',
-       'the cure');
+       'the fix');
     is($nginx->get("$tree/heap")->{status}, 200, 'profiles all the same');
 
     control($nginx, 'active=on&sampler=off');

@@ -232,8 +232,8 @@ sub lua_abort {
     my ($problem) = grep { $_->{id} eq 'lua-abort' }
                     @{ $status->{workers}[0]{problems} };
 
-    like($problem->{cure} // 'none', qr/^    jemalloc_pprof_unwind on;$/m,
-         'status has the problem, and the cure');
+    like($problem->{fix} // 'none', qr/^    jemalloc_pprof_unwind on;$/m,
+         'status has the problem, and the fix');
     like($nginx->error_log, qr/\[error\] .*sampling ends workers in which (?#
          )LuaJIT runs/, 'and the log, where every error_log shows it');
 
@@ -250,7 +250,7 @@ sub lua_abort {
     ok(wait_until(sub { eval { $nginx->get('/fine')->{status} == 200 } }),
        'another takes its place');
 
-    # the cure
+    # the fix
 
     $nginx->reload(http => '');
 

@@ -1,6 +1,6 @@
 package JppProto;
 
-# Writes profile.proto, as little of it as tests of readers need.
+# Writes profile.proto, as little of it as tests of parsers need.
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
 
 /*
- * The contract checker's reader: gzip and wire format in, messages out, with
+ * The contract checker's parser: gzip and wire format in, messages out, with
  * every reference looked up.  Private to t/lib; the rules are in
  * jpp_contract.c, what a checker is in jpp_contract.h.
  *

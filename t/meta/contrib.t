@@ -130,14 +130,14 @@ sub check_drop_in {
     is_deeply($drop_in{RuntimeDirectoryMode}, [ '0750' ],
               'its directory is closed to others');
 
-    # the module's cures have the same settings
+    # the module's fixes have the same settings
 
-    my $cures = slurp("$top/src/core/diagnosis/jpp_problems.c");
+    my $fixes = slurp("$top/src/core/diagnosis/jpp_problems.c");
 
     for my $setting (@{$drop_in{Environment}}) {
-        my $cure = "Environment=$setting" =~ s/=MALLOC_CONF=/=%m=/r;
+        my $fix = "Environment=$setting" =~ s/=MALLOC_CONF=/=%m=/r;
 
-        like($cures, qr/ \Q$cure\E\\n/, "the cures have $setting");
+        like($fixes, qr/ \Q$fix\E\\n/, "the fixes have $setting");
     }
 
     my ($unit) = grep { -f } map { "$_/systemd/system/nginx.service" }

@@ -443,7 +443,7 @@ sub check_status {
     # the sample has no problem, no finding, no error and no gap, and its
     # sampler is off
 
-    delete @keys{qw( id fatal critical what why because cure time text
+    delete @keys{qw( id fatal critical what why because fix time text
                      since samples live live_max sites dropped bytes_max
                      slots objects foreign lost from to times )};
     same([ keys %shown ], [ keys %keys ], 'those of the sample');
@@ -542,12 +542,12 @@ sub check_problems {
               { map { $words{$_} => $number{$status{$_}} } keys %words },
               'the status of each state');
 
-    # options that a cure appends
+    # options that a fix appends
 
-    for my $option (some('cures', $problems
+    for my $option (some('fixes', $problems
                          =~ /JPP_APPEND\("(\w+:[^"]+)"\)/g))
     {
-        like(about('states'), qr/`,\Q$option\E`/, "the cure $option");
+        like(about('states'), qr/`,\Q$option\E`/, "the fix $option");
     }
 }
 

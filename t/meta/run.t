@@ -86,7 +86,7 @@ my $taken = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1',
 $out = `sh tools/run.sh --once 2>&1 </dev/null`;
 
 isnt($? >> 8, 0, 'a port that is taken is a failure');
-like($out, qr/\b$port\b.*JPP_PORT/s, 'which names the port, and the cure');
+like($out, qr/\b$port\b.*JPP_PORT/s, 'which names the port, and the fix');
 is(scalar(split /\n/, $out), 1, 'in one line') or diag($out);
 
 subtest './dev build' => \&check_build;

@@ -189,7 +189,7 @@ sub active {
         is($answer->{status}, 403, "$what is refused");
         like($answer->{body}, qr/\Aprofiling is not active: prof\.active is (?#
              )false, so jemalloc takes no samples\.\n.*prof_active:true/s,
-             'the reason and the cure');
+             'the reason and the fix');
     }
 
     like($connection->ask('GET', '/a/')->{body},
@@ -860,8 +860,8 @@ sub no_profiler {
         like($_->{error}, qr/\Aactive was not set: the profiling of jemalloc (?#
                              )[\d.]+ is off: opt\.prof is false, and (?#
                              )jemalloc reads its options once, before (?#
-                             )main\(\); status has the cure\z/,
-             'the reason, and where the cure is');
+                             )main\(\); status has the fix\z/,
+             'the reason, and where the fix is');
         is($_->{after}{lg_sample}, undef, 'there is no rate');
     }
 

@@ -539,7 +539,7 @@ sub mounted {
     );
 
     for my $mount (@mounts) {
-        my ($name, $options, $keys, $status, $words, $cure) = @$mount;
+        my ($name, $options, $keys, $status, $words, $fix) = @$mount;
         my $dir = File::Temp->newdir;
 
         my $nginx = JppNginx->start(
@@ -556,7 +556,7 @@ sub mounted {
 
         answers($nginx, $heap, $status, $words, $name) for 1, 2;
 
-        is(system("nsenter -t $pid -m mount -o $cure $dir"), 0, 'the cure');
+        is(system("nsenter -t $pid -m mount -o $fix $dir"), 0, 'the fix');
         answers($nginx, $heap, 200, undef, "$name no more");
         is($nginx->worker, $pid, "$name: the worker lives");
         $nginx->stop;

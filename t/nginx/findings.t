@@ -119,7 +119,7 @@ sub full {
     my $finding = findings($nginx, 'status')->{'zone-full'};
 
     like($finding->{because}, qr/^zone keys has /, 'status has it');
-    like($finding->{cure}, qr/larger/, 'and the cure');
+    like($finding->{fix}, qr/larger/, 'and the fix');
     like(comments($nginx),
          qr/finding zone-full: a zone of shared memory is full: zone keys has /,
          'and so have profiles');
@@ -220,7 +220,7 @@ sub old {
 
     like($finding->{because}, qr/^6 that are exiting hold [\d.]+ MiB of /,
          'how much they hold');
-    like($finding->{cure}, qr/worker_shutdown_timeout 10m;/, 'what to do');
+    like($finding->{fix}, qr/worker_shutdown_timeout 10m;/, 'what to do');
     like(table($nginx), $line, 'as in the documentation');
 
     $_->leave for @clients;

@@ -224,7 +224,7 @@ sub foreign {
             next if $host eq '[::1' && $answer->{status} == 400;
 
             is($answer->{status}, 421, "$host: @$_");
-            is($answer->{body}, "$why\n", 'the reason and the cure');
+            is($answer->{body}, "$why\n", 'the reason and the fix');
         }
     }
 

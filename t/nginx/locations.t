@@ -146,7 +146,7 @@ sub both {
          "by a function: $row->{sampled}{mostly}[0]{name}");
     is($row->{cpu}, undef, 'nobody has looked at CPU time');
     like($json->{cpu}{why}, qr/^nobody has looked at it$/, 'which is said');
-    like($json->{cpu}{cure}, qr/^locations\?seconds=5 does, /, 'with the cure');
+    like($json->{cpu}{fix}, qr/^locations\?seconds=5 does, /, 'with the fix');
     ok((grep { /^samples with an owner: / } @{ $json->{sampled}{notes} }),
        'and how many samples have an owner');
 
@@ -319,7 +319,7 @@ sub off {
     my $json = json($nginx, '');
 
     is($json->{sampled}{bytes}, undef, 'null is not 0');
-    ok($json->{sampled}{cure}, 'and JSON has a cure');
+    ok($json->{sampled}{fix}, 'and JSON has a fix');
     is($json->{rows}[0]{sampled}, undef, 'in no row');
 
     $nginx->stop;

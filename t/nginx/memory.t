@@ -39,7 +39,7 @@ subtests(
     'memory of Lua' => [ \&lua, 'jemalloc', $has_lua ],
     'an event loop that is kept' => [ \&kept_loop, $has_lua ],
     'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
-    'what cures name' => [ \&cures, 'jemalloc' ],
+    'what fixes name' => [ \&fixes, 'jemalloc' ],
     'the documentation' => [ \&documentation ],
 );
 
@@ -138,7 +138,7 @@ sub killed {
     ok($finding->{critical}, 'which is critical');
     like($finding->{because}, qr/^since nginx started, 1 of its workers ended/,
          'one');
-    like($finding->{cure}, qr/exited on signal 9/, 'where to look');
+    like($finding->{fix}, qr/exited on signal 9/, 'where to look');
 
     $nginx->stop(alerts => qr/exited on signal 9/);
 }
@@ -258,7 +258,7 @@ sub lua {
     if (ok(defined $finding, 'which is found')) {
         like($finding->{because}, qr/ 1\d\d\.\d MiB of .*; LuaJIT is loaded$/,
              'how much it is, and what may hold it');
-        like($finding->{cure}, qr/collectgarbage/, 'how to see it in Lua');
+        like($finding->{fix}, qr/collectgarbage/, 'how to see it in Lua');
     }
 
     $nginx->stop;
@@ -309,7 +309,7 @@ sub no_jemalloc {
 
 # Resources, and a command that shows processes of others, too.
 
-sub cures {
+sub fixes {
     my $nginx = JppNginx->start(server => $tree);
     my $code = slurp("$root/src/core/diagnosis/jpp_findings.c")
                =~ s/"\n\s+"//gr;

@@ -17,7 +17,7 @@ my $jemalloc = $ENV{TEST_NGINX_LD_PRELOAD};
 
 my $tree = 'location /p/ { jemalloc_pprof; }';
 
-# The cures, in one line as they stand in the log.
+# The fixes, in one line as they stand in the log.
 
 my $restart = 'Then run systemctl restart nginx: a reload is not enough.';
 
@@ -45,7 +45,7 @@ my $prof_off = qr/the profiling of jemalloc [\d.]+ is off: opt\.prof is (?#
                   )false, and jemalloc reads its options once, before (?#
                   )main\(\)/;
 
-# States without a profile: the sentence, its level in the log, and the cure.
+# States without a profile: the sentence, its level in the log, and the fix.
 
 my @fatal = (
     {
@@ -54,7 +54,7 @@ my @fatal = (
         skip => is_static() && 'jemalloc is linked',
         state => 'no-jemalloc', status => 501, level => 'error',
         says => $libc,
-        cure => "${sampler}Or run apt-get install libjemalloc2 and $preload",
+        fix => "${sampler}Or run apt-get install libjemalloc2 and $preload",
     },
     {
         name => 'no jemalloc, and no options for one',
@@ -62,7 +62,7 @@ my @fatal = (
         skip => is_static() && 'jemalloc is linked',
         state => 'no-jemalloc', status => 501, level => 'warn',
         says => $libc,
-        cure => "${sampler}Or run apt-get install libjemalloc2 and $preload",
+        fix => "${sampler}Or run apt-get install libjemalloc2 and $preload",
     },
     {
         name => 'no jemalloc, and options for a build with a prefix',
@@ -71,14 +71,14 @@ my @fatal = (
         skip => is_static() && 'jemalloc is linked',
         state => 'no-jemalloc', status => 501, level => 'error',
         says => $libc,
-        cure => "${sampler}Or run apt-get install libjemalloc2 and $preload",
+        fix => "${sampler}Or run apt-get install libjemalloc2 and $preload",
     },
     {
         name => 'a jemalloc that is not the malloc',
         how => { preload => "libc.so.6 $jemalloc" },
         state => 'no-jemalloc', status => 501, level => 'error',
         says => $libc,
-        cure => "${sampler}Or run apt-get install libjemalloc2 and $preload",
+        fix => "${sampler}Or run apt-get install libjemalloc2 and $preload",
     },
     {
         name => 'built without profiling',
@@ -88,7 +88,7 @@ my @fatal = (
                    )build with --enable-prof has it; Debian's libjemalloc2 (?#
                    )is one on amd64 and i386, packages of other (?#
                    )distributions may not be/,
-        cure => $sampler . 'Or install one, or build jemalloc with ./configure '
+        fix => $sampler . 'Or install one, or build jemalloc with ./configure '
                 . "--enable-prof. | Run $preload",
     },
     {
@@ -96,7 +96,7 @@ my @fatal = (
         how => { options => 'prof:false' },
         state => 'off', status => 403, problem => 'prof-off', level => 'warn',
         says => $prof_off,
-        cure => "${sampler}Or run systemctl edit nginx, and add: "
+        fix => "${sampler}Or run systemctl edit nginx, and add: "
                 . "| [Service] | $variable | $restart | $upgrade",
     },
     {
@@ -104,7 +104,7 @@ my @fatal = (
         how => { options => 'prof:false', http => 'jemalloc_pprof_active on;' },
         state => 'off', status => 403, problem => 'prof-off', level => 'error',
         says => $prof_off,
-        cure => "${sampler}Or run systemctl edit nginx, and add: "
+        fix => "${sampler}Or run systemctl edit nginx, and add: "
                 . "| [Service] | $variable | $restart | $upgrade",
     },
     {
@@ -116,7 +116,7 @@ my @fatal = (
         says => qr/jemalloc 5\.3\.0 cannot be dumped safely with (?#
                    )prof_sys_thread_name:true: before 5\.3\.1 that option (?#
                    )races with a dump and can crash the process/,
-        cure => 'Upgrade to jemalloc 5.3.1 or later, or switch the option off. '
+        fix => 'Upgrade to jemalloc 5.3.1 or later, or switch the option off. '
                 . '| ' . "${append}prof_sys_thread_name:false | $restart",
     },
     {
@@ -126,7 +126,7 @@ my @fatal = (
         state => 'inactive', status => 403, level => 'warn',
         says => qr/profiling is not active: prof\.active is false, so (?#
                    )jemalloc takes no samples/,
-        cure => 'Without a restart: POST active=on to control, or add to the '
+        fix => 'Without a restart: POST active=on to control, or add to the '
                 . 'http block, and reload: | jemalloc_pprof_active on; | '
                 . "From the start: ${append}prof_active:true | $restart",
     },
@@ -167,7 +167,7 @@ my @ready = (
       says => 'prof_accum keeps every stack for ever',
       also => \&accum },
 
-    { name => 'the rate of the cures', options => [ 'lg_prof_sample:19' ],
+    { name => 'the rate of the fixes', options => [ 'lg_prof_sample:19' ],
       problems => [], rate => '512.0 KiB' },
 
     { name => 'a coarse rate', options => [ 'lg_prof_sample:21' ],
@@ -218,7 +218,7 @@ sub fatal {
 
     plan skip_all => $case->{skip} if $case->{skip};
 
-    my $like = qr/$case->{says}\. \Q$case->{cure}\E/;
+    my $like = qr/$case->{says}\. \Q$case->{fix}\E/;
 
     is_quiet_test($case->{how});
 
@@ -236,8 +236,8 @@ sub fatal {
 
         is($answer->{status}, $case->{status}, "$what is refused");
         like(in_a_line($answer->{body}),
-             qr/\A$case->{says}\. \| \Q$case->{cure}\E \| \z/,
-             'the answer has the reason and the cure');
+             qr/\A$case->{says}\. \| \Q$case->{fix}\E \| \z/,
+             'the answer has the reason and the fix');
         is($answer->{headers}{'x-go-pprof'}, '1', 'pprof shows it');
         is($answer->{headers}{'content-type'}, 'text/plain; charset=utf-8',
            'as text');
@@ -255,7 +255,7 @@ sub fatal {
               'status reports the problem');
     ok($problem->[0]{fatal}, 'as fatal');
     like(in_a_line("$problem->[0]{what}: $problem->[0]{why}. "
-                   . $problem->[0]{cure}), qr/\A$like\z/,
+                   . $problem->[0]{fix}), qr/\A$like\z/,
          'in the same words');
 
     is($server->quiet, '', 'no alerts');
@@ -426,8 +426,8 @@ sub others {
         my $kind = $_->{fatal} ? 'No profile' : 'Warning';
 
         like($page, qr{>$kind: \Q$_->{what}\E</h3>\n<p>Because (?#
-                       )\Q$_->{why}\E\.</p>\n<pre>\Q$_->{cure}\E</pre>},
-             "$_->{id} with why and cure");
+                       )\Q$_->{why}\E\.</p>\n<pre>\Q$_->{fix}\E</pre>},
+             "$_->{id} with why and fix");
     }
 
     return $worker->{problems};

@@ -396,7 +396,7 @@ sub check_findings {
          qr/^Critical: processes were killed, or crashed/, 'the verdict');
     like($browser->text('#oom-kill'), qr/\ACritical: .*\nBecause since nginx (?#
          )started, 1 of its workers .*\n.*exited on signal 9/,
-         'what, because, cure');
+         'what, because, fix');
     is($browser->run('return document.querySelector("#verdict").className'),
        'bad', 'it is red');
     $browser->is_quiet;

@@ -68,7 +68,7 @@ CONF
     my @paths = ('/nap/', '/lua/', '/regex/?q=' . 'a' x 20 . '!');
     my @children = map { client($nginx, $port, \@paths) } 1 .. $clients;
 
-    push @children, spawner($nginx), reader($nginx);
+    push @children, spawner($nginx), parser($nginx);
 
     my ($killed, $reloads) = (0, 0);
     my $end = time() + $seconds;
@@ -176,7 +176,7 @@ sub open_fifo {
 }
 
 
-sub reader {
+sub parser {
     my ($nginx) = @_;
 
     return child(sub {

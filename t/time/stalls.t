@@ -390,7 +390,7 @@ sub off {
     like($nginx->get("$stalls?format=top")->{body},
          qr/^jemalloc_pprof_stall\ is\ off:\ nobody\ looks\ for\ stalls\.
              \ Set\ "jemalloc_pprof_stall\ 100ms;"\ in\ the\ http\ block,
-             \ and\ reload$/mx, 'which is said, with the cure');
+             \ and\ reload$/mx, 'which is said, with the fix');
 
     $nginx->stop;
 }

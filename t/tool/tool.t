@@ -460,12 +460,12 @@ sub through_pipe {
     my $data = slurp($file);
     my $size = 1 + int length($data) / 7;
 
-    pipe my $reader, my $writer or die;
+    pipe my $parser, my $writer or die;
 
     my $writes = fork() // die;
 
     if ($writes == 0) {
-        close $reader;
+        close $parser;
         $writer->autoflush(1);
 
         for (my $pos = 0; $pos < length $data; $pos += $size) {
@@ -478,7 +478,7 @@ sub through_pipe {
 
     close $writer;
 
-    my $result = finish(start({ stdin => $reader }, $tool, @args));
+    my $result = finish(start({ stdin => $parser }, $tool, @args));
 
     waitpid $writes, 0;
 
@@ -728,8 +728,8 @@ sub check_output_fails {
     }
 
     for my $args ([ $one ], [ '--format=text', @real ]) {
-        pipe my $reader, my $writer or die;
-        close $reader;
+        pipe my $parser, my $writer or die;
+        close $parser;
 
         refuses("a closed pipe, @$args", 1,
                 'stdout: the report cannot be written: Broken pipe',
@@ -773,12 +773,12 @@ sub check_full_disk {
 sub in_the_middle {
     my ($how) = @_;
 
-    pipe my $reader, my $writer or die;
+    pipe my $parser, my $writer or die;
 
-    my $run = start({ %$how, stdin => $reader }, $tool, '--format=folded',
+    my $run = start({ %$how, stdin => $parser }, $tool, '--format=folded',
                     '-o', "$dir/out/new", '-');
 
-    close $reader;
+    close $parser;
     $writer->autoflush(1);
     print $writer substr dump_of(), 0, 20;
 

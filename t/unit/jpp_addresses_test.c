@@ -94,7 +94,7 @@ jpp_addresses_test_lookalike(bool is_text_first)
 
     dump.maps = jpp_vec_create(&arena);
 
-    jpp_ok(jpp_reader_init(&jpp_reader_heap, &profile, &arena)
+    jpp_ok(jpp_parser_init(&jpp_parser_heap, &profile, &arena)
            && jpp_addresses_init(&addresses, &profile, &dump, &options),
            "a table");
 

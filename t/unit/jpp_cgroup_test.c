@@ -10,7 +10,7 @@
 
 #define JPP_TEST_MIB  (1024 * 1024)
 
-/* what a reader may take of a stack */
+/* what a parser may take of a stack */
 #define JPP_TEST_STACK  (64 * 1024)
 
 

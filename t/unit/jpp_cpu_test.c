@@ -174,10 +174,10 @@ jpp_report_of(const char *text, bool is_wall, const char *args)
 
     jpp_report_options_init(&options);
 
-    options.reader = is_wall ? &jpp_reader_wall : &jpp_reader_cpu;
+    options.parser = is_wall ? &jpp_parser_wall : &jpp_parser_cpu;
     options.time_nanos = 1;
 
-    jpp_args_init(&options.args, &jpp_format_words, options.reader->types);
+    jpp_args_init(&options.args, &jpp_format_words, options.parser->types);
     (void) jpp_args_query(&options.args, args, strlen(args), &err);
 
     memset(&capture, 0, sizeof(capture));

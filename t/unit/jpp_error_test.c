@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "jpp_heap.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_sums.h"
 #include "jpp_test_main.h"
 
@@ -102,7 +102,7 @@ JPP_TEST(jpp_error_test_draws)
     for (trial = 0; trial < JPP_TRIALS; trial++) {
 
         jpp_arena_init(&arena, JPP_CAP);
-        jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+        jpp_parser_init(&jpp_parser_heap, &profile, &arena);
         jpp_profile_count(&profile);
 
         for (i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
@@ -165,7 +165,7 @@ JPP_TEST(jpp_error_test_few)
 
     /* three objects of sixteen periods are seen by all means */
 
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_profile_count(&profile);
     jpp_error_commit(&profile, 1, 3, 3 * 16 * JPP_PERIOD, JPP_PERIOD, false);
     percent = jpp_error_of(&profile);
@@ -174,7 +174,7 @@ JPP_TEST(jpp_error_test_few)
 
     /* one of 1.6 periods stands for 1.25, which is rounded to 1 */
 
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_profile_count(&profile);
     jpp_error_commit(&profile, 1, 1, JPP_PERIOD * 8 / 5, JPP_PERIOD, false);
     percent = jpp_error_of(&profile);
@@ -182,7 +182,7 @@ JPP_TEST(jpp_error_test_few)
 
     /* n small ones have the error of a Poisson process */
 
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_profile_count(&profile);
     jpp_error_commit(&profile, 1, 100, 100, JPP_PERIOD, false);
     percent = jpp_error_of(&profile);
@@ -190,7 +190,7 @@ JPP_TEST(jpp_error_test_few)
 
     /* all that is there was seen */
 
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_profile_count(&profile);
     jpp_error_commit(&profile, 1, 5, 50, 1, false);
     jpp_ok(jpp_error_sum(&profile, JPP_HEAP_INUSE_SPACE, &sum) == 0,
@@ -198,7 +198,7 @@ JPP_TEST(jpp_error_test_few)
 
     /* what is in both dumps cancels out */
 
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_profile_count(&profile);
     jpp_error_commit(&profile, 1, 104, 10400, JPP_PERIOD, false);
     jpp_error_commit(&profile, 1, 100, 10000, JPP_PERIOD, true);
@@ -207,7 +207,7 @@ JPP_TEST(jpp_error_test_few)
 
     /* as many, of another size: the figure is worth nothing */
 
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_profile_count(&profile);
     jpp_error_commit(&profile, 1, 10, 2000, JPP_PERIOD, false);
     jpp_error_commit(&profile, 1, 10, 1000, JPP_PERIOD, true);

@@ -252,7 +252,7 @@ jpp_fall_test_at(const jpp_fall_row_t *row, double x, bool stands)
 
     jpp_fall_test_init();
 
-    jpp_test.telemetry.standing = stands ? (uint32_t) 1 << row->id : 0;
+    jpp_test.telemetry.active = stands ? (uint32_t) 1 << row->id : 0;
 
     row->set(x);
 
@@ -278,11 +278,11 @@ JPP_TEST(jpp_fall_test_log)
         jpp_fall_test_init();
         jpp_fall_swap(swing[now / 5 % 6]);
 
-        jpp_test.telemetry.standing = jpp_standing_bits(jpp_notes.standing);
+        jpp_test.telemetry.active = jpp_active_bits(jpp_notes.active);
 
         n = jpp_findings(&jpp_test.telemetry, jpp_found);
         missed += now > 1030 && n == 0;
-        said += jpp_standing_update(jpp_notes.standing, jpp_found, n, now);
+        said += jpp_active_update(jpp_notes.active, jpp_found, n, now);
     }
 
     jpp_is_u64(said, 1, "a value around its bound is said once in an hour");
@@ -290,12 +290,12 @@ JPP_TEST(jpp_fall_test_log)
 
     jpp_fall_test_init();
     jpp_fall_swap(0.7);
-    jpp_test.telemetry.standing = jpp_standing_bits(jpp_notes.standing);
+    jpp_test.telemetry.active = jpp_active_bits(jpp_notes.active);
     n = jpp_findings(&jpp_test.telemetry, jpp_found);
-    (void) jpp_standing_update(jpp_notes.standing, jpp_found, n, now);
+    (void) jpp_active_update(jpp_notes.active, jpp_found, n, now);
 
     jpp_is_u64(n, 0, "clearly below it is over");
-    jpp_is_u64(jpp_standing_bits(jpp_notes.standing), 0,
+    jpp_is_u64(jpp_active_bits(jpp_notes.active), 0,
                "from the next look on, at the old bound");
 }
 

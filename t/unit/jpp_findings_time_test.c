@@ -2,7 +2,7 @@
 /* Growth, by histories and inheritance; and profiles that say too little. */
 
 
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_intern.h"
 #include "jpp_test_findings.h"
 #include "jpp_test_main.h"
@@ -282,7 +282,7 @@ JPP_TEST(jpp_time_test_profile)
 
     jpp_time_test_init();
     jpp_arena_init(&arena, 1 << 30);
-    jpp_ok(jpp_reader_init(&jpp_reader_heap, &profile, &arena), "a profile");
+    jpp_ok(jpp_parser_init(&jpp_parser_heap, &profile, &arena), "a profile");
 
     values[JPP_HEAP_INUSE_OBJECTS] = 1000;
     values[JPP_HEAP_INUSE_SPACE] = 70 * (int64_t) JPP_TEST_MIB;

@@ -80,9 +80,9 @@ JPP_TEST(jpp_formats_test)
     jpp_ok(jpp_format_find("top ") == NULL && jpp_format_find("") == NULL,
            "what is no format is not found");
 
-    jpp_is_str(jpp_format_legacy(&jpp_reader_heap)->name, "text",
+    jpp_is_str(jpp_format_legacy(&jpp_parser_heap)->name, "text",
                "the legacy form of a heap");
-    jpp_is_str(jpp_format_legacy(&jpp_reader_cpu)->name, "binary",
+    jpp_is_str(jpp_format_legacy(&jpp_parser_cpu)->name, "binary",
                "and of CPU time");
 
     /* what is allowed is said from the rows */

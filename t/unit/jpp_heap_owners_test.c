@@ -216,7 +216,7 @@ JPP_TEST(jpp_test_labels)
 
     memset(&err, 0, sizeof(err));
     jpp_arena_init(&arena, (size_t) 1 << 30);
-    (void) jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
     options.has_owners = true;
 
@@ -323,7 +323,7 @@ JPP_TEST(jpp_test_memory)
         jpp_arena_init(&arena, (size_t) 1 << 30);
         arena.fail_at = ++n;
 
-        rc = jpp_reader_init(&jpp_reader_heap, &profile, &arena)
+        rc = jpp_parser_init(&jpp_parser_heap, &profile, &arena)
              ? jpp_test_add(&profile, &options, JPP_OWNED,
                             sizeof(JPP_OWNED) - 1, NULL, &err)
              : JPP_ERR_MEMORY;

@@ -455,7 +455,7 @@ JPP_TEST(jpp_heap_test_baseline)
     memset(&err, 0, sizeof(err));
 
     jpp_arena_init(&arena, 1 << 30);
-    jpp_ok(jpp_reader_init(&jpp_reader_heap, &profile, &arena)
+    jpp_ok(jpp_parser_init(&jpp_parser_heap, &profile, &arena)
            && jpp_origin_init(&split, &profile), "a profile of origins");
 
     jpp_is_u64(jpp_heap_open(&dump, &profile, now, sizeof(now) - 1, NULL,
@@ -512,7 +512,7 @@ JPP_TEST(jpp_heap_test_ranges)
     options.n_allocator = 1;
 
     jpp_arena_init(&arena, 1 << 30);
-    jpp_ok(jpp_reader_init(&jpp_reader_heap, &profile, &arena), "a profile");
+    jpp_ok(jpp_parser_init(&jpp_parser_heap, &profile, &arena), "a profile");
     jpp_is_u64(jpp_test_add(&profile, &options, text, sizeof(text) - 1, NULL,
                             &err),
                JPP_OK, "a dump of a static allocator");
@@ -557,7 +557,7 @@ JPP_TEST(jpp_heap_test_open)
         snprintf(text, sizeof(text), "heap_v2/1024\n  t*: 0: 0 [0: 0]\n%s",
                  rows[i].maps);
 
-        jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+        jpp_parser_init(&jpp_parser_heap, &profile, &arena);
         jpp_is_u64(jpp_heap_open(&dump, &profile, text, strlen(text), NULL,
                                  &err), JPP_OK, "a dump without stacks");
         jpp_is_u64(dump.period, 1024, "its period");

@@ -20,20 +20,20 @@ JPP_TEST(jpp_ledger_test_real)
 {
     const jpp_ledger_row_t     *row;
     static jpp_smaps_t          mapping;
-    static jpp_smaps_reader_t   reader;
+    static jpp_smaps_parser_t   parser;
 
     jpp_ledger_start();
     jpp_ledger_ready();
 
-    (void) jpp_smaps_open(&reader, "t/data/nginx-lua.smaps");
+    (void) jpp_smaps_open(&parser, "t/data/nginx-lua.smaps");
 
-    while (jpp_smaps_next(&reader, &mapping)) {
+    while (jpp_smaps_next(&parser, &mapping)) {
         (void) jpp_ledger_map(&ledger, &mapping, NULL,
                               jpp_ledger_is_anonymous(&ledger, &mapping)
                               && mapping.is_unreserved);
     }
 
-    jpp_smaps_close(&reader);
+    jpp_smaps_close(&parser);
 
     stats.allocated = 3018752;
     stats.active = 3186688;

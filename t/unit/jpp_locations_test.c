@@ -45,7 +45,7 @@ jpp_locations_start(const char *query)
 
     jpp_arena_destroy(&arena);
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_args_init(&args, &jpp_locations_words, jpp_reader_heap.types);
+    jpp_args_init(&args, &jpp_locations_words, jpp_parser_heap.types);
 
     args.values[JPP_ARG_BY] = JPP_BY_LOCATION;
 
@@ -326,7 +326,7 @@ JPP_TEST(jpp_locations_test_memory)
         arena.fail_at = arena.n_calls + n;
 
         jpp_locations_sample(JPP_LOCATIONS_SAMPLED, heap);
-        jpp_locations_absent(&locations, JPP_LOCATIONS_CPU, "why", "cure");
+        jpp_locations_absent(&locations, JPP_LOCATIONS_CPU, "why", "fix");
         jpp_locations_note(&locations, JPP_LOCATIONS_CPU, "note");
         text = jpp_locations_result();
         is_whole = arena.n_calls < arena.fail_at;

@@ -50,7 +50,7 @@ jpp_maps_of(const char *text, size_t len, const char *tail)
 {
     memset(&err, 0, sizeof(err));
     jpp_arena_init(&arena, 1 << 30);
-    (void) jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     maps = jpp_vec_create(&arena);
 
     return jpp_maps_read(&profile, text, len, tail, maps, &err);

@@ -255,7 +255,7 @@ JPP_TEST(jpp_memfd_test_forbidden)
         jpp_is_i64(err.sys_errno, numbers[i], "%s", err.text);
         jpp_ok(strstr(err.text, "memfd_create is forbidden") != NULL
                && strstr(err.text, "directory") != NULL,
-               "the sentence has the cause and the cure");
+               "the sentence has the cause and the fix");
         jpp_is_i64(memfd.fd, -1, "nothing is open");
         jpp_memfd_close(&memfd);
 
@@ -319,7 +319,7 @@ JPP_TEST(jpp_memfd_test_directory)
     jpp_is_mem(memfd.data, "dump", 4, "its bytes");
 
     jpp_is_i64(ftruncate(memfd.fd, 0), 0, "cut by another process");
-    jpp_is_mem(memfd.data, "dump", 4, "the reader still has them");
+    jpp_is_mem(memfd.data, "dump", 4, "the parser still has them");
 
     jpp_memfd_close(&memfd);
     jpp_is_i64(rmdir(directory), 0, "the directory is empty");
@@ -408,7 +408,7 @@ JPP_TEST(jpp_memfd_test_descriptors)
 
     jpp_is_u64(rc, JPP_ERR_SYS, "without a free descriptor");
     jpp_is_i64(err.sys_errno, EMFILE, "%s", err.text);
-    jpp_has(err.text, "RLIMIT_NOFILE", "the cure");
+    jpp_has(err.text, "RLIMIT_NOFILE", "the fix");
     jpp_is_u64(other_rc, JPP_ERR_SYS, "the same in a directory");
     jpp_ok(strstr(other.text, "/tmp") != NULL
            && strstr(other.text, "RLIMIT_NOFILE") != NULL,

@@ -22,7 +22,7 @@ jpp_question(void)
 
     memset(&question, 0, sizeof(question));
 
-    question.kind = JPP_MESSAGE_CONTROL;
+    question.type = JPP_MESSAGE_CONTROL;
     question.control.active = 1;
     question.control.lg_sample = 14;
     question.control.reset = true;
@@ -58,7 +58,7 @@ JPP_TEST(jpp_test_question)
     };
 
     for (i = 0; i < sizeof(controls) / sizeof(controls[0]); i++) {
-        in.kind = JPP_MESSAGE_CONTROL;
+        in.type = JPP_MESSAGE_CONTROL;
         in.control = controls[i];
 
         memset(&out, 0x55, sizeof(out));
@@ -66,7 +66,7 @@ JPP_TEST(jpp_test_question)
 
         jpp_ok(jpp_message_question_unpack(&out, data, sizeof(data)),
                "question %zu", i);
-        jpp_ok(out.kind == in.kind
+        jpp_ok(out.type == in.type
                && out.control.active == in.control.active
                && out.control.lg_sample == in.control.lg_sample
                && out.control.reset == in.control.reset
@@ -89,19 +89,19 @@ JPP_TEST(jpp_test_question)
 
 JPP_TEST(jpp_test_question_empty)
 {
-    unsigned                kind;
+    unsigned                type;
     uint8_t                 data[JPP_MESSAGE_QUESTION];
     jpp_message_question_t  in, out;
 
-    for (kind = JPP_MESSAGE_STATUS; kind <= JPP_MESSAGE_DUMP; kind++) {
+    for (type = JPP_MESSAGE_STATUS; type <= JPP_MESSAGE_DUMP; type++) {
         memset(&in, 0, sizeof(in));
-        in.kind = (jpp_message_kind_t) kind;
+        in.type = (jpp_message_type_t) type;
         in.control.purge = true;
 
         jpp_message_question_pack(&in, data);
 
         jpp_ok(jpp_message_question_unpack(&out, data, sizeof(data))
-               && out.kind == kind, "a question of kind %u", kind);
+               && out.type == type, "a question of type %u", type);
         jpp_ok(out.control.active == -1 && out.control.lg_sample == -1
                && !out.control.reset && !out.control.purge,
                "asks for no change");
@@ -116,7 +116,7 @@ JPP_TEST(jpp_test_question_same)
     size_t                  i;
     jpp_message_question_t  a, b[11];
 
-    static const jpp_message_kind_t  kinds[] = {
+    static const jpp_message_type_t  types[] = {
         JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL,
         JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL, JPP_MESSAGE_POOLS,
         JPP_MESSAGE_POOLS, JPP_MESSAGE_POOLS, JPP_MESSAGE_TIMES,
@@ -127,14 +127,14 @@ JPP_TEST(jpp_test_question_same)
 
     for (i = 0; i < 11; i++) {
         b[i] = jpp_question();
-        b[i].kind = kinds[i];
+        b[i].type = types[i];
     }
 
     b[0].control.active = 0;
     b[1].control.lg_sample = 15;
     b[2].control.reset = false;
     b[3].control.purge = false;
-    b[4].kind = JPP_MESSAGE_DUMP;
+    b[4].type = JPP_MESSAGE_DUMP;
     b[5].pools.top = 8;
     b[6].pools.wants = JPP_POOLS_CONNECTIONS;
     b[7].pools.has_clients = true;
@@ -143,16 +143,16 @@ JPP_TEST(jpp_test_question_same)
     b[10].times.seconds = 86400;
 
     for (i = 0; i < 11; i++) {
-        a.kind = kinds[i];
+        a.type = types[i];
         jpp_ok(!jpp_message_question_is_same(&a, &b[i]), "another one %zu", i);
         jpp_ok(jpp_message_question_is_same(&b[i], &b[i]), "and the same");
     }
 
-    a.kind = JPP_MESSAGE_DUMP;
+    a.type = JPP_MESSAGE_DUMP;
     a.control.purge = false;
 
     jpp_ok(jpp_message_question_is_same(&a, &b[4]),
-           "what the kind does not use makes no difference");
+           "what the type does not use makes no difference");
 }
 
 
@@ -163,7 +163,7 @@ jpp_question_is_valid(const jpp_message_question_t *question)
 
     control = &question->control;
 
-    return (unsigned) question->kind < JPP_MESSAGE_KINDS
+    return (unsigned) question->type < JPP_MESSAGE_TYPES
            && control->active >= -1
            && control->active <= 1
            && (control->lg_sample == -1
@@ -203,13 +203,13 @@ JPP_TEST(jpp_test_question_bytes)
     }
 
     /*
-     * the other kinds, one of active, 14 rates, two booleans, one of the
+     * the other types, one of active, 14 rates, two booleans, one of the
      * sampler; of pools two sorts of units, 255 and 3 numbers of them, and a
      * boolean; of times a mode, 255 and 3 frequencies, and 255, 255 and 1
      * numbers of seconds
      */
 
-    jpp_is_u64(accepted, JPP_MESSAGE_KINDS - 1 + 1 + 14 + 1 + 1 + 1
+    jpp_is_u64(accepted, JPP_MESSAGE_TYPES - 1 + 1 + 14 + 1 + 1 + 1
                          + 2 + 255 + 3 + 1
                          + 1 + 255 + 3 + 255 + 255 + 1,
                "one byte makes other valid questions of it");

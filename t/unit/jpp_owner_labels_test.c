@@ -6,7 +6,7 @@
 
 #include "jpp_intern.h"
 #include "jpp_owner_labels.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_test.h"
 #include "jpp_times.h"
 
@@ -112,12 +112,12 @@ jpp_read(const char *text, bool has_owners)
 
     jpp_arena_destroy(&jpp_arena);
     jpp_arena_init(&jpp_arena, (size_t) 1 << 30);
-    (void) jpp_reader_init(&jpp_reader_cpu, &jpp_profile, &jpp_arena);
+    (void) jpp_parser_init(&jpp_parser_cpu, &jpp_profile, &jpp_arena);
 
-    rc = jpp_reader_cpu.open(&dump, &jpp_profile, capture, strlen(capture),
+    rc = jpp_parser_cpu.open(&dump, &jpp_profile, capture, strlen(capture),
                              NULL, &err);
     if (rc == JPP_OK) {
-        rc = jpp_reader_cpu.read(&jpp_profile, &dump, &options, &err);
+        rc = jpp_parser_cpu.read(&jpp_profile, &dump, &options, &err);
     }
 
     return rc == JPP_OK ? "" : err.text;
@@ -175,7 +175,7 @@ int
 main(void)
 {
     jpp_arena_init(&jpp_arena, (size_t) 1 << 30);
-    (void) jpp_reader_init(&jpp_reader_cpu, &jpp_profile, &jpp_arena);
+    (void) jpp_parser_init(&jpp_parser_cpu, &jpp_profile, &jpp_arena);
 
     jpp_test_labels();
     jpp_test_times();

@@ -57,11 +57,11 @@ jpp_pools_report(const char *args, jpp_err_t *err)
 
     jpp_report_options_init(&options);
 
-    options.reader = &jpp_reader_pools;
+    options.parser = &jpp_parser_pools;
     options.time_nanos = 1;
     options.errors = errors;
 
-    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_pools.types);
+    jpp_args_init(&options.args, &jpp_format_words, jpp_parser_pools.types);
 
     if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
         return err->code;

@@ -11,7 +11,7 @@ typedef struct {
     uint32_t               lg_sample;
     const char            *what;
     const char            *why;        /* a part of it */
-    const char            *cure;       /* a part of it */
+    const char            *fix;        /* a part of it */
 } jpp_problem_case_t;
 
 
@@ -118,7 +118,7 @@ static const jpp_problem_case_t  cases[] = {
 };
 
 
-/* "WHAT: WHY. CURE" reads as sentences; nothing is cut, nothing unexpanded. */
+/* "WHAT: WHY. FIX" reads as sentences; nothing is cut, nothing unexpanded. */
 
 static unsigned
 jpp_problem_misshapen(const jpp_problem_t *problem)
@@ -128,7 +128,7 @@ jpp_problem_misshapen(const jpp_problem_t *problem)
     const char  *c;
 
     (void) snprintf(text, sizeof(text), "%s: %s. %s", problem->what,
-                    problem->why, problem->cure);
+                    problem->why, problem->fix);
 
     for (c = text; *c != '\0'; c++) {
         if (*c == '%' || *c >= 0x7f
@@ -141,14 +141,14 @@ jpp_problem_misshapen(const jpp_problem_t *problem)
         }
     }
 
-    len = strlen(problem->cure);
+    len = strlen(problem->fix);
 
     if (strlen(problem->what) >= sizeof(problem->what) - 1
         || strlen(problem->why) >= sizeof(problem->why) - 1
-        || len >= sizeof(problem->cure) - 1
+        || len >= sizeof(problem->fix) - 1
         || strchr(".:", problem->what[strlen(problem->what) - 1]) != NULL
         || strchr(".:", problem->why[strlen(problem->why) - 1]) != NULL
-        || strchr(".;", problem->cure[len - 1]) == NULL)
+        || strchr(".;", problem->fix[len - 1]) == NULL)
     {
         jpp_diag("%s: %s", problem->id, text);
         return 1;
@@ -182,7 +182,7 @@ JPP_TEST(jpp_test_rows)
         jpp_is_u64(p[0].is_fatal, c->state != JPP_JEMALLOC_READY, "fatal");
         jpp_is_str(p[0].what, c->what, "what");
         jpp_has(p[0].why, c->why, "why: %s", c->why);
-        jpp_has(p[0].cure, c->cure, "the lines of the cure");
+        jpp_has(p[0].fix, c->fix, "the lines of the fix");
         jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
     }
 }
@@ -265,7 +265,7 @@ JPP_TEST(jpp_test_explain)
 
     jpp_is_str(err.text, "active was not set: the profiling of jemalloc 5.3.0 "
                "is off: opt.prof is false, and jemalloc reads its options "
-               "once, before main(); status has the cure", "a state");
+               "once, before main(); status has the fix", "a state");
     jpp_is_u64(err.code, JPP_ERR_STATE, "its code stays");
 
     (void) jpp_err_set(&err, JPP_ERR_JEMALLOC, "jemalloc says no");
@@ -366,7 +366,7 @@ JPP_TEST(jpp_test_sampler)
     jpp_is_str(p[0].why, "jemalloc's sampling was off from "
                "2026-11-21T04:01:00Z to 2026-11-21T04:02:00Z, and it samples "
                "memory only as that is allocated", "with its time");
-    jpp_has(p[0].cure, "POST reset=1 to control", "the cure");
+    jpp_has(p[0].fix, "POST reset=1 to control", "the fix");
     jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
 
     worker.sampler.is_on = true;
@@ -419,16 +419,16 @@ JPP_TEST(jpp_test_names)
 
     (void) jpp_problems(&worker, p);
     jpp_has(p[0].why, "it comes from another library,", "an unknown allocator");
-    jpp_has(p[0].cure, "Environment=MALLOC_CONF=prof:true",
+    jpp_has(p[0].fix, "Environment=MALLOC_CONF=prof:true",
             "a variable that is not known");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
     worker.jemalloc.variable = "_RJEM_MALLOC_CONF";
 
     (void) jpp_problems(&worker, p);
-    jpp_has(p[0].cure, "Environment=_RJEM_MALLOC_CONF=prof:true",
+    jpp_has(p[0].fix, "Environment=_RJEM_MALLOC_CONF=prof:true",
             "another variable");
-    jpp_has(p[0].cure, "env _RJEM_MALLOC_CONF;", "twice");
+    jpp_has(p[0].fix, "env _RJEM_MALLOC_CONF;", "twice");
 }
 
 
@@ -453,7 +453,7 @@ JPP_TEST(jpp_test_evil)
         n = jpp_problems(&worker, p);
 
         for (i = 0; i < n; i++) {
-            wrong += strlen(p[i].cure) != sizeof(p[i].cure) - 1;
+            wrong += strlen(p[i].fix) != sizeof(p[i].fix) - 1;
 
             for (c = p[i].what; *c != '\0'; c++) {
                 wrong += *c < 0x20 || *c >= 0x7f;

@@ -60,7 +60,7 @@ main(void)
 }
 
 
-/* The reader of dumps takes the listing, and its end with it. */
+/* The parser of dumps takes the listing, and its end with it. */
 
 static void
 jpp_proc_test_maps(void)
@@ -304,7 +304,7 @@ jpp_proc_test_descriptors(void)
 
     jpp_is_u64(rc, JPP_ERR_SYS, "without a free descriptor");
     jpp_is_i64(err.sys_errno, EMFILE, "%s", err.text);
-    jpp_has(err.text, "RLIMIT_NOFILE", "the cure");
+    jpp_has(err.text, "RLIMIT_NOFILE", "the fix");
     jpp_is_u64(text->len, 0, "nothing is appended");
 
     jpp_arena_destroy(&arena);

@@ -163,13 +163,13 @@ JPP_TEST(jpp_refused_test_many)
     jpp_has(jpp_test_ask("many.so", JPP_TEST_CAP, 1, 1, "520,000"), "its "
             "520000 functions take 17 MiB, more than the 16 MiB kept for the "
             "names of all files (the tool jemalloc-pprof",
-            "the comment names cause and cure");
+            "the comment names cause and fix");
     jpp_has(jpp_test_ask("many.so", JPP_TEST_CAP, 0, 0, "again"), "its 520000 "
             "functions take 17 MiB, more than", "the comment is there again");
 
     jpp_has(jpp_test_ask("most.so", JPP_TEST_CAP, 1, 1, "1,200,000"),
             "reading its functions takes more than 128 MiB (the tool",
-            "the comment names cause and cure");
+            "the comment names cause and fix");
     jpp_has(jpp_test_ask("most.so", JPP_TEST_CAP, 0, 0, "again"),
             "reading its functions takes more than 128 MiB (the tool",
             "the comment is there again");

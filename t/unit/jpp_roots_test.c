@@ -88,7 +88,7 @@ JPP_TEST(jpp_roots_test_inherited)
     };
 
     jpp_arena_init(&arena, JPP_OWNED_CAP);
-    (void) jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
     for (i = 0; i < jpp_nelts(rows); i++) {
         memset(labels, 0, sizeof(labels));

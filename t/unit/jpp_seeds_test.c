@@ -1,6 +1,6 @@
 
 /*
- * The seeds of fuzzers whose inputs are structures: what a reader refuses at
+ * The seeds of fuzzers whose inputs are structures: what a parser refuses at
  * its first look leads a fuzzer nowhere.  With JPP_SEEDS=1 those that are made
  * here are written anew, which a change of a structure asks for.
  */
@@ -15,7 +15,7 @@
 #include "jpp_ledger.h"
 #include "jpp_memfd.h"
 #include "jpp_message.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_pools.h"
@@ -52,7 +52,7 @@ jpp_seeds_question(const char *data, size_t len)
     memcpy(bytes + JPP_HEAD, data, len);
 
     return jpp_message_question_unpack(&question, bytes, sizeof(bytes))
-           && question.kind != JPP_MESSAGE_STATUS;
+           && question.type != JPP_MESSAGE_STATUS;
 }
 
 
@@ -111,7 +111,7 @@ jpp_seeds_stalls(const char *data, size_t len)
     jpp_dump_t     dump;
     jpp_profile_t  profile;
 
-    return jpp_reader_init(&jpp_reader_stalls, &profile, &arena)
+    return jpp_parser_init(&jpp_parser_stalls, &profile, &arena)
            && jpp_stalls_open(&dump, &profile, data, len, NULL, &err) == JPP_OK
            && len != 0;
 }
@@ -126,7 +126,7 @@ jpp_seeds_times(const char *data, size_t len)
 
     memset(&options, 0, sizeof(options));
 
-    return jpp_reader_init(&jpp_reader_cpu, &profile, &arena)
+    return jpp_parser_init(&jpp_parser_cpu, &profile, &arena)
            && jpp_times_open(&dump, &profile, data, len, NULL, &err) == JPP_OK
            && jpp_times_read(&profile, &dump, &options, &err) == JPP_OK;
 }
@@ -137,7 +137,7 @@ jpp_seeds_heap(const char *data, size_t len)
 {
     jpp_profile_t  profile;
 
-    return jpp_reader_init(&jpp_reader_heap, &profile, &arena)
+    return jpp_parser_init(&jpp_parser_heap, &profile, &arena)
            && jpp_test_add(&profile, NULL, data, len, NULL, &err) == JPP_OK;
 }
 
@@ -163,7 +163,7 @@ jpp_seeds_make_control(jpp_vec_t *out)
 
     memset(&question, 0, sizeof(question));
 
-    question.kind = JPP_MESSAGE_CONTROL;
+    question.type = JPP_MESSAGE_CONTROL;
     question.control.active = 1;
     question.control.lg_sample = 14;
     question.control.sampler = -1;
@@ -184,7 +184,7 @@ jpp_seeds_make_times(jpp_vec_t *out)
 
     memset(&question, 0, sizeof(question));
 
-    question.kind = JPP_MESSAGE_TIMES;
+    question.type = JPP_MESSAGE_TIMES;
     question.times.mode = JPP_MODE_WALL;
     question.times.frequency = 99;
     question.times.seconds = 30;

@@ -20,7 +20,7 @@
 #define JPP_TEST_MAPPED  (11608064 + 1499136)
 
 
-static jpp_smaps_reader_t  reader;
+static jpp_smaps_parser_t  parser;
 static jpp_smaps_t         mapping;
 
 
@@ -48,12 +48,12 @@ JPP_TEST(jpp_smaps_test_real)
     unsigned  n, unreserved;
     uint64_t  pss, rss, anonymous, size;
 
-    jpp_ok(jpp_smaps_open(&reader, "t/data/nginx-lua.smaps"), "a file");
+    jpp_ok(jpp_smaps_open(&parser, "t/data/nginx-lua.smaps"), "a file");
 
     n = unreserved = 0;
     pss = rss = anonymous = size = 0;
 
-    while (jpp_smaps_next(&reader, &mapping)) {
+    while (jpp_smaps_next(&parser, &mapping)) {
         n++;
         pss += mapping.pss;
         rss += mapping.rss;
@@ -65,10 +65,10 @@ JPP_TEST(jpp_smaps_test_real)
         }
     }
 
-    jpp_smaps_close(&reader);
+    jpp_smaps_close(&parser);
 
     jpp_is_u64(n, 148, "its mappings");
-    jpp_is_u64(reader.n_bad, 0, "all of them");
+    jpp_is_u64(parser.n_bad, 0, "all of them");
     jpp_is_u64(pss, 119119 * 1024, "Pss");
     jpp_is_u64(rss, 125448 * 1024, "Rss");
     jpp_is_u64(anonymous, 119312 * 1024, "anonymous");
@@ -80,10 +80,10 @@ JPP_TEST(jpp_smaps_test_real)
 
 JPP_TEST(jpp_smaps_test_lines)
 {
-    jpp_smaps_text(&reader, JPP_TEST_ONE JPP_TEST_TWO,
+    jpp_smaps_text(&parser, JPP_TEST_ONE JPP_TEST_TWO,
                    strlen(JPP_TEST_ONE JPP_TEST_TWO));
 
-    jpp_ok(jpp_smaps_next(&reader, &mapping), "one");
+    jpp_ok(jpp_smaps_next(&parser, &mapping), "one");
     jpp_is_u64(mapping.start, 0x7f0000000000, "its start");
     jpp_is_u64(mapping.end, 0x7f0000200000, "its end");
     jpp_ok(mapping.is_readable && !mapping.is_executable && !mapping.is_shared
@@ -96,14 +96,14 @@ JPP_TEST(jpp_smaps_test_lines)
     jpp_is_u64(mapping.anonymous, 100 * 1024, "anonymous");
     jpp_is_u64(mapping.swap_pss, JPP_NONE, "what it does not say");
 
-    jpp_ok(jpp_smaps_next(&reader, &mapping), "another");
+    jpp_ok(jpp_smaps_next(&parser, &mapping), "another");
     jpp_ok(mapping.is_shared && !mapping.is_unreserved, "its flags");
     jpp_is_u64(mapping.inode, 17, "its inode");
     jpp_is_str(mapping.name, "/dev/zero (deleted)", "its name, with a blank");
     jpp_is_u64(mapping.private_dirty, JPP_NONE, "nothing of the one before");
 
-    jpp_ok(!jpp_smaps_next(&reader, &mapping), "no more");
-    jpp_is_u64(reader.n_bad, 0, "nothing was left out");
+    jpp_ok(!jpp_smaps_next(&parser, &mapping), "no more");
+    jpp_is_u64(parser.n_bad, 0, "nothing was left out");
 }
 
 
@@ -146,12 +146,12 @@ JPP_TEST(jpp_smaps_test_bad)
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         (void) snprintf(text, sizeof(text), "%s" JPP_TEST_TWO, bad[i]);
 
-        jpp_smaps_text(&reader, text, strlen(text));
+        jpp_smaps_text(&parser, text, strlen(text));
 
-        jpp_ok(jpp_smaps_next(&reader, &mapping)
+        jpp_ok(jpp_smaps_next(&parser, &mapping)
                && mapping.start == 0x7f0000200000
-               && !jpp_smaps_next(&reader, &mapping)
-               && reader.n_bad == 1, "bad mapping %zu", i);
+               && !jpp_smaps_next(&parser, &mapping)
+               && parser.n_bad == 1, "bad mapping %zu", i);
     }
 }
 
@@ -163,13 +163,13 @@ JPP_TEST(jpp_smaps_test_cut)
     size_t  i, n, wrong;
 
     for (i = 0, wrong = 0; i <= strlen(JPP_TEST_ONE); i++) {
-        jpp_smaps_text(&reader, JPP_TEST_ONE, i);
+        jpp_smaps_text(&parser, JPP_TEST_ONE, i);
 
-        for (n = 0; jpp_smaps_next(&reader, &mapping); n++) {
+        for (n = 0; jpp_smaps_next(&parser, &mapping); n++) {
             wrong += mapping.rss != 100 * 1024 || mapping.pss != 70 * 1024;
         }
 
-        wrong += n > 1 || n + reader.n_bad > 1;
+        wrong += n > 1 || n + parser.n_bad > 1;
     }
 
     jpp_is_u64(wrong, 0, "cut at every byte");
@@ -207,16 +207,16 @@ JPP_TEST(jpp_smaps_test_many)
                                  "/long/long/long/long/long/long/long/", i);
     }
 
-    jpp_smaps_text(&reader, text, len);
+    jpp_smaps_text(&parser, text, len);
 
-    for (n = 0, pss = 0; jpp_smaps_next(&reader, &mapping); n++) {
+    for (n = 0, pss = 0; jpp_smaps_next(&parser, &mapping); n++) {
         pss += mapping.pss;
     }
 
     jpp_is_u64(n, JPP_SMAPS_MANY, "so many mappings");
     jpp_is_u64(pss, (uint64_t) JPP_SMAPS_MANY * 4096, "all of them");
     jpp_is_u64(mapping.name_len, strlen(mapping.name), "the last name");
-    jpp_is_u64(reader.lines.n_skipped, 1, "a line that has no room");
+    jpp_is_u64(parser.lines.n_skipped, 1, "a line that has no room");
 
     free(text);
 }
@@ -226,26 +226,26 @@ JPP_TEST(jpp_smaps_test_self)
 {
     uint64_t  n;
 
-    jpp_ok(jpp_smaps_open(&reader, "/proc/self/smaps"), "this process");
+    jpp_ok(jpp_smaps_open(&parser, "/proc/self/smaps"), "this process");
 
-    for (n = 0; jpp_smaps_next(&reader, &mapping); n++) {
+    for (n = 0; jpp_smaps_next(&parser, &mapping); n++) {
         /* void */
     }
 
-    jpp_ok(n > 5 && reader.n_bad == 0 && reader.lines.error == 0,
+    jpp_ok(n > 5 && parser.n_bad == 0 && parser.lines.error == 0,
            "its mappings: %" PRIu64, n);
 
-    jpp_smaps_close(&reader);
+    jpp_smaps_close(&parser);
 
-    jpp_ok(!jpp_smaps_open(&reader, "/proc/self/none")
-           && reader.lines.error == 2, "no such file");
-    jpp_ok(!jpp_smaps_next(&reader, &mapping), "has no mapping");
+    jpp_ok(!jpp_smaps_open(&parser, "/proc/self/none")
+           && parser.lines.error == 2, "no such file");
+    jpp_ok(!jpp_smaps_next(&parser, &mapping), "has no mapping");
 
-    jpp_ok(jpp_smaps_open(&reader, "/proc/self/mem")
-           && !jpp_smaps_next(&reader, &mapping)
-           && reader.lines.error != 0, "one that cannot be read");
+    jpp_ok(jpp_smaps_open(&parser, "/proc/self/mem")
+           && !jpp_smaps_next(&parser, &mapping)
+           && parser.lines.error != 0, "one that cannot be read");
 
-    jpp_smaps_close(&reader);
+    jpp_smaps_close(&parser);
 }
 
 

@@ -8,7 +8,7 @@
 
 #include "jpp_contract.h"
 #include "jpp_cut.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_report.h"
 #include "jpp_stall_table.h"
 #include "jpp_test_main.h"
@@ -157,11 +157,11 @@ report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
     capture.len = n * sizeof(jpp_stall_t);
 
     jpp_report_options_init(&options);
-    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_stalls.types);
+    jpp_args_init(&options.args, &jpp_format_words, jpp_parser_stalls.types);
     (void) jpp_args_set(&options.args, "format", 6, format, strlen(format),
                         &is_known, err);
 
-    options.reader = &jpp_reader_stalls;
+    options.parser = &jpp_parser_stalls;
     options.time_nanos = one.time_nanos;
     options.comments = comments;
     options.data = &capture;

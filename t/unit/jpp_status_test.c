@@ -373,7 +373,7 @@ JPP_TEST(jpp_test_json)
                           "allocated\""), "why");
     jpp_has(jpp_parsed.text, "sampler;\\nOr run apt-get install libjemalloc2 "
             "and systemctl edit nginx, and add:\\n    [Service]\\n",
-            "a cure of several lines");
+            "a fix of several lines");
     jpp_has(jpp_output.text, "\n      \"pid\": 4711,\n",
             "one value on a line, for people");
 }

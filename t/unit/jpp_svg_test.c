@@ -127,7 +127,7 @@ JPP_TEST(jpp_svg_test_owners)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_svg_fill(&profile, NULL, stacks, "[nginx]");
 
     svg = jpp_svg_text(&profile, NULL, "");
@@ -161,7 +161,7 @@ JPP_TEST(jpp_svg_test_callers)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_svg_fill(&profile, NULL, stacks, "/bin/prog");
 
     svg = jpp_svg_text(&profile, NULL, "");
@@ -259,7 +259,7 @@ JPP_TEST(jpp_svg_test_tree)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    (void) jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_svg_fill(&profile, base, stacks, "/bin/prog");
 
     jpp_is_str(jpp_svg_nodes(&profile, NULL, "callers=1", false), "1\n"
@@ -347,7 +347,7 @@ JPP_TEST(jpp_svg_test_sides)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_svg_fill(&profile, base, stacks, "/bin/prog");
 
     memset(&view, 0, sizeof(jpp_view_t));
@@ -399,7 +399,7 @@ JPP_TEST(jpp_svg_test_noise)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     profile.period = 1000;
     jpp_svg_fill(&profile, base, stacks, "/bin/prog");
 
@@ -441,7 +441,7 @@ JPP_TEST(jpp_svg_test_notes)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
     for (i = 0; i < sizeof(comments) / sizeof(comments[0]); i++) {
         jpp_profile_comment(&profile, "%s", comments[i]);
@@ -477,7 +477,7 @@ JPP_TEST(jpp_svg_test_fails)
     jpp_svg_stack_t  one[2] = { { name, 9, 0, 1 }, { NULL, 0, 0, 0 } };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
     for (i = 0; i < 1000; i++) {
         snprintf(name, sizeof(name), "f%zu", i);
@@ -528,7 +528,7 @@ JPP_TEST(jpp_svg_test_texts)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_svg_fill(&profile, NULL, stacks, "/bin/<prog>");
 
     svg = jpp_svg_text(&profile, NULL, "width=800");
@@ -557,7 +557,7 @@ JPP_TEST(jpp_svg_test_many)
     jpp_svg_stack_t   one[2] = { { name, 1, 0, 0 }, { NULL, 0, 0, 0 } };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
     for (i = 0; i < 5000; i++) {
         snprintf(name, sizeof(name), "f%zu", i);

@@ -14,7 +14,7 @@
 #include "jpp_heap.h"
 #include "jpp_heap_file.h"
 #include "jpp_intern.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_report.h"
 #include "jpp_test.h"
 
@@ -96,7 +96,7 @@ jpp_test_read(jpp_profile_t *profile, jpp_arena_t *arena, const char *data,
 
     jpp_arena_init(arena, (size_t) 1 << 30);
 
-    if (!jpp_reader_init(&jpp_reader_heap, profile, arena)) {
+    if (!jpp_parser_init(&jpp_parser_heap, profile, arena)) {
         return jpp_err_memory(err);
     }
 

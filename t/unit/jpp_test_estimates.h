@@ -1,7 +1,7 @@
 
 /*
  * For the tests of jpp_sampler.h: five functions that allocate, and what the
- * reader of dumps makes of a dump of the sampler by them.
+ * parser of dumps makes of a dump of the sampler by them.
  *
  * To be included once, behind jpp_test_sampler.h.
  */
@@ -15,13 +15,13 @@
 #include "jpp_heap_file.h"
 #include "jpp_memfd.h"
 #include "jpp_proc.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 
 
 #define JPP_SITES  5
 
 
-/* What a site is estimated to have, by the reader of dumps. */
+/* What a site is estimated to have, by the parser of dumps. */
 typedef struct {
     int64_t   inuse[2];            /* objects, bytes */
     int64_t   allocated[2];
@@ -96,7 +96,7 @@ jpp_sum(const jpp_profile_t *profile, jpp_estimate_t *estimates)
 }
 
 
-/* Dump, and read that: as every reader of dumps does. */
+/* Dump, and read that: as every parser of dumps does. */
 
 static bool
 jpp_read(jpp_estimate_t *estimates, jpp_sampler_state_t *state)
@@ -113,7 +113,7 @@ jpp_read(jpp_estimate_t *estimates, jpp_sampler_state_t *state)
 
     jpp_arena_init(&arena, 256 << 20);
     maps = jpp_vec_create(&arena);
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
     is_read = jpp_memfd_open(&memfd, NULL, &err) == JPP_OK
               && jpp_sampler_dump(memfd.fd, state, &err) == JPP_OK

@@ -25,7 +25,7 @@
 #include "jpp_jemalloc.h"
 #include "jpp_memfd.h"
 #include "jpp_proc.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_report.h"
 #include "jpp_test.h"
 
@@ -352,7 +352,7 @@ jpp_part_read(const jpp_memfd_t *memfd, bool is_foreign, jpp_err_t *err)
         tail = jpp_proc_tail((char *) maps->data, maps->len, &arena);
     }
 
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     rc = jpp_heap_open(&dump, &profile, memfd->data, memfd->len, tail, err);
 
     if (rc == JPP_OK) {

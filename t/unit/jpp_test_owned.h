@@ -69,7 +69,7 @@ jpp_owned_fill(jpp_profile_t *profile, jpp_arena_t *arena,
     int64_t  values[JPP_HEAP_COLUMNS] = { 0 };
 
     jpp_arena_init(arena, JPP_OWNED_CAP);
-    (void) jpp_reader_init(&jpp_reader_heap, profile, arena);
+    (void) jpp_parser_init(&jpp_parser_heap, profile, arena);
     (void) jpp_profile_count(profile);
 
     profile->period = 16384;

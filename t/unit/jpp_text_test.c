@@ -1,6 +1,6 @@
 
 /*
- * Numbers of format=text: what jemalloc prints may not be what readers take.
+ * Numbers of format=text: what jemalloc prints may not be what parsers take.
  */
 
 
@@ -42,7 +42,7 @@ main(void)
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         jpp_arena_init(&arena, JPP_OWNED_CAP);
-        (void) jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+        (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
         memset(values, 0, sizeof(values));
         memcpy(&values[JPP_HEAP_INUSE_OBJECTS], rows[i].inuse, 16);

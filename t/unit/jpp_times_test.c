@@ -6,7 +6,7 @@
 
 
 #include "jpp_contract.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_main.h"
 
@@ -43,10 +43,10 @@ jpp_times_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
 
     jpp_report_options_init(&options);
 
-    options.reader = &jpp_reader_cpu;
+    options.parser = &jpp_parser_cpu;
     options.time_nanos = 1;
 
-    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_cpu.types);
+    jpp_args_init(&options.args, &jpp_format_words, jpp_parser_cpu.types);
 
     if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
         return err->code;
@@ -144,21 +144,21 @@ jpp_times_profile_of(jpp_arena_t *arena, const char *text, bool is_wall,
 {
     jpp_dump_t           dump;
     jpp_profile_t        profile;
-    const jpp_reader_t  *reader;
+    const jpp_parser_t  *parser;
     jpp_read_options_t   options;
 
     memset(&options, 0, sizeof(options));
     memset(err, 0, sizeof(*err));
 
-    reader = is_wall ? &jpp_reader_wall : &jpp_reader_cpu;
+    parser = is_wall ? &jpp_parser_wall : &jpp_parser_cpu;
 
     jpp_arena_init(arena, (size_t) 1 << 30);
-    (void) jpp_reader_init(reader, &profile, arena);
+    (void) jpp_parser_init(parser, &profile, arena);
 
-    *rc = reader->open(&dump, &profile, text, strlen(text), NULL, err);
+    *rc = parser->open(&dump, &profile, text, strlen(text), NULL, err);
 
     if (*rc == JPP_OK) {
-        *rc = reader->read(&profile, &dump, &options, err);
+        *rc = parser->read(&profile, &dump, &options, err);
     }
 
     return profile;
@@ -344,7 +344,7 @@ JPP_TEST(jpp_times_test_difference)
     captures[1].is_base = true;
 
     options = jpp_test_options("format=folded");
-    options.reader = &jpp_reader_cpu;
+    options.parser = &jpp_parser_cpu;
     options.args.values[JPP_ARG_TYPE] = JPP_TIMES_NANOS;
 
     jpp_arena_init(&arena, (size_t) 1 << 30);

@@ -240,7 +240,7 @@ jpp_top_test_case(const jpp_top_case_t *row)
     jpp_profile_t  profile;
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_top_fill(&profile, row->stacks);
     profile.is_difference = row->is_difference;
 
@@ -361,7 +361,7 @@ JPP_TEST(jpp_top_test_many)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
     for (i = 0; i < 1001; i++) {
         snprintf(name, sizeof(name), "f%zu", i);
@@ -404,7 +404,7 @@ JPP_TEST(jpp_top_test_memory)
     };
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_reader_init(&jpp_reader_heap, &profile, &arena);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_top_fill(&profile, stacks);
 
     memset(&view, 0, sizeof(jpp_view_t));

@@ -18,7 +18,7 @@ static int          epoll;
 
 #include "jpp_backtrace.h"
 #include "jpp_maps.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_test.h"
 #include "jpp_test_threads.h"
 #include "jpp_unwind.h"
@@ -177,7 +177,7 @@ is_stored(stall_pt stall, uint32_t kind, const char *name)
     memset(&options, 0, sizeof(options));
     jpp_arena_init(&arena, (size_t) 64 << 20);
 
-    i = jpp_reader_init(&jpp_reader_stalls, &profile, &arena)
+    i = jpp_parser_init(&jpp_parser_stalls, &profile, &arena)
         && jpp_stalls_open(&dump, &profile, (const char *) last,
                            sizeof(jpp_stall_t), NULL, &err) == JPP_OK
         && jpp_stalls_read(&profile, &dump, &options, &err) == JPP_OK

@@ -228,7 +228,7 @@ jpp_console_findings(const jpp_console_t *console,
                                ? "<h3 class=\"bad\">Critical: " : "<h3>",
                          findings[i].what);
         jpp_console_text(sink, "</h3>\n<p>Because ", findings[i].because);
-        jpp_console_text(sink, ".</p>\n<p class=\"cure\">", findings[i].cure);
+        jpp_console_text(sink, ".</p>\n<p class=\"fix\">", findings[i].fix);
 
         for (k = 0; k < sizeof(jpp_console_remedies) / sizeof(*row); k++) {
             row = &jpp_console_remedies[k];
@@ -338,7 +338,7 @@ jpp_console_has(const jpp_worker_t *worker, const jpp_problem_t *problem)
         if (problems[i].id == problem->id
             && strcmp(problems[i].what, problem->what) == 0
             && strcmp(problems[i].why, problem->why) == 0
-            && strcmp(problems[i].cure, problem->cure) == 0)
+            && strcmp(problems[i].fix, problem->fix) == 0)
         {
             return true;
         }
@@ -386,7 +386,7 @@ jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink)
                              problems[p].what);
             jpp_console_text(sink, "</h3>\n<p>Because ", problems[p].why);
 
-            jpp_console_text(sink, ".</p>\n<pre>", problems[p].cure);
+            jpp_console_text(sink, ".</p>\n<pre>", problems[p].fix);
 
             jpp_sink_str(sink, "</pre>\n<p>Seen in pid");
 

@@ -100,7 +100,7 @@ jpp_locations_init(jpp_locations_t *locations, jpp_arena_t *arena,
 
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
         locations->about[i].why = "";
-        locations->about[i].cure = "";
+        locations->about[i].fix = "";
         locations->about[i].notes = jpp_vec_create(arena);
         locations->failed |= locations->about[i].notes == NULL;
     }
@@ -109,16 +109,16 @@ jpp_locations_init(jpp_locations_t *locations, jpp_arena_t *arena,
 
 void
 jpp_locations_absent(jpp_locations_t *locations,
-    jpp_locations_measure_t measure, const char *why, const char *cure)
+    jpp_locations_measure_t measure, const char *why, const char *fix)
 {
     jpp_locations_about_t  *about;
 
     about = &locations->about[measure];
 
     about->why = jpp_arena_strndup(locations->arena, why, strlen(why));
-    about->cure = jpp_arena_strndup(locations->arena, cure, strlen(cure));
+    about->fix = jpp_arena_strndup(locations->arena, fix, strlen(fix));
 
-    locations->failed |= about->why == NULL || about->cure == NULL;
+    locations->failed |= about->why == NULL || about->fix == NULL;
 }
 
 

@@ -71,7 +71,7 @@ typedef struct {
     double                variance;
     int64_t               nobody;      /* HELD: what belongs to no server */
     const char           *why;         /* it is not there: a sentence, */
-    const char           *cure;        /*   and what to do; or "" */
+    const char           *fix;         /*   and what to do; or "" */
     jpp_vec_t            *notes;       /* const char * */
 } jpp_locations_about_t;
 
@@ -107,9 +107,9 @@ void jpp_locations_take(jpp_locations_t *locations,
 void jpp_locations_pools(jpp_locations_t *locations, const jpp_identity_t *who,
     const char *data, size_t len, const char *why);
 
-/* There is no MEASURE, because of WHY; CURE is what to do, or "". */
+/* There is no MEASURE, because of WHY; FIX is what to do, or "". */
 void jpp_locations_absent(jpp_locations_t *locations,
-    jpp_locations_measure_t measure, const char *why, const char *cure);
+    jpp_locations_measure_t measure, const char *why, const char *fix);
 
 /* Append a sentence about MEASURE. */
 void jpp_locations_note(jpp_locations_t *locations,

@@ -86,7 +86,7 @@ jpp_locations_json_about(const jpp_locations_t *locations, uint32_t measure,
     }
 
     jpp_json_str(json, "why", about->why[0] != '\0' ? about->why : NULL);
-    jpp_json_str(json, "cure", about->cure[0] != '\0' ? about->cure : NULL);
+    jpp_json_str(json, "fix", about->fix[0] != '\0' ? about->fix : NULL);
 
     jpp_json_open(json, "notes", '[');
 
@@ -400,8 +400,8 @@ jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
         if (about->why[0] != '\0') {
             jpp_sink_printf(sink, "%s: not known: ", name);
             jpp_sink_str(sink, about->why);
-            jpp_sink_str(sink, about->cure[0] != '\0' ? ". " : "");
-            jpp_sink_str(sink, about->cure);
+            jpp_sink_str(sink, about->fix[0] != '\0' ? ". " : "");
+            jpp_sink_str(sink, about->fix);
             jpp_sink_char(sink, '\n');
         }
 

@@ -256,7 +256,7 @@ jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
                         findings[i].what);
         jpp_sink_str(sink, findings[i].because);
         jpp_sink_str(sink, "\n");
-        jpp_sink_str(sink, findings[i].cure);
+        jpp_sink_str(sink, findings[i].fix);
         jpp_sink_str(sink, "\n\n");
     }
 

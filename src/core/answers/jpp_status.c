@@ -11,7 +11,7 @@
 #include "jpp_version.h"
 
 
-/* what, why and cure of a problem */
+/* what, why and fix of a problem */
 #define JPP_STATUS_LINE    sizeof(jpp_problem_t)
 
 /* the longest has the error of a missing worker */
@@ -189,7 +189,7 @@ jpp_status_word(jpp_jemalloc_state_t state)
 }
 
 
-/* joins the lines of a cure by " | ", without their indentation */
+/* joins the lines of a fix by " | ", without their indentation */
 
 static size_t
 jpp_status_append(char *text, size_t size, size_t len, const char *s)
@@ -242,7 +242,7 @@ jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
 
     if (n != 0 && problems[0].is_fatal) {
         (void) snprintf(line, sizeof(line), "%s: %s. %s", problems[0].what,
-                        problems[0].why, problems[0].cure);
+                        problems[0].why, problems[0].fix);
         (void) jpp_status_append(text, size, 0, line);
 
         return;
@@ -411,7 +411,7 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
         jpp_json_bool(json, "fatal", problems[i].is_fatal);
         jpp_json_str(json, "what", problems[i].what);
         jpp_json_str(json, "why", problems[i].why);
-        jpp_json_str(json, "cure", problems[i].cure);
+        jpp_json_str(json, "fix", problems[i].fix);
         jpp_json_close(json, '}');
     }
 
@@ -783,7 +783,7 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
         jpp_facts_stacks(&facts, fleet);
         jpp_facts_stats(&facts, fleet);
 
-        /* without the cures, which memory has */
+        /* without the fixes, which memory has */
 
         for (i = 0; i < fleet->n_findings; i++) {
             finding = &fleet->findings[i];

@@ -32,7 +32,7 @@ void jpp_status_failed(jpp_failure_t *failure, int64_t seconds,
 
 /*
  * Write one line for a log, without a newline, to the SIZE bytes at TEXT, cut
- * if they are too few: the state and, unless ready, the reason and the cure; or
+ * if they are too few: the state and, unless ready, the reason and the fix; or
  * the harm that options do.
  */
 void jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size);

@@ -4,7 +4,7 @@
  *
  * The functions return where the number ends, or NULL if no number is there or
  * it does not fit into 64 bits.  They take no end: the text must be followed
- * by a byte that is not a digit, such as the newline that every reader checks
+ * by a byte that is not a digit, such as the newline that every parser checks
  * for before it starts.
  */
 

@@ -707,7 +707,7 @@ typedef struct {
     bool        (*check)(const jpp_telemetry_t *telemetry,
                          jpp_finding_t *finding);
     const char   *what;
-    const char   *cure;
+    const char   *fix;
 } jpp_finding_row_t;
 
 
@@ -834,7 +834,7 @@ jpp_findings_check(const jpp_telemetry_t *telemetry, unsigned i, unsigned end,
 
     for (n = 0; i < end; i++) {
         jpp_finding_of(i, &findings[n]);
-        findings[n].stands = telemetry->standing >> i & 1;
+        findings[n].stands = telemetry->active >> i & 1;
 
         n += jpp_finding_rows[i].check(telemetry, &findings[n]);
     }
@@ -899,6 +899,6 @@ jpp_finding_of(jpp_finding_id_t id, jpp_finding_t *finding)
     finding->is_critical = row->is_critical;
     finding->what = row->what;
     finding->because[0] = '\0';
-    finding->cure = row->cure;
+    finding->fix = row->fix;
     finding->stands = false;
 }

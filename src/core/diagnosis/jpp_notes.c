@@ -6,14 +6,14 @@
 
 
 size_t
-jpp_standing_update(jpp_standing_t standing[JPP_FINDINGS],
+jpp_active_update(jpp_active_t active[JPP_FINDINGS],
     jpp_finding_t findings[JPP_FINDINGS], size_t n, int64_t now)
 {
-    size_t           i, n_said;
-    jpp_standing_t  *s;
+    size_t         i, n_said;
+    jpp_active_t  *s;
 
     for (i = 0; i < JPP_FINDINGS; i++) {
-        s = &standing[i];
+        s = &active[i];
         s->holds = 0;
 
         /* the clock may have been set back */
@@ -24,7 +24,7 @@ jpp_standing_update(jpp_standing_t standing[JPP_FINDINGS],
     }
 
     for (i = 0, n_said = 0; i < n; i++) {
-        s = &standing[findings[i].number];
+        s = &active[findings[i].number];
         s->holds = 1;
 
         memcpy(s->because, findings[i].because, sizeof(s->because));
@@ -32,7 +32,7 @@ jpp_standing_update(jpp_standing_t standing[JPP_FINDINGS],
         if (s->since == 0) {
             s->since = now;
 
-            if (s->said == 0 || now - s->said >= JPP_STANDING_REPEAT) {
+            if (s->said == 0 || now - s->said >= JPP_ACTIVE_REPEAT) {
                 s->said = now;
                 findings[n_said++] = findings[i];
             }
@@ -42,9 +42,9 @@ jpp_standing_update(jpp_standing_t standing[JPP_FINDINGS],
     }
 
     for (i = 0; i < JPP_FINDINGS; i++) {
-        s = &standing[i];
+        s = &active[i];
 
-        if (s->since != 0 && now - s->seen >= JPP_STANDING_OVER) {
+        if (s->since != 0 && now - s->seen >= JPP_ACTIVE_OVER) {
             s->since = 0;
         }
     }
@@ -54,13 +54,13 @@ jpp_standing_update(jpp_standing_t standing[JPP_FINDINGS],
 
 
 uint32_t
-jpp_standing_bits(const jpp_standing_t standing[JPP_FINDINGS])
+jpp_active_bits(const jpp_active_t active[JPP_FINDINGS])
 {
     uint32_t  bits;
     unsigned  i;
 
     for (i = 0, bits = 0; i < JPP_FINDINGS; i++) {
-        bits |= (uint32_t) standing[i].holds << i;
+        bits |= (uint32_t) active[i].holds << i;
     }
 
     return bits;
@@ -68,7 +68,7 @@ jpp_standing_bits(const jpp_standing_t standing[JPP_FINDINGS])
 
 
 size_t
-jpp_standing_findings(const jpp_standing_t standing[JPP_FINDINGS],
+jpp_active_findings(const jpp_active_t active[JPP_FINDINGS],
     jpp_finding_t findings[JPP_FINDINGS])
 {
     size_t    n;
@@ -76,9 +76,9 @@ jpp_standing_findings(const jpp_standing_t standing[JPP_FINDINGS],
 
     for (i = 0, n = 0; i < JPP_FINDINGS; i++) {
 
-        if (standing[i].since != 0) {
+        if (active[i].since != 0) {
             jpp_finding_of(i, &findings[n]);
-            memcpy(findings[n].because, standing[i].because,
+            memcpy(findings[n].because, active[i].because,
                    sizeof(findings[n].because));
 
             /* whoever wrote it may have been killed meanwhile */
@@ -195,7 +195,7 @@ jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry)
 {
     telemetry->unclean_exits = notes->n_vanished;
     telemetry->vanished = notes->vanished;
-    telemetry->standing = jpp_standing_bits(notes->standing);
+    telemetry->active = jpp_active_bits(notes->active);
     telemetry->inherited = notes->inherited[0].bytes;
     telemetry->inherited_before = notes->inherited[1].bytes;
 

@@ -26,8 +26,8 @@
  */
 
 /* seconds */
-#define JPP_STANDING_OVER    60
-#define JPP_STANDING_REPEAT  600
+#define JPP_ACTIVE_OVER    60
+#define JPP_ACTIVE_REPEAT  600
 
 
 /* of a finding */
@@ -37,24 +37,24 @@ typedef struct {
     int64_t          said;
     int64_t          holds;        /* 1: as of the last look */
     char             because[sizeof(((jpp_finding_t *) 0)->because)];
-} jpp_standing_t;
+} jpp_active_t;
 
 
 /*
  * At the time NOW, N FINDINGS hold: keep that in STANDING, which begins with
  * zeros.  Leaves in FINDINGS those that are to be said; their number.
  */
-size_t jpp_standing_update(jpp_standing_t standing[JPP_FINDINGS],
+size_t jpp_active_update(jpp_active_t active[JPP_FINDINGS],
     jpp_finding_t findings[JPP_FINDINGS], size_t n, int64_t now);
 
 /*
  * Those that hold as of the last look: a bit for the number of each.  These
  * are the ones whose bounds are wider (jpp_finding_above()).
  */
-uint32_t jpp_standing_bits(const jpp_standing_t standing[JPP_FINDINGS]);
+uint32_t jpp_active_bits(const jpp_active_t active[JPP_FINDINGS]);
 
 /* Fill FINDINGS with those that stand, the gravest first; their number. */
-size_t jpp_standing_findings(const jpp_standing_t standing[JPP_FINDINGS],
+size_t jpp_active_findings(const jpp_active_t active[JPP_FINDINGS],
     jpp_finding_t findings[JPP_FINDINGS]);
 
 
@@ -81,7 +81,7 @@ typedef struct {
     jpp_inherited_t        inherited[2];   /* of the newest, and before */
     uint64_t               n_vanished;     /* that ended without saying so */
     jpp_vanished_t         vanished;       /* the last of them */
-    jpp_standing_t         standing[JPP_FINDINGS];
+    jpp_active_t           active[JPP_FINDINGS];
     jpp_requested_t        requested[JPP_RESOURCES];
 
     /* a page of them takes memory once a worker has written it */

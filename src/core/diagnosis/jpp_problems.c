@@ -97,7 +97,7 @@ typedef struct {
     bool           is_fatal;
     const char    *what;
     const char    *why;
-    const char    *cure;
+    const char    *fix;
 } jpp_problem_row_t;
 
 
@@ -419,8 +419,8 @@ jpp_problems(const jpp_worker_t *worker,
                             sizeof(problem->what));
         jpp_problems_expand(worker, row->why, problem->why,
                             sizeof(problem->why));
-        jpp_problems_expand(worker, row->cure, problem->cure,
-                            sizeof(problem->cure));
+        jpp_problems_expand(worker, row->fix, problem->fix,
+                            sizeof(problem->fix));
     }
 
     return n;
@@ -442,7 +442,7 @@ jpp_problems_explain(const jpp_worker_t *worker, jpp_err_t *err)
 
     (void) snprintf(failed, sizeof(failed), "%s", err->text);
 
-    (void) jpp_err_set(err, JPP_ERR_STATE, "%s: %s: %s; status has the cure",
+    (void) jpp_err_set(err, JPP_ERR_STATE, "%s: %s: %s; status has the fix",
                        failed, problems[0].what, problems[0].why);
 }
 

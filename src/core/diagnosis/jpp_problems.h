@@ -1,6 +1,6 @@
 
 /*
- * What can be wrong with the profiling of a process, why, and the cure.
+ * What can be wrong with the profiling of a process, why, and the fix.
  *
  * One table has every problem: the log, the error answers, the status resource
  * and the console all take their words from the same row.
@@ -21,15 +21,15 @@
 
 
 /*
- * Sentences, joined as "WHAT: WHY. CURE": NUL-terminated printable ASCII; a
- * cure may have newlines, and its indented lines are for copying.
+ * Sentences, joined as "WHAT: WHY. FIX": NUL-terminated printable ASCII; a
+ * fix may have newlines, and its indented lines are for copying.
  */
 typedef struct {
     const char    *id;             /* "prof-off" */
-    bool           is_fatal;       /* no profile without the cure */
+    bool           is_fatal;       /* no profile without the fix */
     char           what[160];
     char           why[256];
-    char           cure[768];
+    char           fix[768];
 } jpp_problem_t;
 
 

@@ -151,7 +151,7 @@ typedef struct {
 uint64_t jpp_cfi_uint(jpp_cfi_bytes_t *b, uint32_t size);
 int64_t jpp_cfi_sint(jpp_cfi_bytes_t *b, uint32_t size);
 
-/* [signal] The next LEB128; bits above 64 damage the reader. */
+/* [signal] The next LEB128; bits above 64 damage the parser. */
 uint64_t jpp_cfi_uleb(jpp_cfi_bytes_t *b);
 int64_t jpp_cfi_sleb(jpp_cfi_bytes_t *b);
 
@@ -161,7 +161,7 @@ const uint8_t *jpp_cfi_skip(jpp_cfi_bytes_t *b, uint64_t n);
 
 /*
  * [signal] The next pointer in ENCODING, absolute or relative to its own
- * place in memory; any other encoding damages the reader.
+ * place in memory; any other encoding damages the parser.
  */
 uintptr_t jpp_cfi_pointer(jpp_cfi_bytes_t *b, uint8_t encoding);
 

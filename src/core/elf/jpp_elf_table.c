@@ -544,7 +544,7 @@ typedef struct {
     const uint8_t    *data;
     uint64_t          vaddr;
     uint32_t          address_size;
-} jpp_eh_reader_t;
+} jpp_eh_parser_t;
 
 
 /* The byte order is ours, see jpp_elf_read.c. */
@@ -673,11 +673,11 @@ jpp_cfi_pointer(jpp_cfi_bytes_t *b, uint8_t encoding)
 }
 
 
-/* ENTRY becomes a reader of the body of the entry at OFFSET. */
+/* ENTRY becomes a parser of the body of the entry at OFFSET. */
 
 static bool
-jpp_eh_entry(const jpp_eh_reader_t *section, size_t offset,
-    jpp_eh_reader_t *entry)
+jpp_eh_entry(const jpp_eh_parser_t *section, size_t offset,
+    jpp_eh_parser_t *entry)
 {
     uint64_t  len;
 
@@ -701,7 +701,7 @@ jpp_eh_entry(const jpp_eh_reader_t *section, size_t offset,
 
 
 static uint64_t
-jpp_eh_pointer(jpp_eh_reader_t *r, uint8_t encoding)
+jpp_eh_pointer(jpp_eh_parser_t *r, uint8_t encoding)
 {
     bool      is_signed;
     uint32_t  size;
@@ -746,7 +746,7 @@ jpp_eh_pointer(jpp_eh_reader_t *r, uint8_t encoding)
 
 
 static void
-jpp_eh_cie_item(jpp_eh_reader_t *r, char letter, uint8_t *encoding)
+jpp_eh_cie_item(jpp_eh_parser_t *r, char letter, uint8_t *encoding)
 {
     uint8_t  skipped;
 
@@ -780,12 +780,12 @@ jpp_eh_cie_item(jpp_eh_reader_t *r, char letter, uint8_t *encoding)
 /* Is the entry at OFFSET a CIE that has the encoding of addresses? */
 
 static bool
-jpp_eh_cie(const jpp_eh_reader_t *section, size_t offset, uint8_t *encoding)
+jpp_eh_cie(const jpp_eh_parser_t *section, size_t offset, uint8_t *encoding)
 {
     uint8_t          version;
     uint32_t         i;
     const char      *letter;
-    jpp_eh_reader_t  r;
+    jpp_eh_parser_t  r;
 
     *encoding = JPP_CFI_ABSPTR;
 
@@ -836,7 +836,7 @@ jpp_eh_cie(const jpp_eh_reader_t *section, size_t offset, uint8_t *encoding)
 
 
 static bool
-jpp_eh_fde(jpp_vec_t *extents, jpp_eh_reader_t *r, uint8_t encoding)
+jpp_eh_fde(jpp_vec_t *extents, jpp_eh_parser_t *r, uint8_t encoding)
 {
     uint64_t       start, end;
     jpp_extent_t  *extent;
@@ -881,9 +881,9 @@ jpp_eh_frame_read(jpp_vec_t *extents, const uint8_t *data, size_t len,
     size_t           offset, at, back, cie;
     uint8_t          encoding;
     uint32_t         n;
-    jpp_eh_reader_t  section, entry;
+    jpp_eh_parser_t  section, entry;
 
-    memset(&section, 0, sizeof(jpp_eh_reader_t));
+    memset(&section, 0, sizeof(jpp_eh_parser_t));
 
     section.data = data;
     section.b.end = data + len;

@@ -58,7 +58,7 @@ jpp_findings_json(jpp_json_t *json, const jpp_finding_t *findings, size_t n)
         jpp_json_bool(json, "critical", findings[i].is_critical);
         jpp_json_str(json, "what", findings[i].what);
         jpp_json_str(json, "because", findings[i].because);
-        jpp_json_str(json, "cure", findings[i].cure);
+        jpp_json_str(json, "fix", findings[i].fix);
 
         jpp_json_close(json, '}');
     }

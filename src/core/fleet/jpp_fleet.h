@@ -26,7 +26,7 @@ typedef struct {
     bool          is_critical;     /* nginx is about to be killed, or was */
     const char   *what;
     char          because[320];    /* the numbers */
-    const char   *cure;
+    const char   *fix;
     bool          stands;          /* it was found before: see below */
 } jpp_finding_t;
 
@@ -160,7 +160,7 @@ typedef struct {
     uint64_t               unclean_exits;  /* workers that ended without */
                                            /*   saying so */
     jpp_vanished_t         vanished;       /* the last of them */
-    uint32_t               standing;       /* findings that do: a bit for */
+    uint32_t               active;         /* findings that are: a bit for */
                                            /*   each number */
     uint64_t               inherited;      /* by a worker of the newest */
     uint64_t               inherited_before;   /*   generation, and of the */

@@ -39,7 +39,7 @@
  */
 
 #define JPP_MESSAGE_QUESTION_FIELDS(X)                                        \
-    X(U32, kind, JPP_MESSAGE_KINDS - 1)                                       \
+    X(U32, type, JPP_MESSAGE_TYPES - 1)                                       \
     X(INT, control.active, 1)                                                 \
     X(INT, control.lg_sample, JPP_JEMALLOC_LG_MAX)                            \
     X(INT, control.sampler, 1)                                                \
@@ -145,11 +145,11 @@ typedef enum {                     /* in memory, and its values */
     JPP_MESSAGE_VARIABLE,          /* const char *: a name */
     JPP_MESSAGE_TEXT,              /* char[max] */
     JPP_MESSAGE_NUMBERS            /* max bytes of nothing but uint64_t */
-} jpp_message_type_t;
+} jpp_message_value_t;
 
 
 typedef struct {
-    jpp_message_type_t   type;
+    jpp_message_value_t  type;
     size_t               offset;
     size_t               width;    /* in a message */
     uint64_t             max;
@@ -315,15 +315,15 @@ jpp_message_question_pack(const jpp_message_question_t *question,
 
     copy = *question;
 
-    if (copy.kind != JPP_MESSAGE_CONTROL) {
+    if (copy.type != JPP_MESSAGE_CONTROL) {
         jpp_control_init(&copy.control);
     }
 
-    if (copy.kind != JPP_MESSAGE_POOLS) {
+    if (copy.type != JPP_MESSAGE_POOLS) {
         memset(&copy.pools, 0, sizeof(jpp_message_pools_t));
     }
 
-    if (copy.kind != JPP_MESSAGE_TIMES) {
+    if (copy.type != JPP_MESSAGE_TIMES) {
         memset(&copy.times, 0, sizeof(jpp_message_times_t));
     }
 

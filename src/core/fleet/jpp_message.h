@@ -39,8 +39,8 @@ typedef enum {
     JPP_MESSAGE_SMAPS,             /* what its page tables say in all */
     JPP_MESSAGE_ARENAS,            /* its allocator, by arena and size */
     JPP_MESSAGE_TIMES,             /* samples of its time, for some seconds */
-    JPP_MESSAGE_KINDS
-} jpp_message_kind_t;
+    JPP_MESSAGE_TYPES
+} jpp_message_type_t;
 
 
 /* Which requests or connections a table of pools shows one by one. */
@@ -60,7 +60,7 @@ typedef struct {
 
 
 typedef struct {
-    jpp_message_kind_t     kind;
+    jpp_message_type_t     type;
     jpp_control_t          control;        /* of JPP_MESSAGE_CONTROL */
     jpp_message_pools_t    pools;          /* of JPP_MESSAGE_POOLS */
     jpp_message_times_t    times;          /* of JPP_MESSAGE_TIMES */
@@ -104,7 +104,7 @@ bool jpp_message_reply_unpack(jpp_message_reply_t *reply, const uint8_t *data,
 
 /*
  * Do A and B ask the same?  As bytes they have no padding, and nothing that
- * their kind does not use.
+ * their type does not use.
  */
 static inline bool
 jpp_message_question_is_same(const jpp_message_question_t *a,

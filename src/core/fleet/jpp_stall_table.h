@@ -4,7 +4,7 @@
  * outlives them.
  *
  * Nobody locks it, so a worker that is killed while it writes leaves no lock.
- * Who writes takes the oldest slot; what a reader finds half written, or
+ * Who writes takes the oldest slot; what a parser finds half written, or
  * written by two, it leaves out.  Zeroed, it is empty.
  *
  * Any process, any thread.

@@ -239,24 +239,24 @@ jpp_samples_stop(void)
 
 
 static inline uint32_t
-jpp_again_place(const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
+jpp_repeat_place(const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
 {
     return (uint32_t) ((frame->pc + frame->rsp * 5 + key->size_class * 1021u)
-                       * 0x9e3779b97f4a7c15u >> (64 - JPP_AGAIN_LG));
+                       * 0x9e3779b97f4a7c15u >> (64 - JPP_REPEAT_LG));
 }
 
 
 /* The site of KEY whose stack begins with FRAME; 0: it has to be walked. */
 
 static uint32_t
-jpp_again_find(const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
+jpp_repeat_find(const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
 {
     uint32_t         i, site;
     uint64_t         reach;
     jpp_site_t      *at;
     const uint32_t  *words;
 
-    site = __atomic_load_n(&jpp_samples.again[jpp_again_place(frame, key)],
+    site = __atomic_load_n(&jpp_samples.again[jpp_repeat_place(frame, key)],
                            __ATOMIC_ACQUIRE);
 
     if (site == 0) {
@@ -290,7 +290,7 @@ jpp_again_find(const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
 /* Two threads that are here at once find the same. */
 
 static uint64_t
-jpp_again_reach(jpp_site_t *site)
+jpp_repeat_reach(jpp_site_t *site)
 {
     uint32_t    i, *words;
     uintptr_t   distance, rsp;
@@ -321,18 +321,18 @@ jpp_again_reach(jpp_site_t *site)
 /* SITE is what a walk from FRAME has led to. */
 
 static void
-jpp_again_learn(const jpp_backtrace_frame_t *frame, uint32_t site)
+jpp_repeat_learn(const jpp_backtrace_frame_t *frame, uint32_t site)
 {
     jpp_site_t  *at;
 
     at = jpp_sites_at(&jpp_samples.sites, site);
 
     if (__atomic_load_n(&at->reach, __ATOMIC_RELAXED) == JPP_SITES_UNKNOWN) {
-        __atomic_store_n(&at->reach, jpp_again_reach(at), __ATOMIC_RELAXED);
+        __atomic_store_n(&at->reach, jpp_repeat_reach(at), __ATOMIC_RELAXED);
     }
 
     if (at->reach != JPP_SITES_VARIES) {
-        __atomic_store_n(&jpp_samples.again[jpp_again_place(frame, &at->key)],
+        __atomic_store_n(&jpp_samples.again[jpp_repeat_place(frame, &at->key)],
                          site, __ATOMIC_RELEASE);
     }
 }
@@ -393,7 +393,7 @@ jpp_samples_walk_from(const jpp_site_key_t *key,
     site = jpp_samples_add(pcs, n, key);
 
     if (site != 0) {
-        jpp_again_learn(from, site);
+        jpp_repeat_learn(from, site);
     }
 
     return site;
@@ -424,7 +424,7 @@ jpp_samples_site(const jpp_site_key_t *key, const void *caller,
     from.rsp = (uintptr_t) (pushed + 2);
     from.rbp = pushed[0];
 
-    site = jpp_again_find(&from, key);
+    site = jpp_repeat_find(&from, key);
 
     return site != 0 ? site : jpp_samples_walk_from(key, &from);
 }
@@ -562,7 +562,7 @@ jpp_samples_give(jpp_sample_at_t *sample, uint32_t owner)
 
 
 /*
- * What was sampled, as a dump that the reader of jemalloc's can read.
+ * What was sampled, as a dump that the parser of jemalloc's can read.
  *
  * A line of counts is for a stack and a class of sizes (jpp_samples_sites.c):
  * what was sampled, as it was sampled.  So a stack comes once for each class,
@@ -652,7 +652,7 @@ jpp_dump_counts(jpp_sink_t *sink, const jpp_site_t *site)
 
 
 /*
- * An owner takes the place of a thread, which has a number and a name: readers
+ * An owner takes the place of a thread, which has a number and a name: parsers
  * that want neither sum them up.
  */
 

@@ -318,13 +318,13 @@ typedef jpp_samples_found_t (*jpp_samples_owners_pt)(jpp_site_hints_t *hints,
 
 
 /* repeat sites: jpp_samples.c */
-#define JPP_AGAIN_LG  10
+#define JPP_REPEAT_LG  10
 
 
 typedef struct {
     jpp_live_t     live;
     jpp_sites_t    sites;
-    uint32_t       again[1 << JPP_AGAIN_LG];   /* sites, by the first frame */
+    uint32_t       again[1 << JPP_REPEAT_LG];   /* sites, by the first frame */
     uint64_t       n_cut;          /* stacks that were not walked to the end */
     uint32_t       generation;     /* counts starts and stops: odd is on */
     uint32_t       lg;

@@ -269,7 +269,7 @@ typedef struct {
 } jpp_cgroup_names_t;
 
 
-/* where its files are, and the one that is read: off the stack of readers */
+/* where its files are, and the one that is read: off the stack of parsers */
 
 typedef struct {
     char         mount[JPP_CGROUP_PATH * 2];

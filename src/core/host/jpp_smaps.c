@@ -95,35 +95,35 @@ jpp_pagemap_read(int fd, uint64_t start, uint8_t *pages, size_t n,
 
 
 static void
-jpp_smaps_init(jpp_smaps_reader_t *reader)
+jpp_smaps_init(jpp_smaps_parser_t *parser)
 {
-    reader->has_next = false;
-    reader->n_bad = 0;
+    parser->has_next = false;
+    parser->n_bad = 0;
 }
 
 
 bool
-jpp_smaps_open(jpp_smaps_reader_t *reader, const char *path)
+jpp_smaps_open(jpp_smaps_parser_t *parser, const char *path)
 {
-    jpp_smaps_init(reader);
+    jpp_smaps_init(parser);
 
-    return jpp_lines_open(&reader->lines, path);
+    return jpp_lines_open(&parser->lines, path);
 }
 
 
 void
-jpp_smaps_text(jpp_smaps_reader_t *reader, const char *text, size_t len)
+jpp_smaps_text(jpp_smaps_parser_t *parser, const char *text, size_t len)
 {
-    jpp_smaps_init(reader);
+    jpp_smaps_init(parser);
 
-    jpp_lines_text(&reader->lines, text, len);
+    jpp_lines_text(&parser->lines, text, len);
 }
 
 
 void
-jpp_smaps_close(jpp_smaps_reader_t *reader)
+jpp_smaps_close(jpp_smaps_parser_t *parser)
 {
-    jpp_lines_close(&reader->lines);
+    jpp_lines_close(&parser->lines);
 }
 
 
@@ -210,27 +210,27 @@ jpp_smaps_head(jpp_smaps_t *mapping, const char *line)
 /* a mapping ends where the next one begins, or the file does */
 
 bool
-jpp_smaps_next(jpp_smaps_reader_t *reader, jpp_smaps_t *mapping)
+jpp_smaps_next(jpp_smaps_parser_t *parser, jpp_smaps_t *mapping)
 {
     bool    had;
     char   *line;
     size_t  row;
 
     for ( ;; ) {
-        had = reader->has_next;
-        reader->has_next = false;
+        had = parser->has_next;
+        parser->has_next = false;
 
         if (had) {
-            *mapping = reader->next;
+            *mapping = parser->next;
         }
 
         row = 0;
 
-        while ((line = jpp_lines_next(&reader->lines)) != NULL) {
+        while ((line = jpp_lines_next(&parser->lines)) != NULL) {
 
             if (jpp_smaps_is_head(line)) {
-                reader->has_next = jpp_smaps_head(&reader->next, line);
-                reader->n_bad += !reader->has_next;
+                parser->has_next = jpp_smaps_head(&parser->next, line);
+                parser->n_bad += !parser->has_next;
                 break;
             }
 
@@ -247,7 +247,7 @@ jpp_smaps_next(jpp_smaps_reader_t *reader, jpp_smaps_t *mapping)
             return true;
         }
 
-        reader->n_bad += had;
+        parser->n_bad += had;
 
         if (line == NULL) {
             return false;

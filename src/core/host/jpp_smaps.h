@@ -85,22 +85,22 @@ typedef struct {
     jpp_smaps_t   next;            /* whose first line was read already */
     bool          has_next;
     uint64_t      n_bad;           /* mappings that could not be read */
-} jpp_smaps_reader_t;
+} jpp_smaps_parser_t;
 
 
-/* Start with the file PATH; false with its errno in READER->lines.error. */
-bool jpp_smaps_open(jpp_smaps_reader_t *reader, const char *path);
+/* Start with the file PATH; false with its errno in PARSER->lines.error. */
+bool jpp_smaps_open(jpp_smaps_parser_t *parser, const char *path);
 
 /* Start with LEN bytes of TEXT, which must stay. */
-void jpp_smaps_text(jpp_smaps_reader_t *reader, const char *text, size_t len);
+void jpp_smaps_text(jpp_smaps_parser_t *parser, const char *text, size_t len);
 
 /*
  * Fill MAPPING with the next one that can be read; false: there is none, or
- * reading failed: READER->lines.error.
+ * reading failed: PARSER->lines.error.
  */
-bool jpp_smaps_next(jpp_smaps_reader_t *reader, jpp_smaps_t *mapping);
+bool jpp_smaps_next(jpp_smaps_parser_t *parser, jpp_smaps_t *mapping);
 
-void jpp_smaps_close(jpp_smaps_reader_t *reader);
+void jpp_smaps_close(jpp_smaps_parser_t *parser);
 
 
 #endif /* _JPP_SMAPS_H_INCLUDED_ */

@@ -3,7 +3,7 @@
  * One value of a profile as folded stacks: "root;...;leaf value" lines, as
  * flame graph tools, speedscope and the Firefox profiler read them.
  *
- * With callers=1, functions that only pass memory on (jpp_passing.h) are left
+ * With callers=1, functions that only pass memory on (jpp_wrappers.h) are left
  * out.  A semicolon in a name becomes a colon.  A sample without a stack is
  * "[no stack]".  Samples whose value is 0 are left out; in a difference a
  * value may be negative.
@@ -11,7 +11,7 @@
 
 
 #include "jpp_intern.h"
-#include "jpp_passing.h"
+#include "jpp_wrappers.h"
 #include "jpp_view.h"
 
 
@@ -49,22 +49,22 @@ jpp_folded_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
     uint32_t              i, type;
     jpp_sample_t          sample;
-    const uint8_t        *stack, *end, *passing;
+    const uint8_t        *stack, *end, *wrappers;
     const jpp_args_t     *args;
     const jpp_profile_t  *profile;
 
     args = view->args;
     profile = view->profile;
     type = profile->default_type;
-    passing = NULL;
+    wrappers = NULL;
 
     /* a flame graph has room for all */
 
     if (args->is_set[JPP_ARG_CALLERS] && args->values[JPP_ARG_CALLERS] == 1) {
 
-        passing = jpp_passing_table(profile);
+        wrappers = jpp_wrappers_table(profile);
 
-        if (passing == NULL) {
+        if (wrappers == NULL) {
             return false;
         }
     }
@@ -78,8 +78,8 @@ jpp_folded_write(const jpp_view_t *view, jpp_sink_t *sink)
         }
 
         end = sample.stack + sample.stack_len;
-        stack = passing != NULL
-                ? jpp_passing_skip(profile, passing, sample.stack, end)
+        stack = wrappers != NULL
+                ? jpp_wrappers_skip(profile, wrappers, sample.stack, end)
                 : sample.stack;
 
         jpp_folded_stack(profile, sink, stack, end);

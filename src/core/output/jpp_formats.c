@@ -37,19 +37,19 @@ const jpp_format_t  jpp_formats[] = {
 
     { .name = "text", .about = "the legacy text form, for jeprof",
       .type = "text/plain",
-      .reader = &jpp_reader_heap,
+      .parser = &jpp_parser_heap,
       .names = JPP_NAMES_NONE, .is_raw = true, .is_legacy = true,
       .write = jpp_text_write },
 
     { .name = "binary", .about = "the legacy form of CPU time, for jeprof",
       .type = "application/octet-stream", .suffix = "prof",
-      .reader = &jpp_reader_cpu,
+      .parser = &jpp_parser_cpu,
       .names = JPP_NAMES_NONE, .is_binary = true, .is_legacy = true,
       .write = jpp_binary_write },
 
     { .name = "jemalloc", .about = "the dump, unchanged",
       .type = "text/plain", .suffix = "heap",
-      .reader = &jpp_reader_heap,
+      .parser = &jpp_parser_heap,
       .names = JPP_NAMES_NONE, .takes_one = true,
       .write = jpp_format_as_it_is },
 
@@ -96,12 +96,12 @@ jpp_format_find(const char *name)
 
 
 const jpp_format_t *
-jpp_format_legacy(const jpp_reader_t *reader)
+jpp_format_legacy(const jpp_parser_t *parser)
 {
     size_t  i;
 
     for (i = 0; i < jpp_formats_n; i++) {
-        if (jpp_formats[i].is_legacy && jpp_formats[i].reader == reader) {
+        if (jpp_formats[i].is_legacy && jpp_formats[i].parser == parser) {
             return &jpp_formats[i];
         }
     }

@@ -3,7 +3,7 @@
 
 #include "jpp_intern.h"
 #include "jpp_owned.h"
-#include "jpp_passing.h"
+#include "jpp_wrappers.h"
 #include "jpp_sort.h"
 #include "jpp_table.h"
 
@@ -181,7 +181,7 @@ jpp_owned_leaf(const jpp_owned_t *owned, const jpp_sample_t *sample)
     }
 
     if (owned->passing != NULL) {
-        p = jpp_passing_skip(profile, owned->passing, p, end);
+        p = jpp_wrappers_skip(profile, owned->passing, p, end);
     }
 
     (void) jpp_stack_next(p, &id);
@@ -306,7 +306,7 @@ jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view)
     owned->sets = jpp_arena_alloc(arena, n_sets * sizeof(uint32_t));
 
     if (view->args->values[JPP_ARG_CALLERS] != 0) {
-        owned->passing = jpp_passing_table(view->profile);
+        owned->passing = jpp_wrappers_table(view->profile);
 
         if (owned->passing == NULL) {
             return false;

@@ -4,7 +4,7 @@
  * types, what it holds most, and where it is, root first; the largest first, by
  * the type that is shown.
  *
- * A place is a stack without what it is held for; jpp_readers.h says which
+ * A place is a stack without what it is held for; jpp_parsers.h says which
  * frames begin that.
  */
 

@@ -12,7 +12,7 @@
 
 #include "jpp_gzip.h"
 #include "jpp_intern.h"
-#include "jpp_passing.h"
+#include "jpp_wrappers.h"
 #include "jpp_view.h"
 #include "profile.pb-c.h"
 
@@ -385,7 +385,7 @@ jpp_pprof_pack(jpp_profile_t *profile, jpp_sink_t *sink)
     pp.profile = profile;
     pp.sink = sink;
     pp.n_shown = jpp_profile_types(profile, pp.shown);
-    pp.failed = !jpp_passing_mark(profile);
+    pp.failed = !jpp_wrappers_mark(profile);
 
     jpp_pprof_types(&pp);
     jpp_pprof_labels(&pp);

@@ -363,7 +363,7 @@ const char  jpp_svg_policy[] =
     "form-action 'none'; frame-ancestors 'self'";
 
 
-/* What a reader of the figures must know: comments on what is left out. */
+/* What a parser of the figures must know: comments on what is left out. */
 
 static void
 jpp_svg_notes(jpp_svg_t *svg)

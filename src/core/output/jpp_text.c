@@ -4,9 +4,9 @@
  * addresses, and the executable mappings as text.  They have no labels and no
  * comments.
  *
- * A heap is text, one line per stack.  The readers scale.  So a profile with
+ * A heap is text, one line per stack.  The parsers scale.  So a profile with
  * raw counts is written with its period; estimates (of a difference, or a sum)
- * are written with a period of 1, which no reader scales.  The form cannot hold
+ * are written with a period of 1, which no parser scales.  The form cannot hold
  * some negative values; these become 0.
  *
  * CPU time has the binary form of gperftools, words of 8 bytes as the machine
@@ -117,7 +117,7 @@ jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink)
         }
     }
 
-    /* readers of the header accept no sign */
+    /* parsers of the header accept no sign */
 
     for (t = 0; t < JPP_HEAP_TYPES; t++) {
         totals[t] = totals[t] > 0 ? totals[t] : 0;
@@ -140,7 +140,7 @@ jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink)
         jpp_sink_str(sink, " @");
         n = jpp_stack_ids(sample.stack, sample.stack_len, ids);
 
-        /* the readers take the 1 off again */
+        /* the parsers take the 1 off again */
 
         for (k = 0; k < n; k++) {
             jpp_sink_str(sink, " 0x");
@@ -164,7 +164,7 @@ jpp_binary_word(jpp_sink_t *sink, uint64_t word)
 }
 
 
-/* Readers take a stack whose first address is 0, or missing, for the end. */
+/* Parsers take a stack whose first address is 0, or missing, for the end. */
 
 static void
 jpp_binary_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
@@ -181,7 +181,7 @@ jpp_binary_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
     jpp_binary_word(sink, (uint64_t) sample->values[JPP_TIMES_SAMPLES]);
     jpp_binary_word(sink, n);
 
-    /* the readers take the 1 off again */
+    /* the parsers take the 1 off again */
 
     for (i = 0; i < n; i++) {
         jpp_binary_word(sink,

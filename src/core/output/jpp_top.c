@@ -10,7 +10,7 @@
  * With owners=1 or by=, a table of whom the samples belong to (jpp_owned.h)
  * comes first.
  *
- * Unless callers=0 is set, functions that only pass memory on (jpp_passing.h)
+ * Unless callers=0 is set, functions that only pass memory on (jpp_wrappers.h)
  * are passed over: the rows are the functions that hold it.
  */
 
@@ -20,7 +20,7 @@
 
 #include "jpp_intern.h"
 #include "jpp_owned.h"
-#include "jpp_passing.h"
+#include "jpp_wrappers.h"
 #include "jpp_sort.h"
 #include "jpp_view.h"
 
@@ -76,7 +76,7 @@ jpp_top_init(jpp_top_t *top, const jpp_view_t *view)
         return true;
     }
 
-    top->passing = jpp_passing_table(profile);
+    top->passing = jpp_wrappers_table(profile);
 
     return top->passing != NULL;
 }
@@ -107,7 +107,7 @@ jpp_top_sample(jpp_top_t *top, uint32_t i)
     leaf = sample.stack;
 
     if (top->passing != NULL) {
-        leaf = jpp_passing_skip(profile, top->passing, leaf, end);
+        leaf = jpp_wrappers_skip(profile, top->passing, leaf, end);
         top->is_passed |= leaf != sample.stack;
     }
 

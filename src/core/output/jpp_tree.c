@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "jpp_intern.h"
-#include "jpp_passing.h"
+#include "jpp_wrappers.h"
 #include "jpp_sums.h"
 #include "jpp_tree.h"
 
@@ -102,7 +102,7 @@ jpp_tree_path(jpp_tree_t *tree, const jpp_sample_t *sample, uint32_t *leaf,
     end = p + sample->stack_len;
 
     if (tree->is_passed_over && p < end) {
-        p = jpp_passing_skip(tree->profile, tree->passing, p, end);
+        p = jpp_wrappers_skip(tree->profile, tree->passing, p, end);
     }
 
     for (n = 0; p < end; n++) {
@@ -149,7 +149,7 @@ jpp_tree_own(jpp_tree_t *tree, const jpp_sample_t *sample,
     owner = 0;
 
     if (p < end) {
-        p = jpp_passing_skip(tree->profile, tree->passing, p, end);
+        p = jpp_wrappers_skip(tree->profile, tree->passing, p, end);
     }
 
     while (p < end && owner == 0) {
@@ -241,7 +241,7 @@ jpp_tree_init(jpp_tree_t *tree, const jpp_view_t *view, bool is_by_leaf)
                                                  * sizeof(jpp_tree_node_t));
     tree->owned = jpp_arena_alloc(profile->arena,
                                   (n_strings + 1) * sizeof(double));
-    tree->passing = jpp_passing_table(profile);
+    tree->passing = jpp_wrappers_table(profile);
 
     if (tree->nodes == NULL || tree->flat == NULL || tree->owned == NULL
         || tree->passing == NULL

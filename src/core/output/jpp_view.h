@@ -21,7 +21,7 @@
 typedef struct {
     jpp_profile_t       *profile;       /* its default type is shown */
     const jpp_args_t    *args;
-    const char *const   *parts;         /* see jpp_readers.h, or NULL */
+    const char *const   *parts;         /* see jpp_parsers.h, or NULL */
     jpp_vec_t *const    *base;          /* if the format keeps the base: */
                                         /*   its columns; NULL: there is none */
     const char          *title;         /* of what is shown, for people */
@@ -69,7 +69,7 @@ bool jpp_pprof_write(const jpp_view_t *view, jpp_sink_t *sink);
 /*
  * Append PROFILE to SINK, which needs a buffer of JPP_SINK_BUFFER bytes, as it
  * is.  Strings are added to the profile, and its functions are marked
- * (jpp_passing_mark()).
+ * (jpp_wrappers_mark()).
  */
 bool jpp_pprof_pack(jpp_profile_t *profile, jpp_sink_t *sink);
 

@@ -33,37 +33,37 @@ jpp_memfd_init(jpp_memfd_t *memfd)
 static jpp_code_t
 jpp_memfd_failed(jpp_err_t *err, int sys_errno, const char *where)
 {
-    const char  *cure;
+    const char  *fix;
 
     switch (sys_errno) {
 
     case EMFILE:
-        cure = ", because the process has no free descriptor (raise "
+        fix = ", because the process has no free descriptor (raise "
                "RLIMIT_NOFILE)";
         break;
 
     case ENFILE:
-        cure = ", because the system has no free descriptor (raise "
+        fix = ", because the system has no free descriptor (raise "
                "fs.file-max)";
         break;
 
     case EOPNOTSUPP:
     case EISDIR:
-        cure = ", because its file system does not support O_TMPFILE (name a "
+        fix = ", because its file system does not support O_TMPFILE (name a "
                "directory on another one)";
         break;
 
     case EACCES:
     case EROFS:
-        cure = ", because this process may not write there";
+        fix = ", because this process may not write there";
         break;
 
     default:
-        cure = "";
+        fix = "";
     }
 
     return jpp_err_sys(err, sys_errno, "cannot put the dump into %.200s%s",
-                       where, cure);
+                       where, fix);
 }
 
 

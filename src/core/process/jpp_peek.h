@@ -10,7 +10,7 @@
  * stack is proven by one call and without a descriptor (jpp_stack.c), but that
  * reads nothing.
  *
- * One reader at a time.  Everything marked [signal] is safe in a handler: no
+ * One parser at a time.  Everything marked [signal] is safe in a handler: no
  * lock, no memory, errno untouched.
  */
 

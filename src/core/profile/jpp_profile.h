@@ -143,7 +143,7 @@ typedef struct {
     int64_t                   duration_nanos;
     bool                      is_difference;
     bool                      has_periods;   /* captures of other rates too */
-    void                     *facts;         /* the reader's, for comments */
+    void                     *facts;         /* the parser's, for comments */
     uint64_t                  n_seen[JPP_MAX_COUNTS];   /* samples that the */
                                              /*   values are estimated from */
 

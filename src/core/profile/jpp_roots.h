@@ -1,6 +1,6 @@
 
 /*
- * Whom samples belong to, by the labels that readers give them: server,
+ * Whom samples belong to, by the labels that parsers give them: server,
  * location and upstream, as text for tables, and as the root frames of by=.
  *
  * One thread at a time; memory from the profile's arena.

@@ -4,7 +4,7 @@
  * that could not be walked any further.
  *
  * Such a frame is an address of page 0, which no process maps, so that dumps
- * keep their grammar and every reader still reads them.  Ours shows its name.
+ * keep their grammar and every parser still reads them.  Ours shows its name.
  * The numbers are part of the dumps: they never change.
  *
  * Pure functions; any thread, and [signal].

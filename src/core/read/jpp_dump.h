@@ -22,7 +22,7 @@ typedef struct {
     const char           *end;          /*   and its end */
     uint64_t              period;
     jpp_vec_t            *maps;         /* jpp_map_t */
-    void                 *opened;       /* the reader's: what it made of it */
+    void                 *opened;       /* the parser's: what it made of it */
     uint32_t              program;      /* the mapping whose functions say */
                                         /*   where the allocator lies, or 0 */
 } jpp_dump_t;

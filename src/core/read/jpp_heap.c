@@ -13,7 +13,7 @@
  * The stacks of jemalloc's heap dumps (heap_v2, 5.2.1 to 5.3.1) into a profile.
  *
  * Counts are scaled to what they stand for, per stack and per pair (see
- * jpp_heap.h), unless the reader of the profile does that.  The allocator's
+ * jpp_heap.h), unless the parser of the profile does that.  The allocator's
  * own frames, at the leaf of every stack, are left out; a stack of nothing
  * else keeps its outermost frame.  Every stack must have its totals.
  *

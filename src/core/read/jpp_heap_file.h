@@ -117,7 +117,7 @@ jpp_code_t jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile,
 
 /*
  * Are the LEN bytes at DATA a dump with all its parts?  This checks its ends
- * only: the writer may call it at once, and a reader finds out the rest.
+ * only: the writer may call it at once, and a parser finds out the rest.
  */
 bool jpp_heap_is_whole(const char *data, size_t len);
 

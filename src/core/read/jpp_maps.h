@@ -2,7 +2,7 @@
 /*
  * The maps section of a dump: /proc/<pid>/maps as it was when the dump was
  * taken.  Its executable mappings become mappings of the profile, the main
- * program's first.  A table by address tells the reader of the stacks which
+ * program's first.  A table by address tells the parser of the stacks which
  * mapping an address belongs to.
  *
  * Captures that loaded one object at different places share its mapping:

@@ -8,7 +8,7 @@
  * difference, so that the sum is all that the worker's event loop holds, where
  * the allocator counts that.
  *
- * jpp_pools_read() reads a table into it (jpp_readers.h).
+ * jpp_pools_read() reads a table into it (jpp_parsers.h).
  */
 
 

@@ -1,6 +1,6 @@
 
 /*
- * The grammar of the bytes, and the fields that the writer and the reader go
+ * The grammar of the bytes, and the fields that the writer and the parser go
  * through:
  *
  *     file  := magic:8 length:8 names:4 owners:4 rows:4 units:4

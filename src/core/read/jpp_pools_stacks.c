@@ -18,7 +18,7 @@
 #include "jpp_index.h"
 #include "jpp_intern.h"
 #include "jpp_pools_table.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_utf8.h"
 
 

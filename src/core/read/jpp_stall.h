@@ -4,7 +4,7 @@
  *
  * It holds all that a report needs, the mappings of its addresses too, so that
  * it can be reported when its process has ended.  Plain bytes without pointers:
- * it lies in shared memory, and is a capture as it is (jpp_reader_stalls).
+ * it lies in shared memory, and is a capture as it is (jpp_parser_stalls).
  */
 
 

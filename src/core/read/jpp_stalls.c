@@ -14,7 +14,7 @@
 
 #include "jpp_cut.h"
 #include "jpp_intern.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 
 
 /* the longest index of a worker */
@@ -89,7 +89,7 @@ jpp_stalls_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
 }
 
 
-/* readers make series of string labels: what is one is in the configuration */
+/* parsers make series of string labels: what is one is in the configuration */
 
 static bool
 jpp_stalls_labels(jpp_profile_t *profile, const jpp_stall_t *stall,

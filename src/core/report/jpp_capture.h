@@ -8,7 +8,7 @@
 #define _JPP_CAPTURE_H_INCLUDED_
 
 
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 #include "jpp_sink.h"
 #include "jpp_symbolize.h"
 
@@ -61,11 +61,11 @@ typedef const char *const *(*jpp_report_comments_pt)(void *data,
 
 
 typedef struct {
-    const jpp_reader_t   *reader;       /* of all captures */
+    const jpp_parser_t   *parser;       /* of all captures */
     jpp_args_t            args;
     const char           *prefers;      /* the type that is shown where the */
                                         /*   profile has it and none is asked */
-                                        /*   for; NULL: the reader's default */
+                                        /*   for; NULL: the parser's default */
     const char           *title;        /* of a page or picture */
     int                   level;        /* of gzip, 1 to 9 */
     int64_t               time_nanos;   /* when it was taken */

@@ -35,7 +35,7 @@ jpp_lookup_open(jpp_lookup_t *lookup, jpp_arena_t *arena, const char *maps,
 {
     memset(lookup, 0, sizeof(jpp_lookup_t));
 
-    /* the reader of maps counts on the newline */
+    /* the parser of maps counts on the newline */
 
     if (maps_len == 0 || maps[maps_len - 1] != '\n') {
         return jpp_err_set(err, JPP_ERR_CUT, "the list of this process's "

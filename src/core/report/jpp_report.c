@@ -8,13 +8,13 @@
 
 
 /*
- * Add the samples of DUMP, which READER opened, to PROFILE.  Finds out where
+ * Add the samples of DUMP, which PARSER opened, to PROFILE.  Finds out where
  * the allocator lies, and sets that in OPTIONS.
  */
 
 static jpp_code_t
 jpp_report_dump(jpp_profile_t *profile, jpp_symbols_t *symbols,
-    const jpp_reader_t *reader, const jpp_dump_t *dump,
+    const jpp_parser_t *parser, const jpp_dump_t *dump,
     jpp_read_options_t *options, jpp_err_t *err)
 {
     jpp_vec_t   *ranges;
@@ -36,7 +36,7 @@ jpp_report_dump(jpp_profile_t *profile, jpp_symbols_t *symbols,
     options->allocator = jpp_vec_items(ranges, jpp_range_t);
     options->n_allocator = jpp_vec_count(ranges, jpp_range_t);
 
-    return reader->read(profile, dump, options, err);
+    return parser->read(profile, dump, options, err);
 }
 
 
@@ -151,7 +151,7 @@ jpp_report_open(jpp_reporter_t *report, jpp_report_input_t *input,
         len = input->unpacked->len;
     }
 
-    return report->options->reader->open(&input->dump, &report->profile, data,
+    return report->options->parser->open(&input->dump, &report->profile, data,
                                          len, tail, err);
 }
 
@@ -203,7 +203,7 @@ jpp_report_baseline(jpp_reporter_t *report, size_t i, const jpp_dump_t *dump,
         options->columns = report->split.baseline;
 
         rc = jpp_report_dump(&report->profile, report->symbols,
-                             report->options->reader, &input.dump, options,
+                             report->options->parser, &input.dump, options,
                              &why);
     }
 
@@ -246,7 +246,7 @@ jpp_report_samples(jpp_reporter_t *report, size_t i,
 
     if (rc == JPP_OK) {
         rc = jpp_report_dump(&report->profile, report->symbols,
-                             report->options->reader, &input.dump, options,
+                             report->options->parser, &input.dump, options,
                              err);
     }
 
@@ -317,7 +317,7 @@ jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
 
     jpp_report_choose(report, n_read);
 
-    if (!jpp_reader_init(report->options->reader, &report->profile,
+    if (!jpp_parser_init(report->options->parser, &report->profile,
                          report->arena)
         || (report->format->is_counted && !jpp_profile_count(&report->profile))
         || (report->is_split
@@ -491,7 +491,7 @@ jpp_report_options_init(jpp_report_options_t *options)
     memset(options, 0, sizeof(jpp_report_options_t));
 
     jpp_report_args_init(&options->args);
-    options->reader = &jpp_reader_heap;
+    options->parser = &jpp_parser_heap;
     options->title = "";
     options->level = JPP_REPORT_LEVEL;
 }
@@ -500,7 +500,7 @@ jpp_report_options_init(jpp_report_options_t *options)
 void
 jpp_report_args_init(jpp_args_t *args)
 {
-    jpp_args_init(args, &jpp_format_words, jpp_reader_heap.types);
+    jpp_args_init(args, &jpp_format_words, jpp_parser_heap.types);
 }
 
 
@@ -553,10 +553,10 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
                            JPP_MAX_CAPTURES);
     }
 
-    if (format->reader != NULL && format->reader != options->reader) {
+    if (format->parser != NULL && format->parser != options->parser) {
         return jpp_err_set(err, JPP_ERR_ARG, "format=%s has %s profiles only: "
                            "choose another format", format->name,
-                           format->reader->name);
+                           format->parser->name);
     }
 
     if (format->takes_one) {
@@ -569,10 +569,10 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
 
     if (options->args.is_set[JPP_ARG_BY]) {
 
-        if (options->reader->parts != NULL) {
+        if (options->parser->parts != NULL) {
             return jpp_err_set(err, JPP_ERR_ARG, "the stacks of %s begin with "
                                "servers and locations already: leave by out",
-                               options->reader->name);
+                               options->parser->name);
         }
 
         if (!jpp_roots_allow((jpp_by_t) options->args.values[JPP_ARG_BY])) {
@@ -582,12 +582,12 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
         }
     }
 
-    if (!options->reader->has_origins
+    if (!options->parser->has_origins
         && options->args.values[JPP_ARG_ORIGIN] != JPP_ORIGIN_ALL)
     {
         return jpp_err_set(err, JPP_ERR_ARG, "origin is about memory: a "
                            "profile of %s has none: leave it out",
-                           options->reader->name);
+                           options->parser->name);
     }
 
     /* debug is for programs that want the text */
@@ -645,7 +645,7 @@ jpp_report_type(jpp_reporter_t *report, jpp_err_t *err)
     }
 
     return jpp_err_set(err, JPP_ERR_ARG, "%s is not in this profile: %s",
-                       profile->types[type].type, options->reader->absent);
+                       profile->types[type].type, options->parser->absent);
 }
 
 
@@ -717,7 +717,7 @@ jpp_report_describe(jpp_reporter_t *report)
                                   ? options->duration_nanos : 1;
     }
 
-    options->reader->describe(profile);
+    options->parser->describe(profile);
 
     origin = jpp_report_origins[options->args.values[JPP_ARG_ORIGIN]];
 
@@ -815,7 +815,7 @@ jpp_report_profile(jpp_arena_t *arena, jpp_symbols_t *symbols,
 
     view->profile = &report->profile;
     view->args = &options->args;
-    view->parts = options->reader->parts;
+    view->parts = options->parser->parts;
     view->base = report->has_base ? report->base : NULL;
     view->title = options->title;
     view->is_raw = report->is_raw;

@@ -176,7 +176,7 @@ jpp_object_store(const jpp_elf_t *elf, const jpp_build_id_t *key,
 
 
 /*
- * Reading FILE into ARENA failed with ERR: add the cure to it, and remember
+ * Reading FILE into ARENA failed with ERR: add the fix to it, and remember
  * it.
  */
 

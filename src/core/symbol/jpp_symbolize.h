@@ -276,7 +276,7 @@ jpp_code_t jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile,
 
 /*
  * Set the build ids of PROFILE's mappings and nothing else: for profiles that
- * their readers symbolize.
+ * their parsers symbolize.
  */
 jpp_code_t jpp_symbolize_build_ids(jpp_symbols_t *symbols,
     jpp_profile_t *profile, jpp_err_t *err);

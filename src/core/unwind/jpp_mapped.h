@@ -7,7 +7,7 @@
  * fills the table by dl_iterate_phdr()).  An object that is in the table stays
  * in it, so the caller adds only what is never unmapped: it pins objects first.
  *
- * One writer at a time adds, outside signals; readers in any thread and any
+ * One writer at a time adds, outside signals; parsers in any thread and any
  * signal handler see an entry only when it is complete.  No lock, no memory
  * but the table itself.
  */

@@ -47,7 +47,7 @@
  * Only frames that were left by a call are kept: there are few return
  * addresses, and an interrupted instruction does not come back soon.
  *
- * [signal] No lock, no memory but the table; readers and writers in any
+ * [signal] No lock, no memory but the table; parsers and writers in any
  * number.  Of two that store at once one may be lost.
  */
 

@@ -5,7 +5,7 @@
 #endif
 
 #include "ngx_http_jpp_answerer.h"
-#include "ngx_http_jpp_kind.h"
+#include "ngx_http_jpp_type.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_socket.h"
 #include "ngx_http_jpp_thread.h"
@@ -55,7 +55,7 @@ struct ngx_http_jpp_work_s {
                                                /*   thread, or of slices */
     ngx_queue_t                  queue;        /* of all works */
     ngx_queue_t                  queries;
-    const ngx_http_jpp_kind_t   *kind;
+    const ngx_http_jpp_type_t   *type;
     ngx_http_jpp_reply_t         reply;
 
     ngx_event_t                  timer;        /* of a wait before it */
@@ -79,12 +79,12 @@ static void ngx_http_jpp_answerer_leave(ngx_http_jpp_query_t *query);
 static void ngx_http_jpp_answerer_gone(void);
 static void ngx_http_jpp_answerer_error(const ngx_http_jpp_reply_t *reply);
 static void ngx_http_jpp_work(ngx_http_jpp_query_t *query,
-    const ngx_http_jpp_kind_t *kind, ngx_http_jpp_reply_t *reply);
+    const ngx_http_jpp_type_t *type, ngx_http_jpp_reply_t *reply);
 static ngx_http_jpp_work_t *ngx_http_jpp_work_next(
     const jpp_message_question_t *question);
 static ngx_uint_t ngx_http_jpp_work_has_begun(const ngx_http_jpp_work_t *work);
 static ngx_http_jpp_work_t *ngx_http_jpp_work_create(
-    const ngx_http_jpp_kind_t *kind, const ngx_http_jpp_reply_t *reply);
+    const ngx_http_jpp_type_t *type, const ngx_http_jpp_reply_t *reply);
 static void ngx_http_jpp_work_tick(ngx_event_t *ev);
 static void ngx_http_jpp_work_waited(ngx_http_jpp_work_t *work,
     const char *why_early);
@@ -333,9 +333,9 @@ ngx_http_jpp_answerer_answer(ngx_http_jpp_query_t *query,
     const jpp_message_question_t *question)
 {
     ngx_http_jpp_reply_t        reply;
-    const ngx_http_jpp_kind_t  *kind;
+    const ngx_http_jpp_type_t  *type;
 
-    kind = &ngx_http_jpp_kinds[question->kind];
+    type = &ngx_http_jpp_types[question->type];
 
     ngx_memzero(&reply, sizeof(ngx_http_jpp_reply_t));
 
@@ -346,17 +346,17 @@ ngx_http_jpp_answerer_answer(ngx_http_jpp_query_t *query,
 
     ngx_http_jpp_describe(&reply.reply.worker);
 
-    if (kind->check == NULL
-        || kind->check(&reply.reply.worker, &reply.reply.err) == JPP_OK)
+    if (type->check == NULL
+        || type->check(&reply.reply.worker, &reply.reply.err) == JPP_OK)
     {
-        if (kind->begin != NULL) {
-            kind->begin(&reply);
+        if (type->begin != NULL) {
+            type->begin(&reply);
         }
 
         if (reply.reply.err.code == JPP_OK
-            && (kind->work != NULL || kind->slice != NULL))
+            && (type->work != NULL || type->slice != NULL))
         {
-            ngx_http_jpp_work(query, kind, &reply);
+            ngx_http_jpp_work(query, type, &reply);
             return;
         }
     }
@@ -378,7 +378,7 @@ ngx_http_jpp_answerer_send(ngx_http_jpp_query_t *query,
 
     files[0] = message.err.code == JPP_OK ? reply->file.fd : -1;
     files[1] = files[0] != -1
-               && ngx_http_jpp_kinds[reply->question.kind].is_sampled
+               && ngx_http_jpp_types[reply->question.type].is_sampled
                && !message.worker.sampler.is_on
                ? ngx_http_jpp_self.baseline.fd : -1;
 
@@ -465,7 +465,7 @@ ngx_http_jpp_answerer_error(const ngx_http_jpp_reply_t *reply)
 
 
 static void
-ngx_http_jpp_work(ngx_http_jpp_query_t *query, const ngx_http_jpp_kind_t *kind,
+ngx_http_jpp_work(ngx_http_jpp_query_t *query, const ngx_http_jpp_type_t *type,
     ngx_http_jpp_reply_t *reply)
 {
     ngx_uint_t            is_new;
@@ -475,13 +475,13 @@ ngx_http_jpp_work(ngx_http_jpp_query_t *query, const ngx_http_jpp_kind_t *kind,
     is_new = work == NULL;
 
     if (is_new) {
-        work = ngx_http_jpp_work_create(kind, reply);
+        work = ngx_http_jpp_work_create(type, reply);
     }
 
     if (work == NULL) {
 
-        if (kind->release != NULL) {
-            kind->release(reply);
+        if (type->release != NULL) {
+            type->release(reply);
         }
 
         ngx_http_jpp_answerer_leave(query);
@@ -495,7 +495,7 @@ ngx_http_jpp_work(ngx_http_jpp_query_t *query, const ngx_http_jpp_kind_t *kind,
         return;
     }
 
-    if (kind->wait == NULL) {
+    if (type->wait == NULL) {
         ngx_http_jpp_work_start(work);
         return;
     }
@@ -507,7 +507,7 @@ ngx_http_jpp_work(ngx_http_jpp_query_t *query, const ngx_http_jpp_kind_t *kind,
     work->timer.data = &ngx_http_jpp_no_connection;
     work->timer.log = ngx_cycle->log;
 
-    work->deadline = ngx_current_msec + kind->wait(&reply->question);
+    work->deadline = ngx_current_msec + type->wait(&reply->question);
     work->is_waiting = 1;
 
     ngx_add_timer(&work->timer, NGX_HTTP_JPP_TICK);
@@ -532,8 +532,8 @@ ngx_http_jpp_work_next(const jpp_message_question_t *question)
     {
         work = ngx_queue_data(q, ngx_http_jpp_work_t, queue);
 
-        if (!work->kind->is_change
-            && work->kind->wait == NULL
+        if (!work->type->is_change
+            && work->type->wait == NULL
             && !ngx_http_jpp_work_has_begun(work)
             && jpp_message_question_is_same(&work->reply.question, question))
         {
@@ -556,7 +556,7 @@ ngx_http_jpp_work_has_begun(const ngx_http_jpp_work_t *work)
 
 
 static ngx_http_jpp_work_t *
-ngx_http_jpp_work_create(const ngx_http_jpp_kind_t *kind,
+ngx_http_jpp_work_create(const ngx_http_jpp_type_t *type,
     const ngx_http_jpp_reply_t *reply)
 {
     ngx_http_jpp_work_t  *work;
@@ -566,10 +566,10 @@ ngx_http_jpp_work_create(const ngx_http_jpp_kind_t *kind,
         return NULL;
     }
 
-    work->kind = kind;
+    work->type = type;
     work->reply = *reply;
 
-    work->task.is_brief = kind->is_brief;
+    work->task.is_brief = type->is_brief;
     work->task.work = ngx_http_jpp_work_run;
     work->task.done = ngx_http_jpp_work_done;
 
@@ -635,7 +635,7 @@ ngx_http_jpp_work_waited(ngx_http_jpp_work_t *work, const char *why_early)
 static void
 ngx_http_jpp_work_start(ngx_http_jpp_work_t *work)
 {
-    if (work->kind->slice != NULL) {
+    if (work->type->slice != NULL) {
         ngx_queue_insert_tail(&ngx_http_jpp_sliced, &work->task.queue);
         ngx_http_jpp_work_schedule();
 
@@ -658,7 +658,7 @@ ngx_http_jpp_work_schedule(void)
 }
 
 
-/* Where the kind has both, the thread does the rest. */
+/* Where the type has both, the thread does the rest. */
 
 static void
 ngx_http_jpp_work_slice(ngx_event_t *ev)
@@ -679,11 +679,11 @@ ngx_http_jpp_work_slice(ngx_event_t *ev)
     ngx_http_jpp_begun = work;
 
     if (!ngx_http_jpp_work_begin(work)
-        || work->kind->slice(&work->reply) != NGX_AGAIN)
+        || work->type->slice(&work->reply) != NGX_AGAIN)
     {
         ngx_http_jpp_work_unslice(work);
 
-        if (work->kind->work != NULL && work->reply.reply.err.code == JPP_OK) {
+        if (work->type->work != NULL && work->reply.reply.err.code == JPP_OK) {
             ngx_http_jpp_work_post(work);
 
         } else {
@@ -725,7 +725,7 @@ ngx_http_jpp_work_post(ngx_http_jpp_work_t *work)
         return;
     }
 
-    if (work->kind->is_brief) {
+    if (work->type->is_brief) {
         ngx_http_jpp_work_run(&work->task);
     }
 
@@ -743,7 +743,7 @@ ngx_http_jpp_work_run(ngx_http_jpp_task_t *task)
     ngx_memzero(&work->reply.reply.err, sizeof(jpp_err_t));
 
     if (ngx_http_jpp_work_begin(work)) {
-        work->kind->work(&work->reply);
+        work->type->work(&work->reply);
     }
 }
 
@@ -757,7 +757,7 @@ ngx_http_jpp_work_begin(ngx_http_jpp_work_t *work)
     struct timespec       now;
     jpp_message_reply_t  *reply;
 
-    if (work->is_worked || work->kind->file == NULL) {
+    if (work->is_worked || work->type->file == NULL) {
         work->is_worked = 1;
         return 1;
     }
@@ -806,7 +806,7 @@ ngx_http_jpp_work_done(ngx_http_jpp_task_t *task)
 
     ngx_http_jpp_describe(&reply->worker);
 
-    if (work->is_worked && work->kind->is_sampled) {
+    if (work->is_worked && work->type->is_sampled) {
 
         /* of the dump: the source may be another by now */
 
@@ -817,8 +817,8 @@ ngx_http_jpp_work_done(ngx_http_jpp_task_t *task)
     reply->worker.stats = was.stats;
     reply->worker.activity = was.activity;
 
-    if (work->is_worked && work->kind->end != NULL) {
-        work->kind->end(&work->reply);
+    if (work->is_worked && work->type->end != NULL) {
+        work->type->end(&work->reply);
     }
 
     /* status shows it even if every asker has left */
@@ -866,8 +866,8 @@ ngx_http_jpp_work_destroy(ngx_http_jpp_work_t *work)
         ngx_del_timer(&work->timer);
     }
 
-    if (work->kind->release != NULL) {
-        work->kind->release(&work->reply);
+    if (work->type->release != NULL) {
+        work->type->release(&work->reply);
     }
 
     jpp_memfd_close(&work->reply.file);

@@ -8,7 +8,7 @@
  * others wait in the socket's queue, where each holds only its connection.
  *
  * The work that an answer takes is done one at a time: in the background
- * thread, or in slices on the event loop; for some kinds after a wait.  Whoever
+ * thread, or in slices on the event loop; for some types after a wait.  Whoever
  * asks the same before the work has begun gets the same answer, so many askers
  * cost a worker little more than one.  All functions are for the event loop.
  */

@@ -19,7 +19,7 @@
 
 
 #include "ngx_http_jpp.h"
-#include "ngx_http_jpp_kind.h"
+#include "ngx_http_jpp_type.h"
 #include "ngx_http_jpp_registry.h"
 
 #include "jpp_args.h"
@@ -84,11 +84,11 @@ typedef struct {
 
 struct ngx_http_jpp_collection_s {
     ngx_queue_t                  queue;        /* of all collections */
-    ngx_queue_t                  readers;      /* that wait */
+    ngx_queue_t                  subscribers;  /* that wait */
     ngx_uint_t                   refs;
 
     ngx_http_jpp_inquiry_t       inquiry;
-    const ngx_http_jpp_kind_t   *kind;
+    const ngx_http_jpp_type_t   *type;
     ngx_uint_t                   n_changes;    /* before it began */
 
     ngx_event_t                  timer;
@@ -114,16 +114,16 @@ typedef struct {
 
     void                       (*ready)(void *data);
     void                        *data;
-} ngx_http_jpp_reader_t;
+} ngx_http_jpp_subscriber_t;
 
 
 /*
- * Have READER, whose ready function is set, read the answer to INQUIRY.
+ * Have SUBSCRIBER, whose ready function is set, read the answer to INQUIRY.
  * NGX_OK: ready will be called, after this has returned.  NGX_DECLINED: no such
  * worker.  NGX_AGAIN: it is being started.  NGX_BUSY: the budget is used up.
  * NGX_ERROR: no memory.
  */
-ngx_int_t ngx_http_jpp_collect(ngx_http_jpp_reader_t *reader,
+ngx_int_t ngx_http_jpp_collect(ngx_http_jpp_subscriber_t *subscriber,
     const ngx_http_jpp_inquiry_t *inquiry);
 
 /*
@@ -133,13 +133,13 @@ ngx_int_t ngx_http_jpp_collect(ngx_http_jpp_reader_t *reader,
 ngx_uint_t ngx_http_jpp_collect_gaps(const ngx_http_jpp_collection_t *co);
 
 /*
- * This worker exits: what READER waits for ends now, with what there is by
+ * This worker exits: what SUBSCRIBER waits for ends now, with what there is by
  * then.  Allowed at any time.
  */
-void ngx_http_jpp_collect_hurry(ngx_http_jpp_reader_t *reader);
+void ngx_http_jpp_collect_hurry(ngx_http_jpp_subscriber_t *subscriber);
 
-/* READER no longer needs its collection.  Allowed at any time. */
-void ngx_http_jpp_collect_leave(ngx_http_jpp_reader_t *reader);
+/* SUBSCRIBER no longer needs its collection.  Allowed at any time. */
+void ngx_http_jpp_collect_leave(ngx_http_jpp_subscriber_t *subscriber);
 
 /*
  * From an event of its own, since this ends requests: complete the collections

@@ -8,8 +8,8 @@
  * the missing parts say why.
  *
  * A collection lives in pages of its own, is reference counted, and holds a
- * reference to itself until it is complete.  It ends early when its last reader
- * leaves; but a change is made in all workers even if nobody waits for it.
+ * reference to itself until it is complete.  It ends early when its last
+ * subscriber leaves; but a change is made in all workers even if nobody waits.
  */
 
 
@@ -65,7 +65,7 @@ static ngx_event_t  ngx_http_jpp_completion = {
 
 
 ngx_int_t
-ngx_http_jpp_collect(ngx_http_jpp_reader_t *reader,
+ngx_http_jpp_collect(ngx_http_jpp_subscriber_t *subscriber,
     const ngx_http_jpp_inquiry_t *inquiry)
 {
     ngx_int_t                   rc;
@@ -79,7 +79,7 @@ ngx_http_jpp_collect(ngx_http_jpp_reader_t *reader,
         return NGX_DECLINED;
     }
 
-    if (ngx_http_jpp_kinds[inquiry->question.kind].file != NULL
+    if (ngx_http_jpp_types[inquiry->question.type].file != NULL
         && ngx_http_jpp_budget_hold(0, inquiry->max_size, inquiry->is_second)
            != NGX_OK)
     {
@@ -105,10 +105,10 @@ ngx_http_jpp_collect(ngx_http_jpp_reader_t *reader,
 
     co->refs++;
 
-    reader->collection = co;
-    reader->is_waiting = 1;
+    subscriber->collection = co;
+    subscriber->is_waiting = 1;
 
-    ngx_queue_insert_tail(&co->readers, &reader->queue);
+    ngx_queue_insert_tail(&co->subscribers, &subscriber->queue);
 
     return NGX_OK;
 }
@@ -132,7 +132,7 @@ ngx_http_jpp_collect_shared(const ngx_http_jpp_inquiry_t *inquiry)
         co = ngx_queue_data(q, ngx_http_jpp_collection_t, queue);
 
         if (!co->is_complete
-            && !co->kind->is_change
+            && !co->type->is_change
             && co->n_changes == n_changes
             && ngx_current_msec - co->started
                < (inquiry->wait + inquiry->delay != 0
@@ -168,7 +168,7 @@ ngx_http_jpp_collect_gaps(const ngx_http_jpp_collection_t *co)
     ngx_uint_t                  i, n;
     const ngx_http_jpp_part_t  *part;
 
-    for (i = 0, n = 0; co->kind->is_sampled && i < co->n; i++) {
+    for (i = 0, n = 0; co->type->is_sampled && i < co->n; i++) {
         part = &co->parts[i];
 
         n += part->state == NGX_HTTP_JPP_PART_ANSWERED
@@ -180,35 +180,35 @@ ngx_http_jpp_collect_gaps(const ngx_http_jpp_collection_t *co)
 
 
 void
-ngx_http_jpp_collect_leave(ngx_http_jpp_reader_t *reader)
+ngx_http_jpp_collect_leave(ngx_http_jpp_subscriber_t *subscriber)
 {
     ngx_http_jpp_collection_t  *co;
 
-    co = reader->collection;
+    co = subscriber->collection;
 
     if (co == NULL) {
         return;
     }
 
-    if (reader->is_waiting) {
-        ngx_queue_remove(&reader->queue);
-        reader->is_waiting = 0;
+    if (subscriber->is_waiting) {
+        ngx_queue_remove(&subscriber->queue);
+        subscriber->is_waiting = 0;
     }
 
-    reader->collection = NULL;
+    subscriber->collection = NULL;
 
     ngx_http_jpp_collect_release(co);
 }
 
 
 void
-ngx_http_jpp_collect_hurry(ngx_http_jpp_reader_t *reader)
+ngx_http_jpp_collect_hurry(ngx_http_jpp_subscriber_t *subscriber)
 {
     ngx_msec_t                  passed;
     ngx_uint_t                  i;
     ngx_http_jpp_collection_t  *co;
 
-    co = reader->collection;
+    co = subscriber->collection;
 
     if (co == NULL || co->is_complete) {
         return;
@@ -245,7 +245,7 @@ ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
 
     co->refs = 1;
     co->inquiry = *inquiry;
-    co->kind = &ngx_http_jpp_kinds[inquiry->question.kind];
+    co->type = &ngx_http_jpp_types[inquiry->question.type];
     co->n_changes = ngx_http_jpp_registry_changes(ngx_http_jpp_self.zone);
     co->started = ngx_current_msec;
     co->n = n;
@@ -254,7 +254,7 @@ ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
 
     ngx_memcpy(co->rows, rows, n * sizeof(ngx_http_jpp_row_t));
 
-    ngx_queue_init(&co->readers);
+    ngx_queue_init(&co->subscribers);
     ngx_queue_insert_tail(&ngx_http_jpp_collections, &co->queue);
 
     co->timer.handler = ngx_http_jpp_collect_tick;
@@ -361,13 +361,13 @@ ngx_http_jpp_collect_part(ngx_http_jpp_collection_t *co)
 }
 
 
-/* A reader may end collections and start others. */
+/* A subscriber may end collections and start others. */
 
 void
 ngx_http_jpp_collect_proceed(ngx_event_t *ev)
 {
     ngx_queue_t                *q;
-    ngx_http_jpp_reader_t      *reader;
+    ngx_http_jpp_subscriber_t  *subscriber;
     ngx_http_jpp_collection_t  *co;
 
     while ((co = ngx_http_jpp_collect_next(1)) != NULL) {
@@ -377,21 +377,21 @@ ngx_http_jpp_collect_proceed(ngx_event_t *ev)
             ngx_del_timer(&co->timer);
         }
 
-        /* before the readers: none may get an answer from before the change */
+        /* first: no subscriber may get an answer from before the change */
 
-        if (co->kind->is_change && ngx_http_jpp_self.zone != NULL) {
+        if (co->type->is_change && ngx_http_jpp_self.zone != NULL) {
             ngx_http_jpp_registry_changed(ngx_http_jpp_self.zone);
         }
 
-        while (!ngx_queue_empty(&co->readers)) {
+        while (!ngx_queue_empty(&co->subscribers)) {
 
-            q = ngx_queue_head(&co->readers);
+            q = ngx_queue_head(&co->subscribers);
             ngx_queue_remove(q);
 
-            reader = ngx_queue_data(q, ngx_http_jpp_reader_t, queue);
-            reader->is_waiting = 0;
+            subscriber = ngx_queue_data(q, ngx_http_jpp_subscriber_t, queue);
+            subscriber->is_waiting = 0;
 
-            reader->ready(reader->data);
+            subscriber->ready(subscriber->data);
         }
 
         ngx_http_jpp_collect_release(co);
@@ -493,7 +493,7 @@ ngx_http_jpp_collect_release(ngx_http_jpp_collection_t *co)
 
     /* its own reference keeps only a change that was begun */
 
-    if (co->refs == 1 && !co->is_complete && !co->kind->is_change) {
+    if (co->refs == 1 && !co->is_complete && !co->type->is_change) {
         co->refs = 0;
     }
 

@@ -81,14 +81,14 @@ ngx_http_jpp_part_has_room(const ngx_http_jpp_inquiry_t *inquiry)
 void
 ngx_http_jpp_part_ask(ngx_http_jpp_part_t *part)
 {
-    const ngx_http_jpp_kind_t  *kind;
+    const ngx_http_jpp_type_t  *type;
 
     part->asked = ngx_current_msec;
 
-    kind = part->collection->kind;
+    type = part->collection->type;
 
-    if (kind->wait == NULL) {
-        part->slots = kind->is_alone ? NGX_HTTP_JPP_AT_ONCE : 1;
+    if (type->wait == NULL) {
+        part->slots = type->is_alone ? NGX_HTTP_JPP_AT_ONCE : 1;
         ngx_http_jpp_n_slots += part->slots;
     }
 
@@ -218,28 +218,28 @@ ngx_http_jpp_part_connect(ngx_http_jpp_part_t *part, ngx_socket_t *s)
 static ngx_int_t
 ngx_http_jpp_part_no_socket(ngx_http_jpp_part_t *part, ngx_err_t err)
 {
-    const char  *cure;
+    const char  *fix;
 
     switch (err) {
 
     case NGX_EMFILE:
     case NGX_ENFILE:
-        cure = " (raise worker_rlimit_nofile)";
+        fix = " (raise worker_rlimit_nofile)";
         break;
 
     case NGX_EPERM:
     case NGX_EACCES:
     case EAFNOSUPPORT:
-        cure = " (a seccomp filter, or RestrictAddressFamilies without "
+        fix = " (a seccomp filter, or RestrictAddressFamilies without "
                "AF_UNIX, forbids it)";
         break;
 
     default:
-        cure = "";
+        fix = "";
     }
 
     (void) jpp_err_sys(&part->reply.err, err,
-                       "cannot create a socket to query it%s", cure);
+                       "cannot create a socket to query it%s", fix);
 
     return NGX_ERROR;
 }
@@ -407,7 +407,7 @@ ngx_http_jpp_part_unpack(ngx_http_jpp_part_t *part, const uint8_t *data,
                            "is not a file");
 
     } else if (reply->err.code == JPP_OK
-               && reply->has_file != (part->collection->kind->file != NULL))
+               && reply->has_file != (part->collection->type->file != NULL))
     {
         (void) jpp_err_set(&reply->err, JPP_ERR_GONE,
                            "its answer makes no sense: it has a file too many "
@@ -431,11 +431,11 @@ ngx_http_jpp_part_map(ngx_http_jpp_part_t *part)
 {
     size_t                      max_size;
     jpp_err_t                  *err;
-    const ngx_http_jpp_kind_t  *kind;
+    const ngx_http_jpp_type_t  *type;
 
     err = &part->reply.err;
     max_size = part->collection->inquiry.max_size;
-    kind = part->collection->kind;
+    type = part->collection->type;
 
     if (jpp_memfd_map(&part->dump, max_size, err) != JPP_OK) {
 
@@ -443,13 +443,13 @@ ngx_http_jpp_part_map(ngx_http_jpp_part_t *part)
             (void) jpp_err_set(err, JPP_ERR_LIMIT,
                                "its %s is larger than the %zu bytes of "
                                "jemalloc_pprof_max_size: raise that%s",
-                               kind->file, max_size, kind->smaller);
+                               type->file, max_size, type->smaller);
         }
 
         return;
     }
 
-    if (ngx_http_jpp_part_hold(part, part->dump.len, kind->file, err)
+    if (ngx_http_jpp_part_hold(part, part->dump.len, type->file, err)
         != JPP_OK)
     {
         return;
@@ -671,7 +671,7 @@ ngx_http_jpp_part_describe(const ngx_http_jpp_part_t *part,
     /* this event loop runs, since it calls this */
 
     if (part->row.pid == ngx_pid) {
-        return part->collection->kind->work != NULL
+        return part->collection->type->work != NULL
                ? ": its background thread is still busy"
                : ": its event loop is still busy";
     }

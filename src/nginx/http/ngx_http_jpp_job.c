@@ -138,13 +138,13 @@ ngx_http_jpp_job_create(const ngx_http_jpp_question_t *question,
 
 
 ngx_http_jpp_inquiry_t *
-ngx_http_jpp_job_question(ngx_http_jpp_job_t *job, jpp_message_kind_t kind)
+ngx_http_jpp_job_question(ngx_http_jpp_job_t *job, jpp_message_type_t type)
 {
     ngx_http_jpp_inquiry_t  *inquiry;
 
     inquiry = &job->inquiries[job->n++];
 
-    inquiry->question.kind = kind;
+    inquiry->question.type = type;
     inquiry->selector = jpp_args_selector(&job->question.args);
     inquiry->max_size = job->max_size;
     inquiry->timeout = job->timeout;
@@ -239,10 +239,10 @@ ngx_http_jpp_job_collect(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     ngx_uint_t  i;
 
     for (i = job->first; i < job->first + job->n; i++) {
-        job->readers[i].ready = ngx_http_jpp_job_collected;
-        job->readers[i].data = job;
+        job->subscribers[i].ready = ngx_http_jpp_job_collected;
+        job->subscribers[i].data = job;
 
-        rc = ngx_http_jpp_collect(&job->readers[i], &job->inquiries[i]);
+        rc = ngx_http_jpp_collect(&job->subscribers[i], &job->inquiries[i]);
 
         if (rc != NGX_OK) {
             return ngx_http_jpp_refuse_uncollected(r, rc);
@@ -287,7 +287,7 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     job->n_answered = 0;
 
     for (i = job->first; i < job->first + job->n; i++) {
-        co = job->readers[i].collection;
+        co = job->subscribers[i].collection;
         code = co->parts[0].reply.err.code;
 
         if (co->n_answered == 0
@@ -380,7 +380,7 @@ ngx_http_jpp_job_write(ngx_http_jpp_job_t *job)
 
     if (job->handler->has_telemetry
         && ngx_http_jpp_telemetry_collected(job->telemetry,
-                                            job->readers[0].collection,
+                                            job->subscribers[0].collection,
                                             &job->arena)
            != NGX_OK)
     {
@@ -428,7 +428,7 @@ static ngx_int_t
 ngx_http_jpp_job_written(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
     if (job->rc != JPP_OK) {
-        return ngx_http_jpp_kinds[job->inquiries[0].question.kind].is_sampled
+        return ngx_http_jpp_types[job->inquiries[0].question.type].is_sampled
                ? ngx_http_jpp_refuse_error(r, &job->err)
                : ngx_http_jpp_refuse_own(r, &job->err);
     }
@@ -457,7 +457,7 @@ ngx_http_jpp_job_send(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
         if (job->n_answered < job->n_asked) {
 
-            where = job->question.resource->evidence.reader != NULL
+            where = job->question.resource->evidence.parser != NULL
                     ? "the error log and the comments of the profile without "
                       "strict=1 say why"
                     : job->question.resource->handler->is_change
@@ -512,7 +512,7 @@ ngx_http_jpp_job_describe(ngx_http_request_t *r, ngx_http_jpp_answer_t *answer,
         answer->type = handler->type(&question->args);
     }
 
-    return question->resource->evidence.reader != NULL
+    return question->resource->evidence.parser != NULL
            ? ngx_http_jpp_profile_headers(r, answer, question, time_nanos)
            : NGX_OK;
 }
@@ -524,7 +524,7 @@ ngx_http_jpp_job_leave(ngx_http_jpp_job_t *job)
     ngx_uint_t  i;
 
     for (i = 0; i < NGX_HTTP_JPP_QUESTIONS; i++) {
-        ngx_http_jpp_collect_leave(&job->readers[i]);
+        ngx_http_jpp_collect_leave(&job->subscribers[i]);
     }
 }
 
@@ -557,7 +557,7 @@ ngx_http_jpp_job_tick(ngx_event_t *ev)
             job->deadline = ngx_current_msec + 2 * job->timeout;
 
             for (i = job->first; i < job->first + job->n; i++) {
-                ngx_http_jpp_collect_hurry(&job->readers[i]);
+                ngx_http_jpp_collect_hurry(&job->subscribers[i]);
             }
 
         } else if ((ngx_msec_int_t) (job->deadline - ngx_current_msec)

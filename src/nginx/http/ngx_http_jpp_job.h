@@ -94,7 +94,7 @@ struct ngx_http_jpp_job_s {
 
     /* what is collected, all at once: N questions from the first that counts */
     ngx_http_jpp_inquiry_t          inquiries[NGX_HTTP_JPP_QUESTIONS];
-    ngx_http_jpp_reader_t           readers[NGX_HTTP_JPP_QUESTIONS];
+    ngx_http_jpp_subscriber_t       subscribers[NGX_HTTP_JPP_QUESTIONS];
     ngx_uint_t                      first;
     ngx_uint_t                      n;
     ngx_uint_t                      n_collecting;
@@ -146,7 +146,7 @@ ngx_int_t ngx_http_jpp_job(ngx_http_request_t *r,
 
 /* In init: the next question of JOB, of KIND. */
 ngx_http_jpp_inquiry_t *ngx_http_jpp_job_question(ngx_http_jpp_job_t *job,
-    jpp_message_kind_t kind);
+    jpp_message_type_t type);
 
 
 /*

@@ -228,7 +228,7 @@ ngx_http_jpp_refuse(ngx_http_request_t *r, ngx_http_jpp_reason_t reason, ...)
     p = ngx_vslprintf(text, text + NGX_HTTP_JPP_MAX_TEXT - 1, row->fmt, args);
     va_end(args);
 
-    /* a log entry is one line; a cure may be several */
+    /* a log entry is one line; a fix may be several */
 
     line = ngx_strlchr(text, p, LF);
     if (line == NULL) {
@@ -282,7 +282,7 @@ ngx_http_jpp_refuse_state(ngx_http_request_t *r, const jpp_worker_t *worker)
 
     return ngx_http_jpp_refuse(r, ngx_http_jpp_states[worker->jemalloc.state],
                                problems[0].what, problems[0].why,
-                               problems[0].cure);
+                               problems[0].fix);
 }
 
 

@@ -38,7 +38,7 @@ typedef enum {
     NGX_HTTP_JPP_FULL,         /* ngx_uint_t, size_t: so many */
                                           /*   times so many bytes */
     NGX_HTTP_JPP_CROWDED,      /* char *: why */
-    NGX_HTTP_JPP_OFF,          /* char *: what, why, cure */
+    NGX_HTTP_JPP_OFF,          /* char *: what, why, fix */
     NGX_HTTP_JPP_UNABLE,       /* the same */
     NGX_HTTP_JPP_ABSENT,       /* char *: why */
     NGX_HTTP_JPP_BROKEN,       /* char *: why */

@@ -40,7 +40,7 @@ ngx_http_jpp_labels(jpp_arena_t *arena, const ngx_http_jpp_row_t *row)
 
     (void) ngx_sprintf(index, "%ui%Z", row->index);
 
-    /* readers make series of string labels: a pid must not be one */
+    /* parsers make series of string labels: a pid must not be one */
 
     labels[0].key = "worker";
     labels[0].str = (char *) index;
@@ -85,7 +85,7 @@ static ngx_int_t ngx_http_jpp_report_parts(ngx_http_jpp_report_t *report,
     ngx_http_jpp_input_t *input);
 static ngx_int_t ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
     ngx_http_jpp_input_t *input, const ngx_http_jpp_part_t *part);
-static const char *ngx_http_jpp_report_compare(const ngx_http_jpp_kind_t *kind,
+static const char *ngx_http_jpp_report_compare(const ngx_http_jpp_type_t *type,
     const ngx_http_jpp_part_t *before, const ngx_http_jpp_part_t *part);
 static jpp_capture_t *ngx_http_jpp_report_capture(
     const ngx_http_jpp_report_t *report, ngx_http_jpp_input_t *input,
@@ -177,8 +177,8 @@ ngx_http_jpp_report_parts(ngx_http_jpp_report_t *report,
     ngx_http_jpp_fleet(&input->fleet, input->workers, 0, last->n);
 
     input->fleet.missing = input->missing;
-    input->fleet.is_of_time = !report->options.reader->has_origins;
-    input->fleet.is_sampled = last->kind->is_sampled;
+    input->fleet.is_of_time = !report->options.parser->has_origins;
+    input->fleet.is_sampled = last->type->is_sampled;
 
     for (i = 0; i < last->n; i++) {
         if (ngx_http_jpp_report_part(report, input, &last->parts[i])
@@ -223,7 +223,7 @@ ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
 
     if (report->base != NULL) {
         before = ngx_http_jpp_report_find(report->base, part);
-        why = ngx_http_jpp_report_compare(report->last->kind, before, part);
+        why = ngx_http_jpp_report_compare(report->last->type, before, part);
 
         if (why != NULL) {
             ngx_http_jpp_report_missing(input, part, why);
@@ -242,7 +242,7 @@ ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
 
     if (before == NULL) {
 
-        inherited = report->options.reader->is_own_baseline ? &part->dump
+        inherited = report->options.parser->is_own_baseline ? &part->dump
                                                             : part->baseline;
 
         if (inherited != NULL && inherited->data != NULL) {
@@ -272,7 +272,7 @@ ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
 /* Why BEFORE and SHARE cannot be compared; NULL: they can. */
 
 static const char *
-ngx_http_jpp_report_compare(const ngx_http_jpp_kind_t *kind,
+ngx_http_jpp_report_compare(const ngx_http_jpp_type_t *type,
     const ngx_http_jpp_part_t *before, const ngx_http_jpp_part_t *part)
 {
     if (before == NULL) {
@@ -288,7 +288,7 @@ ngx_http_jpp_report_compare(const ngx_http_jpp_kind_t *kind,
      * freed while there were no new ones
      */
 
-    if (kind->is_sampled
+    if (type->is_sampled
         && before->reply.n_resets != part->reply.n_resets)
     {
         return "its samples cannot be compared: in the meantime they were "
@@ -327,7 +327,7 @@ ngx_http_jpp_report_capture(const ngx_http_jpp_report_t *report,
     capture->len = part->dump.len;
     capture->labels = labels;
     capture->n_labels = NGX_HTTP_JPP_LABELS
-                        - !report->options.reader->has_origins;
+                        - !report->options.parser->has_origins;
     capture->inherited_labels = labels + NGX_HTTP_JPP_LABELS;
     capture->n_inherited_labels = NGX_HTTP_JPP_INHERITED;
     capture->group = row->generation;
@@ -415,7 +415,7 @@ ngx_http_jpp_report_comments(void *data, const jpp_profile_t *profile,
 
     input->fleet.n = n;
 
-    if (input->report->options.reader == &jpp_reader_heap) {
+    if (input->report->options.parser == &jpp_parser_heap) {
         report = input->report;
 
         report->n_findings += jpp_findings_profile(&input->fleet, profile,

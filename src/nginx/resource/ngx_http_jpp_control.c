@@ -196,7 +196,7 @@ ngx_http_jpp_control_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
     const ngx_http_jpp_part_t        *part;
     const ngx_http_jpp_collection_t  *co;
 
-    co = job->readers[0].collection;
+    co = job->subscribers[0].collection;
 
     workers = jpp_arena_alloc(&job->arena, co->n * sizeof(jpp_controlled_t));
     if (workers == NULL) {

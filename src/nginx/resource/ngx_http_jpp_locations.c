@@ -23,8 +23,8 @@
 /* What is asked for one column. */
 typedef struct {
     jpp_locations_measure_t            measure;
-    jpp_message_kind_t                 kind;
-    const jpp_reader_t                *reader;     /* NULL: of no profile */
+    jpp_message_type_t                 type;
+    const jpp_parser_t                *parser;     /* NULL: of no profile */
 } ngx_http_jpp_measure_t;
 
 
@@ -54,9 +54,9 @@ static void ngx_http_jpp_locations_absent(ngx_http_jpp_listing_t *listing);
 static const ngx_http_jpp_measure_t
     ngx_http_jpp_measures[JPP_LOCATIONS_MEASURES] =
 {
-    { JPP_LOCATIONS_CPU, JPP_MESSAGE_TIMES, &jpp_reader_cpu },
+    { JPP_LOCATIONS_CPU, JPP_MESSAGE_TIMES, &jpp_parser_cpu },
     { JPP_LOCATIONS_HELD, JPP_MESSAGE_POOLS, NULL },
-    { JPP_LOCATIONS_SAMPLED, JPP_MESSAGE_DUMP, &jpp_reader_heap }
+    { JPP_LOCATIONS_SAMPLED, JPP_MESSAGE_DUMP, &jpp_parser_heap }
 };
 
 const ngx_http_jpp_handler_t  ngx_http_jpp_locations = {
@@ -86,7 +86,7 @@ ngx_http_jpp_locations_init(ngx_http_jpp_job_t *job, void *data)
     delay = (ngx_msec_t) values[JPP_ARG_SECONDS] * 1000;
 
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
-        inquiry = ngx_http_jpp_job_question(job, ngx_http_jpp_measures[i].kind);
+        inquiry = ngx_http_jpp_job_question(job, ngx_http_jpp_measures[i].type);
         inquiry->delay = delay;
     }
 
@@ -148,14 +148,14 @@ ngx_http_jpp_locations_fill(ngx_http_jpp_listing_t *listing, jpp_err_t *err)
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
 
         listing->measure = &ngx_http_jpp_measures[i];
-        listing->answers = listing->job->readers[i].collection;
+        listing->answers = listing->job->subscribers[i].collection;
 
         if (listing->answers == NULL || listing->answers->n_answered == 0) {
             ngx_http_jpp_locations_absent(listing);
             continue;
         }
 
-        if (listing->measure->reader == NULL) {
+        if (listing->measure->parser == NULL) {
             for (k = 0; k < listing->answers->n; k++) {
                 part = &listing->answers->parts[k];
 
@@ -199,7 +199,7 @@ ngx_http_jpp_locations_profile(ngx_http_jpp_listing_t *listing, jpp_err_t *err)
 
     jpp_report_options_init(options);
 
-    options->reader = listing->measure->reader;
+    options->parser = listing->measure->parser;
     options->args = listing->job->question.args;
     options->args.is_set[JPP_ARG_BY] = true;
 
@@ -207,7 +207,7 @@ ngx_http_jpp_locations_profile(ngx_http_jpp_listing_t *listing, jpp_err_t *err)
 
     values[JPP_ARG_FORMAT] = jpp_format_find("top") - jpp_formats;
     values[JPP_ARG_DEBUG] = 0;
-    values[JPP_ARG_TYPE] = options->reader->types->value;
+    values[JPP_ARG_TYPE] = options->parser->types->value;
     values[JPP_ARG_ORIGIN] = JPP_ORIGIN_ALL;
 
     report->last = listing->answers;
@@ -243,19 +243,19 @@ static void
 ngx_http_jpp_locations_absent(ngx_http_jpp_listing_t *listing)
 {
     jpp_err_t                    err;
-    const char                  *why, *cure;
+    const char                  *why, *fix;
     jpp_problem_t                problems[JPP_MAX_PROBLEMS];
     const jpp_message_reply_t   *reply;
 
     why = "nobody has looked at it";
-    cure = "locations?seconds=5 does, for 5 seconds";
+    fix = "locations?seconds=5 does, for 5 seconds";
 
     if (listing->answers != NULL) {
         reply = &listing->answers->parts[0].reply;
         why = reply->err.text;
-        cure = "";
+        fix = "";
 
-        if (listing->answers->kind->is_sampled
+        if (listing->answers->type->is_sampled
             && reply->err.code == JPP_ERR_STATE
             && jpp_problems(&reply->worker, problems) != 0
             && problems[0].is_fatal)
@@ -263,10 +263,10 @@ ngx_http_jpp_locations_absent(ngx_http_jpp_listing_t *listing)
             (void) jpp_err_set(&err, JPP_ERR_STATE, "%s: %s",
                                problems[0].what, problems[0].why);
             why = err.text;
-            cure = problems[0].cure;
+            fix = problems[0].fix;
         }
     }
 
     jpp_locations_absent(&listing->locations, listing->measure->measure, why,
-                         cure);
+                         fix);
 }

@@ -50,7 +50,7 @@ const ngx_http_jpp_handler_t  ngx_http_jpp_memory = {
     .write = ngx_http_jpp_memory_write
 };
 
-static const jpp_message_kind_t  ngx_http_jpp_memory_kinds[] = {
+static const jpp_message_type_t  ngx_http_jpp_memory_kinds[] = {
     [JPP_DETAIL_LEDGER] = JPP_MESSAGE_LEDGER,
     [JPP_DETAIL_SMAPS] = JPP_MESSAGE_SMAPS,
     [JPP_DETAIL_ARENAS] = JPP_MESSAGE_ARENAS
@@ -169,7 +169,7 @@ ngx_http_jpp_memory_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
         from.refused = memory->refused.text;
     }
 
-    co = job->readers[1].collection;
+    co = job->subscribers[1].collection;
 
     if (co != NULL) {
         from.answers = ngx_http_jpp_memory_answers(job, co);

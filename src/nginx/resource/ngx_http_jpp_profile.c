@@ -17,7 +17,7 @@
 /* of a profile of time, as in Go */
 #define NGX_HTTP_JPP_SECONDS     30
 
-/* the readers: of the last answers and, for a difference, of those before */
+/* subscribers to the last answers and, for a difference, to those before */
 #define NGX_HTTP_JPP_LAST        0
 #define NGX_HTTP_JPP_BASE        1
 
@@ -36,7 +36,7 @@ static ngx_int_t ngx_http_jpp_profile_asked(ngx_http_jpp_job_t *job,
 static ngx_int_t ngx_http_jpp_profile_none(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
 static ngx_int_t ngx_http_jpp_profile_refuse(ngx_http_request_t *r,
-    const ngx_http_jpp_kind_t *kind, const jpp_worker_t *worker,
+    const ngx_http_jpp_type_t *type, const jpp_worker_t *worker,
     const jpp_err_t *err);
 static jpp_code_t ngx_http_jpp_profile_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
@@ -64,16 +64,16 @@ ngx_http_jpp_profile_start(ngx_http_request_t *r,
     jpp_worker_t                    worker;
     jpp_report_options_t            options;
     ngx_http_jpp_loc_conf_t        *conf;
-    const ngx_http_jpp_kind_t      *kind;
+    const ngx_http_jpp_type_t      *type;
     const ngx_http_jpp_evidence_t  *evidence;
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
     evidence = &question->resource->evidence;
-    kind = &ngx_http_jpp_kinds[evidence->kind];
+    type = &ngx_http_jpp_types[evidence->type];
 
     jpp_report_options_init(&options);
 
-    options.reader = evidence->reader;
+    options.parser = evidence->parser;
     options.prefers = evidence->prefers;
     options.title = (const char *) question->resource->name.data;
     options.args = question->args;
@@ -83,7 +83,7 @@ ngx_http_jpp_profile_start(ngx_http_request_t *r,
         values = options.args.values;
 
         if (values[JPP_ARG_MODE] == JPP_MODE_WALL) {
-            options.reader = evidence->wall;
+            options.parser = evidence->wall;
         }
 
         if (values[JPP_ARG_SECONDS] == 0) {
@@ -103,11 +103,11 @@ ngx_http_jpp_profile_start(ngx_http_request_t *r,
         return ngx_http_jpp_refuse_error(r, &err);
     }
 
-    if (r->method == NGX_HTTP_HEAD && kind->check != NULL) {
+    if (r->method == NGX_HTTP_HEAD && type->check != NULL) {
         ngx_http_jpp_describe(&worker);
 
-        if (kind->check(&worker, &err) != JPP_OK) {
-            return ngx_http_jpp_profile_refuse(r, kind, &worker, &err);
+        if (type->check(&worker, &err) != JPP_OK) {
+            return ngx_http_jpp_profile_refuse(r, type, &worker, &err);
         }
     }
 
@@ -131,7 +131,7 @@ ngx_http_jpp_profile_init(ngx_http_jpp_job_t *job, void *data)
     evidence = &job->question.resource->evidence;
     values = profile->report.options.args.values;
 
-    inquiry = ngx_http_jpp_job_question(job, evidence->kind);
+    inquiry = ngx_http_jpp_job_question(job, evidence->type);
 
     if (evidence->wall != NULL) {
         inquiry->wait = (ngx_msec_t) values[JPP_ARG_SECONDS] * 1000;
@@ -159,8 +159,8 @@ ngx_http_jpp_profile_asked(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
     report = &profile->report;
     seconds = report->options.args.values[JPP_ARG_SECONDS];
-    last = &job->readers[NGX_HTTP_JPP_LAST].collection;
-    base = &job->readers[NGX_HTTP_JPP_BASE].collection;
+    last = &job->subscribers[NGX_HTTP_JPP_LAST].collection;
+    base = &job->subscribers[NGX_HTTP_JPP_BASE].collection;
 
     if (jpp_report_check(&report->options, (*last)->n, &err) != JPP_OK) {
         return ngx_http_jpp_refuse_error(r, &err);
@@ -199,7 +199,7 @@ ngx_http_jpp_profile_none(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     ngx_http_jpp_part_t       *part;
     ngx_http_jpp_collection_t  *co;
 
-    co = job->readers[0].collection;
+    co = job->subscribers[0].collection;
     part = &co->parts[0];
     why = &part->reply.err;
     worker = &part->reply.worker;
@@ -211,28 +211,28 @@ ngx_http_jpp_profile_none(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
         why = &err;
     }
 
-    return ngx_http_jpp_profile_refuse(r, co->kind, worker, why);
+    return ngx_http_jpp_profile_refuse(r, co->type, worker, why);
 }
 
 
 /*
- * What the state of jemalloc explains has a cure, and so has a dump that is not
- * whole.  Other kinds are the module's own work.
+ * What the state of jemalloc explains has a fix, and so has a dump that is not
+ * whole.  Other types are the module's own work.
  */
 
 static ngx_int_t
 ngx_http_jpp_profile_refuse(ngx_http_request_t *r,
-    const ngx_http_jpp_kind_t *kind, const jpp_worker_t *worker,
+    const ngx_http_jpp_type_t *type, const jpp_worker_t *worker,
     const jpp_err_t *err)
 {
-    if (kind->is_sampled && err->code == JPP_ERR_STATE
+    if (type->is_sampled && err->code == JPP_ERR_STATE
         && !worker->sampler.is_on
         && worker->jemalloc.state != JPP_JEMALLOC_READY)
     {
         return ngx_http_jpp_refuse_state(r, worker);
     }
 
-    return kind->is_sampled
+    return type->is_sampled
            ? ngx_http_jpp_refuse_error(r, err)
            : ngx_http_jpp_refuse_own(r, err);
 }

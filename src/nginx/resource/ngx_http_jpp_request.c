@@ -267,7 +267,7 @@ ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
 {
     bool                           is_known;
     jpp_err_t                      err;
-    const jpp_reader_t            *reader;
+    const jpp_parser_t            *parser;
     const jpp_format_t            *legacy;
     ngx_http_jpp_question_t        question;
     ngx_http_jpp_loc_conf_t       *conf;
@@ -278,12 +278,12 @@ ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
     question.resource = path->resource;
 
     handler = path->resource->handler;
-    reader = path->resource->evidence.reader;
+    parser = path->resource->evidence.parser;
 
     jpp_args_init(&question.args,
                   handler->formats != NULL ? handler->formats
                                            : &jpp_format_words,
-                  reader != NULL ? reader->types : jpp_reader_heap.types);
+                  parser != NULL ? parser->types : jpp_parser_heap.types);
 
     question.args.values[JPP_ARG_WORKER] = conf->worker;
     question.args.values[JPP_ARG_SYMBOLIZE] = conf->symbolize;
@@ -292,7 +292,7 @@ ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
     if (path->is_for_jeprof) {
         /* What has no form for jeprof says so, as it does for debug=1. */
 
-        legacy = reader != NULL ? jpp_format_legacy(reader) : NULL;
+        legacy = parser != NULL ? jpp_format_legacy(parser) : NULL;
 
         if (legacy != NULL) {
             question.args.values[JPP_ARG_FORMAT] = (uint32_t) (legacy
@@ -350,7 +350,7 @@ ngx_http_jpp_is_shown(const ngx_http_jpp_question_t *question)
 {
     const jpp_format_t  *format;
 
-    if (question->resource->evidence.reader == NULL) {
+    if (question->resource->evidence.parser == NULL) {
         return 1;
     }
 

@@ -77,7 +77,7 @@ ngx_http_jpp_requests_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
     const ngx_http_jpp_part_t   *part;
     ngx_http_jpp_collection_t   *co;
 
-    co = job->readers[0].collection;
+    co = job->subscribers[0].collection;
 
     is_done = jpp_requests_init(&requests, &job->arena, &job->question.args);
 

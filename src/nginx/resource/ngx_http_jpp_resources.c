@@ -140,20 +140,20 @@ static const ngx_http_jpp_resource_t  ngx_http_jpp_rows[] = {
 
     { ngx_string("heap"), NGX_HTTP_JPP_READ,
       .handler = &ngx_http_jpp_profile,
-      .evidence = { JPP_MESSAGE_DUMP, &jpp_reader_heap, NULL, NULL } },
+      .evidence = { JPP_MESSAGE_DUMP, &jpp_parser_heap, NULL, NULL } },
 
     { ngx_string("allocs"), NGX_HTTP_JPP_READ,
       .handler = &ngx_http_jpp_profile,
-      .evidence = { JPP_MESSAGE_DUMP, &jpp_reader_heap, "alloc_space", NULL } },
+      .evidence = { JPP_MESSAGE_DUMP, &jpp_parser_heap, "alloc_space", NULL } },
 
     { ngx_string("pools"), NGX_HTTP_JPP_READ,
       .handler = &ngx_http_jpp_profile,
-      .evidence = { JPP_MESSAGE_POOLS, &jpp_reader_pools, NULL, NULL } },
+      .evidence = { JPP_MESSAGE_POOLS, &jpp_parser_pools, NULL, NULL } },
 
     { ngx_string("profile"), NGX_HTTP_JPP_READ,
       .handler = &ngx_http_jpp_profile,
-      .evidence = { JPP_MESSAGE_TIMES, &jpp_reader_cpu, NULL,
-                    &jpp_reader_wall } },
+      .evidence = { JPP_MESSAGE_TIMES, &jpp_parser_cpu, NULL,
+                    &jpp_parser_wall } },
 
     { ngx_string("locations"), NGX_HTTP_JPP_READ,
       .handler = &ngx_http_jpp_locations },
@@ -165,7 +165,7 @@ static const ngx_http_jpp_resource_t  ngx_http_jpp_rows[] = {
 
     { ngx_string("stalls"), NGX_HTTP_JPP_READ,
       .handler = &ngx_http_jpp_stalls,
-      .evidence = { JPP_MESSAGE_KINDS, &jpp_reader_stalls, NULL, NULL } },
+      .evidence = { JPP_MESSAGE_TYPES, &jpp_parser_stalls, NULL, NULL } },
 
     { ngx_string("symbol"), NGX_HTTP_JPP_READ|NGX_HTTP_POST,
       .handler = &ngx_http_jpp_symbol },

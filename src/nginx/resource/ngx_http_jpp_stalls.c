@@ -67,7 +67,7 @@ ngx_http_jpp_stalls_start(ngx_http_request_t *r,
 
     jpp_report_options_init(&options);
 
-    options.reader = question->resource->evidence.reader;
+    options.parser = question->resource->evidence.parser;
     options.args = question->args;
     options.level = conf->gzip_level;
 

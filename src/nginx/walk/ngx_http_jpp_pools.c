@@ -147,7 +147,7 @@ ngx_http_jpp_walk_create(ngx_http_jpp_reply_t *reply)
 
     /* a ledger counts what it takes itself */
 
-    arena->is_plain = reply->question.kind == JPP_MESSAGE_LEDGER;
+    arena->is_plain = reply->question.type == JPP_MESSAGE_LEDGER;
 
     walk->is_counted = jpp_arena_alloc(arena, size);
     walk->is_free = jpp_arena_alloc(arena, size);

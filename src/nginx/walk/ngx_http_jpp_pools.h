@@ -10,7 +10,7 @@
 #define _NGX_HTTP_JPP_POOLS_H_INCLUDED_
 
 
-#include "ngx_http_jpp_kind.h"
+#include "ngx_http_jpp_type.h"
 
 #include "jpp_pools_table.h"
 
@@ -24,7 +24,7 @@ void ngx_http_jpp_pools_init(const ngx_cycle_t *cycle);
  */
 ngx_int_t ngx_http_jpp_pools_walk(ngx_http_jpp_reply_t *reply);
 
-/* Rows of the kind (ngx_http_jpp_kind.h). */
+/* Rows of the type (ngx_http_jpp_type.h). */
 ngx_int_t ngx_http_jpp_pools_slice(ngx_http_jpp_reply_t *reply);
 void ngx_http_jpp_pools_release(ngx_http_jpp_reply_t *reply);
 

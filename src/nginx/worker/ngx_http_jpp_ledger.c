@@ -286,21 +286,21 @@ ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger)
     jpp_err_t           *err;
     jpp_smaps_t          mapping;
     const uint8_t       *pages;
-    jpp_smaps_reader_t   reader;
+    jpp_smaps_parser_t   parser;
 
     err = &ledger->reply->reply.err;
 
     start = ngx_http_jpp_walk_clock();
 
-    if (!jpp_smaps_open(&reader, "/proc/self/smaps")) {
-        (void) jpp_err_sys(err, reader.lines.error,
+    if (!jpp_smaps_open(&parser, "/proc/self/smaps")) {
+        (void) jpp_err_sys(err, parser.lines.error,
                            "/proc/self/smaps cannot be opened");
         return NGX_ERROR;
     }
 
     rc = NGX_OK;
 
-    while (rc == NGX_OK && jpp_smaps_next(&reader, &mapping)) {
+    while (rc == NGX_OK && jpp_smaps_next(&parser, &mapping)) {
         is_malloc = jpp_ledger_is_anonymous(&ledger->ledger, &mapping)
                     && (mapping.is_unreserved || !ledger->is_marked);
 
@@ -311,13 +311,13 @@ ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger)
              ? NGX_OK : NGX_ERROR;
     }
 
-    if (reader.lines.error != 0) {
-        (void) jpp_err_sys(err, reader.lines.error,
+    if (parser.lines.error != 0) {
+        (void) jpp_err_sys(err, parser.lines.error,
                            "/proc/self/smaps cannot be read");
         rc = NGX_ERROR;
     }
 
-    jpp_smaps_close(&reader);
+    jpp_smaps_close(&parser);
 
     ledger->facts.nanos = ngx_http_jpp_walk_clock() - start;
 

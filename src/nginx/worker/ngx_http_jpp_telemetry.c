@@ -414,7 +414,7 @@ ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry)
     jpp_notes_facts(notes, &telemetry->all);
 
     telemetry->fleet.findings = telemetry->findings;
-    telemetry->fleet.n_findings = jpp_standing_findings(notes->standing,
+    telemetry->fleet.n_findings = jpp_active_findings(notes->active,
                                                         telemetry->findings);
 
     ngx_http_jpp_registry_unlock(&telemetry->zone);
@@ -563,7 +563,7 @@ ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
 
     if (look->has_looked) {
         notes = ngx_http_jpp_registry_lock(&look->telemetry->zone);
-        n = jpp_standing_update(notes->standing, look->findings, look->n,
+        n = jpp_active_update(notes->active, look->findings, look->n,
                                 ngx_time());
         ngx_http_jpp_registry_unlock(&look->telemetry->zone);
     }
@@ -574,7 +574,7 @@ ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
 
         ngx_log_error(level, ngx_cycle->log, 0,
                       "jemalloc_pprof: finding %s: %s: %s. %s", finding->id,
-                      finding->what, finding->because, finding->cure);
+                      finding->what, finding->because, finding->fix);
     }
 
     jpp_arena_destroy(&look->arena);

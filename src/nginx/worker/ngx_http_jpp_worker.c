@@ -485,7 +485,7 @@ ngx_http_jpp_baseline_take(ngx_cycle_t *cycle)
 
 
 /*
- * Mapping seals it; all readers share the pages.  jemalloc ignores a full disk,
+ * Mapping seals it; all parsers share the pages.  jemalloc ignores a full disk,
  * and every worker would hold half a dump for nothing.
  */
 

@@ -8,7 +8,7 @@
 #define _NGX_HTTP_JPP_WORKER_H_INCLUDED_
 
 
-#include "ngx_http_jpp_kind.h"
+#include "ngx_http_jpp_type.h"
 
 #include "jpp_control.h"
 #include "jpp_jemalloc.h"
@@ -57,7 +57,8 @@ void ngx_http_jpp_hints(jpp_symbols_t *symbols);
 
 /*
  * What this worker answers to questions about its memory that cost more than a
- * status: its ledger, smaps_rollup, and its allocator's arenas (kinds.h).
+ * status: its ledger, smaps_rollup, and its allocator's arenas
+ * (ngx_http_jpp_type.h).
  */
 ngx_int_t ngx_http_jpp_ledger_slice(ngx_http_jpp_reply_t *reply);
 void ngx_http_jpp_ledger_work(ngx_http_jpp_reply_t *reply);

@@ -1,14 +1,14 @@
 
 /*
- * The readers of captures: one table, a row for each grammar.
+ * The parsers of captures: one table, a row for each grammar.
  *
  * A report uses a capture only through its row.  A new kind of capture is a
- * row and a reader.
+ * row and a parser.
  */
 
 
-#ifndef _JPP_READERS_H_INCLUDED_
-#define _JPP_READERS_H_INCLUDED_
+#ifndef _JPP_PARSERS_H_INCLUDED_
+#define _JPP_PARSERS_H_INCLUDED_
 
 
 #include "jpp_args.h"
@@ -58,24 +58,24 @@ typedef struct {
 
     /* Append comments on how the samples were taken. */
     void                   (*describe)(jpp_profile_t *profile);
-} jpp_reader_t;
+} jpp_parser_t;
 
 
 /* jemalloc's heap dumps */
-extern const jpp_reader_t  jpp_reader_heap;
+extern const jpp_parser_t  jpp_parser_heap;
 
 /* tables of what a walk through nginx's pools found */
-extern const jpp_reader_t  jpp_reader_pools;
+extern const jpp_parser_t  jpp_parser_pools;
 
 /* iterations of an event loop that took long */
-extern const jpp_reader_t  jpp_reader_stalls;
+extern const jpp_parser_t  jpp_parser_stalls;
 
 /* stacks with their CPU time, with the time that passed */
-extern const jpp_reader_t  jpp_reader_cpu;
-extern const jpp_reader_t  jpp_reader_wall;
+extern const jpp_parser_t  jpp_parser_cpu;
+extern const jpp_parser_t  jpp_parser_wall;
 
-/* Initialize the caller's PROFILE for READER; false: no memory. */
-bool jpp_reader_init(const jpp_reader_t *reader, jpp_profile_t *profile,
+/* Initialize the caller's PROFILE for PARSER; false: no memory. */
+bool jpp_parser_init(const jpp_parser_t *parser, jpp_profile_t *profile,
     jpp_arena_t *arena);
 
 /*
@@ -102,7 +102,7 @@ enum {
 extern const jpp_value_type_t  jpp_stalls_types[JPP_STALLS_TYPES];
 
 
-/* for jpp_reader_t */
+/* for jpp_parser_t */
 jpp_code_t jpp_stalls_open(jpp_dump_t *dump, jpp_profile_t *profile,
     const char *data, size_t len, const char *tail, jpp_err_t *err);
 jpp_code_t jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,
@@ -110,4 +110,4 @@ jpp_code_t jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,
 void jpp_stalls_describe(jpp_profile_t *profile);
 
 
-#endif /* _JPP_READERS_H_INCLUDED_ */
+#endif /* _JPP_PARSERS_H_INCLUDED_ */

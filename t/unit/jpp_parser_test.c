@@ -1,6 +1,6 @@
 
 /*
- * A second reader: a report asks nothing of a capture but what its reader's row
+ * A second parser: a report asks nothing of a capture but what its parser's row
  * says, so evidence that is no heap gets every format that is not a heap's.
  *
  *     capture := ( name ( ";" name )* " " number NL )*        root first
@@ -13,13 +13,13 @@
 #include "jpp_test_main.h"
 
 
-#define JPP_READER_NAMES  64
+#define JPP_PARSER_NAMES  64
 
 
 typedef struct {
     const char     *args;
     const char     *expected;
-} jpp_reader_case_t;
+} jpp_parser_case_t;
 
 
 static const jpp_value_type_t  jpp_names_types[] = {
@@ -61,7 +61,7 @@ jpp_names_stack(jpp_profile_t *profile, uint32_t labels, const char *p,
     const char *end)
 {
     uint8_t     *pos;
-    uint32_t     n, ids[JPP_READER_NAMES];
+    uint32_t     n, ids[JPP_PARSER_NAMES];
     const char  *name;
 
     for (n = 0, name = p; p <= end; p++) {
@@ -131,7 +131,7 @@ jpp_names_describe(jpp_profile_t *profile)
 }
 
 
-static const jpp_reader_t  jpp_reader_names = {
+static const jpp_parser_t  jpp_parser_names = {
     .name = "names",
     .values = jpp_names_types,
     .n_values = 1,
@@ -147,7 +147,7 @@ static const jpp_reader_t  jpp_reader_names = {
 
 
 static jpp_code_t
-jpp_reader_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
+jpp_parser_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
     const char *data, jpp_err_t *err)
 {
     jpp_capture_t         capture;
@@ -155,10 +155,10 @@ jpp_reader_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
 
     jpp_report_options_init(&options);
 
-    options.reader = &jpp_reader_names;
+    options.parser = &jpp_parser_names;
     options.time_nanos = 1;
 
-    jpp_args_init(&options.args, &jpp_format_words, jpp_reader_names.types);
+    jpp_args_init(&options.args, &jpp_format_words, jpp_parser_names.types);
 
     if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
         return err->code;
@@ -172,14 +172,14 @@ jpp_reader_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
 }
 
 
-JPP_TEST(jpp_reader_test_formats)
+JPP_TEST(jpp_parser_test_formats)
 {
     size_t        i;
     jpp_err_t     err;
     jpp_vec_t    *out;
     jpp_arena_t   arena;
 
-    static const jpp_reader_case_t  cases[] = {
+    static const jpp_parser_case_t  cases[] = {
         { "format=folded", "main;a 2048\nmain;b;a 10\n" },
         { "format=folded&symbolize=0", "main;a 2048\nmain;b;a 10\n" },
         { "format=folded&type=held_bytes", "main;a 2048\nmain;b;a 10\n" },
@@ -189,7 +189,7 @@ JPP_TEST(jpp_reader_test_formats)
 
         jpp_arena_init(&arena, (size_t) 1 << 30);
 
-        jpp_is_u64(jpp_reader_report(&out, &arena, cases[i].args,
+        jpp_is_u64(jpp_parser_report(&out, &arena, cases[i].args,
                                      "main;a 2048\nmain;b;a 10\n", &err),
                    JPP_OK, "%s: %s", cases[i].args, err.text);
 
@@ -201,7 +201,7 @@ JPP_TEST(jpp_reader_test_formats)
 
     jpp_arena_init(&arena, (size_t) 1 << 30);
 
-    jpp_is_u64(jpp_reader_report(&out, &arena, "format=top",
+    jpp_is_u64(jpp_parser_report(&out, &arena, "format=top",
                                  "main;a 2048\nmain;b;a 10\n", &err),
                JPP_OK, "top: %s", err.text);
 
@@ -212,13 +212,13 @@ JPP_TEST(jpp_reader_test_formats)
            == 0, "what was counted is no estimate");
     jpp_ok(strstr((char *) out->data, "  main\n") != NULL
            && strstr((char *) out->data, "\ncounted, not sampled\n") != NULL,
-           "its rows, and its reader's comment");
+           "its rows, and its parser's comment");
 
     jpp_arena_destroy(&arena);
 }
 
 
-JPP_TEST(jpp_reader_test_contract)
+JPP_TEST(jpp_parser_test_contract)
 {
     FILE         *print;
     char          text[4096];
@@ -233,7 +233,7 @@ JPP_TEST(jpp_reader_test_contract)
 
         jpp_arena_init(&arena, (size_t) 1 << 30);
 
-        jpp_is_u64(jpp_reader_report(&out, &arena, args[i], "main;a 7\n",
+        jpp_is_u64(jpp_parser_report(&out, &arena, args[i], "main;a 7\n",
                                      &err),
                    JPP_OK, "pprof, %s: %s", args[i], err.text);
 
@@ -254,14 +254,14 @@ JPP_TEST(jpp_reader_test_contract)
 }
 
 
-JPP_TEST(jpp_reader_test_heap_only)
+JPP_TEST(jpp_parser_test_heap_only)
 {
     size_t        i;
     jpp_err_t     err;
     jpp_vec_t    *out;
     jpp_arena_t   arena;
 
-    static const jpp_reader_case_t  cases[] = {
+    static const jpp_parser_case_t  cases[] = {
         { "format=text", "format=text has heap profiles only: choose "
           "another format" },
         { "debug=1", "format=text has heap profiles only: choose another "
@@ -274,7 +274,7 @@ JPP_TEST(jpp_reader_test_heap_only)
 
         jpp_arena_init(&arena, (size_t) 1 << 30);
 
-        jpp_is_u64(jpp_reader_report(&out, &arena, cases[i].args, "a 1\n",
+        jpp_is_u64(jpp_parser_report(&out, &arena, cases[i].args, "a 1\n",
                                      &err),
                    JPP_ERR_ARG, "%s", cases[i].args);
         jpp_is_str(err.text, cases[i].expected, "says why");
@@ -286,7 +286,7 @@ JPP_TEST(jpp_reader_test_heap_only)
 
 /* Frames of one name are one location, also of two captures. */
 
-JPP_TEST(jpp_reader_test_merge)
+JPP_TEST(jpp_parser_test_merge)
 {
     jpp_err_t             err;
     jpp_vec_t            *out;
@@ -295,7 +295,7 @@ JPP_TEST(jpp_reader_test_merge)
     jpp_report_options_t  options;
 
     options = jpp_test_options("format=folded");
-    options.reader = &jpp_reader_names;
+    options.parser = &jpp_parser_names;
     options.args.types = jpp_names_words;
     options.args.values[JPP_ARG_TYPE] = 0;
 
@@ -320,7 +320,7 @@ JPP_TEST(jpp_reader_test_merge)
 }
 
 
-JPP_TEST(jpp_reader_test_memory)
+JPP_TEST(jpp_parser_test_memory)
 {
     uint64_t      n, calls;
     jpp_err_t     err;
@@ -333,7 +333,7 @@ JPP_TEST(jpp_reader_test_memory)
         jpp_arena_init(&arena, (size_t) 1 << 30);
         arena.fail_at = n;
 
-        rc = jpp_reader_report(&out, &arena, "", "main;a 7\n", &err);
+        rc = jpp_parser_report(&out, &arena, "", "main;a 7\n", &err);
 
         calls = arena.n_calls;
         jpp_arena_destroy(&arena);
@@ -354,7 +354,7 @@ JPP_TEST(jpp_reader_test_memory)
 
 
 static void
-jpp_reader_test_shown(const char *name, const char *args, const char *prefers,
+jpp_parser_test_shown(const char *name, const char *args, const char *prefers,
     const char *expected)
 {
     jpp_err_t             err;
@@ -389,16 +389,16 @@ jpp_reader_test_shown(const char *name, const char *args, const char *prefers,
 
 /* The type of a resource is shown where the profile has it. */
 
-JPP_TEST(jpp_reader_test_prefers)
+JPP_TEST(jpp_parser_test_prefers)
 {
-    jpp_reader_test_shown("accum-530.heap", "format=top", "alloc_space",
+    jpp_parser_test_shown("accum-530.heap", "format=top", "alloc_space",
                           "alloc_space: ");
-    jpp_reader_test_shown("accum-530.heap", "format=top", NULL,
+    jpp_parser_test_shown("accum-530.heap", "format=top", NULL,
                           "inuse_space: ");
-    jpp_reader_test_shown("accum-530.heap", "format=top&type=inuse_objects",
+    jpp_parser_test_shown("accum-530.heap", "format=top&type=inuse_objects",
                           "alloc_space", "inuse_objects: ");
-    jpp_reader_test_shown("nginx-530.heap", "format=top", "alloc_space",
+    jpp_parser_test_shown("nginx-530.heap", "format=top", "alloc_space",
                           "inuse_space: ");
-    jpp_reader_test_shown("nginx-530.heap", "format=top", "no such type",
+    jpp_parser_test_shown("nginx-530.heap", "format=top", "no such type",
                           "inuse_space: ");
 }

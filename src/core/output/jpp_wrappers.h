@@ -9,8 +9,8 @@
  */
 
 
-#ifndef _JPP_PASSING_H_INCLUDED_
-#define _JPP_PASSING_H_INCLUDED_
+#ifndef _JPP_WRAPPERS_H_INCLUDED_
+#define _JPP_WRAPPERS_H_INCLUDED_
 
 
 #include "jpp_profile.h"
@@ -18,14 +18,14 @@
 
 /* What a function is. */
 typedef enum {
-    JPP_PASSING_NOT = 0,
-    JPP_PASSING_YES,
-    JPP_PASSING_UNNAMED        /* "nginx+0x3f2a0", "0x3000" */
-} jpp_passing_t;
+    JPP_WRAPPER_NOT = 0,
+    JPP_WRAPPER_YES,
+    JPP_WRAPPER_UNNAMED        /* "nginx+0x3f2a0", "0x3000" */
+} jpp_wrappers_t;
 
 
 /* What the function NAME is, by its name alone. */
-jpp_passing_t jpp_passing(const char *name);
+jpp_wrappers_t jpp_wrappers(const char *name);
 
 /*
  * What each function of PROFILE is, by id from 1 on; NULL: no memory.  One
@@ -33,22 +33,22 @@ jpp_passing_t jpp_passing(const char *name);
  * jpp_symbolize.h) passes on.  In a profile without bytes, as one of time, no
  * function does.  All locations of PROFILE have functions.
  */
-const uint8_t *jpp_passing_table(const jpp_profile_t *profile);
+const uint8_t *jpp_wrappers_table(const jpp_profile_t *profile);
 
 /*
  * Put "passes memory on" in front of the files of such functions of PROFILE,
  * for those who read it and do not know the names: pprof -hide, and the page.
  * False: no memory.
  */
-bool jpp_passing_mark(jpp_profile_t *profile);
+bool jpp_wrappers_mark(jpp_profile_t *profile);
 
 /*
  * The innermost frame of the packed STACK, which ends at END, that does more
  * than pass memory on.  A stack of nothing else keeps its outermost frame.  A
  * frame without a name passes on if its callee and its caller do.
  */
-const uint8_t *jpp_passing_skip(const jpp_profile_t *profile,
+const uint8_t *jpp_wrappers_skip(const jpp_profile_t *profile,
     const uint8_t *table, const uint8_t *stack, const uint8_t *end);
 
 
-#endif /* _JPP_PASSING_H_INCLUDED_ */
+#endif /* _JPP_WRAPPERS_H_INCLUDED_ */

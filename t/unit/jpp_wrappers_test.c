@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "jpp_intern.h"
-#include "jpp_passing.h"
+#include "jpp_wrappers.h"
 #include "jpp_test.h"
 
 
@@ -42,7 +42,7 @@ static const char  *unnamed[] = {
 /* Those of the letters p, u, v, x; again, and without memory. */
 
 static void
-jpp_passing_test_marks(jpp_profile_t *profile)
+jpp_wrappers_test_marks(jpp_profile_t *profile)
 {
     size_t               i, k;
     jpp_function_t      *function;
@@ -55,13 +55,13 @@ jpp_passing_test_marks(jpp_profile_t *profile)
 
     for (k = 1; k <= 2; k++) {
         profile->arena->fail_at = profile->arena->n_calls + k;
-        jpp_ok(!jpp_passing_mark(profile), "no memory, no marks (%zu)", k);
+        jpp_ok(!jpp_wrappers_mark(profile), "no memory, no marks (%zu)", k);
     }
 
     profile->arena->fail_at = 0;
 
     for (k = 0; k < 2; k++) {
-        jpp_ok(jpp_passing_mark(profile), "marks");
+        jpp_ok(jpp_wrappers_mark(profile), "marks");
 
         for (i = 0; i < 24; i++) {
             function = jpp_profile_function_at(profile, (uint32_t) i + 1);
@@ -82,7 +82,7 @@ jpp_passing_test_marks(jpp_profile_t *profile)
  */
 
 static void
-jpp_passing_test_stacks(void)
+jpp_wrappers_test_stacks(void)
 {
     char             text[8], name[2] = "a", nameless[] = "x+0x1";
     size_t           i, k, len;
@@ -137,7 +137,7 @@ jpp_passing_test_stacks(void)
         }
     }
 
-    table = jpp_passing_table(&profile);
+    table = jpp_wrappers_table(&profile);
     jpp_ok(table != NULL, "a table");
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -155,7 +155,7 @@ jpp_passing_test_stacks(void)
         jpp_profile_sample(&profile, (uint32_t) i, &sample);
 
         end = sample.stack + sample.stack_len;
-        p = jpp_passing_skip(&profile, table, sample.stack, end);
+        p = jpp_wrappers_skip(&profile, table, sample.stack, end);
 
         for (k = 0; p < end; k++) {
             p = jpp_stack_next(p, &id);
@@ -166,10 +166,10 @@ jpp_passing_test_stacks(void)
         jpp_is_str(text, rows[i].rest, "\"%s\" begins with", rows[i].stack);
     }
 
-    jpp_passing_test_marks(&profile);
+    jpp_wrappers_test_marks(&profile);
 
     arena.fail_at = arena.n_calls + 1;
-    jpp_ok(jpp_passing_table(&profile) == NULL, "no memory, no table");
+    jpp_ok(jpp_wrappers_table(&profile) == NULL, "no memory, no table");
 
     jpp_arena_destroy(&arena);
 }
@@ -182,16 +182,16 @@ main(void)
     size_t   i;
 
     for (i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
-        jpp_is_u64(jpp_passing(passing[i]), JPP_PASSING_YES, "%s", passing[i]);
+        jpp_is_u64(jpp_wrappers(passing[i]), JPP_WRAPPER_YES, "%s", passing[i]);
     }
 
     for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        jpp_is_u64(jpp_passing(others[i]), JPP_PASSING_NOT, "\"%s\" is not",
+        jpp_is_u64(jpp_wrappers(others[i]), JPP_WRAPPER_NOT, "\"%s\" is not",
                    others[i]);
     }
 
     for (i = 0; i < sizeof(unnamed) / sizeof(unnamed[0]); i++) {
-        jpp_is_u64(jpp_passing(unnamed[i]), JPP_PASSING_UNNAMED, "%s",
+        jpp_is_u64(jpp_wrappers(unnamed[i]), JPP_WRAPPER_UNNAMED, "%s",
                    unnamed[i]);
     }
 
@@ -201,12 +201,12 @@ main(void)
     memset(name, 'a', JPP_MAX_SYMBOL_NAME);
     memcpy(name, "CRYPTO_", 7);
     memcpy(name + JPP_MAX_SYMBOL_NAME - 5, "alloc", 6);
-    jpp_is_u64(jpp_passing(name), JPP_PASSING_YES, "a long name");
+    jpp_is_u64(jpp_wrappers(name), JPP_WRAPPER_YES, "a long name");
     name[strlen(name) - 1] = 'x';
-    jpp_is_u64(jpp_passing(name), JPP_PASSING_NOT, "another");
+    jpp_is_u64(jpp_wrappers(name), JPP_WRAPPER_NOT, "another");
     free(name);
 
-    jpp_passing_test_stacks();
+    jpp_wrappers_test_stacks();
 
     return jpp_done();
 }

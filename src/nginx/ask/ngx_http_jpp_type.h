@@ -1,15 +1,15 @@
 
 /*
- * The kinds of question that workers ask each other: a row each, with what it
+ * The types of request that workers send each other: a row each, with what it
  * takes to answer one.  What the messages say is jpp_message.h; how they travel
  * is part, answerer and socket; whose turn it is, collect and answerer.
  *
- * A new kind is a row here, its functions, and its fields in jpp_message.
+ * A new type is a row here, its functions, and its fields in jpp_message.
  */
 
 
-#ifndef _NGX_HTTP_JPP_KIND_H_INCLUDED_
-#define _NGX_HTTP_JPP_KIND_H_INCLUDED_
+#ifndef _NGX_HTTP_JPP_TYPE_H_INCLUDED_
+#define _NGX_HTTP_JPP_TYPE_H_INCLUDED_
 
 
 #include <ngx_config.h>
@@ -25,7 +25,7 @@ typedef struct {
     jpp_message_reply_t      reply;
     jpp_memfd_t              file;         /* that goes with it; fd -1: none */
     uint64_t                 took;         /* the work, ms */
-    void                    *state;        /* what the kind keeps, or NULL */
+    void                    *state;        /* what the type keeps, or NULL */
     const char              *why_early;    /* the wait was short; or NULL */
 } ngx_http_jpp_reply_t;
 
@@ -55,7 +55,7 @@ typedef struct {
     ngx_msec_t             (*wait)(const jpp_message_question_t *question);
 
     /*
-     * In the background thread, without nginx: where the kind has a file, it is
+     * In the background thread, without nginx: where the type has a file, it is
      * open, and empty.  NULL: slice or begin does it all.
      */
     void                   (*work)(ngx_http_jpp_reply_t *reply);
@@ -63,7 +63,7 @@ typedef struct {
     /*
      * The same in the event loop, where nginx has to stand still meanwhile: at
      * most a millisecond at a time, from an event of its own.  NGX_AGAIN: there
-     * is more to do.  A kind that has both is worked on in the thread once the
+     * is more to do.  A type that has both is worked on in the thread once the
      * slices are done.
      */
     ngx_int_t              (*slice)(ngx_http_jpp_reply_t *reply);
@@ -95,12 +95,12 @@ typedef struct {
                                            /*   and waits for no other */
     unsigned                 is_change:1;  /* made in all that are asked, for */
                                            /*   one asker, who may leave */
-} ngx_http_jpp_kind_t;
+} ngx_http_jpp_type_t;
 
 
-/* By jpp_message_kind_t. */
-extern const ngx_http_jpp_kind_t
-    ngx_http_jpp_kinds[JPP_MESSAGE_KINDS];
+/* By jpp_message_type_t. */
+extern const ngx_http_jpp_type_t
+    ngx_http_jpp_types[JPP_MESSAGE_TYPES];
 
 
-#endif /* _NGX_HTTP_JPP_KIND_H_INCLUDED_ */
+#endif /* _NGX_HTTP_JPP_TYPE_H_INCLUDED_ */

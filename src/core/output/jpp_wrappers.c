@@ -1,6 +1,6 @@
 
 #include "jpp_intern.h"
-#include "jpp_passing.h"
+#include "jpp_wrappers.h"
 
 
 /*
@@ -8,7 +8,7 @@
  * (".isra.0", "@plt") are ignored.
  */
 
-static const char *const  jpp_passing_patterns[] = {
+static const char *const  jpp_wrappers_patterns[] = {
 
     /* nginx, njs */
 
@@ -47,7 +47,7 @@ static const char *const  jpp_passing_patterns[] = {
  * puts them in front of a function of the file, clang between two.
  */
 
-static const char *const  jpp_passing_pool[] = {
+static const char *const  jpp_wrappers_pool[] = {
     "ngx_create_pool", "ngx_destroy_pool", "ngx_reset_pool", "ngx_palloc",
     "ngx_pnalloc", "ngx_pmemalign", "ngx_pfree", "ngx_pcalloc",
     "ngx_pool_cleanup_add", "ngx_pool_cleanup_file",
@@ -55,13 +55,13 @@ static const char *const  jpp_passing_pool[] = {
 };
 
 
-static const char  jpp_passing_text[] = "passes memory on";
+static const char  jpp_wrappers_text[] = "passes memory on";
 
 
 /* On a mismatch the last star takes one character more. */
 
 static bool
-jpp_passing_matches(const char *pattern, const char *name, const char *end)
+jpp_wrappers_matches(const char *pattern, const char *name, const char *end)
 {
     const char  *star, *from;
 
@@ -95,33 +95,33 @@ jpp_passing_matches(const char *pattern, const char *name, const char *end)
 }
 
 
-jpp_passing_t
-jpp_passing(const char *name)
+jpp_wrappers_t
+jpp_wrappers(const char *name)
 {
     const char         *end;
     const char *const  *pattern;
 
     if (strncmp(name, "0x", 2) == 0 || strstr(name, "+0x") != NULL) {
-        return JPP_PASSING_UNNAMED;
+        return JPP_WRAPPER_UNNAMED;
     }
 
     end = name + strcspn(name, ".@");
 
-    for (pattern = jpp_passing_patterns; *pattern != NULL; pattern++) {
+    for (pattern = jpp_wrappers_patterns; *pattern != NULL; pattern++) {
 
-        if (jpp_passing_matches(*pattern, name, end)) {
-            return JPP_PASSING_YES;
+        if (jpp_wrappers_matches(*pattern, name, end)) {
+            return JPP_WRAPPER_YES;
         }
     }
 
-    return JPP_PASSING_NOT;
+    return JPP_WRAPPER_NOT;
 }
 
 
 /* The time that malloc() takes is its own. */
 
 static bool
-jpp_passing_is_memory(const jpp_profile_t *profile)
+jpp_wrappers_is_memory(const jpp_profile_t *profile)
 {
     uint32_t  t;
 
@@ -138,8 +138,8 @@ jpp_passing_is_memory(const jpp_profile_t *profile)
 
 /* What a function without a name is, by its FILE: "between a and b", a mark. */
 
-static jpp_passing_t
-jpp_passing_near(const char *file)
+static jpp_wrappers_t
+jpp_wrappers_near(const char *file)
 {
     const char         *next;
     const char *const  *name;
@@ -155,23 +155,23 @@ jpp_passing_near(const char *file)
         next = file + sizeof(before) - 1;
 
     } else {
-        return strncmp(file, jpp_passing_text, sizeof(jpp_passing_text) - 1)
-               == 0 ? JPP_PASSING_YES : JPP_PASSING_UNNAMED;
+        return strncmp(file, jpp_wrappers_text, sizeof(jpp_wrappers_text) - 1)
+               == 0 ? JPP_WRAPPER_YES : JPP_WRAPPER_UNNAMED;
     }
 
-    for (name = jpp_passing_pool; *name != NULL; name++) {
+    for (name = jpp_wrappers_pool; *name != NULL; name++) {
 
         if (strcmp(*name, next) == 0) {
-            return JPP_PASSING_YES;
+            return JPP_WRAPPER_YES;
         }
     }
 
-    return JPP_PASSING_UNNAMED;
+    return JPP_WRAPPER_UNNAMED;
 }
 
 
 const uint8_t *
-jpp_passing_table(const jpp_profile_t *profile)
+jpp_wrappers_table(const jpp_profile_t *profile)
 {
     uint8_t               *table;
     uint32_t               i, n;
@@ -181,16 +181,16 @@ jpp_passing_table(const jpp_profile_t *profile)
 
     table = jpp_arena_alloc(profile->arena, (size_t) n + 1);
 
-    if (!jpp_passing_is_memory(profile)) {
+    if (!jpp_wrappers_is_memory(profile)) {
         return table;
     }
 
     for (i = 1; table != NULL && i <= n; i++) {
         function = jpp_profile_function_at(profile, i);
-        table[i] = jpp_passing(jpp_profile_str(profile, function->name).data);
+        table[i] = jpp_wrappers(jpp_profile_str(profile, function->name).data);
 
-        if (table[i] == JPP_PASSING_UNNAMED) {
-            table[i] = jpp_passing_near(jpp_profile_str(profile,
+        if (table[i] == JPP_WRAPPER_UNNAMED) {
+            table[i] = jpp_wrappers_near(jpp_profile_str(profile,
                                                         function->file).data);
         }
     }
@@ -202,7 +202,7 @@ jpp_passing_table(const jpp_profile_t *profile)
 /* FILE with the mark, once; 0: no memory. */
 
 static uint32_t
-jpp_passing_marked(jpp_profile_t *profile, uint32_t file)
+jpp_wrappers_marked(jpp_profile_t *profile, uint32_t file)
 {
     char        *text;
     size_t       len;
@@ -210,15 +210,15 @@ jpp_passing_marked(jpp_profile_t *profile, uint32_t file)
 
     static const char  join[] = ", ";
 
-    len = sizeof(jpp_passing_text) - 1;
+    len = sizeof(jpp_wrappers_text) - 1;
     said = jpp_profile_str(profile, file);
 
-    if (strncmp(said.data, jpp_passing_text, len) == 0) {
+    if (strncmp(said.data, jpp_wrappers_text, len) == 0) {
         return file;
     }
 
     if (said.len == 0) {
-        return jpp_profile_string(profile, jpp_passing_text, len);
+        return jpp_profile_string(profile, jpp_wrappers_text, len);
     }
 
     text = jpp_arena_alloc(profile->arena,
@@ -227,7 +227,7 @@ jpp_passing_marked(jpp_profile_t *profile, uint32_t file)
         return 0;
     }
 
-    memcpy(text, jpp_passing_text, len);
+    memcpy(text, jpp_wrappers_text, len);
     memcpy(text + len, join, sizeof(join) - 1);
     memcpy(text + len + sizeof(join) - 1, said.data, said.len);
 
@@ -236,20 +236,20 @@ jpp_passing_marked(jpp_profile_t *profile, uint32_t file)
 
 
 bool
-jpp_passing_mark(jpp_profile_t *profile)
+jpp_wrappers_mark(jpp_profile_t *profile)
 {
     uint32_t         i, n;
     const uint8_t   *table;
     jpp_function_t  *function;
 
-    table = jpp_passing_table(profile);
+    table = jpp_wrappers_table(profile);
     n = (uint32_t) jpp_vec_count(profile->functions, jpp_function_t);
 
     for (i = 1; table != NULL && i <= n; i++) {
         function = jpp_profile_function_at(profile, i);
 
-        if (table[i] == JPP_PASSING_YES) {
-            function->file = jpp_passing_marked(profile, function->file);
+        if (table[i] == JPP_WRAPPER_YES) {
+            function->file = jpp_wrappers_marked(profile, function->file);
 
             if (function->file == 0) {
                 return false;
@@ -262,7 +262,7 @@ jpp_passing_mark(jpp_profile_t *profile)
 
 
 const uint8_t *
-jpp_passing_skip(const jpp_profile_t *profile, const uint8_t *table,
+jpp_wrappers_skip(const jpp_profile_t *profile, const uint8_t *table,
     const uint8_t *stack, const uint8_t *end)
 {
     uint8_t         kind;
@@ -271,7 +271,7 @@ jpp_passing_skip(const jpp_profile_t *profile, const uint8_t *table,
 
     from = stack;
     last = stack;
-    kind = JPP_PASSING_YES;
+    kind = JPP_WRAPPER_YES;
 
     for (p = stack; p < end; p = next) {
 
@@ -280,13 +280,13 @@ jpp_passing_skip(const jpp_profile_t *profile, const uint8_t *table,
 
         /* without a callee that passes on, this may be anything */
 
-        if (kind == JPP_PASSING_NOT
-            || (kind == JPP_PASSING_UNNAMED && from == stack))
+        if (kind == JPP_WRAPPER_NOT
+            || (kind == JPP_WRAPPER_UNNAMED && from == stack))
         {
             break;
         }
 
-        if (kind == JPP_PASSING_YES) {
+        if (kind == JPP_WRAPPER_YES) {
             from = next;
             last = p;
         }

@@ -7,7 +7,7 @@
 #include "jpp_test_main.h"
 
 
-static jpp_standing_t  jpp_standing[JPP_FINDINGS];
+static jpp_active_t  jpp_active[JPP_FINDINGS];
 static jpp_finding_t   jpp_found[JPP_FINDINGS];
 static jpp_notes_t     jpp_notes;
 
@@ -15,7 +15,7 @@ static jpp_notes_t     jpp_notes;
 /* how many of what holds NOW are said */
 
 static size_t
-jpp_standing_test_at(int64_t now, bool has_swap, bool has_peak)
+jpp_active_test_at(int64_t now, bool has_swap, bool has_peak)
 {
     size_t  n;
 
@@ -31,108 +31,108 @@ jpp_standing_test_at(int64_t now, bool has_swap, bool has_peak)
         (void) jpp_finding_because(&jpp_found[n++], "peak %d", (int) now);
     }
 
-    return jpp_standing_update(jpp_standing, jpp_found, n, now);
+    return jpp_active_update(jpp_active, jpp_found, n, now);
 }
 
 
-JPP_TEST(jpp_standing_test_rise)
+JPP_TEST(jpp_active_test_rise)
 {
-    memset(jpp_standing, 0, sizeof(jpp_standing));
+    memset(jpp_active, 0, sizeof(jpp_active));
 
-    jpp_is_u64(jpp_standing_test_at(1000, false, false), 0, "nothing holds");
-    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 0, "or stands");
+    jpp_is_u64(jpp_active_test_at(1000, false, false), 0, "nothing holds");
+    jpp_is_u64(jpp_active_findings(jpp_active, jpp_found), 0, "or stands");
 
-    jpp_is_u64(jpp_standing_test_at(1005, true, false), 1, "it rises");
+    jpp_is_u64(jpp_active_test_at(1005, true, false), 1, "it rises");
     jpp_is_str(jpp_found[0].id, "swap", "which is said");
     jpp_is_str(jpp_found[0].because, "swap 1005", "with its numbers");
 
-    jpp_is_u64(jpp_standing_test_at(1010, true, false), 0, "once");
-    jpp_is_u64(jpp_standing_test_at(1069, false, false), 0, "it is gone");
-    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 1,
+    jpp_is_u64(jpp_active_test_at(1010, true, false), 0, "once");
+    jpp_is_u64(jpp_active_test_at(1069, false, false), 0, "it is gone");
+    jpp_is_u64(jpp_active_findings(jpp_active, jpp_found), 1,
                "but stands for a minute");
     jpp_is_str(jpp_found[0].because, "swap 1010", "as it was last seen");
 
-    jpp_is_u64(jpp_standing_test_at(1069, true, false), 0,
+    jpp_is_u64(jpp_active_test_at(1069, true, false), 0,
                "nothing is said if it comes back");
 
-    (void) jpp_standing_test_at(1129, false, false);
-    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 0,
+    (void) jpp_active_test_at(1129, false, false);
+    jpp_is_u64(jpp_active_findings(jpp_active, jpp_found), 0,
                "after a minute it is over");
 
-    jpp_is_u64(jpp_standing_test_at(1200, true, false), 0,
+    jpp_is_u64(jpp_active_test_at(1200, true, false), 0,
                "a rise soon after is not said again");
-    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 1,
+    jpp_is_u64(jpp_active_findings(jpp_active, jpp_found), 1,
                "though it stands");
 
-    (void) jpp_standing_test_at(1300, false, false);
-    jpp_is_u64(jpp_standing_test_at(1604, true, false), 0,
+    (void) jpp_active_test_at(1300, false, false);
+    jpp_is_u64(jpp_active_test_at(1604, true, false), 0,
                "nor ten minutes later, less a second");
-    (void) jpp_standing_test_at(1704, false, false);
-    jpp_is_u64(jpp_standing_test_at(1705, true, false), 1, "but then it is");
+    (void) jpp_active_test_at(1704, false, false);
+    jpp_is_u64(jpp_active_test_at(1705, true, false), 1, "but then it is");
 }
 
 
 /* set back by an hour, or on by one */
 
-JPP_TEST(jpp_standing_test_clock)
+JPP_TEST(jpp_active_test_clock)
 {
-    memset(jpp_standing, 0, sizeof(jpp_standing));
+    memset(jpp_active, 0, sizeof(jpp_active));
 
-    (void) jpp_standing_test_at(10000, true, false);
+    (void) jpp_active_test_at(10000, true, false);
 
-    jpp_is_u64(jpp_standing_test_at(6400, false, false), 0, "an hour back");
-    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 1, "it stands");
+    jpp_is_u64(jpp_active_test_at(6400, false, false), 0, "an hour back");
+    jpp_is_u64(jpp_active_findings(jpp_active, jpp_found), 1, "it stands");
 
-    (void) jpp_standing_test_at(6460, false, false);
-    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 0,
+    (void) jpp_active_test_at(6460, false, false);
+    jpp_is_u64(jpp_active_findings(jpp_active, jpp_found), 0,
                "for a minute");
 
-    jpp_is_u64(jpp_standing_test_at(6999, true, false), 0,
+    jpp_is_u64(jpp_active_test_at(6999, true, false), 0,
                "a rise is not said again");
-    (void) jpp_standing_test_at(7100, false, false);
-    jpp_is_u64(jpp_standing_test_at(7101, true, false), 1,
+    (void) jpp_active_test_at(7100, false, false);
+    jpp_is_u64(jpp_active_test_at(7101, true, false), 1,
                "but for ten minutes only");
 
-    jpp_is_u64(jpp_standing_test_at(10701, true, false), 0,
+    jpp_is_u64(jpp_active_test_at(10701, true, false), 0,
                "an hour on, what stands is not said again");
 }
 
 
 /* by somebody who was killed as he wrote over something shorter */
 
-JPP_TEST(jpp_standing_test_torn)
+JPP_TEST(jpp_active_test_torn)
 {
-    memset(jpp_standing, 0, sizeof(jpp_standing));
+    memset(jpp_active, 0, sizeof(jpp_active));
 
-    (void) jpp_standing_test_at(1000, true, false);
+    (void) jpp_active_test_at(1000, true, false);
 
-    memset(jpp_standing[JPP_FINDING_SWAP].because, 'x',
-           sizeof(jpp_standing[0].because));
+    memset(jpp_active[JPP_FINDING_SWAP].because, 'x',
+           sizeof(jpp_active[0].because));
 
-    (void) jpp_standing_findings(jpp_standing, jpp_found);
+    (void) jpp_active_findings(jpp_active, jpp_found);
 
     jpp_is_u64(strlen(jpp_found[0].because),
                sizeof(jpp_found[0].because) - 1, "it ends all the same");
 }
 
 
-JPP_TEST(jpp_standing_test_order)
+JPP_TEST(jpp_active_test_order)
 {
-    memset(jpp_standing, 0, sizeof(jpp_standing));
+    memset(jpp_active, 0, sizeof(jpp_active));
 
-    (void) jpp_standing_test_at(1000, true, false);
+    (void) jpp_active_test_at(1000, true, false);
 
-    jpp_is_u64(jpp_standing_test_at(1005, true, true), 1, "a second one");
+    jpp_is_u64(jpp_active_test_at(1005, true, true), 1, "a second one");
     jpp_is_str(jpp_found[0].id, "peak", "is said alone");
 
-    jpp_is_u64(jpp_standing_findings(jpp_standing, jpp_found), 2, "both stand");
+    jpp_is_u64(jpp_active_findings(jpp_active, jpp_found), 2, "both stand");
     jpp_is_str(jpp_found[0].id, "swap", "in the order of the table");
-    jpp_is_str(jpp_found[0].cure != NULL ? jpp_found[1].because : "",
+    jpp_is_str(jpp_found[0].fix != NULL ? jpp_found[1].because : "",
                "peak 1005", "each with its own numbers");
 }
 
 
-JPP_TEST(jpp_standing_test_notes)
+JPP_TEST(jpp_active_test_notes)
 {
     jpp_note_t       *note;
     jpp_worker_t      worker;
@@ -181,7 +181,7 @@ JPP_TEST(jpp_standing_test_notes)
 }
 
 
-JPP_TEST(jpp_standing_test_inherited)
+JPP_TEST(jpp_active_test_inherited)
 {
     jpp_telemetry_t  telemetry;
 
@@ -206,7 +206,7 @@ JPP_TEST(jpp_standing_test_inherited)
 }
 
 
-JPP_TEST(jpp_standing_test_requested)
+JPP_TEST(jpp_active_test_requested)
 {
     char             name[] = "a";
     unsigned         i;

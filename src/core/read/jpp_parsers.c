@@ -1,28 +1,28 @@
 
 #include "jpp_heap_file.h"
-#include "jpp_readers.h"
+#include "jpp_parsers.h"
 
 
-#define JPP_READER_WORDS(reader, value)                                       \
-    &(const jpp_words_t) { jpp_reader_word, &(reader), value }
+#define JPP_PARSER_WORDS(parser, value)                                       \
+    &(const jpp_words_t) { jpp_parser_word, &(parser), value }
 
 
-/* The names of a reader's types as the words of the parameter "type". */
+/* The names of a parser's types as the words of the parameter "type". */
 
 static const char *
-jpp_reader_word(const void *ctx, uint32_t i)
+jpp_parser_word(const void *ctx, uint32_t i)
 {
-    const jpp_reader_t *reader = ctx;
+    const jpp_parser_t *parser = ctx;
 
-    return i < reader->n_values ? reader->values[i].type : NULL;
+    return i < parser->n_values ? parser->values[i].type : NULL;
 }
 
 
-const jpp_reader_t  jpp_reader_heap = {
+const jpp_parser_t  jpp_parser_heap = {
     .name = "heap",
     .values = jpp_heap_types,
     .n_values = JPP_HEAP_TYPES,
-    .types = JPP_READER_WORDS(jpp_reader_heap, JPP_HEAP_INUSE_SPACE),
+    .types = JPP_PARSER_WORDS(jpp_parser_heap, JPP_HEAP_INUSE_SPACE),
     .absent = "jemalloc counts what was ever allocated only with "
               "prof_accum:true",
     .period_type = "space",
@@ -35,11 +35,11 @@ const jpp_reader_t  jpp_reader_heap = {
 };
 
 
-const jpp_reader_t  jpp_reader_pools = {
+const jpp_parser_t  jpp_parser_pools = {
     .name = "pools",
     .values = jpp_pools_types,
     .n_values = JPP_POOLS_TYPES,
-    .types = JPP_READER_WORDS(jpp_reader_pools, JPP_POOLS_INUSE_SPACE),
+    .types = JPP_PARSER_WORDS(jpp_parser_pools, JPP_POOLS_INUSE_SPACE),
     .absent = "it has only what is in use",
     .period_type = "space",
     .period_unit = "bytes",
@@ -54,11 +54,11 @@ const jpp_reader_t  jpp_reader_pools = {
 };
 
 
-const jpp_reader_t  jpp_reader_stalls = {
+const jpp_parser_t  jpp_parser_stalls = {
     .name = "stalls",
     .values = jpp_stalls_types,
     .n_values = JPP_STALLS_TYPES,
-    .types = JPP_READER_WORDS(jpp_reader_stalls, JPP_STALLS_DELAY),
+    .types = JPP_PARSER_WORDS(jpp_parser_stalls, JPP_STALLS_DELAY),
     .absent = "it has only what is shown",
     .period_type = "stalls",
     .period_unit = "count",
@@ -69,11 +69,11 @@ const jpp_reader_t  jpp_reader_stalls = {
 };
 
 
-const jpp_reader_t  jpp_reader_cpu = {
+const jpp_parser_t  jpp_parser_cpu = {
     .name = "cpu",
     .values = jpp_times_types[JPP_MODE_CPU],
     .n_values = JPP_TIMES_TYPES,
-    .types = JPP_READER_WORDS(jpp_reader_cpu, JPP_TIMES_NANOS),
+    .types = JPP_PARSER_WORDS(jpp_parser_cpu, JPP_TIMES_NANOS),
     .absent = "ask for mode=wall",
     .period_type = "cpu",
     .period_unit = "nanoseconds",
@@ -84,11 +84,11 @@ const jpp_reader_t  jpp_reader_cpu = {
 };
 
 
-const jpp_reader_t  jpp_reader_wall = {
+const jpp_parser_t  jpp_parser_wall = {
     .name = "wall",
     .values = jpp_times_types[JPP_MODE_WALL],
     .n_values = JPP_TIMES_TYPES,
-    .types = JPP_READER_WORDS(jpp_reader_wall, JPP_TIMES_NANOS),
+    .types = JPP_PARSER_WORDS(jpp_parser_wall, JPP_TIMES_NANOS),
     .absent = "ask for mode=cpu",
     .period_type = "wall",
     .period_unit = "nanoseconds",
@@ -100,18 +100,18 @@ const jpp_reader_t  jpp_reader_wall = {
 
 
 bool
-jpp_reader_init(const jpp_reader_t *reader, jpp_profile_t *profile,
+jpp_parser_init(const jpp_parser_t *parser, jpp_profile_t *profile,
     jpp_arena_t *arena)
 {
-    if (!jpp_profile_init(profile, arena, reader->values, reader->n_values)) {
+    if (!jpp_profile_init(profile, arena, parser->values, parser->n_values)) {
         return false;
     }
 
-    profile->default_type = reader->types->value;
-    profile->period_type = reader->period_type;
-    profile->period_unit = reader->period_unit;
-    profile->period = reader->period;
-    profile->facts = jpp_arena_alloc(arena, reader->facts_size);
+    profile->default_type = parser->types->value;
+    profile->period_type = parser->period_type;
+    profile->period_unit = parser->period_unit;
+    profile->period = parser->period;
+    profile->facts = jpp_arena_alloc(arena, parser->facts_size);
 
     return profile->facts != NULL;
 }

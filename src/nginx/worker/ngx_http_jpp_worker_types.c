@@ -1,11 +1,11 @@
 
 /*
- * What this worker does for each kind of question: the table of
- * ngx_http_jpp_kind.h.
+ * What this worker does for each type of question: the table of
+ * ngx_http_jpp_type.h.
  */
 
 
-#include "ngx_http_jpp_kind.h"
+#include "ngx_http_jpp_type.h"
 #include "ngx_http_jpp_pools.h"
 #include "ngx_http_jpp_telemetry.h"
 #include "ngx_http_jpp_worker.h"
@@ -84,40 +84,40 @@ ngx_http_jpp_cpu_release(ngx_http_jpp_reply_t *reply)
 }
 
 
-static void ngx_http_jpp_kind_status(ngx_http_jpp_reply_t *reply);
-static void ngx_http_jpp_kind_status_work(ngx_http_jpp_reply_t *reply);
-static jpp_code_t ngx_http_jpp_kind_dump_check(const jpp_worker_t *worker,
+static void ngx_http_jpp_type_status(ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_type_status_work(ngx_http_jpp_reply_t *reply);
+static jpp_code_t ngx_http_jpp_type_dump_check(const jpp_worker_t *worker,
     jpp_err_t *err);
-static void ngx_http_jpp_kind_dump(ngx_http_jpp_reply_t *reply);
-static void ngx_http_jpp_kind_dump_work(ngx_http_jpp_reply_t *reply);
-static void ngx_http_jpp_kind_dump_end(ngx_http_jpp_reply_t *reply);
-static void ngx_http_jpp_kind_control_work(ngx_http_jpp_reply_t *reply);
-static void ngx_http_jpp_kind_control_end(ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_type_dump(ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_type_dump_work(ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_type_dump_end(ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_type_control_work(ngx_http_jpp_reply_t *reply);
+static void ngx_http_jpp_type_control_end(ngx_http_jpp_reply_t *reply);
 
 
-const ngx_http_jpp_kind_t
-    ngx_http_jpp_kinds[JPP_MESSAGE_KINDS] =
+const ngx_http_jpp_type_t
+    ngx_http_jpp_types[JPP_MESSAGE_TYPES] =
 {
 
     [JPP_MESSAGE_STATUS] = {
-        .begin = ngx_http_jpp_kind_status,
-        .work = ngx_http_jpp_kind_status_work,
+        .begin = ngx_http_jpp_type_status,
+        .work = ngx_http_jpp_type_status_work,
         .is_brief = 1
     },
 
     [JPP_MESSAGE_DUMP] = {
-        .check = ngx_http_jpp_kind_dump_check,
-        .begin = ngx_http_jpp_kind_dump,
-        .work = ngx_http_jpp_kind_dump_work,
-        .end = ngx_http_jpp_kind_dump_end,
+        .check = ngx_http_jpp_type_dump_check,
+        .begin = ngx_http_jpp_type_dump,
+        .work = ngx_http_jpp_type_dump_work,
+        .end = ngx_http_jpp_type_dump_end,
         .file = "dump",
         .smaller = ", or lg_prof_sample",
         .is_sampled = 1
     },
 
     [JPP_MESSAGE_CONTROL] = {
-        .work = ngx_http_jpp_kind_control_work,
-        .end = ngx_http_jpp_kind_control_end,
+        .work = ngx_http_jpp_type_control_work,
+        .end = ngx_http_jpp_type_control_end,
         .is_change = 1
     },
 
@@ -163,7 +163,7 @@ const ngx_http_jpp_kind_t
 
 
 static void
-ngx_http_jpp_kind_status(ngx_http_jpp_reply_t *reply)
+ngx_http_jpp_type_status(ngx_http_jpp_reply_t *reply)
 {
     ngx_http_jpp_figures_read(&reply->reply.worker);
 }
@@ -172,14 +172,14 @@ ngx_http_jpp_kind_status(ngx_http_jpp_reply_t *reply)
 /* before Linux 6.2 a descriptor takes microseconds to count */
 
 static void
-ngx_http_jpp_kind_status_work(ngx_http_jpp_reply_t *reply)
+ngx_http_jpp_type_status_work(ngx_http_jpp_reply_t *reply)
 {
     jpp_usage_read(&reply->reply.worker.activity.usage);
 }
 
 
 static jpp_code_t
-ngx_http_jpp_kind_dump_check(const jpp_worker_t *worker, jpp_err_t *err)
+ngx_http_jpp_type_dump_check(const jpp_worker_t *worker, jpp_err_t *err)
 {
     jpp_problem_t  problems[JPP_MAX_PROBLEMS];
 
@@ -197,7 +197,7 @@ ngx_http_jpp_kind_dump_check(const jpp_worker_t *worker, jpp_err_t *err)
 
 
 static void
-ngx_http_jpp_kind_dump(ngx_http_jpp_reply_t *reply)
+ngx_http_jpp_type_dump(ngx_http_jpp_reply_t *reply)
 {
     (void) reply;
 
@@ -206,7 +206,7 @@ ngx_http_jpp_kind_dump(ngx_http_jpp_reply_t *reply)
 
 
 static void
-ngx_http_jpp_kind_dump_work(ngx_http_jpp_reply_t *reply)
+ngx_http_jpp_type_dump_work(ngx_http_jpp_reply_t *reply)
 {
     bool                  was_on;
     struct timespec       start, end;
@@ -239,14 +239,14 @@ ngx_http_jpp_kind_dump_work(ngx_http_jpp_reply_t *reply)
 
 
 static void
-ngx_http_jpp_kind_dump_end(ngx_http_jpp_reply_t *reply)
+ngx_http_jpp_type_dump_end(ngx_http_jpp_reply_t *reply)
 {
     jpp_loop_add(&ngx_http_jpp_dumps, reply->took);
 }
 
 
 static void
-ngx_http_jpp_kind_control_work(ngx_http_jpp_reply_t *reply)
+ngx_http_jpp_type_control_work(ngx_http_jpp_reply_t *reply)
 {
     jpp_message_reply_t  *message;
 
@@ -260,7 +260,7 @@ ngx_http_jpp_kind_control_work(ngx_http_jpp_reply_t *reply)
 
 
 static void
-ngx_http_jpp_kind_control_end(ngx_http_jpp_reply_t *reply)
+ngx_http_jpp_type_control_end(ngx_http_jpp_reply_t *reply)
 {
     ngx_http_jpp_worker_changed(&reply->reply.control);
 }
