@@ -49,7 +49,7 @@ static int            wake[2];
 static volatile bool  is_over;
 
 
-static void
+static void __attribute__((noinline))
 jpp_thread_reads(void)
 {
     char  byte;
@@ -60,9 +60,6 @@ jpp_thread_reads(void)
 
     is_over = true;
 }
-
-
-static void jpp_thread_reads(void) __attribute__((noinline));
 
 
 static void *

@@ -51,7 +51,7 @@ jpp_time(clockid_t clock)
 static volatile unsigned long  jpp_sum;
 
 
-static void
+static void __attribute__((noinline))
 jpp_burn_one(uint64_t nanos)
 {
     unsigned  i;
@@ -67,7 +67,7 @@ jpp_burn_one(uint64_t nanos)
 }
 
 
-static void
+static void __attribute__((noinline))
 jpp_burn_two(uint64_t nanos)
 {
     unsigned  i;
@@ -83,7 +83,7 @@ jpp_burn_two(uint64_t nanos)
 }
 
 
-static void
+static void __attribute__((noinline))
 jpp_sleep(uint64_t nanos)
 {
     struct timespec  time = { 0, (long) nanos };
@@ -98,7 +98,7 @@ jpp_sleep(uint64_t nanos)
 
 /* The parent of vfork() is in a sleep that no signal ends. */
 
-static void
+static void __attribute__((noinline))
 jpp_wait_for_child(void)
 {
     pid_t            pid;
@@ -115,12 +115,6 @@ jpp_wait_for_child(void)
 
     jpp_sum++;
 }
-
-
-static void jpp_burn_one(uint64_t nanos) __attribute__((noinline));
-static void jpp_burn_two(uint64_t nanos) __attribute__((noinline));
-static void jpp_sleep(uint64_t nanos) __attribute__((noinline));
-static void jpp_wait_for_child(void) __attribute__((noinline));
 
 
 /* MOST, less what has come since the last sample, which is less than half. */

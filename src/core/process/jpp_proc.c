@@ -161,13 +161,13 @@ int
 jpp_proc_protection(const char *text, size_t len, uintptr_t address)
 {
     uint64_t     start, stop;
-    const char  *p, *next, *end;
+    const char  *p, *line, *next, *end;
 
     end = text + len;
 
-    for (next = text; next != NULL && next < end; /* void */ ) {
+    for (line = text; line != NULL && line < end; line = next) {
 
-        p = jpp_proc_line(next, end, &start, &stop, &next);
+        p = jpp_proc_line(line, end, &start, &stop, &next);
 
         if (p != NULL && next - p > 4 && address >= start && address < stop) {
             return (p[1] == 'r' ? PROT_READ : 0)
