@@ -566,6 +566,10 @@ jpp_test_kept(uint32_t a, uint32_t b)
     char     *p = jpp_memory + 400;
     uint64_t  object;
 
+    /* main()'s frame may be large */
+
+    jpp_owners_base((uintptr_t) __builtin_frame_address(0));
+
     jpp_owners_settle_all();
     jpp_set(20, 120, a);
 
