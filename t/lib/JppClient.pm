@@ -15,11 +15,11 @@ use IO::Select;
 use Socket qw( :DEFAULT IPPROTO_TCP TCP_NODELAY SO_LINGER );
 use Time::HiRes qw(time);
 
-# seconds, against a hang
+# seconds, against a hang, unless a client has its own
 my $patience = 60;
 
 
-# HOW: port, or unix, a path; window, the receive buffer in bytes.
+# HOW: port, or unix, a path; window, the receive buffer in bytes; patience.
 
 sub new {
     my ($class, %how) = @_;
@@ -197,7 +197,7 @@ sub read_chunks {
 
 sub fill {
     my ($self, $is_enough) = @_;
-    my $end = time() + $patience;
+    my $end = time() + ($self->{patience} // $patience);
 
     until ($is_enough->()) {
         return 0 if $self->{is_closed} || time() > $end;

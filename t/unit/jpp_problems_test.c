@@ -77,7 +77,7 @@ static const jpp_problem_case_t  cases[] = {
 
     { "lua-abort", JPP_JEMALLOC_READY, jpp_option(has_luajit), 19,
       "sampling ends workers in which LuaJIT runs",
-      "under code that LuaJIT has compiled; the module's does not, but the "
+      "under code that LuaJIT has compiled; the module's does neither, but the "
       "configuration has jemalloc_pprof_unwind off",
       "    jemalloc_pprof_unwind on;\n"
       "Elsewhere take no samples:\n"

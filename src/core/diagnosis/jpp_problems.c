@@ -151,8 +151,9 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
     [JPP_PROBLEM_LUA_ABORT] = {
         "lua-abort", false,
         "sampling ends workers in which LuaJIT runs",
-        "jemalloc's own unwinder, libgcc's, aborts the process when it samples "
-        "under code that LuaJIT has compiled; the module's does not, but %h",
+        "jemalloc's own unwinder, libgcc's, aborts or deadlocks when it "
+        "samples under code that LuaJIT has compiled; the module's does "
+        "neither, but %h",
         "Where jemalloc is 5.3.0 or 5.3.1 and the machine is amd64, set in the "
         "http block, and reload:\n"
         "    jemalloc_pprof_unwind on;\n"
