@@ -10,7 +10,7 @@
 const EVERY = 5000;
 
 /* parts of the page that are renewed */
-const LIVE = ['verdict', 'facts', 'findings', 'workers', 'time', 'failures',
+const LIVE = ['verdict', 'facts', 'largest', 'findings', 'workers', 'time', 'failures',
   'forms'];
 
 const $ = (id) => document.getElementById(id);

@@ -89,8 +89,8 @@ JPP_TEST(jpp_test_page)
         "<meta charset=\"utf-8\">\n",
         "<title>The memory of nginx on web1</title>",
         "nginx 1.22.1, jemalloc_pprof module 0.1.0, 2 of 3 workers answered.",
-        "<p id=\"verdict\" role=\"status\" class=\"fair\">Look at this: 1 of 3 "
-        "workers did not answer</p>\n",
+        "<p id=\"verdict\" role=\"status\" class=\"bad\">Critical: worker 7 "
+        "(pid 4718) did not answer: it &lt;ended&gt;</p>\n",
         "<th scope=\"row\">7 <small>pid 4718</small></th><td class=\"bad\" "
         "colspan=\"8\">did not answer: it &lt;ended&gt;.</td></tr>\n",
         "<tbody>\n<tr><th scope=\"row\">0 <small>pid 4711</small></th>"
@@ -197,8 +197,8 @@ JPP_TEST(jpp_test_verdict)
     fleet.n = 1;
 
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
-    jpp_has(jpp_output.text, "Healthy: 1 worker holds 3.0 MiB, and 512.0 MiB "
-            "are left below the limit of 1.0 GiB</p>\n", "room is left");
+    jpp_has(jpp_output.text, "Healthy: 1 worker holds 3.0 MiB; 512.0 MiB left "
+            "below the limit of 1.0 GiB</p>\n", "room is left");
     jpp_has(jpp_output.text, "512.0 MiB <small>of 1.0 GiB</small> <meter "
             "max=\"1073741824\" value=\"536870912\"", "and how much of what");
 
@@ -209,8 +209,9 @@ JPP_TEST(jpp_test_verdict)
 
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
     jpp_has(jpp_output.text, "class=\"bad\">Critical: processes were killed, "
-            "or crashed, and 1 more below</p>\n",
-            "the gravest is first, and how many follow");
+            "or crashed: since nginx started, 1 of its",
+            "the most severe is first");
+    jpp_has(jpp_output.text, ". 1 more below</p>\n", "and how many follow");
     jpp_has(jpp_output.text, "\n<h2>Memory</h2>\n\n<div class=\"card "
             "critical\" id=\"oom-kill\">\n<h3 class=\"bad\">Critical: "
             "processes were killed, or crashed</h3>\n<p>Because since nginx "
@@ -233,7 +234,7 @@ JPP_TEST(jpp_test_no_worker)
 
     jpp_is_i64(jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0), 0,
                "written");
-    jpp_has(jpp_output.text, "No worker answered.",
+    jpp_has(jpp_output.text, "Critical: no worker answered",
             "the page says that no worker answered");
     jpp_is_u64(jpp_console_count("did not answer"), 0, "and names none");
     jpp_is_u64(jpp_console_count("<table"), 0, "no table");

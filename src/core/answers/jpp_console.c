@@ -4,10 +4,10 @@
 
 #include "jpp_ascii.h"
 #include "jpp_console.h"
-#include "jpp_findings.h"
 #include "jpp_markup.h"
 #include "jpp_page.h"
 #include "jpp_problems.h"
+#include "jpp_verdict.h"
 #include "jpp_version.h"
 
 
@@ -119,47 +119,17 @@ jpp_console_own(const jpp_fleet_t *fleet)
 /* The first sentence of the page. */
 
 static void
-jpp_console_verdict(const jpp_console_t *console,
-    const jpp_finding_t *findings, size_t n, jpp_sink_t *sink)
+jpp_console_verdict(const jpp_verdict_t *verdict, jpp_sink_t *sink)
 {
-    const jpp_fleet_t   *fleet;
-    const jpp_cgroup_t  *cgroup;
+    static const char *const  classes[] = { "good", "fair", "bad" };
 
-    fleet = console->telemetry->fleet;
+    jpp_sink_printf(sink, "<p id=\"verdict\" role=\"status\" class=\"%s\">%s: ",
+                    classes[verdict->severity],
+                    jpp_severities[verdict->severity]);
+    jpp_console_text(sink, "", verdict->text);
 
-    jpp_sink_str(sink, "<p id=\"verdict\" role=\"status\" class=\"");
-
-    if (n != 0) {
-        jpp_console_text(sink, findings[0].is_critical
-                               ? "bad\">Critical: " : "fair\">Look at this: ",
-                         findings[0].what);
-
-        if (n > 1) {
-            jpp_sink_printf(sink, ", and %zu more below", n - 1);
-        }
-
-    } else if (fleet->n == 0) {
-        jpp_sink_str(sink, "bad\">No worker answered");
-
-    } else if (fleet->n_missing != 0) {
-        jpp_sink_printf(sink, "fair\">Look at this: %zu of %" PRIu32 " workers "
-                        "did not answer", fleet->n_missing, fleet->n_asked);
-
-    } else {
-        jpp_sink_str(sink, "good\">Healthy: ");
-
-        fleet = console->telemetry->fleet;
-        cgroup = console->telemetry->cgroup;
-
-        jpp_sink_printf(sink, "%zu worker%s ", fleet->n,
-                        fleet->n == 1 ? " holds" : "s hold");
-        jpp_console_bytes(sink, "", jpp_console_own(fleet));
-
-        if (cgroup != NULL && cgroup->headroom != JPP_NONE) {
-            jpp_console_bytes(sink, ", and ", cgroup->headroom);
-            jpp_console_bytes(sink, " are left below the limit of ",
-                              cgroup->levels[cgroup->binding].limit);
-        }
+    if (verdict->n_more != 0) {
+        jpp_sink_printf(sink, ". %zu more below", verdict->n_more);
     }
 
     jpp_sink_str(sink, "</p>\n");
@@ -204,6 +174,43 @@ jpp_console_facts(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
                     "<div><dt>workers that ended without saying so</dt>"
                     "<dd>%" PRIu64 "</dd></div>\n</dl>\n",
                     telemetry->unclean_exits);
+}
+
+
+static void
+jpp_console_largest(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
+{
+    size_t               i;
+    uint64_t             all;
+    const jpp_holder_t  *holder;
+
+    jpp_sink_str(sink, "\n<div id=\"largest\">\n");
+
+    all = jpp_verdict_total(telemetry);
+
+    for (i = 0; i < telemetry->n_holders && i < JPP_VERDICT_OWNERS; i++) {
+        holder = &telemetry->holders[i];
+
+        if (i == 0) {
+            jpp_sink_str(sink, "<h2>Largest owners</h2>\n<ol>\n");
+        }
+
+        jpp_console_bytes(sink, "<li><b>", holder->bytes);
+        jpp_sink_printf(sink, "</b> <meter max=\"%" PRIu64 "\" value=\"%"
+                        PRIu64 "\" aria-label=\"share of all memory\">"
+                        "</meter>", jpp_larger(all, holder->bytes),
+                        holder->bytes);
+        jpp_console_text(sink, " ", holder->who);
+
+        if (holder->bound[0] != '\0') {
+            jpp_console_text(sink, " <small>", holder->bound);
+            jpp_sink_str(sink, "</small>");
+        }
+
+        jpp_sink_str(sink, "</li>\n");
+    }
+
+    jpp_sink_str(sink, i != 0 ? "</ol>\n</div>\n" : "</div>\n");
 }
 
 
@@ -694,6 +701,7 @@ jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
     char                  time[JPP_STATUS_TIME];
     size_t                n, i;
     jpp_finding_t         findings[JPP_FINDINGS];
+    jpp_verdict_t         verdict;
     const jpp_fleet_t    *fleet;
     const jpp_worker_t   *worker;
     const jpp_failure_t  *failure;
@@ -726,8 +734,10 @@ jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
 
     jpp_sink_str(sink, "<main>\n");
 
-    jpp_console_verdict(console, findings, n, sink);
+    jpp_verdict(console->telemetry, findings, n, &verdict);
+    jpp_console_verdict(&verdict, sink);
     jpp_console_facts(console->telemetry, sink);
+    jpp_console_largest(console->telemetry, sink);
 
     jpp_sink_str(sink, "<div id=\"findings\">\n");
     jpp_console_findings(console, findings, n, sink);

@@ -95,6 +95,12 @@ extern const char  jpp_console_policy_control[];
  */
 void jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink);
 
+/*
+ * Write its text for a terminal to SINK, in lines of 80 columns: the verdict,
+ * the largest owners, and what to ask next.
+ */
+void jpp_front_text(const jpp_console_t *console, jpp_sink_t *sink);
+
 
 /*
  * For the functions above, and for tests.

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jpp_findings.h"
 #include "jpp_memory.h"
 #include "jpp_sort.h"
 #include "jpp_utf8.h"
+#include "jpp_verdict.h"
 
 
 /* "smaps of pid 4711" */
@@ -630,6 +630,7 @@ jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     size_t                  n, i;
     jpp_json_t              json;
     jpp_finding_t           findings[JPP_FINDINGS];
+    jpp_verdict_t           verdict;
     const jpp_fleet_t      *fleet;
     const jpp_telemetry_t  *telemetry;
 
@@ -648,9 +649,12 @@ jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_json_u64(&json, "answered", fleet->n);
     jpp_json_u64(&json, "unclean_exits", telemetry->unclean_exits);
 
-    if (jpp_memory_has(memory, JPP_FIELD_FINDINGS)) {
-        n = jpp_findings(telemetry, findings);
+    n = jpp_findings(telemetry, findings);
 
+    jpp_verdict(telemetry, findings, n, &verdict);
+    jpp_verdict_json(&json, &verdict);
+
+    if (jpp_memory_has(memory, JPP_FIELD_FINDINGS)) {
         jpp_findings_json(&json, findings, n);
     }
 

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jpp_findings.h"
 #include "jpp_memory.h"
 #include "jpp_table.h"
+#include "jpp_verdict.h"
 
 
 #define JPP_MEMORY_SLOTS  240
@@ -240,15 +240,19 @@ jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_err_t             err;
     const char           *why;
     jpp_finding_t         findings[JPP_FINDINGS];
+    jpp_verdict_t         verdict;
     const jpp_fleet_t    *fleet;
     jpp_ledger_read_t     ledger;
 
     fleet = memory->telemetry->fleet;
 
+    n = jpp_findings(memory->telemetry, findings);
+
+    jpp_verdict(memory->telemetry, findings, n, &verdict);
+    jpp_verdict_line(sink, &verdict);
+
     jpp_sink_printf(sink, "memory of %s at %s\n\n", fleet->host,
                     jpp_status_time(memory->seconds, text));
-
-    n = jpp_findings(memory->telemetry, findings);
 
     for (i = 0; i < n; i++) {
         jpp_sink_printf(sink, "%s %s: %s: ",

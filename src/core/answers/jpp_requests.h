@@ -21,6 +21,7 @@
 
 
 #include "jpp_args.h"
+#include "jpp_directive.h"
 #include "jpp_pools_table.h"
 #include "jpp_fleet.h"
 
@@ -71,38 +72,6 @@ const char *jpp_requests_type(const jpp_args_t *args);
 
 /* Append REQUESTS to SINK, which the caller flushes.  False: no memory. */
 bool jpp_requests_write(const jpp_requests_t *requests, jpp_sink_t *sink);
-
-
-/*
- * The directive that bounds what a request or connection holds of a class: what
- * an operator would change.
- */
-
-#define JPP_DIRECTIVE_TEXT  128
-
-
-/* What is bounded. */
-typedef struct {
-    jpp_pools_kind_t    kind;          /* of who holds it */
-    jpp_pools_class_t   class;
-    jpp_str_t           module;        /* of JPP_POOLS_MODULE */
-    jpp_str_t           prefix;        /* "proxy", "fastcgi"; "": not known */
-} jpp_directive_of_t;
-
-
-/*
- * Write the names to TEXT, which is the result; "": there is none.  Without a
- * prefix, what proxy and fastcgi have in common: "*_buffers".
- */
-const char *jpp_directive(const jpp_directive_of_t *of,
-    char text[JPP_DIRECTIVE_TEXT]);
-
-/*
- * Write "16 64k" to TEXT, which is the result: NUMBER and SIZE as nginx has
- * them; without a size, "".
- */
-const char *jpp_directive_value(uint64_t number, uint64_t size,
-    char text[JPP_DIRECTIVE_TEXT]);
 
 
 #endif /* _JPP_REQUESTS_H_INCLUDED_ */

@@ -8,6 +8,7 @@
 #include "jpp_problems.h"
 #include "jpp_status.h"
 #include "jpp_units.h"
+#include "jpp_verdict.h"
 #include "jpp_version.h"
 
 
@@ -450,6 +451,7 @@ jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     jpp_json_u64(&json, "answered", fleet->n);
     jpp_json_str(&json, "unnamed", fleet->unnamed);
 
+    jpp_verdict_json(&json, fleet->verdict);
     jpp_findings_json(&json, fleet->findings, fleet->n_findings);
 
     jpp_json_open(&json, "workers", '[');

@@ -117,36 +117,103 @@ jpp_utf8_is_escape(const uint8_t *p, const uint8_t *end)
 }
 
 
+/*
+ * Write what is at P, a character or a byte that is escaped, to TO, which may
+ * be NULL; *COLUMNS is its width.  Returns how many bytes of P that was.
+ */
+
+static size_t
+jpp_utf8_piece(char *to, const uint8_t *p, const uint8_t *end, size_t *columns)
+{
+    size_t  n;
+
+    static const char  hex[] = "0123456789abcdef";
+
+    n = jpp_utf8_len(p, (size_t) (end - p));
+
+    if (n != 0 && jpp_utf8_is_seen(p, n) && !jpp_utf8_is_escape(p, end)) {
+        *columns = 1;
+
+        if (to != NULL) {
+            memcpy(to, p, n);
+        }
+
+        return n;
+    }
+
+    *columns = 4;
+
+    if (to != NULL) {
+        *to++ = '\\';
+        *to++ = 'x';
+        *to++ = hex[*p >> 4];
+        *to++ = hex[*p & 15];
+    }
+
+    return 1;
+}
+
+
 size_t
 jpp_utf8_escape(char *to, const char *data, size_t len)
 {
-    char            *from;
-    size_t           n;
-    const uint8_t   *p, *end;
-
-    static const char  hex[] = "0123456789abcdef";
+    char           *from;
+    size_t          n, columns;
+    const uint8_t  *p, *end;
 
     from = to;
     p = (const uint8_t *) data;
 
     for (end = p + len; p < end; p += n) {
-
-        n = jpp_utf8_len(p, (size_t) (end - p));
-
-        if (n == 0 || !jpp_utf8_is_seen(p, n) || jpp_utf8_is_escape(p, end)) {
-            n = 1;
-
-            *to++ = '\\';
-            *to++ = 'x';
-            *to++ = hex[*p >> 4];
-            *to++ = hex[*p & 15];
-
-            continue;
-        }
-
-        memcpy(to, p, n);
-        to += n;
+        n = jpp_utf8_piece(to, p, end, &columns);
+        to += columns == 1 ? n : columns;
     }
 
     return (size_t) (to - from);
+}
+
+
+size_t
+jpp_utf8_short(char *to, const char *data, size_t len, size_t max)
+{
+    size_t          n, width, columns, head;
+    const uint8_t  *p, *start, *end;
+
+    start = (const uint8_t *) data;
+    end = start + len;
+
+    for (p = start, width = 0; p < end; p += n) {
+        n = jpp_utf8_piece(NULL, p, end, &columns);
+        width += columns;
+    }
+
+    if (width <= max) {
+        return jpp_utf8_escape(to, data, len);
+    }
+
+    /* the end of a name tells more than its middle */
+
+    for (p = start, head = 0; /* void */ ; p += n) {
+        n = jpp_utf8_piece(NULL, p, end, &columns);
+
+        if (head + columns > (max - 3) / 2) {
+            break;
+        }
+
+        head += columns;
+        width -= columns;
+    }
+
+    len = jpp_utf8_escape(to, data, (size_t) (p - start));
+
+    memcpy(to + len, "...", 3);
+    len += 3;
+
+    while (width > max - 3 - head) {
+        p += jpp_utf8_piece(NULL, p, end, &columns);
+        width -= columns;
+    }
+
+    return len + jpp_utf8_escape(to + len, (const char *) p,
+                                 (size_t) (end - p));
 }

@@ -37,5 +37,15 @@ uint32_t jpp_utf8_code(const uint8_t *p, size_t n);
  */
 size_t jpp_utf8_escape(char *to, const char *data, size_t len);
 
+/* the most that shortening to N characters makes */
+#define JPP_UTF8_SHORT(n)  (4 * (n) + 4)
+
+/*
+ * Write the LEN bytes at DATA to TO as above, with the middle of what is longer
+ * than MAX characters replaced by "...".  Returns the length, which is below
+ * JPP_UTF8_SHORT(MAX).
+ */
+size_t jpp_utf8_short(char *to, const char *data, size_t len, size_t max);
+
 
 #endif /* _JPP_UTF8_H_INCLUDED_ */

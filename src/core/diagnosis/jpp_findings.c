@@ -64,6 +64,8 @@ jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
         return false;
     }
 
+    (void) jpp_finding_about(finding, level->usage, 0);
+
     return jpp_finding_because(finding, "%s of %s are left%s",
                jpp_units_bytes(room, left),
                jpp_units_bytes(level->limit, limit),
@@ -413,6 +415,7 @@ jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
     return median != JPP_NONE
            && jpp_finding_above(finding, most, 300, median)
            && jpp_finding_above(finding, most, 100, JPP_FINDING_FLOOR)
+           && jpp_finding_about(finding, most, fleet->workers[largest].who.pid)
            && jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
                   ") holds %s, half of the others at most %s",
                   fleet->workers[largest].who.index,
@@ -464,6 +467,7 @@ jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     }
 
     (void) jpp_mappers_text(where->jemalloc.mappers, mappers);
+    (void) jpp_finding_about(finding, most, where->who.pid);
 
     return jpp_finding_because(finding, "in worker %" PRIu32 " (pid %" PRId64
                   ") %s of %s of anonymous memory%s%s", where->who.index,
@@ -900,5 +904,7 @@ jpp_finding_of(jpp_finding_id_t id, jpp_finding_t *finding)
     finding->what = row->what;
     finding->because[0] = '\0';
     finding->fix = row->fix;
+    finding->bytes = 0;
+    finding->pid = 0;
     finding->stands = false;
 }

@@ -238,6 +238,7 @@ jpp_finding_grows(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     }
 
     return where != NULL
+           && jpp_finding_about(finding, most.now, where->who.pid)
            && jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
                   ") has %s %s, and %s more every hour%s", where->who.index,
                   where->who.pid, jpp_units_bytes(most.now, now), most.what,
@@ -259,6 +260,7 @@ jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
     return bytes != JPP_NONE && telemetry->inherited != JPP_NONE && more != 0
            && jpp_finding_above(finding, more, 100, JPP_RELOAD_FLOOR)
            && jpp_finding_above(finding, more, 10, bytes)
+           && jpp_finding_about(finding, telemetry->inherited, 0)
            && jpp_finding_because(finding, "a worker of the newest "
                   "configuration had %s as it started, one of the "
                   "configuration before %s",

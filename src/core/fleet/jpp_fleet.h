@@ -27,6 +27,8 @@ typedef struct {
     const char   *what;
     char          because[320];    /* the numbers */
     const char   *fix;
+    uint64_t      bytes;           /* of memory that it is about; or 0, */
+    int64_t       pid;             /*   of this worker; 0: of all */
     bool          stands;          /* it was found before: see below */
 } jpp_finding_t;
 
@@ -41,6 +43,17 @@ bool jpp_finding_above(const jpp_finding_t *finding, uint64_t value,
     unsigned percent, uint64_t bytes);
 bool jpp_finding_below(const jpp_finding_t *finding, uint64_t value,
     unsigned percent, uint64_t bytes);
+
+
+/* It is about BYTES of memory, of the worker PID or, with 0, of all; true. */
+static inline bool
+jpp_finding_about(jpp_finding_t *finding, uint64_t bytes, int64_t pid)
+{
+    finding->bytes = bytes;
+    finding->pid = pid;
+
+    return true;
+}
 
 
 /* Write the numbers; true, so that it can be a rule's result. */
@@ -69,6 +82,40 @@ void jpp_missing_text(jpp_sink_t *sink, const jpp_missing_t *missing,
     size_t n);
 
 
+/* Who holds memory: jpp_holders.h finds out. */
+typedef struct {
+    const char            *who;            /* "upstream buffers of location */
+                                           /*   /export/ of www", as text */
+    const char            *bound;          /* "proxy_buffers 64 64k"; or "" */
+    const char            *units;          /* "requests"; NULL: it is one */
+    uint64_t               n_units;
+    uint64_t               bytes;          /* of all workers */
+    jpp_identity_t         worker;         /* the one that has most of it; */
+    uint64_t               worker_bytes;   /*   0: it is of none */
+} jpp_holder_t;
+
+
+#define JPP_VERDICT_TEXT  1024
+
+
+typedef enum {
+    JPP_VERDICT_HEALTHY = 0,
+    JPP_VERDICT_WARNING,
+    JPP_VERDICT_CRITICAL
+} jpp_severity_t;
+
+
+/* One sentence about all of an nginx: jpp_verdict.h says it. */
+typedef struct {
+    jpp_severity_t         severity;
+    const char            *id;             /* of a finding, "missing-worker", */
+                                           /*   "healthy" */
+    char                   text[JPP_VERDICT_TEXT];
+    const jpp_holder_t    *holder;         /* that it names; NULL: none */
+    size_t                 n_more;         /* findings besides */
+} jpp_verdict_t;
+
+
 typedef struct {
     const char            *nginx;          /* "1.22.1" */
     const char            *host;           /* name of the machine */
@@ -79,6 +126,7 @@ typedef struct {
     size_t                 n_missing;
     const jpp_finding_t   *findings;       /* about all, as they were last */
     size_t                 n_findings;     /*   found */
+    const jpp_verdict_t   *verdict;        /* NULL: there is none */
     const jpp_control_t   *wanted;         /* settings for all; or NULL */
     const char            *unnamed;        /* of the last profile: which */
                                            /*   code lacks names; or NULL */
@@ -118,6 +166,7 @@ typedef struct {
     uint64_t               failures;
     const jpp_zone_slot_t *slots;          /* by size, the smallest first */
     size_t                 n_slots;
+    bool                   is_own;         /* this module's */
     bool                   was_busy;       /* read as somebody changed it: */
                                            /*   numbers of several moments */
 } jpp_zone_t;
@@ -168,6 +217,8 @@ typedef struct {
     const jpp_profiled_t  *profile;        /* NULL: there is none at hand */
     const jpp_zone_t      *zones;
     size_t                 n_zones;
+    const jpp_holder_t    *holders;        /* the largest first; none where */
+    size_t                 n_holders;      /*   nobody was asked for them */
     jpp_requested_t        requested[JPP_RESOURCES];   /* the first ones */
     const jpp_system_t    *system;
     const jpp_cgroup_t    *cgroup;         /* NULL: */

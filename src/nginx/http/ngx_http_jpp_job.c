@@ -22,6 +22,10 @@
     (4 * (max_size) + 512 * 1024 * 1024)
 
 
+/* requests of which each worker says what bounds them */
+#define NGX_HTTP_JPP_UNITS  8
+
+
 /* A body that is being sent. */
 typedef struct {
     jpp_arena_t    arena;
@@ -29,6 +33,8 @@ typedef struct {
 } ngx_http_jpp_body_t;
 
 
+static ngx_uint_t ngx_http_jpp_job_is_spare(const ngx_http_jpp_job_t *job,
+    ngx_uint_t i);
 static ngx_http_jpp_job_t *ngx_http_jpp_job_create(
     const ngx_http_jpp_question_t *question,
     const ngx_http_jpp_handler_t *handler, const ngx_http_jpp_loc_conf_t *conf);
@@ -97,11 +103,21 @@ ngx_http_jpp_job(ngx_http_request_t *r, const ngx_http_jpp_question_t *question,
 }
 
 
+/* The owners of memory, without which an answer is less, but is one. */
+
+static ngx_uint_t
+ngx_http_jpp_job_is_spare(const ngx_http_jpp_job_t *job, ngx_uint_t i)
+{
+    return job->handler->has_holders && i == 1;
+}
+
+
 static ngx_http_jpp_job_t *
 ngx_http_jpp_job_create(const ngx_http_jpp_question_t *question,
     const ngx_http_jpp_handler_t *handler, const ngx_http_jpp_loc_conf_t *conf)
 {
-    ngx_http_jpp_job_t  *job;
+    ngx_http_jpp_job_t      *job;
+    ngx_http_jpp_inquiry_t  *inquiry;
 
     job = jpp_arena_object(sizeof(ngx_http_jpp_job_t) + handler->size);
     if (job == NULL) {
@@ -131,6 +147,13 @@ ngx_http_jpp_job_create(const ngx_http_jpp_question_t *question,
 
     if (handler->has_telemetry) {
         (void) ngx_http_jpp_job_question(job, JPP_MESSAGE_STATUS);
+    }
+
+    if (handler->has_holders) {
+        inquiry = ngx_http_jpp_job_question(job, JPP_MESSAGE_POOLS);
+
+        inquiry->question.pools.wants = JPP_POOLS_REQUESTS;
+        inquiry->question.pools.top = NGX_HTTP_JPP_UNITS;
     }
 
     return job;
@@ -244,12 +267,13 @@ ngx_http_jpp_job_collect(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
         rc = ngx_http_jpp_collect(&job->subscribers[i], &job->inquiries[i]);
 
-        if (rc != NGX_OK) {
+        if (rc == NGX_OK) {
+            job->n_collecting++;
+
+        } else if (!ngx_http_jpp_job_is_spare(job, i)) {
             return ngx_http_jpp_refuse_uncollected(r, rc);
         }
     }
-
-    job->n_collecting = job->n;
 
     ngx_http_jpp_job_wait(job, job->timeout);
 
@@ -287,6 +311,10 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     job->n_answered = 0;
 
     for (i = job->first; i < job->first + job->n; i++) {
+        if (ngx_http_jpp_job_is_spare(job, i)) {
+            continue;
+        }
+
         co = job->subscribers[i].collection;
         code = co->parts[0].reply.err.code;
 
@@ -381,6 +409,9 @@ ngx_http_jpp_job_write(ngx_http_jpp_job_t *job)
     if (job->handler->has_telemetry
         && ngx_http_jpp_telemetry_collected(job->telemetry,
                                             job->subscribers[0].collection,
+                                            job->handler->has_holders
+                                            ? job->subscribers[1].collection
+                                            : NULL,
                                             &job->arena)
            != NGX_OK)
     {

@@ -53,7 +53,9 @@ struct ngx_http_jpp_handler_s {
     unsigned                  is_brief:1;      /* see ngx_http_jpp_task_t */
     unsigned                  has_workers:1;   /* it says how many answered */
     unsigned                  has_telemetry:1; /* the workers' status is the */
-                                               /*   first question */
+                                               /*   first question, */
+    unsigned                  has_holders:1;   /*   and their pools are the */
+                                               /*   second */
 
     /* Do ARGS make sense here?  ERR says why not.  NULL: they do. */
     jpp_code_t              (*check)(const jpp_args_t *args, jpp_err_t *err);

@@ -17,6 +17,7 @@ typedef struct {
 
 static ngx_int_t ngx_http_jpp_console_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
+static ngx_uint_t ngx_http_jpp_console_is_text(const ngx_http_request_t *r);
 static ngx_int_t ngx_http_jpp_console_asked(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
 static jpp_code_t ngx_http_jpp_console_write(ngx_http_jpp_job_t *job,
@@ -30,6 +31,7 @@ static const ngx_http_jpp_handler_t  ngx_http_jpp_console_page = {
     .size = sizeof(ngx_http_jpp_shown_t),
     .is_brief = 1,
     .has_telemetry = 1,
+    .has_holders = 1,
     .asked = ngx_http_jpp_console_asked,
     .write = ngx_http_jpp_console_write
 };
@@ -40,6 +42,17 @@ static const ngx_http_jpp_handler_t  ngx_http_jpp_console_forms = {
     .size = sizeof(ngx_http_jpp_shown_t),
     .is_brief = 1,
     .has_telemetry = 1,
+    .has_holders = 1,
+    .asked = ngx_http_jpp_console_asked,
+    .write = ngx_http_jpp_console_write
+};
+
+static const ngx_http_jpp_handler_t  ngx_http_jpp_console_text = {
+    .answer.type = "text/plain",
+    .size = sizeof(ngx_http_jpp_shown_t),
+    .is_brief = 1,
+    .has_telemetry = 1,
+    .has_holders = 1,
     .asked = ngx_http_jpp_console_asked,
     .write = ngx_http_jpp_console_write
 };
@@ -58,9 +71,43 @@ ngx_http_jpp_console_start(ngx_http_request_t *r,
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
     return ngx_http_jpp_job(r, question,
-                            conf->control ? &ngx_http_jpp_console_forms
-                                          : &ngx_http_jpp_console_page,
+                            ngx_http_jpp_console_is_text(r)
+                            ? &ngx_http_jpp_console_text
+                            : conf->control ? &ngx_http_jpp_console_forms
+                                            : &ngx_http_jpp_console_page,
                             NULL);
+}
+
+
+/* curl accepts anything, and browsers name HTML. */
+
+static ngx_uint_t
+ngx_http_jpp_console_is_text(const ngx_http_request_t *r)
+{
+    ngx_uint_t              i;
+    const ngx_list_part_t  *part;
+    const ngx_table_elt_t  *header;
+
+    for (part = &r->headers_in.headers.part; part != NULL; part = part->next) {
+        header = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+            if (header[i].key.len == sizeof("Accept") - 1
+                && ngx_strncasecmp(header[i].key.data, (u_char *) "Accept",
+                                   sizeof("Accept") - 1)
+                   == 0)
+            {
+                return ngx_strlcasestrn(header[i].value.data,
+                                        header[i].value.data
+                                        + header[i].value.len,
+                                        (u_char *) "text/html",
+                                        sizeof("text/html") - 2)
+                       == NULL;
+            }
+        }
+    }
+
+    return 0;
 }
 
 
@@ -87,7 +134,12 @@ ngx_http_jpp_console_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 {
     ngx_http_jpp_shown_t *shown = job->state;
 
-    jpp_console_html(&shown->console, sink);
+    if (job->handler == &ngx_http_jpp_console_text) {
+        jpp_front_text(&shown->console, sink);
+
+    } else {
+        jpp_console_html(&shown->console, sink);
+    }
 
     return JPP_OK;
 }

@@ -45,6 +45,7 @@ const ngx_http_jpp_handler_t  ngx_http_jpp_memory = {
     .type = jpp_memory_type,
     .size = sizeof(ngx_http_jpp_memory_t),
     .has_telemetry = 1,
+    .has_holders = 1,
     .init = ngx_http_jpp_memory_init,
     .ask = ngx_http_jpp_memory_ask,
     .write = ngx_http_jpp_memory_write
@@ -86,10 +87,12 @@ ngx_http_jpp_memory_ask(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     if (memory->detail != JPP_DETAIL_NONE
         && ngx_http_jpp_memory_is_refused(job))
     {
-        job->n = 1;
+        job->n--;
     }
 
-    if (job->question.args.is_set[JPP_ARG_DETAIL] && job->n == 1) {
+    if (job->question.args.is_set[JPP_ARG_DETAIL]
+        && memory->refused.code != JPP_OK)
+    {
         return ngx_http_jpp_refuse_error(r, &memory->refused);
     }
 
@@ -109,7 +112,7 @@ ngx_http_jpp_memory_is_refused(const ngx_http_jpp_job_t *job)
     ngx_uint_t                 i, n;
     const ngx_http_jpp_row_t  *rows;
 
-    if (ngx_http_jpp_choose(&job->inquiries[1].selector, &rows, &n)
+    if (ngx_http_jpp_choose(&job->inquiries[0].selector, &rows, &n)
         != NGX_OK)
     {
         return 0;
@@ -169,7 +172,7 @@ ngx_http_jpp_memory_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
         from.refused = memory->refused.text;
     }
 
-    co = job->subscribers[1].collection;
+    co = job->subscribers[2].collection;
 
     if (co != NULL) {
         from.answers = ngx_http_jpp_memory_answers(job, co);

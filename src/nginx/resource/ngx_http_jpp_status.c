@@ -21,6 +21,7 @@ const ngx_http_jpp_handler_t  ngx_http_jpp_status = {
     .answer.type = "application/json",
     .is_brief = 1,
     .has_telemetry = 1,
+    .has_holders = 1,
     .write = ngx_http_jpp_status_write
 };
 

@@ -5,6 +5,7 @@
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 
+#include "jpp_holders.h"
 #include "jpp_status.h"
 
 
@@ -30,6 +31,8 @@ static ngx_int_t ngx_http_jpp_zones(jpp_arena_t *arena,
     jpp_telemetry_t *telemetry);
 static ngx_int_t ngx_http_jpp_zones_one(const ngx_shm_zone_t *zone,
     jpp_arena_t *arena, jpp_zone_t *to);
+static void ngx_http_jpp_telemetry_judge(ngx_http_jpp_telemetry_t *telemetry,
+    const ngx_http_jpp_collection_t *pools, jpp_arena_t *arena);
 static ngx_int_t ngx_http_jpp_telemetry_noted(
     ngx_http_jpp_telemetry_t *telemetry, const ngx_http_jpp_row_t *rows,
     ngx_uint_t n, jpp_arena_t *arena);
@@ -258,6 +261,7 @@ ngx_http_jpp_zones_one(const ngx_shm_zone_t *zone, jpp_arena_t *arena,
     to->slots = slots;
     to->n_slots = n;
 
+    to->is_own = zone->tag == &ngx_http_jemalloc_pprof_module;
     to->was_busy = !ngx_shmtx_trylock(&sp->mutex);
 
     to->free = sp->pfree * ngx_pagesize;
@@ -288,7 +292,8 @@ ngx_http_jpp_zones_one(const ngx_shm_zone_t *zone, jpp_arena_t *arena,
 
 ngx_int_t
 ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
-    const ngx_http_jpp_collection_t *co, jpp_arena_t *arena)
+    const ngx_http_jpp_collection_t *co,
+    const ngx_http_jpp_collection_t *pools, jpp_arena_t *arena)
 {
     ngx_uint_t                   i;
     jpp_fleet_t                 *fleet;
@@ -332,7 +337,60 @@ ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
 
     ngx_http_jpp_telemetry_facts(telemetry);
 
+    if (pools != NULL) {
+        ngx_http_jpp_telemetry_judge(telemetry, pools, arena);
+    }
+
     return NGX_OK;
+}
+
+
+/* A worker without a table is left out of the owners, not of the rest. */
+
+static void
+ngx_http_jpp_telemetry_judge(ngx_http_jpp_telemetry_t *telemetry,
+    const ngx_http_jpp_collection_t *pools, jpp_arena_t *arena)
+{
+    size_t                      n;
+    jpp_err_t                   err;
+    ngx_uint_t                  i;
+    jpp_pools_t                *table;
+    jpp_finding_t               findings[JPP_FINDINGS];
+    jpp_holders_t               holders;
+    jpp_telemetry_t            *all;
+    const ngx_http_jpp_part_t  *part;
+
+    all = &telemetry->all;
+
+    jpp_holders_init(&holders, arena);
+
+    for (i = 0; i < pools->n; i++) {
+        part = &pools->parts[i];
+        table = jpp_arena_alloc(arena, sizeof(jpp_pools_t));
+
+        if (part->state == NGX_HTTP_JPP_PART_ANSWERED && table != NULL
+            && jpp_pools_load(table, arena, part->dump.data, part->dump.len,
+                              &err)
+               == JPP_OK)
+        {
+            jpp_holders_pools(&holders, &part->reply.worker, table);
+        }
+    }
+
+    for (i = 0; i < telemetry->fleet.n; i++) {
+        jpp_holders_worker(&holders, &telemetry->workers[i]);
+    }
+
+    for (i = 0; i < all->n_zones; i++) {
+        jpp_holders_zone(&holders, &all->zones[i]);
+    }
+
+    all->n_holders = jpp_holders_close(&holders, &all->holders);
+
+    n = jpp_findings(all, findings);
+
+    jpp_verdict(all, findings, n, &telemetry->verdict);
+    telemetry->fleet.verdict = &telemetry->verdict;
 }
 
 

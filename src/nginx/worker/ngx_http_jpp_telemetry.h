@@ -24,9 +24,8 @@
 #include "ngx_http_jpp_registry.h"
 #include "ngx_http_jpp_self.h"
 
-#include "jpp_findings.h"
 #include "jpp_symbolize.h"
-#include "jpp_fleet.h"
+#include "jpp_verdict.h"
 
 
 typedef struct {
@@ -36,6 +35,7 @@ typedef struct {
     jpp_history_t    *histories;   /* of each of them */
     jpp_control_t     wanted;
     jpp_finding_t     findings[JPP_FINDINGS];
+    jpp_verdict_t     verdict;
     char              unnamed[JPP_UNNAMED_TEXT];
     jpp_system_t      system;
     jpp_cgroup_t      cgroup;
@@ -56,11 +56,13 @@ void ngx_http_jpp_telemetry_start(void);
 ngx_http_jpp_telemetry_t *ngx_http_jpp_telemetry(jpp_arena_t *arena);
 
 /*
- * In the thread: add what CO collected, and what about twenty small files of
- * the kernel say.  NGX_ERROR: no memory in ARENA.
+ * In the thread: add what CO collected, what about twenty small files of the
+ * kernel say, and who holds memory, by the tables of POOLS, or NULL.
+ * NGX_ERROR: no memory in ARENA.
  */
 ngx_int_t ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
-    const ngx_http_jpp_collection_t *co, jpp_arena_t *arena);
+    const ngx_http_jpp_collection_t *co,
+    const ngx_http_jpp_collection_t *pools, jpp_arena_t *arena);
 
 
 /* how long dumps of this worker took */

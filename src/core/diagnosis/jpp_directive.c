@@ -1,15 +1,10 @@
 
-/*
- * The directives that bound what requests and connections hold, by class.
- */
-
-
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "jpp_requests.h"
+#include "jpp_directive.h"
 
 
 /* any kind */

@@ -1,0 +1,644 @@
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jpp_directive.h"
+#include "jpp_holders.h"
+#include "jpp_jemalloc.h"
+#include "jpp_sort.h"
+#include "jpp_utf8.h"
+
+
+/* characters of a name that are shown: its beginning and its end */
+#define JPP_HOLDER_SHOWN  40
+
+/* bytes of what tells holders apart: two names, and the words before them */
+#define JPP_HOLDER_KEY    (2 * JPP_POOLS_NAME + 64)
+
+/* one class has so many per cent of what a holder is named by it */
+#define JPP_HOLDER_MOSTLY  75
+
+
+/* Where a kind of owner is in the configuration, and what it has many of. */
+typedef struct {
+    const char   *place;           /* before a name, or all of it */
+    size_t        name;            /* of jpp_pools_owner_t; 0: none */
+    size_t        of;              /* and of which server; 0: none */
+    const char   *units;           /* NULL: it is one thing */
+    bool          is_counted;      /* its units count as those of the place */
+    const char   *bound;           /* the directive, whatever it holds */
+} jpp_holder_place_t;
+
+
+/* What a holder has of one class, or of one module. */
+typedef struct jpp_holder_part_s  jpp_holder_part_t;
+
+struct jpp_holder_part_s {
+    jpp_holder_part_t   *next;
+    jpp_pools_kind_t     kind;     /* that had it first */
+    jpp_pools_class_t    class;
+    jpp_str_t            module;
+    uint64_t             bytes;
+};
+
+
+typedef struct {
+    jpp_str_t            key;
+    const char          *name;         /* the key, for people */
+    const char          *units;
+    const char          *bound;
+    uint64_t             n_units;
+    uint64_t             own;          /* bytes, without what was inherited */
+    uint64_t             inherited;    /* by the worker that inherited most */
+    uint64_t             here;         /* in the worker at hand: all of it, */
+    uint64_t             here_inherited;   /* and what it inherited */
+    uint64_t             most;         /* of one worker */
+    jpp_identity_t       worker;       /* which one that is */
+    jpp_holder_part_t   *parts;
+
+    /* the largest unit that is known one by one */
+
+    uint64_t             unit_bytes;
+    jpp_str_t            unit_prefix;
+    uint64_t             unit_number;
+    uint64_t             unit_size;
+    jpp_pools_class_t    unit_class;
+} jpp_holder_item_t;
+
+
+#define JPP_HOLDER_OF(name)  offsetof(jpp_pools_owner_t, name)
+
+static const jpp_holder_place_t  jpp_holder_places[JPP_POOLS_KINDS] = {
+
+    [JPP_POOLS_CLIENT_CONNECTION] = {
+        "server ", JPP_HOLDER_OF(server), 0, "client connections", true, NULL },
+    [JPP_POOLS_CLOSING] = {
+        "server ", JPP_HOLDER_OF(server), 0, "client connections", true, NULL },
+    [JPP_POOLS_HTTP2] = {
+        "server ", JPP_HOLDER_OF(server), 0, "HTTP/2 connections", true,
+        NULL },
+    [JPP_POOLS_HTTP2_HEADERS] = {
+        "server ", JPP_HOLDER_OF(server), 0, "HTTP/2 connections", false,
+        NULL },
+    [JPP_POOLS_HTTP3] = {
+        "server ", JPP_HOLDER_OF(server), 0, "HTTP/3 connections", true,
+        NULL },
+    [JPP_POOLS_REQUEST] = {
+        "location ", JPP_HOLDER_OF(location), JPP_HOLDER_OF(server),
+        "requests", true, NULL },
+    [JPP_POOLS_UPSTREAM] = {
+        "location ", JPP_HOLDER_OF(location), JPP_HOLDER_OF(server),
+        "requests", false, NULL },
+    [JPP_POOLS_KEEPALIVE] = {
+        "upstream ", JPP_HOLDER_OF(third), 0, "idle connections", true,
+        "keepalive" },
+    [JPP_POOLS_STREAM] = {
+        "stream server ", JPP_HOLDER_OF(third), 0, "sessions", true, NULL },
+    [JPP_POOLS_MAIL] = {
+        "mail server ", JPP_HOLDER_OF(third), 0, "sessions", true, NULL },
+    [JPP_POOLS_MODULE_CONNECTION] = {
+        "module ", JPP_HOLDER_OF(third), 0, "connections", true, NULL },
+    [JPP_POOLS_CONFIGURATION] = {
+        "the configuration", 0, 0, NULL, false, NULL },
+    [JPP_POOLS_SLOTS_USED] = {
+        "connection slots", 0, 0, NULL, false, "worker_connections" },
+    [JPP_POOLS_SLOTS_FREE] = {
+        "connection slots", 0, 0, NULL, false, "worker_connections" },
+    [JPP_POOLS_OPEN_FILES] = {
+        "the cache of open files", 0, 0, NULL, false, "open_file_cache" },
+    [JPP_POOLS_RESOLVER] = { "the resolver's cache", 0, 0, NULL, false, NULL }
+};
+
+
+/* "upstream buffers of location /export/"; NULL: the units' name says more */
+
+static const char *const  jpp_holder_classes[JPP_POOLS_CLASSES] = {
+    [JPP_POOLS_BLOCKS] = "pools",
+    [JPP_POOLS_HEADERS] = "client header buffers",
+    [JPP_POOLS_BODY] = "request bodies",
+    [JPP_POOLS_UPSTREAM_HEADER] = "upstream header buffers",
+    [JPP_POOLS_UPSTREAM_BUFFERS] = "upstream buffers",
+    [JPP_POOLS_OUTPUT] = "output buffers",
+    [JPP_POOLS_TLS] = "TLS buffers",
+    [JPP_POOLS_HTTP2_BUFFERS] = "HTTP/2 buffers",
+    [JPP_POOLS_SESSION] = "session buffers",
+    [JPP_POOLS_MODULE] = "allocations by "
+};
+
+
+void
+jpp_holders_init(jpp_holders_t *holders, jpp_arena_t *arena)
+{
+    memset(holders, 0, sizeof(jpp_holders_t));
+
+    holders->arena = arena;
+    holders->items = jpp_vec_create(arena);
+    holders->list = jpp_vec_create(arena);
+    holders->failed = holders->items == NULL || holders->list == NULL
+                      || !jpp_index_init(&holders->index, arena, 64);
+}
+
+
+
+/* What a key consists of. */
+typedef struct {
+    const char   *place;
+    jpp_str_t     name;            /* any bytes */
+    jpp_str_t     of;
+    uint64_t      generation;      /* 0: it is of all */
+} jpp_holder_key_t;
+
+
+static const jpp_holder_key_t  jpp_holder_nowhere = {
+    "", { "", 0 }, { "", 0 }, 0
+};
+
+
+/* The words of KEY; NULL: no memory. */
+
+static const char *
+jpp_holders_text(jpp_arena_t *arena, const jpp_holder_key_t *key)
+{
+    char    name[JPP_UTF8_SHORT(JPP_HOLDER_SHOWN)];
+    char    of[JPP_UTF8_SHORT(JPP_HOLDER_SHOWN)];
+    char    text[sizeof(name) + sizeof(of) + 96], since[40];
+    size_t  n, n_of;
+    int     len;
+
+    n = jpp_utf8_short(name, key->name.data, key->name.len, JPP_HOLDER_SHOWN);
+    n_of = jpp_utf8_short(of, key->of.data, key->of.len, JPP_HOLDER_SHOWN);
+
+    since[0] = '\0';
+
+    if (key->generation != 0) {
+        (void) snprintf(since, sizeof(since), " of generation %" PRIu64,
+                        key->generation);
+    }
+
+    len = snprintf(text, sizeof(text), "%s%.*s%s%.*s%s", key->place, (int) n,
+                   name, n_of != 0 ? " of " : "", (int) n_of, of, since);
+
+    return jpp_arena_strndup(arena, text, (size_t) len);
+}
+
+
+/* The item of KEY, which is made if need be; NULL: no memory. */
+
+static jpp_holder_item_t *
+jpp_holders_item(jpp_holders_t *holders, const jpp_holder_key_t *key)
+{
+    char                 bytes[JPP_HOLDER_KEY];
+    size_t               len;
+    uint32_t             id, hash, pos;
+    jpp_holder_item_t   *item, **items;
+
+    if (holders->failed) {
+        return NULL;
+    }
+
+    len = (size_t) snprintf(bytes, 64, "%.40s %" PRIu64, key->place,
+                            key->generation) + 1;
+
+    memcpy(bytes + len, key->name.data, key->name.len);
+    len += key->name.len;
+    bytes[len++] = '\0';
+
+    memcpy(bytes + len, key->of.data, key->of.len);
+    len += key->of.len;
+
+    hash = jpp_hash_bytes(bytes, len);
+    pos = hash;
+
+    while ((id = jpp_index_next(&holders->index, hash, &pos)) != 0) {
+        item = jpp_vec_items(holders->items, jpp_holder_item_t *)[id - 1];
+
+        if (item->key.len == len && memcmp(item->key.data, bytes, len) == 0) {
+            return item;
+        }
+    }
+
+    item = jpp_arena_alloc(holders->arena, sizeof(jpp_holder_item_t));
+    items = jpp_vec_push(holders->items, sizeof(jpp_holder_item_t *));
+
+    if (item == NULL || items == NULL) {
+        holders->failed = true;
+        return NULL;
+    }
+
+    *items = item;
+
+    item->key.data = jpp_arena_strndup(holders->arena, bytes, len);
+    item->key.len = len;
+    item->name = jpp_holders_text(holders->arena, key);
+
+    id = (uint32_t) jpp_vec_count(holders->items, jpp_holder_item_t *);
+
+    if (item->key.data == NULL || item->name == NULL
+        || !jpp_index_add(&holders->index, hash, id))
+    {
+        holders->failed = true;
+        return NULL;
+    }
+
+    return item;
+}
+
+
+/* The item of OWNER, by its place in the configuration. */
+
+static jpp_holder_item_t *
+jpp_holders_place(jpp_holders_t *holders, const jpp_worker_t *worker,
+    const jpp_pools_t *table, const jpp_pools_owner_t *owner)
+{
+    const char                *ids;
+    jpp_holder_key_t           key;
+    jpp_holder_item_t         *item;
+    const jpp_holder_place_t  *place;
+
+    place = &jpp_holder_places[owner->kind];
+    ids = (const char *) owner;
+
+    key = jpp_holder_nowhere;
+    key.place = place->place;
+    key.name = jpp_pools_str(table, place->name == 0 ? 0
+                   : *(const uint32_t *) (const void *) (ids + place->name));
+    key.of = jpp_pools_str(table, place->of == 0 ? 0
+                   : *(const uint32_t *) (const void *) (ids + place->of));
+
+    if (owner->kind == JPP_POOLS_CONFIGURATION) {
+        key.generation = worker->who.generation;
+    }
+
+    item = jpp_holders_item(holders, &key);
+
+    if (item != NULL) {
+        item->units = place->units;
+        item->bound = place->bound;
+
+        if (place->is_counted) {
+            item->n_units += owner->n_units;
+        }
+    }
+
+    return item;
+}
+
+
+/* Count ROW, of the kind KIND, as a part of ITEM. */
+
+static void
+jpp_holders_part(jpp_holders_t *holders, jpp_holder_item_t *item,
+    const jpp_pools_t *table, const jpp_pools_row_t *row, jpp_pools_kind_t kind)
+{
+    jpp_str_t            module;
+    jpp_holder_part_t   *part;
+
+    module = jpp_pools_str(table, row->module);
+
+    for (part = item->parts; part != NULL; part = part->next) {
+        if (part->class == row->class && part->module.len == module.len
+            && memcmp(part->module.data, module.data, module.len) == 0)
+        {
+            part->bytes += row->bytes;
+            return;
+        }
+    }
+
+    part = jpp_arena_alloc(holders->arena, sizeof(jpp_holder_part_t));
+
+    if (part == NULL) {
+        holders->failed = true;
+        return;
+    }
+
+    part->kind = kind;
+    part->class = row->class;
+    part->module.data = jpp_arena_strndup(holders->arena, module.data,
+                                          module.len);
+    part->module.len = module.len;
+    part->bytes = row->bytes;
+    part->next = item->parts;
+    item->parts = part;
+
+    holders->failed |= part->module.data == NULL;
+}
+
+
+/* A unit that is known one by one has the values of its directive. */
+
+static void
+jpp_holders_unit(jpp_holders_t *holders, jpp_holder_item_t *item,
+    const jpp_pools_t *table, const jpp_pools_unit_t *unit)
+{
+    jpp_str_t  prefix;
+
+    if (unit->most_bytes <= item->unit_bytes || unit->bound_module == 0) {
+        return;
+    }
+
+    prefix = jpp_pools_str(table, unit->bound_module);
+
+    item->unit_prefix.data = jpp_arena_strndup(holders->arena, prefix.data,
+                                               prefix.len);
+    item->unit_prefix.len = prefix.len;
+    item->unit_bytes = unit->most_bytes;
+    item->unit_class = unit->most_class;
+    item->unit_number = unit->bound_number;
+    item->unit_size = unit->bound_size;
+
+    holders->failed |= item->unit_prefix.data == NULL;
+}
+
+
+/* What WORKER has of ITEM is complete. */
+
+static void
+jpp_holders_fold(jpp_holder_item_t *item, const jpp_worker_t *worker)
+{
+    if (item->here > item->most) {
+        item->most = item->here;
+        item->worker = worker->who;
+    }
+
+    item->own += jpp_less(item->here, item->here_inherited);
+    item->inherited = jpp_larger(item->inherited,
+                                 item->here_inherited < item->here
+                                 ? item->here_inherited : item->here);
+
+    item->here = 0;
+    item->here_inherited = 0;
+}
+
+
+/* BYTES of WORKER that are in no pool, as the item PLACE. */
+
+static void
+jpp_holders_add(jpp_holders_t *holders, const jpp_worker_t *worker,
+    const char *place, uint64_t bytes)
+{
+    jpp_holder_key_t    key;
+    jpp_holder_item_t  *item;
+
+    key = jpp_holder_nowhere;
+    key.place = place;
+
+    item = bytes != 0 ? jpp_holders_item(holders, &key) : NULL;
+
+    if (item != NULL) {
+        item->here += bytes;
+        jpp_holders_fold(item, worker);
+    }
+}
+
+
+void
+jpp_holders_pools(jpp_holders_t *holders, const jpp_worker_t *worker,
+    const jpp_pools_t *table)
+{
+    bool                        is_short;
+    size_t                      i, n;
+    jpp_holder_item_t         **items;
+    const jpp_pools_row_t      *rows;
+    const jpp_pools_unit_t     *units;
+    const jpp_pools_owner_t    *owner;
+
+    n = jpp_vec_count(table->owners, jpp_pools_owner_t);
+    items = jpp_arena_alloc(holders->arena,
+                            (n + 1) * sizeof(jpp_holder_item_t *));
+
+    if (items == NULL || holders->failed) {
+        holders->failed = true;
+        return;
+    }
+
+    for (i = 1; i <= n; i++) {
+        items[i] = jpp_holders_place(holders, worker, table,
+                                     jpp_pools_owner_at(table, (uint32_t) i));
+
+        if (items[i] == NULL) {
+            return;
+        }
+    }
+
+    rows = jpp_vec_items(table->rows, jpp_pools_row_t);
+    n = jpp_vec_count(table->rows, jpp_pools_row_t);
+
+    for (i = 0; i < n; i++) {
+        if (rows[i].is_inherited) {
+            items[rows[i].owner]->here_inherited += rows[i].bytes;
+            continue;
+        }
+
+        owner = jpp_pools_owner_at(table, rows[i].owner);
+
+        items[rows[i].owner]->here += rows[i].bytes;
+        jpp_holders_part(holders, items[rows[i].owner], table, &rows[i],
+                         owner->kind);
+    }
+
+    units = jpp_vec_items(table->units, jpp_pools_unit_t);
+    n = jpp_vec_count(table->units, jpp_pools_unit_t);
+
+    for (i = 0; i < n; i++) {
+        if (units[i].most_owner != 0) {
+            jpp_holders_unit(holders, items[units[i].most_owner], table,
+                             &units[i]);
+        }
+    }
+
+    n = jpp_vec_count(holders->items, jpp_holder_item_t *);
+
+    for (i = 0; i < n; i++) {
+        jpp_holders_fold(jpp_vec_items(holders->items,
+                                       jpp_holder_item_t *)[i], worker);
+    }
+
+    if (table->facts.has_total) {
+        jpp_holders_add(holders, worker, "malloc outside of nginx's pools",
+                        jpp_less(jpp_pools_outside(table, &is_short),
+                                 table->facts.outside_inherited));
+    }
+}
+
+
+void
+jpp_holders_worker(jpp_holders_t *holders, const jpp_worker_t *worker)
+{
+    uint64_t  anon;
+
+    anon = worker->activity.usage.rss_anon;
+
+    if (!worker->has_stats || anon == JPP_NONE) {
+        return;
+    }
+
+    jpp_holders_add(holders, worker,
+                    worker->jemalloc.mappers == 1 << JPP_MAPPER_LUAJIT
+                    ? "LuaJIT's heap" : "anonymous maps that are not malloc's",
+                    jpp_less(anon, worker->stats.resident));
+}
+
+
+void
+jpp_holders_zone(jpp_holders_t *holders, const jpp_zone_t *zone)
+{
+    jpp_holder_key_t    key;
+    jpp_holder_item_t  *item;
+
+    if (zone->is_own) {
+        return;
+    }
+
+    key = jpp_holder_nowhere;
+    key.place = "zone ";
+    key.name.data = zone->name;
+    key.name.len = zone->name_len < JPP_POOLS_NAME ? zone->name_len
+                                                   : JPP_POOLS_NAME;
+
+    item = jpp_holders_item(holders, &key);
+
+    if (item != NULL) {
+        item->inherited = jpp_less(zone->size, zone->free);
+    }
+}
+
+
+/* The noun phrase of ITEM, most of which is PART, or NULL. */
+
+static const char *
+jpp_holders_who(jpp_arena_t *arena, const jpp_holder_item_t *item,
+    const jpp_holder_part_t *part)
+{
+    int         len;
+    char        text[512], module[JPP_UTF8_SHORT(JPP_HOLDER_SHOWN)];
+    size_t      n;
+    const char *what;
+
+    if (item->units == NULL) {
+        return item->name;
+    }
+
+    what = part != NULL ? jpp_holder_classes[part->class] : NULL;
+    n = what == NULL ? 0 : jpp_utf8_short(module, part->module.data,
+                                          part->module.len, JPP_HOLDER_SHOWN);
+
+    len = snprintf(text, sizeof(text), "%s%.*s%s of %s",
+                   what != NULL ? what : item->units, (int) n, module,
+                   n != 0 ? " for" : "", item->name);
+
+    return jpp_arena_strndup(arena, text, (size_t) len);
+}
+
+
+/* "proxy_buffers 64 64k", where the walk knows the values; or "". */
+
+static const char *
+jpp_holders_bound(jpp_arena_t *arena, const jpp_holder_item_t *item,
+    const jpp_holder_part_t *part)
+{
+    int                  len;
+    bool                 is_known;
+    char                 text[2 * JPP_DIRECTIVE_TEXT];
+    char                 names[JPP_DIRECTIVE_TEXT], value[JPP_DIRECTIVE_TEXT];
+    jpp_directive_of_t   of;
+
+    if (item->bound != NULL || part == NULL) {
+        return item->bound != NULL ? item->bound : "";
+    }
+
+    is_known = item->unit_bytes != 0 && item->unit_class == part->class;
+
+    of.kind = part->kind;
+    of.class = part->class;
+    of.module = part->module;
+    of.prefix.data = is_known ? item->unit_prefix.data : "";
+    of.prefix.len = is_known ? item->unit_prefix.len : 0;
+
+    (void) jpp_directive(&of, names);
+    (void) jpp_directive_value(is_known ? item->unit_number : 0,
+                               is_known ? item->unit_size : 0, value);
+
+    len = snprintf(text, sizeof(text), "%s%s%s", names,
+                   names[0] != '\0' && value[0] != '\0' ? " " : "",
+                   names[0] != '\0' ? value : "");
+
+    return jpp_arena_strndup(arena, text, (size_t) len);
+}
+
+
+static int
+jpp_holders_compare(const void *a, const void *b, void *ctx)
+{
+    const jpp_holder_t *one = a, *other = b;
+
+    (void) ctx;
+
+    return one->bytes != other->bytes
+           ? jpp_sort_order(other->bytes, one->bytes)
+           : strcmp(one->who, other->who);
+}
+
+
+size_t
+jpp_holders_close(jpp_holders_t *holders, const jpp_holder_t **first)
+{
+    size_t               i, n;
+    uint64_t             all;
+    jpp_holder_t        *holder;
+    jpp_holder_item_t   *item;
+    jpp_holder_part_t   *part, *most;
+
+    if (holders->failed) {
+        return 0;
+    }
+
+    n = jpp_vec_count(holders->items, jpp_holder_item_t *);
+
+    for (i = 0; i < n; i++) {
+        item = jpp_vec_items(holders->items, jpp_holder_item_t *)[i];
+
+        if (item->own + item->inherited == 0) {
+            continue;
+        }
+
+        most = NULL;
+        all = 0;
+
+        for (part = item->parts; part != NULL; part = part->next) {
+            all += part->bytes;
+            most = most == NULL || part->bytes > most->bytes ? part : most;
+        }
+
+        if (most != NULL && most->bytes < all / 100 * JPP_HOLDER_MOSTLY) {
+            most = NULL;
+        }
+
+        holder = jpp_vec_push(holders->list, sizeof(jpp_holder_t));
+
+        if (holder == NULL) {
+            return 0;
+        }
+
+        holder->who = jpp_holders_who(holders->arena, item, most);
+        holder->bound = jpp_holders_bound(holders->arena, item, most);
+        holder->units = item->units;
+        holder->n_units = item->n_units;
+        holder->bytes = item->own + item->inherited;
+        holder->worker = item->worker;
+        holder->worker_bytes = item->most;
+
+        if (holder->who == NULL || holder->bound == NULL) {
+            return 0;
+        }
+    }
+
+    *first = jpp_vec_items(holders->list, jpp_holder_t);
+    n = jpp_vec_count(holders->list, jpp_holder_t);
+
+    jpp_sort(holders->list->data, n, sizeof(jpp_holder_t), jpp_holders_compare,
+             NULL);
+
+    return n;
+}

@@ -1,0 +1,305 @@
+#!/usr/bin/perl
+
+# The first line: faults planted as an operator meets them, each found by the
+# verdict of status, the first line of memory?format=top, and that of the root,
+# which is text for a client that does not ask for HTML.
+#
+# Not here: the sentence for each finding (t/unit/jpp_verdict_test.c), the page
+# (page/console.t).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use JSON::PP qw(decode_json);
+use Test::More;
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppNginx qw( spew wait_until );
+use JppRun qw( lua_modules subtests );
+
+# what hangs ends
+alarm 300;
+
+my $tree = 'location /debug/pprof/ { jemalloc_pprof; }';
+my $accept = "Accept: */*\r\n";
+
+subtests(
+    'nothing is wrong' => [ \&healthy, 'jemalloc' ],
+    'proxy buffers, and clients that read slowly' => [ \&buffers, 'jemalloc' ],
+    'uploads in memory' => [ \&uploads, 'jemalloc' ],
+    'headers of 1 MB' => [ \&headers, 'jemalloc' ],
+    'a zone' => [ \&zone, 'jemalloc' ],
+    'a zone that is full' => [ \&full, 'jemalloc' ],
+    'a configuration of 30 MB' => [ \&configuration, 'jemalloc' ],
+    'a stopped worker' => [ \&stopped, 'jemalloc' ],
+    'a table of Lua' => [ \&lua, 'jemalloc', sub { lua_modules() ne '' } ],
+    'which clients get text' => [ \&accepts ],
+);
+
+
+sub verdict {
+    my ($nginx) = @_;
+
+    return decode_json($nginx->get('/debug/pprof/status')->{body})->{verdict};
+}
+
+
+# All first lines of NGINX are like LINE, and the text fits a terminal.
+
+sub is_first {
+    my ($nginx, $line, $owner) = @_;
+    my $verdict = verdict($nginx);
+    my $text = "$verdict->{severity}: $verdict->{text}.";
+
+    like($text, qr/^$line/, 'status');
+    is($verdict->{owner}, $owner, 'the owner');
+
+    my $memory = $nginx->get('/debug/pprof/memory?format=top')->{body};
+
+    like($memory, qr/^$line/, 'memory');
+
+    my $root = $nginx->get('/debug/pprof/', headers => $accept);
+
+    like($root->{headers}{'content-type'}, qr{^text/plain}, 'the root is text');
+
+    like($root->{body} =~ s/\n(?!\n)/ /gr, qr/^$line/, 'the root');
+
+    my @long = grep { length > 80 } split /\n/, $root->{body};
+
+    is_deeply(\@long, [], 'in lines of 80 columns');
+}
+
+
+sub healthy {
+    my $nginx = JppNginx->start(workers => 2, server => $tree);
+
+    is_first($nginx, qr/Healthy: 2 workers hold [\d.]+ MiB/,
+             verdict($nginx)->{owner});
+
+    my $root = $nginx->get('/debug/pprof/', headers => $accept)->{body};
+
+    like($root, qr{^largest owners\n +[\d.]+ [KM]iB +\d+ %  \S}m,
+         'owners of a few KiB are shown as such');
+    like($root, qr/^  memory\?format=top +every byte/m, 'what to ask next');
+    like($root, qr/^2 of 2 workers answered; nginx /m, 'who answered');
+
+    $nginx->stop;
+}
+
+
+sub buffers {
+    my $nginx = JppNginx->start(
+        workers => 1,
+        server => <<"END");
+            $tree
+            server_name www;
+            proxy_max_temp_file_size 0;
+            location /file { root html; }
+            location /export/ {
+                proxy_pass http://127.0.0.1:\$server_port/file;
+                proxy_buffer_size 64k;
+                proxy_buffers 64 64k;
+                proxy_busy_buffers_size 128k;
+            }
+END
+    mkdir "$nginx->{prefix}/html";
+    spew("$nginx->{prefix}/html/file", 'x' x (8 << 20));
+
+    my @clients = map { $nginx->client(window => 4096) } 1 .. 12;
+
+    $_->send_request('/export/x') for @clients;
+
+    ok(wait_until(sub { verdict($nginx)->{text} =~ /12 requests/ }),
+       'all are served');
+
+    is_first($nginx, qr/Healthy: 1 worker holds [\d.]+ MiB, .* upstream (?#
+                        )buffers of location \/export\/ of www (?#
+                        )\(proxy_buffers 64 64k; 12 requests of [34]\.\d MiB/,
+             'upstream buffers of location /export/ of www');
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+sub uploads {
+    my $nginx = JppNginx->start(
+        workers => 1,
+        server => <<"END");
+            $tree
+            server_name www;
+            client_max_body_size 8m;
+            location /upload {
+                client_body_buffer_size 2m;
+                proxy_pass http://127.0.0.1:1;
+            }
+END
+    my @clients = map { $nginx->client } 1 .. 10;
+
+    $_->write("POST /upload HTTP/1.1\r\nHost: www\r\nContent-Length: 2000000"
+              . "\r\n\r\n" . 'x' x 100_000) for @clients;
+
+    ok(wait_until(sub { verdict($nginx)->{text} =~ /10 requests/ }),
+       'all are read');
+
+    is_first($nginx, qr/Healthy: .* request bodies of location \/upload (?#
+                        )of www \(client_body_buffer_size; 10 requests/,
+             'request bodies of location /upload of www');
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+sub headers {
+    my $nginx = JppNginx->start(
+        workers => 1,
+        server => "$tree server_name www; client_header_timeout 60s;
+                   large_client_header_buffers 4 1m;");
+    my @clients = map { $nginx->client } 1 .. 20;
+
+    $_->write("GET / HTTP/1.1\r\nHost: www\r\nX-A: " . 'x' x 500_000)
+        for @clients;
+
+    ok(wait_until(sub { (verdict($nginx)->{owner} // '') =~ /header/ }),
+       'all are read');
+
+    is_first($nginx, qr/Healthy: .* client header buffers of .*(?#
+                        )large_client_header_buffers/,
+             verdict($nginx)->{owner});
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+sub zone {
+    my $nginx = JppNginx->start(
+        workers => 1,
+        http => 'limit_req_zone $arg_key zone=perclient:8m rate=1r/m;',
+        server => "$tree location /key {
+                       limit_req zone=perclient burst=1000 nodelay;
+                       empty_gif; }");
+    my $client = $nginx->client;
+
+    for (1 .. 30) {
+        my $base = $_ * 1000;
+
+        $client->write(join '', map {
+            "GET /key?key=" . ($base + $_) . 'x' x 200
+            . " HTTP/1.1\r\nHost: www\r\n\r\n"
+        } 1 .. 300);
+        $client->answer('GET') for 1 .. 300;
+        $client = $nginx->client if $_ % 3 == 0;
+    }
+
+    is_first($nginx, qr/Healthy: .* of it zone perclient/, 'zone perclient');
+
+    $nginx->stop;
+}
+
+
+sub full {
+    my $nginx = JppNginx->start(
+        workers => 1,
+        http => 'limit_req_zone $arg_key zone=keys:32k rate=1000r/s;',
+        server => "$tree location /key { limit_req zone=keys burst=1000;
+                                         empty_gif; }");
+    my $client = $nginx->client;
+
+    $client->get("/key?key=$_" . 'x' x 60) for 1 .. 300;
+
+    is_first($nginx, qr/Warning: a zone of shared memory is full: zone keys/,
+             undef);
+
+    $nginx->stop;
+}
+
+
+sub configuration {
+    my $large = "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
+        . "map \$uri \$large {\n"
+        . join('', map { "\"/$_" . 'x' x 100 . "\" \"" . 'y' x 400 . "\";\n" }
+                   1 .. 20000) . "}\n";
+    my $nginx = JppNginx->start(workers => 2, server => $tree, http => $large);
+
+    is_first($nginx, qr/Healthy: .* of it the configuration of generation 1/,
+             'the configuration of generation 1');
+
+    $nginx->stop;
+}
+
+
+sub stopped {
+    my $nginx = JppNginx->start(
+        workers => 2,
+        server => 'location /debug/pprof/ { jemalloc_pprof;
+                                            jemalloc_pprof_timeout 1s; }');
+    my $client = $nginx->client;
+    my ($pid) = $nginx->workers_of($client);
+
+    $nginx->signal('STOP', $pid);
+
+    my $status = decode_json($client->get('/debug/pprof/status')->{body});
+
+    is($status->{verdict}{severity}, 'Critical', 'a worker is stopped');
+    like($status->{verdict}{text}, qr/^worker \d \(pid $pid\) did not answer: /,
+         'which one');
+
+    my $root = $client->get('/debug/pprof/', headers => $accept)->{body};
+
+    like($root, qr/^Critical: worker \d \(pid $pid\) did not answer: /,
+         'the root');
+
+    kill 'CONT', $pid;
+    $nginx->stop;
+}
+
+
+sub lua {
+    my $nginx = JppNginx->start(
+        workers => 1, main => lua_modules(),
+        server => "$tree location = /grow {
+                       content_by_lua_block {
+                           kept = kept or {}
+                           for i = 1, 1400000 do
+                               kept[#kept + 1] = { i }
+                           end
+                           ngx.say(#kept)
+                       } }");
+
+    is($nginx->get('/grow')->{status}, 200, 'a table grows');
+
+    is_first($nginx, qr/Warning: [\d.]+ MiB of [\d.]+ MiB are LuaJIT's heap; /,
+             "LuaJIT's heap");
+
+    $nginx->stop;
+}
+
+
+sub accepts {
+    my $nginx = JppNginx->start(workers => 1, server => $tree);
+
+    my %type = (
+        '' => 'text/html',
+        "Accept: */*\r\n" => 'text/plain',
+        "Accept: text/plain\r\n" => 'text/plain',
+        "accept: TEXT/HTML;q=0.9, */*\r\n" => 'text/html',
+        "Accept: application/xhtml+xml,text/html\r\n" => 'text/html',
+        "Accept:\r\n" => 'text/plain',
+    );
+
+    for my $headers (sort keys %type) {
+        my $answer = $nginx->get('/debug/pprof/', headers => $headers);
+
+        like($answer->{headers}{'content-type'}, qr/^\Q$type{$headers}\E/,
+             'with ' . ($headers =~ s/\s+$//r || 'no Accept'));
+    }
+
+    like($nginx->get('/debug/pprof/', headers => $accept, method => 'HEAD')
+               ->{headers}{'content-type'}, qr{^text/plain}, 'HEAD');
+
+    $nginx->stop;
+}

@@ -1,0 +1,371 @@
+
+/*
+ * The sentence for planted faults: a fleet, its tables of pools and its zones,
+ * and who is named.
+ */
+
+
+#include "jpp_holders.h"
+#include "jpp_test_findings.h"
+#include "jpp_test_main.h"
+#include "jpp_test_pools.h"
+#include "jpp_verdict.h"
+
+
+#define JPP_VERDICT_CAP  (64 * 1024 * 1024)
+
+
+typedef struct {
+    jpp_test_nginx_t   nginx;
+    jpp_arena_t        arena;
+    jpp_pools_t        tables[JPP_TEST_WORKERS];
+    jpp_verdict_t      verdict;
+} jpp_verdict_test_t;
+
+
+static jpp_verdict_test_t  jpp_test;
+
+
+/* Three workers with 8 MiB each, and nothing in their pools. */
+
+static void
+jpp_verdict_test_begin(void)
+{
+    size_t         i;
+    jpp_worker_t  *worker;
+
+    jpp_test_nginx_init(&jpp_test.nginx);
+    jpp_arena_init(&jpp_test.arena, JPP_VERDICT_CAP);
+
+    for (i = 0; i < JPP_TEST_WORKERS; i++) {
+        worker = &jpp_test.nginx.workers[i];
+
+        worker->has_stats = true;
+        worker->stats.allocated = 7 * JPP_TEST_MIB;
+        worker->stats.active = 7 * JPP_TEST_MIB;
+        worker->stats.resident = 8 * JPP_TEST_MIB;
+        worker->activity.usage.rss = 12 * JPP_TEST_MIB;
+        worker->activity.usage.peak = 12 * JPP_TEST_MIB;
+        worker->activity.usage.rss_anon = 8 * JPP_TEST_MIB;
+
+        (void) jpp_pools_init(&jpp_test.tables[i], &jpp_test.arena,
+                              JPP_POOLS_REQUESTS, 4);
+    }
+}
+
+
+/* WORKER holds BYTES in N requests of a location, for an upstream's buffers. */
+
+static void
+jpp_verdict_test_buffers(size_t worker, uint64_t bytes, unsigned n)
+{
+    uint32_t           request, upstream;
+    unsigned           i;
+    jpp_pools_t       *table;
+    jpp_pools_unit_t  *unit;
+
+    table = &jpp_test.tables[worker];
+
+    request = jpp_test_owner(table, JPP_POOLS_REQUEST, "www", "/export/", NULL);
+    upstream = jpp_test_owner(table, JPP_POOLS_UPSTREAM, "www", "/export/",
+                              "backend");
+
+    for (i = 0; i < n; i++) {
+        jpp_pools_begin(table, request);
+        (void) jpp_pools_add(table, request, JPP_POOLS_BLOCKS, 0, 1, 4096, 0);
+        (void) jpp_pools_add(table, upstream, JPP_POOLS_UPSTREAM_BUFFERS, 0,
+                             64, bytes / n, 0);
+        unit = jpp_pools_end(table);
+
+        if (unit != NULL) {
+            unit->bound_module = jpp_test_name(table, JPP_POOLS_WORD, "proxy");
+            unit->bound_number = 64;
+            unit->bound_size = 65536;
+        }
+    }
+
+    jpp_test.nginx.workers[worker].stats.allocated += bytes;
+    jpp_test.nginx.workers[worker].stats.active += bytes;
+    jpp_test.nginx.workers[worker].stats.resident += bytes;
+    jpp_test.nginx.workers[worker].activity.usage.rss_anon += bytes;
+}
+
+
+/* The sentence; NULL: no memory for the owners. */
+
+static const char *
+jpp_verdict_test_end(void)
+{
+    size_t            i, n;
+    jpp_finding_t     findings[JPP_FINDINGS];
+    jpp_holders_t     holders;
+    jpp_telemetry_t  *telemetry;
+
+    telemetry = &jpp_test.nginx.telemetry;
+
+    jpp_holders_init(&holders, &jpp_test.arena);
+
+    for (i = 0; i < telemetry->fleet->n; i++) {
+        jpp_holders_worker(&holders, &jpp_test.nginx.workers[i]);
+        jpp_holders_pools(&holders, &jpp_test.nginx.workers[i],
+                          &jpp_test.tables[i]);
+    }
+
+    for (i = 0; i < telemetry->n_zones; i++) {
+        jpp_holders_zone(&holders, &telemetry->zones[i]);
+    }
+
+    telemetry->n_holders = jpp_holders_close(&holders, &telemetry->holders);
+
+    n = jpp_findings(telemetry, findings);
+    jpp_verdict(telemetry, findings, n, &jpp_test.verdict);
+
+    return holders.failed ? NULL : jpp_test.verdict.text;
+}
+
+
+static void
+jpp_verdict_test_is(const char *id, const char *text)
+{
+    jpp_is_str(jpp_verdict_test_end(), text, "%s", id);
+    jpp_is_str(jpp_test.verdict.id, id, "by its id");
+    jpp_arena_destroy(&jpp_test.arena);
+}
+
+
+JPP_TEST(jpp_verdict_test_worker)
+{
+    jpp_verdict_test_begin();
+    jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
+
+    jpp_verdict_test_is("odd-worker",
+        "120.1 MiB of 127.0 MiB are upstream buffers of location /export/ of "
+        "www (proxy_buffers 64 64k; 30 requests of 4.0 MiB each); worker 1 "
+        "(pid 4712) holds 127.0 MiB, half of the others at most 7.0 MiB");
+}
+
+
+/* An owner of another worker explains nothing; it is named as the largest. */
+
+JPP_TEST(jpp_verdict_test_other)
+{
+    jpp_verdict_test_begin();
+    jpp_verdict_test_buffers(0, 6 * JPP_TEST_MIB, 1);
+
+    jpp_test.nginx.workers[1].stats.allocated = 80 * JPP_TEST_MIB;
+    jpp_test.nginx.workers[1].stats.active = 80 * JPP_TEST_MIB;
+
+    jpp_verdict_test_is("odd-worker",
+        "one worker holds much more than the others: worker 1 (pid 4712) holds "
+        "80.0 MiB, half of the others at most 13.0 MiB; of all workers, 6.0 "
+        "MiB of 30.0 MiB are upstream buffers of location /export/ of www "
+        "(proxy_buffers 64 64k; one of the requests)");
+}
+
+
+JPP_TEST(jpp_verdict_test_limit)
+{
+    jpp_cgroup_t  *cgroup;
+
+    jpp_verdict_test_begin();
+    jpp_verdict_test_buffers(0, 40 * JPP_TEST_MIB, 10);
+    jpp_verdict_test_buffers(1, 40 * JPP_TEST_MIB, 10);
+    jpp_verdict_test_buffers(2, 40 * JPP_TEST_MIB, 10);
+
+    cgroup = &jpp_test.nginx.cgroup;
+    cgroup->binding = 0;
+    cgroup->levels[0].limit = 153 * JPP_TEST_MIB;
+    cgroup->levels[0].usage = 152 * JPP_TEST_MIB;
+    cgroup->headroom = JPP_TEST_MIB;
+
+    jpp_verdict_test_is("limit-near",
+        "120.1 MiB of 152.0 MiB are upstream buffers of location /export/ of "
+        "www (proxy_buffers 64 64k; 30 requests of 4.0 MiB each); 1.0 MiB of "
+        "153.0 MiB are left");
+    jpp_is_u64(jpp_test.verdict.severity, JPP_VERDICT_CRITICAL, "critical");
+}
+
+
+/* What a finding says about the kernel has no owner. */
+
+JPP_TEST(jpp_verdict_test_swap)
+{
+    jpp_verdict_test_begin();
+    jpp_verdict_test_buffers(0, 20 * JPP_TEST_MIB, 10);
+    jpp_test.nginx.workers[0].activity.usage.swap = 20 * JPP_TEST_MIB;
+
+    jpp_verdict_test_is("swap", "memory of workers was swapped out: 20.0 MiB, "
+                                "over all workers");
+    jpp_ok(jpp_test.verdict.holder == NULL, "and nobody is named");
+}
+
+
+JPP_TEST(jpp_verdict_test_zone)
+{
+    jpp_zone_t  *zone;
+
+    jpp_verdict_test_begin();
+
+    zone = &jpp_test.nginx.zone;
+    zone->name = "perclient\n";
+    zone->name_len = 10;
+    zone->size = 128 * JPP_TEST_MIB;
+    zone->free = 91 * JPP_TEST_MIB;
+    jpp_test.nginx.telemetry.zones = zone;
+    jpp_test.nginx.telemetry.n_zones = 1;
+
+    jpp_verdict_test_is("healthy", "3 workers hold 61.0 MiB, 37.0 MiB of it "
+                                   "zone perclient\\x0a");
+}
+
+
+JPP_TEST(jpp_verdict_test_luajit)
+{
+    jpp_verdict_test_begin();
+
+    jpp_test.nginx.workers[2].activity.usage.rss_anon = 74 * JPP_TEST_MIB;
+    jpp_test.nginx.workers[2].jemalloc.mappers = 1 << JPP_MAPPER_LUAJIT;
+
+    jpp_verdict_test_is("outside",
+        "66.0 MiB of 66.0 MiB are LuaJIT's heap; in worker 2 (pid 4713) 66.0 "
+        "MiB of 74.0 MiB of anonymous memory; LuaJIT is loaded");
+}
+
+
+/* What all have inherited counts once; what they have in addition, each. */
+
+JPP_TEST(jpp_verdict_test_configuration)
+{
+    size_t    i;
+    uint32_t  owner;
+
+    jpp_verdict_test_begin();
+
+    for (i = 0; i < JPP_TEST_WORKERS; i++) {
+        owner = jpp_test_owner(&jpp_test.tables[i], JPP_POOLS_CONFIGURATION,
+                               NULL, NULL, NULL);
+
+        (void) jpp_pools_add(&jpp_test.tables[i], owner, JPP_POOLS_BLOCKS, 0, 1,
+                             (6 + i) * JPP_TEST_MIB, 0);
+        (void) jpp_pools_add_inherited(&jpp_test.tables[i], owner,
+                                       JPP_POOLS_BLOCKS, 1, 6 * JPP_TEST_MIB,
+                                       0);
+    }
+
+    jpp_verdict_test_is("healthy", "3 workers hold 24.0 MiB, 9.0 MiB of it "
+                                   "the configuration of generation 2");
+}
+
+
+JPP_TEST(jpp_verdict_test_missing)
+{
+    jpp_missing_t  missing[2] = {
+        { { 2, 2280, 1 }, "it is stopped by a signal" },
+        { { 3, 2281, 1 }, "it is stopped by a signal" }
+    };
+
+    jpp_verdict_test_begin();
+    jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
+
+    jpp_test.nginx.fleet.missing = missing;
+    jpp_test.nginx.fleet.n_missing = 1;
+
+    jpp_is_str(jpp_verdict_test_end(), "worker 2 (pid 2280) did not answer: it "
+               "is stopped by a signal", "one is missing");
+    jpp_is_u64(jpp_test.verdict.n_more, 1, "and there is more");
+
+    jpp_test.nginx.fleet.n_missing = 2;
+
+    jpp_verdict_test_is("missing-worker", "worker 2 (pid 2280) did not answer: "
+                        "it is stopped by a signal; nor did 1 other");
+
+    jpp_verdict_test_begin();
+    jpp_test.nginx.fleet.n = 0;
+
+    jpp_verdict_test_is("missing-worker", "no worker answered");
+}
+
+
+JPP_TEST(jpp_verdict_test_healthy)
+{
+    jpp_cgroup_t  *cgroup;
+
+    jpp_verdict_test_begin();
+    jpp_verdict_test_is("healthy", "3 workers hold 24.0 MiB");
+
+    jpp_verdict_test_begin();
+
+    cgroup = &jpp_test.nginx.cgroup;
+    cgroup->binding = 0;
+    cgroup->levels[0].limit = 1024 * JPP_TEST_MIB;
+    cgroup->levels[0].usage = 100 * JPP_TEST_MIB;
+    cgroup->headroom = 924 * JPP_TEST_MIB;
+
+    jpp_verdict_test_is("healthy", "3 workers hold 24.0 MiB; 924.0 MiB left "
+                                   "below the limit of 1.0 GiB");
+}
+
+
+/* Names of 4 KB: their beginnings are the same, their ends are not. */
+
+JPP_TEST(jpp_verdict_test_long)
+{
+    char      one[JPP_POOLS_NAME], other[JPP_POOLS_NAME];
+    uint32_t  owner;
+
+    memset(one, 'x', sizeof(one));
+    memcpy(one, "/begins/", 8);
+    one[sizeof(one) - 1] = '\0';
+    memcpy(other, one, sizeof(one));
+    memcpy(other + 2000, "y", 1);
+
+    jpp_verdict_test_begin();
+
+    owner = jpp_test_owner(&jpp_test.tables[0], JPP_POOLS_REQUEST, "www", one,
+                           NULL);
+    (void) jpp_pools_add(&jpp_test.tables[0], owner, JPP_POOLS_BLOCKS, 0, 1,
+                         4 * JPP_TEST_MIB, 0);
+
+    owner = jpp_test_owner(&jpp_test.tables[0], JPP_POOLS_REQUEST, "www", other,
+                           NULL);
+    (void) jpp_pools_add(&jpp_test.tables[0], owner, JPP_POOLS_BLOCKS, 0, 1,
+                         3 * JPP_TEST_MIB, 0);
+
+    jpp_verdict_test_is("healthy",
+        "3 workers hold 24.0 MiB, 4.0 MiB of it pools of location /begins/"
+        "xxxxxxxxxx...xxxxxxxxxxxxxxxxxxx of www (request_pool_size)");
+}
+
+
+/* Without memory there are no owners; nothing else is missing. */
+
+JPP_TEST(jpp_verdict_test_memory)
+{
+    uint64_t     n, start, calls;
+    const char  *text;
+
+    calls = 0;
+
+    for (n = 1; n == 1 || n <= calls; n++) {
+        jpp_verdict_test_begin();
+        jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
+
+        start = jpp_test.arena.n_calls;
+        jpp_test.arena.fail_at = n == 1 ? 0 : start + n - 1;
+        text = jpp_verdict_test_end();
+
+        if (n == 1) {
+            calls = jpp_test.arena.n_calls - start;
+            jpp_ok(text != NULL, "%" PRIu64 " allocations", calls);
+
+        } else {
+            jpp_has(jpp_test.verdict.text, "one worker holds much more than "
+                    "the others: worker 1", "allocation %" PRIu64, n - 1);
+        }
+
+        jpp_test.nginx.telemetry.n_holders = 0;
+        jpp_arena_destroy(&jpp_test.arena);
+    }
+
+    jpp_ok(calls > 10, "all were tried");
+}
