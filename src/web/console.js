@@ -32,6 +32,7 @@ function fetchPage(address) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('GET', address);
+    request.setRequestHeader('Accept', 'text/html');
     request.responseType = 'document';
     request.timeout = 60000;
     request.onload = () => {

@@ -429,7 +429,8 @@ sub check_status {
 
     my $status = join "\n", map { slurp($_) }
                  glob("$top/src/core/answers/jpp_status*.c"),
-                 "$top/src/core/fleet/jpp_fleet.c";
+                 "$top/src/core/fleet/jpp_fleet.c",
+                 "$top/src/core/diagnosis/jpp_verdict.c";
 
     my ($identity) = $core =~ /^jpp_json_identity\((.*?)^\}/ms
         or die "no keys of a worker\n";
@@ -441,11 +442,11 @@ sub check_status {
     same([ keys %named ], [ keys %keys ], 'its keys');
 
     # the sample has no problem, no finding, no error and no gap, and its
-    # sampler is off
+    # sampler is off; id and text are the verdict's
 
-    delete @keys{qw( id fatal critical what why because fix time text
-                     since samples live live_max sites dropped bytes_max
-                     slots objects foreign lost from to times )};
+    delete @keys{qw( fatal critical what why because fix time since samples live
+                     live_max sites dropped bytes_max slots objects foreign lost
+                     from to times )};
     same([ keys %shown ], [ keys %keys ], 'those of the sample');
 }
 

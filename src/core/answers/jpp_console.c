@@ -195,8 +195,8 @@ jpp_console_largest(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
             jpp_sink_str(sink, "<h2>Largest owners</h2>\n<ol>\n");
         }
 
-        jpp_console_bytes(sink, "<li><b>", holder->bytes);
-        jpp_sink_printf(sink, "</b> <meter max=\"%" PRIu64 "\" value=\"%"
+        jpp_console_bytes(sink, "<li><strong>", holder->bytes);
+        jpp_sink_printf(sink, "</strong> <meter max=\"%" PRIu64 "\" value=\"%"
                         PRIu64 "\" aria-label=\"share of all memory\">"
                         "</meter>", jpp_larger(all, holder->bytes),
                         holder->bytes);
