@@ -10,8 +10,8 @@
 const EVERY = 5000;
 
 /* parts of the page that are renewed */
-const LIVE = ['verdict', 'facts', 'largest', 'findings', 'workers', 'time', 'failures',
-  'forms'];
+const LIVE = ['verdict', 'facts', 'largest', 'findings', 'workers', 'time',
+  'failures', 'forms'];
 
 const $ = (id) => document.getElementById(id);
 const here = new URL('.', location.href).href;

@@ -54,6 +54,7 @@ my %states = (
         'A loop in Lua' => has_lua() ? \&looping : undef,
     },
     'docs/http.md' => {
+        'The root' => \&downloads,
         'status' => \&idle,
         'control' => \&idle,
     },

@@ -545,7 +545,7 @@ sub conditions {
             $past, $future, $marker),
         map({ [ "Accept-Encoding: $_" ] } 'gzip', 'br', 'gzip;q=0', '*;q=0',
             'identity;q=0', 'zstd, gzip;q=1.0, *;q=0', $marker),
-        map({ [ "Accept: $_" ] } 'text/html', 'application/json', '*/*;q=0'),
+        [ 'Accept: text/html' ],
         [ 'TE: trailers, gzip' ], [ 'Origin: http://evil.example' ],
         [ "Cookie: $marker", "Referer: http://$marker/",
           "User-Agent: $marker", "X-Forwarded-For: $marker" ],
@@ -557,6 +557,16 @@ sub conditions {
         asked("$what, $_->[0]", 200, $like{$what}, 'GET', "/a/$what", @$_)
             for @headers;
     }
+
+    for my $type ('text/html', 'application/json', '*/*;q=0', $marker) {
+        asked("$_, Accept: $type", 200, $like{$_}, 'GET', "/a/$_",
+              "Accept: $type")
+            for grep { length } sort keys %like;
+    }
+
+    asked("the root, Accept: $_", 200, qr/\A\w+: .*\n\nlargest owners\n/s,
+          'GET', '/a/', "Accept: $_")
+        for 'application/json', '*/*;q=0', $marker;
 
     asked('HEAD of a range', 200, undef, 'HEAD', '/a/heap',
           'Range: bytes=0-1');

@@ -194,7 +194,7 @@ sub parts {
     my $some = ask($nginx, 'fields=zones,findings');
 
     is_deeply([ sort grep { ref $some->{$_} } keys %$some ],
-              [ 'findings', 'zones' ], 'the fields that were asked for');
+              [ qw(findings verdict zones) ], 'the fields asked for');
 
     for my $bad ([ 'detail=x', 'detail must be ledger, smaps or arenas' ],
                  [ 'fields=x', 'fields must be some of findings, total, '
@@ -336,7 +336,8 @@ sub table {
 
     is($answer->{status}, 200, 'a table');
     like($answer->{headers}{'content-type'}, qr{^text/plain}, 'its type');
-    like($answer->{body}, qr/^memory of \S+ at \S+Z\n/, 'of what, and when');
+    like($answer->{body}, qr/\AHealthy: .*\n\nmemory of \S+ at \S+Z\n/,
+         'how it is, of what, and when');
     like($answer->{body}, qr/^worker +pid .* connections\n0 .*\n1 /m,
          'two workers');
     like($answer->{body},

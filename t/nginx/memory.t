@@ -136,8 +136,8 @@ sub killed {
     my $finding = finding($nginx, 'oom-kill');
 
     ok($finding->{critical}, 'which is critical');
-    like($finding->{because}, qr/^since nginx started, 1 of its workers ended/,
-         'one');
+    like($finding->{because},
+         qr/^since nginx started, 1 of its workers crashed/, 'one');
     like($finding->{fix}, qr/exited on signal 9/, 'where to look');
 
     $nginx->stop(alerts => qr/exited on signal 9/);

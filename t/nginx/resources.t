@@ -217,6 +217,14 @@ sub status {
         if defined $unnamed
            && $unnamed !~ /^\d+ of \d+ addresses have no name \(/;
 
+    # the sizes are of the machine
+
+    my $verdict = delete $status->{verdict};
+
+    return "verdict $verdict->{severity}: $verdict->{text}\n"
+        if $verdict->{severity} ne 'Healthy'
+           || $verdict->{text} !~ /^1 worker holds \d+\.\d MiB/;
+
     my $wrong = differs($status, {
         module => $version, nginx => $nginx, host => lc hostname(),
         asked => 1, answered => 1, missing => [], findings => [],

@@ -133,9 +133,9 @@ JPP_TEST(jpp_findings_test_kernel)
 
     jpp_test.telemetry.oom_kills = 1;
     jpp_is_str(jpp_findings_test_has("oom-kill"),
-               "since nginx started, 0 of its workers ended without saying so, "
-               "and the kernel has killed 2 of the processes of its cgroup for "
-               "want of memory", "two since");
+               "since nginx started, 0 of its workers crashed or were killed, "
+               "and the kernel has killed 2 of the processes of its cgroup "
+               "because memory ran out", "two since");
 
     jpp_test.cgroup.events.oom_kill = JPP_NONE;
     jpp_test.telemetry.unclean_exits = 1;

@@ -205,10 +205,10 @@ JPP_TEST(jpp_time_test_vanished)
     jpp_test.telemetry.vanished.rss = 300 * JPP_TEST_MIB;
 
     jpp_is_str(jpp_time_test_has("oom-kill"),
-               "since nginx started, 2 of its workers ended without saying so "
+               "since nginx started, 2 of its workers crashed or were killed "
                "(the last: worker 1, pid 4712, with an RSS of 300.0 MiB), and "
-               "the kernel has killed 0 of the processes of its cgroup for "
-               "want of memory", "a worker that vanished is named");
+               "the kernel has killed 0 of the processes of its cgroup because "
+               "memory ran out", "a worker that vanished is named");
 
     jpp_test.telemetry.vanished.rss = JPP_NONE;
     jpp_has(jpp_time_test_has("oom-kill"),
@@ -218,7 +218,7 @@ JPP_TEST(jpp_time_test_vanished)
     jpp_test.telemetry.vanished.who.index = UINT32_MAX;
     jpp_test.telemetry.vanished.who.pid = INT64_MIN;
     jpp_test.telemetry.vanished.rss = UINT64_MAX - 1;
-    jpp_has(jpp_time_test_has("oom-kill"), " want of memory", "the longest");
+    jpp_has(jpp_time_test_has("oom-kill"), " memory ran out", "the longest");
 }
 
 

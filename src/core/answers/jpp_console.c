@@ -148,7 +148,7 @@ jpp_console_facts(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
 
     jpp_console_bytes(sink,
         "<dl id=\"facts\">\n"
-        "<div><dt>anonymous memory of the workers, added up</dt><dd>",
+        "<div><dt>private memory of the workers</dt><dd>",
         jpp_console_own(telemetry->fleet));
     jpp_sink_str(sink, "</dd></div>\n"
                  "<div><dt>left below the limit</dt><dd>");
@@ -171,7 +171,7 @@ jpp_console_facts(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
                             system->available);
     jpp_console_bytes(sink, " <small>of ", system->total);
     jpp_sink_printf(sink, "</small></dd></div>\n"
-                    "<div><dt>workers that ended without saying so</dt>"
+                    "<div><dt>workers that crashed or were killed</dt>"
                     "<dd>%" PRIu64 "</dd></div>\n</dl>\n",
                     telemetry->unclean_exits);
 }

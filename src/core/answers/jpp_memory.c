@@ -649,12 +649,11 @@ jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_json_u64(&json, "answered", fleet->n);
     jpp_json_u64(&json, "unclean_exits", telemetry->unclean_exits);
 
-    n = jpp_findings(telemetry, findings);
-
-    jpp_verdict(telemetry, findings, n, &verdict);
-    jpp_verdict_json(&json, &verdict);
-
     if (jpp_memory_has(memory, JPP_FIELD_FINDINGS)) {
+        n = jpp_findings(telemetry, findings);
+
+        jpp_verdict(telemetry, findings, n, &verdict);
+        jpp_verdict_json(&json, &verdict);
         jpp_findings_json(&json, findings, n);
     }
 

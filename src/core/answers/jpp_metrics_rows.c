@@ -67,7 +67,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(COUNTER, NGINX, unclean_exits,
         "nginx_worker_unclean_exits",
-        "Workers that ended without saying so: killed or crashed.")
+        "Workers that crashed or were killed.")
 
     /* this module */
 

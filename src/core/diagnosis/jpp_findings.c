@@ -125,9 +125,9 @@ jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     }
 
     return jpp_finding_because(finding, "since nginx started, %" PRIu64
-               " of its workers ended without saying so%s, and the kernel has "
-               "killed %" PRIu64 " of the processes of its cgroup for want of "
-               "memory", telemetry->unclean_exits,
+               " of its workers crashed or were killed%s, and the kernel has "
+               "killed %" PRIu64 " of the processes of its cgroup because "
+               "memory ran out", telemetry->unclean_exits,
                jpp_finding_last(&telemetry->vanished, last), kills);
 }
 

@@ -79,7 +79,7 @@ typedef struct {
 
 typedef struct {
     jpp_inherited_t        inherited[2];   /* of the newest, and before */
-    uint64_t               n_vanished;     /* that ended without saying so */
+    uint64_t               n_vanished;     /* that crashed or were killed */
     jpp_vanished_t         vanished;       /* the last of them */
     jpp_active_t           active[JPP_FINDINGS];
     jpp_requested_t        requested[JPP_RESOURCES];
@@ -102,7 +102,7 @@ void jpp_note_clear(jpp_note_t *note);
 void jpp_note_write(jpp_note_t *note, const jpp_worker_t *worker,
     uint64_t seconds);
 
-/* Worker WHO, whose note is NOTE, has ended without saying so. */
+/* Worker WHO, whose note is NOTE, has crashed or was killed. */
 void jpp_notes_vanished(jpp_notes_t *notes, const jpp_identity_t *who,
     const jpp_note_t *note);
 

@@ -172,7 +172,7 @@ typedef struct {
 } jpp_zone_t;
 
 
-/* A worker that ended without saying so. */
+/* A worker that crashed or was killed. */
 typedef struct {
     jpp_identity_t         who;            /* pid 0: there was none */
     uint64_t               rss;            /* seconds before; or JPP_NONE */

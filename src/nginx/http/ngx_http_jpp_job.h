@@ -153,8 +153,8 @@ ngx_http_jpp_inquiry_t *ngx_http_jpp_job_question(ngx_http_jpp_job_t *job,
 
 /*
  * Steps: collect what workers answer to the questions, then asked.  If workers
- * cannot be asked, or none answers one of them in time or for want of room, the
- * reason is sent instead.
+ * cannot be asked, or none answers one of them in time or for
+ * lack of room, the reason is sent instead.
  */
 ngx_int_t ngx_http_jpp_job_collect(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
