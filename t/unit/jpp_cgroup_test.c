@@ -112,6 +112,10 @@ JPP_TEST(jpp_cgroup_test_containers)
     jpp_ok(jpp_cgroup_test_read("part"), "a mount of a part");
     jpp_is_str(cgroup->path, "/", "the path is below its root");
     jpp_is_u64(cgroup->headroom, 10, "which has the limit");
+
+    jpp_ok(jpp_cgroup_test_read("below"), "a cgroup below that part");
+    jpp_is_str(cgroup->path, "/web", "has the rest as its path");
+    jpp_is_u64(cgroup->headroom, 20, "and a limit of its own");
 }
 
 

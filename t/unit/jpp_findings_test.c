@@ -255,6 +255,12 @@ JPP_TEST(jpp_findings_test_odd)
                "worker 2 (pid 4713) holds 90.0 MiB, half of the others at most "
                "30.0 MiB", "a byte more");
 
+    jpp_test.workers[0].activity.usage.rss_anon = 60 * JPP_TEST_MIB;
+    jpp_test.workers[1].activity.usage.rss_anon = 20 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("odd-worker"),
+               "worker 2 (pid 4713) holds 90.0 MiB, half of the others at most "
+               "30.0 MiB", "half of three others");
+
     jpp_test.workers[2].activity.usage.rss_anon = JPP_NONE;
     jpp_is_str(jpp_findings_test_has("odd-worker"), NULL, "what is unknown");
 }
@@ -333,6 +339,12 @@ JPP_TEST(jpp_findings_test_time)
                "worker 0 (pid 4711) had 88.0 MiB at most, and has 24.0 MiB now",
                "a byte more");
 
+    jpp_test.workers[1].activity.usage.peak = 100 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("peak"),
+               "worker 1 (pid 4712) had 100.0 MiB at most, and has 24.0 MiB "
+               "now", "the next one had more");
+
+    jpp_test.workers[1].activity.usage.peak = 25 * JPP_TEST_MIB;
     jpp_test.workers[0].activity.usage.rss = 200 * JPP_TEST_MIB;
     jpp_test.workers[0].activity.usage.peak = 300 * JPP_TEST_MIB;
     jpp_is_str(jpp_findings_test_has("peak"), NULL, "1.5 times");

@@ -30,7 +30,7 @@ static const jpp_keys_row_t  jpp_keys_test_rows[] = {
 
 JPP_TEST(jpp_keys_test_lines)
 {
-    char         *line;
+    char         *line, text[64];
     jpp_lines_t   lines;
 
     jpp_lines_text(&lines, "one\n\nthree\ncut", 14);
@@ -40,6 +40,16 @@ JPP_TEST(jpp_keys_test_lines)
     jpp_is_str(jpp_lines_next(&lines), "three", "the last whole one");
     jpp_ok(jpp_lines_next(&lines) == NULL, "what has no end is no line");
     jpp_ok(jpp_lines_next(&lines) == NULL, "and stays none");
+
+    /* what a signal left behind earlier is not what a call says now */
+
+    errno = EINTR;
+    jpp_ok(jpp_lines_read("/proc/self/comm", text, sizeof(text)) > 0, "a file");
+    errno = EINTR;
+    jpp_ok(jpp_lines_open(&lines, "/proc/self/comm")
+           && jpp_lines_next(&lines) != NULL
+           && jpp_lines_next(&lines) == NULL, "and by lines");
+    jpp_lines_close(&lines);
 
     jpp_ok(!jpp_lines_open(&lines, "t/data/nothing"), "no such file");
     jpp_is_u64((uint64_t) lines.error, ENOENT, "which is the reason");

@@ -361,6 +361,7 @@ jpp_proc_test_protection(void)
         "3000-4000 rw-s 00000000 00:00 0    /tmp/a file\n"
         "7f0000000000-7f0000001000 --xp 00000000 00:00 0\n"
         "not a line\n"
+        "80000000-80001000 rw\n"
         "8f0000000000-8f0000001000 rwxp";
 
     static const struct {
@@ -374,6 +375,7 @@ jpp_proc_test_protection(void)
         { 0x3000, PROT_READ|PROT_WRITE, "the next mapping" },
         { 0x4000, 0, "a hole" },
         { 0x7f0000000800, PROT_EXEC, "code that cannot be read" },
+        { 0x80000000, 0, "a line with less than four letters" },
         { 0x8f0000000000, 0, "a line that is cut" }
     };
 

@@ -134,6 +134,10 @@ comments(void *data, const jpp_profile_t *profile, jpp_arena_t *arena)
 }
 
 
+/* the allocation of a report that fails; 0: none */
+static uint64_t  fail_at;
+
+
 static jpp_code_t
 report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
     const char *format, jpp_vec_t **out, jpp_err_t *err)
@@ -169,6 +173,7 @@ report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
     jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, *out);
 
+    arena->fail_at = fail_at != 0 ? arena->n_calls + fail_at : 0;
     rc = jpp_report(arena, &symbols, &capture, 1, &options, &sink, err);
 
     jpp_symbols_destroy(&symbols);
@@ -245,6 +250,38 @@ JPP_TEST(test_report)
            "format=text is for heaps: %s", err.text);
 
     jpp_arena_destroy(&arena);
+}
+
+
+JPP_TEST(test_no_memory)
+{
+    size_t       wrong;
+    jpp_err_t    err;
+    jpp_vec_t   *out;
+    jpp_code_t   rc;
+    jpp_arena_t  arena;
+
+    stalls[0] = one;
+    stalls[1] = one;
+    stalls[1].depth = 0;
+    stalls[1].maps_len = 0;
+    wrong = 0;
+
+    do {
+        fail_at++;
+
+        jpp_arena_init(&arena, (size_t) 256 << 20);
+        rc = report(&arena, stalls, 2, "pprof", &out, &err);
+        wrong += rc == JPP_OK ? arena.n_calls >= arena.fail_at
+                              : rc != JPP_ERR_MEMORY && rc != JPP_ERR_WRITE;
+        jpp_arena_destroy(&arena);
+
+    } while (rc != JPP_OK);
+
+    jpp_ok(fail_at > 20, "%" PRIu64 " allocations", fail_at - 1);
+    jpp_is_u64(wrong, 0, "each failed once, each with its error");
+
+    fail_at = 0;
 }
 
 

@@ -941,6 +941,26 @@ JPP_TEST(jpp_symbolize_test_demangle)
            "%zu bytes that are 2^35 unfolded", len);
     jpp_ok(jpp_test_ms() - ms < 1000, "at once");
 
+    /* seventeen references, none of which is S_ */
+
+    len = (size_t) sprintf(name, "_Z1fN1a1bE");
+
+    for (i = 0; i < 17; i++) {
+        len += (size_t) sprintf(name + len, "S0_");
+    }
+
+    jpp_ok(!jpp_demangle(demangle, name, buf, sizeof(buf)),
+           "a reference too many");
+    name[len - 3] = '\0';
+    jpp_ok(jpp_demangle(demangle, name, buf, sizeof(buf)), "and without it");
+
+    /* what looks like a pack is D and p */
+
+    jpp_is_str(jpp_demangle(demangle, "_Z12appappappDapv", buf, sizeof(buf))
+               ? buf : NULL, "appappappDap()", "letters of a name");
+    jpp_ok(!jpp_demangle(demangle, "_Z9DpDpDp123v", buf, sizeof(buf)),
+           "three packs are too many");
+
     len = (size_t) sprintf(name, "_Z%d", 1500);
     memset(name + len, 'a', 1500);
     memcpy(name + len + 1500, "v", 2);

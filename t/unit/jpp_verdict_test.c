@@ -5,6 +5,7 @@
  */
 
 
+#include "jpp_console.h"
 #include "jpp_holders.h"
 #include "jpp_test_findings.h"
 #include "jpp_test_main.h"
@@ -254,6 +255,108 @@ JPP_TEST(jpp_verdict_test_configuration)
 
     jpp_verdict_test_is("healthy", "3 workers hold 24.0 MiB, 9.0 MiB of it "
                                    "the configuration of generation 2");
+}
+
+
+/* Those of two generations are two owners. */
+
+JPP_TEST(jpp_verdict_test_generations)
+{
+    size_t               i;
+    uint32_t             owner;
+    const jpp_holder_t  *holders;
+
+    jpp_verdict_test_begin();
+
+    for (i = 0; i < JPP_TEST_WORKERS; i++) {
+        jpp_test.nginx.workers[i].who.generation = 1 + i;
+
+        owner = jpp_test_owner(&jpp_test.tables[i], JPP_POOLS_CONFIGURATION,
+                               NULL, NULL, NULL);
+
+        (void) jpp_pools_add(&jpp_test.tables[i], owner, JPP_POOLS_BLOCKS, 0, 1,
+                             (4 + i) * JPP_TEST_MIB, 0);
+    }
+
+    (void) jpp_verdict_test_end();
+
+    holders = jpp_test.nginx.telemetry.holders;
+
+    jpp_is_u64(jpp_test.nginx.telemetry.n_holders, JPP_TEST_WORKERS,
+               "three configurations");
+
+    for (i = 0; i < JPP_TEST_WORKERS; i++) {
+        jpp_is_u64(holders[i].bytes, (6 - i) * JPP_TEST_MIB, "of %zu MiB",
+                   6 - i);
+    }
+
+    jpp_has(holders[0].who, "the configuration of generation 3", "the largest");
+    jpp_arena_destroy(&jpp_test.arena);
+}
+
+
+static void
+jpp_verdict_test_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    jpp_console_t  console = { 0 };
+
+    static const jpp_console_link_t  links[] = {
+        { "pools", "What pools hold.", "curl \"${URL}pools\"", false },
+        { NULL, NULL, NULL, false }
+    };
+
+    (void) fleet;
+
+    console.telemetry = &jpp_test.nginx.telemetry;
+    console.links = links;
+
+    jpp_front_text(&console, sink);
+}
+
+
+/* A terminal's answer: the sentence, its fix, five owners, what to ask. */
+
+JPP_TEST(jpp_verdict_test_front)
+{
+    size_t               i;
+    const jpp_fleet_t   *fleet;
+    static jpp_output_t  output;
+
+    static const char  *lines[] = {
+        "Warning: 120.1 MiB of 127.0 MiB are upstream buffers of location "
+            "/export/ of www\n"
+            "(proxy_buffers 64 64k; 30 requests of 4.0 MiB each); worker 1 "
+            "(pid 4712) holds\n"
+            "127.0 MiB, half of the others at most 7.0 MiB.\n"
+            "See what it holds, and another does not: ",
+        "\nlargest owners\n"
+            "  120.1 MiB  83 %  upstream buffers of location /export/ of www: "
+            "proxy_buffers\n"
+            "                   64 64k\n",
+        "\nask below this address\n"
+            "  pools?format=top                what servers, locations, "
+            "modules hold\n"
+            "\n",
+        "3 of 3 workers answered; nginx "
+    };
+
+    jpp_verdict_test_begin();
+    jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
+    (void) jpp_verdict_test_end();
+
+    fleet = &jpp_test.nginx.fleet;
+    jpp_ok(jpp_output_fill(&output, jpp_verdict_test_write, fleet, 0) == 0,
+           "written");
+
+    for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        jpp_has(output.text, lines[i], "line %zu", i);
+    }
+
+    jpp_test.nginx.telemetry.n_holders = 0;
+    (void) jpp_output_fill(&output, jpp_verdict_test_write, fleet, 0);
+    jpp_ok(strstr(output.text, "largest owners") == NULL,
+           "nobody holds anything");
+    jpp_arena_destroy(&jpp_test.arena);
 }
 
 

@@ -91,7 +91,7 @@ jpp_wrappers_test_stacks(void)
     jpp_arena_t      arena;
     jpp_sample_t     sample;
     jpp_profile_t    profile;
-    const uint8_t   *table, *p, *end;
+    const uint8_t   *table, *again, *p, *end;
     static const jpp_value_type_t  type = { "space", "bytes", false, 0, 0 };
 
     static const struct {
@@ -167,6 +167,10 @@ jpp_wrappers_test_stacks(void)
     }
 
     jpp_wrappers_test_marks(&profile);
+
+    again = jpp_wrappers_table(&profile);
+    jpp_ok(again != NULL && memcmp(again, table, 26) == 0,
+           "marks say what the names said");
 
     arena.fail_at = arena.n_calls + 1;
     jpp_ok(jpp_wrappers_table(&profile) == NULL, "no memory, no table");
