@@ -18,6 +18,7 @@ use lib dirname(__FILE__) . '/../lib';
 
 use JppNginx qw( spew wait_until );
 use JppRun qw( lua_modules subtests );
+use JppStalls qw( has_scripts );
 
 # what hangs ends
 alarm 300;
@@ -34,6 +35,7 @@ subtests(
     'a zone that is full' => [ \&full, 'jemalloc' ],
     'a configuration of 30 MB' => [ \&configuration, 'jemalloc' ],
     'a stopped worker' => [ \&stopped, 'jemalloc' ],
+    'Perl that sleeps' => [ \&slow, 'jemalloc', \&has_scripts ],
     'a table of Lua' => [ \&lua, 'jemalloc', sub { lua_modules() ne '' } ],
     'which clients get text' => [ \&accepts ],
 );
@@ -258,6 +260,63 @@ sub stopped {
          'the root');
 
     kill 'CONT', $pid;
+    $nginx->stop;
+}
+
+
+# A location that takes long, and then one that does not come back.
+
+sub slow {
+    my $nginx = JppNginx->start(
+        workers => 2,
+        main => 'load_module '
+                . '/usr/lib/nginx/modules/ngx_http_perl_module.so;',
+        http => 'jemalloc_pprof_stall 50ms;',
+        server => <<'END');
+            location /debug/pprof/ {
+                jemalloc_pprof;
+                jemalloc_pprof_timeout 1s;
+            }
+            server_name www;
+            location /slow/ {
+                perl 'sub {
+                    select undef, undef, undef, 0.7;
+                    $_[0]->send_http_header;
+                    $_[0]->print("slow\n");
+                }';
+            }
+            location /stuck/ {
+                perl 'sub {
+                    my $n = 150;
+                    while (! -e $_[0]->args && $n--) {
+                        select undef, undef, undef, 0.2;
+                    }
+                    $_[0]->send_http_header;
+                    $_[0]->print("stuck\n");
+                }';
+            }
+END
+    my $client = $nginx->client;
+
+    $client->get('/slow/x') for 1 .. 2;
+
+    is_first($nginx, qr/Warning: location \/slow\/ of www kept worker \d (?#
+                        )\(pid \d+\) for [\d.]+ m?s, blocked in .*select (?#
+                        ).*, called by Perl_pp_sselect .*; 2 stalls in (?#
+                        )the last minute took 1\.\d s/,
+             'location /slow/ of www');
+
+    $client->send_request("/stuck/x?$nginx->{prefix}/done");
+
+    ok(wait_until(sub { verdict($nginx)->{text} =~ /has kept it/ }), 'stuck');
+
+    is_first($nginx, qr/Critical: worker \d \(pid \d+\) did not answer: (?#
+                        ).*; location \/stuck\/ of www has kept it for (?#
+                        )[\d.]+ m?s, blocked in .*Perl_pp_sselect/,
+             'location /stuck/ of www');
+
+    spew("$nginx->{prefix}/done", '');
+    like($client->response->{body}, qr/^stuck/, 'it goes on');
     $nginx->stop;
 }
 

@@ -368,6 +368,79 @@ JPP_TEST(jpp_findings_test_time)
 }
 
 
+static void
+jpp_findings_test_stall(jpp_stall_t *stall, uint64_t ms, const char *location,
+    const char *where)
+{
+    stall->pid = 4712;
+    stall->index = 1;
+    stall->state = JPP_STALL_OVER;
+    stall->nanos = ms * 1000000;
+    strcpy(stall->server, location[0] != '\0' ? "www" : "");
+    strcpy(stall->location, location);
+    strcpy(stall->where, where);
+}
+
+
+JPP_TEST(jpp_findings_test_culprit)
+{
+    const jpp_finding_t  *finding;
+
+    static jpp_stall_t  stalls[5];
+
+    jpp_findings_test_init();
+    jpp_test.workers[1].activity.minute.slow = 2400;
+    jpp_test.workers[1].activity.minute.longest = 800;
+
+    jpp_findings_test_stall(&stalls[0], 500, "/api/", "computing in g");
+    jpp_findings_test_stall(&stalls[1], 700, "/slow", "blocked in h");
+    jpp_findings_test_stall(&stalls[2], 800, "/api/", "blocked in f");
+    jpp_findings_test_stall(&stalls[3], 200, "", "computing in g");
+    jpp_findings_test_stall(&stalls[4], 9000, "/other", "blocked in f");
+    stalls[4].pid = 4711;
+
+    jpp_test.telemetry.stalls = stalls;
+    jpp_test.telemetry.n_stalls = 5;
+
+    finding = jpp_test_find(&jpp_test.telemetry, "stalls");
+    jpp_is_str(jpp_test_because(finding), "location /api/ of www kept worker 1 "
+               "(pid 4712) for 800.0 ms, blocked in f; 2 stalls in the last "
+               "minute took 1.3 s", "two of one location");
+    jpp_is_str(finding->owner, "location /api/ of www", "which is named");
+    jpp_ok(strstr(finding->fix, "With jemalloc_pprof_stall") != NULL,
+           "a worker that does not look for them");
+
+    jpp_test.workers[1].stalling.threshold = 100;
+    finding = jpp_test_find(&jpp_test.telemetry, "stalls");
+    jpp_ok(strstr(finding->fix, "stalls?format=top") != NULL, "one that does");
+
+    /* the rest of the time was spent on nobody knows what */
+
+    jpp_test.workers[1].activity.minute.slow = 2602;
+    finding = jpp_test_find(&jpp_test.telemetry, "stalls");
+    jpp_ok(strstr(finding->because, "for 2602 ms") != NULL
+           && finding->owner[0] == '\0', "less than half of it");
+
+    jpp_test.workers[1].activity.minute.slow = 2400;
+    jpp_findings_test_stall(&stalls[0], 1500, "", "computing in g");
+    jpp_is_str(jpp_findings_test_has("stalls"), "worker 1 (pid 4712) stood "
+               "still for 1.5 s, computing in g; 2 stalls in the last minute "
+               "took 1.7 s", "outside of requests, by what it did");
+
+    jpp_findings_test_stall(&stalls[3], 200, "/slow", "computing in g");
+    jpp_is_str(jpp_findings_test_has("stalls"), "worker 1 (pid 4712) stood "
+               "still for 1.5 s, computing in g", "a single one");
+
+    stalls[0].pid = 4711;
+    jpp_test.workers[1].activity.minute.slow = 1700;
+    strcpy(stalls[1].server, "b");
+    stalls[1].nanos = 850000000;
+    jpp_is_str(jpp_findings_test_has("stalls"), "location /slow of b kept "
+               "worker 1 (pid 4712) for 850.0 ms, blocked in h",
+               "the same location of another server is another one");
+}
+
+
 /* each write of the answer fails once; t/nginx/memory.t reads it */
 
 JPP_TEST(jpp_findings_test_memory)

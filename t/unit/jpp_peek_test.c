@@ -80,7 +80,7 @@ test_peek(void)
 static void
 test_where(void)
 {
-    char         text[JPP_WHERE_TEXT];
+    char         text[JPP_STALL_WHERE];
     jpp_stall_t  stall;
 
     memset(&stall, 0, sizeof(stall));

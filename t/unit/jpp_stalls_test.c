@@ -35,10 +35,11 @@ static const jpp_stall_t  one = {
 JPP_TEST(test_table)
 {
     size_t       i, n;
+    int64_t      end;
     uint64_t     id, other, ids[JPP_STALLS + 8];
     jpp_stall_t  stall;
 
-    jpp_is_u64(jpp_stall_table_list(&table, stalls), 0, "an empty table");
+    jpp_is_u64(jpp_stall_table_list(&table, 0, stalls), 0, "an empty table");
 
     stall = one;
     stall.state = JPP_STALL_LASTS;
@@ -48,9 +49,13 @@ JPP_TEST(test_table)
     stall.state = JPP_STALL_OVER;
     jpp_stall_table_put(&table, &stall, &id);
 
-    n = jpp_stall_table_list(&table, stalls);
+    n = jpp_stall_table_list(&table, 0, stalls);
     jpp_is_u64(n, 1, "a stall is stored");
     jpp_is_u64(stalls[0].state, JPP_STALL_OVER, "and replaced by its end");
+
+    end = one.time_nanos + (int64_t) one.nanos;
+    jpp_is_u64(jpp_stall_table_list(&table, end, stalls), 1, "at its end");
+    jpp_is_u64(jpp_stall_table_list(&table, end + 1, stalls), 0, "and after");
 
     /* while that one lasts, as many others as there are slots */
 
@@ -60,7 +65,7 @@ JPP_TEST(test_table)
         jpp_stall_table_put(&table, &stall, &ids[i]);
     }
 
-    n = jpp_stall_table_list(&table, stalls);
+    n = jpp_stall_table_list(&table, 0, stalls);
     jpp_is_u64(n, JPP_STALLS, "a full table");
     jpp_is_u64(stalls[0].index, JPP_STALLS - 1, "the newest first");
     jpp_is_u64(stalls[n - 1].index, 0, "the oldest last");
@@ -68,19 +73,19 @@ JPP_TEST(test_table)
     other = id;
     stall.index = 4000;
     jpp_stall_table_put(&table, &stall, &id);
-    (void) jpp_stall_table_list(&table, stalls);
+    (void) jpp_stall_table_list(&table, 0, stalls);
     jpp_ok(id != other && stalls[0].index == 4000,
            "one whose slot was taken gets another");
 
     /* a worker that is killed, or two that write at once */
 
     table.slots[id % JPP_STALLS].stall.nanos++;
-    jpp_is_u64(jpp_stall_table_list(&table, stalls), JPP_STALLS - 1,
+    jpp_is_u64(jpp_stall_table_list(&table, 0, stalls), JPP_STALLS - 1,
                "what is half written is left out");
 
     table.slots[id % JPP_STALLS].stall.nanos--;
     table.slots[id % JPP_STALLS].id = 0;
-    jpp_is_u64(jpp_stall_table_list(&table, stalls), JPP_STALLS - 1,
+    jpp_is_u64(jpp_stall_table_list(&table, 0, stalls), JPP_STALLS - 1,
                "so is what is being written");
 }
 
@@ -294,7 +299,7 @@ JPP_TEST(test_unsound)
     jpp_vec_t   *out;
     jpp_arena_t  arena;
 
-    for (i = 0; i < 7; i++) {
+    for (i = 0; i < 8; i++) {
         stalls[0] = one;
 
         switch (i) {
@@ -304,7 +309,8 @@ JPP_TEST(test_unsound)
         case 3: stalls[0].maps_len = JPP_STALL_MAPS + 1; break;
         case 4: stalls[0].maps_len--; break;
         case 5: memset(stalls[0].server, 'x', JPP_STALL_NAME); break;
-        case 6: stalls[0].nanos = UINT64_MAX; break;
+        case 6: memset(stalls[0].where, 'x', JPP_STALL_WHERE); break;
+        case 7: stalls[0].nanos = UINT64_MAX; break;
         }
 
         jpp_arena_init(&arena, (size_t) 256 << 20);

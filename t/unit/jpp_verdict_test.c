@@ -367,6 +367,8 @@ JPP_TEST(jpp_verdict_test_missing)
         { { 3, 2281, 1 }, "it is stopped by a signal" }
     };
 
+    static jpp_stall_t  stalls[3];
+
     jpp_verdict_test_begin();
     jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
 
@@ -377,6 +379,26 @@ JPP_TEST(jpp_verdict_test_missing)
                "is stopped by a signal", "one is missing");
     jpp_is_u64(jpp_test.verdict.n_more, 1, "and there is more");
 
+    /* what keeps it is known while it lasts */
+
+    stalls[0].pid = 2280;
+    stalls[0].state = JPP_STALL_DIED;
+    stalls[1].pid = 2281;
+    stalls[2].pid = 2280;
+    stalls[2].nanos = 12000000000;
+    strcpy(stalls[2].location, "/slow");
+    strcpy(stalls[2].server, "www");
+    strcpy(stalls[2].where, "blocked in f");
+
+    jpp_test.nginx.telemetry.stalls = stalls;
+    jpp_test.nginx.telemetry.n_stalls = 3;
+
+    jpp_verdict_test_is("missing-worker", "worker 2 (pid 2280) did not answer: "
+                        "it is stopped by a signal; location /slow of www has "
+                        "kept it for 12.0 s, blocked in f");
+    jpp_is_str(jpp_test.verdict.owner, "location /slow of www", "its owner");
+
+    jpp_test.nginx.telemetry.n_stalls = 1;
     jpp_test.nginx.fleet.n_missing = 2;
 
     jpp_verdict_test_is("missing-worker", "worker 2 (pid 2280) did not answer: "
@@ -386,6 +408,29 @@ JPP_TEST(jpp_verdict_test_missing)
     jpp_test.nginx.fleet.n = 0;
 
     jpp_verdict_test_is("missing-worker", "no worker answered");
+}
+
+
+JPP_TEST(jpp_verdict_test_stalls)
+{
+    static jpp_stall_t  stall;
+
+    jpp_verdict_test_begin();
+
+    jpp_test.nginx.workers[0].activity.minute.slow = 1200;
+    stall.pid = jpp_test.nginx.workers[0].who.pid;
+    stall.state = JPP_STALL_OVER;
+    stall.nanos = 1200000000;
+    strcpy(stall.location, "/slow");
+    strcpy(stall.server, "www");
+    strcpy(stall.where, "blocked in f");
+
+    jpp_test.nginx.telemetry.stalls = &stall;
+    jpp_test.nginx.telemetry.n_stalls = 1;
+
+    jpp_verdict_test_is("stalls", "location /slow of www kept worker 0 (pid "
+                        "4711) for 1.2 s, blocked in f");
+    jpp_is_str(jpp_test.verdict.owner, "location /slow of www", "its owner");
 }
 
 

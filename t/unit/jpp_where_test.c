@@ -32,7 +32,7 @@ jpp_nameless(void)
 
 
 static const char *
-jpp_where_of(uintptr_t pc, uintptr_t caller, char text[JPP_WHERE_TEXT])
+jpp_where_of(uintptr_t pc, uintptr_t caller, char text[JPP_STALL_WHERE])
 {
     static jpp_stall_t  stall;
 
@@ -48,7 +48,7 @@ jpp_where_of(uintptr_t pc, uintptr_t caller, char text[JPP_WHERE_TEXT])
 int
 main(void)
 {
-    char        expected[JPP_WHERE_TEXT], text[JPP_WHERE_TEXT];
+    char        expected[JPP_STALL_WHERE], text[JPP_STALL_WHERE];
     Dl_info     info;
     uintptr_t   start;
 

@@ -20,9 +20,6 @@
 #define JPP_FEW_ERROR  10
 #define JPP_FEW_FLOOR  (4 * JPP_FINDING_MIB)
 
-/* milliseconds of a minute */
-#define JPP_FINDING_STALLED  1000
-
 
 /*
  * Limits, pressure and shared memory.  Each rule says whether it holds; if so,
@@ -563,42 +560,6 @@ jpp_finding_peak(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 }
 
 
-/* of the worker where it is most */
-
-static bool
-jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
-{
-    size_t               i;
-    uint64_t             most;
-    const jpp_fleet_t   *fleet;
-    const jpp_minute_t  *minute;
-    const jpp_worker_t  *where;
-
-    fleet = telemetry->fleet;
-    where = NULL;
-    most = 0;
-
-    for (i = 0; i < fleet->n; i++) {
-        minute = &fleet->workers[i].activity.minute;
-
-        if (minute->slow > most
-            && jpp_finding_above(finding, minute->slow, 100,
-                                 JPP_FINDING_STALLED))
-        {
-            most = minute->slow;
-            where = &fleet->workers[i];
-        }
-    }
-
-    return where != NULL
-           && jpp_finding_because(finding, "in the last minute, iterations of "
-                  "more than %d ms kept the event loop of worker %" PRIu32
-                  " (pid %" PRId64 ") for %" PRIu64 " ms; the longest took %"
-                  PRIu64 " ms", JPP_RECENT_SLOW, where->who.index,
-                  where->who.pid, most, where->activity.minute.longest);
-}
-
-
 /*
  * A profile, where one is at hand: whether it rests on enough samples, and has
  * what is allocated.
@@ -730,6 +691,14 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "The error log says \"exited on signal 9\" for workers that were "
         "killed, and the kernel's log (dmesg) why." },
 
+    [JPP_FINDING_STALLS] = {
+        "stalls", false, jpp_finding_stalls,
+        "something keeps an event loop from serving",
+        "While a handler computes or waits for a disk, no other client of its "
+        "worker is served. stalls?format=top has the stacks, by location. What "
+        "takes so long belongs into a thread, another process, or a call that "
+        "does not wait." },
+
     [JPP_FINDING_GROWS] = {
         "grows", false, jpp_finding_grows,
         "memory grows all the time",
@@ -807,13 +776,6 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "the memory was much larger before: a peak has passed",
         "What a monitor saw then is not there any more. metrics keeps the "
         "peak as nginx_worker_peak_resident_memory_bytes." },
-
-    [JPP_FINDING_STALLS] = {
-        "stalls", false, jpp_finding_stalls,
-        "something keeps an event loop from serving",
-        "While a handler computes or waits for a disk, no other client of its "
-        "worker is served. With jemalloc_pprof_stall 100ms, the error log and "
-        "the resource stalls say where." },
 
     [JPP_FINDING_FEW_SAMPLES] = {
         "few-samples", false, jpp_finding_few_samples,
@@ -902,6 +864,7 @@ jpp_finding_of(jpp_finding_id_t id, jpp_finding_t *finding)
     finding->id = row->id;
     finding->is_critical = row->is_critical;
     finding->what = row->what;
+    finding->owner[0] = '\0';
     finding->because[0] = '\0';
     finding->fix = row->fix;
     finding->bytes = 0;

@@ -23,6 +23,7 @@
 typedef enum {
     JPP_FINDING_LIMIT_NEAR = 0,
     JPP_FINDING_OOM_KILL,
+    JPP_FINDING_STALLS,
     JPP_FINDING_GROWS,
     JPP_FINDING_RELOAD_LEAK,
     JPP_FINDING_PRESSURE,
@@ -35,7 +36,6 @@ typedef enum {
     JPP_FINDING_FRAGMENTED,
     JPP_FINDING_THP,
     JPP_FINDING_PEAK,
-    JPP_FINDING_STALLS,
     JPP_FINDING_FEW_SAMPLES,
     JPP_FINDING_EXPLAINS,
     JPP_FINDINGS
@@ -68,6 +68,18 @@ bool jpp_finding_grows(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding);
 bool jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding);
+
+/* The rule of event loops that stand still (jpp_findings_stalls.c). */
+bool jpp_finding_stalls(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding);
+
+#define JPP_FINDING_STALL  448
+
+/*
+ * "location /x of a kept WORKER for 1.2 s, blocked in ..."; returns TEXT.
+ */
+const char *jpp_finding_stall(const jpp_stall_t *stall, const char *worker,
+    char text[JPP_FINDING_STALL]);
 
 /* Fill FINDING for the rule ID, but its numbers. */
 void jpp_finding_of(jpp_finding_id_t id, jpp_finding_t *finding);

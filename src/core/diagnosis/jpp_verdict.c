@@ -132,14 +132,39 @@ jpp_verdict_total(const jpp_telemetry_t *telemetry)
 }
 
 
+/* What keeps a worker that does not answer may be known. */
+
 static void
-jpp_verdict_missing(jpp_verdict_t *verdict, const jpp_fleet_t *fleet)
+jpp_verdict_stuck(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry,
+    int64_t pid)
 {
+    char                text[JPP_FINDING_STALL];
+    size_t              i;
+    const jpp_stall_t  *stall;
+
+    for (i = 0; i < telemetry->n_stalls; i++) {
+        stall = &telemetry->stalls[i];
+
+        if (stall->pid == pid && stall->state == JPP_STALL_LASTS) {
+            (void) jpp_stall_owner(stall, verdict->owner);
+            jpp_verdict_add(verdict, "; %s",
+                            jpp_finding_stall(stall, "it", text));
+            return;
+        }
+    }
+}
+
+
+static void
+jpp_verdict_missing(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
+{
+    const jpp_fleet_t    *fleet;
     const jpp_missing_t  *missing;
 
     verdict->severity = JPP_VERDICT_CRITICAL;
     verdict->id = "missing-worker";
 
+    fleet = telemetry->fleet;
     missing = fleet->missing;
 
     if (fleet->n_missing == 0) {
@@ -150,6 +175,7 @@ jpp_verdict_missing(jpp_verdict_t *verdict, const jpp_fleet_t *fleet)
     jpp_verdict_add(verdict, "worker %" PRIu32 " (pid %" PRId64 ") did not "
                     "answer: %.300s", missing->who.index, missing->who.pid,
                     missing->why);
+    jpp_verdict_stuck(verdict, telemetry, missing->who.pid);
 
     if (fleet->n_missing > 1) {
         jpp_verdict_add(verdict, "; nor did %zu other%s", fleet->n_missing - 1,
@@ -214,7 +240,7 @@ jpp_verdict(const jpp_telemetry_t *telemetry, const jpp_finding_t *findings,
     verdict->n_more = n;
 
     if (fleet->n_missing != 0 || fleet->n == 0) {
-        jpp_verdict_missing(verdict, fleet);
+        jpp_verdict_missing(verdict, telemetry);
         return;
     }
 
@@ -227,6 +253,12 @@ jpp_verdict(const jpp_telemetry_t *telemetry, const jpp_finding_t *findings,
     verdict->severity = findings->is_critical ? JPP_VERDICT_CRITICAL
                                               : JPP_VERDICT_WARNING;
     verdict->id = findings->id;
+
+    if (findings->owner[0] != '\0') {
+        memcpy(verdict->owner, findings->owner, JPP_STALL_OWNER);
+        jpp_verdict_add(verdict, "%s", findings->because);
+        return;
+    }
 
     if (jpp_verdict_explains(verdict, telemetry, findings)) {
         jpp_verdict_add(verdict, "; %s", findings->because);
@@ -267,7 +299,8 @@ jpp_verdict_json(jpp_json_t *json, const jpp_verdict_t *verdict)
     jpp_json_str(json, "id", verdict->id);
     jpp_json_str(json, "text", verdict->text);
     jpp_json_str(json, "owner",
-                 verdict->holder != NULL ? verdict->holder->who : NULL);
+                 verdict->holder != NULL ? verdict->holder->who
+                 : verdict->owner[0] != '\0' ? verdict->owner : NULL);
 
     jpp_json_close(json, '}');
 }

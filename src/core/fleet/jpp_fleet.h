@@ -12,6 +12,7 @@
 
 
 #include "jpp_cgroup.h"
+#include "jpp_stall_table.h"
 #include "jpp_system.h"
 #include "jpp_worker.h"
 
@@ -25,7 +26,8 @@ typedef struct {
     const char   *id;              /* "limit-near" */
     bool          is_critical;     /* nginx is about to be killed, or was */
     const char   *what;
-    char          because[320];    /* the numbers */
+    char          owner[JPP_STALL_OWNER];   /* whom BECAUSE names; "" */
+    char          because[512];    /* the numbers */
     const char   *fix;
     uint64_t      bytes;           /* of memory that it is about; or 0, */
     int64_t       pid;             /*   of this worker; 0: of all */
@@ -112,6 +114,8 @@ typedef struct {
                                            /*   "healthy" */
     char                   text[JPP_VERDICT_TEXT];
     const jpp_holder_t    *holder;         /* that it names; NULL: none */
+    char                   owner[JPP_STALL_OWNER];     /* that it names, of */
+                                           /*   time; "": none */
     size_t                 n_more;         /* findings besides */
 } jpp_verdict_t;
 
@@ -220,6 +224,8 @@ typedef struct {
     const jpp_holder_t    *holders;        /* the largest first; none where */
     size_t                 n_holders;      /*   nobody was asked for them */
     jpp_requested_t        requested[JPP_RESOURCES];   /* the first ones */
+    const jpp_stall_t     *stalls;         /* of the last minute, the newest */
+    size_t                 n_stalls;       /*   first */
     const jpp_system_t    *system;
     const jpp_cgroup_t    *cgroup;         /* NULL: */
     const char            *cgroup_why;     /*   a sentence that says why */

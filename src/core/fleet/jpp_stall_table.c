@@ -32,13 +32,19 @@ jpp_stall_table_put(jpp_stall_table_t *table, const jpp_stall_t *stall,
 }
 
 
+/* What is older is not copied: most of a table is. */
+
 static bool
-jpp_stall_table_get(const jpp_stall_slot_t *slot, uint64_t id,
+jpp_stall_table_get(const jpp_stall_slot_t *slot, uint64_t id, int64_t since,
     jpp_stall_t *stall)
 {
-    uint64_t  sum;
+    uint64_t  sum, end;
 
-    if (__atomic_load_n(&slot->id, __ATOMIC_SEQ_CST) != id) {
+    end = (uint64_t) slot->stall.time_nanos + slot->stall.nanos;
+
+    if (__atomic_load_n(&slot->id, __ATOMIC_SEQ_CST) != id
+        || end < (uint64_t) since)
+    {
         return false;
     }
 
@@ -51,7 +57,7 @@ jpp_stall_table_get(const jpp_stall_slot_t *slot, uint64_t id,
 
 
 size_t
-jpp_stall_table_list(const jpp_stall_table_t *table,
+jpp_stall_table_list(const jpp_stall_table_t *table, int64_t since,
     jpp_stall_t stalls[JPP_STALLS])
 {
     size_t    n;
@@ -61,7 +67,7 @@ jpp_stall_table_list(const jpp_stall_table_t *table,
 
     for (n = 0, id = newest; id != 0 && newest - id < JPP_STALLS; id--) {
 
-        if (jpp_stall_table_get(&table->slots[id % JPP_STALLS], id,
+        if (jpp_stall_table_get(&table->slots[id % JPP_STALLS], id, since,
                                 &stalls[n]))
         {
             n++;
@@ -155,6 +161,23 @@ jpp_stall_served(const jpp_stall_t *stall, char text[JPP_STALL_TEXT])
         (void) snprintf(text + n, JPP_STALL_TEXT - n,
                         ", connection *%" PRIu64, stall->connection);
     }
+
+    return text;
+}
+
+
+const char *
+jpp_stall_owner(const jpp_stall_t *stall, char text[JPP_STALL_OWNER])
+{
+    char  location[JPP_STALL_NAME], server[JPP_STALL_NAME];
+
+    (void) jpp_stall_name(stall->location, location);
+    (void) jpp_stall_name(stall->server, server);
+
+    (void) snprintf(text, JPP_STALL_OWNER, "%s%s%s%s",
+                    location[0] != '\0' ? "location " : "", location,
+                    server[0] == '\0' ? ""
+                    : location[0] != '\0' ? " of " : "server ", server);
 
     return text;
 }

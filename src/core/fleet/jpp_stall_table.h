@@ -50,8 +50,11 @@ typedef struct {
 void jpp_stall_table_put(jpp_stall_table_t *table, const jpp_stall_t *stall,
     uint64_t *id);
 
-/* Copy the stalls to STALLS, the newest first; returns their number. */
-size_t jpp_stall_table_list(const jpp_stall_table_t *table,
+/*
+ * Copy the stalls that lasted at SINCE (nanoseconds since the epoch) or later
+ * to STALLS, the newest first; returns their number.
+ */
+size_t jpp_stall_table_list(const jpp_stall_table_t *table, int64_t since,
     jpp_stall_t stalls[JPP_STALLS]);
 
 /*
@@ -75,6 +78,13 @@ bool jpp_stall_table_may_log(jpp_stall_table_t *table, uint64_t minute,
  */
 const char *jpp_stall_served(const jpp_stall_t *stall,
     char text[JPP_STALL_TEXT]);
+
+#define JPP_STALL_OWNER  160
+
+
+/* The same as an owner: "location /x of a", "server a"; "": not known. */
+const char *jpp_stall_owner(const jpp_stall_t *stall,
+    char text[JPP_STALL_OWNER]);
 
 /* Comments on N STALLS, one each; NULL: no memory. */
 const char *const *jpp_stall_comments(const jpp_stall_t *stalls, size_t n,

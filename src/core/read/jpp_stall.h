@@ -17,6 +17,7 @@
 
 #define JPP_STALL_DEPTH   128
 #define JPP_STALL_NAME    64
+#define JPP_STALL_WHERE   384
 #define JPP_STALL_MAPS    2048
 
 /* of one report */
@@ -64,6 +65,8 @@ typedef struct {
     uint64_t          connection;  /* as the error log numbers them; 0 */
     char              server[JPP_STALL_NAME];
     char              location[JPP_STALL_NAME];
+
+    char              where[JPP_STALL_WHERE];  /* jpp_where() in its process */
 
     /* the lines of /proc/self/maps that PCS lie in */
     uint32_t          maps_len;

@@ -469,6 +469,7 @@ jpp_watch_has(jpp_stall_kind_t kind)
     jpp_watch.stall.kind = kind;
 
     jpp_watch_maps(&jpp_watch.stall);
+    (void) jpp_where(&jpp_watch.stall, jpp_watch.stall.where);
     jpp_watch_store();
 
     return jpp_watch.loop.threshold;
@@ -761,6 +762,10 @@ jpp_watch_over(uint64_t ms, jpp_stall_t *stall)
         if (jpp_watch_take_answer()) {
             (void) jpp_watch_has(JPP_STALL_RAN);
         }
+    }
+
+    if (jpp_watch.stage != JPP_WATCH_HAS) {
+        (void) jpp_where(&jpp_watch.stall, jpp_watch.stall.where);
     }
 
     jpp_watch.stall.nanos = ms * 1000000;

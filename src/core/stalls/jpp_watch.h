@@ -68,14 +68,11 @@ void jpp_watch_over(uint64_t ms, jpp_stall_t *stall);
 void jpp_watch_stop(void);
 
 
-#define JPP_WHERE_TEXT  512
-
-
 /*
  * "blocked in clock_nanosleep (libc.so.6), called by Perl_pp_sleep
  * (libperl.so)" or, without a stack, why; returns TEXT.
  */
-const char *jpp_where(const jpp_stall_t *stall, char text[JPP_WHERE_TEXT]);
+const char *jpp_where(const jpp_stall_t *stall, char text[JPP_STALL_WHERE]);
 
 
 #endif /* _JPP_WATCH_H_INCLUDED_ */

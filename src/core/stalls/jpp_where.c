@@ -136,14 +136,14 @@ jpp_where_is_libc(const void *object)
 
 
 const char *
-jpp_where(const jpp_stall_t *stall, char text[JPP_WHERE_TEXT])
+jpp_where(const jpp_stall_t *stall, char text[JPP_STALL_WHERE])
 {
     char         name[JPP_WHERE_NAME], caller[JPP_WHERE_NAME];
     uint32_t     i;
     const void  *leaf, *object;
 
     if (stall->depth == 0) {
-        (void) snprintf(text, JPP_WHERE_TEXT, "%s",
+        (void) snprintf(text, JPP_STALL_WHERE, "%s",
                         jpp_where_kinds[stall->kind]);
         return text;
     }
@@ -161,7 +161,7 @@ jpp_where(const jpp_stall_t *stall, char text[JPP_WHERE_TEXT])
         }
     }
 
-    (void) snprintf(text, JPP_WHERE_TEXT, "%s in %s%s%s",
+    (void) snprintf(text, JPP_STALL_WHERE, "%s in %s%s%s",
                     jpp_where_kinds[stall->kind], name,
                     object != NULL ? ", called by " : "",
                     object != NULL ? caller : "");

@@ -150,7 +150,7 @@ ngx_http_jpp_stalls_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 
     selector = jpp_args_selector(&job->question.args);
 
-    stalls->n = ngx_http_jpp_stall_list(stalls->stalls);
+    stalls->n = ngx_http_jpp_stall_list(0, stalls->stalls);
 
     for (i = 0, n = 0; i < stalls->n; i++) {
         stall = &stalls->stalls[i];

@@ -201,7 +201,7 @@ ngx_http_jpp_stall_stop(void)
 
 
 ngx_uint_t
-ngx_http_jpp_stall_list(jpp_stall_t stalls[JPP_STALLS])
+ngx_http_jpp_stall_list(int64_t since, jpp_stall_t stalls[JPP_STALLS])
 {
     ngx_uint_t     i, n;
     jpp_process_t  process;
@@ -210,7 +210,7 @@ ngx_http_jpp_stall_list(jpp_stall_t stalls[JPP_STALLS])
         return 0;
     }
 
-    n = jpp_stall_table_list(ngx_http_jpp_stall_table, stalls);
+    n = jpp_stall_table_list(ngx_http_jpp_stall_table, since, stalls);
 
     /* a process that was killed in a stall has not closed it */
 
@@ -237,7 +237,7 @@ ngx_http_jpp_stall_store(const jpp_stall_t *stall, uint64_t *id)
 static void
 ngx_http_jpp_stall_late(ngx_msec_t ms)
 {
-    char         where[JPP_WHERE_TEXT], served[JPP_STALL_TEXT];
+    char         served[JPP_STALL_TEXT];
     u_char       others[64], *last;
     uint64_t     silent;
     jpp_stall_t  stall;
@@ -261,7 +261,7 @@ ngx_http_jpp_stall_late(ngx_msec_t ms)
                   "jemalloc_pprof: the event loop stood still for %uL ms, "
                   "%s%s%*s",
                   stall.nanos / 1000000,
-                  jpp_where(&stall, where),
+                  stall.where,
                   jpp_stall_served(&stall, served),
                   (size_t) (last - others), others);
 }

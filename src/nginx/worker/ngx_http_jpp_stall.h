@@ -24,10 +24,12 @@ void ngx_http_jpp_stall_start(ngx_cycle_t *cycle);
 void ngx_http_jpp_stall_stop(void);
 
 /*
- * Copy the stalls of the fleet to STALLS, the newest first; returns their
- * number.  Also for the background thread.
+ * Copy the stalls of the fleet that lasted at SINCE (nanoseconds since the
+ * epoch) or later to STALLS, the newest first; returns their number.  Also for
+ * the background thread.
  */
-ngx_uint_t ngx_http_jpp_stall_list(jpp_stall_t stalls[JPP_STALLS]);
+ngx_uint_t ngx_http_jpp_stall_list(int64_t since,
+    jpp_stall_t stalls[JPP_STALLS]);
 
 
 #endif /* _NGX_HTTP_JPP_STALL_H_INCLUDED_ */

@@ -1,6 +1,7 @@
 
 #include "ngx_http_jpp_loop.h"
 #include "ngx_http_jpp_self.h"
+#include "ngx_http_jpp_stall.h"
 #include "ngx_http_jpp_telemetry.h"
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
@@ -136,16 +137,18 @@ ngx_http_jpp_telemetry_start(void)
 ngx_http_jpp_telemetry_t *
 ngx_http_jpp_telemetry(jpp_arena_t *arena)
 {
+    jpp_stall_t               *stalls;
     ngx_http_jpp_self_t       *self;
     ngx_http_jpp_telemetry_t  *telemetry;
 
     self = &ngx_http_jpp_self;
 
     telemetry = jpp_arena_alloc(arena, sizeof(ngx_http_jpp_telemetry_t));
+    stalls = jpp_arena_alloc(arena, JPP_STALLS * sizeof(jpp_stall_t));
 
     /* a single process may have lost its zone by a reload meanwhile */
 
-    if (telemetry == NULL || self->zone == NULL
+    if (telemetry == NULL || stalls == NULL || self->zone == NULL
         || ngx_http_jpp_zones(arena, &telemetry->all) != NGX_OK)
     {
         return NULL;
@@ -163,6 +166,10 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
         ngx_memcpy(telemetry->unnamed, self->unnamed, JPP_UNNAMED_TEXT);
         telemetry->fleet.unnamed = telemetry->unnamed;
     }
+
+    telemetry->all.stalls = stalls;
+    telemetry->all.n_stalls =
+        ngx_http_jpp_stall_list((telemetry->now - 60) * 1000000000, stalls);
 
     telemetry->all.fleet = &telemetry->fleet;
     telemetry->all.oom_kills = self->oom_kills;
