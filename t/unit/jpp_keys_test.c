@@ -248,6 +248,9 @@ JPP_TEST(jpp_keys_test_system)
     jpp_is_str(system.thp, "madvise", "huge pages where asked for");
     jpp_is_u64(system.pressure.full.avg60, 375, "and some pressure");
 
+    jpp_system_read(&system, "t/data/unusual");
+    jpp_is_str(system.thp, "", "a word as long as its place");
+
     jpp_system_read(&system, "t/data/nothing");
     jpp_is_u64(system.total, JPP_NONE, "no /proc, no number");
     jpp_is_str(system.thp, "", "no word");

@@ -407,6 +407,29 @@ JPP_TEST(jpp_test_sites)
 }
 
 
+/* A sample of one time on is none of the next: each has a number of its own. */
+
+JPP_TEST(jpp_test_generations)
+{
+    uint32_t  on, off;
+
+    if (!jpp_samples_prepare()) {
+        jpp_ok(true, "no samples on this machine");
+        return;
+    }
+
+    jpp_samples_start(19, 1);
+    on = jpp_samples.generation;
+    jpp_samples_stop();
+    off = jpp_samples.generation;
+    jpp_samples_start(19, 1);
+
+    jpp_ok((on & 1) == 1 && off == on + 1, "odd is on");
+    jpp_is_u64(jpp_samples.generation, off + 1, "on again");
+    jpp_samples_stop();
+}
+
+
 int
 main(void)
 {

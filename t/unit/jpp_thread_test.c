@@ -5,6 +5,7 @@
  */
 
 
+#include <errno.h>
 #include <semaphore.h>
 #include <signal.h>
 
@@ -71,6 +72,9 @@ main(void)
     (void) pthread_sigmask(SIG_UNBLOCK, &profiling, NULL);
     jpp_is_i64(jpp_interruptions, 1, "but when it blocks it no longer");
     (void) signal(SIGPROF, SIG_DFL);
+
+    jpp_is_i64(jpp_thread_start((size_t) 1 << 60, jpp_leaves, NULL, NULL),
+               EAGAIN, "no room for a stack: no thread");
 
     while (sem_wait(&jpp_left) == -1) { /* void */ }
 

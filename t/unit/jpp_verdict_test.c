@@ -360,6 +360,23 @@ JPP_TEST(jpp_verdict_test_front)
 }
 
 
+/* Of two of one size the first is the example. */
+
+JPP_TEST(jpp_verdict_test_equal)
+{
+    jpp_pools_t  *table;
+
+    jpp_verdict_test_begin();
+    jpp_verdict_test_buffers(1, 60 * JPP_TEST_MIB, 1);
+    jpp_verdict_test_buffers(1, 60 * JPP_TEST_MIB, 1);
+
+    table = &jpp_test.tables[1];
+    jpp_vec_items(table->units, jpp_pools_unit_t)[1].bound_number = 32;
+
+    jpp_has(jpp_verdict_test_end(), "proxy_buffers 64 64k", "two requests");
+}
+
+
 JPP_TEST(jpp_verdict_test_missing)
 {
     jpp_missing_t  missing[2] = {
