@@ -442,6 +442,21 @@ JPP_TEST(jpp_verdict_test_stalls)
     strcpy(stall.server, "www");
     strcpy(stall.where, "blocked in f");
 
+    (void) jpp_verdict_test_end();
+    jpp_has(jpp_test.verdict.text, "something keeps an event loop from serving",
+            "nobody knows what");
+
+    jpp_verdict_test_begin();
+    jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
+    jpp_test.nginx.workers[0].activity.minute.slow = 1200;
+    (void) jpp_verdict_test_end();
+    jpp_is_str(jpp_test.verdict.id, "odd-worker", "which then stands back");
+    jpp_is_u64(jpp_test.verdict.n_more, 1, "but is there");
+
+    jpp_verdict_test_begin();
+    jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
+    jpp_test.nginx.workers[0].activity.minute.slow = 1200;
+
     jpp_test.nginx.telemetry.stalls = &stall;
     jpp_test.nginx.telemetry.n_stalls = 1;
 

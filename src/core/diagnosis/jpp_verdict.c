@@ -250,6 +250,15 @@ jpp_verdict(const jpp_telemetry_t *telemetry, const jpp_finding_t *findings,
     }
 
     verdict->n_more = n - 1;
+
+    /* stalls of nobody knows what say less than what comes next */
+
+    if (n > 1 && findings->number == JPP_FINDING_STALLS
+        && findings->owner[0] == '\0')
+    {
+        findings++;
+    }
+
     verdict->severity = findings->is_critical ? JPP_VERDICT_CRITICAL
                                               : JPP_VERDICT_WARNING;
     verdict->id = findings->id;
