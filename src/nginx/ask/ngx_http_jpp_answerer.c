@@ -67,40 +67,28 @@ struct ngx_http_jpp_work_s {
 };
 
 
-static void ngx_http_jpp_answerer_accept(ngx_event_t *ev);
-static void ngx_http_jpp_answerer_failed(ngx_connection_t *c, ngx_err_t err);
-static void ngx_http_jpp_answerer_resume(ngx_event_t *ev);
-static void ngx_http_jpp_answerer_read(ngx_event_t *ev);
-static void ngx_http_jpp_answerer_answer(ngx_http_jpp_query_t *query,
-    const jpp_message_question_t *question);
-static void ngx_http_jpp_answerer_send(ngx_http_jpp_query_t *query,
-    const ngx_http_jpp_reply_t *reply);
-static void ngx_http_jpp_answerer_leave(ngx_http_jpp_query_t *query);
-static void ngx_http_jpp_answerer_gone(void);
-static void ngx_http_jpp_answerer_error(const ngx_http_jpp_reply_t *reply);
-static void ngx_http_jpp_work(ngx_http_jpp_query_t *query,
-    const ngx_http_jpp_type_t *type, ngx_http_jpp_reply_t *reply);
-static ngx_http_jpp_work_t *ngx_http_jpp_work_next(
-    const jpp_message_question_t *question);
-static ngx_uint_t ngx_http_jpp_work_has_begun(const ngx_http_jpp_work_t *work);
-static ngx_http_jpp_work_t *ngx_http_jpp_work_create(
-    const ngx_http_jpp_type_t *type, const ngx_http_jpp_reply_t *reply);
-static void ngx_http_jpp_work_tick(ngx_event_t *ev);
-static void ngx_http_jpp_work_waited(ngx_http_jpp_work_t *work,
-    const char *why_early);
-static void ngx_http_jpp_work_start(ngx_http_jpp_work_t *work);
-static void ngx_http_jpp_work_schedule(void);
 static void ngx_http_jpp_work_slice(ngx_event_t *ev);
-static void ngx_http_jpp_work_unslice(ngx_http_jpp_work_t *work);
-static void ngx_http_jpp_work_post(ngx_http_jpp_work_t *work);
-static void ngx_http_jpp_work_run(ngx_http_jpp_task_t *task);
-static ngx_uint_t ngx_http_jpp_work_begin(ngx_http_jpp_work_t *work);
-static void ngx_http_jpp_work_done(ngx_http_jpp_task_t *task);
-static ngx_uint_t ngx_http_jpp_work_cancel(ngx_http_jpp_work_t *work);
-static void ngx_http_jpp_work_destroy(ngx_http_jpp_work_t *work);
 
 
 static ngx_uint_t   ngx_http_jpp_n_queries;
+
+
+/* Accept again: a descriptor may be free, or a question was answered. */
+
+static void
+ngx_http_jpp_answerer_resume(ngx_event_t *ev)
+{
+    ngx_connection_t *c = ev->data;
+
+    if (c == NULL || c->read->active) {
+        return;
+    }
+
+    if (ngx_add_event(c->read, NGX_READ_EVENT, 0) != NGX_OK) {
+        ngx_add_timer(ev, NGX_HTTP_JPP_AGAIN);
+    }
+}
+
 
 /* data: the connection that listens, or NULL */
 static ngx_event_t  ngx_http_jpp_again = {
@@ -125,6 +113,72 @@ static ngx_event_t  ngx_http_jpp_next_slice = {
     .data = &ngx_http_jpp_no_connection,
     .handler = ngx_http_jpp_work_slice
 };
+
+
+/*
+ * Without a descriptor, a connection or memory the question stays in the queue,
+ * and the event would come again at once: the worker tries again a little
+ * later.
+ */
+
+static void
+ngx_http_jpp_answerer_failed(ngx_connection_t *c, ngx_err_t err)
+{
+    if (err == NGX_EAGAIN || err == NGX_EINTR || err == NGX_ECONNABORTED) {
+        return;
+    }
+
+    ngx_log_debug0(NGX_LOG_DEBUG_CORE, c->log, err,
+                   "jemalloc_pprof: cannot accept a question");
+
+    if (ngx_del_event(c->read, NGX_READ_EVENT, 0) == NGX_OK) {
+        ngx_add_timer(&ngx_http_jpp_again, NGX_HTTP_JPP_AGAIN);
+    }
+}
+
+
+static void
+ngx_http_jpp_answerer_accept(ngx_event_t *ev)
+{
+    ngx_pid_t          pid;
+    ngx_uint_t         n;
+    ngx_socket_t       s;
+    ngx_connection_t  *c;
+
+    c = ev->data;
+
+    /* the event is level-triggered: it comes again for the rest */
+
+    for (n = 0; n < NGX_HTTP_JPP_AT_A_TIME; n++) {
+
+        if (ngx_http_jpp_n_queries >= NGX_HTTP_JPP_MAX_QUERIES) {
+            (void) ngx_del_event(c->read, NGX_READ_EVENT, 0);
+            return;
+        }
+
+        if (ngx_cycle->free_connection_n == 0) {
+            ngx_http_jpp_answerer_failed(c, 0);
+            return;
+        }
+
+        s = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK|SOCK_CLOEXEC);
+
+        if (s == (ngx_socket_t) -1) {
+            ngx_http_jpp_answerer_failed(c, ngx_errno);
+            return;
+        }
+
+        /* Strangers are closed at once, so that none keeps others waiting. */
+
+        if (ngx_http_jpp_self.zone == NULL
+            || ngx_http_jpp_socket_process(s, &pid) != NGX_OK
+            || !ngx_http_jpp_registry_has(ngx_http_jpp_self.zone, pid)
+            || ngx_http_jpp_answerer_open(s) != NGX_OK)
+        {
+            (void) close(s);
+        }
+    }
+}
 
 
 ngx_int_t
@@ -175,194 +229,88 @@ failed:
 }
 
 
+/* There is room for another question. */
+
 static void
-ngx_http_jpp_answerer_accept(ngx_event_t *ev)
+ngx_http_jpp_answerer_gone(void)
 {
-    ngx_pid_t          pid;
-    ngx_uint_t         n;
-    ngx_socket_t       s;
-    ngx_connection_t  *c;
+    ngx_http_jpp_n_queries--;
 
-    c = ev->data;
-
-    /* the event is level-triggered: it comes again for the rest */
-
-    for (n = 0; n < NGX_HTTP_JPP_AT_A_TIME; n++) {
-
-        if (ngx_http_jpp_n_queries >= NGX_HTTP_JPP_MAX_QUERIES) {
-            (void) ngx_del_event(c->read, NGX_READ_EVENT, 0);
-            return;
-        }
-
-        if (ngx_cycle->free_connection_n == 0) {
-            ngx_http_jpp_answerer_failed(c, 0);
-            return;
-        }
-
-        s = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK|SOCK_CLOEXEC);
-
-        if (s == (ngx_socket_t) -1) {
-            ngx_http_jpp_answerer_failed(c, ngx_errno);
-            return;
-        }
-
-        /* Strangers are closed at once, so that none keeps others waiting. */
-
-        if (ngx_http_jpp_self.zone == NULL
-            || ngx_http_jpp_socket_process(s, &pid) != NGX_OK
-            || !ngx_http_jpp_registry_has(ngx_http_jpp_self.zone, pid)
-            || ngx_http_jpp_answerer_open(s) != NGX_OK)
-        {
-            (void) close(s);
-        }
-    }
+    ngx_http_jpp_answerer_resume(&ngx_http_jpp_again);
 }
 
 
-/*
- * Without a descriptor, a connection or memory the question stays in the queue,
- * and the event would come again at once: the worker tries again a little
- * later.
- */
+/* WORK gets no more slices. */
 
 static void
-ngx_http_jpp_answerer_failed(ngx_connection_t *c, ngx_err_t err)
+ngx_http_jpp_work_unslice(ngx_http_jpp_work_t *work)
 {
-    if (err == NGX_EAGAIN || err == NGX_EINTR || err == NGX_ECONNABORTED) {
-        return;
+    if (ngx_http_jpp_begun == work) {
+        ngx_http_jpp_begun = NULL;
     }
 
-    ngx_log_debug0(NGX_LOG_DEBUG_CORE, c->log, err,
-                   "jemalloc_pprof: cannot accept a question");
-
-    if (ngx_del_event(c->read, NGX_READ_EVENT, 0) == NGX_OK) {
-        ngx_add_timer(&ngx_http_jpp_again, NGX_HTTP_JPP_AGAIN);
-    }
+    ngx_queue_remove(&work->task.queue);
 }
 
 
-/* Accept again: a descriptor may be free, or a question was answered. */
+/* A running thread cannot be stopped: its work is freed when it is done. */
 
-static void
-ngx_http_jpp_answerer_resume(ngx_event_t *ev)
+static ngx_uint_t
+ngx_http_jpp_work_cancel(ngx_http_jpp_work_t *work)
 {
-    ngx_connection_t *c = ev->data;
-
-    if (c == NULL || c->read->active) {
-        return;
+    if (work->is_waiting) {
+        return 1;
     }
 
-    if (ngx_add_event(c->read, NGX_READ_EVENT, 0) != NGX_OK) {
-        ngx_add_timer(ev, NGX_HTTP_JPP_AGAIN);
-    }
-}
-
-
-ngx_int_t
-ngx_http_jpp_answerer_open(ngx_socket_t s)
-{
-    ngx_http_jpp_query_t  *query;
-
-    query = jpp_arena_object(sizeof(ngx_http_jpp_query_t));
-    if (query == NULL) {
-        return NGX_ERROR;
+    if (work->is_in_thread) {
+        return ngx_http_jpp_thread_cancel(&work->task);
     }
 
-    query->connection = ngx_http_jpp_socket_connection(s,
-                              ngx_http_jpp_answerer_read, query);
+    ngx_http_jpp_work_unslice(work);
 
-    if (query->connection == NULL) {
-        jpp_arena_object_destroy(query);
-        return NGX_ERROR;
-    }
-
-    ngx_http_jpp_n_queries++;
-
-    return NGX_OK;
+    return 1;
 }
 
 
 static void
-ngx_http_jpp_answerer_read(ngx_event_t *ev)
+ngx_http_jpp_work_destroy(ngx_http_jpp_work_t *work)
 {
-    int                      files[NGX_HTTP_JPP_FILES];
-    ssize_t                  n;
-    uint8_t                  data[JPP_MESSAGE_QUESTION];
-    ngx_connection_t        *c;
-    ngx_http_jpp_query_t    *query;
-    jpp_message_question_t   question;
-
-    c = ev->data;
-    query = c->data;
-
-    n = ngx_http_jpp_socket_receive(c->fd, data, sizeof(data), files);
-
-    /* a question carries no file */
-
-    ngx_http_jpp_socket_close(files);
-
-    if (n == NGX_AGAIN) {
-        return;
+    if (work->timer.timer_set) {
+        ngx_del_timer(&work->timer);
     }
 
-    /* the end may come while the question is worked on */
-
-    if (n <= 0 || !jpp_message_question_unpack(&question, data, n)) {
-        ngx_http_jpp_answerer_leave(query);
-        return;
+    if (work->type->release != NULL) {
+        work->type->release(&work->reply);
     }
 
-    if (!query->is_asked) {
-        query->is_asked = 1;
-        ngx_http_jpp_answerer_answer(query, &question);
-
-    } else if (query->work != NULL) {
-
-        /* there is one only: asked again, it wants its answer now */
-
-        ngx_http_jpp_work_waited(query->work,
-                                 "the worker that asked shuts down");
-    }
+    jpp_memfd_close(&work->reply.file);
+    jpp_arena_object_destroy(work);
 }
 
 
-/* Perhaps before this returns: then QUERY is gone. */
-
 static void
-ngx_http_jpp_answerer_answer(ngx_http_jpp_query_t *query,
-    const jpp_message_question_t *question)
+ngx_http_jpp_answerer_leave(ngx_http_jpp_query_t *query)
 {
-    ngx_http_jpp_reply_t        reply;
-    const ngx_http_jpp_type_t  *type;
+    ngx_http_jpp_work_t  *work;
 
-    type = &ngx_http_jpp_types[question->type];
+    work = query->work;
 
-    ngx_memzero(&reply, sizeof(ngx_http_jpp_reply_t));
+    if (work != NULL) {
+        ngx_queue_remove(&query->queue);
 
-    jpp_memfd_init(&reply.file);
-
-    reply.question = *question;
-    reply.reply.n_resets = ngx_http_jpp_self.n_resets;
-
-    ngx_http_jpp_describe(&reply.reply.worker);
-
-    if (type->check == NULL
-        || type->check(&reply.reply.worker, &reply.reply.err) == JPP_OK)
-    {
-        if (type->begin != NULL) {
-            type->begin(&reply);
-        }
-
-        if (reply.reply.err.code == JPP_OK
-            && (type->work != NULL || type->slice != NULL))
-        {
-            ngx_http_jpp_work(query, type, &reply);
-            return;
+        if (ngx_queue_empty(&work->queries) && ngx_http_jpp_work_cancel(work)) {
+            ngx_queue_remove(&work->queue);
+            ngx_http_jpp_work_destroy(work);
         }
     }
 
-    ngx_http_jpp_answerer_error(&reply);
-    ngx_http_jpp_answerer_send(query, &reply);
+    ngx_close_connection(query->connection);
+
+    if (!query->is_apart) {
+        ngx_http_jpp_answerer_gone();
+    }
+
+    jpp_arena_object_destroy(query);
 }
 
 
@@ -414,43 +362,6 @@ ngx_http_jpp_answerer_send(ngx_http_jpp_query_t *query,
 
 
 static void
-ngx_http_jpp_answerer_leave(ngx_http_jpp_query_t *query)
-{
-    ngx_http_jpp_work_t  *work;
-
-    work = query->work;
-
-    if (work != NULL) {
-        ngx_queue_remove(&query->queue);
-
-        if (ngx_queue_empty(&work->queries) && ngx_http_jpp_work_cancel(work)) {
-            ngx_queue_remove(&work->queue);
-            ngx_http_jpp_work_destroy(work);
-        }
-    }
-
-    ngx_close_connection(query->connection);
-
-    if (!query->is_apart) {
-        ngx_http_jpp_answerer_gone();
-    }
-
-    jpp_arena_object_destroy(query);
-}
-
-
-/* There is room for another question. */
-
-static void
-ngx_http_jpp_answerer_gone(void)
-{
-    ngx_http_jpp_n_queries--;
-
-    ngx_http_jpp_answerer_resume(&ngx_http_jpp_again);
-}
-
-
-static void
 ngx_http_jpp_answerer_error(const ngx_http_jpp_reply_t *reply)
 {
     /* status shows a state as a problem; it is not an event */
@@ -464,53 +375,13 @@ ngx_http_jpp_answerer_error(const ngx_http_jpp_reply_t *reply)
 }
 
 
-static void
-ngx_http_jpp_work(ngx_http_jpp_query_t *query, const ngx_http_jpp_type_t *type,
-    ngx_http_jpp_reply_t *reply)
+static ngx_uint_t
+ngx_http_jpp_work_has_begun(const ngx_http_jpp_work_t *work)
 {
-    ngx_uint_t            is_new;
-    ngx_http_jpp_work_t  *work;
-
-    work = ngx_http_jpp_work_next(&reply->question);
-    is_new = work == NULL;
-
-    if (is_new) {
-        work = ngx_http_jpp_work_create(type, reply);
-    }
-
-    if (work == NULL) {
-
-        if (type->release != NULL) {
-            type->release(reply);
-        }
-
-        ngx_http_jpp_answerer_leave(query);
-        return;
-    }
-
-    query->work = work;
-    ngx_queue_insert_tail(&work->queries, &query->queue);
-
-    if (!is_new) {
-        return;
-    }
-
-    if (type->wait == NULL) {
-        ngx_http_jpp_work_start(work);
-        return;
-    }
-
-    query->is_apart = 1;
-    ngx_http_jpp_answerer_gone();
-
-    work->timer.handler = ngx_http_jpp_work_tick;
-    work->timer.data = &ngx_http_jpp_no_connection;
-    work->timer.log = ngx_cycle->log;
-
-    work->deadline = ngx_current_msec + type->wait(&reply->question);
-    work->is_waiting = 1;
-
-    ngx_add_timer(&work->timer, NGX_HTTP_JPP_TICK);
+    return work->is_in_thread
+           ? work->is_worked
+             || ngx_http_jpp_thread_has_begun(&work->task)
+           : ngx_http_jpp_begun == work;
 }
 
 
@@ -542,209 +413,6 @@ ngx_http_jpp_work_next(const jpp_message_question_t *question)
     }
 
     return NULL;
-}
-
-
-static ngx_uint_t
-ngx_http_jpp_work_has_begun(const ngx_http_jpp_work_t *work)
-{
-    return work->is_in_thread
-           ? work->is_worked
-             || ngx_http_jpp_thread_has_begun(&work->task)
-           : ngx_http_jpp_begun == work;
-}
-
-
-static ngx_http_jpp_work_t *
-ngx_http_jpp_work_create(const ngx_http_jpp_type_t *type,
-    const ngx_http_jpp_reply_t *reply)
-{
-    ngx_http_jpp_work_t  *work;
-
-    work = jpp_arena_object(sizeof(ngx_http_jpp_work_t));
-    if (work == NULL) {
-        return NULL;
-    }
-
-    work->type = type;
-    work->reply = *reply;
-
-    work->task.is_brief = type->is_brief;
-    work->task.work = ngx_http_jpp_work_run;
-    work->task.done = ngx_http_jpp_work_done;
-
-    ngx_queue_init(&work->queries);
-    ngx_queue_insert_tail(&ngx_http_jpp_works, &work->queue);
-
-    return work;
-}
-
-
-/* Afterwards the work may be freed. */
-
-static void
-ngx_http_jpp_work_tick(ngx_event_t *ev)
-{
-    const char           *why_early;
-    ngx_msec_int_t        left;
-    ngx_http_jpp_work_t  *work;
-
-    work = ngx_queue_data(ev, ngx_http_jpp_work_t, timer);
-
-    left = (ngx_msec_int_t) (work->deadline - ngx_current_msec);
-    why_early = NULL;
-
-    if (left > 0 && (ngx_exiting || ngx_quit || ngx_terminate)) {
-        why_early = "it shuts down";
-        left = 0;
-    }
-
-    ngx_add_timer(ev, left > 0 && left < NGX_HTTP_JPP_TICK
-                      ? (ngx_msec_t) left : NGX_HTTP_JPP_TICK);
-
-    if (left <= 0) {
-        ngx_http_jpp_work_waited(work, why_early);
-    }
-}
-
-
-/*
- * If WORK waits, it does no longer; WHY_EARLY is NULL, or a string that stays.
- * Afterwards it may be freed.
- */
-
-static void
-ngx_http_jpp_work_waited(ngx_http_jpp_work_t *work, const char *why_early)
-{
-    if (work->is_waiting) {
-        work->is_waiting = 0;
-        work->reply.why_early = why_early;
-
-        ngx_http_jpp_work_start(work);
-    }
-}
-
-
-/*
- * Work that has to be done on the event loop, because it reads what nginx
- * changes there, is done a slice at a time: one work after the other, each
- * slice in an event of its own, which is never inside another handler.  Between
- * two slices nginx handles whatever else there is.
- */
-
-static void
-ngx_http_jpp_work_start(ngx_http_jpp_work_t *work)
-{
-    if (work->type->slice != NULL) {
-        ngx_queue_insert_tail(&ngx_http_jpp_sliced, &work->task.queue);
-        ngx_http_jpp_work_schedule();
-
-    } else {
-        ngx_http_jpp_work_post(work);
-    }
-}
-
-
-/* In the next turn of the event loop, which does not wait for anything then. */
-
-static void
-ngx_http_jpp_work_schedule(void)
-{
-    if (!ngx_queue_empty(&ngx_http_jpp_sliced)) {
-        ngx_http_jpp_next_slice.log = ngx_cycle->log;
-
-        ngx_post_event(&ngx_http_jpp_next_slice, &ngx_posted_next_events);
-    }
-}
-
-
-/* Where the type has both, the thread does the rest. */
-
-static void
-ngx_http_jpp_work_slice(ngx_event_t *ev)
-{
-    ngx_queue_t          *q;
-    ngx_http_jpp_work_t  *work;
-
-    /* its last work may have been cancelled */
-
-    if (ngx_queue_empty(&ngx_http_jpp_sliced)) {
-        return;
-    }
-
-    q = ngx_queue_head(&ngx_http_jpp_sliced);
-    work = (ngx_http_jpp_work_t *) ngx_queue_data(q, ngx_http_jpp_task_t,
-                                                  queue);
-
-    ngx_http_jpp_begun = work;
-
-    if (!ngx_http_jpp_work_begin(work)
-        || work->type->slice(&work->reply) != NGX_AGAIN)
-    {
-        ngx_http_jpp_work_unslice(work);
-
-        if (work->type->work != NULL && work->reply.reply.err.code == JPP_OK) {
-            ngx_http_jpp_work_post(work);
-
-        } else {
-            ngx_http_jpp_work_done(&work->task);
-        }
-    }
-
-    ngx_http_jpp_work_schedule();
-}
-
-
-/* WORK gets no more slices. */
-
-static void
-ngx_http_jpp_work_unslice(ngx_http_jpp_work_t *work)
-{
-    if (ngx_http_jpp_begun == work) {
-        ngx_http_jpp_begun = NULL;
-    }
-
-    ngx_queue_remove(&work->task.queue);
-}
-
-
-/* Where no thread can be started, the work is done, and freed, at once. */
-
-static void
-ngx_http_jpp_work_post(ngx_http_jpp_work_t *work)
-{
-    work->is_in_thread = 1;
-
-    /* kept if no thread can be started, unless the work is done here */
-
-    (void) jpp_err_set(&work->reply.reply.err, JPP_ERR_SYS,
-                       "it cannot start a background thread: the error log "
-                       "says why");
-
-    if (ngx_http_jpp_thread_post(&work->task) == NGX_OK) {
-        return;
-    }
-
-    if (work->type->is_brief) {
-        ngx_http_jpp_work_run(&work->task);
-    }
-
-    ngx_http_jpp_work_done(&work->task);
-}
-
-
-static void
-ngx_http_jpp_work_run(ngx_http_jpp_task_t *task)
-{
-    ngx_http_jpp_work_t  *work;
-
-    work = (ngx_http_jpp_work_t *) task;
-
-    ngx_memzero(&work->reply.reply.err, sizeof(jpp_err_t));
-
-    if (ngx_http_jpp_work_begin(work)) {
-        work->type->work(&work->reply);
-    }
 }
 
 
@@ -781,6 +449,21 @@ ngx_http_jpp_work_begin(ngx_http_jpp_work_t *work)
     }
 
     return rc == JPP_OK;
+}
+
+
+static void
+ngx_http_jpp_work_run(ngx_http_jpp_task_t *task)
+{
+    ngx_http_jpp_work_t  *work;
+
+    work = (ngx_http_jpp_work_t *) task;
+
+    ngx_memzero(&work->reply.reply.err, sizeof(jpp_err_t));
+
+    if (ngx_http_jpp_work_begin(work)) {
+        work->type->work(&work->reply);
+    }
 }
 
 
@@ -840,36 +523,324 @@ ngx_http_jpp_work_done(ngx_http_jpp_task_t *task)
 }
 
 
-/* A running thread cannot be stopped: its work is freed when it is done. */
+static ngx_http_jpp_work_t *
+ngx_http_jpp_work_create(const ngx_http_jpp_type_t *type,
+    const ngx_http_jpp_reply_t *reply)
+{
+    ngx_http_jpp_work_t  *work;
 
-static ngx_uint_t
-ngx_http_jpp_work_cancel(ngx_http_jpp_work_t *work)
+    work = jpp_arena_object(sizeof(ngx_http_jpp_work_t));
+    if (work == NULL) {
+        return NULL;
+    }
+
+    work->type = type;
+    work->reply = *reply;
+
+    work->task.is_brief = type->is_brief;
+    work->task.work = ngx_http_jpp_work_run;
+    work->task.done = ngx_http_jpp_work_done;
+
+    ngx_queue_init(&work->queries);
+    ngx_queue_insert_tail(&ngx_http_jpp_works, &work->queue);
+
+    return work;
+}
+
+
+/* In the next turn of the event loop, which does not wait for anything then. */
+
+static void
+ngx_http_jpp_work_schedule(void)
+{
+    if (!ngx_queue_empty(&ngx_http_jpp_sliced)) {
+        ngx_http_jpp_next_slice.log = ngx_cycle->log;
+
+        ngx_post_event(&ngx_http_jpp_next_slice, &ngx_posted_next_events);
+    }
+}
+
+
+/* Where no thread can be started, the work is done, and freed, at once. */
+
+static void
+ngx_http_jpp_work_post(ngx_http_jpp_work_t *work)
+{
+    work->is_in_thread = 1;
+
+    /* kept if no thread can be started, unless the work is done here */
+
+    (void) jpp_err_set(&work->reply.reply.err, JPP_ERR_SYS,
+                       "it cannot start a background thread: the error log "
+                       "says why");
+
+    if (ngx_http_jpp_thread_post(&work->task) == NGX_OK) {
+        return;
+    }
+
+    if (work->type->is_brief) {
+        ngx_http_jpp_work_run(&work->task);
+    }
+
+    ngx_http_jpp_work_done(&work->task);
+}
+
+
+/*
+ * Work that has to be done on the event loop, because it reads what nginx
+ * changes there, is done a slice at a time: one work after the other, each
+ * slice in an event of its own, which is never inside another handler.  Between
+ * two slices nginx handles whatever else there is.
+ */
+
+static void
+ngx_http_jpp_work_start(ngx_http_jpp_work_t *work)
+{
+    if (work->type->slice != NULL) {
+        ngx_queue_insert_tail(&ngx_http_jpp_sliced, &work->task.queue);
+        ngx_http_jpp_work_schedule();
+
+    } else {
+        ngx_http_jpp_work_post(work);
+    }
+}
+
+
+/*
+ * If WORK waits, it does no longer; WHY_EARLY is NULL, or a string that stays.
+ * Afterwards it may be freed.
+ */
+
+static void
+ngx_http_jpp_work_waited(ngx_http_jpp_work_t *work, const char *why_early)
 {
     if (work->is_waiting) {
-        return 1;
+        work->is_waiting = 0;
+        work->reply.why_early = why_early;
+
+        ngx_http_jpp_work_start(work);
+    }
+}
+
+
+/* Afterwards the work may be freed. */
+
+static void
+ngx_http_jpp_work_tick(ngx_event_t *ev)
+{
+    const char           *why_early;
+    ngx_msec_int_t        left;
+    ngx_http_jpp_work_t  *work;
+
+    work = ngx_queue_data(ev, ngx_http_jpp_work_t, timer);
+
+    left = (ngx_msec_int_t) (work->deadline - ngx_current_msec);
+    why_early = NULL;
+
+    if (left > 0 && (ngx_exiting || ngx_quit || ngx_terminate)) {
+        why_early = "it shuts down";
+        left = 0;
     }
 
-    if (work->is_in_thread) {
-        return ngx_http_jpp_thread_cancel(&work->task);
+    ngx_add_timer(ev, left > 0 && left < NGX_HTTP_JPP_TICK
+                      ? (ngx_msec_t) left : NGX_HTTP_JPP_TICK);
+
+    if (left <= 0) {
+        ngx_http_jpp_work_waited(work, why_early);
     }
-
-    ngx_http_jpp_work_unslice(work);
-
-    return 1;
 }
 
 
 static void
-ngx_http_jpp_work_destroy(ngx_http_jpp_work_t *work)
+ngx_http_jpp_work(ngx_http_jpp_query_t *query, const ngx_http_jpp_type_t *type,
+    ngx_http_jpp_reply_t *reply)
 {
-    if (work->timer.timer_set) {
-        ngx_del_timer(&work->timer);
+    ngx_uint_t            is_new;
+    ngx_http_jpp_work_t  *work;
+
+    work = ngx_http_jpp_work_next(&reply->question);
+    is_new = work == NULL;
+
+    if (is_new) {
+        work = ngx_http_jpp_work_create(type, reply);
     }
 
-    if (work->type->release != NULL) {
-        work->type->release(&work->reply);
+    if (work == NULL) {
+
+        if (type->release != NULL) {
+            type->release(reply);
+        }
+
+        ngx_http_jpp_answerer_leave(query);
+        return;
     }
 
-    jpp_memfd_close(&work->reply.file);
-    jpp_arena_object_destroy(work);
+    query->work = work;
+    ngx_queue_insert_tail(&work->queries, &query->queue);
+
+    if (!is_new) {
+        return;
+    }
+
+    if (type->wait == NULL) {
+        ngx_http_jpp_work_start(work);
+        return;
+    }
+
+    query->is_apart = 1;
+    ngx_http_jpp_answerer_gone();
+
+    work->timer.handler = ngx_http_jpp_work_tick;
+    work->timer.data = &ngx_http_jpp_no_connection;
+    work->timer.log = ngx_cycle->log;
+
+    work->deadline = ngx_current_msec + type->wait(&reply->question);
+    work->is_waiting = 1;
+
+    ngx_add_timer(&work->timer, NGX_HTTP_JPP_TICK);
+}
+
+
+/* Perhaps before this returns: then QUERY is gone. */
+
+static void
+ngx_http_jpp_answerer_answer(ngx_http_jpp_query_t *query,
+    const jpp_message_question_t *question)
+{
+    ngx_http_jpp_reply_t        reply;
+    const ngx_http_jpp_type_t  *type;
+
+    type = &ngx_http_jpp_types[question->type];
+
+    ngx_memzero(&reply, sizeof(ngx_http_jpp_reply_t));
+
+    jpp_memfd_init(&reply.file);
+
+    reply.question = *question;
+    reply.reply.n_resets = ngx_http_jpp_self.n_resets;
+
+    ngx_http_jpp_describe(&reply.reply.worker);
+
+    if (type->check == NULL
+        || type->check(&reply.reply.worker, &reply.reply.err) == JPP_OK)
+    {
+        if (type->begin != NULL) {
+            type->begin(&reply);
+        }
+
+        if (reply.reply.err.code == JPP_OK
+            && (type->work != NULL || type->slice != NULL))
+        {
+            ngx_http_jpp_work(query, type, &reply);
+            return;
+        }
+    }
+
+    ngx_http_jpp_answerer_error(&reply);
+    ngx_http_jpp_answerer_send(query, &reply);
+}
+
+
+static void
+ngx_http_jpp_answerer_read(ngx_event_t *ev)
+{
+    int                      files[NGX_HTTP_JPP_FILES];
+    ssize_t                  n;
+    uint8_t                  data[JPP_MESSAGE_QUESTION];
+    ngx_connection_t        *c;
+    ngx_http_jpp_query_t    *query;
+    jpp_message_question_t   question;
+
+    c = ev->data;
+    query = c->data;
+
+    n = ngx_http_jpp_socket_receive(c->fd, data, sizeof(data), files);
+
+    /* a question carries no file */
+
+    ngx_http_jpp_socket_close(files);
+
+    if (n == NGX_AGAIN) {
+        return;
+    }
+
+    /* the end may come while the question is worked on */
+
+    if (n <= 0 || !jpp_message_question_unpack(&question, data, n)) {
+        ngx_http_jpp_answerer_leave(query);
+        return;
+    }
+
+    if (!query->is_asked) {
+        query->is_asked = 1;
+        ngx_http_jpp_answerer_answer(query, &question);
+
+    } else if (query->work != NULL) {
+
+        /* there is one only: asked again, it wants its answer now */
+
+        ngx_http_jpp_work_waited(query->work,
+                                 "the worker that asked shuts down");
+    }
+}
+
+
+ngx_int_t
+ngx_http_jpp_answerer_open(ngx_socket_t s)
+{
+    ngx_http_jpp_query_t  *query;
+
+    query = jpp_arena_object(sizeof(ngx_http_jpp_query_t));
+    if (query == NULL) {
+        return NGX_ERROR;
+    }
+
+    query->connection = ngx_http_jpp_socket_connection(s,
+                              ngx_http_jpp_answerer_read, query);
+
+    if (query->connection == NULL) {
+        jpp_arena_object_destroy(query);
+        return NGX_ERROR;
+    }
+
+    ngx_http_jpp_n_queries++;
+
+    return NGX_OK;
+}
+
+
+/* Where the type has both, the thread does the rest. */
+
+static void
+ngx_http_jpp_work_slice(ngx_event_t *ev)
+{
+    ngx_queue_t          *q;
+    ngx_http_jpp_work_t  *work;
+
+    /* its last work may have been cancelled */
+
+    if (ngx_queue_empty(&ngx_http_jpp_sliced)) {
+        return;
+    }
+
+    q = ngx_queue_head(&ngx_http_jpp_sliced);
+    work = (ngx_http_jpp_work_t *) ngx_queue_data(q, ngx_http_jpp_task_t,
+                                                  queue);
+
+    ngx_http_jpp_begun = work;
+
+    if (!ngx_http_jpp_work_begin(work)
+        || work->type->slice(&work->reply) != NGX_AGAIN)
+    {
+        ngx_http_jpp_work_unslice(work);
+
+        if (work->type->work != NULL && work->reply.reply.err.code == JPP_OK) {
+            ngx_http_jpp_work_post(work);
+
+        } else {
+            ngx_http_jpp_work_done(&work->task);
+        }
+    }
+
+    ngx_http_jpp_work_schedule();
 }

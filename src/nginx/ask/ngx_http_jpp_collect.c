@@ -32,27 +32,6 @@
 #define NGX_HTTP_JPP_AT_THE_TIME    100
 
 
-static ngx_http_jpp_collection_t *ngx_http_jpp_collect_shared(
-    const ngx_http_jpp_inquiry_t *inquiry);
-static ngx_uint_t ngx_http_jpp_inquiry_is_same(const ngx_http_jpp_inquiry_t *a,
-    const ngx_http_jpp_inquiry_t *b);
-static ngx_http_jpp_collection_t *ngx_http_jpp_collect_create(
-    const ngx_http_jpp_inquiry_t *inquiry, const ngx_http_jpp_row_t *rows,
-    ngx_uint_t n);
-static void ngx_http_jpp_collect_schedule(void);
-static ngx_http_jpp_collection_t *ngx_http_jpp_collect_next(ngx_uint_t is_done);
-static ngx_http_jpp_part_t *ngx_http_jpp_collect_part(
-    ngx_http_jpp_collection_t *co);
-static void ngx_http_jpp_collect_tick(ngx_event_t *ev);
-static void ngx_http_jpp_collect_arm(ngx_http_jpp_collection_t *co);
-static ngx_msec_int_t ngx_http_jpp_collect_left(
-    const ngx_http_jpp_collection_t *co);
-static void ngx_http_jpp_collect_release(ngx_http_jpp_collection_t *co);
-static ngx_uint_t ngx_http_jpp_choose_list(ngx_http_jpp_row_t *rows,
-    ngx_uint_t *generation);
-static ngx_uint_t ngx_http_jpp_choose_is_coming(const jpp_selector_t *selector);
-
-
 /* all that are being made or read; the next to be asked comes first */
 static ngx_queue_t  ngx_http_jpp_collections = {
     &ngx_http_jpp_collections, &ngx_http_jpp_collections
@@ -64,53 +43,17 @@ static ngx_event_t  ngx_http_jpp_completion = {
 };
 
 
-ngx_int_t
-ngx_http_jpp_collect(ngx_http_jpp_subscriber_t *subscriber,
-    const ngx_http_jpp_inquiry_t *inquiry)
+static ngx_uint_t
+ngx_http_jpp_inquiry_is_same(const ngx_http_jpp_inquiry_t *a,
+    const ngx_http_jpp_inquiry_t *b)
 {
-    ngx_int_t                   rc;
-    ngx_uint_t                  n;
-    const ngx_http_jpp_row_t   *rows;
-    ngx_http_jpp_collection_t  *co;
-
-    /* after a reload without the module a single process still serves */
-
-    if (ngx_http_jpp_self.zone == NULL) {
-        return NGX_DECLINED;
-    }
-
-    if (ngx_http_jpp_types[inquiry->question.type].file != NULL
-        && ngx_http_jpp_budget_hold(0, inquiry->max_size, inquiry->is_second)
-           != NGX_OK)
-    {
-        return NGX_BUSY;
-    }
-
-    co = ngx_http_jpp_collect_shared(inquiry);
-
-    if (co == NULL) {
-
-        rc = ngx_http_jpp_choose(&inquiry->selector, &rows, &n);
-
-        if (rc != NGX_OK) {
-            return rc;
-        }
-
-        co = ngx_http_jpp_collect_create(inquiry, rows, n);
-
-        if (co == NULL) {
-            return NGX_ERROR;
-        }
-    }
-
-    co->refs++;
-
-    subscriber->collection = co;
-    subscriber->is_waiting = 1;
-
-    ngx_queue_insert_tail(&co->subscribers, &subscriber->queue);
-
-    return NGX_OK;
+    return jpp_message_question_is_same(&a->question, &b->question)
+           && a->selector.kind == b->selector.kind
+           && a->selector.number == b->selector.number
+           && a->is_second == b->is_second
+           && a->delay == b->delay
+           && a->max_size == b->max_size
+           && a->timeout == b->timeout;
 }
 
 
@@ -145,169 +88,6 @@ ngx_http_jpp_collect_shared(const ngx_http_jpp_inquiry_t *inquiry)
     }
 
     return NULL;
-}
-
-
-static ngx_uint_t
-ngx_http_jpp_inquiry_is_same(const ngx_http_jpp_inquiry_t *a,
-    const ngx_http_jpp_inquiry_t *b)
-{
-    return jpp_message_question_is_same(&a->question, &b->question)
-           && a->selector.kind == b->selector.kind
-           && a->selector.number == b->selector.number
-           && a->is_second == b->is_second
-           && a->delay == b->delay
-           && a->max_size == b->max_size
-           && a->timeout == b->timeout;
-}
-
-
-ngx_uint_t
-ngx_http_jpp_collect_gaps(const ngx_http_jpp_collection_t *co)
-{
-    ngx_uint_t                  i, n;
-    const ngx_http_jpp_part_t  *part;
-
-    for (i = 0, n = 0; co->type->is_sampled && i < co->n; i++) {
-        part = &co->parts[i];
-
-        n += part->state == NGX_HTTP_JPP_PART_ANSWERED
-             && jpp_worker_has_gap(&part->reply.worker);
-    }
-
-    return n;
-}
-
-
-void
-ngx_http_jpp_collect_leave(ngx_http_jpp_subscriber_t *subscriber)
-{
-    ngx_http_jpp_collection_t  *co;
-
-    co = subscriber->collection;
-
-    if (co == NULL) {
-        return;
-    }
-
-    if (subscriber->is_waiting) {
-        ngx_queue_remove(&subscriber->queue);
-        subscriber->is_waiting = 0;
-    }
-
-    subscriber->collection = NULL;
-
-    ngx_http_jpp_collect_release(co);
-}
-
-
-void
-ngx_http_jpp_collect_hurry(ngx_http_jpp_subscriber_t *subscriber)
-{
-    ngx_msec_t                  passed;
-    ngx_uint_t                  i;
-    ngx_http_jpp_collection_t  *co;
-
-    co = subscriber->collection;
-
-    if (co == NULL || co->is_complete) {
-        return;
-    }
-
-    for (i = 0; i < co->n; i++) {
-        ngx_http_jpp_part_hurry(&co->parts[i]);
-    }
-
-    passed = ngx_current_msec - co->started;
-
-    co->inquiry.wait = ngx_min(co->inquiry.wait, passed);
-    co->inquiry.delay = ngx_min(co->inquiry.delay, passed);
-
-    ngx_http_jpp_collect_schedule();
-    ngx_http_jpp_collect_arm(co);
-}
-
-
-static ngx_http_jpp_collection_t *
-ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
-    const ngx_http_jpp_row_t *rows, ngx_uint_t n)
-{
-    size_t                      size;
-    ngx_http_jpp_collection_t  *co;
-
-    size = sizeof(ngx_http_jpp_collection_t)
-           + n * (sizeof(ngx_http_jpp_part_t) + sizeof(ngx_http_jpp_row_t));
-
-    co = jpp_arena_object(size);
-    if (co == NULL) {
-        return NULL;
-    }
-
-    co->refs = 1;
-    co->inquiry = *inquiry;
-    co->type = &ngx_http_jpp_types[inquiry->question.type];
-    co->n_changes = ngx_http_jpp_registry_changes(ngx_http_jpp_self.zone);
-    co->started = ngx_current_msec;
-    co->n = n;
-    co->parts = (ngx_http_jpp_part_t *) (co + 1);
-    co->rows = (ngx_http_jpp_row_t *) (co->parts + n);
-
-    ngx_memcpy(co->rows, rows, n * sizeof(ngx_http_jpp_row_t));
-
-    ngx_queue_init(&co->subscribers);
-    ngx_queue_insert_tail(&ngx_http_jpp_collections, &co->queue);
-
-    co->timer.handler = ngx_http_jpp_collect_tick;
-    co->timer.data = &ngx_http_jpp_no_connection;
-    co->timer.log = ngx_cycle->log;
-
-    ngx_http_jpp_collect_schedule();
-    ngx_http_jpp_collect_arm(co);
-
-    return co;
-}
-
-
-/*
- * Ask as many workers as may be asked now, in all collections in turn.  Those
- * that are done at once are completed from an event: that ends their requests,
- * and the caller may be in the middle of another request.
- */
-
-static void
-ngx_http_jpp_collect_schedule(void)
-{
-    ngx_uint_t                  n;
-    ngx_http_jpp_part_t        *part;
-    ngx_http_jpp_collection_t  *co;
-
-    n = 0;
-    ngx_http_jpp_completion.log = ngx_cycle->log;
-
-    while ((co = ngx_http_jpp_collect_next(0)) != NULL) {
-
-        if (n++ == NGX_HTTP_JPP_A_TURN) {
-            ngx_post_event(&ngx_http_jpp_completion, &ngx_posted_next_events);
-            break;
-        }
-
-        ngx_queue_remove(&co->queue);
-        ngx_queue_insert_tail(&ngx_http_jpp_collections, &co->queue);
-
-        part = ngx_http_jpp_collect_part(co);
-
-        ngx_http_jpp_part_ask(part);
-
-        /* which is to be soon */
-
-        if (part->state == NGX_HTTP_JPP_PART_REFUSED) {
-            ngx_http_jpp_collect_arm(co);
-        }
-    }
-
-    if (ngx_http_jpp_collect_next(1) != NULL) {
-        ngx_post_event(&ngx_http_jpp_completion, &ngx_posted_events);
-    }
 }
 
 
@@ -361,43 +141,89 @@ ngx_http_jpp_collect_part(ngx_http_jpp_collection_t *co)
 }
 
 
-/* A subscriber may end collections and start others. */
+/* Milliseconds until the answers that have come are all there are. */
 
-void
-ngx_http_jpp_collect_proceed(ngx_event_t *ev)
+static ngx_msec_int_t
+ngx_http_jpp_collect_left(const ngx_http_jpp_collection_t *co)
 {
-    ngx_queue_t                *q;
-    ngx_http_jpp_subscriber_t  *subscriber;
-    ngx_http_jpp_collection_t  *co;
+    return (ngx_msec_int_t) (co->started + co->inquiry.delay + co->inquiry.wait
+                             + co->inquiry.timeout - ngx_current_msec);
+}
 
-    while ((co = ngx_http_jpp_collect_next(1)) != NULL) {
-        co->is_complete = 1;
 
-        if (co->timer.timer_set) {
-            ngx_del_timer(&co->timer);
-        }
+static void
+ngx_http_jpp_collect_arm(ngx_http_jpp_collection_t *co)
+{
+    ngx_uint_t      i;
+    ngx_msec_t      delay, passed;
+    ngx_msec_int_t  left;
 
-        /* first: no subscriber may get an answer from before the change */
+    delay = co->inquiry.timeout / NGX_HTTP_JPP_SLICES / 2 + 1;
+    passed = ngx_current_msec - co->started;
 
-        if (co->type->is_change && ngx_http_jpp_self.zone != NULL) {
-            ngx_http_jpp_registry_changed(ngx_http_jpp_self.zone);
-        }
-
-        while (!ngx_queue_empty(&co->subscribers)) {
-
-            q = ngx_queue_head(&co->subscribers);
-            ngx_queue_remove(q);
-
-            subscriber = ngx_queue_data(q, ngx_http_jpp_subscriber_t, queue);
-            subscriber->is_waiting = 0;
-
-            subscriber->ready(subscriber->data);
-        }
-
-        ngx_http_jpp_collect_release(co);
+    if (passed < co->inquiry.delay) {
+        delay = ngx_min(delay, co->inquiry.delay - passed);
     }
 
-    ngx_http_jpp_collect_schedule();
+    for (i = 0; i < co->n_next; i++) {
+        if (co->parts[i].state == NGX_HTTP_JPP_PART_REFUSED) {
+            delay = ngx_min(delay, NGX_HTTP_JPP_RETRY);
+            break;
+        }
+    }
+
+    /* nginx ignores small changes of a timer that is set */
+
+    if (co->timer.timer_set) {
+        ngx_del_timer(&co->timer);
+    }
+
+    left = ngx_max(0, ngx_http_jpp_collect_left(co));
+
+    ngx_add_timer(&co->timer, ngx_min(delay, (ngx_msec_t) left));
+}
+
+
+/*
+ * Ask as many workers as may be asked now, in all collections in turn.  Those
+ * that are done at once are completed from an event: that ends their requests,
+ * and the caller may be in the middle of another request.
+ */
+
+static void
+ngx_http_jpp_collect_schedule(void)
+{
+    ngx_uint_t                  n;
+    ngx_http_jpp_part_t        *part;
+    ngx_http_jpp_collection_t  *co;
+
+    n = 0;
+    ngx_http_jpp_completion.log = ngx_cycle->log;
+
+    while ((co = ngx_http_jpp_collect_next(0)) != NULL) {
+
+        if (n++ == NGX_HTTP_JPP_A_TURN) {
+            ngx_post_event(&ngx_http_jpp_completion, &ngx_posted_next_events);
+            break;
+        }
+
+        ngx_queue_remove(&co->queue);
+        ngx_queue_insert_tail(&ngx_http_jpp_collections, &co->queue);
+
+        part = ngx_http_jpp_collect_part(co);
+
+        ngx_http_jpp_part_ask(part);
+
+        /* which is to be soon */
+
+        if (part->state == NGX_HTTP_JPP_PART_REFUSED) {
+            ngx_http_jpp_collect_arm(co);
+        }
+    }
+
+    if (ngx_http_jpp_collect_next(1) != NULL) {
+        ngx_post_event(&ngx_http_jpp_completion, &ngx_posted_events);
+    }
 }
 
 
@@ -441,46 +267,110 @@ ngx_http_jpp_collect_tick(ngx_event_t *ev)
 }
 
 
-static void
-ngx_http_jpp_collect_arm(ngx_http_jpp_collection_t *co)
+static ngx_http_jpp_collection_t *
+ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
+    const ngx_http_jpp_row_t *rows, ngx_uint_t n)
 {
-    ngx_uint_t      i;
-    ngx_msec_t      delay, passed;
-    ngx_msec_int_t  left;
+    size_t                      size;
+    ngx_http_jpp_collection_t  *co;
 
-    delay = co->inquiry.timeout / NGX_HTTP_JPP_SLICES / 2 + 1;
-    passed = ngx_current_msec - co->started;
+    size = sizeof(ngx_http_jpp_collection_t)
+           + n * (sizeof(ngx_http_jpp_part_t) + sizeof(ngx_http_jpp_row_t));
 
-    if (passed < co->inquiry.delay) {
-        delay = ngx_min(delay, co->inquiry.delay - passed);
+    co = jpp_arena_object(size);
+    if (co == NULL) {
+        return NULL;
     }
 
-    for (i = 0; i < co->n_next; i++) {
-        if (co->parts[i].state == NGX_HTTP_JPP_PART_REFUSED) {
-            delay = ngx_min(delay, NGX_HTTP_JPP_RETRY);
-            break;
-        }
-    }
+    co->refs = 1;
+    co->inquiry = *inquiry;
+    co->type = &ngx_http_jpp_types[inquiry->question.type];
+    co->n_changes = ngx_http_jpp_registry_changes(ngx_http_jpp_self.zone);
+    co->started = ngx_current_msec;
+    co->n = n;
+    co->parts = (ngx_http_jpp_part_t *) (co + 1);
+    co->rows = (ngx_http_jpp_row_t *) (co->parts + n);
 
-    /* nginx ignores small changes of a timer that is set */
+    ngx_memcpy(co->rows, rows, n * sizeof(ngx_http_jpp_row_t));
 
-    if (co->timer.timer_set) {
-        ngx_del_timer(&co->timer);
-    }
+    ngx_queue_init(&co->subscribers);
+    ngx_queue_insert_tail(&ngx_http_jpp_collections, &co->queue);
 
-    left = ngx_max(0, ngx_http_jpp_collect_left(co));
+    co->timer.handler = ngx_http_jpp_collect_tick;
+    co->timer.data = &ngx_http_jpp_no_connection;
+    co->timer.log = ngx_cycle->log;
 
-    ngx_add_timer(&co->timer, ngx_min(delay, (ngx_msec_t) left));
+    ngx_http_jpp_collect_schedule();
+    ngx_http_jpp_collect_arm(co);
+
+    return co;
 }
 
 
-/* Milliseconds until the answers that have come are all there are. */
-
-static ngx_msec_int_t
-ngx_http_jpp_collect_left(const ngx_http_jpp_collection_t *co)
+ngx_int_t
+ngx_http_jpp_collect(ngx_http_jpp_subscriber_t *subscriber,
+    const ngx_http_jpp_inquiry_t *inquiry)
 {
-    return (ngx_msec_int_t) (co->started + co->inquiry.delay + co->inquiry.wait
-                             + co->inquiry.timeout - ngx_current_msec);
+    ngx_int_t                   rc;
+    ngx_uint_t                  n;
+    const ngx_http_jpp_row_t   *rows;
+    ngx_http_jpp_collection_t  *co;
+
+    /* after a reload without the module a single process still serves */
+
+    if (ngx_http_jpp_self.zone == NULL) {
+        return NGX_DECLINED;
+    }
+
+    if (ngx_http_jpp_types[inquiry->question.type].file != NULL
+        && ngx_http_jpp_budget_hold(0, inquiry->max_size, inquiry->is_second)
+           != NGX_OK)
+    {
+        return NGX_BUSY;
+    }
+
+    co = ngx_http_jpp_collect_shared(inquiry);
+
+    if (co == NULL) {
+
+        rc = ngx_http_jpp_choose(&inquiry->selector, &rows, &n);
+
+        if (rc != NGX_OK) {
+            return rc;
+        }
+
+        co = ngx_http_jpp_collect_create(inquiry, rows, n);
+
+        if (co == NULL) {
+            return NGX_ERROR;
+        }
+    }
+
+    co->refs++;
+
+    subscriber->collection = co;
+    subscriber->is_waiting = 1;
+
+    ngx_queue_insert_tail(&co->subscribers, &subscriber->queue);
+
+    return NGX_OK;
+}
+
+
+ngx_uint_t
+ngx_http_jpp_collect_gaps(const ngx_http_jpp_collection_t *co)
+{
+    ngx_uint_t                  i, n;
+    const ngx_http_jpp_part_t  *part;
+
+    for (i = 0, n = 0; co->type->is_sampled && i < co->n; i++) {
+        part = &co->parts[i];
+
+        n += part->state == NGX_HTTP_JPP_PART_ANSWERED
+             && jpp_worker_has_gap(&part->reply.worker);
+    }
+
+    return n;
 }
 
 
@@ -516,6 +406,145 @@ ngx_http_jpp_collect_release(ngx_http_jpp_collection_t *co)
     /* others may be waiting for its slots */
 
     ngx_http_jpp_collect_schedule();
+}
+
+
+void
+ngx_http_jpp_collect_leave(ngx_http_jpp_subscriber_t *subscriber)
+{
+    ngx_http_jpp_collection_t  *co;
+
+    co = subscriber->collection;
+
+    if (co == NULL) {
+        return;
+    }
+
+    if (subscriber->is_waiting) {
+        ngx_queue_remove(&subscriber->queue);
+        subscriber->is_waiting = 0;
+    }
+
+    subscriber->collection = NULL;
+
+    ngx_http_jpp_collect_release(co);
+}
+
+
+void
+ngx_http_jpp_collect_hurry(ngx_http_jpp_subscriber_t *subscriber)
+{
+    ngx_msec_t                  passed;
+    ngx_uint_t                  i;
+    ngx_http_jpp_collection_t  *co;
+
+    co = subscriber->collection;
+
+    if (co == NULL || co->is_complete) {
+        return;
+    }
+
+    for (i = 0; i < co->n; i++) {
+        ngx_http_jpp_part_hurry(&co->parts[i]);
+    }
+
+    passed = ngx_current_msec - co->started;
+
+    co->inquiry.wait = ngx_min(co->inquiry.wait, passed);
+    co->inquiry.delay = ngx_min(co->inquiry.delay, passed);
+
+    ngx_http_jpp_collect_schedule();
+    ngx_http_jpp_collect_arm(co);
+}
+
+
+/* A subscriber may end collections and start others. */
+
+void
+ngx_http_jpp_collect_proceed(ngx_event_t *ev)
+{
+    ngx_queue_t                *q;
+    ngx_http_jpp_subscriber_t  *subscriber;
+    ngx_http_jpp_collection_t  *co;
+
+    while ((co = ngx_http_jpp_collect_next(1)) != NULL) {
+        co->is_complete = 1;
+
+        if (co->timer.timer_set) {
+            ngx_del_timer(&co->timer);
+        }
+
+        /* first: no subscriber may get an answer from before the change */
+
+        if (co->type->is_change && ngx_http_jpp_self.zone != NULL) {
+            ngx_http_jpp_registry_changed(ngx_http_jpp_self.zone);
+        }
+
+        while (!ngx_queue_empty(&co->subscribers)) {
+
+            q = ngx_queue_head(&co->subscribers);
+            ngx_queue_remove(q);
+
+            subscriber = ngx_queue_data(q, ngx_http_jpp_subscriber_t, queue);
+            subscriber->is_waiting = 0;
+
+            subscriber->ready(subscriber->data);
+        }
+
+        ngx_http_jpp_collect_release(co);
+    }
+
+    ngx_http_jpp_collect_schedule();
+}
+
+
+/*
+ * All rows.  A worker that found no free row still knows itself, and so does a
+ * single process after a reload without a location that serves.
+ */
+
+static ngx_uint_t
+ngx_http_jpp_choose_list(ngx_http_jpp_row_t *rows, ngx_uint_t *generation)
+{
+    ngx_uint_t  i, n;
+
+    n = 0;
+    *generation = ngx_http_jpp_self.generation;
+
+    if (ngx_http_jpp_self.zone != NULL) {
+        n = ngx_http_jpp_registry_list(ngx_http_jpp_self.zone, rows,
+                                       generation);
+    }
+
+    for (i = 0; i < n; i++) {
+        if (rows[i].pid == ngx_pid) {
+            return n;
+        }
+    }
+
+    rows[n++] = ngx_http_jpp_self.row;
+
+    return n;
+}
+
+
+/* The index is configured, so its worker was killed or just forked. */
+
+static ngx_uint_t
+ngx_http_jpp_choose_is_coming(const jpp_selector_t *selector)
+{
+    ngx_core_conf_t  *ccf;
+
+    if (selector->kind != JPP_WORKER_INDEX
+        || ngx_process == NGX_PROCESS_SINGLE)
+    {
+        return 0;
+    }
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
+                                           ngx_core_module);
+
+    return selector->number < (uint64_t) ccf->worker_processes;
 }
 
 
@@ -582,54 +611,4 @@ ngx_http_jpp_is_chosen(const jpp_selector_t *selector,
     }
 
     return 1;
-}
-
-
-/*
- * All rows.  A worker that found no free row still knows itself, and so does a
- * single process after a reload without a location that serves.
- */
-
-static ngx_uint_t
-ngx_http_jpp_choose_list(ngx_http_jpp_row_t *rows, ngx_uint_t *generation)
-{
-    ngx_uint_t  i, n;
-
-    n = 0;
-    *generation = ngx_http_jpp_self.generation;
-
-    if (ngx_http_jpp_self.zone != NULL) {
-        n = ngx_http_jpp_registry_list(ngx_http_jpp_self.zone, rows,
-                                       generation);
-    }
-
-    for (i = 0; i < n; i++) {
-        if (rows[i].pid == ngx_pid) {
-            return n;
-        }
-    }
-
-    rows[n++] = ngx_http_jpp_self.row;
-
-    return n;
-}
-
-
-/* The index is configured, so its worker was killed or just forked. */
-
-static ngx_uint_t
-ngx_http_jpp_choose_is_coming(const jpp_selector_t *selector)
-{
-    ngx_core_conf_t  *ccf;
-
-    if (selector->kind != JPP_WORKER_INDEX
-        || ngx_process == NGX_PROCESS_SINGLE)
-    {
-        return 0;
-    }
-
-    ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
-                                           ngx_core_module);
-
-    return selector->number < (uint64_t) ccf->worker_processes;
 }

@@ -36,35 +36,6 @@
 #define NGX_HTTP_JPP_DESCRIBED  (sizeof(": ") + JPP_PROCESS_TEXT)
 
 
-static void ngx_http_jpp_part_try(ngx_http_jpp_part_t *part);
-static ngx_int_t ngx_http_jpp_part_connect_self(ngx_http_jpp_part_t *part,
-    ngx_socket_t *s);
-static ngx_int_t ngx_http_jpp_part_connect(ngx_http_jpp_part_t *part,
-    ngx_socket_t *s);
-static ngx_int_t ngx_http_jpp_part_no_socket(ngx_http_jpp_part_t *part,
-    ngx_err_t err);
-static ngx_int_t ngx_http_jpp_part_no_connection(ngx_http_jpp_part_t *part);
-static ngx_int_t ngx_http_jpp_part_wrong_process(ngx_http_jpp_part_t *part);
-static ngx_int_t ngx_http_jpp_part_send(ngx_http_jpp_part_t *part,
-    ngx_socket_t s);
-static ssize_t ngx_http_jpp_part_question(const ngx_http_jpp_part_t *part,
-    ngx_socket_t s);
-static ngx_int_t ngx_http_jpp_part_ended(ngx_http_jpp_part_t *part);
-static void ngx_http_jpp_part_read(ngx_event_t *ev);
-static void ngx_http_jpp_part_unpack(ngx_http_jpp_part_t *part,
-    const uint8_t *data, ssize_t n, int files[NGX_HTTP_JPP_FILES]);
-static void ngx_http_jpp_part_map(ngx_http_jpp_part_t *part);
-static void ngx_http_jpp_part_map_baseline(ngx_http_jpp_part_t *part);
-static const jpp_memfd_t *ngx_http_jpp_part_same_baseline(
-    const ngx_http_jpp_part_t *part, const struct stat *st);
-static jpp_code_t ngx_http_jpp_part_hold(ngx_http_jpp_part_t *part, size_t len,
-    const char *what, jpp_err_t *err);
-static void ngx_http_jpp_part_finish(ngx_http_jpp_part_t *part);
-static void ngx_http_jpp_part_free_slot(ngx_http_jpp_part_t *part);
-static const char *ngx_http_jpp_part_describe(const ngx_http_jpp_part_t *part,
-    char text[NGX_HTTP_JPP_DESCRIBED]);
-
-
 static ngx_uint_t  ngx_http_jpp_n_slots;
 
 /* bytes of the budget */
@@ -78,57 +49,44 @@ ngx_http_jpp_part_has_room(const ngx_http_jpp_inquiry_t *inquiry)
 }
 
 
-void
-ngx_http_jpp_part_ask(ngx_http_jpp_part_t *part)
+static ngx_int_t
+ngx_http_jpp_part_no_socket(ngx_http_jpp_part_t *part, ngx_err_t err)
 {
-    const ngx_http_jpp_type_t  *type;
+    const char  *fix;
 
-    part->asked = ngx_current_msec;
+    switch (err) {
 
-    type = part->collection->type;
+    case NGX_EMFILE:
+    case NGX_ENFILE:
+        fix = " (raise worker_rlimit_nofile)";
+        break;
 
-    if (type->wait == NULL) {
-        part->slots = type->is_alone ? NGX_HTTP_JPP_AT_ONCE : 1;
-        ngx_http_jpp_n_slots += part->slots;
+    case NGX_EPERM:
+    case NGX_EACCES:
+    case EAFNOSUPPORT:
+        fix = " (a seccomp filter, or RestrictAddressFamilies without "
+               "AF_UNIX, forbids it)";
+        break;
+
+    default:
+        fix = "";
     }
 
-    ngx_http_jpp_part_try(part);
+    (void) jpp_err_sys(&part->reply.err, err,
+                       "cannot create a socket to query it%s", fix);
+
+    return NGX_ERROR;
 }
 
 
-/* NGX_AGAIN of what it calls: the worker accepts no connection now. */
-
-static void
-ngx_http_jpp_part_try(ngx_http_jpp_part_t *part)
+static ngx_int_t
+ngx_http_jpp_part_no_connection(ngx_http_jpp_part_t *part)
 {
-    ngx_int_t     rc;
-    ngx_socket_t  s;
+    (void) jpp_err_set(&part->reply.err, JPP_ERR_SYS,
+                       "no free connection to query it (raise "
+                       "worker_connections)");
 
-    s = (ngx_socket_t) -1;
-
-    rc = part->row.pid == ngx_pid
-         ? ngx_http_jpp_part_connect_self(part, &s)
-         : ngx_http_jpp_part_connect(part, &s);
-
-    if (rc == NGX_OK) {
-        rc = ngx_http_jpp_part_send(part, s);
-    }
-
-    if (rc == NGX_OK) {
-        part->state = NGX_HTTP_JPP_PART_ASKED;
-        return;
-    }
-
-    if (s != (ngx_socket_t) -1) {
-        (void) close(s);
-    }
-
-    if (rc == NGX_AGAIN) {
-        part->state = NGX_HTTP_JPP_PART_REFUSED;
-
-    } else {
-        ngx_http_jpp_part_finish(part);
-    }
+    return NGX_ERROR;
 }
 
 
@@ -153,6 +111,32 @@ ngx_http_jpp_part_connect_self(ngx_http_jpp_part_t *part, ngx_socket_t *s)
     }
 
     return NGX_OK;
+}
+
+
+/*
+ * Another process listens by the worker's name.  If the process of this pid was
+ * not started when the worker was, the worker is gone.  If it was, or that
+ * cannot be read, a reload may have changed the user that it runs as.
+ */
+
+static ngx_int_t
+ngx_http_jpp_part_wrong_process(ngx_http_jpp_part_t *part)
+{
+    jpp_process_t  process;
+
+    (void) jpp_err_set(&part->reply.err, JPP_ERR_GONE,
+                       "another process listens in its place, or a reload "
+                       "changed the user of the workers");
+
+    if (part->row.started != 0
+        && jpp_process_read(part->row.pid, &process)
+        && process.started != part->row.started)
+    {
+        ngx_http_jpp_registry_clear(ngx_http_jpp_self.zone, &part->row, 1);
+    }
+
+    return NGX_ERROR;
 }
 
 
@@ -215,96 +199,6 @@ ngx_http_jpp_part_connect(ngx_http_jpp_part_t *part, ngx_socket_t *s)
 }
 
 
-static ngx_int_t
-ngx_http_jpp_part_no_socket(ngx_http_jpp_part_t *part, ngx_err_t err)
-{
-    const char  *fix;
-
-    switch (err) {
-
-    case NGX_EMFILE:
-    case NGX_ENFILE:
-        fix = " (raise worker_rlimit_nofile)";
-        break;
-
-    case NGX_EPERM:
-    case NGX_EACCES:
-    case EAFNOSUPPORT:
-        fix = " (a seccomp filter, or RestrictAddressFamilies without "
-               "AF_UNIX, forbids it)";
-        break;
-
-    default:
-        fix = "";
-    }
-
-    (void) jpp_err_sys(&part->reply.err, err,
-                       "cannot create a socket to query it%s", fix);
-
-    return NGX_ERROR;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_part_no_connection(ngx_http_jpp_part_t *part)
-{
-    (void) jpp_err_set(&part->reply.err, JPP_ERR_SYS,
-                       "no free connection to query it (raise "
-                       "worker_connections)");
-
-    return NGX_ERROR;
-}
-
-
-/*
- * Another process listens by the worker's name.  If the process of this pid was
- * not started when the worker was, the worker is gone.  If it was, or that
- * cannot be read, a reload may have changed the user that it runs as.
- */
-
-static ngx_int_t
-ngx_http_jpp_part_wrong_process(ngx_http_jpp_part_t *part)
-{
-    jpp_process_t  process;
-
-    (void) jpp_err_set(&part->reply.err, JPP_ERR_GONE,
-                       "another process listens in its place, or a reload "
-                       "changed the user of the workers");
-
-    if (part->row.started != 0
-        && jpp_process_read(part->row.pid, &process)
-        && process.started != part->row.started)
-    {
-        ngx_http_jpp_registry_clear(ngx_http_jpp_self.zone, &part->row, 1);
-    }
-
-    return NGX_ERROR;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_part_send(ngx_http_jpp_part_t *part, ngx_socket_t s)
-{
-    if (ngx_http_jpp_part_question(part, s) != JPP_MESSAGE_QUESTION) {
-
-        if (ngx_errno == NGX_EPIPE || ngx_errno == NGX_ECONNRESET) {
-            return ngx_http_jpp_part_ended(part);
-        }
-
-        (void) jpp_err_sys(&part->reply.err, ngx_errno,
-                           "cannot send the question");
-        return NGX_ERROR;
-    }
-
-    part->connection = ngx_http_jpp_socket_connection(s,
-                                                      ngx_http_jpp_part_read,
-                                                      part);
-
-    return part->connection != NULL
-           ? NGX_OK : ngx_http_jpp_part_no_connection(part);
-}
-
-
 static ssize_t
 ngx_http_jpp_part_question(const ngx_http_jpp_part_t *part, ngx_socket_t s)
 {
@@ -327,46 +221,6 @@ ngx_http_jpp_part_ended(ngx_http_jpp_part_t *part)
                        "it exited before it answered");
 
     return NGX_ERROR;
-}
-
-
-/* The answer has come, or none will.  Afterwards PART may be freed. */
-
-static void
-ngx_http_jpp_part_read(ngx_event_t *ev)
-{
-    int                   files[NGX_HTTP_JPP_FILES];
-    ssize_t               n;
-    uint8_t               data[JPP_MESSAGE_REPLY];
-    ngx_connection_t     *c;
-    ngx_http_jpp_part_t  *part;
-
-    c = ev->data;
-    part = c->data;
-
-    n = ngx_http_jpp_socket_receive(c->fd, data, sizeof(data), files);
-    if (n == NGX_AGAIN) {
-        return;
-    }
-
-    ngx_http_jpp_part_unpack(part, data, n, files);
-
-    /* the registry knows who it is, and the kernel has confirmed that */
-
-    part->reply.worker.who.index = part->row.index;
-    part->reply.worker.who.pid = part->row.pid;
-    part->reply.worker.who.generation = part->row.generation;
-
-    ngx_close_connection(c);
-    part->connection = NULL;
-
-    if (part->dump.fd != -1) {
-        ngx_http_jpp_part_map(part);
-    }
-
-    ngx_http_jpp_part_finish(part);
-
-    ngx_http_jpp_collect_proceed(ev);
 }
 
 
@@ -424,43 +278,52 @@ ngx_http_jpp_part_unpack(ngx_http_jpp_part_t *part, const uint8_t *data,
 }
 
 
-/* Map the file and the baseline, and close their descriptors. */
+/* That of another part, if it is mapped already, or NULL. */
 
-static void
-ngx_http_jpp_part_map(ngx_http_jpp_part_t *part)
+static const jpp_memfd_t *
+ngx_http_jpp_part_same_baseline(const ngx_http_jpp_part_t *part,
+    const struct stat *st)
 {
-    size_t                      max_size;
-    jpp_err_t                  *err;
-    const ngx_http_jpp_type_t  *type;
+    ngx_uint_t                  i;
+    const ngx_http_jpp_part_t  *other;
 
-    err = &part->reply.err;
-    max_size = part->collection->inquiry.max_size;
-    type = part->collection->type;
+    for (i = 0; i < part->collection->n; i++) {
+        other = &part->collection->parts[i];
 
-    if (jpp_memfd_map(&part->dump, max_size, err) != JPP_OK) {
-
-        if (err->code == JPP_ERR_LIMIT) {
-            (void) jpp_err_set(err, JPP_ERR_LIMIT,
-                               "its %s is larger than the %zu bytes of "
-                               "jemalloc_pprof_max_size: raise that%s",
-                               type->file, max_size, type->smaller);
+        if (other != part && other->inherited.data != NULL
+            && other->ino == st->st_ino && other->dev == st->st_dev)
+        {
+            return &other->inherited;
         }
-
-        return;
     }
 
-    if (ngx_http_jpp_part_hold(part, part->dump.len, type->file, err)
-        != JPP_OK)
+    return NULL;
+}
+
+
+/* Count LEN more bytes for PART. */
+
+static jpp_code_t
+ngx_http_jpp_part_hold(ngx_http_jpp_part_t *part, size_t len, const char *what,
+    jpp_err_t *err)
+{
+    const ngx_http_jpp_inquiry_t  *inquiry;
+
+    inquiry = &part->collection->inquiry;
+
+    if (ngx_http_jpp_budget_hold(len, inquiry->max_size, inquiry->is_second)
+        != NGX_OK)
     {
-        return;
+        return jpp_err_set(err, JPP_ERR_FULL,
+                           "its %s of %zu bytes does not fit: dumps and "
+                           "answers may use %d times jemalloc_pprof_max_size "
+                           "together: raise that", what, len,
+                           NGX_HTTP_JPP_TOTAL);
     }
 
-    (void) close(part->dump.fd);
-    part->dump.fd = -1;
+    part->held += len;
 
-    if (part->inherited.fd != -1) {
-        ngx_http_jpp_part_map_baseline(part);
-    }
+    return JPP_OK;
 }
 
 
@@ -511,52 +374,51 @@ ngx_http_jpp_part_map_baseline(ngx_http_jpp_part_t *part)
 }
 
 
-/* That of another part, if it is mapped already, or NULL. */
+/* Map the file and the baseline, and close their descriptors. */
 
-static const jpp_memfd_t *
-ngx_http_jpp_part_same_baseline(const ngx_http_jpp_part_t *part,
-    const struct stat *st)
+static void
+ngx_http_jpp_part_map(ngx_http_jpp_part_t *part)
 {
-    ngx_uint_t                  i;
-    const ngx_http_jpp_part_t  *other;
+    size_t                      max_size;
+    jpp_err_t                  *err;
+    const ngx_http_jpp_type_t  *type;
 
-    for (i = 0; i < part->collection->n; i++) {
-        other = &part->collection->parts[i];
+    err = &part->reply.err;
+    max_size = part->collection->inquiry.max_size;
+    type = part->collection->type;
 
-        if (other != part && other->inherited.data != NULL
-            && other->ino == st->st_ino && other->dev == st->st_dev)
-        {
-            return &other->inherited;
+    if (jpp_memfd_map(&part->dump, max_size, err) != JPP_OK) {
+
+        if (err->code == JPP_ERR_LIMIT) {
+            (void) jpp_err_set(err, JPP_ERR_LIMIT,
+                               "its %s is larger than the %zu bytes of "
+                               "jemalloc_pprof_max_size: raise that%s",
+                               type->file, max_size, type->smaller);
         }
+
+        return;
     }
 
-    return NULL;
+    if (ngx_http_jpp_part_hold(part, part->dump.len, type->file, err)
+        != JPP_OK)
+    {
+        return;
+    }
+
+    (void) close(part->dump.fd);
+    part->dump.fd = -1;
+
+    if (part->inherited.fd != -1) {
+        ngx_http_jpp_part_map_baseline(part);
+    }
 }
 
 
-/* Count LEN more bytes for PART. */
-
-static jpp_code_t
-ngx_http_jpp_part_hold(ngx_http_jpp_part_t *part, size_t len, const char *what,
-    jpp_err_t *err)
+static void
+ngx_http_jpp_part_free_slot(ngx_http_jpp_part_t *part)
 {
-    const ngx_http_jpp_inquiry_t  *inquiry;
-
-    inquiry = &part->collection->inquiry;
-
-    if (ngx_http_jpp_budget_hold(len, inquiry->max_size, inquiry->is_second)
-        != NGX_OK)
-    {
-        return jpp_err_set(err, JPP_ERR_FULL,
-                           "its %s of %zu bytes does not fit: dumps and "
-                           "answers may use %d times jemalloc_pprof_max_size "
-                           "together: raise that", what, len,
-                           NGX_HTTP_JPP_TOTAL);
-    }
-
-    part->held += len;
-
-    return JPP_OK;
+    ngx_http_jpp_n_slots -= part->slots;
+    part->slots = 0;
 }
 
 
@@ -585,11 +447,120 @@ ngx_http_jpp_part_finish(ngx_http_jpp_part_t *part)
 }
 
 
+/* The answer has come, or none will.  Afterwards PART may be freed. */
+
 static void
-ngx_http_jpp_part_free_slot(ngx_http_jpp_part_t *part)
+ngx_http_jpp_part_read(ngx_event_t *ev)
 {
-    ngx_http_jpp_n_slots -= part->slots;
-    part->slots = 0;
+    int                   files[NGX_HTTP_JPP_FILES];
+    ssize_t               n;
+    uint8_t               data[JPP_MESSAGE_REPLY];
+    ngx_connection_t     *c;
+    ngx_http_jpp_part_t  *part;
+
+    c = ev->data;
+    part = c->data;
+
+    n = ngx_http_jpp_socket_receive(c->fd, data, sizeof(data), files);
+    if (n == NGX_AGAIN) {
+        return;
+    }
+
+    ngx_http_jpp_part_unpack(part, data, n, files);
+
+    /* the registry knows who it is, and the kernel has confirmed that */
+
+    part->reply.worker.who.index = part->row.index;
+    part->reply.worker.who.pid = part->row.pid;
+    part->reply.worker.who.generation = part->row.generation;
+
+    ngx_close_connection(c);
+    part->connection = NULL;
+
+    if (part->dump.fd != -1) {
+        ngx_http_jpp_part_map(part);
+    }
+
+    ngx_http_jpp_part_finish(part);
+
+    ngx_http_jpp_collect_proceed(ev);
+}
+
+
+static ngx_int_t
+ngx_http_jpp_part_send(ngx_http_jpp_part_t *part, ngx_socket_t s)
+{
+    if (ngx_http_jpp_part_question(part, s) != JPP_MESSAGE_QUESTION) {
+
+        if (ngx_errno == NGX_EPIPE || ngx_errno == NGX_ECONNRESET) {
+            return ngx_http_jpp_part_ended(part);
+        }
+
+        (void) jpp_err_sys(&part->reply.err, ngx_errno,
+                           "cannot send the question");
+        return NGX_ERROR;
+    }
+
+    part->connection = ngx_http_jpp_socket_connection(s,
+                                                      ngx_http_jpp_part_read,
+                                                      part);
+
+    return part->connection != NULL
+           ? NGX_OK : ngx_http_jpp_part_no_connection(part);
+}
+
+
+/* NGX_AGAIN of what it calls: the worker accepts no connection now. */
+
+static void
+ngx_http_jpp_part_try(ngx_http_jpp_part_t *part)
+{
+    ngx_int_t     rc;
+    ngx_socket_t  s;
+
+    s = (ngx_socket_t) -1;
+
+    rc = part->row.pid == ngx_pid
+         ? ngx_http_jpp_part_connect_self(part, &s)
+         : ngx_http_jpp_part_connect(part, &s);
+
+    if (rc == NGX_OK) {
+        rc = ngx_http_jpp_part_send(part, s);
+    }
+
+    if (rc == NGX_OK) {
+        part->state = NGX_HTTP_JPP_PART_ASKED;
+        return;
+    }
+
+    if (s != (ngx_socket_t) -1) {
+        (void) close(s);
+    }
+
+    if (rc == NGX_AGAIN) {
+        part->state = NGX_HTTP_JPP_PART_REFUSED;
+
+    } else {
+        ngx_http_jpp_part_finish(part);
+    }
+}
+
+
+void
+ngx_http_jpp_part_ask(ngx_http_jpp_part_t *part)
+{
+    const ngx_http_jpp_type_t  *type;
+
+    part->asked = ngx_current_msec;
+
+    type = part->collection->type;
+
+    if (type->wait == NULL) {
+        part->slots = type->is_alone ? NGX_HTTP_JPP_AT_ONCE : 1;
+        ngx_http_jpp_n_slots += part->slots;
+    }
+
+    ngx_http_jpp_part_try(part);
 }
 
 
@@ -641,27 +612,6 @@ ngx_http_jpp_part_hurry(ngx_http_jpp_part_t *part)
 }
 
 
-void
-ngx_http_jpp_part_give_up(ngx_http_jpp_part_t *part)
-{
-    char  text[NGX_HTTP_JPP_DESCRIBED];
-
-    (void) jpp_err_set(&part->reply.err, JPP_ERR_LATE,
-                       part->state == NGX_HTTP_JPP_PART_WAITING
-                       ? "it was not queried within %lu ms "
-                         "(jemalloc_pprof_timeout)%s"
-                       : part->state == NGX_HTTP_JPP_PART_REFUSED
-                       ? "it accepted no connection within %lu ms "
-                         "(jemalloc_pprof_timeout)%s"
-                       : "no answer within %lu ms "
-                         "(jemalloc_pprof_timeout)%s",
-                       (unsigned long) part->collection->inquiry.timeout,
-                       ngx_http_jpp_part_describe(part, text));
-
-    ngx_http_jpp_part_finish(part);
-}
-
-
 static const char *
 ngx_http_jpp_part_describe(const ngx_http_jpp_part_t *part,
     char text[NGX_HTTP_JPP_DESCRIBED])
@@ -686,6 +636,27 @@ ngx_http_jpp_part_describe(const ngx_http_jpp_part_t *part,
     (void) jpp_process_say(part->process.state != '\0' ? &part->process : NULL,
                            &now, ngx_current_msec - part->checked, text + 2);
     return text;
+}
+
+
+void
+ngx_http_jpp_part_give_up(ngx_http_jpp_part_t *part)
+{
+    char  text[NGX_HTTP_JPP_DESCRIBED];
+
+    (void) jpp_err_set(&part->reply.err, JPP_ERR_LATE,
+                       part->state == NGX_HTTP_JPP_PART_WAITING
+                       ? "it was not queried within %lu ms "
+                         "(jemalloc_pprof_timeout)%s"
+                       : part->state == NGX_HTTP_JPP_PART_REFUSED
+                       ? "it accepted no connection within %lu ms "
+                         "(jemalloc_pprof_timeout)%s"
+                       : "no answer within %lu ms "
+                         "(jemalloc_pprof_timeout)%s",
+                       (unsigned long) part->collection->inquiry.timeout,
+                       ngx_http_jpp_part_describe(part, text));
+
+    ngx_http_jpp_part_finish(part);
 }
 
 

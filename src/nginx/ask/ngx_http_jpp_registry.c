@@ -28,38 +28,6 @@ typedef struct {
     ((sizeof(ngx_http_jpp_registry_t) / 4096 + 16) * 4096 / 4 * 5)
 
 
-static ngx_int_t ngx_http_jpp_init_zone(ngx_shm_zone_t *zone, void *data);
-static ngx_int_t ngx_http_jpp_registry_enter(ngx_shm_zone_t *zone,
-    ngx_http_jpp_row_t *row);
-static ngx_uint_t ngx_http_jpp_first(ngx_http_jpp_registry_t *registry,
-    ngx_http_jpp_row_t *first);
-static ngx_uint_t ngx_http_jpp_lives(const ngx_http_jpp_row_t *row,
-    ngx_uint_t is_sure);
-static void ngx_http_jpp_vanished(ngx_http_jpp_registry_t *registry,
-    ngx_uint_t place);
-static ngx_uint_t ngx_http_jpp_is_row(const ngx_http_jpp_row_t *a,
-    const ngx_http_jpp_row_t *b);
-static ngx_http_jpp_registry_t *ngx_http_jpp_lock(ngx_shm_zone_t *zone);
-static int ngx_http_jpp_compare(const void *one, const void *two, void *ctx);
-
-
-ngx_shm_zone_t *
-ngx_http_jpp_registry_add(ngx_conf_t *cf)
-{
-    ngx_str_t        name = ngx_string("jemalloc_pprof");
-    ngx_shm_zone_t  *zone;
-
-    zone = ngx_shared_memory_add(cf, &name, NGX_HTTP_JPP_ZONE_SIZE,
-                                 &ngx_http_jemalloc_pprof_module);
-
-    if (zone != NULL) {
-        zone->init = ngx_http_jpp_init_zone;
-    }
-
-    return zone;
-}
-
-
 static ngx_int_t
 ngx_http_jpp_init_zone(ngx_shm_zone_t *zone, void *data)
 {
@@ -91,6 +59,23 @@ ngx_http_jpp_init_zone(ngx_shm_zone_t *zone, void *data)
 }
 
 
+ngx_shm_zone_t *
+ngx_http_jpp_registry_add(ngx_conf_t *cf)
+{
+    ngx_str_t        name = ngx_string("jemalloc_pprof");
+    ngx_shm_zone_t  *zone;
+
+    zone = ngx_shared_memory_add(cf, &name, NGX_HTTP_JPP_ZONE_SIZE,
+                                 &ngx_http_jemalloc_pprof_module);
+
+    if (zone != NULL) {
+        zone->init = ngx_http_jpp_init_zone;
+    }
+
+    return zone;
+}
+
+
 /*
  * The master takes no lock: if a killed worker held it, the master would wait
  * for ever, since it reaps its children only later.
@@ -107,23 +92,72 @@ ngx_http_jpp_registry_advance(ngx_shm_zone_t *zone)
 }
 
 
-ngx_int_t
-ngx_http_jpp_registry_join(ngx_shm_zone_t *zone, ngx_http_jpp_row_t *row)
+static void
+ngx_http_jpp_vanished(ngx_http_jpp_registry_t *registry, ngx_uint_t place)
 {
-    ngx_uint_t  generation;
+    jpp_identity_t             who;
+    const ngx_http_jpp_row_t  *row;
 
-    static ngx_http_jpp_row_t
-                                      rows[NGX_HTTP_JPP_MAX_ROWS];
+    row = &registry->rows[place];
 
-    if (ngx_http_jpp_registry_enter(zone, row) == NGX_OK) {
-        return NGX_OK;
+    who.index = row->index;
+    who.pid = row->pid;
+    who.generation = row->generation;
+
+    jpp_notes_vanished(&registry->notes, &who, &registry->notes.notes[place]);
+}
+
+
+/* a pid may be used again, a key is not */
+
+static ngx_uint_t
+ngx_http_jpp_is_row(const ngx_http_jpp_row_t *a, const ngx_http_jpp_row_t *b)
+{
+    return a->pid == b->pid
+           && ngx_memcmp(a->key, b->key, NGX_HTTP_JPP_KEY) == 0;
+}
+
+
+/*
+ * A worker may be stopped while it holds the lock, by a signal or a debugger,
+ * and must not stop the others: they take the lock from it.  When it continues,
+ * it writes the rest beside them: of a note, which is wrong for a second, or of
+ * a row, if it was stopped in the microsecond in which it starts or ends.
+ */
+
+static ngx_http_jpp_registry_t *
+ngx_http_jpp_lock(ngx_shm_zone_t *zone)
+{
+    ngx_uint_t          n;
+    ngx_shmtx_t        *mutex;
+    jpp_process_t       process;
+    ngx_slab_pool_t    *shpool;
+    ngx_atomic_uint_t   holder;
+
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+    mutex = &shpool->mutex;
+
+    for (n = 0; !ngx_shmtx_trylock(mutex); n++) {
+
+        if (n < NGX_HTTP_JPP_YIELDS) {
+            ngx_sched_yield();
+            continue;
+        }
+
+        ngx_msleep(1);
+
+        holder = *mutex->lock;
+
+        if (holder != 0
+            && jpp_process_read((pid_t) holder, &process)
+            && (process.state == 'T' || process.state == 't')
+            && ngx_atomic_cmp_set(mutex->lock, holder, ngx_pid))
+        {
+            break;
+        }
     }
 
-    /* this clears the rows of killed workers */
-
-    (void) ngx_http_jpp_registry_list(zone, rows, &generation);
-
-    return ngx_http_jpp_registry_enter(zone, row);
+    return zone->data;
 }
 
 
@@ -177,6 +211,26 @@ ngx_http_jpp_registry_enter(ngx_shm_zone_t *zone, ngx_http_jpp_row_t *row)
 }
 
 
+ngx_int_t
+ngx_http_jpp_registry_join(ngx_shm_zone_t *zone, ngx_http_jpp_row_t *row)
+{
+    ngx_uint_t  generation;
+
+    static ngx_http_jpp_row_t
+                                      rows[NGX_HTTP_JPP_MAX_ROWS];
+
+    if (ngx_http_jpp_registry_enter(zone, row) == NGX_OK) {
+        return NGX_OK;
+    }
+
+    /* this clears the rows of killed workers */
+
+    (void) ngx_http_jpp_registry_list(zone, rows, &generation);
+
+    return ngx_http_jpp_registry_enter(zone, row);
+}
+
+
 void
 ngx_http_jpp_registry_clear(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row,
     ngx_uint_t has_vanished)
@@ -203,19 +257,38 @@ ngx_http_jpp_registry_clear(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row,
 }
 
 
-static void
-ngx_http_jpp_vanished(ngx_http_jpp_registry_t *registry, ngx_uint_t place)
+/* To be sure takes reading two files: its pid may have been used again. */
+
+static ngx_uint_t
+ngx_http_jpp_lives(const ngx_http_jpp_row_t *row, ngx_uint_t is_sure)
 {
-    jpp_identity_t             who;
-    const ngx_http_jpp_row_t  *row;
+    jpp_process_t  process;
 
-    row = &registry->rows[place];
+    if (kill(row->pid, 0) == -1 && ngx_errno == NGX_ESRCH) {
+        return 0;
+    }
 
-    who.index = row->index;
-    who.pid = row->pid;
-    who.generation = row->generation;
+    return !is_sure || row->started == 0
+           || !jpp_process_read(row->pid, &process)
+           || process.started == row->started;
+}
 
-    jpp_notes_vanished(&registry->notes, &who, &registry->notes.notes[place]);
+
+static int
+ngx_http_jpp_compare(const void *one, const void *two, void *ctx)
+{
+    const ngx_http_jpp_row_t *a = one;
+    const ngx_http_jpp_row_t *b = two;
+
+    if (a->generation != b->generation) {
+        return a->generation < b->generation ? -1 : 1;
+    }
+
+    if (a->index != b->index) {
+        return a->index < b->index ? -1 : 1;
+    }
+
+    return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
 
@@ -254,6 +327,30 @@ ngx_http_jpp_registry_list(ngx_shm_zone_t *zone,
 }
 
 
+/* The first row of the present configuration; 0: there is none. */
+
+static ngx_uint_t
+ngx_http_jpp_first(ngx_http_jpp_registry_t *registry, ngx_http_jpp_row_t *first)
+{
+    ngx_uint_t                 i, is_there;
+    const ngx_http_jpp_row_t  *row;
+
+    for (i = 0, is_there = 0; i < registry->n_rows; i++) {
+        row = &registry->rows[i];
+
+        if (row->pid != 0 && row->generation == registry->generation
+            && (!is_there
+                || ngx_http_jpp_compare(row, first, NULL) < 0))
+        {
+            *first = *row;
+            is_there = 1;
+        }
+    }
+
+    return is_there;
+}
+
+
 ngx_uint_t
 ngx_http_jpp_registry_leads(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row)
 {
@@ -279,47 +376,6 @@ ngx_http_jpp_registry_leads(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row)
 
         ngx_http_jpp_registry_clear(zone, &first, 1);
     }
-}
-
-
-/* The first row of the present configuration; 0: there is none. */
-
-static ngx_uint_t
-ngx_http_jpp_first(ngx_http_jpp_registry_t *registry, ngx_http_jpp_row_t *first)
-{
-    ngx_uint_t                 i, is_there;
-    const ngx_http_jpp_row_t  *row;
-
-    for (i = 0, is_there = 0; i < registry->n_rows; i++) {
-        row = &registry->rows[i];
-
-        if (row->pid != 0 && row->generation == registry->generation
-            && (!is_there
-                || ngx_http_jpp_compare(row, first, NULL) < 0))
-        {
-            *first = *row;
-            is_there = 1;
-        }
-    }
-
-    return is_there;
-}
-
-
-/* To be sure takes reading two files: its pid may have been used again. */
-
-static ngx_uint_t
-ngx_http_jpp_lives(const ngx_http_jpp_row_t *row, ngx_uint_t is_sure)
-{
-    jpp_process_t  process;
-
-    if (kill(row->pid, 0) == -1 && ngx_errno == NGX_ESRCH) {
-        return 0;
-    }
-
-    return !is_sure || row->started == 0
-           || !jpp_process_read(row->pid, &process)
-           || process.started == row->started;
 }
 
 
@@ -405,75 +461,4 @@ ngx_http_jpp_registry_settings(ngx_shm_zone_t *zone)
     ngx_http_jpp_registry_t *registry = zone->data;
 
     return &registry->settings;
-}
-
-
-/* a pid may be used again, a key is not */
-
-static ngx_uint_t
-ngx_http_jpp_is_row(const ngx_http_jpp_row_t *a, const ngx_http_jpp_row_t *b)
-{
-    return a->pid == b->pid
-           && ngx_memcmp(a->key, b->key, NGX_HTTP_JPP_KEY) == 0;
-}
-
-
-/*
- * A worker may be stopped while it holds the lock, by a signal or a debugger,
- * and must not stop the others: they take the lock from it.  When it continues,
- * it writes the rest beside them: of a note, which is wrong for a second, or of
- * a row, if it was stopped in the microsecond in which it starts or ends.
- */
-
-static ngx_http_jpp_registry_t *
-ngx_http_jpp_lock(ngx_shm_zone_t *zone)
-{
-    ngx_uint_t          n;
-    ngx_shmtx_t        *mutex;
-    jpp_process_t       process;
-    ngx_slab_pool_t    *shpool;
-    ngx_atomic_uint_t   holder;
-
-    shpool = (ngx_slab_pool_t *) zone->shm.addr;
-    mutex = &shpool->mutex;
-
-    for (n = 0; !ngx_shmtx_trylock(mutex); n++) {
-
-        if (n < NGX_HTTP_JPP_YIELDS) {
-            ngx_sched_yield();
-            continue;
-        }
-
-        ngx_msleep(1);
-
-        holder = *mutex->lock;
-
-        if (holder != 0
-            && jpp_process_read((pid_t) holder, &process)
-            && (process.state == 'T' || process.state == 't')
-            && ngx_atomic_cmp_set(mutex->lock, holder, ngx_pid))
-        {
-            break;
-        }
-    }
-
-    return zone->data;
-}
-
-
-static int
-ngx_http_jpp_compare(const void *one, const void *two, void *ctx)
-{
-    const ngx_http_jpp_row_t *a = one;
-    const ngx_http_jpp_row_t *b = two;
-
-    if (a->generation != b->generation) {
-        return a->generation < b->generation ? -1 : 1;
-    }
-
-    if (a->index != b->index) {
-        return a->index < b->index ? -1 : 1;
-    }
-
-    return a->pid < b->pid ? -1 : a->pid > b->pid;
 }

@@ -35,22 +35,150 @@ typedef struct {
 } ngx_http_jpp_lane_t;
 
 
-static ngx_int_t ngx_http_jpp_thread_start(ngx_http_jpp_lane_t *lane,
-    ngx_http_jpp_task_t *task);
-static void *ngx_http_jpp_thread_main(void *data);
-static ngx_int_t ngx_http_jpp_thread_woken(void);
-static void ngx_http_jpp_thread_done(ngx_event_t *ev);
-static void ngx_http_jpp_thread_next(ngx_http_jpp_lane_t *lane);
-static ngx_http_jpp_lane_t *ngx_http_jpp_thread_lane(
-    const ngx_http_jpp_task_t *task);
-static ngx_uint_t ngx_http_jpp_thread_is_done(const ngx_http_jpp_lane_t *lane);
-
-
 /* an eventfd: a task is done */
 static int  ngx_http_jpp_thread_fd = -1;
 
 static ngx_http_jpp_lane_t
     ngx_http_jpp_lanes[NGX_HTTP_JPP_LANES];
+
+
+static ngx_int_t
+ngx_http_jpp_thread_woken(void)
+{
+    uint64_t  count;
+
+    return read(ngx_http_jpp_thread_fd, &count, sizeof(uint64_t))
+           != -1 || ngx_errno == NGX_EAGAIN ? NGX_OK : NGX_ERROR;
+}
+
+
+static void *
+ngx_http_jpp_thread_main(void *data)
+{
+    ngx_http_jpp_lane_t *lane = data;
+
+    ssize_t   n;
+    uint64_t  one;
+
+    jpp_thread_name();
+
+    /* jemalloc would take an arena for a thread that allocates nothing */
+
+    if (!lane->running->is_brief) {
+        (void) jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
+    }
+
+    lane->running->work(lane->running);
+
+    __atomic_store_n(&lane->is_done, 1, __ATOMIC_RELEASE);
+
+    one = 1;
+
+    do {
+        n = write(ngx_http_jpp_thread_fd, &one, sizeof(uint64_t));
+    } while (n == -1 && ngx_errno == NGX_EINTR);
+
+    return NULL;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_thread_start(ngx_http_jpp_lane_t *lane, ngx_http_jpp_task_t *task)
+{
+    int      err;
+    void    *p;
+    size_t   size;
+
+    size = NGX_HTTP_JPP_STACK + NGX_HTTP_JPP_ROOM;
+
+    p = mmap(NULL, size, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1,
+             0);
+
+    if (p == MAP_FAILED) {
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, ngx_errno,
+                      "jemalloc_pprof: no memory for a thread: mmap(%uz) "
+                      "failed", size);
+        return NGX_ERROR;
+    }
+
+    (void) munmap(p, size);
+
+    lane->is_done = 0;
+    lane->running = task;
+
+    err = jpp_thread_start(NGX_HTTP_JPP_STACK, ngx_http_jpp_thread_main, lane,
+                           NULL);
+
+    if (err) {
+        lane->running = NULL;
+
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, err,
+                      "jemalloc_pprof: pthread_create() failed");
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_uint_t
+ngx_http_jpp_thread_is_done(const ngx_http_jpp_lane_t *lane)
+{
+    return __atomic_load_n(&lane->is_done, __ATOMIC_ACQUIRE);
+}
+
+
+static void
+ngx_http_jpp_thread_next(ngx_http_jpp_lane_t *lane)
+{
+    ngx_queue_t          *q;
+    ngx_http_jpp_task_t  *task;
+
+    task = lane->running;
+
+    if (task == NULL || !ngx_http_jpp_thread_is_done(lane)) {
+        return;
+    }
+
+    lane->running = NULL;
+
+    task->done(task);
+
+    while (lane->running == NULL && !ngx_queue_empty(&lane->queue)) {
+
+        q = ngx_queue_head(&lane->queue);
+        ngx_queue_remove(q);
+
+        task = ngx_queue_data(q, ngx_http_jpp_task_t, queue);
+
+        /* no thread: the task counts as done, without having run if it may */
+
+        if (ngx_http_jpp_thread_start(lane, task) != NGX_OK) {
+
+            if (task->is_brief) {
+                task->work(task);
+            }
+
+            task->done(task);
+        }
+    }
+}
+
+
+static void
+ngx_http_jpp_thread_done(ngx_event_t *ev)
+{
+    ngx_uint_t  i;
+
+    if (ngx_http_jpp_thread_woken() != NGX_OK) {
+        ngx_log_error(NGX_LOG_ALERT, ev->log, ngx_errno,
+                      "read() of an eventfd failed");
+    }
+
+    for (i = 0; i < NGX_HTTP_JPP_LANES; i++) {
+        ngx_http_jpp_thread_next(&ngx_http_jpp_lanes[i]);
+    }
+}
 
 
 ngx_int_t
@@ -90,6 +218,13 @@ ngx_http_jpp_thread_init(ngx_cycle_t *cycle)
     ngx_http_jpp_thread_fd = fd;
 
     return NGX_OK;
+}
+
+
+static ngx_http_jpp_lane_t *
+ngx_http_jpp_thread_lane(const ngx_http_jpp_task_t *task)
+{
+    return &ngx_http_jpp_lanes[task->is_brief];
 }
 
 
@@ -176,150 +311,4 @@ ngx_http_jpp_thread_exit(ngx_cycle_t *cycle)
                        "jemalloc_pprof: exit, lane %ui: task %p", i,
                        lane->running);
     }
-}
-
-
-static ngx_int_t
-ngx_http_jpp_thread_start(ngx_http_jpp_lane_t *lane, ngx_http_jpp_task_t *task)
-{
-    int      err;
-    void    *p;
-    size_t   size;
-
-    size = NGX_HTTP_JPP_STACK + NGX_HTTP_JPP_ROOM;
-
-    p = mmap(NULL, size, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1,
-             0);
-
-    if (p == MAP_FAILED) {
-        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, ngx_errno,
-                      "jemalloc_pprof: no memory for a thread: mmap(%uz) "
-                      "failed", size);
-        return NGX_ERROR;
-    }
-
-    (void) munmap(p, size);
-
-    lane->is_done = 0;
-    lane->running = task;
-
-    err = jpp_thread_start(NGX_HTTP_JPP_STACK, ngx_http_jpp_thread_main, lane,
-                           NULL);
-
-    if (err) {
-        lane->running = NULL;
-
-        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, err,
-                      "jemalloc_pprof: pthread_create() failed");
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
-}
-
-
-static void *
-ngx_http_jpp_thread_main(void *data)
-{
-    ngx_http_jpp_lane_t *lane = data;
-
-    ssize_t   n;
-    uint64_t  one;
-
-    jpp_thread_name();
-
-    /* jemalloc would take an arena for a thread that allocates nothing */
-
-    if (!lane->running->is_brief) {
-        (void) jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
-    }
-
-    lane->running->work(lane->running);
-
-    __atomic_store_n(&lane->is_done, 1, __ATOMIC_RELEASE);
-
-    one = 1;
-
-    do {
-        n = write(ngx_http_jpp_thread_fd, &one, sizeof(uint64_t));
-    } while (n == -1 && ngx_errno == NGX_EINTR);
-
-    return NULL;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_thread_woken(void)
-{
-    uint64_t  count;
-
-    return read(ngx_http_jpp_thread_fd, &count, sizeof(uint64_t))
-           != -1 || ngx_errno == NGX_EAGAIN ? NGX_OK : NGX_ERROR;
-}
-
-
-static void
-ngx_http_jpp_thread_done(ngx_event_t *ev)
-{
-    ngx_uint_t  i;
-
-    if (ngx_http_jpp_thread_woken() != NGX_OK) {
-        ngx_log_error(NGX_LOG_ALERT, ev->log, ngx_errno,
-                      "read() of an eventfd failed");
-    }
-
-    for (i = 0; i < NGX_HTTP_JPP_LANES; i++) {
-        ngx_http_jpp_thread_next(&ngx_http_jpp_lanes[i]);
-    }
-}
-
-
-static void
-ngx_http_jpp_thread_next(ngx_http_jpp_lane_t *lane)
-{
-    ngx_queue_t          *q;
-    ngx_http_jpp_task_t  *task;
-
-    task = lane->running;
-
-    if (task == NULL || !ngx_http_jpp_thread_is_done(lane)) {
-        return;
-    }
-
-    lane->running = NULL;
-
-    task->done(task);
-
-    while (lane->running == NULL && !ngx_queue_empty(&lane->queue)) {
-
-        q = ngx_queue_head(&lane->queue);
-        ngx_queue_remove(q);
-
-        task = ngx_queue_data(q, ngx_http_jpp_task_t, queue);
-
-        /* no thread: the task counts as done, without having run if it may */
-
-        if (ngx_http_jpp_thread_start(lane, task) != NGX_OK) {
-
-            if (task->is_brief) {
-                task->work(task);
-            }
-
-            task->done(task);
-        }
-    }
-}
-
-
-static ngx_http_jpp_lane_t *
-ngx_http_jpp_thread_lane(const ngx_http_jpp_task_t *task)
-{
-    return &ngx_http_jpp_lanes[task->is_brief];
-}
-
-
-static ngx_uint_t
-ngx_http_jpp_thread_is_done(const ngx_http_jpp_lane_t *lane)
-{
-    return __atomic_load_n(&lane->is_done, __ATOMIC_ACQUIRE);
 }

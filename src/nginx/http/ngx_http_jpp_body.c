@@ -9,9 +9,6 @@ typedef struct {
 } ngx_http_jpp_body_reader_t;
 
 
-static void ngx_http_jpp_body_has_come(ngx_http_request_t *r);
-
-
 off_t
 ngx_http_jpp_body_len(const ngx_chain_t *in)
 {
@@ -56,6 +53,17 @@ ngx_http_jpp_body_copy(u_char *to, const ngx_chain_t *in)
 }
 
 
+static void
+ngx_http_jpp_body_has_come(ngx_http_request_t *r)
+{
+    ngx_http_jpp_body_reader_t  *reader;
+
+    reader = ngx_http_get_module_ctx(r, ngx_http_jemalloc_pprof_module);
+
+    ngx_http_finalize_request(r, reader->answer(r, &reader->question));
+}
+
+
 ngx_int_t
 ngx_http_jpp_body_read(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question, ngx_http_jpp_answer_pt answer)
@@ -76,15 +84,4 @@ ngx_http_jpp_body_read(ngx_http_request_t *r,
     rc = ngx_http_read_client_request_body(r, ngx_http_jpp_body_has_come);
 
     return rc >= NGX_HTTP_SPECIAL_RESPONSE ? rc : NGX_DONE;
-}
-
-
-static void
-ngx_http_jpp_body_has_come(ngx_http_request_t *r)
-{
-    ngx_http_jpp_body_reader_t  *reader;
-
-    reader = ngx_http_get_module_ctx(r, ngx_http_jemalloc_pprof_module);
-
-    ngx_http_finalize_request(r, reader->answer(r, &reader->question));
 }

@@ -12,19 +12,6 @@ typedef struct {
 } ngx_http_jpp_header_t;
 
 
-static ngx_uint_t ngx_http_jpp_host_is_address(const ngx_str_t *host);
-static ngx_uint_t ngx_http_jpp_host_is_name(const ngx_http_server_name_t *name,
-    ngx_str_t *host);
-static ngx_uint_t ngx_http_jpp_host_is_wildcard(const ngx_str_t *name,
-    const ngx_str_t *host);
-static ngx_uint_t ngx_http_jpp_site_differs(ngx_http_request_t *r,
-    const ngx_str_t *value);
-static ngx_uint_t ngx_http_jpp_site_has(ngx_http_request_t *r, const char *name,
-    const char *value);
-static const ngx_str_t *ngx_http_jpp_header(ngx_http_request_t *r,
-    const char *name, ngx_http_jpp_header_t *at);
-
-
 /* nginx's own list is in a pool that goes with the configuration. */
 
 ngx_int_t
@@ -51,6 +38,84 @@ ngx_http_jpp_host_names(ngx_conf_t *cf, ngx_array_t *names)
                cscf->server_names.nelts * sizeof(ngx_http_server_name_t));
 
     return NGX_OK;
+}
+
+
+static ngx_uint_t
+ngx_http_jpp_host_is_address(const ngx_str_t *host)
+{
+#if (NGX_HAVE_INET6)
+    u_char  addr[16];
+
+    if (host->len > 2
+        && host->data[0] == '['
+        && host->data[host->len - 1] == ']')
+    {
+        return ngx_inet6_addr(host->data + 1, host->len - 2, addr) == NGX_OK;
+    }
+#endif
+
+    return ngx_inet_addr(host->data, host->len) != INADDR_NONE;
+}
+
+
+/* "*.example.com", ".example.com", which is that name as well, "example.*" */
+
+static ngx_uint_t
+ngx_http_jpp_host_is_wildcard(const ngx_str_t *name, const ngx_str_t *host)
+{
+    u_char  *tail;
+    size_t   len;
+
+    tail = name->data;
+    len = name->len;
+
+    if (len > 2 && tail[len - 1] == '*' && tail[len - 2] == '.') {
+        return host->len >= len
+               && ngx_strncmp(host->data, tail, len - 1) == 0;
+    }
+
+    if (len > 2 && tail[0] == '*' && tail[1] == '.') {
+        tail++;
+        len--;
+
+    } else if (len > 1 && tail[0] == '.') {
+
+        if (host->len == len - 1
+            && ngx_strncmp(host->data, tail + 1, len - 1) == 0)
+        {
+            return 1;
+        }
+
+    } else {
+        return 0;
+    }
+
+    return host->len > len
+           && ngx_strncmp(host->data + host->len - len, tail, len) == 0;
+}
+
+
+static ngx_uint_t
+ngx_http_jpp_host_is_name(const ngx_http_server_name_t *name, ngx_str_t *host)
+{
+#if (NGX_PCRE)
+
+    /* not ngx_http_regex_exec(), which would set the request's variables */
+
+    if (name->regex != NULL) {
+        return ngx_regex_exec(name->regex->regex, host, NULL, 0) >= 0;
+    }
+
+#endif
+
+    if (name->name.len == host->len
+        && ngx_strncmp(name->name.data, host->data, host->len) == 0)
+    {
+        return 1;
+    }
+
+    return ngx_http_jpp_host_is_wildcard(&name->name, host);
 }
 
 
@@ -95,84 +160,6 @@ ngx_http_jpp_host_is_ours(ngx_http_request_t *r)
 }
 
 
-static ngx_uint_t
-ngx_http_jpp_host_is_address(const ngx_str_t *host)
-{
-#if (NGX_HAVE_INET6)
-    u_char  addr[16];
-
-    if (host->len > 2
-        && host->data[0] == '['
-        && host->data[host->len - 1] == ']')
-    {
-        return ngx_inet6_addr(host->data + 1, host->len - 2, addr) == NGX_OK;
-    }
-#endif
-
-    return ngx_inet_addr(host->data, host->len) != INADDR_NONE;
-}
-
-
-static ngx_uint_t
-ngx_http_jpp_host_is_name(const ngx_http_server_name_t *name, ngx_str_t *host)
-{
-#if (NGX_PCRE)
-
-    /* not ngx_http_regex_exec(), which would set the request's variables */
-
-    if (name->regex != NULL) {
-        return ngx_regex_exec(name->regex->regex, host, NULL, 0) >= 0;
-    }
-
-#endif
-
-    if (name->name.len == host->len
-        && ngx_strncmp(name->name.data, host->data, host->len) == 0)
-    {
-        return 1;
-    }
-
-    return ngx_http_jpp_host_is_wildcard(&name->name, host);
-}
-
-
-/* "*.example.com", ".example.com", which is that name as well, "example.*" */
-
-static ngx_uint_t
-ngx_http_jpp_host_is_wildcard(const ngx_str_t *name, const ngx_str_t *host)
-{
-    u_char  *tail;
-    size_t   len;
-
-    tail = name->data;
-    len = name->len;
-
-    if (len > 2 && tail[len - 1] == '*' && tail[len - 2] == '.') {
-        return host->len >= len
-               && ngx_strncmp(host->data, tail, len - 1) == 0;
-    }
-
-    if (len > 2 && tail[0] == '*' && tail[1] == '.') {
-        tail++;
-        len--;
-
-    } else if (len > 1 && tail[0] == '.') {
-
-        if (host->len == len - 1
-            && ngx_strncmp(host->data, tail + 1, len - 1) == 0)
-        {
-            return 1;
-        }
-
-    } else {
-        return 0;
-    }
-
-    return host->len > len
-           && ngx_strncmp(host->data + host->len - len, tail, len) == 0;
-}
-
-
 ngx_uint_t
 ngx_http_jpp_host_is_loopback(ngx_http_request_t *r)
 {
@@ -209,6 +196,37 @@ ngx_http_jpp_host_is_loopback(ngx_http_request_t *r)
 }
 
 
+/* The next header NAME from *AT on: there may be several.  NULL: no more. */
+
+static const ngx_str_t *
+ngx_http_jpp_header(ngx_http_request_t *r, const char *name,
+    ngx_http_jpp_header_t *at)
+{
+    size_t            len;
+    ngx_table_elt_t  *h;
+
+    len = ngx_strlen(name);
+
+    if (at->part == NULL) {
+        at->part = &r->headers_in.headers.part;
+    }
+
+    for ( /* void */ ; at->part != NULL; at->part = at->part->next, at->i = 0) {
+        while (at->i < at->part->nelts) {
+            h = (ngx_table_elt_t *) at->part->elts + at->i++;
+
+            if (h->key.len == len
+                && ngx_strncasecmp(h->key.data, (u_char *) name, len) == 0)
+            {
+                return &h->value;
+            }
+        }
+    }
+
+    return NULL;
+}
+
+
 ngx_uint_t
 ngx_http_jpp_site_is_other(ngx_http_request_t *r)
 {
@@ -221,24 +239,6 @@ ngx_http_jpp_site_is_other(ngx_http_request_t *r)
         if (ngx_strcmp(value->data, "same-origin") != 0
             && ngx_strcmp(value->data, "none") != 0)
         {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-
-ngx_uint_t
-ngx_http_jpp_site_is_other_origin(ngx_http_request_t *r)
-{
-    const ngx_str_t        *value;
-    ngx_http_jpp_header_t   at;
-
-    ngx_memzero(&at, sizeof(ngx_http_jpp_header_t));
-
-    while ((value = ngx_http_jpp_header(r, "Origin", &at)) != NULL) {
-        if (ngx_http_jpp_site_differs(r, value)) {
             return 1;
         }
     }
@@ -278,16 +278,21 @@ ngx_http_jpp_site_differs(ngx_http_request_t *r, const ngx_str_t *value)
 }
 
 
-/* a frame has another destination; what is fetched ahead has a purpose */
-
 ngx_uint_t
-ngx_http_jpp_site_is_visit(ngx_http_request_t *r)
+ngx_http_jpp_site_is_other_origin(ngx_http_request_t *r)
 {
-    return r->method == NGX_HTTP_GET
-           && ngx_http_jpp_site_has(r, "Sec-Fetch-Mode", "navigate")
-           && ngx_http_jpp_site_has(r, "Sec-Fetch-Dest", "document")
-           && !ngx_http_jpp_site_has(r, "Sec-Purpose", NULL)
-           && !ngx_http_jpp_site_has(r, "Purpose", NULL);
+    const ngx_str_t        *value;
+    ngx_http_jpp_header_t   at;
+
+    ngx_memzero(&at, sizeof(ngx_http_jpp_header_t));
+
+    while ((value = ngx_http_jpp_header(r, "Origin", &at)) != NULL) {
+        if (ngx_http_jpp_site_differs(r, value)) {
+            return 1;
+        }
+    }
+
+    return 0;
 }
 
 
@@ -312,6 +317,19 @@ ngx_http_jpp_site_has(ngx_http_request_t *r, const char *name,
 }
 
 
+/* a frame has another destination; what is fetched ahead has a purpose */
+
+ngx_uint_t
+ngx_http_jpp_site_is_visit(ngx_http_request_t *r)
+{
+    return r->method == NGX_HTTP_GET
+           && ngx_http_jpp_site_has(r, "Sec-Fetch-Mode", "navigate")
+           && ngx_http_jpp_site_has(r, "Sec-Fetch-Dest", "document")
+           && !ngx_http_jpp_site_has(r, "Sec-Purpose", NULL)
+           && !ngx_http_jpp_site_has(r, "Purpose", NULL);
+}
+
+
 /* by the first Accept header: builds without headers do not keep it */
 
 ngx_uint_t
@@ -332,35 +350,4 @@ ngx_http_jpp_prefers(ngx_http_request_t *r, const char *type, const char *other)
 
     return jpp_accept(accept, value->len, type)
            > jpp_accept(accept, value->len, other);
-}
-
-
-/* The next header NAME from *AT on: there may be several.  NULL: no more. */
-
-static const ngx_str_t *
-ngx_http_jpp_header(ngx_http_request_t *r, const char *name,
-    ngx_http_jpp_header_t *at)
-{
-    size_t            len;
-    ngx_table_elt_t  *h;
-
-    len = ngx_strlen(name);
-
-    if (at->part == NULL) {
-        at->part = &r->headers_in.headers.part;
-    }
-
-    for ( /* void */ ; at->part != NULL; at->part = at->part->next, at->i = 0) {
-        while (at->i < at->part->nelts) {
-            h = (ngx_table_elt_t *) at->part->elts + at->i++;
-
-            if (h->key.len == len
-                && ngx_strncasecmp(h->key.data, (u_char *) name, len) == 0)
-            {
-                return &h->value;
-            }
-        }
-    }
-
-    return NULL;
 }

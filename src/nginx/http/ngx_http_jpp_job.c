@@ -33,82 +33,293 @@ typedef struct {
 } ngx_http_jpp_body_t;
 
 
-static ngx_uint_t ngx_http_jpp_job_is_spare(const ngx_http_jpp_job_t *job,
-    ngx_uint_t i);
-static ngx_http_jpp_job_t *ngx_http_jpp_job_create(
-    const ngx_http_jpp_question_t *question,
-    const ngx_http_jpp_handler_t *handler, const ngx_http_jpp_loc_conf_t *conf);
-static ngx_int_t ngx_http_jpp_job_start(ngx_http_jpp_job_t *job,
-    ngx_http_request_t *r);
-static void ngx_http_jpp_job_collected(void *data);
-static ngx_int_t ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job,
-    ngx_http_request_t *r);
-static void ngx_http_jpp_job_wait(ngx_http_jpp_job_t *job, ngx_msec_t delay);
-static void ngx_http_jpp_job_work(ngx_http_jpp_task_t *task);
-static jpp_code_t ngx_http_jpp_job_write(ngx_http_jpp_job_t *job);
-static void ngx_http_jpp_job_done(ngx_http_jpp_task_t *task);
-static ngx_int_t ngx_http_jpp_job_written(ngx_http_jpp_job_t *job,
-    ngx_http_request_t *r);
-static ngx_int_t ngx_http_jpp_job_describe(ngx_http_request_t *r,
-    ngx_http_jpp_answer_t *answer, const ngx_http_jpp_handler_t *handler,
-    const ngx_http_jpp_question_t *question, int64_t time_nanos);
-static void ngx_http_jpp_job_leave(ngx_http_jpp_job_t *job);
-static void ngx_http_jpp_job_tick(ngx_event_t *ev);
-static ngx_int_t ngx_http_jpp_job_overdue(ngx_http_jpp_job_t *job,
-    ngx_http_request_t *r);
-static void ngx_http_jpp_job_arm(ngx_http_jpp_job_t *job);
-static void ngx_http_jpp_job_watch(ngx_http_request_t *r);
-static ngx_uint_t ngx_http_jpp_job_lost_request(ngx_http_jpp_job_t *job);
-static void ngx_http_jpp_job_finish(ngx_http_jpp_job_t *job,
-    ngx_http_jpp_step_pt step);
-static void ngx_http_jpp_job_abandoned(void *data);
-static void ngx_http_jpp_job_detach(ngx_http_jpp_job_t *job);
-static void ngx_http_jpp_job_destroy(ngx_http_jpp_job_t *job);
-static void ngx_http_jpp_deliver_free(void *data);
-
-
 /* all jobs, also those that nobody waits for */
 static ngx_uint_t  ngx_http_jpp_n_jobs;
 
 
-ngx_int_t
-ngx_http_jpp_job(ngx_http_request_t *r, const ngx_http_jpp_question_t *question,
-    const ngx_http_jpp_handler_t *handler, void *data)
+static jpp_code_t
+ngx_http_jpp_job_write(ngx_http_jpp_job_t *job)
 {
-    ngx_http_jpp_job_t       *job;
-    ngx_http_jpp_answer_t     answer;
-    ngx_http_jpp_loc_conf_t  *conf;
+    uint8_t     *buffer;
+    jpp_vec_t   *out;
+    jpp_code_t   rc;
+    jpp_sink_t   sink;
 
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+    buffer = jpp_arena_alloc(&job->arena, JPP_SINK_BUFFER);
+    out = jpp_vec_create(&job->arena);
 
-    if (r->method == NGX_HTTP_HEAD) {
-        return ngx_http_jpp_job_describe(r, &answer, handler, question,
-                                         (int64_t) ngx_time() * 1000000000)
-               == NGX_OK
-               ? ngx_http_jpp_send_head(r, &answer)
-               : NGX_HTTP_INTERNAL_SERVER_ERROR;
+    if (buffer == NULL || out == NULL) {
+        return jpp_err_memory(&job->err);
     }
 
-    job = ngx_http_jpp_job_create(question, handler, conf);
-    if (job == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
+
+    if (job->handler->has_telemetry
+        && ngx_http_jpp_telemetry_collected(job->telemetry,
+                                            job->subscribers[0].collection,
+                                            job->handler->has_holders
+                                            ? job->subscribers[1].collection
+                                            : NULL,
+                                            &job->arena)
+           != NGX_OK)
+    {
+        return jpp_err_memory(&job->err);
     }
 
-    if (handler->init != NULL && handler->init(job, data) != NGX_OK) {
-        ngx_http_jpp_job_destroy(job);
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    rc = job->handler->write(job, &sink);
+
+    if (rc != JPP_OK) {
+        return rc;
     }
 
-    return ngx_http_jpp_job_start(job, r);
+    if (jpp_sink_flush(&sink) != 0) {
+        return jpp_err_memory(&job->err);
+    }
+
+    /* to pages of its own: a response may live long */
+
+    job->len = out->len;
+    job->body = jpp_arena_keep(&job->kept, out);
+
+    return job->body != NULL ? JPP_OK : jpp_err_memory(&job->err);
 }
 
 
-/* The owners of memory, without which an answer is less, but is one. */
+static void
+ngx_http_jpp_job_work(ngx_http_jpp_task_t *task)
+{
+    ngx_http_jpp_job_t *job = (void *) task;
+
+    job->rc = ngx_http_jpp_job_write(job);
+
+    jpp_arena_destroy(&job->arena);
+}
+
+
+static void
+ngx_http_jpp_job_leave(ngx_http_jpp_job_t *job)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < NGX_HTTP_JPP_QUESTIONS; i++) {
+        ngx_http_jpp_collect_leave(&job->subscribers[i]);
+    }
+}
+
+
+static void
+ngx_http_jpp_job_destroy(ngx_http_jpp_job_t *job)
+{
+    if (job->timer.timer_set) {
+        ngx_del_timer(&job->timer);
+    }
+
+    ngx_http_jpp_job_leave(job);
+
+    jpp_arena_destroy(&job->arena);
+    jpp_arena_destroy(&job->kept);
+    jpp_arena_object_destroy(job);
+
+    ngx_http_jpp_n_jobs--;
+}
+
+
+/* From here on the job leaves the request alone. */
+
+static void
+ngx_http_jpp_job_detach(ngx_http_jpp_job_t *job)
+{
+    job->request = NULL;
+    job->cleanup->handler = NULL;
+
+    if (job->timer.timer_set) {
+        ngx_del_timer(&job->timer);
+    }
+
+    /* running work cannot be stopped: the job is freed when it is done */
+
+    if (job->is_in_thread && !ngx_http_jpp_thread_cancel(&job->task)) {
+        return;
+    }
+
+    ngx_http_jpp_job_destroy(job);
+}
+
+
+/*
+ * When the client leaves and a post_action is set, nginx sends the request
+ * there without a cleanup: it lives on in another location, which would still
+ * use it after an answer has freed it.
+ */
 
 static ngx_uint_t
-ngx_http_jpp_job_is_spare(const ngx_http_jpp_job_t *job, ngx_uint_t i)
+ngx_http_jpp_job_lost_request(ngx_http_jpp_job_t *job)
 {
-    return job->handler->has_holders && i == 1;
+    if (!job->request->post_action) {
+        return 0;
+    }
+
+    ngx_http_jpp_job_detach(job);
+
+    return 1;
+}
+
+
+/*
+ * Take the next STEP; where it gives the request its answer, give the request
+ * back to nginx.  The end of the thread, a reply, or a timer has called: not
+ * the connection.
+ */
+
+static void
+ngx_http_jpp_job_finish(ngx_http_jpp_job_t *job, ngx_http_jpp_step_pt step)
+{
+    uint32_t             before;
+    ngx_int_t            rc;
+    ngx_connection_t    *c;
+    ngx_http_request_t  *r;
+
+    if (ngx_http_jpp_job_lost_request(job)) {
+        return;
+    }
+
+    r = job->request;
+    c = r->connection;
+
+    before = ngx_http_jpp_owners_begin(r);
+
+    ngx_http_set_log_request(c->log, r);
+
+    job->is_pending = 0;
+
+    rc = step(job, r);
+
+    if (!job->is_pending) {
+        ngx_http_jpp_job_detach(job);
+
+        ngx_http_finalize_request(r, rc);
+        ngx_http_run_posted_requests(c);
+    }
+
+    ngx_http_jpp_owners_end(before);
+}
+
+
+static void
+ngx_http_jpp_job_done(ngx_http_jpp_task_t *task)
+{
+    ngx_http_jpp_job_t *job = (void *) task;
+
+    job->is_in_thread = 0;
+
+    if (job->request == NULL) {
+        ngx_http_jpp_job_destroy(job);
+        return;
+    }
+
+    ngx_http_jpp_job_finish(job, job->next);
+}
+
+
+static ngx_int_t
+ngx_http_jpp_job_overdue(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
+{
+    return job->is_leaving
+           ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LEAVING)
+           : ngx_http_jpp_refuse(r, NGX_HTTP_JPP_OVERDUE, job->timeout);
+}
+
+
+static void
+ngx_http_jpp_job_arm(ngx_http_jpp_job_t *job)
+{
+    ngx_msec_int_t  left;
+
+    left = (ngx_msec_int_t) (job->deadline - ngx_current_msec);
+
+    if (job->timer.timer_set) {
+        ngx_del_timer(&job->timer);
+    }
+
+    if (job->n_collecting != 0 || left > NGX_HTTP_JPP_TICK) {
+        left = NGX_HTTP_JPP_TICK;
+    }
+
+    ngx_add_timer(&job->timer, (ngx_msec_t) ngx_max(0, left));
+}
+
+
+/*
+ * Let nginx notice when the client leaves.  A body that is being discarded has
+ * a read handler of its own, and leaves one behind that notices nothing.
+ */
+
+static void
+ngx_http_jpp_job_watch(ngx_http_request_t *r)
+{
+    if (r->discard_body || r->read_event_handler == ngx_http_test_reading) {
+        return;
+    }
+
+    r->read_event_handler = ngx_http_test_reading;
+
+    /* a client that has already left causes no other event */
+
+    if (r->connection->read->ready) {
+        ngx_post_event(r->connection->read, &ngx_posted_events);
+    }
+}
+
+
+static void
+ngx_http_jpp_job_tick(ngx_event_t *ev)
+{
+    ngx_uint_t           i;
+    ngx_http_jpp_job_t  *job;
+
+    job = ngx_queue_data(ev, ngx_http_jpp_job_t, timer);
+
+    if (ngx_http_jpp_job_lost_request(job)) {
+        return;
+    }
+
+    ngx_http_jpp_job_watch(job->request);
+
+    if (!job->is_leaving && (ngx_exiting || ngx_quit || ngx_terminate)) {
+
+        job->is_leaving = 1;
+
+        if (job->is_paused) {
+            job->deadline = ngx_current_msec;
+
+        } else if (job->is_patient && job->n_collecting != 0) {
+
+            /* for the answers, and for the report */
+
+            job->deadline = ngx_current_msec + 2 * job->timeout;
+
+            for (i = job->first; i < job->first + job->n; i++) {
+                ngx_http_jpp_collect_hurry(&job->subscribers[i]);
+            }
+
+        } else if ((ngx_msec_int_t) (job->deadline - ngx_current_msec)
+                   > NGX_HTTP_JPP_GRACE)
+        {
+            job->deadline = ngx_current_msec + NGX_HTTP_JPP_GRACE;
+        }
+    }
+
+    /* a collection has a timeout of its own */
+
+    if ((ngx_msec_int_t) (job->deadline - ngx_current_msec) > 0
+        || (job->n_collecting != 0 && !job->is_leaving))
+    {
+        ngx_http_jpp_job_arm(job);
+        return;
+    }
+
+    ngx_http_jpp_job_finish(job, job->is_in_thread || job->is_leaving
+                                 ? ngx_http_jpp_job_overdue : job->next);
 }
 
 
@@ -160,19 +371,16 @@ ngx_http_jpp_job_create(const ngx_http_jpp_question_t *question,
 }
 
 
-ngx_http_jpp_inquiry_t *
-ngx_http_jpp_job_question(ngx_http_jpp_job_t *job, jpp_message_type_t type)
+static void
+ngx_http_jpp_job_abandoned(void *data)
 {
-    ngx_http_jpp_inquiry_t  *inquiry;
+    ngx_http_jpp_job_t  *job = data;
 
-    inquiry = &job->inquiries[job->n++];
+    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "jemalloc_pprof: request is gone, job in thread: %d",
+                   (int) job->is_in_thread);
 
-    inquiry->question.type = type;
-    inquiry->selector = jpp_args_selector(&job->question.args);
-    inquiry->max_size = job->max_size;
-    inquiry->timeout = job->timeout;
-
-    return inquiry;
+    ngx_http_jpp_job_detach(job);
 }
 
 
@@ -224,6 +432,114 @@ ngx_http_jpp_job_start(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 }
 
 
+static ngx_int_t
+ngx_http_jpp_job_describe(ngx_http_request_t *r, ngx_http_jpp_answer_t *answer,
+    const ngx_http_jpp_handler_t *handler,
+    const ngx_http_jpp_question_t *question, int64_t time_nanos)
+{
+    *answer = handler->answer;
+
+    if (handler->type != NULL) {
+        answer->type = handler->type(&question->args);
+    }
+
+    return question->resource->evidence.parser != NULL
+           ? ngx_http_jpp_profile_headers(r, answer, question, time_nanos)
+           : NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_jpp_job(ngx_http_request_t *r, const ngx_http_jpp_question_t *question,
+    const ngx_http_jpp_handler_t *handler, void *data)
+{
+    ngx_http_jpp_job_t       *job;
+    ngx_http_jpp_answer_t     answer;
+    ngx_http_jpp_loc_conf_t  *conf;
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    if (r->method == NGX_HTTP_HEAD) {
+        return ngx_http_jpp_job_describe(r, &answer, handler, question,
+                                         (int64_t) ngx_time() * 1000000000)
+               == NGX_OK
+               ? ngx_http_jpp_send_head(r, &answer)
+               : NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    job = ngx_http_jpp_job_create(question, handler, conf);
+    if (job == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (handler->init != NULL && handler->init(job, data) != NGX_OK) {
+        ngx_http_jpp_job_destroy(job);
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_jpp_job_start(job, r);
+}
+
+
+/* The owners of memory, without which an answer is less, but is one. */
+
+static ngx_uint_t
+ngx_http_jpp_job_is_spare(const ngx_http_jpp_job_t *job, ngx_uint_t i)
+{
+    return job->handler->has_holders && i == 1;
+}
+
+
+ngx_http_jpp_inquiry_t *
+ngx_http_jpp_job_question(ngx_http_jpp_job_t *job, jpp_message_type_t type)
+{
+    ngx_http_jpp_inquiry_t  *inquiry;
+
+    inquiry = &job->inquiries[job->n++];
+
+    inquiry->question.type = type;
+    inquiry->selector = jpp_args_selector(&job->question.args);
+    inquiry->max_size = job->max_size;
+    inquiry->timeout = job->timeout;
+
+    return inquiry;
+}
+
+
+/* Wait for DELAY, or until it is finished. */
+
+static void
+ngx_http_jpp_job_wait(ngx_http_jpp_job_t *job, ngx_msec_t delay)
+{
+    job->is_pending = 1;
+    job->is_paused = 0;
+
+    /* a job that leaves has one deadline for all of its steps */
+
+    if (!job->is_leaving) {
+        job->deadline = ngx_current_msec + delay;
+    }
+
+    ngx_http_jpp_job_arm(job);
+}
+
+
+/* What cannot be read is the module's own, but for dumps of jemalloc. */
+
+static ngx_int_t
+ngx_http_jpp_job_written(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
+{
+    if (job->rc != JPP_OK) {
+        return ngx_http_jpp_types[job->inquiries[0].question.type].is_sampled
+               ? ngx_http_jpp_refuse_error(r, &job->err)
+               : ngx_http_jpp_refuse_own(r, &job->err);
+    }
+
+    return job->handler->written != NULL ? job->handler->written(job, r)
+                                         : ngx_http_jpp_job_send(job, r);
+}
+
+
 ngx_int_t
 ngx_http_jpp_job_run(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
@@ -252,45 +568,6 @@ ngx_http_jpp_job_run(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     ngx_http_jpp_job_wait(job, job->timeout);
 
     return NGX_OK;
-}
-
-
-ngx_int_t
-ngx_http_jpp_job_collect(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
-{
-    ngx_int_t   rc;
-    ngx_uint_t  i;
-
-    for (i = job->first; i < job->first + job->n; i++) {
-        job->subscribers[i].ready = ngx_http_jpp_job_collected;
-        job->subscribers[i].data = job;
-
-        rc = ngx_http_jpp_collect(&job->subscribers[i], &job->inquiries[i]);
-
-        if (rc == NGX_OK) {
-            job->n_collecting++;
-
-        } else if (!ngx_http_jpp_job_is_spare(job, i)) {
-            return ngx_http_jpp_refuse_uncollected(r, rc);
-        }
-    }
-
-    ngx_http_jpp_job_wait(job, job->timeout);
-
-    return NGX_OK;
-}
-
-
-/* Afterwards the job may be freed. */
-
-static void
-ngx_http_jpp_job_collected(void *data)
-{
-    ngx_http_jpp_job_t *job = data;
-
-    if (--job->n_collecting == 0) {
-        ngx_http_jpp_job_finish(job, ngx_http_jpp_job_judge);
-    }
 }
 
 
@@ -346,21 +623,42 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 }
 
 
-/* Wait for DELAY, or until it is finished. */
+/* Afterwards the job may be freed. */
 
 static void
-ngx_http_jpp_job_wait(ngx_http_jpp_job_t *job, ngx_msec_t delay)
+ngx_http_jpp_job_collected(void *data)
 {
-    job->is_pending = 1;
-    job->is_paused = 0;
+    ngx_http_jpp_job_t *job = data;
 
-    /* a job that leaves has one deadline for all of its steps */
+    if (--job->n_collecting == 0) {
+        ngx_http_jpp_job_finish(job, ngx_http_jpp_job_judge);
+    }
+}
 
-    if (!job->is_leaving) {
-        job->deadline = ngx_current_msec + delay;
+
+ngx_int_t
+ngx_http_jpp_job_collect(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
+{
+    ngx_int_t   rc;
+    ngx_uint_t  i;
+
+    for (i = job->first; i < job->first + job->n; i++) {
+        job->subscribers[i].ready = ngx_http_jpp_job_collected;
+        job->subscribers[i].data = job;
+
+        rc = ngx_http_jpp_collect(&job->subscribers[i], &job->inquiries[i]);
+
+        if (rc == NGX_OK) {
+            job->n_collecting++;
+
+        } else if (!ngx_http_jpp_job_is_spare(job, i)) {
+            return ngx_http_jpp_refuse_uncollected(r, rc);
+        }
     }
 
-    ngx_http_jpp_job_arm(job);
+    ngx_http_jpp_job_wait(job, job->timeout);
+
+    return NGX_OK;
 }
 
 
@@ -375,97 +673,6 @@ ngx_http_jpp_job_pause(ngx_http_jpp_job_t *job, ngx_msec_t delay,
     job->is_paused = 1;
 
     return NGX_OK;
-}
-
-
-static void
-ngx_http_jpp_job_work(ngx_http_jpp_task_t *task)
-{
-    ngx_http_jpp_job_t *job = (void *) task;
-
-    job->rc = ngx_http_jpp_job_write(job);
-
-    jpp_arena_destroy(&job->arena);
-}
-
-
-static jpp_code_t
-ngx_http_jpp_job_write(ngx_http_jpp_job_t *job)
-{
-    uint8_t     *buffer;
-    jpp_vec_t   *out;
-    jpp_code_t   rc;
-    jpp_sink_t   sink;
-
-    buffer = jpp_arena_alloc(&job->arena, JPP_SINK_BUFFER);
-    out = jpp_vec_create(&job->arena);
-
-    if (buffer == NULL || out == NULL) {
-        return jpp_err_memory(&job->err);
-    }
-
-    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
-
-    if (job->handler->has_telemetry
-        && ngx_http_jpp_telemetry_collected(job->telemetry,
-                                            job->subscribers[0].collection,
-                                            job->handler->has_holders
-                                            ? job->subscribers[1].collection
-                                            : NULL,
-                                            &job->arena)
-           != NGX_OK)
-    {
-        return jpp_err_memory(&job->err);
-    }
-
-    rc = job->handler->write(job, &sink);
-
-    if (rc != JPP_OK) {
-        return rc;
-    }
-
-    if (jpp_sink_flush(&sink) != 0) {
-        return jpp_err_memory(&job->err);
-    }
-
-    /* to pages of its own: a response may live long */
-
-    job->len = out->len;
-    job->body = jpp_arena_keep(&job->kept, out);
-
-    return job->body != NULL ? JPP_OK : jpp_err_memory(&job->err);
-}
-
-
-static void
-ngx_http_jpp_job_done(ngx_http_jpp_task_t *task)
-{
-    ngx_http_jpp_job_t *job = (void *) task;
-
-    job->is_in_thread = 0;
-
-    if (job->request == NULL) {
-        ngx_http_jpp_job_destroy(job);
-        return;
-    }
-
-    ngx_http_jpp_job_finish(job, job->next);
-}
-
-
-/* What cannot be read is the module's own, but for dumps of jemalloc. */
-
-static ngx_int_t
-ngx_http_jpp_job_written(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
-{
-    if (job->rc != JPP_OK) {
-        return ngx_http_jpp_types[job->inquiries[0].question.type].is_sampled
-               ? ngx_http_jpp_refuse_error(r, &job->err)
-               : ngx_http_jpp_refuse_own(r, &job->err);
-    }
-
-    return job->handler->written != NULL ? job->handler->written(job, r)
-                                         : ngx_http_jpp_job_send(job, r);
 }
 
 
@@ -532,244 +739,13 @@ ngx_http_jpp_job_send(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 }
 
 
-static ngx_int_t
-ngx_http_jpp_job_describe(ngx_http_request_t *r, ngx_http_jpp_answer_t *answer,
-    const ngx_http_jpp_handler_t *handler,
-    const ngx_http_jpp_question_t *question, int64_t time_nanos)
-{
-    *answer = handler->answer;
-
-    if (handler->type != NULL) {
-        answer->type = handler->type(&question->args);
-    }
-
-    return question->resource->evidence.parser != NULL
-           ? ngx_http_jpp_profile_headers(r, answer, question, time_nanos)
-           : NGX_OK;
-}
-
-
 static void
-ngx_http_jpp_job_leave(ngx_http_jpp_job_t *job)
+ngx_http_jpp_deliver_free(void *data)
 {
-    ngx_uint_t  i;
+    ngx_http_jpp_body_t *body = data;
 
-    for (i = 0; i < NGX_HTTP_JPP_QUESTIONS; i++) {
-        ngx_http_jpp_collect_leave(&job->subscribers[i]);
-    }
-}
-
-
-static void
-ngx_http_jpp_job_tick(ngx_event_t *ev)
-{
-    ngx_uint_t           i;
-    ngx_http_jpp_job_t  *job;
-
-    job = ngx_queue_data(ev, ngx_http_jpp_job_t, timer);
-
-    if (ngx_http_jpp_job_lost_request(job)) {
-        return;
-    }
-
-    ngx_http_jpp_job_watch(job->request);
-
-    if (!job->is_leaving && (ngx_exiting || ngx_quit || ngx_terminate)) {
-
-        job->is_leaving = 1;
-
-        if (job->is_paused) {
-            job->deadline = ngx_current_msec;
-
-        } else if (job->is_patient && job->n_collecting != 0) {
-
-            /* for the answers, and for the report */
-
-            job->deadline = ngx_current_msec + 2 * job->timeout;
-
-            for (i = job->first; i < job->first + job->n; i++) {
-                ngx_http_jpp_collect_hurry(&job->subscribers[i]);
-            }
-
-        } else if ((ngx_msec_int_t) (job->deadline - ngx_current_msec)
-                   > NGX_HTTP_JPP_GRACE)
-        {
-            job->deadline = ngx_current_msec + NGX_HTTP_JPP_GRACE;
-        }
-    }
-
-    /* a collection has a timeout of its own */
-
-    if ((ngx_msec_int_t) (job->deadline - ngx_current_msec) > 0
-        || (job->n_collecting != 0 && !job->is_leaving))
-    {
-        ngx_http_jpp_job_arm(job);
-        return;
-    }
-
-    ngx_http_jpp_job_finish(job, job->is_in_thread || job->is_leaving
-                                 ? ngx_http_jpp_job_overdue : job->next);
-}
-
-
-static ngx_int_t
-ngx_http_jpp_job_overdue(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
-{
-    return job->is_leaving
-           ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LEAVING)
-           : ngx_http_jpp_refuse(r, NGX_HTTP_JPP_OVERDUE, job->timeout);
-}
-
-
-static void
-ngx_http_jpp_job_arm(ngx_http_jpp_job_t *job)
-{
-    ngx_msec_int_t  left;
-
-    left = (ngx_msec_int_t) (job->deadline - ngx_current_msec);
-
-    if (job->timer.timer_set) {
-        ngx_del_timer(&job->timer);
-    }
-
-    if (job->n_collecting != 0 || left > NGX_HTTP_JPP_TICK) {
-        left = NGX_HTTP_JPP_TICK;
-    }
-
-    ngx_add_timer(&job->timer, (ngx_msec_t) ngx_max(0, left));
-}
-
-
-/*
- * Let nginx notice when the client leaves.  A body that is being discarded has
- * a read handler of its own, and leaves one behind that notices nothing.
- */
-
-static void
-ngx_http_jpp_job_watch(ngx_http_request_t *r)
-{
-    if (r->discard_body || r->read_event_handler == ngx_http_test_reading) {
-        return;
-    }
-
-    r->read_event_handler = ngx_http_test_reading;
-
-    /* a client that has already left causes no other event */
-
-    if (r->connection->read->ready) {
-        ngx_post_event(r->connection->read, &ngx_posted_events);
-    }
-}
-
-
-/*
- * When the client leaves and a post_action is set, nginx sends the request
- * there without a cleanup: it lives on in another location, which would still
- * use it after an answer has freed it.
- */
-
-static ngx_uint_t
-ngx_http_jpp_job_lost_request(ngx_http_jpp_job_t *job)
-{
-    if (!job->request->post_action) {
-        return 0;
-    }
-
-    ngx_http_jpp_job_detach(job);
-
-    return 1;
-}
-
-
-/*
- * Take the next STEP; where it gives the request its answer, give the request
- * back to nginx.  The end of the thread, a reply, or a timer has called: not
- * the connection.
- */
-
-static void
-ngx_http_jpp_job_finish(ngx_http_jpp_job_t *job, ngx_http_jpp_step_pt step)
-{
-    uint32_t             before;
-    ngx_int_t            rc;
-    ngx_connection_t    *c;
-    ngx_http_request_t  *r;
-
-    if (ngx_http_jpp_job_lost_request(job)) {
-        return;
-    }
-
-    r = job->request;
-    c = r->connection;
-
-    before = ngx_http_jpp_owners_begin(r);
-
-    ngx_http_set_log_request(c->log, r);
-
-    job->is_pending = 0;
-
-    rc = step(job, r);
-
-    if (!job->is_pending) {
-        ngx_http_jpp_job_detach(job);
-
-        ngx_http_finalize_request(r, rc);
-        ngx_http_run_posted_requests(c);
-    }
-
-    ngx_http_jpp_owners_end(before);
-}
-
-
-static void
-ngx_http_jpp_job_abandoned(void *data)
-{
-    ngx_http_jpp_job_t  *job = data;
-
-    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "jemalloc_pprof: request is gone, job in thread: %d",
-                   (int) job->is_in_thread);
-
-    ngx_http_jpp_job_detach(job);
-}
-
-
-/* From here on the job leaves the request alone. */
-
-static void
-ngx_http_jpp_job_detach(ngx_http_jpp_job_t *job)
-{
-    job->request = NULL;
-    job->cleanup->handler = NULL;
-
-    if (job->timer.timer_set) {
-        ngx_del_timer(&job->timer);
-    }
-
-    /* running work cannot be stopped: the job is freed when it is done */
-
-    if (job->is_in_thread && !ngx_http_jpp_thread_cancel(&job->task)) {
-        return;
-    }
-
-    ngx_http_jpp_job_destroy(job);
-}
-
-
-static void
-ngx_http_jpp_job_destroy(ngx_http_jpp_job_t *job)
-{
-    if (job->timer.timer_set) {
-        ngx_del_timer(&job->timer);
-    }
-
-    ngx_http_jpp_job_leave(job);
-
-    jpp_arena_destroy(&job->arena);
-    jpp_arena_destroy(&job->kept);
-    jpp_arena_object_destroy(job);
-
-    ngx_http_jpp_n_jobs--;
+    ngx_http_jpp_budget_release(body->len);
+    jpp_arena_destroy(&body->arena);
 }
 
 
@@ -811,14 +787,4 @@ ngx_http_jpp_deliver(ngx_http_request_t *r, const ngx_http_jpp_answer_t *answer,
     cln->handler = ngx_http_jpp_deliver_free;
 
     return ngx_http_jpp_send(r, NGX_HTTP_OK, answer, data, len);
-}
-
-
-static void
-ngx_http_jpp_deliver_free(void *data)
-{
-    ngx_http_jpp_body_t *body = data;
-
-    ngx_http_jpp_budget_release(body->len);
-    jpp_arena_destroy(&body->arena);
 }

@@ -81,194 +81,6 @@ typedef struct {
 } ngx_http_jpp_input_t;
 
 
-static ngx_int_t ngx_http_jpp_report_parts(ngx_http_jpp_report_t *report,
-    ngx_http_jpp_input_t *input);
-static ngx_int_t ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
-    ngx_http_jpp_input_t *input, const ngx_http_jpp_part_t *part);
-static const char *ngx_http_jpp_report_compare(const ngx_http_jpp_type_t *type,
-    const ngx_http_jpp_part_t *before, const ngx_http_jpp_part_t *part);
-static jpp_capture_t *ngx_http_jpp_report_capture(
-    const ngx_http_jpp_report_t *report, ngx_http_jpp_input_t *input,
-    const ngx_http_jpp_part_t *part);
-static void ngx_http_jpp_report_missing(ngx_http_jpp_input_t *input,
-    const ngx_http_jpp_part_t *part, const char *why);
-static const ngx_http_jpp_part_t *ngx_http_jpp_report_find(
-    const ngx_http_jpp_collection_t *co, const ngx_http_jpp_part_t *part);
-static const char *const *ngx_http_jpp_report_comments(void *data,
-    const jpp_profile_t *profile, jpp_arena_t *arena);
-
-
-jpp_code_t
-ngx_http_jpp_report(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
-    jpp_view_t *view, jpp_err_t *err)
-{
-    u_char                *title;
-    jpp_code_t             rc;
-    ngx_http_jpp_input_t   input;
-
-    ngx_memzero(&input, sizeof(ngx_http_jpp_input_t));
-
-    input.report = report;
-    input.arena = arena;
-
-    title = jpp_arena_alloc(arena, NGX_HTTP_JPP_TITLE);
-
-    if (title == NULL || ngx_http_jpp_report_parts(report, &input) != NGX_OK) {
-        return jpp_err_memory(err);
-    }
-
-    if (input.n == 0) {
-        return jpp_err_set(err, JPP_ERR_GONE,
-                           "no worker answered both times: worker %d (pid %d), "
-                           "%s: try again",
-                           (int) input.missing[0].who.index,
-                           (int) input.missing[0].who.pid,
-                           input.missing[0].why);
-    }
-
-    (void) ngx_snprintf(title, NGX_HTTP_JPP_TITLE - 1, "%s of nginx on %s",
-                        report->options.title, input.fleet.host);
-
-    report->options.title = (char *) title;
-    report->options.comments = ngx_http_jpp_report_comments;
-    report->options.data = &input;
-    report->options.errors = input.errors;
-    report->options.baselines = input.baselines;
-
-    rc = jpp_report_profile(arena, &ngx_http_jpp_self.symbols, input.captures,
-                            input.n, &report->options, view, err);
-
-    report->n_asked = input.fleet.n_asked;
-    report->n_answered = input.fleet.n;
-    report->n_unsplit = input.n_unsplit;
-
-    return rc;
-}
-
-
-/* The answered parts as captures, the others with their reasons. */
-
-static ngx_int_t
-ngx_http_jpp_report_parts(ngx_http_jpp_report_t *report,
-    ngx_http_jpp_input_t *input)
-{
-    ngx_uint_t                                   i, n;
-    const ngx_http_jpp_part_t        *part;
-    const ngx_http_jpp_collection_t  *last, *base;
-
-    last = report->last;
-    base = report->base;
-    n = last->n + (base != NULL ? base->n : 0);
-
-    input->captures = jpp_arena_alloc(input->arena, n * sizeof(jpp_capture_t));
-    input->errors = jpp_arena_alloc(input->arena, n * sizeof(jpp_err_t));
-    input->baselines = jpp_arena_alloc(input->arena, n * sizeof(jpp_err_t));
-    input->workers = jpp_arena_alloc(input->arena, n * sizeof(jpp_worker_t));
-    input->faults = jpp_arena_alloc(input->arena, n * sizeof(char *));
-    input->missing = jpp_arena_alloc(input->arena, n * sizeof(jpp_missing_t));
-
-    if (input->captures == NULL || input->errors == NULL
-        || input->baselines == NULL || input->workers == NULL
-        || input->faults == NULL || input->missing == NULL)
-    {
-        return NGX_ERROR;
-    }
-
-    ngx_http_jpp_fleet(&input->fleet, input->workers, 0, last->n);
-
-    input->fleet.missing = input->missing;
-    input->fleet.is_of_time = !report->options.parser->has_origins;
-    input->fleet.is_sampled = last->type->is_sampled;
-
-    for (i = 0; i < last->n; i++) {
-        if (ngx_http_jpp_report_part(report, input, &last->parts[i])
-            != NGX_OK)
-        {
-            return NGX_ERROR;
-        }
-    }
-
-    /* a difference needs workers that were there all the time */
-
-    for (i = 0; base != NULL && i < base->n; i++) {
-        part = &base->parts[i];
-
-        if (ngx_http_jpp_report_find(last, part) == NULL) {
-            input->fleet.n_asked++;
-
-            ngx_http_jpp_report_missing(input, part,
-                                        "it exited in the meantime");
-        }
-    }
-
-    return NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
-    ngx_http_jpp_input_t *input, const ngx_http_jpp_part_t *part)
-{
-    const char                  *why;
-    jpp_capture_t               *last, *base;
-    const jpp_memfd_t           *inherited;
-    const ngx_http_jpp_part_t  *before;
-
-    if (part->state != NGX_HTTP_JPP_PART_ANSWERED) {
-        ngx_http_jpp_report_missing(input, part, part->reply.err.text);
-        return NGX_OK;
-    }
-
-    before = NULL;
-
-    if (report->base != NULL) {
-        before = ngx_http_jpp_report_find(report->base, part);
-        why = ngx_http_jpp_report_compare(report->last->type, before, part);
-
-        if (why != NULL) {
-            ngx_http_jpp_report_missing(input, part, why);
-            return NGX_OK;
-        }
-    }
-
-    input->workers[input->fleet.n++] = part->reply.worker;
-
-    last = ngx_http_jpp_report_capture(report, input, part);
-    if (last == NULL) {
-        return NGX_ERROR;
-    }
-
-    report->options.time_nanos = part->reply.time_nanos;
-
-    if (before == NULL) {
-
-        inherited = report->options.parser->is_own_baseline ? &part->dump
-                                                            : part->baseline;
-
-        if (inherited != NULL && inherited->data != NULL) {
-            last->baseline = inherited->data;
-            last->baseline_len = inherited->len;
-        }
-
-        input->baselines[input->n - 1] = part->baseline_err;
-
-        return NGX_OK;
-    }
-
-    base = ngx_http_jpp_report_capture(report, input, before);
-
-    if (base == NULL) {
-        return NGX_ERROR;
-    }
-
-    base->is_base = true;
-
-    report->options.duration_nanos = part->reply.time_nanos
-                                     - before->reply.time_nanos;
-    return NGX_OK;
-}
-
-
 /* Why BEFORE and SHARE cannot be compared; NULL: they can. */
 
 static const char *
@@ -374,6 +186,129 @@ ngx_http_jpp_report_find(const ngx_http_jpp_collection_t *co,
 }
 
 
+static ngx_int_t
+ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
+    ngx_http_jpp_input_t *input, const ngx_http_jpp_part_t *part)
+{
+    const char                  *why;
+    jpp_capture_t               *last, *base;
+    const jpp_memfd_t           *inherited;
+    const ngx_http_jpp_part_t  *before;
+
+    if (part->state != NGX_HTTP_JPP_PART_ANSWERED) {
+        ngx_http_jpp_report_missing(input, part, part->reply.err.text);
+        return NGX_OK;
+    }
+
+    before = NULL;
+
+    if (report->base != NULL) {
+        before = ngx_http_jpp_report_find(report->base, part);
+        why = ngx_http_jpp_report_compare(report->last->type, before, part);
+
+        if (why != NULL) {
+            ngx_http_jpp_report_missing(input, part, why);
+            return NGX_OK;
+        }
+    }
+
+    input->workers[input->fleet.n++] = part->reply.worker;
+
+    last = ngx_http_jpp_report_capture(report, input, part);
+    if (last == NULL) {
+        return NGX_ERROR;
+    }
+
+    report->options.time_nanos = part->reply.time_nanos;
+
+    if (before == NULL) {
+
+        inherited = report->options.parser->is_own_baseline ? &part->dump
+                                                            : part->baseline;
+
+        if (inherited != NULL && inherited->data != NULL) {
+            last->baseline = inherited->data;
+            last->baseline_len = inherited->len;
+        }
+
+        input->baselines[input->n - 1] = part->baseline_err;
+
+        return NGX_OK;
+    }
+
+    base = ngx_http_jpp_report_capture(report, input, before);
+
+    if (base == NULL) {
+        return NGX_ERROR;
+    }
+
+    base->is_base = true;
+
+    report->options.duration_nanos = part->reply.time_nanos
+                                     - before->reply.time_nanos;
+    return NGX_OK;
+}
+
+
+/* The answered parts as captures, the others with their reasons. */
+
+static ngx_int_t
+ngx_http_jpp_report_parts(ngx_http_jpp_report_t *report,
+    ngx_http_jpp_input_t *input)
+{
+    ngx_uint_t                                   i, n;
+    const ngx_http_jpp_part_t        *part;
+    const ngx_http_jpp_collection_t  *last, *base;
+
+    last = report->last;
+    base = report->base;
+    n = last->n + (base != NULL ? base->n : 0);
+
+    input->captures = jpp_arena_alloc(input->arena, n * sizeof(jpp_capture_t));
+    input->errors = jpp_arena_alloc(input->arena, n * sizeof(jpp_err_t));
+    input->baselines = jpp_arena_alloc(input->arena, n * sizeof(jpp_err_t));
+    input->workers = jpp_arena_alloc(input->arena, n * sizeof(jpp_worker_t));
+    input->faults = jpp_arena_alloc(input->arena, n * sizeof(char *));
+    input->missing = jpp_arena_alloc(input->arena, n * sizeof(jpp_missing_t));
+
+    if (input->captures == NULL || input->errors == NULL
+        || input->baselines == NULL || input->workers == NULL
+        || input->faults == NULL || input->missing == NULL)
+    {
+        return NGX_ERROR;
+    }
+
+    ngx_http_jpp_fleet(&input->fleet, input->workers, 0, last->n);
+
+    input->fleet.missing = input->missing;
+    input->fleet.is_of_time = !report->options.parser->has_origins;
+    input->fleet.is_sampled = last->type->is_sampled;
+
+    for (i = 0; i < last->n; i++) {
+        if (ngx_http_jpp_report_part(report, input, &last->parts[i])
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    /* a difference needs workers that were there all the time */
+
+    for (i = 0; base != NULL && i < base->n; i++) {
+        part = &base->parts[i];
+
+        if (ngx_http_jpp_report_find(last, part) == NULL) {
+            input->fleet.n_asked++;
+
+            ngx_http_jpp_report_missing(input, part,
+                                        "it exited in the meantime");
+        }
+    }
+
+    return NGX_OK;
+}
+
+
 /* Workers with bad dumps count as missing. */
 
 static const char *const *
@@ -427,4 +362,52 @@ ngx_http_jpp_report_comments(void *data, const jpp_profile_t *profile,
     }
 
     return jpp_status_comments(&input->fleet, arena);
+}
+
+
+jpp_code_t
+ngx_http_jpp_report(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
+    jpp_view_t *view, jpp_err_t *err)
+{
+    u_char                *title;
+    jpp_code_t             rc;
+    ngx_http_jpp_input_t   input;
+
+    ngx_memzero(&input, sizeof(ngx_http_jpp_input_t));
+
+    input.report = report;
+    input.arena = arena;
+
+    title = jpp_arena_alloc(arena, NGX_HTTP_JPP_TITLE);
+
+    if (title == NULL || ngx_http_jpp_report_parts(report, &input) != NGX_OK) {
+        return jpp_err_memory(err);
+    }
+
+    if (input.n == 0) {
+        return jpp_err_set(err, JPP_ERR_GONE,
+                           "no worker answered both times: worker %d (pid %d), "
+                           "%s: try again",
+                           (int) input.missing[0].who.index,
+                           (int) input.missing[0].who.pid,
+                           input.missing[0].why);
+    }
+
+    (void) ngx_snprintf(title, NGX_HTTP_JPP_TITLE - 1, "%s of nginx on %s",
+                        report->options.title, input.fleet.host);
+
+    report->options.title = (char *) title;
+    report->options.comments = ngx_http_jpp_report_comments;
+    report->options.data = &input;
+    report->options.errors = input.errors;
+    report->options.baselines = input.baselines;
+
+    rc = jpp_report_profile(arena, &ngx_http_jpp_self.symbols, input.captures,
+                            input.n, &report->options, view, err);
+
+    report->n_asked = input.fleet.n_asked;
+    report->n_answered = input.fleet.n;
+    report->n_unsplit = input.n_unsplit;
+
+    return rc;
 }

@@ -8,15 +8,6 @@
 #define NGX_HTTP_JPP_HOST_LEN  64
 
 
-static ngx_int_t ngx_http_jpp_send_headers(ngx_http_request_t *r,
-    ngx_uint_t status, const ngx_http_jpp_answer_t *answer, off_t len);
-static ngx_int_t ngx_http_jpp_filter_fields(ngx_http_request_t *r);
-static ngx_int_t ngx_http_jpp_page_headers(ngx_http_request_t *r,
-    const ngx_http_jpp_answer_t *answer);
-static ngx_int_t ngx_http_jpp_disposition(ngx_http_request_t *r,
-    const ngx_http_jpp_answer_t *answer, char **value);
-
-
 const ngx_http_jpp_answer_t  ngx_http_jpp_text = {
     .type = "text/plain"
 };
@@ -41,138 +32,6 @@ ngx_http_jpp_send_see_other(ngx_http_request_t *r, const u_char *address,
 
     return ngx_http_jpp_send(r, NGX_HTTP_SEE_OTHER, &ngx_http_jpp_text, NULL,
                              0);
-}
-
-
-ngx_int_t
-ngx_http_jpp_send_head(ngx_http_request_t *r,
-    const ngx_http_jpp_answer_t *answer)
-{
-    return ngx_http_jpp_send_headers(r, NGX_HTTP_OK, answer, -1);
-}
-
-
-ngx_int_t
-ngx_http_jpp_profile_headers(ngx_http_request_t *r,
-    ngx_http_jpp_answer_t *answer, const ngx_http_jpp_question_t *question,
-    int64_t time_nanos)
-{
-    u_char               c, *p, *filename;
-    ngx_tm_t             tm;
-    ngx_uint_t           i, n;
-    const jpp_format_t  *format;
-
-    format = jpp_format_of(&question->args);
-
-    answer->type = format->type;
-    answer->policy = format->policy;
-
-    if (format->suffix == NULL) {
-        return NGX_OK;
-    }
-
-    filename = ngx_pnalloc(r->pool, 128 + NGX_HTTP_JPP_HOST_LEN);
-    if (filename == NULL) {
-        return NGX_ERROR;
-    }
-
-    p = ngx_sprintf(filename, "nginx-%V-", &question->resource->name);
-
-    /* the machine's name may hold anything, and must not end the string */
-
-    n = ngx_min(ngx_cycle->hostname.len, NGX_HTTP_JPP_HOST_LEN);
-
-    for (i = 0; i < n; i++) {
-        c = ngx_cycle->hostname.data[i];
-        *p++ = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')
-               || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ? c : '_';
-    }
-
-    ngx_gmtime((time_t) (time_nanos / 1000000000), &tm);
-
-    (void) ngx_sprintf(p, "-%4d%02d%02dT%02d%02d%02dZ.%s%Z",
-                       tm.ngx_tm_year, tm.ngx_tm_mon, tm.ngx_tm_mday,
-                       tm.ngx_tm_hour, tm.ngx_tm_min, tm.ngx_tm_sec,
-                       format->suffix);
-
-    answer->filename = (char *) filename;
-
-    return NGX_OK;
-}
-
-
-ngx_int_t
-ngx_http_jpp_send(ngx_http_request_t *r, ngx_uint_t status,
-    const ngx_http_jpp_answer_t *answer, u_char *data, size_t len)
-{
-    ngx_int_t     rc;
-    ngx_buf_t    *b;
-    ngx_chain_t   out;
-
-    rc = ngx_http_jpp_send_headers(r, status, answer, len);
-
-    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
-        return rc;
-    }
-
-    b = ngx_calloc_buf(r->pool);
-    if (b == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    b->pos = data;
-    b->last = data + len;
-    b->memory = len != 0;
-    b->last_buf = 1;
-    b->last_in_chain = 1;
-
-    out.buf = b;
-    out.next = NULL;
-
-    return ngx_http_output_filter(r, &out);
-}
-
-
-static ngx_int_t
-ngx_http_jpp_send_headers(ngx_http_request_t *r, ngx_uint_t status,
-    const ngx_http_jpp_answer_t *answer, off_t len)
-{
-    char  *disposition;
-
-    r->headers_out.status = status;
-    r->headers_out.content_length_n = len;
-
-    r->headers_out.content_type.len = ngx_strlen(answer->type);
-    r->headers_out.content_type.data = (u_char *) answer->type;
-    r->headers_out.content_type_len = r->headers_out.content_type.len;
-    r->headers_out.content_type_lowcase = NULL;
-
-    if (ngx_strncmp(answer->type, "text/", 5) == 0) {
-        ngx_str_set(&r->headers_out.charset, "utf-8");
-    }
-
-    /* a profile is never "not modified", and has no ranges */
-
-    r->disable_not_modified = 1;
-    r->allow_ranges = 0;
-
-    if (ngx_http_jpp_filter_fields(r) != NGX_OK
-        || ngx_http_jpp_disposition(r, answer, &disposition)
-           != NGX_OK
-        || ngx_http_jpp_add_header(r, "X-Content-Type-Options",
-                                   "nosniff") != NGX_OK
-        || ngx_http_jpp_add_header(r, "Cache-Control",
-                                   "no-store") != NGX_OK
-        || ngx_http_jpp_add_header(r, "Jemalloc-Pprof-Workers",
-                                   answer->workers) != NGX_OK
-        || ngx_http_jpp_page_headers(r, answer) != NGX_OK
-        || ngx_http_jpp_add_header(r, "Content-Disposition",
-                                   disposition) != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    return ngx_http_send_header(r);
 }
 
 
@@ -284,6 +143,138 @@ ngx_http_jpp_disposition(ngx_http_request_t *r,
                        answer->filename);
 
     return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_send_headers(ngx_http_request_t *r, ngx_uint_t status,
+    const ngx_http_jpp_answer_t *answer, off_t len)
+{
+    char  *disposition;
+
+    r->headers_out.status = status;
+    r->headers_out.content_length_n = len;
+
+    r->headers_out.content_type.len = ngx_strlen(answer->type);
+    r->headers_out.content_type.data = (u_char *) answer->type;
+    r->headers_out.content_type_len = r->headers_out.content_type.len;
+    r->headers_out.content_type_lowcase = NULL;
+
+    if (ngx_strncmp(answer->type, "text/", 5) == 0) {
+        ngx_str_set(&r->headers_out.charset, "utf-8");
+    }
+
+    /* a profile is never "not modified", and has no ranges */
+
+    r->disable_not_modified = 1;
+    r->allow_ranges = 0;
+
+    if (ngx_http_jpp_filter_fields(r) != NGX_OK
+        || ngx_http_jpp_disposition(r, answer, &disposition)
+           != NGX_OK
+        || ngx_http_jpp_add_header(r, "X-Content-Type-Options",
+                                   "nosniff") != NGX_OK
+        || ngx_http_jpp_add_header(r, "Cache-Control",
+                                   "no-store") != NGX_OK
+        || ngx_http_jpp_add_header(r, "Jemalloc-Pprof-Workers",
+                                   answer->workers) != NGX_OK
+        || ngx_http_jpp_page_headers(r, answer) != NGX_OK
+        || ngx_http_jpp_add_header(r, "Content-Disposition",
+                                   disposition) != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_send_header(r);
+}
+
+
+ngx_int_t
+ngx_http_jpp_send_head(ngx_http_request_t *r,
+    const ngx_http_jpp_answer_t *answer)
+{
+    return ngx_http_jpp_send_headers(r, NGX_HTTP_OK, answer, -1);
+}
+
+
+ngx_int_t
+ngx_http_jpp_profile_headers(ngx_http_request_t *r,
+    ngx_http_jpp_answer_t *answer, const ngx_http_jpp_question_t *question,
+    int64_t time_nanos)
+{
+    u_char               c, *p, *filename;
+    ngx_tm_t             tm;
+    ngx_uint_t           i, n;
+    const jpp_format_t  *format;
+
+    format = jpp_format_of(&question->args);
+
+    answer->type = format->type;
+    answer->policy = format->policy;
+
+    if (format->suffix == NULL) {
+        return NGX_OK;
+    }
+
+    filename = ngx_pnalloc(r->pool, 128 + NGX_HTTP_JPP_HOST_LEN);
+    if (filename == NULL) {
+        return NGX_ERROR;
+    }
+
+    p = ngx_sprintf(filename, "nginx-%V-", &question->resource->name);
+
+    /* the machine's name may hold anything, and must not end the string */
+
+    n = ngx_min(ngx_cycle->hostname.len, NGX_HTTP_JPP_HOST_LEN);
+
+    for (i = 0; i < n; i++) {
+        c = ngx_cycle->hostname.data[i];
+        *p++ = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')
+               || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ? c : '_';
+    }
+
+    ngx_gmtime((time_t) (time_nanos / 1000000000), &tm);
+
+    (void) ngx_sprintf(p, "-%4d%02d%02dT%02d%02d%02dZ.%s%Z",
+                       tm.ngx_tm_year, tm.ngx_tm_mon, tm.ngx_tm_mday,
+                       tm.ngx_tm_hour, tm.ngx_tm_min, tm.ngx_tm_sec,
+                       format->suffix);
+
+    answer->filename = (char *) filename;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_jpp_send(ngx_http_request_t *r, ngx_uint_t status,
+    const ngx_http_jpp_answer_t *answer, u_char *data, size_t len)
+{
+    ngx_int_t     rc;
+    ngx_buf_t    *b;
+    ngx_chain_t   out;
+
+    rc = ngx_http_jpp_send_headers(r, status, answer, len);
+
+    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
+        return rc;
+    }
+
+    b = ngx_calloc_buf(r->pool);
+    if (b == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    b->pos = data;
+    b->last = data + len;
+    b->memory = len != 0;
+    b->last_buf = 1;
+    b->last_in_chain = 1;
+
+    out.buf = b;
+    out.next = NULL;
+
+    return ngx_http_output_filter(r, &out);
 }
 
 

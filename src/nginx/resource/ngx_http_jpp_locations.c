@@ -38,17 +38,6 @@ typedef struct {
 } ngx_http_jpp_listing_t;
 
 
-static ngx_int_t ngx_http_jpp_locations_init(ngx_http_jpp_job_t *job,
-    void *data);
-static jpp_code_t ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job,
-    jpp_sink_t *sink);
-static jpp_code_t ngx_http_jpp_locations_fill(ngx_http_jpp_listing_t *listing,
-    jpp_err_t *err);
-static jpp_code_t ngx_http_jpp_locations_profile(
-    ngx_http_jpp_listing_t *listing, jpp_err_t *err);
-static void ngx_http_jpp_locations_absent(ngx_http_jpp_listing_t *listing);
-
-
 /* In the order of the questions. */
 
 static const ngx_http_jpp_measure_t
@@ -57,14 +46,6 @@ static const ngx_http_jpp_measure_t
     { JPP_LOCATIONS_CPU, JPP_MESSAGE_TIMES, &jpp_parser_cpu },
     { JPP_LOCATIONS_HELD, JPP_MESSAGE_POOLS, NULL },
     { JPP_LOCATIONS_SAMPLED, JPP_MESSAGE_DUMP, &jpp_parser_heap }
-};
-
-const ngx_http_jpp_handler_t  ngx_http_jpp_locations = {
-    .formats = &jpp_locations_words,
-    .check = jpp_locations_check,
-    .type = jpp_locations_type,
-    .init = ngx_http_jpp_locations_init,
-    .write = ngx_http_jpp_locations_write
 };
 
 
@@ -109,76 +90,6 @@ ngx_http_jpp_locations_init(ngx_http_jpp_job_t *job, void *data)
     }
 
     return NGX_OK;
-}
-
-
-static jpp_code_t
-ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
-{
-    jpp_code_t               rc;
-    ngx_http_jpp_listing_t  *listing;
-
-    listing = jpp_arena_alloc(&job->arena, sizeof(ngx_http_jpp_listing_t));
-    if (listing == NULL) {
-        return jpp_err_memory(&job->err);
-    }
-
-    listing->job = job;
-
-    jpp_locations_init(&listing->locations, &job->arena, &job->question.args);
-
-    rc = ngx_http_jpp_locations_fill(listing, &job->err);
-
-    if (rc == JPP_OK && !jpp_locations_write(&listing->locations, sink)) {
-        rc = jpp_err_memory(&job->err);
-    }
-
-    return rc;
-}
-
-
-static jpp_code_t
-ngx_http_jpp_locations_fill(ngx_http_jpp_listing_t *listing, jpp_err_t *err)
-{
-    jpp_code_t                  rc;
-    ngx_uint_t                  i, k;
-    jpp_missing_t               missing;
-    const ngx_http_jpp_part_t  *part;
-
-    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
-
-        listing->measure = &ngx_http_jpp_measures[i];
-        listing->answers = listing->job->subscribers[i].collection;
-
-        if (listing->answers == NULL || listing->answers->n_answered == 0) {
-            ngx_http_jpp_locations_absent(listing);
-            continue;
-        }
-
-        if (listing->measure->parser == NULL) {
-            for (k = 0; k < listing->answers->n; k++) {
-                part = &listing->answers->parts[k];
-
-                ngx_http_jpp_part_missing(part, part->reply.err.text, &missing);
-
-                jpp_locations_pools(&listing->locations, &missing.who,
-                                    part->state == NGX_HTTP_JPP_PART_ANSWERED
-                                    ? part->dump.data : NULL, part->dump.len,
-                                    missing.why);
-            }
-
-            continue;
-        }
-
-        rc = ngx_http_jpp_locations_profile(listing, err);
-
-        if (rc != JPP_OK) {
-            return rc;
-        }
-    }
-
-    return jpp_locations_close(&listing->locations) ? JPP_OK
-                                                    : jpp_err_memory(err);
 }
 
 
@@ -270,3 +181,82 @@ ngx_http_jpp_locations_absent(ngx_http_jpp_listing_t *listing)
     jpp_locations_absent(&listing->locations, listing->measure->measure, why,
                          fix);
 }
+
+
+static jpp_code_t
+ngx_http_jpp_locations_fill(ngx_http_jpp_listing_t *listing, jpp_err_t *err)
+{
+    jpp_code_t                  rc;
+    ngx_uint_t                  i, k;
+    jpp_missing_t               missing;
+    const ngx_http_jpp_part_t  *part;
+
+    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
+
+        listing->measure = &ngx_http_jpp_measures[i];
+        listing->answers = listing->job->subscribers[i].collection;
+
+        if (listing->answers == NULL || listing->answers->n_answered == 0) {
+            ngx_http_jpp_locations_absent(listing);
+            continue;
+        }
+
+        if (listing->measure->parser == NULL) {
+            for (k = 0; k < listing->answers->n; k++) {
+                part = &listing->answers->parts[k];
+
+                ngx_http_jpp_part_missing(part, part->reply.err.text, &missing);
+
+                jpp_locations_pools(&listing->locations, &missing.who,
+                                    part->state == NGX_HTTP_JPP_PART_ANSWERED
+                                    ? part->dump.data : NULL, part->dump.len,
+                                    missing.why);
+            }
+
+            continue;
+        }
+
+        rc = ngx_http_jpp_locations_profile(listing, err);
+
+        if (rc != JPP_OK) {
+            return rc;
+        }
+    }
+
+    return jpp_locations_close(&listing->locations) ? JPP_OK
+                                                    : jpp_err_memory(err);
+}
+
+
+static jpp_code_t
+ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
+{
+    jpp_code_t               rc;
+    ngx_http_jpp_listing_t  *listing;
+
+    listing = jpp_arena_alloc(&job->arena, sizeof(ngx_http_jpp_listing_t));
+    if (listing == NULL) {
+        return jpp_err_memory(&job->err);
+    }
+
+    listing->job = job;
+
+    jpp_locations_init(&listing->locations, &job->arena, &job->question.args);
+
+    rc = ngx_http_jpp_locations_fill(listing, &job->err);
+
+    if (rc == JPP_OK && !jpp_locations_write(&listing->locations, sink)) {
+        rc = jpp_err_memory(&job->err);
+    }
+
+    return rc;
+}
+
+
+const ngx_http_jpp_handler_t  ngx_http_jpp_locations = {
+    .formats = &jpp_locations_words,
+    .check = jpp_locations_check,
+    .type = jpp_locations_type,
+    .init = ngx_http_jpp_locations_init,
+    .write = ngx_http_jpp_locations_write
+};

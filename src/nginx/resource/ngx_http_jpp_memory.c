@@ -29,28 +29,6 @@ typedef struct {
 } ngx_http_jpp_memory_t;
 
 
-static ngx_int_t ngx_http_jpp_memory_init(ngx_http_jpp_job_t *job, void *data);
-static ngx_int_t ngx_http_jpp_memory_ask(ngx_http_jpp_job_t *job,
-    ngx_http_request_t *r);
-static ngx_uint_t ngx_http_jpp_memory_is_refused(const ngx_http_jpp_job_t *job);
-static jpp_code_t ngx_http_jpp_memory_write(ngx_http_jpp_job_t *job,
-    jpp_sink_t *sink);
-static jpp_memory_answer_t *ngx_http_jpp_memory_answers(
-    ngx_http_jpp_job_t *job, const ngx_http_jpp_collection_t *co);
-
-
-const ngx_http_jpp_handler_t  ngx_http_jpp_memory = {
-    .formats = &jpp_memory_words,
-    .check = jpp_memory_check,
-    .type = jpp_memory_type,
-    .size = sizeof(ngx_http_jpp_memory_t),
-    .has_telemetry = 1,
-    .has_holders = 1,
-    .init = ngx_http_jpp_memory_init,
-    .ask = ngx_http_jpp_memory_ask,
-    .write = ngx_http_jpp_memory_write
-};
-
 static const jpp_message_type_t  ngx_http_jpp_memory_kinds[] = {
     [JPP_DETAIL_LEDGER] = JPP_MESSAGE_LEDGER,
     [JPP_DETAIL_SMAPS] = JPP_MESSAGE_SMAPS,
@@ -76,27 +54,6 @@ ngx_http_jpp_memory_init(ngx_http_jpp_job_t *job, void *data)
     job->arena.is_plain = true;
 
     return NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_memory_ask(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
-{
-    ngx_http_jpp_memory_t *memory = job->state;
-
-    if (memory->detail != JPP_DETAIL_NONE
-        && ngx_http_jpp_memory_is_refused(job))
-    {
-        job->n--;
-    }
-
-    if (job->question.args.is_set[JPP_ARG_DETAIL]
-        && memory->refused.code != JPP_OK)
-    {
-        return ngx_http_jpp_refuse_error(r, &memory->refused);
-    }
-
-    return ngx_http_jpp_job_collect(job, r);
 }
 
 
@@ -150,6 +107,58 @@ ngx_http_jpp_memory_is_refused(const ngx_http_jpp_job_t *job)
 }
 
 
+static ngx_int_t
+ngx_http_jpp_memory_ask(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
+{
+    ngx_http_jpp_memory_t *memory = job->state;
+
+    if (memory->detail != JPP_DETAIL_NONE
+        && ngx_http_jpp_memory_is_refused(job))
+    {
+        job->n--;
+    }
+
+    if (job->question.args.is_set[JPP_ARG_DETAIL]
+        && memory->refused.code != JPP_OK)
+    {
+        return ngx_http_jpp_refuse_error(r, &memory->refused);
+    }
+
+    return ngx_http_jpp_job_collect(job, r);
+}
+
+
+static jpp_memory_answer_t *
+ngx_http_jpp_memory_answers(ngx_http_jpp_job_t *job,
+    const ngx_http_jpp_collection_t *co)
+{
+    ngx_uint_t                  i;
+    jpp_missing_t               missing;
+    jpp_memory_answer_t        *answers;
+    const ngx_http_jpp_part_t  *part;
+
+    answers = jpp_arena_alloc(&job->arena, co->n * sizeof(jpp_memory_answer_t));
+    if (answers == NULL) {
+        return NULL;
+    }
+
+    for (i = 0; i < co->n; i++) {
+        part = &co->parts[i];
+
+        ngx_http_jpp_part_missing(part, part->reply.err.text, &missing);
+        answers[i].who = missing.who;
+        answers[i].why = missing.why;
+
+        if (part->state == NGX_HTTP_JPP_PART_ANSWERED) {
+            answers[i].data = part->dump.data;
+            answers[i].len = part->dump.len;
+        }
+    }
+
+    return answers;
+}
+
+
 /* If nobody answered, the answer shows what was wrong with each worker. */
 
 static jpp_code_t
@@ -187,32 +196,14 @@ ngx_http_jpp_memory_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 }
 
 
-static jpp_memory_answer_t *
-ngx_http_jpp_memory_answers(ngx_http_jpp_job_t *job,
-    const ngx_http_jpp_collection_t *co)
-{
-    ngx_uint_t                  i;
-    jpp_missing_t               missing;
-    jpp_memory_answer_t        *answers;
-    const ngx_http_jpp_part_t  *part;
-
-    answers = jpp_arena_alloc(&job->arena, co->n * sizeof(jpp_memory_answer_t));
-    if (answers == NULL) {
-        return NULL;
-    }
-
-    for (i = 0; i < co->n; i++) {
-        part = &co->parts[i];
-
-        ngx_http_jpp_part_missing(part, part->reply.err.text, &missing);
-        answers[i].who = missing.who;
-        answers[i].why = missing.why;
-
-        if (part->state == NGX_HTTP_JPP_PART_ANSWERED) {
-            answers[i].data = part->dump.data;
-            answers[i].len = part->dump.len;
-        }
-    }
-
-    return answers;
-}
+const ngx_http_jpp_handler_t  ngx_http_jpp_memory = {
+    .formats = &jpp_memory_words,
+    .check = jpp_memory_check,
+    .type = jpp_memory_type,
+    .size = sizeof(ngx_http_jpp_memory_t),
+    .has_telemetry = 1,
+    .has_holders = 1,
+    .init = ngx_http_jpp_memory_init,
+    .ask = ngx_http_jpp_memory_ask,
+    .write = ngx_http_jpp_memory_write
+};

@@ -11,21 +11,9 @@
 #include "jpp_metrics.h"
 
 
-static ngx_int_t ngx_http_jpp_metrics_start(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
 static jpp_code_t ngx_http_jpp_metrics_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
 
-
-/* Prometheus 3 refuses an answer whose type it does not know */
-
-const ngx_http_jpp_handler_t  ngx_http_jpp_metrics = {
-    .answer.type = "text/plain; version=0.0.4",
-    .start = ngx_http_jpp_metrics_start,
-    .is_brief = 1,
-    .has_telemetry = 1,
-    .write = ngx_http_jpp_metrics_write
-};
 
 static const ngx_http_jpp_handler_t  ngx_http_jpp_metrics_open = {
     .answer.type = "application/openmetrics-text; version=1.0.0; "
@@ -46,6 +34,17 @@ ngx_http_jpp_metrics_start(ngx_http_request_t *r,
                ? &ngx_http_jpp_metrics_open : &ngx_http_jpp_metrics,
                NULL);
 }
+
+
+/* Prometheus 3 refuses an answer whose type it does not know */
+
+const ngx_http_jpp_handler_t  ngx_http_jpp_metrics = {
+    .answer.type = "text/plain; version=0.0.4",
+    .start = ngx_http_jpp_metrics_start,
+    .is_brief = 1,
+    .has_telemetry = 1,
+    .write = ngx_http_jpp_metrics_write
+};
 
 
 static jpp_code_t

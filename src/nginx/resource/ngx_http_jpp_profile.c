@@ -28,31 +28,27 @@ typedef struct {
 } ngx_http_jpp_profile_t;
 
 
-static ngx_int_t ngx_http_jpp_profile_start(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-static ngx_int_t ngx_http_jpp_profile_init(ngx_http_jpp_job_t *job, void *data);
-static ngx_int_t ngx_http_jpp_profile_asked(ngx_http_jpp_job_t *job,
-    ngx_http_request_t *r);
-static ngx_int_t ngx_http_jpp_profile_none(ngx_http_jpp_job_t *job,
-    ngx_http_request_t *r);
-static ngx_int_t ngx_http_jpp_profile_refuse(ngx_http_request_t *r,
+/*
+ * What the state of jemalloc explains has a fix, and so has a dump that is not
+ * whole.  Other types are the module's own work.
+ */
+
+static ngx_int_t
+ngx_http_jpp_profile_refuse(ngx_http_request_t *r,
     const ngx_http_jpp_type_t *type, const jpp_worker_t *worker,
-    const jpp_err_t *err);
-static jpp_code_t ngx_http_jpp_profile_write(ngx_http_jpp_job_t *job,
-    jpp_sink_t *sink);
-static ngx_int_t ngx_http_jpp_profile_written(ngx_http_jpp_job_t *job,
-    ngx_http_request_t *r);
+    const jpp_err_t *err)
+{
+    if (type->is_sampled && err->code == JPP_ERR_STATE
+        && !worker->sampler.is_on
+        && worker->jemalloc.state != JPP_JEMALLOC_READY)
+    {
+        return ngx_http_jpp_refuse_state(r, worker);
+    }
 
-
-const ngx_http_jpp_handler_t  ngx_http_jpp_profile = {
-    .start = ngx_http_jpp_profile_start,
-    .size = sizeof(ngx_http_jpp_profile_t),
-    .has_workers = 1,
-    .init = ngx_http_jpp_profile_init,
-    .asked = ngx_http_jpp_profile_asked,
-    .write = ngx_http_jpp_profile_write,
-    .written = ngx_http_jpp_profile_written
-};
+    return type->is_sampled
+           ? ngx_http_jpp_refuse_error(r, err)
+           : ngx_http_jpp_refuse_own(r, err);
+}
 
 
 static ngx_int_t
@@ -147,6 +143,32 @@ ngx_http_jpp_profile_init(ngx_http_jpp_job_t *job, void *data)
 }
 
 
+/* Nobody answered: all workers mostly have the reason of the first. */
+
+static ngx_int_t
+ngx_http_jpp_profile_none(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
+{
+    jpp_err_t                   err, *why;
+    jpp_worker_t               *worker;
+    ngx_http_jpp_part_t       *part;
+    ngx_http_jpp_collection_t  *co;
+
+    co = job->subscribers[0].collection;
+    part = &co->parts[0];
+    why = &part->reply.err;
+    worker = &part->reply.worker;
+
+    if (co->n != 1) {
+        (void) jpp_err_set(&err, why->code, "no worker answered: worker %d "
+                           "(pid %d), %s", (int) part->row.index,
+                           (int) part->row.pid, why->text);
+        why = &err;
+    }
+
+    return ngx_http_jpp_profile_refuse(r, co->type, worker, why);
+}
+
+
 static ngx_int_t
 ngx_http_jpp_profile_asked(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
@@ -186,55 +208,6 @@ ngx_http_jpp_profile_asked(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     report->n_findings = ngx_http_jpp_findings(report->findings);
 
     return ngx_http_jpp_job_run(job, r);
-}
-
-
-/* Nobody answered: all workers mostly have the reason of the first. */
-
-static ngx_int_t
-ngx_http_jpp_profile_none(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
-{
-    jpp_err_t                   err, *why;
-    jpp_worker_t               *worker;
-    ngx_http_jpp_part_t       *part;
-    ngx_http_jpp_collection_t  *co;
-
-    co = job->subscribers[0].collection;
-    part = &co->parts[0];
-    why = &part->reply.err;
-    worker = &part->reply.worker;
-
-    if (co->n != 1) {
-        (void) jpp_err_set(&err, why->code, "no worker answered: worker %d "
-                           "(pid %d), %s", (int) part->row.index,
-                           (int) part->row.pid, why->text);
-        why = &err;
-    }
-
-    return ngx_http_jpp_profile_refuse(r, co->type, worker, why);
-}
-
-
-/*
- * What the state of jemalloc explains has a fix, and so has a dump that is not
- * whole.  Other types are the module's own work.
- */
-
-static ngx_int_t
-ngx_http_jpp_profile_refuse(ngx_http_request_t *r,
-    const ngx_http_jpp_type_t *type, const jpp_worker_t *worker,
-    const jpp_err_t *err)
-{
-    if (type->is_sampled && err->code == JPP_ERR_STATE
-        && !worker->sampler.is_on
-        && worker->jemalloc.state != JPP_JEMALLOC_READY)
-    {
-        return ngx_http_jpp_refuse_state(r, worker);
-    }
-
-    return type->is_sampled
-           ? ngx_http_jpp_refuse_error(r, err)
-           : ngx_http_jpp_refuse_own(r, err);
 }
 
 
@@ -278,3 +251,14 @@ ngx_http_jpp_profile_written(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
     return ngx_http_jpp_job_send(job, r);
 }
+
+
+const ngx_http_jpp_handler_t  ngx_http_jpp_profile = {
+    .start = ngx_http_jpp_profile_start,
+    .size = sizeof(ngx_http_jpp_profile_t),
+    .has_workers = 1,
+    .init = ngx_http_jpp_profile_init,
+    .asked = ngx_http_jpp_profile_asked,
+    .write = ngx_http_jpp_profile_write,
+    .written = ngx_http_jpp_profile_written
+};

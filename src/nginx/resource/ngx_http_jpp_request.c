@@ -34,59 +34,6 @@ typedef struct {
 } ngx_http_jpp_count_t;
 
 
-static void ngx_http_jpp_count_end(void *data);
-static ngx_int_t ngx_http_jpp_admit(ngx_http_request_t *r,
-    const ngx_http_jpp_path_t *path);
-static void ngx_http_jpp_find(ngx_http_request_t *r, ngx_http_jpp_path_t *path);
-static void ngx_http_jpp_walk(ngx_str_t *rest, ngx_http_jpp_path_t *path);
-static ngx_uint_t ngx_http_jpp_segment(ngx_str_t *rest, const char *segment);
-static ngx_int_t ngx_http_jpp_answer(ngx_http_request_t *r,
-    const ngx_http_jpp_path_t *path);
-static ngx_uint_t ngx_http_jpp_is_shown(
-    const ngx_http_jpp_question_t *question);
-
-
-ngx_int_t
-ngx_http_jpp_handler(ngx_http_request_t *r)
-{
-    ngx_http_cleanup_t    *cln;
-    ngx_http_jpp_path_t    path;
-    ngx_http_jpp_count_t  *count;
-
-    /* profiles are for clients: not for SSI, nor for other locations */
-
-    if (r != r->main || r->internal) {
-        ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
-                      "jemalloc_pprof: not served to subrequests and internal "
-                      "redirects: \"%V\" must be asked for by the client",
-                      &r->uri);
-
-        if (r != r->main) {
-            return NGX_HTTP_NOT_FOUND;
-        }
-
-        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_INTERNAL);
-    }
-
-    ngx_http_jpp_find(r, &path);
-
-    /* Count R for RESOURCE, which may be NULL, as it ends. */
-
-    cln = ngx_http_cleanup_add(r, sizeof(ngx_http_jpp_count_t));
-    if (cln == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    count = cln->data;
-    count->request = r;
-    count->resource = path.resource;
-
-    cln->handler = ngx_http_jpp_count_end;
-
-    return ngx_http_jpp_admit(r, &path);
-}
-
-
 /* no status: the client left before the answer */
 
 static void
@@ -118,147 +65,20 @@ ngx_http_jpp_count_end(void *data)
 }
 
 
-static ngx_int_t
-ngx_http_jpp_admit(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
-{
-    ngx_int_t                       rc;
-    const char                     *allow;
-    const ngx_http_jpp_resource_t  *resource;
-
-    resource = path->resource;
-
-    /* of a single process */
-
-    if (ngx_http_jpp_self.zone == NULL) {
-        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LEFT_OUT);
-    }
-
-    /* a change is checked at any address, the rest on loopback only */
-
-    if (((resource != NULL && resource->handler->is_change)
-         || ngx_http_jpp_host_is_loopback(r))
-        && !ngx_http_jpp_host_is_ours(r))
-    {
-        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_BAD_HOST);
-    }
-
-    if (resource != NULL && r->method & resource->methods
-        && r->method == NGX_HTTP_POST)
-    {
-        /* it reads its body itself */
-
-        return ngx_http_jpp_answer(r, path);
-    }
-
-    rc = ngx_http_discard_request_body(r);
-    if (rc != NGX_OK) {
-        return rc;
-    }
-
-    if (resource == NULL) {
-        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_NO_RESOURCE,
-                                   ngx_http_jpp_resource_names());
-    }
-
-    if (!(r->method & resource->methods)) {
-        allow = !(resource->methods & NGX_HTTP_GET) ? "POST"
-                : resource->methods & NGX_HTTP_POST ? "GET, HEAD, POST"
-                                                    : "GET, HEAD";
-
-        return ngx_http_jpp_add_header(r, "Allow", allow) == NGX_OK
-               ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_BAD_METHOD, allow)
-               : NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    return ngx_http_jpp_answer(r, path);
-}
-
-
-static void
-ngx_http_jpp_find(ngx_http_request_t *r, ngx_http_jpp_path_t *path)
-{
-    ngx_str_t                 rest;
-    ngx_http_jpp_loc_conf_t  *conf;
-
-    ngx_memzero(path, sizeof(ngx_http_jpp_path_t));
-
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
-
-    if (conf->is_named) {
-        path->resource = conf->resource;
-        return;
-    }
-
-    /* rewritten requests were refused: this is only a guard */
-
-    if (r->uri.len < conf->name.len
-        || ngx_strncmp(r->uri.data, conf->name.data, conf->name.len) != 0)
-    {
-        return;
-    }
-
-    rest.data = r->uri.data + conf->name.len;
-    rest.len = r->uri.len - conf->name.len;
-
-    if (conf->resource == NULL) {
-        ngx_http_jpp_walk(&rest, path);
-
-    } else if (rest.len == 0) {
-        path->resource = conf->resource;
-    }
-}
-
-
-/* The path below the root of a tree. */
-
-static void
-ngx_http_jpp_walk(ngx_str_t *rest, ngx_http_jpp_path_t *path)
-{
-    u_char      *slash;
-    ngx_uint_t   is_root;
-
-    is_root = rest->len == 0;
-
-    if (ngx_http_jpp_segment(rest, "worker/")) {
-
-        slash = ngx_strlchr(rest->data, rest->data + rest->len, '/');
-        if (slash == NULL) {
-            return;
-        }
-
-        path->selector.data = rest->data;
-        path->selector.len = slash - rest->data;
-
-        rest->len -= path->selector.len + 1;
-        rest->data = slash + 1;
-    }
-
-    path->is_for_jeprof = ngx_http_jpp_segment(rest, "pprof/");
-
-    if (rest->len != 0) {
-        path->resource = ngx_http_jpp_resource(rest);
-
-    } else if (is_root) {
-        path->resource = &ngx_http_jpp_console;
-    }
-}
-
+/* Does a browser show the answer?  It saves a file without a word. */
 
 static ngx_uint_t
-ngx_http_jpp_segment(ngx_str_t *rest, const char *segment)
+ngx_http_jpp_is_shown(const ngx_http_jpp_question_t *question)
 {
-    size_t  len;
+    const jpp_format_t  *format;
 
-    len = ngx_strlen(segment);
-
-    if (rest->len < len || ngx_strncmp(rest->data, segment, len) != 0) {
-        return 0;
+    if (question->resource->evidence.parser == NULL) {
+        return 1;
     }
 
-    rest->data += len;
-    rest->len -= len;
+    format = jpp_format_of(&question->args);
 
-    return 1;
+    return format->suffix == NULL || format->policy != NULL;
 }
 
 
@@ -343,18 +163,186 @@ ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
 }
 
 
-/* Does a browser show the answer?  It saves a file without a word. */
-
-static ngx_uint_t
-ngx_http_jpp_is_shown(const ngx_http_jpp_question_t *question)
+static ngx_int_t
+ngx_http_jpp_admit(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
 {
-    const jpp_format_t  *format;
+    ngx_int_t                       rc;
+    const char                     *allow;
+    const ngx_http_jpp_resource_t  *resource;
 
-    if (question->resource->evidence.parser == NULL) {
-        return 1;
+    resource = path->resource;
+
+    /* of a single process */
+
+    if (ngx_http_jpp_self.zone == NULL) {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LEFT_OUT);
     }
 
-    format = jpp_format_of(&question->args);
+    /* a change is checked at any address, the rest on loopback only */
 
-    return format->suffix == NULL || format->policy != NULL;
+    if (((resource != NULL && resource->handler->is_change)
+         || ngx_http_jpp_host_is_loopback(r))
+        && !ngx_http_jpp_host_is_ours(r))
+    {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_BAD_HOST);
+    }
+
+    if (resource != NULL && r->method & resource->methods
+        && r->method == NGX_HTTP_POST)
+    {
+        /* it reads its body itself */
+
+        return ngx_http_jpp_answer(r, path);
+    }
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    if (resource == NULL) {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_NO_RESOURCE,
+                                   ngx_http_jpp_resource_names());
+    }
+
+    if (!(r->method & resource->methods)) {
+        allow = !(resource->methods & NGX_HTTP_GET) ? "POST"
+                : resource->methods & NGX_HTTP_POST ? "GET, HEAD, POST"
+                                                    : "GET, HEAD";
+
+        return ngx_http_jpp_add_header(r, "Allow", allow) == NGX_OK
+               ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_BAD_METHOD, allow)
+               : NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_jpp_answer(r, path);
+}
+
+
+static ngx_uint_t
+ngx_http_jpp_segment(ngx_str_t *rest, const char *segment)
+{
+    size_t  len;
+
+    len = ngx_strlen(segment);
+
+    if (rest->len < len || ngx_strncmp(rest->data, segment, len) != 0) {
+        return 0;
+    }
+
+    rest->data += len;
+    rest->len -= len;
+
+    return 1;
+}
+
+
+/* The path below the root of a tree. */
+
+static void
+ngx_http_jpp_walk(ngx_str_t *rest, ngx_http_jpp_path_t *path)
+{
+    u_char      *slash;
+    ngx_uint_t   is_root;
+
+    is_root = rest->len == 0;
+
+    if (ngx_http_jpp_segment(rest, "worker/")) {
+
+        slash = ngx_strlchr(rest->data, rest->data + rest->len, '/');
+        if (slash == NULL) {
+            return;
+        }
+
+        path->selector.data = rest->data;
+        path->selector.len = slash - rest->data;
+
+        rest->len -= path->selector.len + 1;
+        rest->data = slash + 1;
+    }
+
+    path->is_for_jeprof = ngx_http_jpp_segment(rest, "pprof/");
+
+    if (rest->len != 0) {
+        path->resource = ngx_http_jpp_resource(rest);
+
+    } else if (is_root) {
+        path->resource = &ngx_http_jpp_console;
+    }
+}
+
+
+static void
+ngx_http_jpp_find(ngx_http_request_t *r, ngx_http_jpp_path_t *path)
+{
+    ngx_str_t                 rest;
+    ngx_http_jpp_loc_conf_t  *conf;
+
+    ngx_memzero(path, sizeof(ngx_http_jpp_path_t));
+
+    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+
+    if (conf->is_named) {
+        path->resource = conf->resource;
+        return;
+    }
+
+    /* rewritten requests were refused: this is only a guard */
+
+    if (r->uri.len < conf->name.len
+        || ngx_strncmp(r->uri.data, conf->name.data, conf->name.len) != 0)
+    {
+        return;
+    }
+
+    rest.data = r->uri.data + conf->name.len;
+    rest.len = r->uri.len - conf->name.len;
+
+    if (conf->resource == NULL) {
+        ngx_http_jpp_walk(&rest, path);
+
+    } else if (rest.len == 0) {
+        path->resource = conf->resource;
+    }
+}
+
+
+ngx_int_t
+ngx_http_jpp_handler(ngx_http_request_t *r)
+{
+    ngx_http_cleanup_t    *cln;
+    ngx_http_jpp_path_t    path;
+    ngx_http_jpp_count_t  *count;
+
+    /* profiles are for clients: not for SSI, nor for other locations */
+
+    if (r != r->main || r->internal) {
+        ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
+                      "jemalloc_pprof: not served to subrequests and internal "
+                      "redirects: \"%V\" must be asked for by the client",
+                      &r->uri);
+
+        if (r != r->main) {
+            return NGX_HTTP_NOT_FOUND;
+        }
+
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_INTERNAL);
+    }
+
+    ngx_http_jpp_find(r, &path);
+
+    /* Count R for RESOURCE, which may be NULL, as it ends. */
+
+    cln = ngx_http_cleanup_add(r, sizeof(ngx_http_jpp_count_t));
+    if (cln == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    count = cln->data;
+    count->request = r;
+    count->resource = path.resource;
+
+    cln->handler = ngx_http_jpp_count_end;
+
+    return ngx_http_jpp_admit(r, &path);
 }

@@ -15,25 +15,6 @@
 #include "jpp_requests.h"
 
 
-static ngx_int_t ngx_http_jpp_requests_start(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-static ngx_int_t ngx_http_jpp_requests_init(ngx_http_jpp_job_t *job,
-    void *data);
-static jpp_code_t ngx_http_jpp_requests_write(ngx_http_jpp_job_t *job,
-    jpp_sink_t *sink);
-
-
-const ngx_http_jpp_handler_t  ngx_http_jpp_requests = {
-    .formats = &jpp_requests_words,
-    .check = jpp_requests_check,
-    .start = ngx_http_jpp_requests_start,
-    .type = jpp_requests_type,
-    .has_workers = 1,
-    .init = ngx_http_jpp_requests_init,
-    .write = ngx_http_jpp_requests_write
-};
-
-
 static ngx_int_t
 ngx_http_jpp_requests_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
@@ -102,3 +83,14 @@ ngx_http_jpp_requests_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 
     return JPP_OK;
 }
+
+
+const ngx_http_jpp_handler_t  ngx_http_jpp_requests = {
+    .formats = &jpp_requests_words,
+    .check = jpp_requests_check,
+    .start = ngx_http_jpp_requests_start,
+    .type = jpp_requests_type,
+    .has_workers = 1,
+    .init = ngx_http_jpp_requests_init,
+    .write = ngx_http_jpp_requests_write
+};

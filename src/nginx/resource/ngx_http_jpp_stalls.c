@@ -31,30 +31,6 @@ typedef struct {
 } ngx_http_jpp_stalls_t;
 
 
-static ngx_int_t ngx_http_jpp_stalls_start(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-static ngx_int_t ngx_http_jpp_stalls_init(ngx_http_jpp_job_t *job, void *data);
-static ngx_int_t ngx_http_jpp_stalls_wait(ngx_http_jpp_job_t *job,
-    ngx_http_request_t *r);
-static ngx_uint_t ngx_http_jpp_stalls_has_worker(const ngx_http_jpp_job_t *job);
-static jpp_code_t ngx_http_jpp_stalls_write(ngx_http_jpp_job_t *job,
-    jpp_sink_t *sink);
-static const char *const *ngx_http_jpp_stalls_comments(void *data,
-    const jpp_profile_t *profile, jpp_arena_t *arena);
-static ngx_int_t ngx_http_jpp_stalls_written(ngx_http_jpp_job_t *job,
-    ngx_http_request_t *r);
-
-
-const ngx_http_jpp_handler_t  ngx_http_jpp_stalls = {
-    .start = ngx_http_jpp_stalls_start,
-    .size = sizeof(ngx_http_jpp_stalls_t),
-    .init = ngx_http_jpp_stalls_init,
-    .ask = ngx_http_jpp_stalls_wait,
-    .write = ngx_http_jpp_stalls_write,
-    .written = ngx_http_jpp_stalls_written
-};
-
-
 static ngx_int_t
 ngx_http_jpp_stalls_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
@@ -91,6 +67,21 @@ ngx_http_jpp_stalls_init(ngx_http_jpp_job_t *job, void *data)
 }
 
 
+/* One that starts at this moment counts. */
+
+static ngx_uint_t
+ngx_http_jpp_stalls_has_worker(const ngx_http_jpp_job_t *job)
+{
+    ngx_uint_t                 n;
+    jpp_selector_t             selector;
+    const ngx_http_jpp_row_t  *rows;
+
+    selector = jpp_args_selector(&job->question.args);
+
+    return ngx_http_jpp_choose(&selector, &rows, &n) != NGX_DECLINED;
+}
+
+
 /* With seconds, only those that begin from now on. */
 
 static ngx_int_t
@@ -120,18 +111,14 @@ ngx_http_jpp_stalls_wait(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 }
 
 
-/* One that starts at this moment counts. */
-
-static ngx_uint_t
-ngx_http_jpp_stalls_has_worker(const ngx_http_jpp_job_t *job)
+static const char *const *
+ngx_http_jpp_stalls_comments(void *data, const jpp_profile_t *profile,
+    jpp_arena_t *arena)
 {
-    ngx_uint_t                 n;
-    jpp_selector_t             selector;
-    const ngx_http_jpp_row_t  *rows;
+    ngx_http_jpp_stalls_t *stalls = data;
 
-    selector = jpp_args_selector(&job->question.args);
-
-    return ngx_http_jpp_choose(&selector, &rows, &n) != NGX_DECLINED;
+    return jpp_stall_comments(stalls->stalls, stalls->n, stalls->threshold,
+                              arena);
 }
 
 
@@ -195,17 +182,6 @@ ngx_http_jpp_stalls_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 }
 
 
-static const char *const *
-ngx_http_jpp_stalls_comments(void *data, const jpp_profile_t *profile,
-    jpp_arena_t *arena)
-{
-    ngx_http_jpp_stalls_t *stalls = data;
-
-    return jpp_stall_comments(stalls->stalls, stalls->n, stalls->threshold,
-                              arena);
-}
-
-
 /* A worker that has ended is known by its stalls. */
 
 static ngx_int_t
@@ -217,3 +193,13 @@ ngx_http_jpp_stalls_written(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
            ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_NO_WORKER)
            : ngx_http_jpp_job_send(job, r);
 }
+
+
+const ngx_http_jpp_handler_t  ngx_http_jpp_stalls = {
+    .start = ngx_http_jpp_stalls_start,
+    .size = sizeof(ngx_http_jpp_stalls_t),
+    .init = ngx_http_jpp_stalls_init,
+    .ask = ngx_http_jpp_stalls_wait,
+    .write = ngx_http_jpp_stalls_write,
+    .written = ngx_http_jpp_stalls_written
+};

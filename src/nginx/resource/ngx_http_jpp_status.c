@@ -11,10 +11,13 @@
 #include "jpp_status.h"
 
 
-static jpp_code_t ngx_http_jpp_status_write(ngx_http_jpp_job_t *job,
-    jpp_sink_t *sink);
-static ngx_int_t ngx_http_jpp_cmdline_send(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
+static jpp_code_t
+ngx_http_jpp_status_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
+{
+    jpp_status_json(&job->telemetry->fleet, sink);
+
+    return JPP_OK;
+}
 
 
 const ngx_http_jpp_handler_t  ngx_http_jpp_status = {
@@ -24,19 +27,6 @@ const ngx_http_jpp_handler_t  ngx_http_jpp_status = {
     .has_holders = 1,
     .write = ngx_http_jpp_status_write
 };
-
-const ngx_http_jpp_handler_t  ngx_http_jpp_cmdline = {
-    .start = ngx_http_jpp_cmdline_send
-};
-
-
-static jpp_code_t
-ngx_http_jpp_status_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
-{
-    jpp_status_json(&job->telemetry->fleet, sink);
-
-    return JPP_OK;
-}
 
 
 static ngx_int_t
@@ -76,3 +66,8 @@ ngx_http_jpp_cmdline_send(ngx_http_request_t *r,
     return ngx_http_jpp_deliver(r, &ngx_http_jpp_text, &arena, data,
                                 len - 1);
 }
+
+
+const ngx_http_jpp_handler_t  ngx_http_jpp_cmdline = {
+    .start = ngx_http_jpp_cmdline_send
+};

@@ -22,37 +22,11 @@ typedef struct {
 } ngx_http_jpp_lookup_t;
 
 
-static ngx_int_t ngx_http_jpp_symbol_read(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-static ngx_int_t ngx_http_jpp_symbol_start(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-static ngx_int_t ngx_http_jpp_symbol_refuse(ngx_http_request_t *r);
-static ngx_int_t ngx_http_jpp_symbol_init(ngx_http_jpp_job_t *job, void *data);
-static jpp_code_t ngx_http_jpp_symbol_write(ngx_http_jpp_job_t *job,
-    jpp_sink_t *sink);
-
-
-const ngx_http_jpp_handler_t  ngx_http_jpp_symbol = {
-    .start = ngx_http_jpp_symbol_read,
-    .answer.type = "text/plain",
-    .size = sizeof(ngx_http_jpp_lookup_t),
-    .init = ngx_http_jpp_symbol_init,
-    .ask = ngx_http_jpp_job_run,
-    .write = ngx_http_jpp_symbol_write
-};
-
-
 static ngx_int_t
-ngx_http_jpp_symbol_read(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question)
+ngx_http_jpp_symbol_refuse(ngx_http_request_t *r)
 {
-    if (r->method != NGX_HTTP_POST) {
-        return ngx_http_jpp_symbol_start(r, question);
-    }
-
-    return r->headers_in.content_length_n > NGX_HTTP_JPP_MAX_BODY
-           ? ngx_http_jpp_symbol_refuse(r)
-           : ngx_http_jpp_body_read(r, question, ngx_http_jpp_symbol_start);
+    return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LARGE_BODY,
+                               (ngx_uint_t) NGX_HTTP_JPP_MAX_BODY);
 }
 
 
@@ -87,10 +61,16 @@ ngx_http_jpp_symbol_start(ngx_http_request_t *r,
 
 
 static ngx_int_t
-ngx_http_jpp_symbol_refuse(ngx_http_request_t *r)
+ngx_http_jpp_symbol_read(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question)
 {
-    return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LARGE_BODY,
-                               (ngx_uint_t) NGX_HTTP_JPP_MAX_BODY);
+    if (r->method != NGX_HTTP_POST) {
+        return ngx_http_jpp_symbol_start(r, question);
+    }
+
+    return r->headers_in.content_length_n > NGX_HTTP_JPP_MAX_BODY
+           ? ngx_http_jpp_symbol_refuse(r)
+           : ngx_http_jpp_body_read(r, question, ngx_http_jpp_symbol_start);
 }
 
 
@@ -129,3 +109,13 @@ ngx_http_jpp_symbol_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
                              (char *) maps->data, maps->len, lookup->text,
                              lookup->len, sink, &job->err);
 }
+
+
+const ngx_http_jpp_handler_t  ngx_http_jpp_symbol = {
+    .start = ngx_http_jpp_symbol_read,
+    .answer.type = "text/plain",
+    .size = sizeof(ngx_http_jpp_lookup_t),
+    .init = ngx_http_jpp_symbol_init,
+    .ask = ngx_http_jpp_job_run,
+    .write = ngx_http_jpp_symbol_write
+};

@@ -89,13 +89,6 @@ ngx_http_jpp_serving_holds(const ngx_pool_t *pool, const void *p, size_t len)
 #define NGX_HTTP_JPP_SERVING_CAP  (4 * 1024 * 1024)
 
 
-static uint32_t ngx_http_jpp_serving_name(const ngx_http_core_srv_conf_t *cscf,
-    const ngx_str_t *location, const ngx_http_upstream_srv_conf_t *uscf);
-static uint32_t ngx_http_jpp_serving_name_another(const ngx_http_request_t *r,
-    ngx_http_jpp_by_t *by, const ngx_http_upstream_srv_conf_t *uscf);
-static uint32_t ngx_http_jpp_serving_hash(const void *p);
-
-
 static ngx_str_t  ngx_http_jpp_no_location = ngx_string("(no location)");
 static ngx_str_t  ngx_http_jpp_whole_server = ngx_string("(server)");
 
@@ -105,6 +98,13 @@ static ngx_http_core_srv_conf_t   **ngx_http_jpp_serving_servers;
 static const ngx_listening_t       *ngx_http_jpp_serving_sockets;
 static ngx_uint_t                   ngx_http_jpp_serving_n_sockets;
 static uint32_t                    *ngx_http_jpp_serving_sessions;
+
+
+static uint32_t
+ngx_http_jpp_serving_hash(const void *p)
+{
+    return (uint32_t) jpp_hash_u64((uintptr_t) p);
+}
 
 
 /* Learn the servers and listening sockets of CYCLE; NGX_ERROR: no memory. */
@@ -179,6 +179,32 @@ ngx_http_jpp_serving_name_find(const void *ctx)
     }
 
     return NULL;
+}
+
+
+static uint32_t
+ngx_http_jpp_serving_name(const ngx_http_core_srv_conf_t *cscf,
+    const ngx_str_t *location, const ngx_http_upstream_srv_conf_t *uscf)
+{
+    u_char           text[JPP_POOLS_NAME], host[JPP_POOLS_NAME];
+    ngx_str_t        server, upstream;
+    jpp_owner_raw_t  raw[JPP_OWNER_PARTS];
+
+    server = ngx_http_jpp_server_text(cscf, text);
+    ngx_str_null(&upstream);
+
+    if (uscf != NULL) {
+        upstream = ngx_http_jpp_upstream_text(uscf, host);
+    }
+
+    raw[JPP_OWNER_SERVER].data = (char *) server.data;
+    raw[JPP_OWNER_SERVER].len = server.len;
+    raw[JPP_OWNER_LOCATION].data = (char *) location->data;
+    raw[JPP_OWNER_LOCATION].len = location->len;
+    raw[JPP_OWNER_UPSTREAM].data = (char *) upstream.data;
+    raw[JPP_OWNER_UPSTREAM].len = upstream.len;
+
+    return jpp_owner_name(raw);
 }
 
 
@@ -265,39 +291,6 @@ ngx_http_jpp_serving_name_session(const ngx_listening_t *ls)
 }
 
 
-static uint32_t
-ngx_http_jpp_serving_name(const ngx_http_core_srv_conf_t *cscf,
-    const ngx_str_t *location, const ngx_http_upstream_srv_conf_t *uscf)
-{
-    u_char           text[JPP_POOLS_NAME], host[JPP_POOLS_NAME];
-    ngx_str_t        server, upstream;
-    jpp_owner_raw_t  raw[JPP_OWNER_PARTS];
-
-    server = ngx_http_jpp_server_text(cscf, text);
-    ngx_str_null(&upstream);
-
-    if (uscf != NULL) {
-        upstream = ngx_http_jpp_upstream_text(uscf, host);
-    }
-
-    raw[JPP_OWNER_SERVER].data = (char *) server.data;
-    raw[JPP_OWNER_SERVER].len = server.len;
-    raw[JPP_OWNER_LOCATION].data = (char *) location->data;
-    raw[JPP_OWNER_LOCATION].len = location->len;
-    raw[JPP_OWNER_UPSTREAM].data = (char *) upstream.data;
-    raw[JPP_OWNER_UPSTREAM].len = upstream.len;
-
-    return jpp_owner_name(raw);
-}
-
-
-static uint32_t
-ngx_http_jpp_serving_hash(const void *p)
-{
-    return (uint32_t) jpp_hash_u64((uintptr_t) p);
-}
-
-
 /*
  * The streams of HTTP/2 that a connection serves: each has a connection that
  * is in no table, but in the pool of HTTP/2's, with a log of its own.
@@ -317,49 +310,37 @@ ngx_http_jpp_serving_hash(const void *p)
 #define NGX_HTTP_JPP_FAKES  64
 
 
-static const ngx_connection_t *ngx_http_jpp_serving_words(
-    const ngx_connection_t *c, const ngx_http_v2_connection_t *h2c,
-    const uintptr_t *words, uint32_t n, ngx_uint_t *is_reading);
-static const ngx_connection_t *ngx_http_jpp_serving_fake(
-    const ngx_connection_t *c, const ngx_http_v2_connection_t *h2c,
-    const void *p);
-
-
 /*
- * What the log of the stream of C, a connection of HTTP/2, refers to that the N
- * WORDS of a stack name first; NULL: they name none.  Then it WAITS for the
- * next while there is no other: which that is would be unknown.
+ * P if it is the connection of a stream, which begins as a copy of C; NULL: it
+ * is something else, or waits to be used again.
  */
 
-static ngx_http_log_ctx_t *
-ngx_http_jpp_serving_http2(const ngx_connection_t *c, const uintptr_t *words,
-    uint32_t n, uintptr_t *waits)
+static const ngx_connection_t *
+ngx_http_jpp_serving_fake(const ngx_connection_t *c,
+    const ngx_http_v2_connection_t *h2c, const void *p)
 {
-    ngx_uint_t                       is_reading;
-    const ngx_connection_t          *fc;
-    const ngx_http_v2_stream_t      *stream;
-    const ngx_http_v2_connection_t  *h2c;
+    const ngx_pool_t          *pool;
+    const ngx_connection_t    *fc;
+    const ngx_http_log_ctx_t  *ctx;
 
-    h2c = c->data;
-    *waits = h2c->processing == 0 ? JPP_SERVING_FIRST : 0;
+    fc = p;
+    pool = h2c->pool;
 
-    /* without a stream nginx may be freeing the pool, which it forgets last */
-
-    if (words == NULL || h2c->processing == 0 || h2c->pool == NULL) {
+    if (!ngx_http_jpp_serving_has(pool, fc, sizeof(ngx_connection_t))
+        || fc->fd != c->fd
+        || fc->listening != c->listening
+        || fc->number != c->number
+        || !ngx_http_jpp_serving_has(pool, fc->log, sizeof(ngx_log_t)))
+    {
         return NULL;
     }
 
-    fc = ngx_http_jpp_serving_words(c, h2c, words, n, &is_reading);
+    ctx = fc->log->data;
 
-    /* headers, or a body, that are parsed: nginx forgets a stream that ends */
-
-    stream = is_reading ? h2c->state.stream : NULL;
-
-    if (stream != NULL && stream->connection == h2c) {
-        fc = stream->request->connection;
-    }
-
-    return fc != NULL ? fc->log->data : NULL;
+    return ngx_http_jpp_serving_has(pool, ctx, sizeof(ngx_http_log_ctx_t))
+           && ctx->connection == fc
+           && (ctx->request != NULL || fc->data == h2c->http_connection)
+           ? fc : NULL;
 }
 
 
@@ -408,36 +389,40 @@ ngx_http_jpp_serving_words(const ngx_connection_t *c,
 
 
 /*
- * P if it is the connection of a stream, which begins as a copy of C; NULL: it
- * is something else, or waits to be used again.
+ * What the log of the stream of C, a connection of HTTP/2, refers to that the N
+ * WORDS of a stack name first; NULL: they name none.  Then it WAITS for the
+ * next while there is no other: which that is would be unknown.
  */
 
-static const ngx_connection_t *
-ngx_http_jpp_serving_fake(const ngx_connection_t *c,
-    const ngx_http_v2_connection_t *h2c, const void *p)
+static ngx_http_log_ctx_t *
+ngx_http_jpp_serving_http2(const ngx_connection_t *c, const uintptr_t *words,
+    uint32_t n, uintptr_t *waits)
 {
-    const ngx_pool_t          *pool;
-    const ngx_connection_t    *fc;
-    const ngx_http_log_ctx_t  *ctx;
+    ngx_uint_t                       is_reading;
+    const ngx_connection_t          *fc;
+    const ngx_http_v2_stream_t      *stream;
+    const ngx_http_v2_connection_t  *h2c;
 
-    fc = p;
-    pool = h2c->pool;
+    h2c = c->data;
+    *waits = h2c->processing == 0 ? JPP_SERVING_FIRST : 0;
 
-    if (!ngx_http_jpp_serving_has(pool, fc, sizeof(ngx_connection_t))
-        || fc->fd != c->fd
-        || fc->listening != c->listening
-        || fc->number != c->number
-        || !ngx_http_jpp_serving_has(pool, fc->log, sizeof(ngx_log_t)))
-    {
+    /* without a stream nginx may be freeing the pool, which it forgets last */
+
+    if (words == NULL || h2c->processing == 0 || h2c->pool == NULL) {
         return NULL;
     }
 
-    ctx = fc->log->data;
+    fc = ngx_http_jpp_serving_words(c, h2c, words, n, &is_reading);
 
-    return ngx_http_jpp_serving_has(pool, ctx, sizeof(ngx_http_log_ctx_t))
-           && ctx->connection == fc
-           && (ctx->request != NULL || fc->data == h2c->http_connection)
-           ? fc : NULL;
+    /* headers, or a body, that are parsed: nginx forgets a stream that ends */
+
+    stream = is_reading ? h2c->state.stream : NULL;
+
+    if (stream != NULL && stream->connection == h2c) {
+        fc = stream->request->connection;
+    }
+
+    return fc != NULL ? fc->log->data : NULL;
 }
 
 
@@ -464,14 +449,6 @@ typedef struct {
     const void                   *conf_ctx;
     uint32_t                      owner;
 } ngx_http_jpp_serving_last_t;
-
-
-static uint32_t ngx_http_jpp_serving_open(const ngx_connection_t *c);
-static ngx_http_log_ctx_t *ngx_http_jpp_serving_log(const ngx_connection_t *c);
-static uint32_t ngx_http_jpp_serving_of(const ngx_http_log_ctx_t *ctx,
-    uintptr_t *waits);
-static ngx_http_core_srv_conf_t *ngx_http_jpp_serving_default(
-    const ngx_connection_t *c);
 
 
 ngx_int_t  ngx_http_jpp_serving_located;
@@ -518,6 +495,67 @@ ngx_http_jpp_serving_number(uint32_t index)
     /* nginx's channel, and connections of modules, have none */
 
     return c->read->accept || c->read->handler == NULL ? JPP_SERVING_NEW : 0;
+}
+
+
+/* The data of the log of C, if that is HTTP's; an upstream has its client's. */
+
+static ngx_http_log_ctx_t *
+ngx_http_jpp_serving_log(const ngx_connection_t *c)
+{
+    ngx_log_t           *log;
+    ngx_http_log_ctx_t  *ctx;
+
+    log = c->log;
+
+    if (ngx_http_jpp_serving_handler != NULL) {
+        return log->handler == ngx_http_jpp_serving_handler
+               ? log->data : NULL;
+    }
+
+    ctx = log->data;
+
+    if (log->handler == NULL || c->listening == NULL
+        || c->listening->handler != ngx_http_init_connection
+        || !ngx_http_jpp_serving_has(c->pool, ctx, sizeof(ngx_http_log_ctx_t))
+        || ctx->connection != c)
+    {
+        return NULL;
+    }
+
+    ngx_http_jpp_serving_handler = log->handler;
+
+    return ctx;
+}
+
+
+/* The owner of CTX's request; JPP_OWNER_NONE: there is none. */
+
+static uint32_t
+ngx_http_jpp_serving_of(const ngx_http_log_ctx_t *ctx, uintptr_t *waits)
+{
+    ngx_http_request_t  *r, *current;
+
+    r = ctx->request;
+
+    if (r == NULL) {
+        *waits = JPP_SERVING_NEXT;
+        return JPP_OWNER_NONE;
+    }
+
+    /* a subrequest, or what is left over from a request before */
+
+    current = ctx->current_request;
+
+    if (current != r
+        && (r->pool == NULL
+            || !ngx_http_jpp_serving_holds(r->pool, current,
+                                           sizeof(ngx_http_request_t))))
+    {
+        current = r;
+    }
+
+    return ngx_http_jpp_serving_request(current, waits);
 }
 
 
@@ -594,28 +632,51 @@ ngx_http_jpp_serving_served(uint32_t index, const uintptr_t *words, uint32_t n,
 }
 
 
-/* Until it is used again, one that was closed says where it came from. */
+/* The server that the address of C has for requests without a name; of one that
+   was closed only the port is known. */
 
-uint32_t
-ngx_http_jpp_serving_meanwhile(uint32_t index)
+static ngx_http_core_srv_conf_t *
+ngx_http_jpp_serving_default(const ngx_connection_t *c)
 {
-    ngx_connection_t  *c;
+    ngx_uint_t             i, n;
+    ngx_http_port_t       *port;
+    ngx_http_in_addr_t    *addr;
+#if (NGX_HAVE_INET6)
+    ngx_http_in6_addr_t   *addr6;
+    struct sockaddr_in6   *sin6;
+#endif
+    struct sockaddr       *local;
+    struct sockaddr_in    *sin;
 
-    c = &ngx_http_jpp_serving_cycle->connections[index];
+    port = c->listening->servers;
+    n = port->naddrs - 1;
+    local = c->fd != (ngx_socket_t) -1 ? c->local_sockaddr : NULL;
 
-    if (c->read != NULL && c->read->accept) {
-        return JPP_OWNER_ACCEPT;
+#if (NGX_HAVE_INET6)
+    if (c->listening->sockaddr->sa_family == AF_INET6) {
+        addr6 = port->addrs;
+        sin6 = (struct sockaddr_in6 *) local;
+
+        for (i = 0; i < n && sin6 != NULL; i++) {
+            if (ngx_memcmp(&addr6[i].addr6, &sin6->sin6_addr, 16) == 0) {
+                break;
+            }
+        }
+
+        return addr6[sin6 != NULL ? i : n].conf.default_server;
+    }
+#endif
+
+    addr = port->addrs;
+    sin = (struct sockaddr_in *) local;
+
+    for (i = 0; i < n && sin != NULL; i++) {
+        if (addr[i].addr == sin->sin_addr.s_addr) {
+            break;
+        }
     }
 
-    if (c->listening == NULL
-        || c->listening->handler != ngx_http_init_connection)
-    {
-        return JPP_OWNER_NONE;
-    }
-
-    return c->fd != (ngx_socket_t) -1
-           ? ngx_http_jpp_serving_open(c)
-           : ngx_http_jpp_serving_name_server(ngx_http_jpp_serving_default(c));
+    return addr[sin != NULL ? i : n].conf.default_server;
 }
 
 
@@ -688,6 +749,31 @@ ngx_http_jpp_serving_open(const ngx_connection_t *c)
 }
 
 
+/* Until it is used again, one that was closed says where it came from. */
+
+uint32_t
+ngx_http_jpp_serving_meanwhile(uint32_t index)
+{
+    ngx_connection_t  *c;
+
+    c = &ngx_http_jpp_serving_cycle->connections[index];
+
+    if (c->read != NULL && c->read->accept) {
+        return JPP_OWNER_ACCEPT;
+    }
+
+    if (c->listening == NULL
+        || c->listening->handler != ngx_http_init_connection)
+    {
+        return JPP_OWNER_NONE;
+    }
+
+    return c->fd != (ngx_socket_t) -1
+           ? ngx_http_jpp_serving_open(c)
+           : ngx_http_jpp_serving_name_server(ngx_http_jpp_serving_default(c));
+}
+
+
 uint32_t
 ngx_http_jpp_serving_request(ngx_http_request_t *r, uintptr_t *waits)
 {
@@ -717,113 +803,4 @@ ngx_http_jpp_serving_request(ngx_http_request_t *r, uintptr_t *waits)
     return owner != JPP_OWNER_NONE && by->upstream == uscf
            ? owner
            : ngx_http_jpp_serving_name_another(r, by, uscf);
-}
-
-
-/* The data of the log of C, if that is HTTP's; an upstream has its client's. */
-
-static ngx_http_log_ctx_t *
-ngx_http_jpp_serving_log(const ngx_connection_t *c)
-{
-    ngx_log_t           *log;
-    ngx_http_log_ctx_t  *ctx;
-
-    log = c->log;
-
-    if (ngx_http_jpp_serving_handler != NULL) {
-        return log->handler == ngx_http_jpp_serving_handler
-               ? log->data : NULL;
-    }
-
-    ctx = log->data;
-
-    if (log->handler == NULL || c->listening == NULL
-        || c->listening->handler != ngx_http_init_connection
-        || !ngx_http_jpp_serving_has(c->pool, ctx, sizeof(ngx_http_log_ctx_t))
-        || ctx->connection != c)
-    {
-        return NULL;
-    }
-
-    ngx_http_jpp_serving_handler = log->handler;
-
-    return ctx;
-}
-
-
-/* The owner of CTX's request; JPP_OWNER_NONE: there is none. */
-
-static uint32_t
-ngx_http_jpp_serving_of(const ngx_http_log_ctx_t *ctx, uintptr_t *waits)
-{
-    ngx_http_request_t  *r, *current;
-
-    r = ctx->request;
-
-    if (r == NULL) {
-        *waits = JPP_SERVING_NEXT;
-        return JPP_OWNER_NONE;
-    }
-
-    /* a subrequest, or what is left over from a request before */
-
-    current = ctx->current_request;
-
-    if (current != r
-        && (r->pool == NULL
-            || !ngx_http_jpp_serving_holds(r->pool, current,
-                                           sizeof(ngx_http_request_t))))
-    {
-        current = r;
-    }
-
-    return ngx_http_jpp_serving_request(current, waits);
-}
-
-
-/* The server that the address of C has for requests without a name; of one that
-   was closed only the port is known. */
-
-static ngx_http_core_srv_conf_t *
-ngx_http_jpp_serving_default(const ngx_connection_t *c)
-{
-    ngx_uint_t             i, n;
-    ngx_http_port_t       *port;
-    ngx_http_in_addr_t    *addr;
-#if (NGX_HAVE_INET6)
-    ngx_http_in6_addr_t   *addr6;
-    struct sockaddr_in6   *sin6;
-#endif
-    struct sockaddr       *local;
-    struct sockaddr_in    *sin;
-
-    port = c->listening->servers;
-    n = port->naddrs - 1;
-    local = c->fd != (ngx_socket_t) -1 ? c->local_sockaddr : NULL;
-
-#if (NGX_HAVE_INET6)
-    if (c->listening->sockaddr->sa_family == AF_INET6) {
-        addr6 = port->addrs;
-        sin6 = (struct sockaddr_in6 *) local;
-
-        for (i = 0; i < n && sin6 != NULL; i++) {
-            if (ngx_memcmp(&addr6[i].addr6, &sin6->sin6_addr, 16) == 0) {
-                break;
-            }
-        }
-
-        return addr6[sin6 != NULL ? i : n].conf.default_server;
-    }
-#endif
-
-    addr = port->addrs;
-    sin = (struct sockaddr_in *) local;
-
-    for (i = 0; i < n && sin != NULL; i++) {
-        if (addr[i].addr == sin->sin_addr.s_addr) {
-            break;
-        }
-    }
-
-    return addr[sin != NULL ? i : n].conf.default_server;
 }

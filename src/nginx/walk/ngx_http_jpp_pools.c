@@ -17,13 +17,77 @@
 #define NGX_HTTP_JPP_SLICE      700000
 
 
-static ngx_http_jpp_walk_t *ngx_http_jpp_walk_create(
-    ngx_http_jpp_reply_t *reply);
-static ngx_int_t ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk);
-static ngx_int_t ngx_http_jpp_walk_connections(ngx_http_jpp_walk_t *walk);
-static void ngx_http_jpp_walk_connection(ngx_http_jpp_walk_t *walk,
-    ngx_connection_t *c);
-static void ngx_http_jpp_walk_facts(ngx_http_jpp_walk_t *walk);
+static void
+ngx_http_jpp_walk_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
+{
+    /* what listens has no pool, and channels have the configuration's */
+
+    if (c->pool == NULL || c->pool == walk->cycle->pool) {
+        return;
+    }
+
+#if (NGX_SSL)
+    walk->table.facts.n_tls += c->ssl != NULL;
+#endif
+
+    if (c->fd == (ngx_socket_t) -1) {
+        ngx_http_jpp_fakes_postpone(walk, c);
+
+    } else if (c->listening == NULL) {
+        ngx_http_jpp_others_postpone(walk, c);
+
+    } else if (c->listening->handler == ngx_http_init_connection) {
+        ngx_http_jpp_http_connection(walk, c);
+
+    } else if (!ngx_http_jpp_sessions_connection(walk, c)) {
+        ngx_http_jpp_others_foreign(walk, c);
+    }
+}
+
+
+/*
+ * Most slots are free, and each costs a line of the processor's cache: a walk
+ * that sees all that are used in one slice, while nothing changes, is done.
+ */
+
+static ngx_int_t
+ngx_http_jpp_walk_connections(ngx_http_jpp_walk_t *walk)
+{
+    ngx_uint_t          n_used, n_seen;
+    ngx_connection_t   *c;
+    const ngx_cycle_t  *cycle;
+
+    cycle = walk->cycle;
+
+    if (cycle->connections == NULL) {
+        return NGX_OK;
+    }
+
+    /* in a later slice nobody knows how many are before this one */
+
+    n_used = walk->next == 0 ? cycle->connection_n - cycle->free_connection_n
+                             : cycle->connection_n;
+    n_seen = 0;
+
+    while (walk->next < cycle->connection_n && n_seen < n_used) {
+
+        if (ngx_http_jpp_walk_is_over(walk)) {
+            return NGX_AGAIN;
+        }
+
+        c = &cycle->connections[walk->next++];
+        walk->work += walk->next % NGX_HTTP_JPP_FREE == 0;
+
+        if (ngx_http_jpp_walk_is_used(walk, c)) {
+            n_seen++;
+            walk->work++;
+
+            ngx_http_jpp_walk_connection(walk, c);
+        }
+    }
+
+    return NGX_OK;
+}
 
 
 static const ngx_http_jpp_phase_pt  ngx_http_jpp_phases[] = {
@@ -68,51 +132,6 @@ ngx_http_jpp_pools_slice(ngx_http_jpp_reply_t *reply)
 
         (void) jpp_pools_save(&walk->table, reply->file.fd,
                               &reply->reply.err);
-    }
-
-    return rc;
-}
-
-
-ngx_int_t
-ngx_http_jpp_pools_walk(ngx_http_jpp_reply_t *reply)
-{
-    uint64_t              start, nanos;
-    ngx_int_t             rc;
-    jpp_pools_facts_t    *facts;
-    ngx_http_jpp_walk_t  *walk;
-
-    start = ngx_http_jpp_walk_clock();
-
-    walk = reply->state != NULL ? reply->state
-                                : ngx_http_jpp_walk_create(reply);
-    if (walk == NULL) {
-        (void) jpp_err_memory(&reply->reply.err);
-        return NGX_ERROR;
-    }
-
-    /* a single process that was reloaded has another configuration now */
-
-    if (walk->cycle != ngx_cycle) {
-        (void) jpp_err_set(&reply->reply.err, JPP_ERR_GONE,
-                           "its configuration was replaced meanwhile: try "
-                           "again");
-        return NGX_ERROR;
-    }
-
-    walk->deadline = start + NGX_HTTP_JPP_SLICE;
-
-    rc = ngx_http_jpp_walk_go_on(walk);
-
-    facts = &walk->table.facts;
-    nanos = ngx_http_jpp_walk_clock() - start;
-
-    facts->n_slices++;
-    facts->nanos += nanos;
-    facts->longest_nanos = ngx_max(facts->longest_nanos, nanos);
-
-    if (rc == NGX_OK) {
-        ngx_http_jpp_walk_facts(walk);
     }
 
     return rc;
@@ -181,24 +200,6 @@ ngx_http_jpp_walk_create(ngx_http_jpp_reply_t *reply)
 }
 
 
-void
-ngx_http_jpp_pools_release(ngx_http_jpp_reply_t *reply)
-{
-    ngx_http_jpp_walk_t  *walk;
-
-    walk = reply->state;
-
-    if (walk != NULL) {
-        ngx_http_jpp_rests_end(walk);
-
-        jpp_arena_destroy(&walk->arena);
-        jpp_arena_object_destroy(walk);
-
-        reply->state = NULL;
-    }
-}
-
-
 /*
  * Until all phases are done, or the slice is over.  Rests come first: the fewer
  * pools are gone by then.
@@ -262,79 +263,6 @@ ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk)
 }
 
 
-/*
- * Most slots are free, and each costs a line of the processor's cache: a walk
- * that sees all that are used in one slice, while nothing changes, is done.
- */
-
-static ngx_int_t
-ngx_http_jpp_walk_connections(ngx_http_jpp_walk_t *walk)
-{
-    ngx_uint_t          n_used, n_seen;
-    ngx_connection_t   *c;
-    const ngx_cycle_t  *cycle;
-
-    cycle = walk->cycle;
-
-    if (cycle->connections == NULL) {
-        return NGX_OK;
-    }
-
-    /* in a later slice nobody knows how many are before this one */
-
-    n_used = walk->next == 0 ? cycle->connection_n - cycle->free_connection_n
-                             : cycle->connection_n;
-    n_seen = 0;
-
-    while (walk->next < cycle->connection_n && n_seen < n_used) {
-
-        if (ngx_http_jpp_walk_is_over(walk)) {
-            return NGX_AGAIN;
-        }
-
-        c = &cycle->connections[walk->next++];
-        walk->work += walk->next % NGX_HTTP_JPP_FREE == 0;
-
-        if (ngx_http_jpp_walk_is_used(walk, c)) {
-            n_seen++;
-            walk->work++;
-
-            ngx_http_jpp_walk_connection(walk, c);
-        }
-    }
-
-    return NGX_OK;
-}
-
-
-static void
-ngx_http_jpp_walk_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
-{
-    /* what listens has no pool, and channels have the configuration's */
-
-    if (c->pool == NULL || c->pool == walk->cycle->pool) {
-        return;
-    }
-
-#if (NGX_SSL)
-    walk->table.facts.n_tls += c->ssl != NULL;
-#endif
-
-    if (c->fd == (ngx_socket_t) -1) {
-        ngx_http_jpp_fakes_postpone(walk, c);
-
-    } else if (c->listening == NULL) {
-        ngx_http_jpp_others_postpone(walk, c);
-
-    } else if (c->listening->handler == ngx_http_init_connection) {
-        ngx_http_jpp_http_connection(walk, c);
-
-    } else if (!ngx_http_jpp_sessions_connection(walk, c)) {
-        ngx_http_jpp_others_foreign(walk, c);
-    }
-}
-
-
 /* The total last: between slices nginx allocates and frees. */
 
 static void
@@ -371,4 +299,67 @@ ngx_http_jpp_walk_facts(ngx_http_jpp_walk_t *walk)
 
     facts->outside_inherited = ngx_http_jpp_outside;
     facts->has_total = jpp_stats_thread(&facts->total);
+}
+
+
+ngx_int_t
+ngx_http_jpp_pools_walk(ngx_http_jpp_reply_t *reply)
+{
+    uint64_t              start, nanos;
+    ngx_int_t             rc;
+    jpp_pools_facts_t    *facts;
+    ngx_http_jpp_walk_t  *walk;
+
+    start = ngx_http_jpp_walk_clock();
+
+    walk = reply->state != NULL ? reply->state
+                                : ngx_http_jpp_walk_create(reply);
+    if (walk == NULL) {
+        (void) jpp_err_memory(&reply->reply.err);
+        return NGX_ERROR;
+    }
+
+    /* a single process that was reloaded has another configuration now */
+
+    if (walk->cycle != ngx_cycle) {
+        (void) jpp_err_set(&reply->reply.err, JPP_ERR_GONE,
+                           "its configuration was replaced meanwhile: try "
+                           "again");
+        return NGX_ERROR;
+    }
+
+    walk->deadline = start + NGX_HTTP_JPP_SLICE;
+
+    rc = ngx_http_jpp_walk_go_on(walk);
+
+    facts = &walk->table.facts;
+    nanos = ngx_http_jpp_walk_clock() - start;
+
+    facts->n_slices++;
+    facts->nanos += nanos;
+    facts->longest_nanos = ngx_max(facts->longest_nanos, nanos);
+
+    if (rc == NGX_OK) {
+        ngx_http_jpp_walk_facts(walk);
+    }
+
+    return rc;
+}
+
+
+void
+ngx_http_jpp_pools_release(ngx_http_jpp_reply_t *reply)
+{
+    ngx_http_jpp_walk_t  *walk;
+
+    walk = reply->state;
+
+    if (walk != NULL) {
+        ngx_http_jpp_rests_end(walk);
+
+        jpp_arena_destroy(&walk->arena);
+        jpp_arena_object_destroy(walk);
+
+        reply->state = NULL;
+    }
 }

@@ -25,22 +25,6 @@ typedef struct {
 } ngx_http_jpp_filler_t;
 
 
-static void ngx_http_jpp_buffers_tls(ngx_http_jpp_walk_t *walk,
-    const ngx_connection_t *c);
-static void ngx_http_jpp_buffers_upstream(ngx_http_jpp_walk_t *walk,
-    const ngx_http_upstream_t *u);
-static void ngx_http_jpp_buffers_buf(ngx_http_jpp_walk_t *walk,
-    const ngx_buf_t *b, jpp_pools_class_t class);
-static void ngx_http_jpp_output_chain(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *r, const ngx_chain_t *cl, uint32_t upstream);
-static uint32_t ngx_http_jpp_output_filler(ngx_http_jpp_walk_t *walk,
-    const ngx_buf_t *b);
-static jpp_pools_class_t ngx_http_jpp_output_class(
-    const ngx_http_jpp_walk_t *walk, uint32_t module);
-static ngx_uint_t ngx_http_jpp_output_is_of(const ngx_http_jpp_large_t *large,
-    const ngx_event_pipe_t *p);
-
-
 /* Buffers of others are their module's. */
 
 static const ngx_http_jpp_filler_t  ngx_http_jpp_fillers[] = {
@@ -56,6 +40,27 @@ static const ngx_http_jpp_filler_t  ngx_http_jpp_fillers[] = {
 #define NGX_HTTP_JPP_FILLERS                                       \
     (sizeof(ngx_http_jpp_fillers)                                  \
      / sizeof(ngx_http_jpp_filler_t))
+
+
+static void
+ngx_http_jpp_buffers_buf(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b,
+    jpp_pools_class_t class)
+{
+    if (b != NULL && ngx_http_jpp_scope_has(walk, b, sizeof(ngx_buf_t))) {
+        ngx_http_jpp_scope_mark_buf(walk, b, class);
+    }
+}
+
+
+static void
+ngx_http_jpp_buffers_tls(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
+{
+#if (NGX_SSL)
+    if (ngx_http_jpp_scope_has(walk, c->ssl, sizeof(ngx_ssl_connection_t))) {
+        ngx_http_jpp_buffers_buf(walk, c->ssl->buf, JPP_POOLS_TLS);
+    }
+#endif
+}
 
 
 void
@@ -92,13 +97,40 @@ ngx_http_jpp_buffers_peer(ngx_http_jpp_walk_t *walk, const ngx_connection_t *pc)
 
 
 static void
-ngx_http_jpp_buffers_tls(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
+ngx_http_jpp_buffers_upstream(ngx_http_jpp_walk_t *walk,
+    const ngx_http_upstream_t *u)
 {
-#if (NGX_SSL)
-    if (ngx_http_jpp_scope_has(walk, c->ssl, sizeof(ngx_ssl_connection_t))) {
-        ngx_http_jpp_buffers_buf(walk, c->ssl->buf, JPP_POOLS_TLS);
+    ngx_uint_t               i;
+    const ngx_event_pipe_t  *p;
+
+    const ngx_chain_t *const  chains[] = {
+        u->out_bufs, u->busy_bufs, u->free_bufs, u->request_bufs
+    };
+
+    ngx_http_jpp_scope_mark(walk, u->buffer.start, JPP_POOLS_UPSTREAM_HEADER);
+    ngx_http_jpp_scope_mark(walk, u->from_client.start,
+                            JPP_POOLS_UPSTREAM_BUFFERS);
+    p = u->pipe;
+
+    if (ngx_http_jpp_scope_has(walk, p, sizeof(ngx_event_pipe_t))) {
+
+        const ngx_chain_t *const  piped[] = {
+            p->free_raw_bufs, p->in, p->out, p->busy, p->free, p->preread_bufs
+        };
+
+        for (i = 0; i < sizeof(piped) / sizeof(piped[0]); i++) {
+            ngx_http_jpp_scope_mark_chain(walk, piped[i],
+                                          JPP_POOLS_UPSTREAM_BUFFERS);
+        }
+
+        ngx_http_jpp_buffers_buf(walk, p->buf_to_file,
+                                 JPP_POOLS_UPSTREAM_BUFFERS);
     }
-#endif
+
+    for (i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
+        ngx_http_jpp_scope_mark_chain(walk, chains[i],
+                                      JPP_POOLS_UPSTREAM_BUFFERS);
+    }
 }
 
 
@@ -167,50 +199,23 @@ ngx_http_jpp_buffers_request(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r,
 }
 
 
+/* A chain to the client, which has buffers of everybody. */
+
 static void
-ngx_http_jpp_buffers_upstream(ngx_http_jpp_walk_t *walk,
-    const ngx_http_upstream_t *u)
+ngx_http_jpp_output_chain(ngx_http_jpp_walk_t *walk,
+    const ngx_http_request_t *r, const ngx_chain_t *cl, uint32_t upstream)
 {
-    ngx_uint_t               i;
-    const ngx_event_pipe_t  *p;
+    ngx_uint_t  n;
 
-    const ngx_chain_t *const  chains[] = {
-        u->out_bufs, u->busy_bufs, u->free_bufs, u->request_bufs
-    };
+    n = 0;
 
-    ngx_http_jpp_scope_mark(walk, u->buffer.start, JPP_POOLS_UPSTREAM_HEADER);
-    ngx_http_jpp_scope_mark(walk, u->from_client.start,
-                            JPP_POOLS_UPSTREAM_BUFFERS);
-    p = u->pipe;
-
-    if (ngx_http_jpp_scope_has(walk, p, sizeof(ngx_event_pipe_t))) {
-
-        const ngx_chain_t *const  piped[] = {
-            p->free_raw_bufs, p->in, p->out, p->busy, p->free, p->preread_bufs
-        };
-
-        for (i = 0; i < sizeof(piped) / sizeof(piped[0]); i++) {
-            ngx_http_jpp_scope_mark_chain(walk, piped[i],
-                                          JPP_POOLS_UPSTREAM_BUFFERS);
+    for (cl = ngx_http_jpp_scope_link(walk, cl, &n);
+         cl != NULL;
+         cl = ngx_http_jpp_scope_link(walk, cl->next, &n))
+    {
+        if (ngx_http_jpp_scope_wants(walk, cl->buf)) {
+            ngx_http_jpp_output_buf(walk, r, cl->buf, upstream, 0);
         }
-
-        ngx_http_jpp_buffers_buf(walk, p->buf_to_file,
-                                 JPP_POOLS_UPSTREAM_BUFFERS);
-    }
-
-    for (i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
-        ngx_http_jpp_scope_mark_chain(walk, chains[i],
-                                      JPP_POOLS_UPSTREAM_BUFFERS);
-    }
-}
-
-
-static void
-ngx_http_jpp_buffers_buf(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b,
-    jpp_pools_class_t class)
-{
-    if (b != NULL && ngx_http_jpp_scope_has(walk, b, sizeof(ngx_buf_t))) {
-        ngx_http_jpp_scope_mark_buf(walk, b, class);
     }
 }
 
@@ -260,62 +265,6 @@ ngx_http_jpp_output_request(ngx_http_jpp_walk_t *walk,
 }
 
 
-/* A chain to the client, which has buffers of everybody. */
-
-static void
-ngx_http_jpp_output_chain(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *r, const ngx_chain_t *cl, uint32_t upstream)
-{
-    ngx_uint_t  n;
-
-    n = 0;
-
-    for (cl = ngx_http_jpp_scope_link(walk, cl, &n);
-         cl != NULL;
-         cl = ngx_http_jpp_scope_link(walk, cl->next, &n))
-    {
-        if (ngx_http_jpp_scope_wants(walk, cl->buf)) {
-            ngx_http_jpp_output_buf(walk, r, cl->buf, upstream, 0);
-        }
-    }
-}
-
-
-void
-ngx_http_jpp_output_buf(ngx_http_jpp_walk_t *walk, const ngx_http_request_t *r,
-    const ngx_buf_t *b, uint32_t upstream, uint32_t module)
-{
-    uint32_t           filler;
-    jpp_pools_class_t  class;
-
-    filler = ngx_http_jpp_output_filler(walk, b);
-
-    if (filler == 0) {
-        class = module != 0 ? JPP_POOLS_MODULE : JPP_POOLS_OUTPUT;
-
-    } else {
-        module = filler;
-        class = ngx_http_jpp_output_class(walk, filler);
-    }
-
-    /* a module that others have written */
-
-    if (ngx_http_jpp_scope_has(walk, r->upstream, sizeof(ngx_http_upstream_t))
-        && b->tag != NULL && b->tag == r->upstream->output.tag)
-    {
-        class = JPP_POOLS_UPSTREAM_BUFFERS;
-    }
-
-    walk->scope.module = class == JPP_POOLS_MODULE ? module : 0;
-    walk->scope.owner = class == JPP_POOLS_UPSTREAM_BUFFERS ? upstream : 0;
-
-    ngx_http_jpp_scope_mark_buf(walk, b, class);
-
-    walk->scope.module = 0;
-    walk->scope.owner = 0;
-}
-
-
 static jpp_pools_class_t
 ngx_http_jpp_output_class(const ngx_http_jpp_walk_t *walk, uint32_t module)
 {
@@ -360,6 +309,52 @@ ngx_http_jpp_output_filler(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b)
     }
 
     return 0;
+}
+
+
+void
+ngx_http_jpp_output_buf(ngx_http_jpp_walk_t *walk, const ngx_http_request_t *r,
+    const ngx_buf_t *b, uint32_t upstream, uint32_t module)
+{
+    uint32_t           filler;
+    jpp_pools_class_t  class;
+
+    filler = ngx_http_jpp_output_filler(walk, b);
+
+    if (filler == 0) {
+        class = module != 0 ? JPP_POOLS_MODULE : JPP_POOLS_OUTPUT;
+
+    } else {
+        module = filler;
+        class = ngx_http_jpp_output_class(walk, filler);
+    }
+
+    /* a module that others have written */
+
+    if (ngx_http_jpp_scope_has(walk, r->upstream, sizeof(ngx_http_upstream_t))
+        && b->tag != NULL && b->tag == r->upstream->output.tag)
+    {
+        class = JPP_POOLS_UPSTREAM_BUFFERS;
+    }
+
+    walk->scope.module = class == JPP_POOLS_MODULE ? module : 0;
+    walk->scope.owner = class == JPP_POOLS_UPSTREAM_BUFFERS ? upstream : 0;
+
+    ngx_http_jpp_scope_mark_buf(walk, b, class);
+
+    walk->scope.module = 0;
+    walk->scope.owner = 0;
+}
+
+
+/* An allocator adds less than a quarter to what it is asked for. */
+
+static ngx_uint_t
+ngx_http_jpp_output_is_of(const ngx_http_jpp_large_t *large,
+    const ngx_event_pipe_t *p)
+{
+    return large->size >= p->bufs.size
+           && large->size - p->bufs.size <= p->bufs.size / 4;
 }
 
 
@@ -419,15 +414,4 @@ ngx_http_jpp_output_passed(ngx_http_jpp_walk_t *walk,
     }
 
     walk->scope.owner = 0;
-}
-
-
-/* An allocator adds less than a quarter to what it is asked for. */
-
-static ngx_uint_t
-ngx_http_jpp_output_is_of(const ngx_http_jpp_large_t *large,
-    const ngx_event_pipe_t *p)
-{
-    return large->size >= p->bufs.size
-           && large->size - p->bufs.size <= p->bufs.size / 4;
 }

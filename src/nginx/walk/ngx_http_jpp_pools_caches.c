@@ -21,22 +21,9 @@ typedef struct {
 } ngx_http_jpp_list_t;
 
 
-static void ngx_http_jpp_caches_location(void *data,
-    const ngx_http_core_loc_conf_t *clcf);
-static void ngx_http_jpp_location(const ngx_http_core_loc_conf_t *clcf,
-    ngx_uint_t depth, ngx_http_jpp_location_pt see, void *data);
 static void ngx_http_jpp_location_tree(
     const ngx_http_location_tree_node_t *node, ngx_uint_t depth,
     ngx_http_jpp_location_pt see, void *data);
-static void ngx_http_jpp_list_add(ngx_http_jpp_list_t *list, void *elt);
-static ngx_rbtree_node_t *ngx_http_jpp_tree_from(
-    const ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree);
-static void ngx_http_jpp_caches_file(ngx_http_jpp_walk_t *walk,
-    ngx_rbtree_node_t *node);
-static void ngx_http_jpp_caches_name(ngx_http_jpp_walk_t *walk,
-    ngx_rbtree_node_t *node);
-static void ngx_http_jpp_caches_add(ngx_http_jpp_walk_t *walk,
-    jpp_pools_kind_t kind, uint64_t bytes);
 
 
 /* of a resolver: of names, services, and addresses */
@@ -58,131 +45,13 @@ static ngx_http_jpp_list_t  ngx_http_jpp_resolvers;
 static const ngx_cycle_t    *ngx_http_jpp_listed;
 
 
-/* By walk->next: the caches of files, then the trees of resolvers. */
-
-ngx_int_t
-ngx_http_jpp_caches_walk(ngx_http_jpp_walk_t *walk)
+static void
+ngx_http_jpp_caches_add(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
+    uint64_t bytes)
 {
-    ngx_int_t                   rc;
-    ngx_uint_t                  i, n_files, n;
-    ngx_resolver_t             *resolver;
-    ngx_open_file_cache_t      *cache;
-    ngx_http_core_main_conf_t  *cmcf;
-
-    if (ngx_http_jpp_listed != walk->cycle) {
-        ngx_http_jpp_listed = walk->cycle;
-        ngx_http_jpp_files.n = 0;
-        ngx_http_jpp_resolvers.n = 0;
-
-        cmcf = ngx_http_cycle_get_module_main_conf(walk->cycle,
-                                                   ngx_http_core_module);
-
-        if (cmcf != NULL) {
-            ngx_http_jpp_each_location(cmcf, ngx_http_jpp_caches_location,
-                                       NULL);
-        }
-    }
-
-    n_files = ngx_http_jpp_files.n;
-    n = n_files + ngx_http_jpp_resolvers.n * NGX_HTTP_JPP_TREES;
-
-    while (walk->next < n) {
-
-        i = walk->next;
-
-        if (i < n_files) {
-            cache = ngx_http_jpp_files.elts[i];
-
-            rc = ngx_http_jpp_tree_walk(walk, &cache->rbtree,
-                                        ngx_http_jpp_caches_file);
-
-        } else {
-            i -= n_files;
-            resolver = ngx_http_jpp_resolvers.elts[i / NGX_HTTP_JPP_TREES];
-
-            rc = ngx_http_jpp_tree_walk(walk, (ngx_rbtree_t *)
-                     ((u_char *) resolver
-                      + ngx_http_jpp_trees[i % NGX_HTTP_JPP_TREES]),
-                     ngx_http_jpp_caches_name);
-        }
-
-        if (rc == NGX_AGAIN) {
-            return NGX_AGAIN;
-        }
-
-        walk->next++;
-    }
-
-    return NGX_OK;
-}
-
-
-/*
- * In the order of their keys, which are looked up again in each slice: of those
- * that were there all the while none is seen twice, or missed.  Some may have
- * the same key: of these, n_same were seen.
- */
-
-ngx_int_t
-ngx_http_jpp_tree_walk(ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree,
-    ngx_http_jpp_node_pt see)
-{
-    ngx_rbtree_node_t  *node;
-
-    node = tree != NULL && tree->root != NULL
-           ? ngx_http_jpp_tree_from(walk, tree) : NULL;
-
-    for ( /* void */ ; node != NULL; node = ngx_rbtree_next(tree, node)) {
-
-        if (ngx_http_jpp_walk_is_over(walk)) {
-            return NGX_AGAIN;
-        }
-
-        walk->tree.n_same = node->key == walk->tree.key
-                            ? walk->tree.n_same + 1 : 1;
-        walk->tree.key = node->key;
-        walk->work++;
-
-        see(walk, node);
-    }
-
-    walk->tree.key = 0;
-    walk->tree.n_same = 0;
-
-    return NGX_OK;
-}
-
-
-/* The first of TREE that was not seen, or NULL. */
-
-static ngx_rbtree_node_t *
-ngx_http_jpp_tree_from(const ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree)
-{
-    ngx_uint_t          n;
-    ngx_rbtree_node_t  *node, *from;
-
-    from = NULL;
-    node = tree->root;
-
-    while (node != tree->sentinel) {
-
-        if (node->key < walk->tree.key) {
-            node = node->right;
-
-        } else {
-            from = node;
-            node = node->left;
-        }
-    }
-
-    for (n = 0;
-         n < walk->tree.n_same && from != NULL && from->key == walk->tree.key;
-         n++)
-    {
-        from = ngx_rbtree_next(tree, from);
-    }
-
-    return from;
+    (void) jpp_pools_add(&walk->table,
+                         jpp_pools_owner(&walk->table, kind, 0, 0, 0),
+                         JPP_POOLS_ITSELF, 0, 1, bytes, 0);
 }
 
 
@@ -250,12 +119,23 @@ ngx_http_jpp_caches_name(ngx_http_jpp_walk_t *walk, ngx_rbtree_node_t *node)
 
 
 static void
-ngx_http_jpp_caches_add(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
-    uint64_t bytes)
+ngx_http_jpp_list_add(ngx_http_jpp_list_t *list, void *elt)
 {
-    (void) jpp_pools_add(&walk->table,
-                         jpp_pools_owner(&walk->table, kind, 0, 0, 0),
-                         JPP_POOLS_ITSELF, 0, 1, bytes, 0);
+    ngx_uint_t  i;
+
+    if (elt == NULL || elt == NGX_CONF_UNSET_PTR) {
+        return;
+    }
+
+    for (i = 0; i < list->n; i++) {
+        if (list->elts[i] == elt) {
+            return;
+        }
+    }
+
+    if (list->n < NGX_HTTP_JPP_CACHES) {
+        list->elts[list->n++] = elt;
+    }
 }
 
 
@@ -267,28 +147,131 @@ ngx_http_jpp_caches_location(void *data, const ngx_http_core_loc_conf_t *clcf)
 }
 
 
-void
-ngx_http_jpp_each_location(const ngx_http_core_main_conf_t *cmcf,
-    ngx_http_jpp_location_pt see, void *data)
+/* By walk->next: the caches of files, then the trees of resolvers. */
+
+ngx_int_t
+ngx_http_jpp_caches_walk(ngx_http_jpp_walk_t *walk)
 {
-    ngx_uint_t                   i;
-    ngx_http_core_srv_conf_t   **cscf;
-    ngx_http_core_loc_conf_t   **named;
+    ngx_int_t                   rc;
+    ngx_uint_t                  i, n_files, n;
+    ngx_resolver_t             *resolver;
+    ngx_open_file_cache_t      *cache;
+    ngx_http_core_main_conf_t  *cmcf;
 
-    cscf = cmcf->servers.elts;
+    if (ngx_http_jpp_listed != walk->cycle) {
+        ngx_http_jpp_listed = walk->cycle;
+        ngx_http_jpp_files.n = 0;
+        ngx_http_jpp_resolvers.n = 0;
 
-    for (i = 0; i < cmcf->servers.nelts; i++) {
-        ngx_http_jpp_location(
-            cscf[i]->ctx->loc_conf[ngx_http_core_module.ctx_index], 0, see,
-            data);
+        cmcf = ngx_http_cycle_get_module_main_conf(walk->cycle,
+                                                   ngx_http_core_module);
 
-        for (named = cscf[i]->named_locations;
-             named != NULL && *named != NULL;
-             named++)
-        {
-            ngx_http_jpp_location(*named, 0, see, data);
+        if (cmcf != NULL) {
+            ngx_http_jpp_each_location(cmcf, ngx_http_jpp_caches_location,
+                                       NULL);
         }
     }
+
+    n_files = ngx_http_jpp_files.n;
+    n = n_files + ngx_http_jpp_resolvers.n * NGX_HTTP_JPP_TREES;
+
+    while (walk->next < n) {
+
+        i = walk->next;
+
+        if (i < n_files) {
+            cache = ngx_http_jpp_files.elts[i];
+
+            rc = ngx_http_jpp_tree_walk(walk, &cache->rbtree,
+                                        ngx_http_jpp_caches_file);
+
+        } else {
+            i -= n_files;
+            resolver = ngx_http_jpp_resolvers.elts[i / NGX_HTTP_JPP_TREES];
+
+            rc = ngx_http_jpp_tree_walk(walk, (ngx_rbtree_t *)
+                     ((u_char *) resolver
+                      + ngx_http_jpp_trees[i % NGX_HTTP_JPP_TREES]),
+                     ngx_http_jpp_caches_name);
+        }
+
+        if (rc == NGX_AGAIN) {
+            return NGX_AGAIN;
+        }
+
+        walk->next++;
+    }
+
+    return NGX_OK;
+}
+
+
+/* The first of TREE that was not seen, or NULL. */
+
+static ngx_rbtree_node_t *
+ngx_http_jpp_tree_from(const ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree)
+{
+    ngx_uint_t          n;
+    ngx_rbtree_node_t  *node, *from;
+
+    from = NULL;
+    node = tree->root;
+
+    while (node != tree->sentinel) {
+
+        if (node->key < walk->tree.key) {
+            node = node->right;
+
+        } else {
+            from = node;
+            node = node->left;
+        }
+    }
+
+    for (n = 0;
+         n < walk->tree.n_same && from != NULL && from->key == walk->tree.key;
+         n++)
+    {
+        from = ngx_rbtree_next(tree, from);
+    }
+
+    return from;
+}
+
+
+/*
+ * In the order of their keys, which are looked up again in each slice: of those
+ * that were there all the while none is seen twice, or missed.  Some may have
+ * the same key: of these, n_same were seen.
+ */
+
+ngx_int_t
+ngx_http_jpp_tree_walk(ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree,
+    ngx_http_jpp_node_pt see)
+{
+    ngx_rbtree_node_t  *node;
+
+    node = tree != NULL && tree->root != NULL
+           ? ngx_http_jpp_tree_from(walk, tree) : NULL;
+
+    for ( /* void */ ; node != NULL; node = ngx_rbtree_next(tree, node)) {
+
+        if (ngx_http_jpp_walk_is_over(walk)) {
+            return NGX_AGAIN;
+        }
+
+        walk->tree.n_same = node->key == walk->tree.key
+                            ? walk->tree.n_same + 1 : 1;
+        walk->tree.key = node->key;
+        walk->work++;
+
+        see(walk, node);
+    }
+
+    walk->tree.key = 0;
+    walk->tree.n_same = 0;
+
+    return NGX_OK;
 }
 
 
@@ -318,6 +301,31 @@ ngx_http_jpp_location(const ngx_http_core_loc_conf_t *clcf, ngx_uint_t depth,
 }
 
 
+void
+ngx_http_jpp_each_location(const ngx_http_core_main_conf_t *cmcf,
+    ngx_http_jpp_location_pt see, void *data)
+{
+    ngx_uint_t                   i;
+    ngx_http_core_srv_conf_t   **cscf;
+    ngx_http_core_loc_conf_t   **named;
+
+    cscf = cmcf->servers.elts;
+
+    for (i = 0; i < cmcf->servers.nelts; i++) {
+        ngx_http_jpp_location(
+            cscf[i]->ctx->loc_conf[ngx_http_core_module.ctx_index], 0, see,
+            data);
+
+        for (named = cscf[i]->named_locations;
+             named != NULL && *named != NULL;
+             named++)
+        {
+            ngx_http_jpp_location(*named, 0, see, data);
+        }
+    }
+}
+
+
 static void
 ngx_http_jpp_location_tree(const ngx_http_location_tree_node_t *node,
     ngx_uint_t depth, ngx_http_jpp_location_pt see, void *data)
@@ -337,27 +345,6 @@ ngx_http_jpp_location_tree(const ngx_http_location_tree_node_t *node,
     ngx_http_jpp_location_tree(node->left, depth + 1, see, data);
     ngx_http_jpp_location_tree(node->tree, depth + 1, see, data);
     ngx_http_jpp_location_tree(node->right, depth + 1, see, data);
-}
-
-
-static void
-ngx_http_jpp_list_add(ngx_http_jpp_list_t *list, void *elt)
-{
-    ngx_uint_t  i;
-
-    if (elt == NULL || elt == NGX_CONF_UNSET_PTR) {
-        return;
-    }
-
-    for (i = 0; i < list->n; i++) {
-        if (list->elts[i] == elt) {
-            return;
-        }
-    }
-
-    if (list->n < NGX_HTTP_JPP_CACHES) {
-        list->elts[list->n++] = elt;
-    }
 }
 
 

@@ -9,17 +9,6 @@
 #include "ngx_http_jpp_pools_walk.h"
 
 
-static ngx_int_t ngx_http_jpp_config_blocks(ngx_http_jpp_walk_t *walk,
-    uint32_t owner);
-static ngx_int_t ngx_http_jpp_config_larges(ngx_http_jpp_walk_t *walk,
-    uint32_t owner);
-static void ngx_http_jpp_config_range(ngx_http_jpp_walk_t *walk,
-    const void *start, const void *end, const ngx_pool_large_t *cell);
-static void ngx_http_jpp_config_add(ngx_http_jpp_walk_t *walk, uint32_t owner,
-    jpp_pools_class_t class, const ngx_http_jpp_blocks_t *now,
-    const ngx_http_jpp_blocks_t *was);
-
-
 /* what this process started with */
 static ngx_http_jpp_blocks_t  ngx_http_jpp_first_blocks;
 static ngx_http_jpp_blocks_t  ngx_http_jpp_first_larges;
@@ -49,40 +38,21 @@ ngx_http_jpp_config_init(const ngx_cycle_t *cycle)
 }
 
 
-ngx_int_t
-ngx_http_jpp_config_walk(ngx_http_jpp_walk_t *walk)
+/* Without memory, what lies there is not believed to be the configuration's. */
+
+static void
+ngx_http_jpp_config_range(ngx_http_jpp_walk_t *walk, const void *start,
+    const void *end, const ngx_pool_large_t *cell)
 {
-    uint32_t  owner;
+    ngx_http_jpp_range_t  *range;
 
-    if (walk->next == 0) {
-        walk->next = 1;
-        walk->config.block = walk->cycle->pool;
-        walk->config.cell = walk->cycle->pool->large;
+    range = jpp_vec_push(walk->ranges, sizeof(ngx_http_jpp_range_t));
+
+    if (range != NULL) {
+        range->start = start;
+        range->end = end;
+        range->cell = cell;
     }
-
-    owner = jpp_pools_owner(&walk->table, JPP_POOLS_CONFIGURATION, 0, 0, 0);
-
-    if (ngx_http_jpp_config_blocks(walk, owner) == NGX_AGAIN
-        || ngx_http_jpp_config_larges(walk, owner) == NGX_AGAIN)
-    {
-        return NGX_AGAIN;
-    }
-
-    walk->config.blocks.bytes =
-                         walk->config.blocks.n
-                         * ngx_http_jpp_size(walk->cycle->pool);
-
-    ngx_http_jpp_sort(walk->ranges->data,
-                      jpp_vec_count(walk->ranges, ngx_http_jpp_range_t),
-                      sizeof(ngx_http_jpp_range_t));
-
-    ngx_http_jpp_count_see(walk, walk->cycle->pool, owner);
-
-    ngx_http_jpp_config_add(walk, owner, JPP_POOLS_BLOCKS, &walk->config.blocks,
-                            &ngx_http_jpp_first_blocks);
-    ngx_http_jpp_config_add(walk, owner, JPP_POOLS_OTHER, &walk->config.larges,
-                            &ngx_http_jpp_first_larges);
-    return NGX_OK;
 }
 
 
@@ -154,24 +124,6 @@ ngx_http_jpp_config_larges(ngx_http_jpp_walk_t *walk, uint32_t owner)
 }
 
 
-/* Without memory, what lies there is not believed to be the configuration's. */
-
-static void
-ngx_http_jpp_config_range(ngx_http_jpp_walk_t *walk, const void *start,
-    const void *end, const ngx_pool_large_t *cell)
-{
-    ngx_http_jpp_range_t  *range;
-
-    range = jpp_vec_push(walk->ranges, sizeof(ngx_http_jpp_range_t));
-
-    if (range != NULL) {
-        range->start = start;
-        range->end = end;
-        range->cell = cell;
-    }
-}
-
-
 /* A single process has no parent that has the same. */
 
 static void
@@ -190,6 +142,43 @@ ngx_http_jpp_config_add(ngx_http_jpp_walk_t *walk, uint32_t owner,
                                        ngx_min(was->bytes, now->bytes),
                                        ngx_min(was->unused, now->unused));
     }
+}
+
+
+ngx_int_t
+ngx_http_jpp_config_walk(ngx_http_jpp_walk_t *walk)
+{
+    uint32_t  owner;
+
+    if (walk->next == 0) {
+        walk->next = 1;
+        walk->config.block = walk->cycle->pool;
+        walk->config.cell = walk->cycle->pool->large;
+    }
+
+    owner = jpp_pools_owner(&walk->table, JPP_POOLS_CONFIGURATION, 0, 0, 0);
+
+    if (ngx_http_jpp_config_blocks(walk, owner) == NGX_AGAIN
+        || ngx_http_jpp_config_larges(walk, owner) == NGX_AGAIN)
+    {
+        return NGX_AGAIN;
+    }
+
+    walk->config.blocks.bytes =
+                         walk->config.blocks.n
+                         * ngx_http_jpp_size(walk->cycle->pool);
+
+    ngx_http_jpp_sort(walk->ranges->data,
+                      jpp_vec_count(walk->ranges, ngx_http_jpp_range_t),
+                      sizeof(ngx_http_jpp_range_t));
+
+    ngx_http_jpp_count_see(walk, walk->cycle->pool, owner);
+
+    ngx_http_jpp_config_add(walk, owner, JPP_POOLS_BLOCKS, &walk->config.blocks,
+                            &ngx_http_jpp_first_blocks);
+    ngx_http_jpp_config_add(walk, owner, JPP_POOLS_OTHER, &walk->config.larges,
+                            &ngx_http_jpp_first_larges);
+    return NGX_OK;
 }
 
 

@@ -47,55 +47,45 @@ typedef struct {
 } ngx_http_jpp_word_t;
 
 
-static void ngx_http_jpp_contexts_word(ngx_http_jpp_walk_t *walk,
-    const ngx_http_jpp_word_t *w);
-static ngx_uint_t ngx_http_jpp_contexts_in_buf(ngx_http_jpp_walk_t *walk,
-    const ngx_http_jpp_word_t *w);
-static ngx_uint_t ngx_http_jpp_contexts_buf(ngx_http_jpp_walk_t *walk,
-    const ngx_http_jpp_word_t *w, const ngx_buf_t *b);
-static void *const *ngx_http_jpp_contexts_end(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *r, void *ctx);
+/* Is B a buffer?  What it is in, if it has no class, is this module's. */
 
-
-void
-ngx_http_jpp_contexts_mark(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *r, uint32_t upstream)
+static ngx_uint_t
+ngx_http_jpp_contexts_buf(ngx_http_jpp_walk_t *walk,
+    const ngx_http_jpp_word_t *w, const ngx_buf_t *b)
 {
-    void *const          *end;
-    ngx_uint_t            i;
-    ngx_http_jpp_word_t   w;
-
-    w.r = r;
-    w.upstream = upstream;
-
-    for (i = 0; i < ngx_http_max_module; i++) {
-
-        if (walk->scope.n_unnamed == 0
-            || ngx_http_jpp_scope_is_spent(walk)
-            || !ngx_http_jpp_scope_has(walk, &r->ctx[i], sizeof(void *)))
-        {
-            return;
-        }
-
-        /* what the copy filter has is known (buffers) */
-
-        if (r->ctx[i] == NULL || i == ngx_http_copy_filter_module.ctx_index) {
-            continue;
-        }
-
-        walk->work++;
-
-        w.module = i;
-        w.word = &r->ctx[i];
-
-        ngx_http_jpp_contexts_word(walk, &w);
-
-        end = ngx_http_jpp_contexts_end(walk, r, r->ctx[i]);
-
-        for (w.word = r->ctx[i]; w.word < end; w.word++) {
-            ngx_http_jpp_contexts_word(walk, &w);
-        }
+    if (!ngx_http_jpp_scope_has(walk, b, sizeof(ngx_buf_t))
+        || b->start == NULL || b->start > b->pos || b->pos > b->last
+        || b->last > b->end
+        || !ngx_http_jpp_scope_has(walk, b->start, b->end - b->start))
+    {
+        return 0;
     }
+
+    if (ngx_http_jpp_scope_wants(walk, b)) {
+        ngx_http_jpp_output_buf(walk, w->r, b, w->upstream,
+                                ngx_http_jpp_name_module(walk, w->module));
+    }
+
+    return 1;
+}
+
+
+/* Is the word itself a part of a buffer, which may be a neighbour's? */
+
+static ngx_uint_t
+ngx_http_jpp_contexts_in_buf(ngx_http_jpp_walk_t *walk,
+    const ngx_http_jpp_word_t *w)
+{
+    const u_char  *p;
+
+    p = (const u_char *) w->word;
+
+    return ngx_http_jpp_contexts_buf(walk, w,
+               (const ngx_buf_t *) (p - offsetof(ngx_buf_t, pos)))
+           || ngx_http_jpp_contexts_buf(walk, w,
+                  (const ngx_buf_t *) (p - offsetof(ngx_buf_t, last)))
+           || ngx_http_jpp_contexts_buf(walk, w,
+                  (const ngx_buf_t *) (p - offsetof(ngx_buf_t, start)));
 }
 
 
@@ -140,48 +130,6 @@ ngx_http_jpp_contexts_word(ngx_http_jpp_walk_t *walk,
 }
 
 
-/* Is the word itself a part of a buffer, which may be a neighbour's? */
-
-static ngx_uint_t
-ngx_http_jpp_contexts_in_buf(ngx_http_jpp_walk_t *walk,
-    const ngx_http_jpp_word_t *w)
-{
-    const u_char  *p;
-
-    p = (const u_char *) w->word;
-
-    return ngx_http_jpp_contexts_buf(walk, w,
-               (const ngx_buf_t *) (p - offsetof(ngx_buf_t, pos)))
-           || ngx_http_jpp_contexts_buf(walk, w,
-                  (const ngx_buf_t *) (p - offsetof(ngx_buf_t, last)))
-           || ngx_http_jpp_contexts_buf(walk, w,
-                  (const ngx_buf_t *) (p - offsetof(ngx_buf_t, start)));
-}
-
-
-/* Is B a buffer?  What it is in, if it has no class, is this module's. */
-
-static ngx_uint_t
-ngx_http_jpp_contexts_buf(ngx_http_jpp_walk_t *walk,
-    const ngx_http_jpp_word_t *w, const ngx_buf_t *b)
-{
-    if (!ngx_http_jpp_scope_has(walk, b, sizeof(ngx_buf_t))
-        || b->start == NULL || b->start > b->pos || b->pos > b->last
-        || b->last > b->end
-        || !ngx_http_jpp_scope_has(walk, b->start, b->end - b->start))
-    {
-        return 0;
-    }
-
-    if (ngx_http_jpp_scope_wants(walk, b)) {
-        ngx_http_jpp_output_buf(walk, w->r, b, w->upstream,
-                                ngx_http_jpp_name_module(walk, w->module));
-    }
-
-    return 1;
-}
-
-
 /* At the end of its memory at the latest, or where the next context begins. */
 
 static void *const *
@@ -211,4 +159,46 @@ ngx_http_jpp_contexts_end(ngx_http_jpp_walk_t *walk,
 
     return (void *const *) (start + (end - start) / sizeof(void *)
                                     * sizeof(void *));
+}
+
+
+void
+ngx_http_jpp_contexts_mark(ngx_http_jpp_walk_t *walk,
+    const ngx_http_request_t *r, uint32_t upstream)
+{
+    void *const          *end;
+    ngx_uint_t            i;
+    ngx_http_jpp_word_t   w;
+
+    w.r = r;
+    w.upstream = upstream;
+
+    for (i = 0; i < ngx_http_max_module; i++) {
+
+        if (walk->scope.n_unnamed == 0
+            || ngx_http_jpp_scope_is_spent(walk)
+            || !ngx_http_jpp_scope_has(walk, &r->ctx[i], sizeof(void *)))
+        {
+            return;
+        }
+
+        /* what the copy filter has is known (buffers) */
+
+        if (r->ctx[i] == NULL || i == ngx_http_copy_filter_module.ctx_index) {
+            continue;
+        }
+
+        walk->work++;
+
+        w.module = i;
+        w.word = &r->ctx[i];
+
+        ngx_http_jpp_contexts_word(walk, &w);
+
+        end = ngx_http_jpp_contexts_end(walk, r, r->ctx[i]);
+
+        for (w.word = r->ctx[i]; w.word < end; w.word++) {
+            ngx_http_jpp_contexts_word(walk, &w);
+        }
+    }
 }

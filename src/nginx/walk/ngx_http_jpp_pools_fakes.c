@@ -22,13 +22,6 @@
 #define NGX_HTTP_JPP_FIRST  128
 
 
-static void ngx_http_jpp_fakes_timer(ngx_http_jpp_walk_t *walk,
-    ngx_rbtree_node_t *node);
-static ngx_uint_t ngx_http_jpp_fakes_is_alive(const ngx_connection_t *c);
-static ngx_uint_t ngx_http_jpp_fakes_is_from(const jpp_peek_t *peek,
-    const ngx_log_t *log, const ngx_pool_t *pool);
-
-
 void
 ngx_http_jpp_fakes_postpone(ngx_http_jpp_walk_t *walk,
     const ngx_connection_t *c)
@@ -44,70 +37,6 @@ ngx_http_jpp_fakes_postpone(ngx_http_jpp_walk_t *walk,
 
     fake->slot = ngx_http_jpp_walk_slot(walk, c);
     walk->table.facts.n_unproven++;
-}
-
-
-ngx_int_t
-ngx_http_jpp_fakes_walk(ngx_http_jpp_walk_t *walk)
-{
-    return walk->table.facts.n_unproven == 0
-           ? NGX_OK
-           : ngx_http_jpp_tree_walk(walk, &ngx_event_timer_rbtree,
-                                    ngx_http_jpp_fakes_timer);
-}
-
-
-/* Logs are compared by their addresses, so that most timers end here. */
-
-static void
-ngx_http_jpp_fakes_timer(ngx_http_jpp_walk_t *walk, ngx_rbtree_node_t *node)
-{
-    uint32_t              pos;
-    ngx_event_t          *ev;
-    ngx_connection_t     *c;
-    ngx_http_jpp_fake_t  *fake;
-
-    ev = ngx_rbtree_data(node, ngx_event_t, timer);
-
-    pos = 0;
-
-    while ((fake = ngx_http_jpp_keyed_next(&walk->fakes, ev->log, &pos))
-           != NULL)
-    {
-        c = &walk->cycle->connections[fake->slot];
-
-        if (c->log == ev->log && ngx_http_jpp_fakes_is_alive(c)
-            && ngx_http_jpp_others_count(walk, c))
-        {
-            walk->table.facts.n_unproven--;
-
-            ngx_http_jpp_others_foreign(walk, c);
-        }
-    }
-}
-
-
-/* Without descriptors nothing is proven. */
-
-static ngx_uint_t
-ngx_http_jpp_fakes_is_alive(const ngx_connection_t *c)
-{
-    ngx_log_t   log;
-    jpp_peek_t  peek;
-    ngx_uint_t  is_alive;
-
-    if (c->fd != (ngx_socket_t) -1 || c->pool == NULL || c->number == 0
-        || !jpp_peek_open(&peek))
-    {
-        return 0;
-    }
-
-    is_alive = jpp_peek(&peek, (uintptr_t) c->log, &log, sizeof(ngx_log_t))
-               && log.connection == c->number
-               && ngx_http_jpp_fakes_is_from(&peek, c->log, c->pool);
-    jpp_peek_close(&peek);
-
-    return is_alive;
 }
 
 
@@ -157,4 +86,68 @@ ngx_http_jpp_fakes_is_from(const jpp_peek_t *peek, const ngx_log_t *log,
     }
 
     return 0;
+}
+
+
+/* Without descriptors nothing is proven. */
+
+static ngx_uint_t
+ngx_http_jpp_fakes_is_alive(const ngx_connection_t *c)
+{
+    ngx_log_t   log;
+    jpp_peek_t  peek;
+    ngx_uint_t  is_alive;
+
+    if (c->fd != (ngx_socket_t) -1 || c->pool == NULL || c->number == 0
+        || !jpp_peek_open(&peek))
+    {
+        return 0;
+    }
+
+    is_alive = jpp_peek(&peek, (uintptr_t) c->log, &log, sizeof(ngx_log_t))
+               && log.connection == c->number
+               && ngx_http_jpp_fakes_is_from(&peek, c->log, c->pool);
+    jpp_peek_close(&peek);
+
+    return is_alive;
+}
+
+
+/* Logs are compared by their addresses, so that most timers end here. */
+
+static void
+ngx_http_jpp_fakes_timer(ngx_http_jpp_walk_t *walk, ngx_rbtree_node_t *node)
+{
+    uint32_t              pos;
+    ngx_event_t          *ev;
+    ngx_connection_t     *c;
+    ngx_http_jpp_fake_t  *fake;
+
+    ev = ngx_rbtree_data(node, ngx_event_t, timer);
+
+    pos = 0;
+
+    while ((fake = ngx_http_jpp_keyed_next(&walk->fakes, ev->log, &pos))
+           != NULL)
+    {
+        c = &walk->cycle->connections[fake->slot];
+
+        if (c->log == ev->log && ngx_http_jpp_fakes_is_alive(c)
+            && ngx_http_jpp_others_count(walk, c))
+        {
+            walk->table.facts.n_unproven--;
+
+            ngx_http_jpp_others_foreign(walk, c);
+        }
+    }
+}
+
+
+ngx_int_t
+ngx_http_jpp_fakes_walk(ngx_http_jpp_walk_t *walk)
+{
+    return walk->table.facts.n_unproven == 0
+           ? NGX_OK
+           : ngx_http_jpp_tree_walk(walk, &ngx_event_timer_rbtree,
+                                    ngx_http_jpp_fakes_timer);
 }

@@ -23,13 +23,6 @@
 #pragma weak ngx_http_v2_module
 
 
-static ngx_uint_t ngx_http_jpp_http2_stream(ngx_http_jpp_walk_t *walk,
-    ngx_connection_t *c, ngx_http_v2_connection_t *h2c,
-    const ngx_http_v2_node_t *node);
-static void ngx_http_jpp_http2_headers(ngx_http_jpp_walk_t *walk,
-    ngx_pool_t *pool, const ngx_http_core_srv_conf_t *cscf);
-
-
 /*
  * The data of C, whose pool is in scope, if it is an HTTP/2 connection's, and
  * its server; or NULL.
@@ -53,6 +46,73 @@ ngx_http_jpp_http2_of(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     *cscf = ngx_http_jpp_request_server(walk, h2c->http_connection);
 
     return *cscf != NULL ? h2c : NULL;
+}
+
+
+static void
+ngx_http_jpp_http2_headers(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
+    const ngx_http_core_srv_conf_t *cscf)
+{
+    uint32_t               owner;
+    ngx_http_jpp_extent_t  extent;
+
+    extent = ngx_http_jpp_scope_extent(walk);
+
+    owner = jpp_pools_owner(&walk->table, JPP_POOLS_HTTP2_HEADERS,
+                            ngx_http_jpp_name_server(walk, cscf), 0, 0);
+
+    ngx_http_jpp_count_pool(walk, pool, owner);
+    ngx_http_jpp_count_flush(walk);
+    ngx_http_jpp_scope_restore(walk, extent);
+}
+
+#endif
+
+
+/*
+ * A stream lies in the pool of its request.  nginx clears that of its node
+ * before it frees the request, as it does with the request of a log.  True: the
+ * pool that the connection parses headers into is this one's.
+ */
+
+static ngx_uint_t
+ngx_http_jpp_http2_stream(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
+    ngx_http_v2_connection_t *h2c, const ngx_http_v2_node_t *node)
+{
+    ngx_http_request_t     *r;
+    ngx_http_v2_stream_t   *stream;
+    ngx_http_jpp_extent_t   extent;
+
+    stream = node->stream;
+    walk->work++;
+
+    if (stream == NULL || stream->connection != h2c || stream->node != node) {
+        return 0;
+    }
+
+    r = stream->request;
+
+    if (r == NULL || r->stream != stream
+        || !ngx_http_jpp_scope_has(walk, r->connection,
+                                   sizeof(ngx_connection_t))
+        || !ngx_http_jpp_request_is_of(r, r->connection))
+    {
+        return 0;
+    }
+
+    extent = ngx_http_jpp_scope_extent(walk);
+
+    if (stream->pool != NULL) {
+        ngx_http_jpp_http2_headers(walk, stream->pool,
+                       ngx_http_get_module_srv_conf(r, ngx_http_core_module));
+        ngx_http_jpp_scope_push(walk, stream->pool);
+    }
+
+    ngx_http_jpp_request_count(walk, c, r);
+
+    ngx_http_jpp_scope_restore(walk, extent);
+
+    return stream->pool == h2c->state.pool;
 }
 
 
@@ -109,73 +169,6 @@ ngx_http_jpp_http2_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
         ngx_http_jpp_http2_headers(walk, h2c->state.pool, cscf);
     }
 }
-
-
-/*
- * A stream lies in the pool of its request.  nginx clears that of its node
- * before it frees the request, as it does with the request of a log.  True: the
- * pool that the connection parses headers into is this one's.
- */
-
-static ngx_uint_t
-ngx_http_jpp_http2_stream(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
-    ngx_http_v2_connection_t *h2c, const ngx_http_v2_node_t *node)
-{
-    ngx_http_request_t     *r;
-    ngx_http_v2_stream_t   *stream;
-    ngx_http_jpp_extent_t   extent;
-
-    stream = node->stream;
-    walk->work++;
-
-    if (stream == NULL || stream->connection != h2c || stream->node != node) {
-        return 0;
-    }
-
-    r = stream->request;
-
-    if (r == NULL || r->stream != stream
-        || !ngx_http_jpp_scope_has(walk, r->connection,
-                                   sizeof(ngx_connection_t))
-        || !ngx_http_jpp_request_is_of(r, r->connection))
-    {
-        return 0;
-    }
-
-    extent = ngx_http_jpp_scope_extent(walk);
-
-    if (stream->pool != NULL) {
-        ngx_http_jpp_http2_headers(walk, stream->pool,
-                       ngx_http_get_module_srv_conf(r, ngx_http_core_module));
-        ngx_http_jpp_scope_push(walk, stream->pool);
-    }
-
-    ngx_http_jpp_request_count(walk, c, r);
-
-    ngx_http_jpp_scope_restore(walk, extent);
-
-    return stream->pool == h2c->state.pool;
-}
-
-
-static void
-ngx_http_jpp_http2_headers(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
-    const ngx_http_core_srv_conf_t *cscf)
-{
-    uint32_t               owner;
-    ngx_http_jpp_extent_t  extent;
-
-    extent = ngx_http_jpp_scope_extent(walk);
-
-    owner = jpp_pools_owner(&walk->table, JPP_POOLS_HTTP2_HEADERS,
-                            ngx_http_jpp_name_server(walk, cscf), 0, 0);
-
-    ngx_http_jpp_count_pool(walk, pool, owner);
-    ngx_http_jpp_count_flush(walk);
-    ngx_http_jpp_scope_restore(walk, extent);
-}
-
-#endif
 
 
 /* Is C a connection of HTTP/3, or a stream of one? */
@@ -239,57 +232,34 @@ typedef struct {
 } ngx_http_jpp_found_t;
 
 
-static ngx_int_t ngx_http_jpp_http_log(ngx_http_jpp_walk_t *walk,
-    ngx_connection_t *c, ngx_http_jpp_found_t *found);
-static ngx_http_core_srv_conf_t *ngx_http_jpp_http_closing(
-    ngx_http_jpp_walk_t *walk, const ngx_connection_t *c);
+/*
+ * Nothing refers to what a connection was accepted with, but it is still there:
+ * nginx allocates it a little before what the log refers to.
+ */
 
-
-void
-ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
+static ngx_http_core_srv_conf_t *
+ngx_http_jpp_http_closing(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
 {
-    uint32_t              owner;
-    ngx_http_jpp_found_t  found;
+    const u_char              *p, *first;
+    ngx_http_core_srv_conf_t  *cscf;
 
-    ngx_http_jpp_scope_open(walk, c->pool);
-    ngx_http_jpp_count_larges(walk, c->pool);
+    p = c->log->data;
+    first = (const u_char *) c->pool + sizeof(ngx_pool_t);
 
-    ngx_memzero(&found, sizeof(ngx_http_jpp_found_t));
-
-    if (ngx_http_jpp_http_log(walk, c, &found) != NGX_OK) {
-
-        /* a timer of Lua, for example, that borrows a client's listening */
-
-        ngx_http_jpp_others_foreign(walk, c);
-        return;
+    if (p < first || p >= c->pool->d.last) {
+        return NULL;
     }
 
-    owner = jpp_pools_owner(&walk->table, found.kind, found.cscf != NULL
-                            ? ngx_http_jpp_name_server(walk, found.cscf) : 0,
-                            0, 0);
+    while (p >= first + NGX_ALIGNMENT) {
+        p -= NGX_ALIGNMENT;
+        cscf = ngx_http_jpp_request_server(walk, p);
 
-    ngx_http_jpp_unit_begin(walk, owner, 0);
-
-    ngx_http_jpp_count_claim(walk, c->pool, owner);
-    ngx_http_jpp_buffers_connection(walk, c,
-        found.request != NULL ? found.request->http_connection
-        : found.kind == JPP_POOLS_CLIENT_CONNECTION ? c->data : NULL);
-
-    if (found.http2 == NULL) {
-        ngx_http_jpp_count_flush(walk);
-
-        if (found.request != NULL) {
-            ngx_http_jpp_request_count(walk, c, found.request);
+        if (cscf != NULL) {
+            return cscf;
         }
     }
 
-#if (NGX_HTTP_V2)
-    if (found.http2 != NULL) {
-        ngx_http_jpp_http2_connection(walk, c, found.http2, owner, found.cscf);
-    }
-#endif
-
-    ngx_http_jpp_unit_end(walk, 0, c, found.request);
+    return NULL;
 }
 
 
@@ -376,32 +346,49 @@ ngx_http_jpp_http_log(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
 }
 
 
-/*
- * Nothing refers to what a connection was accepted with, but it is still there:
- * nginx allocates it a little before what the log refers to.
- */
-
-static ngx_http_core_srv_conf_t *
-ngx_http_jpp_http_closing(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
+void
+ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 {
-    const u_char              *p, *first;
-    ngx_http_core_srv_conf_t  *cscf;
+    uint32_t              owner;
+    ngx_http_jpp_found_t  found;
 
-    p = c->log->data;
-    first = (const u_char *) c->pool + sizeof(ngx_pool_t);
+    ngx_http_jpp_scope_open(walk, c->pool);
+    ngx_http_jpp_count_larges(walk, c->pool);
 
-    if (p < first || p >= c->pool->d.last) {
-        return NULL;
+    ngx_memzero(&found, sizeof(ngx_http_jpp_found_t));
+
+    if (ngx_http_jpp_http_log(walk, c, &found) != NGX_OK) {
+
+        /* a timer of Lua, for example, that borrows a client's listening */
+
+        ngx_http_jpp_others_foreign(walk, c);
+        return;
     }
 
-    while (p >= first + NGX_ALIGNMENT) {
-        p -= NGX_ALIGNMENT;
-        cscf = ngx_http_jpp_request_server(walk, p);
+    owner = jpp_pools_owner(&walk->table, found.kind, found.cscf != NULL
+                            ? ngx_http_jpp_name_server(walk, found.cscf) : 0,
+                            0, 0);
 
-        if (cscf != NULL) {
-            return cscf;
+    ngx_http_jpp_unit_begin(walk, owner, 0);
+
+    ngx_http_jpp_count_claim(walk, c->pool, owner);
+    ngx_http_jpp_buffers_connection(walk, c,
+        found.request != NULL ? found.request->http_connection
+        : found.kind == JPP_POOLS_CLIENT_CONNECTION ? c->data : NULL);
+
+    if (found.http2 == NULL) {
+        ngx_http_jpp_count_flush(walk);
+
+        if (found.request != NULL) {
+            ngx_http_jpp_request_count(walk, c, found.request);
         }
     }
 
-    return NULL;
+#if (NGX_HTTP_V2)
+    if (found.http2 != NULL) {
+        ngx_http_jpp_http2_connection(walk, c, found.http2, owner, found.cscf);
+    }
+#endif
+
+    ngx_http_jpp_unit_end(walk, 0, c, found.request);
 }

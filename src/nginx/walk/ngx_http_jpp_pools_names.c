@@ -10,12 +10,6 @@
 #include <dlfcn.h>
 
 
-static uint32_t ngx_http_jpp_owner_of(ngx_http_jpp_walk_t *walk,
-    jpp_pools_kind_t kind, const ngx_http_request_t *r, uint32_t third);
-static uint32_t ngx_http_jpp_names_module(ngx_http_jpp_walk_t *walk,
-    const ngx_module_t *module);
-
-
 ngx_int_t
 ngx_http_jpp_names_init(ngx_http_jpp_walk_t *walk)
 {
@@ -163,6 +157,22 @@ ngx_http_jpp_name_upstream(ngx_http_jpp_walk_t *walk,
 }
 
 
+static uint32_t
+ngx_http_jpp_owner_of(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
+    const ngx_http_request_t *r, uint32_t third)
+{
+    ngx_http_core_loc_conf_t  *clcf;
+    ngx_http_core_srv_conf_t  *cscf;
+
+    cscf = ngx_http_get_module_srv_conf(r, ngx_http_core_module);
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    return jpp_pools_owner(&walk->table, kind,
+                           ngx_http_jpp_name_server(walk, cscf),
+                           ngx_http_jpp_name_location(walk, clcf), third);
+}
+
+
 uint32_t
 ngx_http_jpp_owner_request(ngx_http_jpp_walk_t *walk,
     const ngx_http_request_t *r)
@@ -188,22 +198,6 @@ ngx_http_jpp_owner_upstream(ngx_http_jpp_walk_t *walk,
 }
 
 
-static uint32_t
-ngx_http_jpp_owner_of(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
-    const ngx_http_request_t *r, uint32_t third)
-{
-    ngx_http_core_loc_conf_t  *clcf;
-    ngx_http_core_srv_conf_t  *cscf;
-
-    cscf = ngx_http_get_module_srv_conf(r, ngx_http_core_module);
-    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
-
-    return jpp_pools_owner(&walk->table, kind,
-                           ngx_http_jpp_name_server(walk, cscf),
-                           ngx_http_jpp_name_location(walk, clcf), third);
-}
-
-
 ngx_str_t
 ngx_http_jpp_upstream_text(const ngx_http_upstream_srv_conf_t *uscf,
     u_char text[JPP_POOLS_NAME])
@@ -226,6 +220,14 @@ ngx_http_jpp_name_address(ngx_http_jpp_walk_t *walk, const ngx_listening_t *ls)
 {
     return jpp_pools_name(&walk->table, JPP_POOLS_ADDRESS, ls,
                           (char *) ls->addr_text.data, ls->addr_text.len);
+}
+
+
+static uint32_t
+ngx_http_jpp_names_module(ngx_http_jpp_walk_t *walk, const ngx_module_t *module)
+{
+    return jpp_pools_name(&walk->table, JPP_POOLS_MODULE_NAME, module,
+                          module->name, ngx_strlen(module->name));
 }
 
 
@@ -264,14 +266,6 @@ ngx_http_jpp_name_tag(ngx_http_jpp_walk_t *walk, const void *tag)
     }
 
     return 0;
-}
-
-
-static uint32_t
-ngx_http_jpp_names_module(ngx_http_jpp_walk_t *walk, const ngx_module_t *module)
-{
-    return jpp_pools_name(&walk->table, JPP_POOLS_MODULE_NAME, module,
-                          module->name, ngx_strlen(module->name));
 }
 
 

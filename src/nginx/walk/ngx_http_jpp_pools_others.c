@@ -13,16 +13,6 @@ extern ngx_module_t  ngx_http_upstream_keepalive_module
     __attribute__((weak));
 
 
-static void ngx_http_jpp_others_see(ngx_http_jpp_walk_t *walk,
-    ngx_connection_t *c, uint32_t owner, ngx_uint_t is_peer);
-static uint32_t ngx_http_jpp_others_owner(ngx_http_jpp_walk_t *walk,
-    ngx_connection_t *c);
-static ngx_http_upstream_srv_conf_t *ngx_http_jpp_others_upstream(
-    const ngx_http_jpp_walk_t *walk, const ngx_connection_t *c);
-static uint32_t ngx_http_jpp_others_module(ngx_http_jpp_walk_t *walk,
-    const ngx_connection_t *c);
-
-
 /* of upstreams that nginx reads itself; NULL: none was seen yet */
 static ngx_event_handler_pt  ngx_http_jpp_others_handler;
 
@@ -83,49 +73,6 @@ ngx_http_jpp_others_postpone(ngx_http_jpp_walk_t *walk,
 }
 
 
-ngx_int_t
-ngx_http_jpp_others_walk(ngx_http_jpp_walk_t *walk)
-{
-    uint32_t           slot, owner;
-    ngx_connection_t  *c;
-
-    while (walk->next < jpp_vec_count(walk->others, uint32_t)) {
-
-        if (ngx_http_jpp_walk_is_over(walk)) {
-            return NGX_AGAIN;
-        }
-
-        slot = jpp_vec_items(walk->others, uint32_t)[walk->next++];
-        c = &walk->cycle->connections[slot];
-
-        /* it may have become another one since it was postponed */
-
-        if (c->fd != (ngx_socket_t) -1 && c->listening == NULL
-            && c->pool != NULL && c->pool != walk->cycle->pool
-            && ngx_http_jpp_others_count(walk, c))
-        {
-            owner = ngx_http_jpp_others_owner(walk, c);
-
-            if (owner != 0) {
-                /*
-                 * another may share its pool: two sockets of a timer that came
-                 * late
-                 */
-
-                if (c->log != walk->cycle->log) {
-                    ngx_http_jpp_others_client(walk, c, c->log, c->pool, 0,
-                                               NULL);
-                }
-
-                ngx_http_jpp_others_see(walk, c, owner, 1);
-            }
-        }
-    }
-
-    return NGX_OK;
-}
-
-
 static void
 ngx_http_jpp_others_see(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     uint32_t owner, ngx_uint_t is_peer)
@@ -144,6 +91,70 @@ ngx_http_jpp_others_see(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
 
     ngx_http_jpp_count_flush(walk);
     ngx_http_jpp_unit_end(walk, 0, c, NULL);
+}
+
+
+/*
+ * The data of a connection that is kept alive is an item of the configuration,
+ * which begins with the address of the upstream's.
+ */
+
+static ngx_http_upstream_srv_conf_t *
+ngx_http_jpp_others_upstream(const ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *c)
+{
+    void                            *kcf;
+    ngx_uint_t                       i, index;
+    ngx_http_upstream_srv_conf_t   **uscf;
+    ngx_http_upstream_main_conf_t   *umcf;
+
+    umcf = ngx_http_cycle_get_module_main_conf(walk->cycle,
+                                               ngx_http_upstream_module);
+
+    if (umcf == NULL || &ngx_http_upstream_keepalive_module == NULL
+        || !c->idle
+        || !ngx_http_jpp_config_has(walk, c->data, sizeof(void *)))
+    {
+        return NULL;
+    }
+
+    kcf = *(void **) c->data;
+    uscf = umcf->upstreams.elts;
+    index = ngx_http_upstream_keepalive_module.ctx_index;
+
+    for (i = 0; i < umcf->upstreams.nelts; i++) {
+
+        /* one without a block has no configuration */
+
+        if (uscf[i]->srv_conf != NULL && uscf[i]->srv_conf[index] == kcf) {
+            return uscf[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+/*
+ * The module whose file has the handler of its events; of a connection that has
+ * no socket, that of its log.
+ */
+
+static uint32_t
+ngx_http_jpp_others_module(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
+{
+    uintptr_t  handler;
+
+    handler = (uintptr_t) c->read->handler;
+
+    if (handler == 0 && c->log != NULL
+        && ngx_http_jpp_pool_has(c->pool, c->log, sizeof(ngx_log_t)))
+    {
+        handler = (uintptr_t) c->log->handler;
+    }
+
+    return jpp_pools_owner(&walk->table, JPP_POOLS_MODULE_CONNECTION, 0, 0,
+                           ngx_http_jpp_name_code(walk, handler));
 }
 
 
@@ -210,6 +221,49 @@ ngx_http_jpp_others_owner(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 }
 
 
+ngx_int_t
+ngx_http_jpp_others_walk(ngx_http_jpp_walk_t *walk)
+{
+    uint32_t           slot, owner;
+    ngx_connection_t  *c;
+
+    while (walk->next < jpp_vec_count(walk->others, uint32_t)) {
+
+        if (ngx_http_jpp_walk_is_over(walk)) {
+            return NGX_AGAIN;
+        }
+
+        slot = jpp_vec_items(walk->others, uint32_t)[walk->next++];
+        c = &walk->cycle->connections[slot];
+
+        /* it may have become another one since it was postponed */
+
+        if (c->fd != (ngx_socket_t) -1 && c->listening == NULL
+            && c->pool != NULL && c->pool != walk->cycle->pool
+            && ngx_http_jpp_others_count(walk, c))
+        {
+            owner = ngx_http_jpp_others_owner(walk, c);
+
+            if (owner != 0) {
+                /*
+                 * another may share its pool: two sockets of a timer that came
+                 * late
+                 */
+
+                if (c->log != walk->cycle->log) {
+                    ngx_http_jpp_others_client(walk, c, c->log, c->pool, 0,
+                                               NULL);
+                }
+
+                ngx_http_jpp_others_see(walk, c, owner, 1);
+            }
+        }
+    }
+
+    return NGX_OK;
+}
+
+
 void
 ngx_http_jpp_others_upstreams(const ngx_connection_t *pc)
 {
@@ -223,47 +277,6 @@ ngx_http_jpp_others_upstreams(const ngx_connection_t *pc)
 }
 
 
-/*
- * The data of a connection that is kept alive is an item of the configuration,
- * which begins with the address of the upstream's.
- */
-
-static ngx_http_upstream_srv_conf_t *
-ngx_http_jpp_others_upstream(const ngx_http_jpp_walk_t *walk,
-    const ngx_connection_t *c)
-{
-    void                            *kcf;
-    ngx_uint_t                       i, index;
-    ngx_http_upstream_srv_conf_t   **uscf;
-    ngx_http_upstream_main_conf_t   *umcf;
-
-    umcf = ngx_http_cycle_get_module_main_conf(walk->cycle,
-                                               ngx_http_upstream_module);
-
-    if (umcf == NULL || &ngx_http_upstream_keepalive_module == NULL
-        || !c->idle
-        || !ngx_http_jpp_config_has(walk, c->data, sizeof(void *)))
-    {
-        return NULL;
-    }
-
-    kcf = *(void **) c->data;
-    uscf = umcf->upstreams.elts;
-    index = ngx_http_upstream_keepalive_module.ctx_index;
-
-    for (i = 0; i < umcf->upstreams.nelts; i++) {
-
-        /* one without a block has no configuration */
-
-        if (uscf[i]->srv_conf != NULL && uscf[i]->srv_conf[index] == kcf) {
-            return uscf[i];
-        }
-    }
-
-    return NULL;
-}
-
-
 void
 ngx_http_jpp_others_foreign(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 {
@@ -273,27 +286,4 @@ ngx_http_jpp_others_foreign(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 
     ngx_http_jpp_others_client(walk, c, c->log, c->pool, owner, NULL);
     ngx_http_jpp_others_see(walk, c, owner, 0);
-}
-
-
-/*
- * The module whose file has the handler of its events; of a connection that has
- * no socket, that of its log.
- */
-
-static uint32_t
-ngx_http_jpp_others_module(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
-{
-    uintptr_t  handler;
-
-    handler = (uintptr_t) c->read->handler;
-
-    if (handler == 0 && c->log != NULL
-        && ngx_http_jpp_pool_has(c->pool, c->log, sizeof(ngx_log_t)))
-    {
-        handler = (uintptr_t) c->log->handler;
-    }
-
-    return jpp_pools_owner(&walk->table, JPP_POOLS_MODULE_CONNECTION, 0, 0,
-                           ngx_http_jpp_name_code(walk, handler));
 }

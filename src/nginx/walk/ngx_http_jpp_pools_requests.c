@@ -16,22 +16,6 @@ typedef void (*ngx_http_jpp_see_pt)(ngx_http_jpp_walk_t *walk,
     ngx_http_request_t *r);
 
 
-static void ngx_http_jpp_request_tree(ngx_http_jpp_walk_t *walk,
-    ngx_http_request_t *r, ngx_http_jpp_see_pt see);
-static void ngx_http_jpp_request_branch(ngx_http_jpp_walk_t *walk,
-    ngx_http_request_t *r, ngx_http_jpp_see_pt see, ngx_uint_t depth);
-static ngx_uint_t ngx_http_jpp_request_is_listed(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *sr, const ngx_http_request_t *r);
-static ngx_uint_t ngx_http_jpp_request_is_sub(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *sr, const ngx_http_request_t *r);
-static void ngx_http_jpp_request_peer(ngx_http_jpp_walk_t *walk,
-    ngx_http_request_t *r);
-static void ngx_http_jpp_request_buffers(ngx_http_jpp_walk_t *walk,
-    ngx_http_request_t *r);
-static void ngx_http_jpp_request_contexts(ngx_http_jpp_walk_t *walk,
-    ngx_http_request_t *r);
-
-
 ngx_uint_t
 ngx_http_jpp_request_is_of(const ngx_http_request_t *r,
     const ngx_connection_t *c)
@@ -57,91 +41,12 @@ ngx_http_jpp_request_server(ngx_http_jpp_walk_t *walk, const void *hc)
 }
 
 
-void
-ngx_http_jpp_request_count(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
-    ngx_http_request_t *r)
+static ngx_uint_t
+ngx_http_jpp_request_is_sub(ngx_http_jpp_walk_t *walk,
+    const ngx_http_request_t *sr, const ngx_http_request_t *r)
 {
-    uint32_t               owner;
-    ngx_http_jpp_extent_t  extent;
-
-    extent = ngx_http_jpp_scope_extent(walk);
-
-    owner = ngx_http_jpp_owner_request(walk, r);
-    ngx_http_jpp_unit_begin(walk, owner, 1);
-
-    ngx_http_jpp_scope_push(walk, r->pool);
-    ngx_http_jpp_count_pool(walk, r->pool, owner);
-    walk->scope.passed_size = 0;
-
-    ngx_http_jpp_others_client(walk, c, r->connection->log, r->pool, owner,
-                               NULL);
-
-    ngx_http_jpp_request_tree(walk, r, ngx_http_jpp_request_peer);
-    ngx_http_jpp_request_tree(walk, r, ngx_http_jpp_request_buffers);
-    ngx_http_jpp_request_tree(walk, r, ngx_http_jpp_request_contexts);
-
-    ngx_http_jpp_count_flush(walk);
-
-    /* after a second flush what is in scope would have no order */
-
-    ngx_http_jpp_scope_restore(walk, extent);
-
-    ngx_http_jpp_unit_end(walk, 1, c, r);
-}
-
-
-/*
- * R and its subrequests, which share its pool, each once.  One that is active
- * is in the list of its parent until that has something to send.  Those in the
- * background are in none, nor are those that have ended, whose buffers are
- * still there; but R knows who has asked an upstream.
- */
-
-static void
-ngx_http_jpp_request_tree(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r,
-    ngx_http_jpp_see_pt see)
-{
-    ngx_uint_t                 depth;
-    ngx_http_request_t        *sr;
-    const ngx_http_cleanup_t  *cln;
-
-    ngx_http_jpp_request_branch(walk, r, see, 0);
-
-    sr = r->connection->data;
-
-    for (depth = 0;
-         depth < NGX_HTTP_JPP_SUBREQUESTS
-         && ngx_http_jpp_request_is_sub(walk, sr, r);
-         depth++)
-    {
-        if (!ngx_http_jpp_request_is_listed(walk, sr, r)) {
-            ngx_http_jpp_request_branch(walk, sr, see, 0);
-        }
-
-        sr = sr->parent;
-    }
-
-    /*
-     * Slices of a large file are very many, and so may the parts of a page be.
-     */
-
-    for (cln = r->cleanup;
-         !ngx_http_jpp_scope_is_spent(walk)
-         && ngx_http_jpp_scope_has(walk, cln,
-                                   sizeof(ngx_http_cleanup_t));
-         cln = cln->next)
-    {
-        walk->work++;
-
-        sr = cln->data;
-
-        if (ngx_http_jpp_request_is_sub(walk, sr, r)
-            && (sr->background || cln->handler == NULL)
-            && !ngx_http_jpp_request_is_listed(walk, sr, r))
-        {
-            ngx_http_jpp_request_branch(walk, sr, see, 0);
-        }
-    }
+    return ngx_http_jpp_scope_has(walk, sr, sizeof(ngx_http_request_t))
+           && sr->signature == NGX_HTTP_MODULE && sr->main == r && sr != r;
 }
 
 
@@ -201,12 +106,58 @@ ngx_http_jpp_request_is_listed(ngx_http_jpp_walk_t *walk,
 }
 
 
-static ngx_uint_t
-ngx_http_jpp_request_is_sub(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *sr, const ngx_http_request_t *r)
+/*
+ * R and its subrequests, which share its pool, each once.  One that is active
+ * is in the list of its parent until that has something to send.  Those in the
+ * background are in none, nor are those that have ended, whose buffers are
+ * still there; but R knows who has asked an upstream.
+ */
+
+static void
+ngx_http_jpp_request_tree(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r,
+    ngx_http_jpp_see_pt see)
 {
-    return ngx_http_jpp_scope_has(walk, sr, sizeof(ngx_http_request_t))
-           && sr->signature == NGX_HTTP_MODULE && sr->main == r && sr != r;
+    ngx_uint_t                 depth;
+    ngx_http_request_t        *sr;
+    const ngx_http_cleanup_t  *cln;
+
+    ngx_http_jpp_request_branch(walk, r, see, 0);
+
+    sr = r->connection->data;
+
+    for (depth = 0;
+         depth < NGX_HTTP_JPP_SUBREQUESTS
+         && ngx_http_jpp_request_is_sub(walk, sr, r);
+         depth++)
+    {
+        if (!ngx_http_jpp_request_is_listed(walk, sr, r)) {
+            ngx_http_jpp_request_branch(walk, sr, see, 0);
+        }
+
+        sr = sr->parent;
+    }
+
+    /*
+     * Slices of a large file are very many, and so may the parts of a page be.
+     */
+
+    for (cln = r->cleanup;
+         !ngx_http_jpp_scope_is_spent(walk)
+         && ngx_http_jpp_scope_has(walk, cln,
+                                   sizeof(ngx_http_cleanup_t));
+         cln = cln->next)
+    {
+        walk->work++;
+
+        sr = cln->data;
+
+        if (ngx_http_jpp_request_is_sub(walk, sr, r)
+            && (sr->background || cln->handler == NULL)
+            && !ngx_http_jpp_request_is_listed(walk, sr, r))
+        {
+            ngx_http_jpp_request_branch(walk, sr, see, 0);
+        }
+    }
 }
 
 
@@ -277,4 +228,37 @@ ngx_http_jpp_request_contexts(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r)
 
     ngx_http_jpp_contexts_mark(walk, r, owner);
     ngx_http_jpp_output_passed(walk, r, owner);
+}
+
+
+void
+ngx_http_jpp_request_count(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
+    ngx_http_request_t *r)
+{
+    uint32_t               owner;
+    ngx_http_jpp_extent_t  extent;
+
+    extent = ngx_http_jpp_scope_extent(walk);
+
+    owner = ngx_http_jpp_owner_request(walk, r);
+    ngx_http_jpp_unit_begin(walk, owner, 1);
+
+    ngx_http_jpp_scope_push(walk, r->pool);
+    ngx_http_jpp_count_pool(walk, r->pool, owner);
+    walk->scope.passed_size = 0;
+
+    ngx_http_jpp_others_client(walk, c, r->connection->log, r->pool, owner,
+                               NULL);
+
+    ngx_http_jpp_request_tree(walk, r, ngx_http_jpp_request_peer);
+    ngx_http_jpp_request_tree(walk, r, ngx_http_jpp_request_buffers);
+    ngx_http_jpp_request_tree(walk, r, ngx_http_jpp_request_contexts);
+
+    ngx_http_jpp_count_flush(walk);
+
+    /* after a second flush what is in scope would have no order */
+
+    ngx_http_jpp_scope_restore(walk, extent);
+
+    ngx_http_jpp_unit_end(walk, 1, c, r);
 }

@@ -38,13 +38,13 @@ struct ngx_http_jpp_rest_s {
 };
 
 
-static void ngx_http_jpp_rest_gone(void *data);
-static ngx_int_t ngx_http_jpp_rest_walk(ngx_http_jpp_walk_t *walk,
-    ngx_http_jpp_rest_t *rest);
-static void ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk,
-    ngx_http_jpp_rest_t *rest);
-static void ngx_http_jpp_rest_end(ngx_http_jpp_walk_t *walk,
-    ngx_http_jpp_rest_t *rest);
+static void
+ngx_http_jpp_rest_gone(void *data)
+{
+    ngx_http_jpp_rest_t *rest = data;
+
+    rest->pool = NULL;
+}
 
 
 void
@@ -74,15 +74,6 @@ ngx_http_jpp_rests_add(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
     rest->cleanup.data = rest;
     rest->cleanup.next = pool->cleanup;
     pool->cleanup = &rest->cleanup;
-}
-
-
-static void
-ngx_http_jpp_rest_gone(void *data)
-{
-    ngx_http_jpp_rest_t *rest = data;
-
-    rest->pool = NULL;
 }
 
 
@@ -140,66 +131,6 @@ ngx_http_jpp_rests_park(ngx_http_jpp_walk_t *walk)
 }
 
 
-ngx_int_t
-ngx_http_jpp_rests_walk(ngx_http_jpp_walk_t *walk)
-{
-    ngx_int_t             rc;
-    ngx_http_jpp_rest_t  *rest;
-
-    while (walk->rests != NULL) {
-
-        rest = walk->rests;
-
-        if (rest->parked != NULL) {
-            jpp_pools_resume(&walk->table, &rest->parked->open);
-        }
-
-        rc = ngx_http_jpp_rest_walk(walk, rest);
-
-        if (rest->parked != NULL) {
-            jpp_pools_park(&walk->table, &rest->parked->open);
-        }
-
-        if (rc == NGX_AGAIN) {
-            return NGX_AGAIN;
-        }
-
-        ngx_http_jpp_rest_end(walk, rest);
-    }
-
-    return NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_rest_walk(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
-{
-    const ngx_pool_t  *block;
-
-    while (rest->pool != NULL && (rest->block != NULL || rest->cell != NULL)) {
-
-        if (ngx_http_jpp_walk_is_over(walk)) {
-            return NGX_AGAIN;
-        }
-
-        walk->work++;
-
-        if (rest->block == NULL) {
-            ngx_http_jpp_rest_large(walk, rest);
-            continue;
-        }
-
-        block = rest->block;
-        rest->block = block->d.next;
-
-        ngx_http_jpp_walk_add(walk, rest->owner, JPP_POOLS_BLOCKS, 0, block,
-                              rest->size, block->d.end - block->d.last);
-    }
-
-    return NGX_OK;
-}
-
-
 static void
 ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
 {
@@ -236,6 +167,35 @@ ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
 }
 
 
+static ngx_int_t
+ngx_http_jpp_rest_walk(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
+{
+    const ngx_pool_t  *block;
+
+    while (rest->pool != NULL && (rest->block != NULL || rest->cell != NULL)) {
+
+        if (ngx_http_jpp_walk_is_over(walk)) {
+            return NGX_AGAIN;
+        }
+
+        walk->work++;
+
+        if (rest->block == NULL) {
+            ngx_http_jpp_rest_large(walk, rest);
+            continue;
+        }
+
+        block = rest->block;
+        rest->block = block->d.next;
+
+        ngx_http_jpp_walk_add(walk, rest->owner, JPP_POOLS_BLOCKS, 0, block,
+                              rest->size, block->d.end - block->d.last);
+    }
+
+    return NGX_OK;
+}
+
+
 /* REST is the first. */
 
 static void
@@ -262,6 +222,37 @@ ngx_http_jpp_rest_end(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
         jpp_pools_resume(&walk->table, &rest->parked->open);
         (void) jpp_pools_end(&walk->table);
     }
+}
+
+
+ngx_int_t
+ngx_http_jpp_rests_walk(ngx_http_jpp_walk_t *walk)
+{
+    ngx_int_t             rc;
+    ngx_http_jpp_rest_t  *rest;
+
+    while (walk->rests != NULL) {
+
+        rest = walk->rests;
+
+        if (rest->parked != NULL) {
+            jpp_pools_resume(&walk->table, &rest->parked->open);
+        }
+
+        rc = ngx_http_jpp_rest_walk(walk, rest);
+
+        if (rest->parked != NULL) {
+            jpp_pools_park(&walk->table, &rest->parked->open);
+        }
+
+        if (rc == NGX_AGAIN) {
+            return NGX_AGAIN;
+        }
+
+        ngx_http_jpp_rest_end(walk, rest);
+    }
+
+    return NGX_OK;
 }
 
 

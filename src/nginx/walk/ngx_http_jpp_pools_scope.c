@@ -43,15 +43,6 @@
 #define NGX_HTTP_JPP_ANYWAY  32
 
 
-static ngx_http_jpp_large_t *ngx_http_jpp_scope_search(
-    const ngx_http_jpp_walk_t *walk, const void *p, size_t from, size_t to);
-static ngx_uint_t ngx_http_jpp_pool_has_large(const ngx_pool_t *pool,
-    const void *p, size_t len);
-static const u_char *ngx_http_jpp_pool_end(const ngx_pool_t *pool,
-    const void *p, ngx_uint_t *n_looks);
-static const u_char *ngx_http_jpp_scope_of(const ngx_buf_t *b);
-
-
 void  (*ngx_http_jpp_pool_seen)(const ngx_pool_t *pool,
     const jpp_pools_t *table, uint32_t owner);
 
@@ -122,23 +113,6 @@ ngx_http_jpp_scope_has(ngx_http_jpp_walk_t *walk, const void *p, size_t len)
 }
 
 
-ngx_uint_t
-ngx_http_jpp_pool_has(const ngx_pool_t *pool, const void *p, size_t len)
-{
-    ngx_uint_t     n_looks;
-    const u_char  *end;
-
-    if (ngx_http_jpp_is_large(pool, len)) {
-        return ngx_http_jpp_pool_has_large(pool, p, len);
-    }
-
-    n_looks = 0;
-    end = ngx_http_jpp_pool_end(pool, p, &n_looks);
-
-    return end != NULL && (size_t) (end - (const u_char *) p) >= len;
-}
-
-
 /*
  * A pool of small blocks keeps what is larger as an allocation of its own: a
  * request, where request_pool_size is 1k.  That is the first it has made, and
@@ -168,40 +142,6 @@ ngx_http_jpp_pool_has_large(const ngx_pool_t *pool, const void *p, size_t len)
     }
 
     return l != NULL && p != NULL && ngx_http_jpp_size(p) >= len;
-}
-
-
-const u_char *
-ngx_http_jpp_scope_end(ngx_http_jpp_walk_t *walk, const void *p)
-{
-    size_t                 n, base;
-    ngx_uint_t             i;
-    const u_char          *end;
-    ngx_http_jpp_large_t  *large;
-
-    /* the latest is the most likely */
-
-    for (i = walk->scope.n_pools; i > 0; i--) {
-        end = ngx_http_jpp_pool_end(walk->scope.pools[i - 1], p,
-                                    &walk->scope.n_looks);
-
-        if (end != NULL) {
-            return end;
-        }
-    }
-
-    ngx_http_jpp_scope_sort(walk);
-
-    n = jpp_vec_count(walk->scope.larges, ngx_http_jpp_large_t);
-    base = walk->scope.base.n_larges;
-
-    large = ngx_http_jpp_scope_search(walk, p, base, n);
-
-    if (large == NULL) {
-        large = ngx_http_jpp_scope_search(walk, p, 0, base);
-    }
-
-    return large != NULL ? large->start + large->size : NULL;
 }
 
 
@@ -236,6 +176,23 @@ ngx_http_jpp_pool_end(const ngx_pool_t *pool, const void *p,
 }
 
 
+ngx_uint_t
+ngx_http_jpp_pool_has(const ngx_pool_t *pool, const void *p, size_t len)
+{
+    ngx_uint_t     n_looks;
+    const u_char  *end;
+
+    if (ngx_http_jpp_is_large(pool, len)) {
+        return ngx_http_jpp_pool_has_large(pool, p, len);
+    }
+
+    n_looks = 0;
+    end = ngx_http_jpp_pool_end(pool, p, &n_looks);
+
+    return end != NULL && (size_t) (end - (const u_char *) p) >= len;
+}
+
+
 /* The large allocation that P lies in, FROM .. TO in their list, or NULL. */
 
 static ngx_http_jpp_large_t *
@@ -250,6 +207,40 @@ ngx_http_jpp_scope_search(const ngx_http_jpp_walk_t *walk, const void *p,
 
     return large != NULL && (const u_char *) p < large->start + large->size
            ? large : NULL;
+}
+
+
+const u_char *
+ngx_http_jpp_scope_end(ngx_http_jpp_walk_t *walk, const void *p)
+{
+    size_t                 n, base;
+    ngx_uint_t             i;
+    const u_char          *end;
+    ngx_http_jpp_large_t  *large;
+
+    /* the latest is the most likely */
+
+    for (i = walk->scope.n_pools; i > 0; i--) {
+        end = ngx_http_jpp_pool_end(walk->scope.pools[i - 1], p,
+                                    &walk->scope.n_looks);
+
+        if (end != NULL) {
+            return end;
+        }
+    }
+
+    ngx_http_jpp_scope_sort(walk);
+
+    n = jpp_vec_count(walk->scope.larges, ngx_http_jpp_large_t);
+    base = walk->scope.base.n_larges;
+
+    large = ngx_http_jpp_scope_search(walk, p, base, n);
+
+    if (large == NULL) {
+        large = ngx_http_jpp_scope_search(walk, p, 0, base);
+    }
+
+    return large != NULL ? large->start + large->size : NULL;
 }
 
 
@@ -324,6 +315,15 @@ ngx_http_jpp_scope_mark(ngx_http_jpp_walk_t *walk, const void *p,
 }
 
 
+/* One that is a part of something may not know where that begins. */
+
+static const u_char *
+ngx_http_jpp_scope_of(const ngx_buf_t *b)
+{
+    return b->start != NULL ? b->start : b->pos;
+}
+
+
 void
 ngx_http_jpp_scope_mark_buf(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b,
     jpp_pools_class_t class)
@@ -335,15 +335,6 @@ ngx_http_jpp_scope_mark_buf(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b,
     large = ngx_http_jpp_scope_unnamed(walk, p);
 
     ngx_http_jpp_scope_mark(walk, large != NULL ? large->start : p, class);
-}
-
-
-/* One that is a part of something may not know where that begins. */
-
-static const u_char *
-ngx_http_jpp_scope_of(const ngx_buf_t *b)
-{
-    return b->start != NULL ? b->start : b->pos;
 }
 
 

@@ -29,112 +29,6 @@ typedef struct {
 } ngx_http_jpp_sessions_t;
 
 
-static void *ngx_http_jpp_sessions_symbol(const char *name);
-static ngx_connection_t *ngx_http_jpp_sessions_stream(ngx_http_jpp_walk_t *walk,
-    const ngx_connection_t *c, void *data);
-static ngx_connection_t *ngx_http_jpp_sessions_mail(ngx_http_jpp_walk_t *walk,
-    const ngx_connection_t *c, void *data);
-static void ngx_http_jpp_sessions_auth(ngx_http_jpp_walk_t *walk,
-    const ngx_connection_t *accepted, const ngx_connection_t *c,
-    uint32_t owner);
-
-
-static const ngx_http_jpp_sessions_t  ngx_http_jpp_sessions[] = {
-    { JPP_POOLS_STREAM, "ngx_stream_init_connection",
-      ngx_http_jpp_sessions_stream, NULL },
-
-    { JPP_POOLS_MAIL, "ngx_mail_init_connection",
-      ngx_http_jpp_sessions_mail, ngx_http_jpp_sessions_auth }
-};
-
-#define NGX_HTTP_JPP_SESSIONS                                                 \
-    (sizeof(ngx_http_jpp_sessions) / sizeof(ngx_http_jpp_sessions_t))
-
-/* their addresses, or NULL */
-static void  *ngx_http_jpp_accepting[NGX_HTTP_JPP_SESSIONS];
-
-static const ngx_module_t  *ngx_http_jpp_auth_http;
-
-
-/* By name: a module may be loaded after this one. */
-
-void
-ngx_http_jpp_sessions_init(void)
-{
-    ngx_uint_t  i;
-
-    for (i = 0; i < NGX_HTTP_JPP_SESSIONS; i++) {
-        ngx_http_jpp_accepting[i] =
-            ngx_http_jpp_sessions_symbol(ngx_http_jpp_sessions[i].symbol);
-    }
-
-    ngx_http_jpp_auth_http =
-        ngx_http_jpp_sessions_symbol("ngx_mail_auth_http_module");
-}
-
-
-/* for one that is missing dlsym() would keep memory */
-
-static void *
-ngx_http_jpp_sessions_symbol(const char *name)
-{
-    return jpp_images_has(name) ? dlsym(RTLD_DEFAULT, name) : NULL;
-}
-
-
-ngx_uint_t
-ngx_http_jpp_sessions_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
-{
-    uint32_t                        owner;
-    ngx_uint_t                      i;
-    ngx_connection_t               *pc;
-    const ngx_http_jpp_sessions_t  *sessions;
-
-    for (i = 0; i < NGX_HTTP_JPP_SESSIONS; i++) {
-        if (ngx_http_jpp_accepting[i] != NULL
-            && (void *) c->listening->handler == ngx_http_jpp_accepting[i])
-        {
-            break;
-        }
-    }
-
-    if (i == NGX_HTTP_JPP_SESSIONS) {
-        return 0;
-    }
-
-    sessions = &ngx_http_jpp_sessions[i];
-
-    ngx_http_jpp_scope_open(walk, c->pool);
-
-    owner = jpp_pools_owner(&walk->table, sessions->kind, 0, 0,
-                            ngx_http_jpp_name_address(walk, c->listening));
-
-    ngx_http_jpp_unit_begin(walk, owner, 0);
-    ngx_http_jpp_others_client(walk, c, c->log, c->pool, owner,
-                               sessions->sharing);
-
-    ngx_http_jpp_count_pool(walk, c->pool, owner);
-    ngx_http_jpp_buffers_connection(walk, c, NULL);
-
-    pc = sessions->buffers(walk, c, c->data);
-
-    /* the peer has the session's pool */
-
-    if (pc != NULL
-        && ngx_http_jpp_walk_slot(walk, pc) != NGX_ERROR
-        && pc->pool == c->pool)
-    {
-        (void) ngx_http_jpp_others_count(walk, pc);
-        ngx_http_jpp_buffers_peer(walk, pc);
-    }
-
-    ngx_http_jpp_count_flush(walk);
-    ngx_http_jpp_unit_end(walk, 0, c, NULL);
-
-    return 1;
-}
-
-
 static ngx_connection_t *
 ngx_http_jpp_sessions_stream(ngx_http_jpp_walk_t *walk,
     const ngx_connection_t *c, void *data)
@@ -190,6 +84,9 @@ ngx_http_jpp_sessions_mail(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c,
 
     return s->proxy->upstream.connection;
 }
+
+
+static const ngx_module_t  *ngx_http_jpp_auth_http;
 
 
 /*
@@ -249,4 +146,98 @@ ngx_http_jpp_sessions_auth(ngx_http_jpp_walk_t *walk,
         ngx_http_jpp_count_pool(walk, pool, owner);
         ngx_http_jpp_count_flush(walk);
     }
+}
+
+
+static const ngx_http_jpp_sessions_t  ngx_http_jpp_sessions[] = {
+    { JPP_POOLS_STREAM, "ngx_stream_init_connection",
+      ngx_http_jpp_sessions_stream, NULL },
+
+    { JPP_POOLS_MAIL, "ngx_mail_init_connection",
+      ngx_http_jpp_sessions_mail, ngx_http_jpp_sessions_auth }
+};
+
+#define NGX_HTTP_JPP_SESSIONS                                                 \
+    (sizeof(ngx_http_jpp_sessions) / sizeof(ngx_http_jpp_sessions_t))
+
+/* their addresses, or NULL */
+static void  *ngx_http_jpp_accepting[NGX_HTTP_JPP_SESSIONS];
+
+
+/* for one that is missing dlsym() would keep memory */
+
+static void *
+ngx_http_jpp_sessions_symbol(const char *name)
+{
+    return jpp_images_has(name) ? dlsym(RTLD_DEFAULT, name) : NULL;
+}
+
+
+/* By name: a module may be loaded after this one. */
+
+void
+ngx_http_jpp_sessions_init(void)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < NGX_HTTP_JPP_SESSIONS; i++) {
+        ngx_http_jpp_accepting[i] =
+            ngx_http_jpp_sessions_symbol(ngx_http_jpp_sessions[i].symbol);
+    }
+
+    ngx_http_jpp_auth_http =
+        ngx_http_jpp_sessions_symbol("ngx_mail_auth_http_module");
+}
+
+
+ngx_uint_t
+ngx_http_jpp_sessions_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
+{
+    uint32_t                        owner;
+    ngx_uint_t                      i;
+    ngx_connection_t               *pc;
+    const ngx_http_jpp_sessions_t  *sessions;
+
+    for (i = 0; i < NGX_HTTP_JPP_SESSIONS; i++) {
+        if (ngx_http_jpp_accepting[i] != NULL
+            && (void *) c->listening->handler == ngx_http_jpp_accepting[i])
+        {
+            break;
+        }
+    }
+
+    if (i == NGX_HTTP_JPP_SESSIONS) {
+        return 0;
+    }
+
+    sessions = &ngx_http_jpp_sessions[i];
+
+    ngx_http_jpp_scope_open(walk, c->pool);
+
+    owner = jpp_pools_owner(&walk->table, sessions->kind, 0, 0,
+                            ngx_http_jpp_name_address(walk, c->listening));
+
+    ngx_http_jpp_unit_begin(walk, owner, 0);
+    ngx_http_jpp_others_client(walk, c, c->log, c->pool, owner,
+                               sessions->sharing);
+
+    ngx_http_jpp_count_pool(walk, c->pool, owner);
+    ngx_http_jpp_buffers_connection(walk, c, NULL);
+
+    pc = sessions->buffers(walk, c, c->data);
+
+    /* the peer has the session's pool */
+
+    if (pc != NULL
+        && ngx_http_jpp_walk_slot(walk, pc) != NGX_ERROR
+        && pc->pool == c->pool)
+    {
+        (void) ngx_http_jpp_others_count(walk, pc);
+        ngx_http_jpp_buffers_peer(walk, pc);
+    }
+
+    ngx_http_jpp_count_flush(walk);
+    ngx_http_jpp_unit_end(walk, 0, c, NULL);
+
+    return 1;
 }

@@ -15,15 +15,6 @@
 #endif
 
 
-static void ngx_http_jpp_unit_request(ngx_http_jpp_walk_t *walk,
-    jpp_pools_unit_t *unit, ngx_http_request_t *r);
-static void ngx_http_jpp_unit_queues(jpp_pools_unit_t *unit,
-    const ngx_connection_t *c);
-static void ngx_http_jpp_unit_bound(jpp_pools_unit_t *unit,
-    ngx_http_request_t *r);
-static void ngx_http_jpp_unit_bufs(jpp_pools_unit_t *unit, ngx_bufs_t bufs);
-
-
 /* By http_state, in the words of its constants. */
 
 static const char *const  ngx_http_jpp_states[] = {
@@ -70,62 +61,86 @@ ngx_http_jpp_unit_begin(ngx_http_jpp_walk_t *walk, uint32_t owner,
 }
 
 
-void
-ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, ngx_uint_t is_request,
-    const ngx_connection_t *c, ngx_http_request_t *r)
+/* Where the kernel does not say, there is none. */
+
+static void
+ngx_http_jpp_unit_queues(jpp_pools_unit_t *unit, const ngx_connection_t *c)
 {
-    jpp_pools_unit_t  *unit;
+    uint32_t   info[SK_MEMINFO_VARS];
+    socklen_t  len;
 
-    if (walk->table.wants != (is_request ? JPP_POOLS_REQUESTS
-                                         : JPP_POOLS_CONNECTIONS))
+    len = sizeof(info);
+
+    if (c->fd != (ngx_socket_t) -1
+        && getsockopt(c->fd, SOL_SOCKET, SO_MEMINFO, info, &len) == 0
+        && len > SK_MEMINFO_WMEM_QUEUED * sizeof(uint32_t))
     {
-        return;
+        unit->sending += info[SK_MEMINFO_WMEM_QUEUED];
+        unit->receiving += info[SK_MEMINFO_RMEM_ALLOC];
     }
+}
 
-    unit = ngx_http_jpp_rests_park(walk);
 
-    if (unit == NULL) {
-        unit = jpp_pools_end(&walk->table);
-    }
+static void
+ngx_http_jpp_unit_bufs(jpp_pools_unit_t *unit, ngx_bufs_t bufs)
+{
+    unit->bound_number = bufs.num;
+    unit->bound_size = bufs.size;
+}
 
-    if (unit == NULL) {
-        return;
-    }
 
-    walk->work++;
+/* The directive that bounds what the request has most of, as it is set here. */
 
-    unit->protocol = ngx_http_jpp_protocols[
-                         jpp_pools_owner_at(&walk->table, unit->owner)->kind];
-
-    if (unit->protocol == JPP_POOLS_TCP && c->type == SOCK_DGRAM) {
-        unit->protocol = JPP_POOLS_UDP;
-    }
-
-#if (NGX_SSL)
-    unit->is_tls = c->ssl != NULL;
+static void
+ngx_http_jpp_unit_bound(jpp_pools_unit_t *unit, ngx_http_request_t *r)
+{
+    const ngx_http_upstream_conf_t  *ucf;
+    const ngx_http_core_loc_conf_t  *clcf;
+    const ngx_http_core_srv_conf_t  *cscf;
+#if (NGX_HTTP_SSL)
+    const ngx_http_ssl_srv_conf_t   *sscf;
 #endif
 
-    unit->n_requests = c->requests;
-    unit->age_msec = c->start_time != 0 ? ngx_current_msec - c->start_time
-                                        : 0;
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+    cscf = ngx_http_get_module_srv_conf(r, ngx_http_core_module);
+    ucf = r->upstream != NULL ? r->upstream->conf : NULL;
 
-    if (c->log != NULL
-        && ngx_http_jpp_scope_has(walk, c->log, sizeof(ngx_log_t)))
-    {
-        unit->action = ngx_http_jpp_name_word(walk, c->log->action);
-    }
+    switch ((jpp_pools_class_t) unit->most_class) {
 
-    ngx_http_jpp_unit_queues(unit, c);
+    case JPP_POOLS_BLOCKS:
+        unit->bound_size = cscf->request_pool_size;
+        break;
 
-    if (walk->has_clients
-        && ngx_http_jpp_scope_has(walk, c->addr_text.data, c->addr_text.len))
-    {
-        unit->client_len = ngx_min(c->addr_text.len, JPP_POOLS_CLIENT);
-        ngx_memcpy(unit->client, c->addr_text.data, unit->client_len);
-    }
+    case JPP_POOLS_HEADERS:
+        ngx_http_jpp_unit_bufs(unit, cscf->large_client_header_buffers);
+        break;
 
-    if (r != NULL) {
-        ngx_http_jpp_unit_request(walk, unit, r);
+    case JPP_POOLS_BODY:
+        unit->bound_size = clcf->client_body_buffer_size;
+        break;
+
+    case JPP_POOLS_UPSTREAM_HEADER:
+        unit->bound_size = ucf != NULL ? ucf->buffer_size : 0;
+        break;
+
+    case JPP_POOLS_UPSTREAM_BUFFERS:
+        if (ucf != NULL) {
+            ngx_http_jpp_unit_bufs(unit, ucf->bufs);
+        }
+
+        break;
+
+    case JPP_POOLS_TLS:
+#if (NGX_HTTP_SSL)
+        if (&ngx_http_ssl_module != NULL) {
+            sscf = ngx_http_get_module_srv_conf(r, ngx_http_ssl_module);
+            unit->bound_size = sscf->buffer_size;
+        }
+#endif
+        break;
+
+    default:
+        break;
     }
 }
 
@@ -194,85 +209,61 @@ ngx_http_jpp_unit_request(ngx_http_jpp_walk_t *walk, jpp_pools_unit_t *unit,
 }
 
 
-/* Where the kernel does not say, there is none. */
-
-static void
-ngx_http_jpp_unit_queues(jpp_pools_unit_t *unit, const ngx_connection_t *c)
+void
+ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, ngx_uint_t is_request,
+    const ngx_connection_t *c, ngx_http_request_t *r)
 {
-    uint32_t   info[SK_MEMINFO_VARS];
-    socklen_t  len;
+    jpp_pools_unit_t  *unit;
 
-    len = sizeof(info);
-
-    if (c->fd != (ngx_socket_t) -1
-        && getsockopt(c->fd, SOL_SOCKET, SO_MEMINFO, info, &len) == 0
-        && len > SK_MEMINFO_WMEM_QUEUED * sizeof(uint32_t))
+    if (walk->table.wants != (is_request ? JPP_POOLS_REQUESTS
+                                         : JPP_POOLS_CONNECTIONS))
     {
-        unit->sending += info[SK_MEMINFO_WMEM_QUEUED];
-        unit->receiving += info[SK_MEMINFO_RMEM_ALLOC];
+        return;
     }
-}
 
+    unit = ngx_http_jpp_rests_park(walk);
 
-/* The directive that bounds what the request has most of, as it is set here. */
+    if (unit == NULL) {
+        unit = jpp_pools_end(&walk->table);
+    }
 
-static void
-ngx_http_jpp_unit_bound(jpp_pools_unit_t *unit, ngx_http_request_t *r)
-{
-    const ngx_http_upstream_conf_t  *ucf;
-    const ngx_http_core_loc_conf_t  *clcf;
-    const ngx_http_core_srv_conf_t  *cscf;
-#if (NGX_HTTP_SSL)
-    const ngx_http_ssl_srv_conf_t   *sscf;
+    if (unit == NULL) {
+        return;
+    }
+
+    walk->work++;
+
+    unit->protocol = ngx_http_jpp_protocols[
+                         jpp_pools_owner_at(&walk->table, unit->owner)->kind];
+
+    if (unit->protocol == JPP_POOLS_TCP && c->type == SOCK_DGRAM) {
+        unit->protocol = JPP_POOLS_UDP;
+    }
+
+#if (NGX_SSL)
+    unit->is_tls = c->ssl != NULL;
 #endif
 
-    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
-    cscf = ngx_http_get_module_srv_conf(r, ngx_http_core_module);
-    ucf = r->upstream != NULL ? r->upstream->conf : NULL;
+    unit->n_requests = c->requests;
+    unit->age_msec = c->start_time != 0 ? ngx_current_msec - c->start_time
+                                        : 0;
 
-    switch ((jpp_pools_class_t) unit->most_class) {
-
-    case JPP_POOLS_BLOCKS:
-        unit->bound_size = cscf->request_pool_size;
-        break;
-
-    case JPP_POOLS_HEADERS:
-        ngx_http_jpp_unit_bufs(unit, cscf->large_client_header_buffers);
-        break;
-
-    case JPP_POOLS_BODY:
-        unit->bound_size = clcf->client_body_buffer_size;
-        break;
-
-    case JPP_POOLS_UPSTREAM_HEADER:
-        unit->bound_size = ucf != NULL ? ucf->buffer_size : 0;
-        break;
-
-    case JPP_POOLS_UPSTREAM_BUFFERS:
-        if (ucf != NULL) {
-            ngx_http_jpp_unit_bufs(unit, ucf->bufs);
-        }
-
-        break;
-
-    case JPP_POOLS_TLS:
-#if (NGX_HTTP_SSL)
-        if (&ngx_http_ssl_module != NULL) {
-            sscf = ngx_http_get_module_srv_conf(r, ngx_http_ssl_module);
-            unit->bound_size = sscf->buffer_size;
-        }
-#endif
-        break;
-
-    default:
-        break;
+    if (c->log != NULL
+        && ngx_http_jpp_scope_has(walk, c->log, sizeof(ngx_log_t)))
+    {
+        unit->action = ngx_http_jpp_name_word(walk, c->log->action);
     }
-}
 
+    ngx_http_jpp_unit_queues(unit, c);
 
-static void
-ngx_http_jpp_unit_bufs(jpp_pools_unit_t *unit, ngx_bufs_t bufs)
-{
-    unit->bound_number = bufs.num;
-    unit->bound_size = bufs.size;
+    if (walk->has_clients
+        && ngx_http_jpp_scope_has(walk, c->addr_text.data, c->addr_text.len))
+    {
+        unit->client_len = ngx_min(c->addr_text.len, JPP_POOLS_CLIENT);
+        ngx_memcpy(unit->client, c->addr_text.data, unit->client_len);
+    }
+
+    if (r != NULL) {
+        ngx_http_jpp_unit_request(walk, unit, r);
+    }
 }

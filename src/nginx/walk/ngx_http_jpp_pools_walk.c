@@ -11,10 +11,6 @@
 #define NGX_HTTP_JPP_UNREAD  16
 
 
-static void ngx_http_jpp_walk_read_free(ngx_http_jpp_walk_t *walk);
-static int ngx_http_jpp_walk_compare(const void *a, const void *b, void *ctx);
-
-
 /* This process's own function, of whatever allocator it has. */
 
 size_t
@@ -52,6 +48,24 @@ ngx_http_jpp_walk_is_over(ngx_http_jpp_walk_t *walk)
 }
 
 
+static void
+ngx_http_jpp_walk_read_free(ngx_http_jpp_walk_t *walk)
+{
+    ngx_uint_t               slot;
+    const ngx_connection_t  *c;
+
+    ngx_memzero(walk->is_free, walk->cycle->connection_n / 8 + 1);
+
+    for (c = walk->cycle->free_connections; c != NULL; c = c->data) {
+        slot = ngx_http_jpp_walk_slot(walk, c);
+        walk->is_free[slot / 8] |= 1 << slot % 8;
+        walk->work++;
+    }
+
+    walk->knows_free = 1;
+}
+
+
 /*
  * Mostly the descriptor says it, or that the connection was closed.  One that
  * has no descriptor may be a module's, or one that could not be accepted: then
@@ -84,24 +98,6 @@ ngx_http_jpp_walk_is_used(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
     slot = ngx_http_jpp_walk_slot(walk, c);
 
     return (walk->is_free[slot / 8] & 1 << slot % 8) == 0;
-}
-
-
-static void
-ngx_http_jpp_walk_read_free(ngx_http_jpp_walk_t *walk)
-{
-    ngx_uint_t               slot;
-    const ngx_connection_t  *c;
-
-    ngx_memzero(walk->is_free, walk->cycle->connection_n / 8 + 1);
-
-    for (c = walk->cycle->free_connections; c != NULL; c = c->data) {
-        slot = ngx_http_jpp_walk_slot(walk, c);
-        walk->is_free[slot / 8] |= 1 << slot % 8;
-        walk->work++;
-    }
-
-    walk->knows_free = 1;
 }
 
 
@@ -213,17 +209,17 @@ ngx_http_jpp_keyed_next(const ngx_http_jpp_keyed_t *keyed, const void *key,
 }
 
 
-void
-ngx_http_jpp_sort(void *items, size_t n, size_t size)
-{
-    jpp_sort(items, n, size, ngx_http_jpp_walk_compare, NULL);
-}
-
-
 static int
 ngx_http_jpp_walk_compare(const void *a, const void *b, void *ctx)
 {
     return jpp_sort_order(*(const uintptr_t *) a, *(const uintptr_t *) b);
+}
+
+
+void
+ngx_http_jpp_sort(void *items, size_t n, size_t size)
+{
+    jpp_sort(items, n, size, ngx_http_jpp_walk_compare, NULL);
 }
 
 

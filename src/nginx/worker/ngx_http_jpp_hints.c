@@ -75,21 +75,6 @@ typedef struct {
 } ngx_http_jpp_slot_t;
 
 
-static void ngx_http_jpp_functions_module(ngx_http_jpp_gather_t *gather,
-    ngx_module_t *module);
-static void ngx_http_jpp_functions_slots(ngx_http_jpp_gather_t *gather,
-    const char *name, const void *table, ngx_uint_t type);
-static void ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
-    ngx_http_core_main_conf_t *cmcf);
-static void ngx_http_jpp_functions_variable(ngx_http_jpp_gather_t *gather,
-    ngx_http_variable_t *v);
-static void ngx_http_jpp_functions_location(void *data,
-    const ngx_http_core_loc_conf_t *clcf);
-static void ngx_http_jpp_functions_upstreams(ngx_http_jpp_gather_t *gather);
-static void ngx_http_jpp_hint(ngx_http_jpp_gather_t *gather, uintptr_t address,
-    const char *fmt, ...);
-
-
 #define ngx_http_jpp_slot(type, structure, member)                            \
     { type, #member, offsetof(structure, member) }
 
@@ -160,6 +145,64 @@ static const char *const  ngx_http_jpp_phases[NGX_HTTP_LOG_PHASE + 1] = {
 };
 
 
+/* Add the function at ADDRESS, unless that is 0, with a name of FMT. */
+
+static void
+ngx_http_jpp_hint(ngx_http_jpp_gather_t *gather, uintptr_t address,
+    const char *fmt, ...)
+{
+    u_char       name[JPP_HINT_NAME], *end;
+    va_list      args;
+    jpp_hint_t  *hint;
+
+    if (address == 0
+        || jpp_vec_count(gather->hints, jpp_hint_t) == JPP_MAX_HINTS)
+    {
+        return;
+    }
+
+    va_start(args, fmt);
+    end = ngx_vslprintf(name, name + JPP_HINT_NAME, fmt, args);
+    va_end(args);
+
+    hint = jpp_vec_push(gather->hints, sizeof(jpp_hint_t));
+    if (hint == NULL) {
+        gather->failed = 1;
+        return;
+    }
+
+    hint->address = address;
+    hint->owner = gather->owner;
+    hint->name = jpp_arena_strndup(gather->arena, (char *) name, end - name);
+
+    if (hint->name == NULL) {
+        gather->failed = 1;
+        hint->name = "";
+    }
+}
+
+
+static void
+ngx_http_jpp_functions_slots(ngx_http_jpp_gather_t *gather, const char *name,
+    const void *table, ngx_uint_t type)
+{
+    uintptr_t                   address;
+    ngx_uint_t                  i;
+    const ngx_http_jpp_slot_t  *slot;
+
+    for (i = 0; i < sizeof(ngx_http_jpp_slots) / sizeof(*slot); i++) {
+        slot = &ngx_http_jpp_slots[i];
+
+        if (slot->type == type) {
+            ngx_memcpy(&address, (const u_char *) table + slot->offset,
+                       sizeof(uintptr_t));
+
+            ngx_http_jpp_hint(gather, address, "%s %s", name, slot->name);
+        }
+    }
+}
+
+
 static void
 ngx_http_jpp_functions_module(ngx_http_jpp_gather_t *gather,
     ngx_module_t *module)
@@ -191,23 +234,22 @@ ngx_http_jpp_functions_module(ngx_http_jpp_gather_t *gather,
 
 
 static void
-ngx_http_jpp_functions_slots(ngx_http_jpp_gather_t *gather, const char *name,
-    const void *table, ngx_uint_t type)
+ngx_http_jpp_functions_variable(ngx_http_jpp_gather_t *gather,
+    ngx_http_variable_t *v)
 {
-    uintptr_t                   address;
-    ngx_uint_t                  i;
-    const ngx_http_jpp_slot_t  *slot;
+    ngx_http_jpp_hint(gather, ngx_http_jpp_code(v->get_handler),
+                      "variable $%V get", &v->name);
+    ngx_http_jpp_hint(gather, ngx_http_jpp_code(v->set_handler),
+                      "variable $%V set", &v->name);
+}
 
-    for (i = 0; i < sizeof(ngx_http_jpp_slots) / sizeof(*slot); i++) {
-        slot = &ngx_http_jpp_slots[i];
 
-        if (slot->type == type) {
-            ngx_memcpy(&address, (const u_char *) table + slot->offset,
-                       sizeof(uintptr_t));
-
-            ngx_http_jpp_hint(gather, address, "%s %s", name, slot->name);
-        }
-    }
+static void
+ngx_http_jpp_functions_location(void *data,
+    const ngx_http_core_loc_conf_t *clcf)
+{
+    ngx_http_jpp_hint(data, ngx_http_jpp_code(clcf->handler),
+                      "content handler");
 }
 
 
@@ -266,26 +308,6 @@ ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
 
 
 static void
-ngx_http_jpp_functions_variable(ngx_http_jpp_gather_t *gather,
-    ngx_http_variable_t *v)
-{
-    ngx_http_jpp_hint(gather, ngx_http_jpp_code(v->get_handler),
-                      "variable $%V get", &v->name);
-    ngx_http_jpp_hint(gather, ngx_http_jpp_code(v->set_handler),
-                      "variable $%V set", &v->name);
-}
-
-
-static void
-ngx_http_jpp_functions_location(void *data,
-    const ngx_http_core_loc_conf_t *clcf)
-{
-    ngx_http_jpp_hint(data, ngx_http_jpp_code(clcf->handler),
-                      "content handler");
-}
-
-
-static void
 ngx_http_jpp_functions_upstreams(ngx_http_jpp_gather_t *gather)
 {
     ngx_uint_t                       i;
@@ -310,43 +332,6 @@ ngx_http_jpp_functions_upstreams(ngx_http_jpp_gather_t *gather)
 }
 
 
-/* Add the function at ADDRESS, unless that is 0, with a name of FMT. */
-
-static void
-ngx_http_jpp_hint(ngx_http_jpp_gather_t *gather, uintptr_t address,
-    const char *fmt, ...)
-{
-    u_char       name[JPP_HINT_NAME], *end;
-    va_list      args;
-    jpp_hint_t  *hint;
-
-    if (address == 0
-        || jpp_vec_count(gather->hints, jpp_hint_t) == JPP_MAX_HINTS)
-    {
-        return;
-    }
-
-    va_start(args, fmt);
-    end = ngx_vslprintf(name, name + JPP_HINT_NAME, fmt, args);
-    va_end(args);
-
-    hint = jpp_vec_push(gather->hints, sizeof(jpp_hint_t));
-    if (hint == NULL) {
-        gather->failed = 1;
-        return;
-    }
-
-    hint->address = address;
-    hint->owner = gather->owner;
-    hint->name = jpp_arena_strndup(gather->arena, (char *) name, end - name);
-
-    if (hint->name == NULL) {
-        gather->failed = 1;
-        hint->name = "";
-    }
-}
-
-
 /*
  * Mappings come from the system, builds from memory, names from
  * nginx's tables, and from what already runs:
@@ -356,9 +341,64 @@ ngx_http_jpp_hint(ngx_http_jpp_gather_t *gather, uintptr_t address,
  */
 
 
-static void ngx_http_jpp_hints_callers(ngx_http_jpp_gather_t *gather);
-static ngx_uint_t ngx_http_jpp_hints_caller(const uintptr_t *starts,
-    ngx_uint_t n, uintptr_t start);
+/* The index of START among the N STARTS, the innermost first; or N. */
+
+static ngx_uint_t
+ngx_http_jpp_hints_caller(const uintptr_t *starts, ngx_uint_t n,
+    uintptr_t start)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < n && starts[i] != start; i++) {
+        /* void */
+    }
+
+    return i;
+}
+
+
+/*
+ * This runs in init_process, which is called on the way from
+ * ngx_spawn_process() to a worker's loop: the functions between them on the
+ * stack are in every stack of the profile, and in no table.  A compiler may
+ * have merged two of them.  Without an unwinder these hints are missing.
+ */
+
+static void
+ngx_http_jpp_hints_callers(ngx_http_jpp_gather_t *gather)
+{
+    uintptr_t   pcs[NGX_HTTP_JPP_CALLERS], starts[NGX_HTTP_JPP_CALLERS];
+    ngx_uint_t  i, n, init, spawn, master;
+
+    n = jpp_backtrace(pcs, NGX_HTTP_JPP_CALLERS);
+
+    for (i = 0; i < n; i++) {
+        starts[i] = jpp_backtrace_function(pcs[i] - 1);
+    }
+
+    init = ngx_http_jpp_hints_caller(starts, n, ngx_http_jpp_code(
+               ngx_http_jemalloc_pprof_module.init_process));
+    spawn = ngx_http_jpp_hints_caller(starts, n,
+                                      ngx_http_jpp_code(ngx_spawn_process));
+    master = ngx_http_jpp_hints_caller(starts, n,
+                                  ngx_http_jpp_code(ngx_master_process_cycle));
+
+    if (spawn == n || init >= spawn) {
+        return;
+    }
+
+    if (spawn - init > 1) {
+        ngx_http_jpp_hint(gather, starts[spawn - 1], "worker process cycle");
+    }
+
+    if (spawn - init == 3) {
+        ngx_http_jpp_hint(gather, starts[init + 1], "worker process init");
+    }
+
+    if (master != n && master - spawn == 2) {
+        ngx_http_jpp_hint(gather, starts[spawn + 1], "start worker processes");
+    }
+}
 
 
 void
@@ -441,64 +481,4 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
     }
 
     jpp_arena_destroy(&arena);
-}
-
-
-/*
- * This runs in init_process, which is called on the way from
- * ngx_spawn_process() to a worker's loop: the functions between them on the
- * stack are in every stack of the profile, and in no table.  A compiler may
- * have merged two of them.  Without an unwinder these hints are missing.
- */
-
-static void
-ngx_http_jpp_hints_callers(ngx_http_jpp_gather_t *gather)
-{
-    uintptr_t   pcs[NGX_HTTP_JPP_CALLERS], starts[NGX_HTTP_JPP_CALLERS];
-    ngx_uint_t  i, n, init, spawn, master;
-
-    n = jpp_backtrace(pcs, NGX_HTTP_JPP_CALLERS);
-
-    for (i = 0; i < n; i++) {
-        starts[i] = jpp_backtrace_function(pcs[i] - 1);
-    }
-
-    init = ngx_http_jpp_hints_caller(starts, n, ngx_http_jpp_code(
-               ngx_http_jemalloc_pprof_module.init_process));
-    spawn = ngx_http_jpp_hints_caller(starts, n,
-                                      ngx_http_jpp_code(ngx_spawn_process));
-    master = ngx_http_jpp_hints_caller(starts, n,
-                                  ngx_http_jpp_code(ngx_master_process_cycle));
-
-    if (spawn == n || init >= spawn) {
-        return;
-    }
-
-    if (spawn - init > 1) {
-        ngx_http_jpp_hint(gather, starts[spawn - 1], "worker process cycle");
-    }
-
-    if (spawn - init == 3) {
-        ngx_http_jpp_hint(gather, starts[init + 1], "worker process init");
-    }
-
-    if (master != n && master - spawn == 2) {
-        ngx_http_jpp_hint(gather, starts[spawn + 1], "start worker processes");
-    }
-}
-
-
-/* The index of START among the N STARTS, the innermost first; or N. */
-
-static ngx_uint_t
-ngx_http_jpp_hints_caller(const uintptr_t *starts, ngx_uint_t n,
-    uintptr_t start)
-{
-    ngx_uint_t  i;
-
-    for (i = 0; i < n && starts[i] != start; i++) {
-        /* void */
-    }
-
-    return i;
 }

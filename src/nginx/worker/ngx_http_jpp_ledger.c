@@ -44,42 +44,28 @@ typedef struct {
 } ngx_http_jpp_ledger_t;
 
 
-static void ngx_http_jpp_ledger_zones(ngx_http_jpp_walk_t *walk);
-static void ngx_http_jpp_ledger_range(ngx_http_jpp_walk_t *walk,
-    jpp_ledger_kind_t kind, uint64_t start, uint64_t end,
-    const ngx_str_t *name);
-static ngx_int_t ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger);
-static ngx_int_t ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger);
-static const uint8_t *ngx_http_jpp_ledger_pages(ngx_http_jpp_ledger_t *ledger,
-    const jpp_smaps_t *mapping);
-static ngx_int_t ngx_http_jpp_ledger_heap(ngx_http_jpp_ledger_t *ledger);
-static void ngx_http_jpp_ledger_write(ngx_http_jpp_reply_t *reply,
-    const void *data, size_t len);
+/* Without memory, what lies there has another name. */
 
-
-ngx_int_t
-ngx_http_jpp_ledger_slice(ngx_http_jpp_reply_t *reply)
+static void
+ngx_http_jpp_ledger_range(ngx_http_jpp_walk_t *walk, jpp_ledger_kind_t kind,
+    uint64_t start, uint64_t end, const ngx_str_t *name)
 {
-    ngx_int_t      rc;
-    jpp_worker_t  *worker;
+    jpp_ledger_range_t  *range;
 
-    rc = ngx_http_jpp_pools_walk(reply);
+    range = jpp_vec_push(walk->held, sizeof(jpp_ledger_range_t));
 
-    if (rc != NGX_OK) {
-        return rc;
+    if (range == NULL) {
+        return;
     }
 
-    ngx_http_jpp_ledger_zones(reply->state);
+    range->start = start;
+    range->end = end;
+    range->kind = kind;
 
-    /* of the same moment as the walk's total, unless a dump is being taken */
-
-    worker = &reply->reply.worker;
-
-    if (ngx_http_jpp_thread_is_idle()) {
-        worker->has_stats = jpp_stats_read(&worker->stats);
+    if (name != NULL) {
+        range->name = (char *) name->data;
+        range->name_len = name->len;
     }
-
-    return NGX_OK;
 }
 
 
@@ -117,93 +103,29 @@ ngx_http_jpp_ledger_zones(ngx_http_jpp_walk_t *walk)
 }
 
 
-/* Without memory, what lies there has another name. */
-
-static void
-ngx_http_jpp_ledger_range(ngx_http_jpp_walk_t *walk, jpp_ledger_kind_t kind,
-    uint64_t start, uint64_t end, const ngx_str_t *name)
+ngx_int_t
+ngx_http_jpp_ledger_slice(ngx_http_jpp_reply_t *reply)
 {
-    jpp_ledger_range_t  *range;
+    ngx_int_t      rc;
+    jpp_worker_t  *worker;
 
-    range = jpp_vec_push(walk->held, sizeof(jpp_ledger_range_t));
+    rc = ngx_http_jpp_pools_walk(reply);
 
-    if (range == NULL) {
-        return;
+    if (rc != NGX_OK) {
+        return rc;
     }
 
-    range->start = start;
-    range->end = end;
-    range->kind = kind;
+    ngx_http_jpp_ledger_zones(reply->state);
 
-    if (name != NULL) {
-        range->name = (char *) name->data;
-        range->name_len = name->len;
-    }
-}
-
-
-void
-ngx_http_jpp_ledger_work(ngx_http_jpp_reply_t *reply)
-{
-    jpp_err_t              *err;
-    jpp_worker_t           *worker;
-    ngx_http_jpp_ledger_t  *ledger;
-
-    ledger = jpp_arena_object(sizeof(ngx_http_jpp_ledger_t));
-
-    if (ledger == NULL) {
-        (void) jpp_err_memory(&reply->reply.err);
-        return;
-    }
-
-    ledger->reply = reply;
-    ledger->walk = reply->state;
+    /* of the same moment as the walk's total, unless a dump is being taken */
 
     worker = &reply->reply.worker;
 
-    if (!worker->has_stats) {
+    if (ngx_http_jpp_thread_is_idle()) {
         worker->has_stats = jpp_stats_read(&worker->stats);
     }
 
-    ledger->has_jemalloc = worker->has_stats;
-    ledger->internal = ledger->has_jemalloc ? jpp_stats_internal() : 0;
-
-    /*
-     * jemalloc maps with MAP_NORESERVE, unless the machine reserves all the
-     * same, and nobody else does so that we know of.  The kernel makes no one
-     * mapping of those with and those without.
-     */
-
-    ledger->is_marked = ledger->has_jemalloc
-                        && jpp_keys_file("/proc/sys/vm/overcommit_memory")
-                           != 2;
-
-    jpp_arena_init(&ledger->arena, NGX_HTTP_JPP_LEDGER_CAP);
-    ledger->arena.is_plain = true;
-
-    /* without it a ledger is less exact, and says why */
-
-    err = &reply->reply.err;
-    ledger->pagemap = jpp_pagemap_open(err);
-
-    ngx_memcpy(ledger->facts.why, err->text, JPP_LEDGER_WHY - 1);
-    ngx_memzero(err, sizeof(jpp_err_t));
-
-    if (ngx_http_jpp_ledger_ranges(ledger) != NGX_OK
-        || ngx_http_jpp_ledger_maps(ledger) != NGX_OK
-        || ngx_http_jpp_ledger_heap(ledger) != NGX_OK)
-    {
-        if (err->code == JPP_OK) {
-            (void) jpp_err_memory(err);
-        }
-    }
-
-    if (ledger->pagemap != -1) {
-        (void) close(ledger->pagemap);
-    }
-
-    jpp_arena_destroy(&ledger->arena);
-    jpp_arena_object_destroy(ledger);
+    return NGX_OK;
 }
 
 
@@ -277,6 +199,37 @@ ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger)
 }
 
 
+static const uint8_t *
+ngx_http_jpp_ledger_pages(ngx_http_jpp_ledger_t *ledger,
+    const jpp_smaps_t *mapping)
+{
+    uint8_t    *pages;
+    uint64_t    n;
+    jpp_err_t   err;
+
+    n = (mapping->end - mapping->start) / ngx_pagesize;
+
+    if (ledger->pagemap == -1 || n > NGX_HTTP_JPP_LEDGER_PAGES) {
+        return NULL;
+    }
+
+    ledger->pages->len = 0;
+
+    pages = jpp_vec_push(ledger->pages, n);
+
+    if (pages == NULL) {
+        return NULL;
+    }
+
+    if (!jpp_pagemap_read(ledger->pagemap, mapping->start, pages, n, &err)) {
+        ngx_memcpy(ledger->facts.why, err.text, JPP_LEDGER_WHY - 1);
+        return NULL;
+    }
+
+    return pages;
+}
+
+
 static ngx_int_t
 ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger)
 {
@@ -325,37 +278,6 @@ ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger)
 }
 
 
-static const uint8_t *
-ngx_http_jpp_ledger_pages(ngx_http_jpp_ledger_t *ledger,
-    const jpp_smaps_t *mapping)
-{
-    uint8_t    *pages;
-    uint64_t    n;
-    jpp_err_t   err;
-
-    n = (mapping->end - mapping->start) / ngx_pagesize;
-
-    if (ledger->pagemap == -1 || n > NGX_HTTP_JPP_LEDGER_PAGES) {
-        return NULL;
-    }
-
-    ledger->pages->len = 0;
-
-    pages = jpp_vec_push(ledger->pages, n);
-
-    if (pages == NULL) {
-        return NULL;
-    }
-
-    if (!jpp_pagemap_read(ledger->pagemap, mapping->start, pages, n, &err)) {
-        ngx_memcpy(ledger->facts.why, err.text, JPP_LEDGER_WHY - 1);
-        return NULL;
-    }
-
-    return pages;
-}
-
-
 static ngx_int_t
 ngx_http_jpp_ledger_heap(ngx_http_jpp_ledger_t *ledger)
 {
@@ -388,6 +310,85 @@ ngx_http_jpp_ledger_heap(ngx_http_jpp_ledger_t *ledger)
     return jpp_ledger_save(&ledger->ledger, facts, ledger->reply->file.fd,
                            &reply->err)
            == JPP_OK ? NGX_OK : NGX_ERROR;
+}
+
+
+void
+ngx_http_jpp_ledger_work(ngx_http_jpp_reply_t *reply)
+{
+    jpp_err_t              *err;
+    jpp_worker_t           *worker;
+    ngx_http_jpp_ledger_t  *ledger;
+
+    ledger = jpp_arena_object(sizeof(ngx_http_jpp_ledger_t));
+
+    if (ledger == NULL) {
+        (void) jpp_err_memory(&reply->reply.err);
+        return;
+    }
+
+    ledger->reply = reply;
+    ledger->walk = reply->state;
+
+    worker = &reply->reply.worker;
+
+    if (!worker->has_stats) {
+        worker->has_stats = jpp_stats_read(&worker->stats);
+    }
+
+    ledger->has_jemalloc = worker->has_stats;
+    ledger->internal = ledger->has_jemalloc ? jpp_stats_internal() : 0;
+
+    /*
+     * jemalloc maps with MAP_NORESERVE, unless the machine reserves all the
+     * same, and nobody else does so that we know of.  The kernel makes no one
+     * mapping of those with and those without.
+     */
+
+    ledger->is_marked = ledger->has_jemalloc
+                        && jpp_keys_file("/proc/sys/vm/overcommit_memory")
+                           != 2;
+
+    jpp_arena_init(&ledger->arena, NGX_HTTP_JPP_LEDGER_CAP);
+    ledger->arena.is_plain = true;
+
+    /* without it a ledger is less exact, and says why */
+
+    err = &reply->reply.err;
+    ledger->pagemap = jpp_pagemap_open(err);
+
+    ngx_memcpy(ledger->facts.why, err->text, JPP_LEDGER_WHY - 1);
+    ngx_memzero(err, sizeof(jpp_err_t));
+
+    if (ngx_http_jpp_ledger_ranges(ledger) != NGX_OK
+        || ngx_http_jpp_ledger_maps(ledger) != NGX_OK
+        || ngx_http_jpp_ledger_heap(ledger) != NGX_OK)
+    {
+        if (err->code == JPP_OK) {
+            (void) jpp_err_memory(err);
+        }
+    }
+
+    if (ledger->pagemap != -1) {
+        (void) close(ledger->pagemap);
+    }
+
+    jpp_arena_destroy(&ledger->arena);
+    jpp_arena_object_destroy(ledger);
+}
+
+
+static void
+ngx_http_jpp_ledger_write(ngx_http_jpp_reply_t *reply, const void *data,
+    size_t len)
+{
+    int  rc;
+
+    rc = jpp_write(&reply->file.fd, data, len);
+
+    if (rc != 0) {
+        (void) jpp_write_failed(&reply->reply.err, rc, "its answer");
+    }
 }
 
 
@@ -428,18 +429,4 @@ ngx_http_jpp_ledger_arenas(ngx_http_jpp_reply_t *reply)
     }
 
     jpp_arena_destroy(&arena);
-}
-
-
-static void
-ngx_http_jpp_ledger_write(ngx_http_jpp_reply_t *reply, const void *data,
-    size_t len)
-{
-    int  rc;
-
-    rc = jpp_write(&reply->file.fd, data, len);
-
-    if (rc != 0) {
-        (void) jpp_write_failed(&reply->reply.err, rc, "its answer");
-    }
 }

@@ -16,6 +16,10 @@
 #endif
 
 
+/* when the last iteration ended */
+static volatile uint64_t  ngx_http_jpp_last;
+
+
 /*
  * A counter of the CPU that costs an instruction, and a difference of it that
  * is less than a millisecond on every machine: time stamp counters run at more
@@ -51,20 +55,11 @@ typedef ngx_int_t (*ngx_http_jpp_process_pt)(ngx_cycle_t *cycle,
     ngx_msec_t timer, ngx_uint_t flags);
 
 
-static ngx_int_t ngx_http_jpp_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
-    ngx_uint_t flags);
-static ngx_int_t ngx_http_jpp_loop_long(ngx_cycle_t *cycle, ngx_msec_t timer,
-    ngx_uint_t flags, uint64_t passed);
-static void ngx_http_jpp_loop_measure(void);
-
-
 jpp_loop_t  ngx_http_jpp_loop;
 jpp_recent_t  ngx_http_jpp_recent;
 
 static ngx_http_jpp_process_pt  ngx_http_jpp_process;
 
-/* when the last iteration ended */
-static volatile uint64_t  ngx_http_jpp_last;
 
 /* ticks of an iteration of which nothing but the number is of interest */
 static uint64_t  ngx_http_jpp_short = NGX_HTTP_JPP_SHORT;
@@ -78,6 +73,77 @@ static ngx_http_jpp_late_pt  ngx_http_jpp_loop_late;
 
 /* after which there may be something to do; NULL: there never is */
 static void  (*ngx_http_jpp_loop_then)(void);
+
+
+static __attribute__((noinline)) void
+ngx_http_jpp_loop_measure(void)
+{
+    ngx_msec_t  ms;
+
+    ms = ngx_http_jpp_loop_age();
+
+    jpp_loop_add(&ngx_http_jpp_loop, ms);
+
+    if (ms != 0) {
+        jpp_recent_add(&ngx_http_jpp_recent, (uint64_t) ngx_current_msec + ms,
+                       ms);
+    }
+
+    if (ngx_http_jpp_loop_late != NULL && ms >= ngx_http_jpp_loop_limit) {
+        ngx_http_jpp_loop_late(ms);
+    }
+}
+
+
+static ngx_int_t __attribute__((noinline))
+ngx_http_jpp_loop_long(ngx_cycle_t *cycle, ngx_msec_t timer, ngx_uint_t flags,
+    uint64_t passed)
+{
+    ngx_http_jpp_loop_at = (uintptr_t) __builtin_frame_address(0);
+
+    if (passed < NGX_HTTP_JPP_SHORT) {
+        ngx_http_jpp_loop.counts[0]++;
+
+    } else {
+        ngx_http_jpp_loop_measure();
+    }
+
+    if (ngx_http_jpp_short == 0) {
+        ngx_http_jpp_short = NGX_HTTP_JPP_SHORT;
+
+        if (ngx_http_jpp_loop_then != NULL) {
+            ngx_http_jpp_loop_then();
+        }
+    }
+
+    return ngx_http_jpp_process(cycle, timer, flags);
+}
+
+
+/*
+ * What a long iteration takes is a function of its own, so that the others have
+ * no registers to save.
+ */
+
+static ngx_int_t
+ngx_http_jpp_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
+    ngx_uint_t flags)
+{
+    uint64_t  now, passed;
+
+    ngx_http_jpp_ticks(now);
+
+    passed = now - ngx_http_jpp_last;
+    ngx_http_jpp_last = now;
+
+    if (passed >= ngx_http_jpp_short) {
+        return ngx_http_jpp_loop_long(cycle, timer, flags, passed);
+    }
+
+    ngx_http_jpp_loop.counts[0]++;
+
+    return ngx_http_jpp_process(cycle, timer, flags);
+}
 
 
 /* the first iteration contains the worker's start, which nobody waited for */
@@ -177,75 +243,4 @@ uintptr_t
 ngx_http_jpp_loop_waits(void)
 {
     return (uintptr_t) ngx_http_jpp_process;
-}
-
-
-/*
- * What a long iteration takes is a function of its own, so that the others have
- * no registers to save.
- */
-
-static ngx_int_t
-ngx_http_jpp_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
-    ngx_uint_t flags)
-{
-    uint64_t  now, passed;
-
-    ngx_http_jpp_ticks(now);
-
-    passed = now - ngx_http_jpp_last;
-    ngx_http_jpp_last = now;
-
-    if (passed >= ngx_http_jpp_short) {
-        return ngx_http_jpp_loop_long(cycle, timer, flags, passed);
-    }
-
-    ngx_http_jpp_loop.counts[0]++;
-
-    return ngx_http_jpp_process(cycle, timer, flags);
-}
-
-
-static ngx_int_t __attribute__((noinline))
-ngx_http_jpp_loop_long(ngx_cycle_t *cycle, ngx_msec_t timer, ngx_uint_t flags,
-    uint64_t passed)
-{
-    ngx_http_jpp_loop_at = (uintptr_t) __builtin_frame_address(0);
-
-    if (passed < NGX_HTTP_JPP_SHORT) {
-        ngx_http_jpp_loop.counts[0]++;
-
-    } else {
-        ngx_http_jpp_loop_measure();
-    }
-
-    if (ngx_http_jpp_short == 0) {
-        ngx_http_jpp_short = NGX_HTTP_JPP_SHORT;
-
-        if (ngx_http_jpp_loop_then != NULL) {
-            ngx_http_jpp_loop_then();
-        }
-    }
-
-    return ngx_http_jpp_process(cycle, timer, flags);
-}
-
-
-static __attribute__((noinline)) void
-ngx_http_jpp_loop_measure(void)
-{
-    ngx_msec_t  ms;
-
-    ms = ngx_http_jpp_loop_age();
-
-    jpp_loop_add(&ngx_http_jpp_loop, ms);
-
-    if (ms != 0) {
-        jpp_recent_add(&ngx_http_jpp_recent, (uint64_t) ngx_current_msec + ms,
-                       ms);
-    }
-
-    if (ngx_http_jpp_loop_late != NULL && ms >= ngx_http_jpp_loop_limit) {
-        ngx_http_jpp_loop_late(ms);
-    }
 }

@@ -18,14 +18,6 @@
 #define NGX_HTTP_JPP_ABOVE    256
 
 
-static ngx_connection_t *ngx_http_jpp_owners_connection(
-    const ngx_http_request_t *r);
-static ngx_int_t ngx_http_jpp_owners_logged(ngx_http_request_t *r);
-static void ngx_http_jpp_owners_set(ngx_http_request_t *r)
-    __attribute__((noinline));
-static void ngx_http_jpp_owners_settle(void);
-
-
 static ngx_connection_t  *ngx_http_jpp_owners_connections;
 
 
@@ -34,6 +26,72 @@ static const jpp_owners_server_t  ngx_http_jpp_owners_server = {
     ngx_http_jpp_serving_meanwhile,
     ngx_http_jpp_loop_look
 };
+
+
+/* That of all streams of HTTP/2. */
+
+static ngx_connection_t *
+ngx_http_jpp_owners_connection(const ngx_http_request_t *r)
+{
+#if (NGX_HTTP_V2)
+    if (r->stream != NULL) {
+        return r->stream->connection->connection;
+    }
+#endif
+
+    return r->connection;
+}
+
+
+static void
+ngx_http_jpp_owners_set(ngx_http_request_t *r)
+{
+    uint32_t            index;
+    uintptr_t           which, waits;
+    ngx_connection_t   *c;
+
+    c = ngx_http_jpp_owners_connection(r);
+    index = c - ngx_http_jpp_owners_connections;
+
+    if (jpp_owners_slot_at(index)->waiting == 0) {
+        return;
+    }
+
+    which = c == r->connection ? JPP_SERVING_NEXT : (uintptr_t) r->connection;
+    waits = 0;
+
+    jpp_owners_set(jpp_owners_slot(index, c->number), which,
+                   ngx_http_jpp_serving_request(r, &waits));
+}
+
+
+/* What waits for the connection of R is R's: it came before its location. */
+
+static ngx_int_t
+ngx_http_jpp_owners_logged(ngx_http_request_t *r)
+{
+    ngx_connection_t   *c;
+    jpp_owners_slot_t  *slot;
+
+    c = r->connection;
+
+#if (NGX_HTTP_V2)
+    if (r->stream != NULL) {
+        ngx_http_jpp_owners_set(r);
+        return NGX_OK;
+    }
+#endif
+
+    slot = jpp_owners_slot_at(c - ngx_http_jpp_owners_connections);
+
+    if (slot->waiting != 0
+        && !jpp_owners_is_last(slot, c->number, ngx_http_jpp_serving_known(r)))
+    {
+        ngx_http_jpp_owners_set(r);
+    }
+
+    return NGX_OK;
+}
 
 
 ngx_int_t
@@ -53,6 +111,23 @@ ngx_http_jpp_owners_phases(ngx_conf_t *cf)
     *logged = ngx_http_jpp_owners_logged;
 
     return NGX_OK;
+}
+
+
+/* What is more than that comes after the next iteration. */
+
+static void
+ngx_http_jpp_owners_settle(void)
+{
+    jpp_owners_base(ngx_http_jpp_loop_frame() + NGX_HTTP_JPP_ABOVE);
+
+    if (jpp_owners_is_due()) {
+        jpp_owners_settle(NGX_HTTP_JPP_SETTLED);
+    }
+
+    if (jpp_owners_is_due()) {
+        ngx_http_jpp_loop_look();
+    }
 }
 
 
@@ -116,87 +191,4 @@ void
 ngx_http_jpp_owners_end(uint32_t before)
 {
     (void) jpp_owners_tell(before);
-}
-
-
-/* That of all streams of HTTP/2. */
-
-static ngx_connection_t *
-ngx_http_jpp_owners_connection(const ngx_http_request_t *r)
-{
-#if (NGX_HTTP_V2)
-    if (r->stream != NULL) {
-        return r->stream->connection->connection;
-    }
-#endif
-
-    return r->connection;
-}
-
-
-/* What waits for the connection of R is R's: it came before its location. */
-
-static ngx_int_t
-ngx_http_jpp_owners_logged(ngx_http_request_t *r)
-{
-    ngx_connection_t   *c;
-    jpp_owners_slot_t  *slot;
-
-    c = r->connection;
-
-#if (NGX_HTTP_V2)
-    if (r->stream != NULL) {
-        ngx_http_jpp_owners_set(r);
-        return NGX_OK;
-    }
-#endif
-
-    slot = jpp_owners_slot_at(c - ngx_http_jpp_owners_connections);
-
-    if (slot->waiting != 0
-        && !jpp_owners_is_last(slot, c->number, ngx_http_jpp_serving_known(r)))
-    {
-        ngx_http_jpp_owners_set(r);
-    }
-
-    return NGX_OK;
-}
-
-
-static void
-ngx_http_jpp_owners_set(ngx_http_request_t *r)
-{
-    uint32_t            index;
-    uintptr_t           which, waits;
-    ngx_connection_t   *c;
-
-    c = ngx_http_jpp_owners_connection(r);
-    index = c - ngx_http_jpp_owners_connections;
-
-    if (jpp_owners_slot_at(index)->waiting == 0) {
-        return;
-    }
-
-    which = c == r->connection ? JPP_SERVING_NEXT : (uintptr_t) r->connection;
-    waits = 0;
-
-    jpp_owners_set(jpp_owners_slot(index, c->number), which,
-                   ngx_http_jpp_serving_request(r, &waits));
-}
-
-
-/* What is more than that comes after the next iteration. */
-
-static void
-ngx_http_jpp_owners_settle(void)
-{
-    jpp_owners_base(ngx_http_jpp_loop_frame() + NGX_HTTP_JPP_ABOVE);
-
-    if (jpp_owners_is_due()) {
-        jpp_owners_settle(NGX_HTTP_JPP_SETTLED);
-    }
-
-    if (jpp_owners_is_due()) {
-        ngx_http_jpp_loop_look();
-    }
 }

@@ -28,21 +28,6 @@ typedef struct {
 } ngx_http_jpp_look_t;
 
 
-static ngx_int_t ngx_http_jpp_zones(jpp_arena_t *arena,
-    jpp_telemetry_t *telemetry);
-static ngx_int_t ngx_http_jpp_zones_one(const ngx_shm_zone_t *zone,
-    jpp_arena_t *arena, jpp_zone_t *to);
-static void ngx_http_jpp_telemetry_judge(ngx_http_jpp_telemetry_t *telemetry,
-    const ngx_http_jpp_collection_t *pools, jpp_arena_t *arena);
-static ngx_int_t ngx_http_jpp_telemetry_noted(
-    ngx_http_jpp_telemetry_t *telemetry, const ngx_http_jpp_row_t *rows,
-    ngx_uint_t n, jpp_arena_t *arena);
-static ngx_int_t ngx_http_jpp_telemetry_room(
-    ngx_http_jpp_telemetry_t *telemetry, ngx_uint_t n, jpp_arena_t *arena);
-static ngx_uint_t ngx_http_jpp_telemetry_note(
-    ngx_http_jpp_telemetry_t *telemetry, const ngx_http_jpp_row_t *row);
-static void ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry);
-static void ngx_http_jpp_history_tick(ngx_event_t *ev);
 static void ngx_http_jpp_history_work(ngx_http_jpp_task_t *task);
 static void ngx_http_jpp_history_done(ngx_http_jpp_task_t *task);
 
@@ -134,103 +119,6 @@ ngx_http_jpp_telemetry_start(void)
 }
 
 
-ngx_http_jpp_telemetry_t *
-ngx_http_jpp_telemetry(jpp_arena_t *arena)
-{
-    jpp_stall_t               *stalls;
-    ngx_http_jpp_self_t       *self;
-    ngx_http_jpp_telemetry_t  *telemetry;
-
-    self = &ngx_http_jpp_self;
-
-    telemetry = jpp_arena_alloc(arena, sizeof(ngx_http_jpp_telemetry_t));
-    stalls = jpp_arena_alloc(arena, JPP_STALLS * sizeof(jpp_stall_t));
-
-    /* a single process may have lost its zone by a reload meanwhile */
-
-    if (telemetry == NULL || stalls == NULL || self->zone == NULL
-        || ngx_http_jpp_zones(arena, &telemetry->all) != NGX_OK)
-    {
-        return NULL;
-    }
-
-    telemetry->zone = *self->zone;
-    telemetry->now = ngx_time();
-
-    ngx_http_jpp_fleet(&telemetry->fleet, NULL, 0, 0);
-    ngx_http_jpp_worker_wanted((ngx_cycle_t *) ngx_cycle, &telemetry->wanted);
-
-    telemetry->fleet.wanted = &telemetry->wanted;
-
-    if (self->unnamed[0] != '\0') {
-        ngx_memcpy(telemetry->unnamed, self->unnamed, JPP_UNNAMED_TEXT);
-        telemetry->fleet.unnamed = telemetry->unnamed;
-    }
-
-    telemetry->all.stalls = stalls;
-    telemetry->all.n_stalls =
-        ngx_http_jpp_stall_list((telemetry->now - 60) * 1000000000, stalls);
-
-    telemetry->all.fleet = &telemetry->fleet;
-    telemetry->all.oom_kills = self->oom_kills;
-
-    ngx_http_jpp_registry_facts(&telemetry->zone, &telemetry->all.generation,
-                                &telemetry->all.loaded);
-    return telemetry;
-}
-
-
-/* A zone's lock is held for a moment, by somebody who is not to be stopped. */
-
-static ngx_int_t
-ngx_http_jpp_zones(jpp_arena_t *arena, jpp_telemetry_t *telemetry)
-{
-    ngx_uint_t              i, n;
-    jpp_zone_t             *zones;
-    const ngx_shm_zone_t   *zone;
-    const ngx_list_part_t  *part;
-
-    for (n = 0, part = (ngx_list_part_t *) &ngx_cycle->shared_memory.part;
-         part != NULL;
-         part = part->next)
-    {
-        n += part->nelts;
-    }
-
-    zones = jpp_arena_alloc(arena, (n + 1) * sizeof(jpp_zone_t));
-    if (zones == NULL) {
-        return NGX_ERROR;
-    }
-
-    telemetry->zones = zones;
-
-    for (part = (ngx_list_part_t *) &ngx_cycle->shared_memory.part;
-         part != NULL;
-         part = part->next)
-    {
-        zone = part->elts;
-
-        for (i = 0; i < part->nelts; i++) {
-
-            if (zone[i].shm.addr == NULL) {
-                continue;
-            }
-
-            if (ngx_http_jpp_zones_one(&zone[i], arena,
-                                       &zones[telemetry->n_zones])
-                != NGX_OK)
-            {
-                return NGX_ERROR;
-            }
-
-            telemetry->n_zones++;
-        }
-    }
-
-    return NGX_OK;
-}
-
-
 /*
  * Nobody waits for a zone that is busy: its numbers are right one by one, but
  * not of one moment.
@@ -297,58 +185,100 @@ ngx_http_jpp_zones_one(const ngx_shm_zone_t *zone, jpp_arena_t *arena,
 }
 
 
-ngx_int_t
-ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
-    const ngx_http_jpp_collection_t *co,
-    const ngx_http_jpp_collection_t *pools, jpp_arena_t *arena)
+/* A zone's lock is held for a moment, by somebody who is not to be stopped. */
+
+static ngx_int_t
+ngx_http_jpp_zones(jpp_arena_t *arena, jpp_telemetry_t *telemetry)
 {
-    ngx_uint_t                   i;
-    jpp_fleet_t                 *fleet;
-    jpp_worker_t                *worker;
-    jpp_missing_t               *missing;
-    const jpp_history_t         *history;
-    const ngx_http_jpp_part_t   *part;
+    ngx_uint_t              i, n;
+    jpp_zone_t             *zones;
+    const ngx_shm_zone_t   *zone;
+    const ngx_list_part_t  *part;
 
-    missing = jpp_arena_alloc(arena, co->n * sizeof(jpp_missing_t));
-
-    if (missing == NULL
-        || ngx_http_jpp_telemetry_room(telemetry, co->n, arena) != NGX_OK)
+    for (n = 0, part = (ngx_list_part_t *) &ngx_cycle->shared_memory.part;
+         part != NULL;
+         part = part->next)
     {
+        n += part->nelts;
+    }
+
+    zones = jpp_arena_alloc(arena, (n + 1) * sizeof(jpp_zone_t));
+    if (zones == NULL) {
         return NGX_ERROR;
     }
 
-    fleet = &telemetry->fleet;
-    fleet->missing = missing;
+    telemetry->zones = zones;
 
-    for (i = 0; i < co->n; i++) {
-        part = &co->parts[i];
+    for (part = (ngx_list_part_t *) &ngx_cycle->shared_memory.part;
+         part != NULL;
+         part = part->next)
+    {
+        zone = part->elts;
 
-        if (part->state != NGX_HTTP_JPP_PART_ANSWERED) {
-            ngx_http_jpp_part_missing(part, part->reply.err.text,
-                                       &missing[fleet->n_missing++]);
-            continue;
+        for (i = 0; i < part->nelts; i++) {
+
+            if (zone[i].shm.addr == NULL) {
+                continue;
+            }
+
+            if (ngx_http_jpp_zones_one(&zone[i], arena,
+                                       &zones[telemetry->n_zones])
+                != NGX_OK)
+            {
+                return NGX_ERROR;
+            }
+
+            telemetry->n_zones++;
         }
-
-        /* what it has answered is newer than what it has written down */
-
-        (void) ngx_http_jpp_telemetry_note(telemetry, &part->row);
-
-        worker = &telemetry->workers[fleet->n++];
-        history = worker->history;
-
-        *worker = part->reply.worker;
-        worker->history = history;
-    }
-
-    jpp_status_former(telemetry->workers, fleet->n);
-
-    ngx_http_jpp_telemetry_facts(telemetry);
-
-    if (pools != NULL) {
-        ngx_http_jpp_telemetry_judge(telemetry, pools, arena);
     }
 
     return NGX_OK;
+}
+
+
+ngx_http_jpp_telemetry_t *
+ngx_http_jpp_telemetry(jpp_arena_t *arena)
+{
+    jpp_stall_t               *stalls;
+    ngx_http_jpp_self_t       *self;
+    ngx_http_jpp_telemetry_t  *telemetry;
+
+    self = &ngx_http_jpp_self;
+
+    telemetry = jpp_arena_alloc(arena, sizeof(ngx_http_jpp_telemetry_t));
+    stalls = jpp_arena_alloc(arena, JPP_STALLS * sizeof(jpp_stall_t));
+
+    /* a single process may have lost its zone by a reload meanwhile */
+
+    if (telemetry == NULL || stalls == NULL || self->zone == NULL
+        || ngx_http_jpp_zones(arena, &telemetry->all) != NGX_OK)
+    {
+        return NULL;
+    }
+
+    telemetry->zone = *self->zone;
+    telemetry->now = ngx_time();
+
+    ngx_http_jpp_fleet(&telemetry->fleet, NULL, 0, 0);
+    ngx_http_jpp_worker_wanted((ngx_cycle_t *) ngx_cycle, &telemetry->wanted);
+
+    telemetry->fleet.wanted = &telemetry->wanted;
+
+    if (self->unnamed[0] != '\0') {
+        ngx_memcpy(telemetry->unnamed, self->unnamed, JPP_UNNAMED_TEXT);
+        telemetry->fleet.unnamed = telemetry->unnamed;
+    }
+
+    telemetry->all.stalls = stalls;
+    telemetry->all.n_stalls =
+        ngx_http_jpp_stall_list((telemetry->now - 60) * 1000000000, stalls);
+
+    telemetry->all.fleet = &telemetry->fleet;
+    telemetry->all.oom_kills = self->oom_kills;
+
+    ngx_http_jpp_registry_facts(&telemetry->zone, &telemetry->all.generation,
+                                &telemetry->all.loaded);
+    return telemetry;
 }
 
 
@@ -398,28 +328,6 @@ ngx_http_jpp_telemetry_judge(ngx_http_jpp_telemetry_t *telemetry,
 
     jpp_verdict(all, findings, n, &telemetry->verdict);
     telemetry->fleet.verdict = &telemetry->verdict;
-}
-
-
-/* Without asking: the others may be busy, and numbers may be seconds old. */
-
-static ngx_int_t
-ngx_http_jpp_telemetry_noted(ngx_http_jpp_telemetry_t *telemetry,
-    const ngx_http_jpp_row_t *rows, ngx_uint_t n, jpp_arena_t *arena)
-{
-    ngx_uint_t  i;
-
-    if (ngx_http_jpp_telemetry_room(telemetry, n, arena) != NGX_OK) {
-        return NGX_ERROR;
-    }
-
-    for (i = 0; i < n; i++) {
-        telemetry->fleet.n += ngx_http_jpp_telemetry_note(telemetry, &rows[i]);
-    }
-
-    ngx_http_jpp_telemetry_facts(telemetry);
-
-    return NGX_OK;
 }
 
 
@@ -498,40 +406,80 @@ ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry)
 }
 
 
-void
-ngx_http_jpp_history_init(ngx_cycle_t *cycle)
+ngx_int_t
+ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
+    const ngx_http_jpp_collection_t *co,
+    const ngx_http_jpp_collection_t *pools, jpp_arena_t *arena)
 {
-    ngx_event_t          *ev;
-    const jpp_worker_t   *worker;
-    ngx_http_jpp_self_t  *self;
+    ngx_uint_t                   i;
+    jpp_fleet_t                 *fleet;
+    jpp_worker_t                *worker;
+    jpp_missing_t               *missing;
+    const jpp_history_t         *history;
+    const ngx_http_jpp_part_t   *part;
 
-    ev = &ngx_http_jpp_history;
-    self = &ngx_http_jpp_self;
+    missing = jpp_arena_alloc(arena, co->n * sizeof(jpp_missing_t));
 
-    if (self->row.pid == 0 || self->zone == NULL) {
-        return;
+    if (missing == NULL
+        || ngx_http_jpp_telemetry_room(telemetry, co->n, arena) != NGX_OK)
+    {
+        return NGX_ERROR;
     }
 
-    ngx_http_jpp_history_begun = ngx_current_msec;
+    fleet = &telemetry->fleet;
+    fleet->missing = missing;
 
-    ev->handler = ngx_http_jpp_history_tick;
-    ev->data = &ngx_http_jpp_no_connection;
-    ev->log = cycle->log;
-    ev->cancelable = 1;
+    for (i = 0; i < co->n; i++) {
+        part = &co->parts[i];
 
-    /* a single process inherits nothing */
+        if (part->state != NGX_HTTP_JPP_PART_ANSWERED) {
+            ngx_http_jpp_part_missing(part, part->reply.err.text,
+                                       &missing[fleet->n_missing++]);
+            continue;
+        }
 
-    worker = ngx_http_jpp_figures(0);
+        /* what it has answered is newer than what it has written down */
 
-    if (ngx_process == NGX_PROCESS_WORKER && worker->has_stats) {
-        self->inherited = worker->stats.allocated;
+        (void) ngx_http_jpp_telemetry_note(telemetry, &part->row);
 
-        jpp_notes_inherited(ngx_http_jpp_registry_lock(self->zone),
-                            self->generation, self->inherited);
-        ngx_http_jpp_registry_unlock(self->zone);
+        worker = &telemetry->workers[fleet->n++];
+        history = worker->history;
+
+        *worker = part->reply.worker;
+        worker->history = history;
     }
 
-    ngx_http_jpp_history_tick(ev);
+    jpp_status_former(telemetry->workers, fleet->n);
+
+    ngx_http_jpp_telemetry_facts(telemetry);
+
+    if (pools != NULL) {
+        ngx_http_jpp_telemetry_judge(telemetry, pools, arena);
+    }
+
+    return NGX_OK;
+}
+
+
+/* Without asking: the others may be busy, and numbers may be seconds old. */
+
+static ngx_int_t
+ngx_http_jpp_telemetry_noted(ngx_http_jpp_telemetry_t *telemetry,
+    const ngx_http_jpp_row_t *rows, ngx_uint_t n, jpp_arena_t *arena)
+{
+    ngx_uint_t  i;
+
+    if (ngx_http_jpp_telemetry_room(telemetry, n, arena) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < n; i++) {
+        telemetry->fleet.n += ngx_http_jpp_telemetry_note(telemetry, &rows[i]);
+    }
+
+    ngx_http_jpp_telemetry_facts(telemetry);
+
+    return NGX_OK;
 }
 
 
@@ -587,6 +535,43 @@ ngx_http_jpp_history_tick(ngx_event_t *ev)
     }
 
     ngx_add_timer(ev, JPP_HISTORY_INTERVAL * 1000);
+}
+
+
+void
+ngx_http_jpp_history_init(ngx_cycle_t *cycle)
+{
+    ngx_event_t          *ev;
+    const jpp_worker_t   *worker;
+    ngx_http_jpp_self_t  *self;
+
+    ev = &ngx_http_jpp_history;
+    self = &ngx_http_jpp_self;
+
+    if (self->row.pid == 0 || self->zone == NULL) {
+        return;
+    }
+
+    ngx_http_jpp_history_begun = ngx_current_msec;
+
+    ev->handler = ngx_http_jpp_history_tick;
+    ev->data = &ngx_http_jpp_no_connection;
+    ev->log = cycle->log;
+    ev->cancelable = 1;
+
+    /* a single process inherits nothing */
+
+    worker = ngx_http_jpp_figures(0);
+
+    if (ngx_process == NGX_PROCESS_WORKER && worker->has_stats) {
+        self->inherited = worker->stats.allocated;
+
+        jpp_notes_inherited(ngx_http_jpp_registry_lock(self->zone),
+                            self->generation, self->inherited);
+        ngx_http_jpp_registry_unlock(self->zone);
+    }
+
+    ngx_http_jpp_history_tick(ev);
 }
 
 

@@ -31,23 +31,6 @@
 #define NGX_HTTP_JPP_REFRESH   1000
 
 
-static ngx_int_t ngx_http_jpp_single_process(ngx_cycle_t *cycle,
-    ngx_msec_t timer, ngx_uint_t flags);
-static ngx_http_jpp_main_conf_t *ngx_http_jpp_single_conf(
-    const ngx_cycle_t *cycle);
-static void ngx_http_jpp_worker_pin_module(void);
-static void ngx_http_jpp_worker_join(ngx_cycle_t *cycle);
-static void ngx_http_jpp_worker_rejoin(ngx_event_t *ev);
-static void ngx_http_jpp_worker_apply_wanted(ngx_cycle_t *cycle);
-static const char *ngx_http_jpp_worker_tail(char *buffer, size_t size);
-static void ngx_http_jpp_baseline_take(ngx_cycle_t *cycle);
-static jpp_code_t ngx_http_jpp_baseline_dump(jpp_memfd_t *baseline,
-    jpp_err_t *err);
-static void ngx_http_jpp_baseline_drop(void *data);
-static ngx_uint_t ngx_http_jpp_unwind_is_used(void);
-static void ngx_http_jpp_unwind_refresh(ngx_event_t *ev);
-
-
 static ngx_event_t  ngx_http_jpp_rejoin;
 static ngx_event_t  ngx_http_jpp_refresh;
 
@@ -56,6 +39,189 @@ static ngx_int_t  (*ngx_http_jpp_single_next)(ngx_cycle_t *cycle,
 
 /* compared only */
 static const ngx_cycle_t  *ngx_http_jpp_single_cycle;
+
+
+/*
+ * The code must stay mapped while a thread of the module runs, which may be
+ * longer than nginx keeps the module open; and in a single process for good.
+ * Not in the master: a module that is loaded again must find its variables as
+ * they are in the file.
+ */
+
+static void
+ngx_http_jpp_worker_pin_module(void)
+{
+    Dl_info   info;
+    unsigned  was_sampled;
+
+    was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
+
+    if (dladdr(&ngx_http_jemalloc_pprof_module, &info) != 0) {
+
+        /* NULL where the module is linked into nginx */
+
+        (void) dlopen(info.dli_fname, RTLD_NOW|RTLD_NOLOAD|RTLD_NODELETE);
+    }
+
+    (void) jpp_source_sample_thread(was_sampled);
+}
+
+
+/* Apply the settings that every worker should have. */
+
+static void
+ngx_http_jpp_worker_apply_wanted(ngx_cycle_t *cycle)
+{
+    jpp_err_t             err;
+    jpp_control_t         control;
+    jpp_control_result_t  result;
+
+    ngx_http_jpp_worker_wanted(cycle, &control);
+
+    if (jpp_control_check(&control, &err) != JPP_OK) {
+        return;
+    }
+
+    /* a state that forbids it was logged at the start, and is a problem */
+
+    if (jpp_source_control(&control, &result, &err) != JPP_OK
+        && err.code != JPP_ERR_STATE)
+    {
+        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                      "jemalloc_pprof: could not apply the requested settings "
+                      "to this worker: %s", err.text);
+
+        jpp_status_failed(&ngx_http_jpp_self.last_error, ngx_time(), err.text);
+    }
+
+    ngx_http_jpp_worker_changed(&result);
+}
+
+
+static void
+ngx_http_jpp_worker_rejoin(ngx_event_t *ev)
+{
+    if (ngx_http_jpp_self.zone == NULL) {
+        return;
+    }
+
+    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.zone,
+                                   &ngx_http_jpp_self.row)
+        != NGX_OK)
+    {
+        ngx_add_timer(ev, NGX_HTTP_JPP_REJOIN);
+        return;
+    }
+
+    /* it has missed the changes that were made meanwhile */
+
+    ngx_http_jpp_worker_apply_wanted((ngx_cycle_t *) ngx_cycle);
+}
+
+
+static void
+ngx_http_jpp_worker_join(ngx_cycle_t *cycle)
+{
+    uint64_t             key;
+    ngx_http_jpp_row_t  *row;
+
+    row = &ngx_http_jpp_self.row;
+
+    /* not a secret: it tells apart two workers that had the same pid */
+
+    if (getrandom(&key, sizeof(uint64_t), GRND_NONBLOCK) != sizeof(uint64_t)) {
+        key = (uint64_t) ngx_random() << 32 | ngx_random();
+    }
+
+    (void) ngx_hex_dump(row->key, (u_char *) &key, sizeof(uint64_t));
+
+    row->can_listen = ngx_http_jpp_answerer_listen(cycle, row->key)
+                      == NGX_OK;
+
+    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.zone, row) == NGX_OK) {
+        return;
+    }
+
+    ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                  "jemalloc_pprof: the table of workers is full: profiles will "
+                  "lack this worker until others have exited");
+
+    ngx_http_jpp_rejoin.handler = ngx_http_jpp_worker_rejoin;
+    ngx_http_jpp_rejoin.data = &ngx_http_jpp_no_connection;
+    ngx_http_jpp_rejoin.log = cycle->log;
+    ngx_http_jpp_rejoin.cancelable = 1;
+
+    ngx_add_timer(&ngx_http_jpp_rejoin, NGX_HTTP_JPP_REJOIN);
+}
+
+
+static const char *
+ngx_http_jpp_worker_tail(char *buffer, size_t size)
+{
+    jpp_vec_t    *maps;
+    const char   *tail;
+    jpp_arena_t   arena;
+
+    jpp_arena_init(&arena, NGX_HTTP_JPP_MAPS_CAP);
+
+    maps = jpp_vec_create(&arena);
+    tail = NULL;
+
+    /* without it, a listing that is cut between two lines is not noticed */
+
+    if (maps != NULL && jpp_proc_maps(maps, NULL) == JPP_OK) {
+        tail = jpp_proc_tail((char *) maps->data, maps->len, &arena);
+    }
+
+    if (tail != NULL && ngx_strlen(tail) < size) {
+        (void) ngx_cpystrn((u_char *) buffer, (u_char *) tail, size);
+        tail = buffer;
+
+    } else {
+        tail = NULL;
+    }
+
+    jpp_arena_destroy(&arena);
+
+    return tail;
+}
+
+
+/*
+ * The configuration of http in CYCLE; NULL: it has none, or does not load the
+ * module, whose place may be another's.
+ */
+
+static ngx_http_jpp_main_conf_t *
+ngx_http_jpp_single_conf(const ngx_cycle_t *cycle)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; cycle->modules[i] != NULL; i++) {
+        if (cycle->modules[i] == &ngx_http_jemalloc_pprof_module) {
+            return ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_jemalloc_pprof_module);
+        }
+    }
+
+    return NULL;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_single_process(ngx_cycle_t *cycle, ngx_msec_t timer,
+    ngx_uint_t flags)
+{
+    if (cycle != ngx_http_jpp_single_cycle) {
+        ngx_http_jpp_single_cycle = cycle;
+
+        if (ngx_http_jpp_single_conf(cycle) == NULL) {
+            ngx_http_jpp_worker_let_go();
+        }
+    }
+
+    return ngx_http_jpp_single_next(cycle, timer, flags);
+}
 
 
 void
@@ -174,85 +340,93 @@ ngx_http_jpp_worker_let_go(void)
 
 
 /*
- * The code must stay mapped while a thread of the module runs, which may be
- * longer than nginx keeps the module open; and in a single process for good.
- * Not in the master: a module that is loaded again must find its variables as
- * they are in the file.
+ * Mapping seals it; all parsers share the pages.  jemalloc ignores a full disk,
+ * and every worker would hold half a dump for nothing.
+ */
+
+static jpp_code_t
+ngx_http_jpp_baseline_dump(jpp_memfd_t *baseline, jpp_err_t *err)
+{
+    jpp_code_t  rc;
+
+    rc = jpp_memfd_open(baseline, ngx_http_jpp_self.directory, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_jemalloc_dump(baseline->fd, err);
+    }
+
+    if (rc == JPP_OK) {
+        rc = jpp_memfd_map(baseline, NGX_MAX_SIZE_T_VALUE, err);
+    }
+
+    if (rc == JPP_OK
+        && !jpp_heap_is_whole(baseline->data, baseline->len))
+    {
+        rc = jpp_err_set(err, JPP_ERR_CUT,
+                         "its dump came back incomplete: it needs two free "
+                         "descriptors, /proc, and room where it is written");
+    }
+
+    return rc;
+}
+
+
+/* A configuration without the module does not call it. */
+
+static void
+ngx_http_jpp_baseline_drop(void *data)
+{
+    if (ngx_http_jpp_self.generation == (ngx_uint_t) data) {
+        jpp_memfd_close(&ngx_http_jpp_self.baseline);
+    }
+}
+
+
+/*
+ * What workers inherit: the master takes a dump before it forks them, and each
+ * worker keeps it as long as it still has those samples.
+ *
+ * In the master, because a worker allocates before a module can take a dump:
+ * its connections and events, for example.  A single process is started once,
+ * and what it has at a reload is its own.
  */
 
 static void
-ngx_http_jpp_worker_pin_module(void)
+ngx_http_jpp_baseline_take(ngx_cycle_t *cycle)
 {
-    Dl_info   info;
-    unsigned  was_sampled;
+    jpp_err_t             err;
+    jpp_jemalloc_t        jemalloc;
+    ngx_pool_cleanup_t   *cln;
+    ngx_http_jpp_self_t  *self;
 
-    was_sampled = jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
+    self = &ngx_http_jpp_self;
 
-    if (dladdr(&ngx_http_jemalloc_pprof_module, &info) != 0) {
-
-        /* NULL where the module is linked into nginx */
-
-        (void) dlopen(info.dli_fname, RTLD_NOW|RTLD_NOLOAD|RTLD_NODELETE);
-    }
-
-    (void) jpp_source_sample_thread(was_sampled);
-}
-
-
-static void
-ngx_http_jpp_worker_join(ngx_cycle_t *cycle)
-{
-    uint64_t             key;
-    ngx_http_jpp_row_t  *row;
-
-    row = &ngx_http_jpp_self.row;
-
-    /* not a secret: it tells apart two workers that had the same pid */
-
-    if (getrandom(&key, sizeof(uint64_t), GRND_NONBLOCK) != sizeof(uint64_t)) {
-        key = (uint64_t) ngx_random() << 32 | ngx_random();
-    }
-
-    (void) ngx_hex_dump(row->key, (u_char *) &key, sizeof(uint64_t));
-
-    row->can_listen = ngx_http_jpp_answerer_listen(cycle, row->key)
-                      == NGX_OK;
-
-    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.zone, row) == NGX_OK) {
+    if (ngx_process == NGX_PROCESS_SINGLE && self->row.pid != 0) {
         return;
     }
 
-    ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
-                  "jemalloc_pprof: the table of workers is full: profiles will "
-                  "lack this worker until others have exited");
+    jpp_memfd_close(&self->baseline);
+    jpp_jemalloc_read(&jemalloc);
 
-    ngx_http_jpp_rejoin.handler = ngx_http_jpp_worker_rejoin;
-    ngx_http_jpp_rejoin.data = &ngx_http_jpp_no_connection;
-    ngx_http_jpp_rejoin.log = cycle->log;
-    ngx_http_jpp_rejoin.cancelable = 1;
-
-    ngx_add_timer(&ngx_http_jpp_rejoin, NGX_HTTP_JPP_REJOIN);
-}
-
-
-static void
-ngx_http_jpp_worker_rejoin(ngx_event_t *ev)
-{
-    if (ngx_http_jpp_self.zone == NULL) {
+    if (jemalloc.state != JPP_JEMALLOC_READY) {
         return;
     }
 
-    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.zone,
-                                   &ngx_http_jpp_self.row)
-        != NGX_OK)
-    {
-        ngx_add_timer(ev, NGX_HTTP_JPP_REJOIN);
+    cln = ngx_pool_cleanup_add(cycle->pool, 0);
+    if (cln == NULL) {
         return;
     }
 
-    /* it has missed the changes that were made meanwhile */
+    cln->handler = ngx_http_jpp_baseline_drop;
+    cln->data = (void *) self->generation;
 
-    ngx_http_jpp_worker_apply_wanted((ngx_cycle_t *) ngx_cycle);
+    if (ngx_http_jpp_baseline_dump(&self->baseline, &err) != JPP_OK) {
+        jpp_memfd_close(&self->baseline);
+
+        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                      "jemalloc_pprof: memory inherited from the master will "
+                      "be reported as the workers' own: %s", err.text);
+    }
 }
 
 
@@ -315,69 +489,6 @@ ngx_http_jpp_worker_wanted(ngx_cycle_t *cycle, jpp_control_t *control)
 }
 
 
-/* Apply the settings that every worker should have. */
-
-static void
-ngx_http_jpp_worker_apply_wanted(ngx_cycle_t *cycle)
-{
-    jpp_err_t             err;
-    jpp_control_t         control;
-    jpp_control_result_t  result;
-
-    ngx_http_jpp_worker_wanted(cycle, &control);
-
-    if (jpp_control_check(&control, &err) != JPP_OK) {
-        return;
-    }
-
-    /* a state that forbids it was logged at the start, and is a problem */
-
-    if (jpp_source_control(&control, &result, &err) != JPP_OK
-        && err.code != JPP_ERR_STATE)
-    {
-        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
-                      "jemalloc_pprof: could not apply the requested settings "
-                      "to this worker: %s", err.text);
-
-        jpp_status_failed(&ngx_http_jpp_self.last_error, ngx_time(), err.text);
-    }
-
-    ngx_http_jpp_worker_changed(&result);
-}
-
-
-static const char *
-ngx_http_jpp_worker_tail(char *buffer, size_t size)
-{
-    jpp_vec_t    *maps;
-    const char   *tail;
-    jpp_arena_t   arena;
-
-    jpp_arena_init(&arena, NGX_HTTP_JPP_MAPS_CAP);
-
-    maps = jpp_vec_create(&arena);
-    tail = NULL;
-
-    /* without it, a listing that is cut between two lines is not noticed */
-
-    if (maps != NULL && jpp_proc_maps(maps, NULL) == JPP_OK) {
-        tail = jpp_proc_tail((char *) maps->data, maps->len, &arena);
-    }
-
-    if (tail != NULL && ngx_strlen(tail) < size) {
-        (void) ngx_cpystrn((u_char *) buffer, (u_char *) tail, size);
-        tail = buffer;
-
-    } else {
-        tail = NULL;
-    }
-
-    jpp_arena_destroy(&arena);
-
-    return tail;
-}
-
-
 /*
  * A reset of jemalloc forgets the inherited samples, too.  The sampler has
  * none: that of the master is never switched on.
@@ -396,134 +507,6 @@ ngx_http_jpp_worker_changed(const jpp_control_result_t *result)
 
     jpp_coverage_changed(&ngx_http_jpp_self.coverage, result, ngx_time());
     ngx_http_jpp_unwind_watch();
-}
-
-
-static ngx_int_t
-ngx_http_jpp_single_process(ngx_cycle_t *cycle, ngx_msec_t timer,
-    ngx_uint_t flags)
-{
-    if (cycle != ngx_http_jpp_single_cycle) {
-        ngx_http_jpp_single_cycle = cycle;
-
-        if (ngx_http_jpp_single_conf(cycle) == NULL) {
-            ngx_http_jpp_worker_let_go();
-        }
-    }
-
-    return ngx_http_jpp_single_next(cycle, timer, flags);
-}
-
-
-/*
- * The configuration of http in CYCLE; NULL: it has none, or does not load the
- * module, whose place may be another's.
- */
-
-static ngx_http_jpp_main_conf_t *
-ngx_http_jpp_single_conf(const ngx_cycle_t *cycle)
-{
-    ngx_uint_t  i;
-
-    for (i = 0; cycle->modules[i] != NULL; i++) {
-        if (cycle->modules[i] == &ngx_http_jemalloc_pprof_module) {
-            return ngx_http_cycle_get_module_main_conf(cycle,
-                                               ngx_http_jemalloc_pprof_module);
-        }
-    }
-
-    return NULL;
-}
-
-
-/*
- * What workers inherit: the master takes a dump before it forks them, and each
- * worker keeps it as long as it still has those samples.
- *
- * In the master, because a worker allocates before a module can take a dump:
- * its connections and events, for example.  A single process is started once,
- * and what it has at a reload is its own.
- */
-
-static void
-ngx_http_jpp_baseline_take(ngx_cycle_t *cycle)
-{
-    jpp_err_t             err;
-    jpp_jemalloc_t        jemalloc;
-    ngx_pool_cleanup_t   *cln;
-    ngx_http_jpp_self_t  *self;
-
-    self = &ngx_http_jpp_self;
-
-    if (ngx_process == NGX_PROCESS_SINGLE && self->row.pid != 0) {
-        return;
-    }
-
-    jpp_memfd_close(&self->baseline);
-    jpp_jemalloc_read(&jemalloc);
-
-    if (jemalloc.state != JPP_JEMALLOC_READY) {
-        return;
-    }
-
-    cln = ngx_pool_cleanup_add(cycle->pool, 0);
-    if (cln == NULL) {
-        return;
-    }
-
-    cln->handler = ngx_http_jpp_baseline_drop;
-    cln->data = (void *) self->generation;
-
-    if (ngx_http_jpp_baseline_dump(&self->baseline, &err) != JPP_OK) {
-        jpp_memfd_close(&self->baseline);
-
-        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
-                      "jemalloc_pprof: memory inherited from the master will "
-                      "be reported as the workers' own: %s", err.text);
-    }
-}
-
-
-/*
- * Mapping seals it; all parsers share the pages.  jemalloc ignores a full disk,
- * and every worker would hold half a dump for nothing.
- */
-
-static jpp_code_t
-ngx_http_jpp_baseline_dump(jpp_memfd_t *baseline, jpp_err_t *err)
-{
-    jpp_code_t  rc;
-
-    rc = jpp_memfd_open(baseline, ngx_http_jpp_self.directory, err);
-
-    if (rc == JPP_OK) {
-        rc = jpp_jemalloc_dump(baseline->fd, err);
-    }
-
-    if (rc == JPP_OK) {
-        rc = jpp_memfd_map(baseline, NGX_MAX_SIZE_T_VALUE, err);
-    }
-
-    if (rc == JPP_OK
-        && !jpp_heap_is_whole(baseline->data, baseline->len))
-    {
-        rc = jpp_err_set(err, JPP_ERR_CUT,
-                         "its dump came back incomplete: it needs two free "
-                         "descriptors, /proc, and room where it is written");
-    }
-
-    return rc;
-}
-
-
-/* A configuration without the module does not call it. */
-
-static void
-ngx_http_jpp_baseline_drop(void *data)
-{
-    if (ngx_http_jpp_self.generation == (ngx_uint_t) data) {
-        jpp_memfd_close(&ngx_http_jpp_self.baseline);
-    }
 }
 
 
@@ -552,26 +535,6 @@ ngx_http_jpp_unwind_init(ngx_cycle_t *cycle)
     (void) jpp_source_sample_thread(was_sampled);
 
     ngx_http_jpp_unwind_watch();
-}
-
-
-void
-ngx_http_jpp_unwind_watch(void)
-{
-    ngx_event_t  *ev;
-
-    ev = &ngx_http_jpp_refresh;
-
-    if (ev->timer_set || !ngx_http_jpp_unwind_is_used()) {
-        return;
-    }
-
-    ev->handler = ngx_http_jpp_unwind_refresh;
-    ev->data = &ngx_http_jpp_no_connection;
-    ev->log = ngx_cycle->log;
-    ev->cancelable = 1;
-
-    ngx_add_timer(ev, NGX_HTTP_JPP_REFRESH);
 }
 
 
@@ -604,6 +567,26 @@ ngx_http_jpp_unwind_refresh(ngx_event_t *ev)
     (void) jpp_source_sample_thread(was_sampled);
 
     ngx_http_jpp_unwind_watch();
+}
+
+
+void
+ngx_http_jpp_unwind_watch(void)
+{
+    ngx_event_t  *ev;
+
+    ev = &ngx_http_jpp_refresh;
+
+    if (ev->timer_set || !ngx_http_jpp_unwind_is_used()) {
+        return;
+    }
+
+    ev->handler = ngx_http_jpp_unwind_refresh;
+    ev->data = &ngx_http_jpp_no_connection;
+    ev->log = ngx_cycle->log;
+    ev->cancelable = 1;
+
+    ngx_add_timer(ev, NGX_HTTP_JPP_REFRESH);
 }
 
 

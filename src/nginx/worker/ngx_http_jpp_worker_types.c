@@ -84,84 +84,6 @@ ngx_http_jpp_cpu_release(ngx_http_jpp_reply_t *reply)
 }
 
 
-static void ngx_http_jpp_type_status(ngx_http_jpp_reply_t *reply);
-static void ngx_http_jpp_type_status_work(ngx_http_jpp_reply_t *reply);
-static jpp_code_t ngx_http_jpp_type_dump_check(const jpp_worker_t *worker,
-    jpp_err_t *err);
-static void ngx_http_jpp_type_dump(ngx_http_jpp_reply_t *reply);
-static void ngx_http_jpp_type_dump_work(ngx_http_jpp_reply_t *reply);
-static void ngx_http_jpp_type_dump_end(ngx_http_jpp_reply_t *reply);
-static void ngx_http_jpp_type_control_work(ngx_http_jpp_reply_t *reply);
-static void ngx_http_jpp_type_control_end(ngx_http_jpp_reply_t *reply);
-
-
-const ngx_http_jpp_type_t
-    ngx_http_jpp_types[JPP_MESSAGE_TYPES] =
-{
-
-    [JPP_MESSAGE_STATUS] = {
-        .begin = ngx_http_jpp_type_status,
-        .work = ngx_http_jpp_type_status_work,
-        .is_brief = 1
-    },
-
-    [JPP_MESSAGE_DUMP] = {
-        .check = ngx_http_jpp_type_dump_check,
-        .begin = ngx_http_jpp_type_dump,
-        .work = ngx_http_jpp_type_dump_work,
-        .end = ngx_http_jpp_type_dump_end,
-        .file = "dump",
-        .smaller = ", or lg_prof_sample",
-        .is_sampled = 1
-    },
-
-    [JPP_MESSAGE_CONTROL] = {
-        .work = ngx_http_jpp_type_control_work,
-        .end = ngx_http_jpp_type_control_end,
-        .is_change = 1
-    },
-
-    [JPP_MESSAGE_POOLS] = {
-        .slice = ngx_http_jpp_pools_slice,
-        .release = ngx_http_jpp_pools_release,
-        .file = "table of pools",
-        .smaller = ""
-    },
-
-    [JPP_MESSAGE_LEDGER] = {
-        .slice = ngx_http_jpp_ledger_slice,
-        .work = ngx_http_jpp_ledger_work,
-        .release = ngx_http_jpp_pools_release,
-        .file = "ledger",
-        .smaller = "",
-        .is_alone = 1
-    },
-
-    [JPP_MESSAGE_SMAPS] = {
-        .work = ngx_http_jpp_ledger_smaps,
-        .file = "smaps_rollup",
-        .smaller = "",
-        .is_alone = 1
-    },
-
-    [JPP_MESSAGE_ARENAS] = {
-        .work = ngx_http_jpp_ledger_arenas,
-        .file = "list of arenas",
-        .smaller = ""
-    },
-
-    [JPP_MESSAGE_TIMES] = {
-        .check = ngx_http_jpp_cpu_check,
-        .begin = ngx_http_jpp_cpu_begin,
-        .wait = ngx_http_jpp_cpu_wait,
-        .work = ngx_http_jpp_cpu_work,
-        .release = ngx_http_jpp_cpu_release,
-        .file = "table of stacks",
-        .smaller = ", or ask for a lower frequency"
-    }
-};
-
-
 static void
 ngx_http_jpp_type_status(ngx_http_jpp_reply_t *reply)
 {
@@ -264,3 +186,70 @@ ngx_http_jpp_type_control_end(ngx_http_jpp_reply_t *reply)
 {
     ngx_http_jpp_worker_changed(&reply->reply.control);
 }
+
+
+const ngx_http_jpp_type_t
+    ngx_http_jpp_types[JPP_MESSAGE_TYPES] =
+{
+
+    [JPP_MESSAGE_STATUS] = {
+        .begin = ngx_http_jpp_type_status,
+        .work = ngx_http_jpp_type_status_work,
+        .is_brief = 1
+    },
+
+    [JPP_MESSAGE_DUMP] = {
+        .check = ngx_http_jpp_type_dump_check,
+        .begin = ngx_http_jpp_type_dump,
+        .work = ngx_http_jpp_type_dump_work,
+        .end = ngx_http_jpp_type_dump_end,
+        .file = "dump",
+        .smaller = ", or lg_prof_sample",
+        .is_sampled = 1
+    },
+
+    [JPP_MESSAGE_CONTROL] = {
+        .work = ngx_http_jpp_type_control_work,
+        .end = ngx_http_jpp_type_control_end,
+        .is_change = 1
+    },
+
+    [JPP_MESSAGE_POOLS] = {
+        .slice = ngx_http_jpp_pools_slice,
+        .release = ngx_http_jpp_pools_release,
+        .file = "table of pools",
+        .smaller = ""
+    },
+
+    [JPP_MESSAGE_LEDGER] = {
+        .slice = ngx_http_jpp_ledger_slice,
+        .work = ngx_http_jpp_ledger_work,
+        .release = ngx_http_jpp_pools_release,
+        .file = "ledger",
+        .smaller = "",
+        .is_alone = 1
+    },
+
+    [JPP_MESSAGE_SMAPS] = {
+        .work = ngx_http_jpp_ledger_smaps,
+        .file = "smaps_rollup",
+        .smaller = "",
+        .is_alone = 1
+    },
+
+    [JPP_MESSAGE_ARENAS] = {
+        .work = ngx_http_jpp_ledger_arenas,
+        .file = "list of arenas",
+        .smaller = ""
+    },
+
+    [JPP_MESSAGE_TIMES] = {
+        .check = ngx_http_jpp_cpu_check,
+        .begin = ngx_http_jpp_cpu_begin,
+        .wait = ngx_http_jpp_cpu_wait,
+        .work = ngx_http_jpp_cpu_work,
+        .release = ngx_http_jpp_cpu_release,
+        .file = "table of stacks",
+        .smaller = ", or ask for a lower frequency"
+    }
+};
