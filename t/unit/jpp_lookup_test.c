@@ -18,7 +18,7 @@ int jpp_lookup_test_one(int n);
 int jpp_lookup_test_two(int n);
 
 
-#define JPP_NONE  "num_symbols: 1\n"
+#define JPP_HEAD  "num_symbols: 1\n"
 
 
 /* two files that do not exist, and a mapping without a file */
@@ -101,13 +101,13 @@ JPP_TEST(jpp_lookup_test_real)
     library = (uintptr_t) dlsym(RTLD_DEFAULT, "inflateInit2_");
 
     answer = jpp_ask_self(one, two);
-    snprintf(want, sizeof(want), JPP_NONE "0x%" PRIx64 " jpp_lookup_test_one\n"
+    snprintf(want, sizeof(want), JPP_HEAD "0x%" PRIx64 " jpp_lookup_test_one\n"
              "0x%" PRIx64 " jpp_lookup_test_two\n", one, two);
     jpp_is_str(answer, want, "two functions of ours");
     free(answer);
 
     answer = jpp_ask_self(library, library);
-    snprintf(want, sizeof(want), JPP_NONE "0x%" PRIx64 " inflateInit2_\n",
+    snprintf(want, sizeof(want), JPP_HEAD "0x%" PRIx64 " inflateInit2_\n",
              library);
     jpp_is_str(answer, want, "one of a library, once");
     free(answer);
@@ -115,7 +115,7 @@ JPP_TEST(jpp_lookup_test_real)
     /* data is no code, and the heap is none */
 
     answer = jpp_ask_self((uintptr_t) &err, (uintptr_t) self->data);
-    jpp_is_str(answer, JPP_NONE, "what is not executable");
+    jpp_is_str(answer, JPP_HEAD, "what is not executable");
     free(answer);
 }
 
@@ -135,42 +135,42 @@ JPP_TEST(jpp_lookup_test_clients)
         /* google/pprof: "%#x" */
 
         { "0x400201+0x7f0000200300",
-          JPP_NONE "0x400201 prog+0x201\n"
+          JPP_HEAD "0x400201 prog+0x201\n"
           "0x7f0000200300 a b.so+0x1300\n" },
 
         /* jeprof: "0x" and 16 digits */
 
         { "0x0000000000400201+0x00007f0000200300",
-          JPP_NONE "0x400201 prog+0x201\n"
+          JPP_HEAD "0x400201 prog+0x201\n"
           "0x7f0000200300 a b.so+0x1300\n" },
 
         /* its check whether there are symbols: a GET */
 
-        { "", JPP_NONE },
+        { "", JPP_HEAD },
 
         /* people, and other ways to write it */
 
-        { "400201", JPP_NONE "0x400201 prog+0x201\n" },
-        { "0X400201", JPP_NONE "0x400201 prog+0x201\n" },
-        { "0x40020A", JPP_NONE "0x40020a prog+0x20a\n" },
-        { "0x400201\n", JPP_NONE "0x400201 prog+0x201\n" },
+        { "400201", JPP_HEAD "0x400201 prog+0x201\n" },
+        { "0X400201", JPP_HEAD "0x400201 prog+0x201\n" },
+        { "0x40020A", JPP_HEAD "0x40020a prog+0x20a\n" },
+        { "0x400201\n", JPP_HEAD "0x400201 prog+0x201\n" },
         { " 0x400201\r\n\r\n0x400202 ",
-          JPP_NONE "0x400201 prog+0x201\n0x400202 prog+0x202\n" },
+          JPP_HEAD "0x400201 prog+0x201\n0x400202 prog+0x202\n" },
         { "0x400201%2B0x400202%2b0x400203%0a",
-          JPP_NONE "0x400201 prog+0x201\n0x400202 prog+0x202\n"
+          JPP_HEAD "0x400201 prog+0x201\n0x400202 prog+0x202\n"
           "0x400203 prog+0x203\n" },
         { "0x400202,0x400201;0x400203",
-          JPP_NONE "0x400202 prog+0x202\n0x400201 prog+0x201\n"
+          JPP_HEAD "0x400202 prog+0x202\n0x400201 prog+0x201\n"
           "0x400203 prog+0x203\n" },
         { "0x400201+0x400201+400201+0x0000000000400201",
-          JPP_NONE "0x400201 prog+0x201\n" },
+          JPP_HEAD "0x400201 prog+0x201\n" },
 
         /* the ends of mappings */
 
         { "0x3fffff+0x400000+0x4fffff+0x500000",
-          JPP_NONE "0x400000 prog+0x0\n0x4fffff prog+0xfffff\n" },
+          JPP_HEAD "0x400000 prog+0x0\n0x4fffff prog+0xfffff\n" },
         { "0xfffffffffffff000+0xfffffffffffffffe+0xffffffffffffffff",
-          JPP_NONE "0xfffffffffffff000 [top]+0x0\n"
+          JPP_HEAD "0xfffffffffffff000 [top]+0x0\n"
           "0xfffffffffffffffe [top]+0xffe\n" }
     };
 
@@ -208,21 +208,21 @@ JPP_TEST(jpp_lookup_test_hostile)
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         answer = jpp_ask(fixed, rows[i].text, rows[i].len);
-        jpp_is_str(answer, JPP_NONE, "row %zu", i);
+        jpp_is_str(answer, JPP_HEAD, "row %zu", i);
         free(answer);
 
         memcpy(more, rows[i].text, rows[i].len);
         memcpy(more + rows[i].len, "+400201", 7);
 
         answer = jpp_ask(fixed, more, rows[i].len + 7);
-        jpp_is_str(answer, JPP_NONE "0x400201 prog+0x201\n", "and behind it");
+        jpp_is_str(answer, JPP_HEAD "0x400201 prog+0x201\n", "and behind it");
         free(answer);
     }
 
     /* the question ends where its length says */
 
     answer = jpp_ask(fixed, "0x4002015", 8);
-    jpp_is_str(answer, JPP_NONE "0x400201 prog+0x201\n", "a part of a text");
+    jpp_is_str(answer, JPP_HEAD "0x400201 prog+0x201\n", "a part of a text");
     free(answer);
 }
 
@@ -238,7 +238,7 @@ JPP_TEST(jpp_lookup_test_aliases)
         "00700000-00800000 r-xp 00000000 08:01 11 /jpp-no/prog\n";
 
     answer = jpp_ask(maps, "400201+700201+700202+400201", 27);
-    jpp_is_str(answer, JPP_NONE "0x400201 prog+0x201\n0x700201 prog+0x201\n"
+    jpp_is_str(answer, JPP_HEAD "0x400201 prog+0x201\n0x700201 prog+0x201\n"
                "0x700202 prog+0x202\n", "each answered by its own address");
     free(answer);
 }
@@ -306,7 +306,7 @@ JPP_TEST(jpp_lookup_test_maps)
                                   "00400000-00500000 r-xp 0 8:1 1 /a" };
 
     answer = jpp_ask("00400000-00500000 rw-p 0 08:01 11 /prog\n", "400201", 6);
-    jpp_is_str(answer, JPP_NONE, "nothing that is executable");
+    jpp_is_str(answer, JPP_HEAD, "nothing that is executable");
     free(answer);
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -183,7 +183,7 @@ jpp_order(const void *one, const void *two)
 
 
 static void
-jpp_sort(jpp_actor_t *actor)
+jpp_actor_sort(jpp_actor_t *actor)
 {
     int  i, numbers[40];
 
@@ -221,7 +221,7 @@ jpp_coroutine_main(void)
 
     (void) jpp_coroutine_deep(actor, jpp_random(actor, 60));
     (void) jpp_deep(actor, 5);
-    jpp_sort(actor);
+    jpp_actor_sort(actor);
 }
 
 
@@ -257,7 +257,7 @@ jpp_act(void *data)
     for (i = 0; i < 4; i++) {
         n = jpp_random(actor, 40);
         (void) jpp_deep(actor, n);
-        jpp_sort(actor);
+        jpp_actor_sort(actor);
         (void) jpp_throws((int) n / 4, jpp_compare, NULL);
         jpp_coroutine(actor);
     }

@@ -1,14 +1,8 @@
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "jpp_ascii.h"
 #include "jpp_console.h"
-#include "jpp_markup.h"
 #include "jpp_page.h"
 #include "jpp_problems.h"
 #include "jpp_verdict.h"
-#include "jpp_version.h"
 
 
 #define JPP_CONSOLE_POLICY(forms)                                             \

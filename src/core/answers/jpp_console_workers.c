@@ -8,14 +8,9 @@
  */
 
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "jpp_console.h"
-#include "jpp_markup.h"
 #include "jpp_problems.h"
 #include "jpp_status.h"
-#include "jpp_utf8.h"
 
 
 /* of a name; what is longer is cut */

@@ -5,13 +5,8 @@
  */
 
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_console.h"
 #include "jpp_verdict.h"
-#include "jpp_version.h"
 
 
 #define JPP_FRONT_WIDTH   80

@@ -1,17 +1,12 @@
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_intern.h"
 #include "jpp_locations.h"
 #include "jpp_owned.h"
 #include "jpp_owner_names.h"
 #include "jpp_pools.h"
 #include "jpp_pools_table.h"
-#include "jpp_sort.h"
+
+#include <math.h>
 
 
 #define JPP_LOCATIONS_NOTE   1024

@@ -4,14 +4,9 @@
  */
 
 
-#include <inttypes.h>
-
-#include "jpp_json.h"
 #include "jpp_locations.h"
 #include "jpp_sums.h"
 #include "jpp_table.h"
-#include "jpp_units.h"
-#include "jpp_version.h"
 
 
 /* what a measure is called, in what, and how its values are shown */

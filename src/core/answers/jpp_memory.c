@@ -1,11 +1,5 @@
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_memory.h"
-#include "jpp_sort.h"
-#include "jpp_utf8.h"
 #include "jpp_verdict.h"
 
 

@@ -5,10 +5,6 @@
  */
 
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_memory.h"
 #include "jpp_table.h"
 #include "jpp_verdict.h"

@@ -14,14 +14,8 @@
  */
 
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_metrics.h"
 #include "jpp_status.h"
-#include "jpp_utf8.h"
-#include "jpp_version.h"
 
 
 /* the bytes of a name that are shown, and those that they may become */

@@ -17,7 +17,6 @@
 #define _JPP_METRICS_H_INCLUDED_
 
 
-#include "jpp_arena.h"
 #include "jpp_fleet.h"
 
 

@@ -5,14 +5,9 @@
  */
 
 
-#include <inttypes.h>
-#include <stddef.h>
-#include <string.h>
-
 #include "jpp_console.h"
 #include "jpp_problems.h"
 #include "jpp_query.h"
-#include "jpp_scan.h"
 
 
 /* more digits than any number of bytes here has */

@@ -1,15 +1,8 @@
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_pools.h"
-#include "jpp_pools_table.h"
 #include "jpp_requests.h"
 #include "jpp_roots.h"
-#include "jpp_sort.h"
 #include "jpp_table.h"
-#include "jpp_version.h"
 
 
 #define JPP_REQUESTS_MOST    256

@@ -22,7 +22,6 @@
 
 #include "jpp_args.h"
 #include "jpp_directive.h"
-#include "jpp_pools_table.h"
 #include "jpp_fleet.h"
 
 

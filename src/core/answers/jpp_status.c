@@ -1,15 +1,6 @@
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "jpp_ascii.h"
-#include "jpp_problems.h"
 #include "jpp_status.h"
-#include "jpp_units.h"
 #include "jpp_verdict.h"
-#include "jpp_version.h"
 
 
 /* what, why and fix of a problem */

@@ -13,8 +13,6 @@
 
 #include "jpp_fleet.h"
 #include "jpp_problems.h"
-#include "jpp_sink.h"
-#include "jpp_worker.h"
 
 
 /*

@@ -1,13 +1,4 @@
 
-/* mremap() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "jpp_arena.h"
 #include "jpp_own.h"
 

@@ -23,9 +23,7 @@
 #define _JPP_ARENA_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "jpp_config.h"
 
 
 typedef struct jpp_arena_s  jpp_arena_t;

@@ -15,8 +15,7 @@
 #define _JPP_ERR_H_INCLUDED_
 
 
-#include <stddef.h>
-#include <stdint.h>
+#include "jpp_config.h"
 
 
 #define JPP_ERR_TEXT  512

@@ -1,10 +1,7 @@
 
-#include <errno.h>
-#include <limits.h>
-#include <string.h>
-#include <zlib.h>
-
 #include "jpp_gzip.h"
+
+#include <zlib.h>
 
 
 /* windowBits of zlib.h: the largest window, and 16 for a gzip header */

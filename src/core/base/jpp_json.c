@@ -1,6 +1,4 @@
 
-#include <string.h>
-
 #include "jpp_ascii.h"
 #include "jpp_json.h"
 #include "jpp_units.h"

@@ -1,6 +1,4 @@
 
-#include <stdbool.h>
-
 #include "jpp_own.h"
 
 

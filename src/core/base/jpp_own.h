@@ -12,8 +12,7 @@
 #define _JPP_OWN_H_INCLUDED_
 
 
-#include <stddef.h>
-#include <stdint.h>
+#include "jpp_config.h"
 
 
 /* mappings at once; those past them are nobody's */

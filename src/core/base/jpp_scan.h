@@ -13,9 +13,7 @@
 #define _JPP_SCAN_H_INCLUDED_
 
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "jpp_config.h"
 
 
 /* Numbers without digits, or with many. */

@@ -1,9 +1,4 @@
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_sink.h"
 
 

@@ -4,8 +4,6 @@
  */
 
 
-#include <string.h>
-
 #include "jpp_sort.h"
 
 

@@ -9,8 +9,7 @@
 #define _JPP_SORT_H_INCLUDED_
 
 
-#include <stddef.h>
-#include <stdint.h>
+#include "jpp_config.h"
 
 
 /* < 0, 0, > 0: A belongs before, beside or after B. */

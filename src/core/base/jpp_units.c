@@ -1,7 +1,4 @@
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "jpp_units.h"
 
 

@@ -12,7 +12,7 @@
 #define _JPP_UNITS_H_INCLUDED_
 
 
-#include <stdint.h>
+#include "jpp_config.h"
 
 
 #define JPP_UNITS_TEXT  16

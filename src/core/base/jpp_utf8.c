@@ -1,7 +1,4 @@
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "jpp_utf8.h"
 
 

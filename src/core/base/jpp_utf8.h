@@ -12,8 +12,7 @@
 #define _JPP_UTF8_H_INCLUDED_
 
 
-#include <stddef.h>
-#include <stdint.h>
+#include "jpp_config.h"
 
 
 /* the most that escaping makes of LEN bytes */

@@ -1,12 +1,7 @@
 
-#include <errno.h>
-#include <inttypes.h>
-#include <time.h>
-#include <unistd.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-
 #include "jpp_write.h"
+
+#include <sys/resource.h>
 
 
 static int

@@ -13,9 +13,6 @@
 #define _JPP_WRITE_H_INCLUDED_
 
 
-#include <signal.h>
-#include <stdbool.h>
-
 #include "jpp_err.h"
 
 

@@ -1,26 +1,15 @@
 
-/* gettid() by syscall() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <inttypes.h>
-#include <pthread.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "jpp_backtrace.h"
 #include "jpp_cpu.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owner_names.h"
 #include "jpp_proc.h"
-#include "jpp_sink.h"
 #include "jpp_thread.h"
 #include "jpp_times.h"
 #include "jpp_unwind.h"
-#include "jpp_write.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
 
 
 /* of the sampler's thread */

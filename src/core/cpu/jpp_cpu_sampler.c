@@ -1,7 +1,4 @@
 
-#include <string.h>
-#include <unistd.h>
-
 #include "jpp_backtrace.h"
 #include "jpp_cpu_sampler.h"
 #include "jpp_cut.h"

@@ -18,11 +18,8 @@
 #define _JPP_CPU_SAMPLER_H_INCLUDED_
 
 
-#include <time.h>
-
 #include "jpp_args.h"
 #include "jpp_blocked.h"
-#include "jpp_err.h"
 #include "jpp_signal.h"
 
 

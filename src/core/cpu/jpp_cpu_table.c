@@ -10,8 +10,6 @@
  */
 
 
-#include <string.h>
-
 #include "jpp_cpu_sampler.h"
 
 

@@ -10,20 +10,9 @@
  */
 
 
-/* syscall(), SIGEV_THREAD_ID */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "jpp_cpu_sampler.h"
-#include "jpp_scan.h"
+
+#include <sys/syscall.h>
 
 
 #define JPP_CPU_ENTRIES  4096

@@ -1,10 +1,7 @@
 
-#include <ctype.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_directive.h"
+
+#include <ctype.h>
 
 
 /* any kind */

@@ -1,14 +1,9 @@
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_findings.h"
 #include "jpp_heap.h"
-#include "jpp_jemalloc.h"
 #include "jpp_sums.h"
-#include "jpp_utf8.h"
+
+#include <math.h>
 
 
 /* the bytes of a zone's name that are shown */

@@ -5,9 +5,6 @@
  */
 
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "jpp_findings.h"
 
 

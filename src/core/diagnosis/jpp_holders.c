@@ -1,14 +1,6 @@
 
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_directive.h"
 #include "jpp_holders.h"
-#include "jpp_jemalloc.h"
-#include "jpp_sort.h"
-#include "jpp_utf8.h"
 
 
 /* characters of a name that are shown: its beginning and its end */

@@ -1,8 +1,4 @@
 
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "jpp_ascii.h"
 #include "jpp_problems.h"
 
 

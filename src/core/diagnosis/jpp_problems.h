@@ -13,7 +13,6 @@
 #define _JPP_PROBLEMS_H_INCLUDED_
 
 
-#include "jpp_units.h"
 #include "jpp_worker.h"
 
 

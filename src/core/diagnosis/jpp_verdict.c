@@ -1,9 +1,4 @@
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_verdict.h"
 
 

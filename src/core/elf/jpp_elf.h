@@ -23,8 +23,7 @@
 #define _JPP_ELF_H_INCLUDED_
 
 
-#include "jpp_arena.h"
-#include "jpp_err.h"
+#include "jpp_core.h"
 
 
 #define JPP_BUILD_ID_MAX  64            /* bytes; 20 are usual */

@@ -18,23 +18,11 @@
  */
 
 
-/* pread(), MAP_ANONYMOUS */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_elf.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "jpp_elf.h"
-#include "jpp_limits.h"
-#include "jpp_units.h"
 
 
 /* one read covers what identifies most files */

@@ -5,11 +5,7 @@
  */
 
 
-#include <string.h>
-
 #include "jpp_elf.h"
-#include "jpp_limits.h"
-#include "jpp_sort.h"
 
 
 /* the fields of a rank, most important first; the length takes the rest */

@@ -1,7 +1,4 @@
 
-#include <stddef.h>
-#include <string.h>
-
 #include "jpp_control.h"
 #include "jpp_query.h"
 

@@ -20,7 +20,6 @@
 
 
 #include "jpp_args.h"
-#include "jpp_jemalloc.h"
 #include "jpp_worker.h"
 
 

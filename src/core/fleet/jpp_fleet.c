@@ -1,8 +1,4 @@
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "jpp_fleet.h"
 
 

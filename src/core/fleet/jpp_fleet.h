@@ -13,7 +13,6 @@
 
 #include "jpp_cgroup.h"
 #include "jpp_stall_table.h"
-#include "jpp_system.h"
 #include "jpp_worker.h"
 
 

@@ -9,9 +9,6 @@
  */
 
 
-#include <string.h>
-
-#include "jpp_ascii.h"
 #include "jpp_control.h"
 #include "jpp_mallctl.h"
 #include "jpp_message.h"

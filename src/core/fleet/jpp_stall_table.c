@@ -1,12 +1,5 @@
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "jpp_ascii.h"
-#include "jpp_index.h"
 #include "jpp_stall_table.h"
-#include "jpp_version.h"
 #include "jpp_worker.h"
 
 

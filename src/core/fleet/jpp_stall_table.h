@@ -15,10 +15,6 @@
 #define _JPP_STALL_TABLE_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "jpp_arena.h"
 #include "jpp_stall.h"
 
 

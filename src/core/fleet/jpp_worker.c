@@ -1,9 +1,4 @@
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-
 #include "jpp_worker.h"
 
 

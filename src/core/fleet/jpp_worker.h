@@ -12,13 +12,8 @@
 #define _JPP_WORKER_H_INCLUDED_
 
 
-#include <stdint.h>
-
-#include "jpp_jemalloc.h"
-#include "jpp_json.h"
 #include "jpp_source.h"
 #include "jpp_stats.h"
-#include "jpp_units.h"
 #include "jpp_usage.h"
 
 

@@ -1,18 +1,9 @@
 
-/* link.h, dladdr1(), RTLD_DEFAULT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <dlfcn.h>
-#include <errno.h>
-#include <link.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "jpp_got.h"
 #include "jpp_proc.h"
+
+#include <dlfcn.h>
+#include <link.h>
 
 
 /* memory for the list of mappings */

@@ -30,7 +30,6 @@
 #define _JPP_GOT_H_INCLUDED_
 
 
-#include "jpp_err.h"
 #include "jpp_images.h"
 
 

@@ -1,10 +1,4 @@
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "jpp_images.h"
 #include "jpp_jemalloc.h"
 #include "jpp_mallctl.h"
@@ -12,7 +6,6 @@
 #include "jpp_owners.h"
 #include "jpp_stats.h"
 #include "jpp_unwind.h"
-#include "jpp_write.h"
 
 
 /*

@@ -17,7 +17,6 @@
 
 
 #include "jpp_backtrace.h"
-#include "jpp_err.h"
 
 
 /*

@@ -1,16 +1,7 @@
 
-/* RTLD_DEFAULT, dladdr() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_mallctl.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "jpp_mallctl.h"
 
 
 #define JPP_MALLCTL_BUILDS                                                    \

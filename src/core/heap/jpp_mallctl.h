@@ -13,9 +13,7 @@
 #define _JPP_MALLCTL_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "jpp_core.h"
 
 
 /*

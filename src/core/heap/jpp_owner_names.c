@@ -1,13 +1,6 @@
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "jpp_arena.h"
 #include "jpp_heap_file.h"
 #include "jpp_owner_names.h"
-#include "jpp_utf8.h"
-#include "jpp_write.h"
 
 
 #define JPP_OWNER_ARENA   ((size_t) 4 << 20)

@@ -12,11 +12,7 @@
 #define _JPP_OWNER_NAMES_H_INCLUDED_
 
 
-#include <stddef.h>
-
-#include "jpp_err.h"
 #include "jpp_owner_labels.h"
-#include "jpp_sink.h"
 
 
 /* with those of jpp_owner_labels.h; more of them are JPP_OWNER_OTHERS */

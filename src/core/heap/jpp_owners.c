@@ -1,13 +1,4 @@
 
-/* MAP_ANONYMOUS */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <string.h>
-#include <sys/mman.h>
-
-#include "jpp_backtrace.h"
 #include "jpp_frame.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"

@@ -1,17 +1,12 @@
 
-#include <errno.h>
-#include <pthread.h>
-#include <string.h>
-#include <sys/auxv.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "jpp_backtrace.h"
-#include "jpp_index.h"
 #include "jpp_jemalloc.h"
 #include "jpp_mallctl.h"
 #include "jpp_sampler.h"
 #include "jpp_samples.h"
+
+#include <pthread.h>
+#include <sys/auxv.h>
 
 
 /*

@@ -33,7 +33,6 @@
 #define _JPP_SAMPLER_H_INCLUDED_
 
 
-#include "jpp_err.h"
 #include "jpp_got.h"
 
 

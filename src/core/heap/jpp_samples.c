@@ -1,24 +1,11 @@
 
-/* MADV_NOHUGEPAGE */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <inttypes.h>
-#include <pthread.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "jpp_cut.h"
 #include "jpp_frame.h"
-#include "jpp_index.h"
-#include "jpp_own.h"
 #include "jpp_owner_names.h"
 #include "jpp_proc.h"
 #include "jpp_samples.h"
-#include "jpp_sink.h"
-#include "jpp_write.h"
+
+#include <pthread.h>
 
 
 /* frames of the profiler that a stack may begin with, and some more */

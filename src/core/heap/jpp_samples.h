@@ -20,7 +20,6 @@
 
 
 #include "jpp_backtrace.h"
-#include "jpp_err.h"
 
 
 /* The objects that are live: jpp_samples_live.c. */

@@ -17,15 +17,6 @@
  */
 
 
-/* MADV_DONTNEED */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <string.h>
-#include <sys/mman.h>
-
-#include "jpp_index.h"
 #include "jpp_samples.h"
 
 

@@ -16,9 +16,6 @@
  */
 
 
-#include <string.h>
-
-#include "jpp_index.h"
 #include "jpp_samples.h"
 
 

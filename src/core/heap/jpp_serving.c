@@ -1,7 +1,6 @@
 
 #include "jpp_frame.h"
 #include "jpp_serving.h"
-#include "jpp_units.h"
 
 
 void

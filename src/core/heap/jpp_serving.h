@@ -17,9 +17,7 @@
 #define _JPP_SERVING_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "jpp_core.h"
 
 
 #define JPP_SERVING_RANGES  3

@@ -1,6 +1,4 @@
 
-#include <string.h>
-
 #include "jpp_owner_names.h"
 #include "jpp_source.h"
 

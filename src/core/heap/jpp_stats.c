@@ -1,8 +1,5 @@
 
-#include <string.h>
-
 #include "jpp_mallctl.h"
-#include "jpp_sink.h"
 #include "jpp_stats.h"
 
 

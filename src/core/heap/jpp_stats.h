@@ -12,9 +12,7 @@
 #define _JPP_STATS_H_INCLUDED_
 
 
-#include "jpp_arena.h"
-#include "jpp_err.h"
-#include "jpp_units.h"
+#include "jpp_core.h"
 
 
 /*

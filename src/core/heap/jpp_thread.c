@@ -1,17 +1,9 @@
 
-/* syscall() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <limits.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "jpp_source.h"
 #include "jpp_thread.h"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 
 /* linux/close_range.h, where libc's headers are older */

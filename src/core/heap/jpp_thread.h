@@ -12,8 +12,9 @@
 #define _JPP_THREAD_H_INCLUDED_
 
 
+#include "jpp_core.h"
+
 #include <pthread.h>
-#include <stddef.h>
 
 
 /*

@@ -18,7 +18,6 @@
 #define _JPP_CGROUP_H_INCLUDED_
 
 
-#include "jpp_err.h"
 #include "jpp_system.h"
 
 

@@ -1,11 +1,5 @@
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "jpp_keys.h"
-#include "jpp_scan.h"
 
 
 /* not the buffer, which is larger than most files */

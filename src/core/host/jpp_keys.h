@@ -19,12 +19,7 @@
 #define _JPP_KEYS_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "jpp_units.h"
+#include "jpp_core.h"
 
 
 /* a path of 4,096 bytes, and as much around it: it lies on stacks */

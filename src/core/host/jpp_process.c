@@ -9,19 +9,8 @@
  */
 
 
-/* memrchr() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "jpp_keys.h"
 #include "jpp_process.h"
-#include "jpp_scan.h"
 
 
 /* fields of the line */

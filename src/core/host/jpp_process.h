@@ -14,9 +14,7 @@
 #define _JPP_PROCESS_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "jpp_core.h"
 
 
 /* the longest sentence of jpp_process_say() */

@@ -1,11 +1,4 @@
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "jpp_scan.h"
 #include "jpp_smaps.h"
 
 

@@ -22,10 +22,6 @@
 #define _JPP_SMAPS_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "jpp_err.h"
 #include "jpp_keys.h"
 
 

@@ -1,8 +1,4 @@
 
-#include <stdio.h>
-#include <string.h>
-
-#include "jpp_scan.h"
 #include "jpp_system.h"
 
 

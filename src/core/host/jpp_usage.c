@@ -1,15 +1,10 @@
 
-#include <errno.h>
-#include <fcntl.h>
+#include "jpp_usage.h"
+
 #include <linux/sock_diag.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include "jpp_usage.h"
 
 
 #define JPP_USAGE_US(time)                                                    \

@@ -14,8 +14,6 @@
 #define _JPP_USAGE_H_INCLUDED_
 
 
-#include <stdint.h>
-
 #include "jpp_keys.h"
 
 

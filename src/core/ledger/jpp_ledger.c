@@ -1,9 +1,5 @@
 
-#include <string.h>
-
 #include "jpp_ledger.h"
-#include "jpp_smaps.h"
-#include "jpp_sort.h"
 
 
 const char *const  jpp_ledger_kinds[JPP_LEDGER_KINDS] = {

@@ -38,8 +38,6 @@
 #define _JPP_LEDGER_H_INCLUDED_
 
 
-#include "jpp_arena.h"
-#include "jpp_err.h"
 #include "jpp_pools_table.h"
 #include "jpp_smaps.h"
 #include "jpp_stats.h"

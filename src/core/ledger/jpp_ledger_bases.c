@@ -11,12 +11,9 @@
  */
 
 
-#include <string.h>
-
 #include "jpp_ledger.h"
 #include "jpp_peek.h"
 #include "jpp_proc.h"
-#include "jpp_scan.h"
 
 
 /* a multiple of it, where huge pages are larger */

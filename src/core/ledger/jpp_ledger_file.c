@@ -7,12 +7,7 @@
  */
 
 
-#include <string.h>
-
-#include "jpp_ascii.h"
 #include "jpp_ledger.h"
-#include "jpp_sink.h"
-#include "jpp_write.h"
 
 
 /* to be changed with the structures */

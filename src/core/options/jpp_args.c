@@ -1,8 +1,4 @@
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_args.h"
 #include "jpp_query.h"
 

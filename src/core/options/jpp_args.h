@@ -19,9 +19,7 @@
 #define _JPP_ARGS_H_INCLUDED_
 
 
-#include <stdbool.h>
-
-#include "jpp_err.h"
+#include "jpp_core.h"
 
 
 /* Which memory: what workers allocated, or what they inherited. */

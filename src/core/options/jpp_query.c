@@ -1,9 +1,5 @@
 
-#include <string.h>
-#include <strings.h>
-
 #include "jpp_query.h"
-#include "jpp_scan.h"
 
 
 /* digits of the largest number of 32 bits */

@@ -21,10 +21,7 @@
 #define _JPP_QUERY_H_INCLUDED_
 
 
-#include <stdbool.h>
-
-#include "jpp_err.h"
-#include "jpp_limits.h"
+#include "jpp_core.h"
 
 
 /* The last pair read, decoded, without a NUL at the end. */

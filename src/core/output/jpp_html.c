@@ -11,11 +11,7 @@
  */
 
 
-#include <string.h>
-
-#include "jpp_markup.h"
 #include "jpp_page.h"
-#include "jpp_sink.h"
 #include "jpp_view.h"
 
 

@@ -1,10 +1,7 @@
 
-#include <inttypes.h>
-
 #include "jpp_intern.h"
 #include "jpp_owned.h"
 #include "jpp_wrappers.h"
-#include "jpp_sort.h"
 #include "jpp_table.h"
 
 

@@ -9,11 +9,7 @@
  */
 
 
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_intern.h"
-#include "jpp_sort.h"
 #include "jpp_sums.h"
 #include "jpp_view.h"
 

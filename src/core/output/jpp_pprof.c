@@ -7,10 +7,6 @@
  */
 
 
-#include <errno.h>
-#include <string.h>
-
-#include "jpp_gzip.h"
 #include "jpp_intern.h"
 #include "jpp_wrappers.h"
 #include "jpp_view.h"

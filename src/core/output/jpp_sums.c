@@ -1,12 +1,8 @@
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-
 #include "jpp_intern.h"
-#include "jpp_sort.h"
 #include "jpp_sums.h"
-#include "jpp_units.h"
+
+#include <math.h>
 
 
 /* from here on decimals mean nothing */

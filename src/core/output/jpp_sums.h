@@ -13,7 +13,6 @@
 
 
 #include "jpp_profile.h"
-#include "jpp_sink.h"
 
 
 #define JPP_FIGURES_TEXT  24

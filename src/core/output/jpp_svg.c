@@ -8,20 +8,13 @@
  */
 
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-
 #include "jpp_intern.h"
-#include "jpp_markup.h"
 #include "jpp_page.h"
-#include "jpp_sink.h"
-#include "jpp_sort.h"
 #include "jpp_sums.h"
 #include "jpp_tree.h"
 #include "jpp_view.h"
+
+#include <math.h>
 
 
 /* pixels: a row, the last one a gap, and the lines above */

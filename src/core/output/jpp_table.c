@@ -1,10 +1,5 @@
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_table.h"
-#include "jpp_utf8.h"
 
 
 #define JPP_TABLE_TEXT  256

@@ -15,7 +15,7 @@
 #define _JPP_TABLE_H_INCLUDED_
 
 
-#include "jpp_sink.h"
+#include "jpp_core.h"
 
 
 #define JPP_TABLE_COLUMNS  16

@@ -15,13 +15,9 @@
  */
 
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "jpp_intern.h"
 #include "jpp_owned.h"
 #include "jpp_wrappers.h"
-#include "jpp_sort.h"
 #include "jpp_view.h"
 
 

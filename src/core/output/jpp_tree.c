@@ -1,10 +1,10 @@
 
-#include <math.h>
-
 #include "jpp_intern.h"
 #include "jpp_wrappers.h"
 #include "jpp_sums.h"
 #include "jpp_tree.h"
+
+#include <math.h>
 
 
 /* frames of pools that own: what their names begin with */

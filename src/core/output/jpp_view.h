@@ -15,7 +15,6 @@
 
 #include "jpp_args.h"
 #include "jpp_profile.h"
-#include "jpp_sink.h"
 
 
 typedef struct {

@@ -1,8 +1,4 @@
 
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "jpp_backtrace.h"
 #include "jpp_cfi.h"
 #include "jpp_cut.h"

@@ -15,8 +15,6 @@
 #define _JPP_BACKTRACE_H_INCLUDED_
 
 
-#include <stddef.h>
-
 #include "jpp_blocked.h"
 
 

@@ -10,21 +10,9 @@
  */
 
 
-/* memmem() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include "jpp_ascii.h"
 #include "jpp_blocked.h"
-#include "jpp_scan.h"
+
+#include <sys/syscall.h>
 
 
 #define JPP_BLOCKED_PATH    64

@@ -17,9 +17,7 @@
 #define _JPP_BLOCKED_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "jpp_core.h"
 
 
 typedef enum {

@@ -1,16 +1,9 @@
 
-/* dl_iterate_phdr() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_images.h"
 
 #include <dlfcn.h>
 #include <link.h>
-#include <string.h>
 #include <sys/auxv.h>
-#include <unistd.h>
-
-#include "jpp_images.h"
 
 
 /* the longest name of an object that is looked at */

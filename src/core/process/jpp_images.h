@@ -12,8 +12,6 @@
 #define _JPP_IMAGES_H_INCLUDED_
 
 
-#include "jpp_arena.h"
-#include "jpp_elf.h"
 #include "jpp_mapped.h"
 
 

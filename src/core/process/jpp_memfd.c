@@ -1,18 +1,4 @@
 
-/* memfd_create(), O_TMPFILE, F_ADD_SEALS */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdbool.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "jpp_memfd.h"
 
 

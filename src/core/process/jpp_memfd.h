@@ -13,7 +13,7 @@
 #define _JPP_MEMFD_H_INCLUDED_
 
 
-#include "jpp_err.h"
+#include "jpp_core.h"
 
 
 typedef struct {

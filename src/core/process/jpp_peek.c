@@ -1,15 +1,7 @@
 
-/* pipe2(), syscall() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "jpp_peek.h"
+
+#include <sys/syscall.h>
 
 
 bool

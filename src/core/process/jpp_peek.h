@@ -19,9 +19,7 @@
 #define _JPP_PEEK_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "jpp_core.h"
 
 
 /* the most that can be read at once */

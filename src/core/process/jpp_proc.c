@@ -1,18 +1,5 @@
 
-/* memrchr() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "jpp_limits.h"
 #include "jpp_proc.h"
-#include "jpp_scan.h"
 
 
 /* bytes: a read hands out about a page, whatever it is offered */

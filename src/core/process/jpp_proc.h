@@ -11,8 +11,7 @@
 #define _JPP_PROC_H_INCLUDED_
 
 
-#include "jpp_arena.h"
-#include "jpp_err.h"
+#include "jpp_core.h"
 
 
 /* Append the text of /proc/self/maps to MAPS, once more if it changed while it

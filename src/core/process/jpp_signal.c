@@ -1,20 +1,11 @@
 
-/* syscall(), dladdr(), the registers of an interrupted context */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <dlfcn.h>
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <ucontext.h>
-#include <unistd.h>
-
 #include "jpp_backtrace.h"
 #include "jpp_signal.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
 
 
 /* a value: the mark, the user, the number */

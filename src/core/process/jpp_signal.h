@@ -23,10 +23,7 @@
 #define _JPP_SIGNAL_H_INCLUDED_
 
 
-#include <stdbool.h>
-#include <sys/types.h>
-
-#include "jpp_err.h"
+#include "jpp_core.h"
 
 
 typedef enum {

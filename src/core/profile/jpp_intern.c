@@ -1,9 +1,5 @@
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "jpp_intern.h"
-#include "jpp_utf8.h"
 
 
 #define JPP_COMMENT      1280

@@ -36,10 +36,7 @@
 #define _JPP_PROFILE_H_INCLUDED_
 
 
-#include <string.h>
-
-#include "jpp_index.h"
-#include "jpp_limits.h"
+#include "jpp_core.h"
 
 
 #define JPP_MAX_TYPES    4

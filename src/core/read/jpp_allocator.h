@@ -12,7 +12,7 @@
 #define _JPP_ALLOCATOR_H_INCLUDED_
 
 
-#include <stdbool.h>
+#include "jpp_core.h"
 
 
 /* Is the file at PATH a libjemalloc? */

@@ -1,6 +1,4 @@
 
-#include <stddef.h>
-
 #include "jpp_cut.h"
 
 

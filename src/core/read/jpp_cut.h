@@ -15,7 +15,7 @@
 #define _JPP_CUT_H_INCLUDED_
 
 
-#include <stdint.h>
+#include "jpp_core.h"
 
 
 typedef enum {

@@ -1,12 +1,10 @@
 
-#include <inttypes.h>
-#include <math.h>
-
 #include "jpp_addresses.h"
 #include "jpp_heap.h"
 #include "jpp_heap_file.h"
 #include "jpp_intern.h"
-#include "jpp_scan.h"
+
+#include <math.h>
 
 
 /*

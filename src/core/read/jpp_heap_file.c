@@ -1,9 +1,4 @@
 
-/* memrchr(), memmem() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "jpp_heap_file.h"
 
 

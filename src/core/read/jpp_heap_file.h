@@ -32,7 +32,6 @@
 
 #include "jpp_dump.h"
 #include "jpp_owner_labels.h"
-#include "jpp_scan.h"
 
 
 #define JPP_HEAP_TOTALS  "  t*: "

@@ -14,7 +14,6 @@
 #include "jpp_allocator.h"
 #include "jpp_intern.h"
 #include "jpp_maps.h"
-#include "jpp_scan.h"
 
 
 #define JPP_DELETED  " (deleted)"

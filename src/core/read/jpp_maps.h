@@ -16,7 +16,6 @@
 #define _JPP_MAPS_H_INCLUDED_
 
 
-#include "jpp_err.h"
 #include "jpp_profile.h"
 
 

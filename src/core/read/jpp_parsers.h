@@ -11,8 +11,6 @@
 #define _JPP_PARSERS_H_INCLUDED_
 
 
-#include "jpp_args.h"
-#include "jpp_dump.h"
 #include "jpp_heap.h"
 #include "jpp_pools.h"
 #include "jpp_stall.h"

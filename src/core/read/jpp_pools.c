@@ -1,9 +1,6 @@
 
-#include <inttypes.h>
-
 #include "jpp_intern.h"
 #include "jpp_pools.h"
-#include "jpp_units.h"
 
 
 const jpp_value_type_t  jpp_pools_types[JPP_POOLS_TYPES] = {

@@ -13,12 +13,7 @@
  */
 
 
-#include <stddef.h>
-#include <string.h>
-
-#include "jpp_ascii.h"
 #include "jpp_pools_table.h"
-#include "jpp_write.h"
 
 
 /* to be changed with the tables: the last byte is the version */

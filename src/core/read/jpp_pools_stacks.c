@@ -12,14 +12,9 @@
  */
 
 
-#include <stddef.h>
-#include <string.h>
-
-#include "jpp_index.h"
 #include "jpp_intern.h"
 #include "jpp_pools_table.h"
 #include "jpp_parsers.h"
-#include "jpp_utf8.h"
 
 
 #define JPP_POOLS_FRAMES  4

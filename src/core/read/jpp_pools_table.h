@@ -40,11 +40,7 @@
 #define _JPP_POOLS_TABLE_H_INCLUDED_
 
 
-#include "jpp_err.h"
-#include "jpp_index.h"
-#include "jpp_limits.h"
 #include "jpp_profile.h"
-#include "jpp_sink.h"
 
 
 /* distinct names, all sorts together, and besides one for the rest of a sort */

@@ -12,7 +12,7 @@
 #define _JPP_STALL_H_INCLUDED_
 
 
-#include <stdint.h>
+#include "jpp_core.h"
 
 
 #define JPP_STALL_DEPTH   128

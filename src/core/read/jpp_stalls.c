@@ -8,10 +8,6 @@
  */
 
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "jpp_cut.h"
 #include "jpp_intern.h"
 #include "jpp_parsers.h"

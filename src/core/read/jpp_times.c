@@ -1,17 +1,8 @@
 
-/* memmem() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <inttypes.h>
-
 #include "jpp_addresses.h"
 #include "jpp_intern.h"
 #include "jpp_owner_labels.h"
-#include "jpp_scan.h"
 #include "jpp_times.h"
-#include "jpp_units.h"
 
 
 /* A capture of times while it is read, and what comes before its stacks. */

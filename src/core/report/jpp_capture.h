@@ -9,7 +9,6 @@
 
 
 #include "jpp_parsers.h"
-#include "jpp_sink.h"
 #include "jpp_symbolize.h"
 
 

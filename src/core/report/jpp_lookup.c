@@ -9,7 +9,6 @@
 
 #include "jpp_intern.h"
 #include "jpp_lookup.h"
-#include "jpp_scan.h"
 
 
 #define JPP_LOOKUP_DIGITS  16

@@ -23,7 +23,6 @@
 #define _JPP_LOOKUP_H_INCLUDED_
 
 
-#include "jpp_sink.h"
 #include "jpp_symbolize.h"
 
 

@@ -1,6 +1,5 @@
 
 #include "jpp_allocator.h"
-#include "jpp_gzip.h"
 #include "jpp_intern.h"
 #include "jpp_origin.h"
 #include "jpp_report.h"

@@ -19,7 +19,6 @@
 
 #include "jpp_capture.h"
 #include "jpp_formats.h"
-#include "jpp_view.h"
 
 
 /* bench/ measures the cost and gain of gzip's level 1. */

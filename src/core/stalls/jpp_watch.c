@@ -1,16 +1,4 @@
 
-/* pthread_setname_np(), syscall() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <pthread.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "jpp_backtrace.h"
 #include "jpp_blocked.h"
 #include "jpp_cut.h"
@@ -21,6 +9,9 @@
 #include "jpp_thread.h"
 #include "jpp_unwind.h"
 #include "jpp_watch.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
 
 
 #define JPP_WATCH_STACK  (256 * 1024)

@@ -18,7 +18,6 @@
 #define _JPP_WATCH_H_INCLUDED_
 
 
-#include "jpp_err.h"
 #include "jpp_peek.h"
 #include "jpp_stall.h"
 

@@ -7,24 +7,13 @@
  */
 
 
-/* dladdr1() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <dlfcn.h>
-#include <inttypes.h>
-#include <link.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
-
-#include "jpp_ascii.h"
 #include "jpp_backtrace.h"
 #include "jpp_cut.h"
 #include "jpp_watch.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/auxv.h>
 
 
 /* of a function, and of its object */

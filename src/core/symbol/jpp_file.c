@@ -22,25 +22,10 @@
  * Reads identities only; no state but the caller's tables; any thread.
  */
 
-/* O_NOFOLLOW, O_CLOEXEC */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "jpp_elf.h"
-#include "jpp_limits.h"
 #include "jpp_symbolize.h"
+
+#include <sys/sysmacros.h>
 
 
 /*

@@ -1,9 +1,5 @@
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "jpp_loaded.h"
-#include "jpp_sort.h"
 
 
 /*

@@ -20,10 +20,8 @@
 #define _JPP_LOADED_H_INCLUDED_
 
 
-#include "jpp_elf.h"
 #include "jpp_images.h"
 #include "jpp_maps.h"
-#include "jpp_profile.h"
 
 
 /*

@@ -6,19 +6,10 @@
  * For one profile; one thread at a time; memory from the profile's arena.
  */
 
-/* RTLD_DEFAULT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <dlfcn.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "jpp_intern.h"
 #include "jpp_symbolize.h"
+
+#include <dlfcn.h>
 
 
 /* a file's name has up to 255 bytes, and takes up to four times that */

@@ -1,11 +1,6 @@
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "jpp_intern.h"
 #include "jpp_symbolize.h"
-#include "jpp_units.h"
 
 
 /* files without names that get a comment each */

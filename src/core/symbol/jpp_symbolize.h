@@ -29,13 +29,7 @@
 #define _JPP_SYMBOLIZE_H_INCLUDED_
 
 
-#include <sys/stat.h>
-
-#include "jpp_elf.h"
-#include "jpp_err.h"
 #include "jpp_loaded.h"
-#include "jpp_maps.h"
-#include "jpp_profile.h"
 
 
 /* The file behind a mapping: jpp_file.c. */

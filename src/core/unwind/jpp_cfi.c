@@ -2,8 +2,6 @@
 /* The grammar of entries: see src/core/elf/jpp_elf_table.c. */
 
 
-#include <string.h>
-
 #include "jpp_cfi.h"
 
 

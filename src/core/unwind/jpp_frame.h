@@ -12,8 +12,6 @@
 #define _JPP_FRAME_H_INCLUDED_
 
 
-#include <string.h>
-
 #include "jpp_cfi.h"
 
 

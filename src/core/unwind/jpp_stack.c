@@ -32,11 +32,10 @@
  */
 
 
-#include <errno.h>
+#include "jpp_unwind.h"
+
 #include <sys/auxv.h>
 #include <sys/syscall.h>
-
-#include "jpp_unwind.h"
 
 
 #define JPP_STACK_ADDRESS    ((1ull << JPP_STACK_POINTER) - 1)

@@ -1,12 +1,7 @@
 
-/* the registers of an interrupted context */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_unwind.h"
 
 #include <ucontext.h>
-
-#include "jpp_unwind.h"
 
 
 /* The caller's rsp is the CFA, and the return address lies below it. */
