@@ -289,8 +289,7 @@ jpp_memory_detail_why(jpp_json_t *json, const jpp_memory_t *memory)
     }
 
     if (memory->refused != NULL) {
-        jpp_json_str(json, jpp_memory_details[memory->detail],
-                     memory->refused);
+        jpp_json_str(json, jpp_memory_details[memory->detail], memory->refused);
         return;
     }
 

@@ -39,8 +39,7 @@ void jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size);
  * Are the settings of WORKER those WANTED for all workers?  1, 0; -1: none
  * are.
  */
-int jpp_status_in_step(const jpp_worker_t *worker,
-    const jpp_control_t *wanted);
+int jpp_status_in_step(const jpp_worker_t *worker, const jpp_control_t *wanted);
 
 /*
  * Write the status resource to SINK, which the caller flushes.  It is ASCII:

@@ -204,8 +204,7 @@ jpp_arena_alloc(jpp_arena_t *arena, size_t size)
 {
     arena->n_calls++;
 
-    return arena->n_calls == arena->fail_at ? NULL
-                                            : jpp_arena_cut(arena, size);
+    return arena->n_calls == arena->fail_at ? NULL : jpp_arena_cut(arena, size);
 }
 
 

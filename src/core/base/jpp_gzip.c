@@ -151,8 +151,7 @@ jpp_gunzip_step(z_stream *zs, size_t max, jpp_vec_t *out, size_t *grown,
 
     /* room for one byte too many: more may follow what fills the limit */
 
-    room = max - *grown < JPP_GUNZIP_STEP ? max - *grown + 1
-                                          : JPP_GUNZIP_STEP;
+    room = max - *grown < JPP_GUNZIP_STEP ? max - *grown + 1 : JPP_GUNZIP_STEP;
 
     p = jpp_vec_reserve(out, room);
     if (p == NULL) {

@@ -131,6 +131,5 @@ jpp_hash_bytes(const void *data, size_t len)
         memcpy(word, p, len);
     }
 
-    return (uint32_t) jpp_hash_u64((a ^ word[0])
-                                   + jpp_hash_u64(b ^ word[1]));
+    return (uint32_t) jpp_hash_u64((a ^ word[0]) + jpp_hash_u64(b ^ word[1]));
 }

@@ -563,8 +563,7 @@ jpp_cpu_dump(jpp_cpu_window_t *window, const char *why_early, int fd,
 
     (void) pthread_mutex_unlock(&jpp_cpu_lock);
 
-    return rc == JPP_OK ? jpp_cpu_window_write(window, why_early, fd, err)
-                        : rc;
+    return rc == JPP_OK ? jpp_cpu_window_write(window, why_early, fd, err) : rc;
 }
 
 

@@ -42,8 +42,7 @@ jpp_cpu_sampler_passed(const jpp_cpu_sample_t *sample)
 
     for (i = 0; i < JPP_CPU_WINDOWS; i++) {
 
-        window = __atomic_load_n(&jpp_cpu_sampler.windows[i],
-                                 __ATOMIC_SEQ_CST);
+        window = __atomic_load_n(&jpp_cpu_sampler.windows[i], __ATOMIC_SEQ_CST);
 
         if (window != NULL && window->mode == JPP_MODE_WALL) {
             jpp_cpu_table_add(&window->table, sample);
@@ -82,8 +81,7 @@ jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread,
 
     for (i = 0; i < JPP_CPU_WINDOWS; i++) {
 
-        window = __atomic_load_n(&jpp_cpu_sampler.windows[i],
-                                 __ATOMIC_SEQ_CST);
+        window = __atomic_load_n(&jpp_cpu_sampler.windows[i], __ATOMIC_SEQ_CST);
 
         if (window == NULL || window->mode != JPP_MODE_CPU) {
             continue;

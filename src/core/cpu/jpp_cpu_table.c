@@ -55,8 +55,7 @@ jpp_cpu_fill(jpp_cpu_table_t *table, const jpp_cpu_sample_t *sample,
         return 0;
     }
 
-    memcpy(&table->frames[frames], sample->pcs,
-           sample->n * sizeof(uintptr_t));
+    memcpy(&table->frames[frames], sample->pcs, sample->n * sizeof(uintptr_t));
 
     site = &table->sites[place];
 

@@ -114,8 +114,7 @@ void jpp_notes_inherited(jpp_notes_t *notes, uint64_t generation,
     uint64_t bytes);
 
 /* The resource NAME was requested, and answered with STATUS. */
-void jpp_notes_requested(jpp_notes_t *notes, const char *name,
-    unsigned status);
+void jpp_notes_requested(jpp_notes_t *notes, const char *name, unsigned status);
 
 /* Fill in what TELEMETRY has of all this. */
 void jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry);

@@ -292,8 +292,7 @@ jpp_problems_hold(const jpp_worker_t *worker, bool holds[JPP_PROBLEMS])
                                      && jemalloc->state == JPP_JEMALLOC_ABSENT;
     holds[JPP_PROBLEM_NO_PROF] = !other
                                  && jemalloc->state == JPP_JEMALLOC_NO_PROF;
-    holds[JPP_PROBLEM_PROF_OFF] = !other
-                                  && jemalloc->state == JPP_JEMALLOC_OFF;
+    holds[JPP_PROBLEM_PROF_OFF] = !other && jemalloc->state == JPP_JEMALLOC_OFF;
     holds[JPP_PROBLEM_THREAD_NAME] = !other
                                      && jemalloc->state
                                         == JPP_JEMALLOC_REFUSED;

@@ -658,8 +658,7 @@ jpp_elf_symbols(jpp_elf_symbols_t *symbols, jpp_elf_image_t *image,
     rc = jpp_elf_image_load(image, table.sh_offset, table.sh_size, err);
 
     if (rc == JPP_OK) {
-        rc = jpp_elf_image_load(image, strings.sh_offset, strings.sh_size,
-                                err);
+        rc = jpp_elf_image_load(image, strings.sh_offset, strings.sh_size, err);
     }
 
     if (rc != JPP_OK) {

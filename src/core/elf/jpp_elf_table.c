@@ -191,8 +191,7 @@ jpp_extents_symbol(jpp_vec_t *extents, const jpp_elf_t *elf,
     wanted.end = symbol->value + symbol->size;
     wanted.entry = symbol->value;
     wanted.name = symbol->name;
-    wanted.rank = jpp_extent_rank(name, len, symbol->is_local,
-                                  symbol->is_weak);
+    wanted.rank = jpp_extent_rank(name, len, symbol->is_local, symbol->is_weak);
 
     /* without a size it covers nothing, whatever follows it */
 

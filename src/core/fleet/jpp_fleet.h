@@ -75,12 +75,10 @@ typedef struct {
 
 
 /* Write N MISSING workers as a member of the object that is open. */
-void jpp_missing_json(jpp_json_t *json, const jpp_missing_t *missing,
-    size_t n);
+void jpp_missing_json(jpp_json_t *json, const jpp_missing_t *missing, size_t n);
 
 /* A line for each of them, below a table. */
-void jpp_missing_text(jpp_sink_t *sink, const jpp_missing_t *missing,
-    size_t n);
+void jpp_missing_text(jpp_sink_t *sink, const jpp_missing_t *missing, size_t n);
 
 
 /* Who holds memory: jpp_holders.h finds out. */

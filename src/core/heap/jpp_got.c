@@ -526,8 +526,7 @@ jpp_got_is_due(const jpp_got_t *got, const jpp_got_slot_t *slot, bool is_hook)
 
     value = __atomic_load_n(slot->at, __ATOMIC_RELAXED);
 
-    return value == (is_hook ? slot->was
-                             : got->functions[slot->function].hook);
+    return value == (is_hook ? slot->was : got->functions[slot->function].hook);
 }
 
 

@@ -232,8 +232,7 @@ jpp_owners_choose(jpp_owners_seen_t *seen, uint32_t n,
         if (look->waits == JPP_SERVING_OTHERS
             || (look->owner == JPP_OWNER_NONE && look->waits == 0))
         {
-            *first = *first != jpp_owners.serving.n ? *first
-                                                    : look->one.index;
+            *first = *first != jpp_owners.serving.n ? *first : look->one.index;
             continue;
         }
 
@@ -306,8 +305,7 @@ jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
     n = stack->n;
 
     if (stack->address < jpp_owners.base) {
-        n = (uint32_t) ((jpp_owners.base - stack->address)
-                        / sizeof(uintptr_t));
+        n = (uint32_t) ((jpp_owners.base - stack->address) / sizeof(uintptr_t));
     }
 
     words.n = n < JPP_OWNERS_OUTER ? n : JPP_OWNERS_OUTER;
@@ -625,8 +623,7 @@ jpp_owners_hints(const jpp_owners_look_t *look, uintptr_t frame,
     if (look->inner > frame
         && look->address - frame <= UINT16_MAX * sizeof(uintptr_t))
     {
-        hints->at[0] = (uint16_t) ((look->address - frame)
-                                   / sizeof(uintptr_t));
+        hints->at[0] = (uint16_t) ((look->address - frame) / sizeof(uintptr_t));
         hints->at[1] = (uint16_t) ((look->inner - frame) / sizeof(uintptr_t));
         hints->kinds[1] = (uint8_t) (look->inner_range + 1);
 

@@ -815,8 +815,7 @@ jpp_sampler_state(jpp_sampler_state_t *state)
     }
 
     state->live_max = JPP_LIVE_MAX;
-    state->bytes_max = sizeof(jpp_samples) + JPP_LIVE_MEMORY
-                       + JPP_SITES_MEMORY;
+    state->bytes_max = sizeof(jpp_samples) + JPP_LIVE_MEMORY + JPP_SITES_MEMORY;
 }
 
 

@@ -105,8 +105,7 @@ jpp_code_t jpp_sampler_rescan(jpp_err_t *err);
  * JPP_ERR_STATE: it is off; JPP_ERR_SYS: FD takes no more.  STATE, which may be
  * NULL, is what goes with the dump.
  */
-jpp_code_t jpp_sampler_dump(int fd, jpp_sampler_state_t *state,
-    jpp_err_t *err);
+jpp_code_t jpp_sampler_dump(int fd, jpp_sampler_state_t *state, jpp_err_t *err);
 
 /* Is it on?  Costs nothing, where the whole state counts slots and sites. */
 bool jpp_sampler_is_on(void);

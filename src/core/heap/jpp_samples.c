@@ -609,8 +609,7 @@ jpp_dump_add(jpp_site_t *sum, const jpp_site_t *site)
 static inline uint32_t
 jpp_dump_owner(const jpp_samples_dump_t *dump, const jpp_site_t *site)
 {
-    return site->key.owner < dump->n_owners ? site->key.owner
-                                            : JPP_OWNER_NONE;
+    return site->key.owner < dump->n_owners ? site->key.owner : JPP_OWNER_NONE;
 }
 
 

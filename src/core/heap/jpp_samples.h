@@ -82,8 +82,7 @@ void jpp_live_replace(jpp_live_t *live, uint32_t place, uintptr_t address,
     uint64_t object, uint64_t now);
 
 /* Call VISIT with every object. */
-void jpp_live_walk(const jpp_live_t *live, jpp_live_visit_pt visit,
-    void *data);
+void jpp_live_walk(const jpp_live_t *live, jpp_live_visit_pt visit, void *data);
 
 /* How many objects there are. */
 uint64_t jpp_live_count(const jpp_live_t *live);

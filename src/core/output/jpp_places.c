@@ -189,8 +189,7 @@ jpp_places_read(jpp_places_t *places)
         row->place = place;
         jpp_places_add(row, &sample, profile->n_types);
 
-        places->total = jpp_add_i64(places->total,
-                                    sample.values[places->type]);
+        places->total = jpp_add_i64(places->total, sample.values[places->type]);
     }
 
     return true;
@@ -235,8 +234,7 @@ jpp_places_compare(const void *a, const void *b, void *ctx)
 
     places = ctx;
 
-    order = jpp_sums_compare(x->values[places->type],
-                             y->values[places->type]);
+    order = jpp_sums_compare(x->values[places->type], y->values[places->type]);
 
     /* of equal ones the one that was found first */
 

@@ -365,8 +365,7 @@ jpp_pprof_strings(jpp_pprof_t *pp)
         p = jpp_pprof_reserve(pp, JPP_PPROF_PREFIX);
 
         if (p != NULL) {
-            pp->sink->pos = jpp_pprof_prefix(p, JPP_PPROF_TEXT,
-                                             strings[i].len);
+            pp->sink->pos = jpp_pprof_prefix(p, JPP_PPROF_TEXT, strings[i].len);
             jpp_sink_write(pp->sink, strings[i].data, strings[i].len);
         }
     }

@@ -221,8 +221,7 @@ jpp_wrappers_marked(jpp_profile_t *profile, uint32_t file)
         return jpp_profile_string(profile, jpp_wrappers_text, len);
     }
 
-    text = jpp_arena_alloc(profile->arena,
-                           len + sizeof(join) - 1 + said.len);
+    text = jpp_arena_alloc(profile->arena, len + sizeof(join) - 1 + said.len);
     if (text == NULL) {
         return 0;
     }

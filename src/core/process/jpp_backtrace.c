@@ -115,8 +115,7 @@ jpp_backtrace_counted(uintptr_t *pcs, uint32_t n, uint32_t depth,
         return n;
     }
 
-    (void) __atomic_fetch_add(&jpp_backtrace_counts.n_cut, 1,
-                              __ATOMIC_RELAXED);
+    (void) __atomic_fetch_add(&jpp_backtrace_counts.n_cut, 1, __ATOMIC_RELAXED);
 
     return jpp_backtrace_cut(pcs, n, depth, end);
 }

@@ -37,8 +37,7 @@ bool jpp_peek_open(jpp_peek_t *peek);
 void jpp_peek_close(jpp_peek_t *peek);
 
 /* [signal] Copy the SIZE bytes at ADDRESS to TO; false: they are not there. */
-bool jpp_peek(const jpp_peek_t *peek, uintptr_t address, void *to,
-    size_t size);
+bool jpp_peek(const jpp_peek_t *peek, uintptr_t address, void *to, size_t size);
 
 
 #endif /* _JPP_PEEK_H_INCLUDED_ */

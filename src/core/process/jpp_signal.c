@@ -227,8 +227,7 @@ jpp_signal_send(pid_t process, pid_t thread, jpp_signal_user_t user,
     info.si_uid = getuid();
     info.si_value.sival_ptr = jpp_signal_value(user, number);
 
-    return syscall(SYS_rt_tgsigqueueinfo, process, thread, SIGPROF, &info)
-           == 0;
+    return syscall(SYS_rt_tgsigqueueinfo, process, thread, SIGPROF, &info) == 0;
 }
 
 

@@ -66,10 +66,8 @@ uint32_t jpp_profile_frame(jpp_profile_t *profile, uint32_t mapping,
     const char *name, size_t len);
 
 /* The name of the function with ID, and of that of the location with ID. */
-jpp_str_t jpp_profile_function_name(const jpp_profile_t *profile,
-    uint32_t id);
-jpp_str_t jpp_profile_location_name(const jpp_profile_t *profile,
-    uint32_t id);
+jpp_str_t jpp_profile_function_name(const jpp_profile_t *profile, uint32_t id);
+jpp_str_t jpp_profile_location_name(const jpp_profile_t *profile, uint32_t id);
 
 /* The id of the function NAME of MAPPING; names are string ids. */
 uint32_t jpp_profile_function(jpp_profile_t *profile, uint32_t mapping,

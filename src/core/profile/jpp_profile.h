@@ -206,8 +206,7 @@ jpp_profile_seen(const jpp_profile_t *profile, uint32_t count)
  * Make room for N_SAMPLES more samples whose stacks take BYTES: a guess, to
  * avoid growing step by step.
  */
-bool jpp_profile_expect(jpp_profile_t *profile, size_t n_samples,
-    size_t bytes);
+bool jpp_profile_expect(jpp_profile_t *profile, size_t n_samples, size_t bytes);
 
 /*
  * A sample is added in four steps without a copy: begin with a label set (an

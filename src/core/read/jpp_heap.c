@@ -476,8 +476,7 @@ jpp_scale_round(double value)
 {
     /* the smallest double above INT64_MAX; q may also be 0 */
 
-    return value < 9223372036854775808.0 ? (int64_t) (value + 0.5)
-                                         : INT64_MAX;
+    return value < 9223372036854775808.0 ? (int64_t) (value + 0.5) : INT64_MAX;
 }
 
 

@@ -41,8 +41,7 @@
  * The objects and bytes that are live, and those ever allocated, of the line
  * of totals at P.  Returns where they end, or NULL.
  */
-const char *jpp_heap_totals(const char *p, const char *end,
-    uint64_t counts[4]);
+const char *jpp_heap_totals(const char *p, const char *end, uint64_t counts[4]);
 
 /*
  * The lines of threads at P, behind the line of TOTALS, have the right form.

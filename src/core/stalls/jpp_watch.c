@@ -340,8 +340,7 @@ jpp_watch_take_blocked(void)
         n = jpp_backtrace_blocked(&blocked, pcs, JPP_STALL_DEPTH);
 
         jpp_watch_take_stack(&jpp_watch.stall, pcs, n);
-        jpp_watch_take_serves(JPP_WATCH_WATCHER, blocked.rsp,
-                              &jpp_watch.stall);
+        jpp_watch_take_serves(JPP_WATCH_WATCHER, blocked.rsp, &jpp_watch.stall);
 
         if (n == 0) {
 

@@ -207,8 +207,7 @@ jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
     struct stat    st;
     jpp_mapping_t  strict;
 
-    rc = jpp_file_try(file, mapping, build_id, mapping->path, O_NOFOLLOW,
-                      err);
+    rc = jpp_file_try(file, mapping, build_id, mapping->path, O_NOFOLLOW, err);
 
     if (rc == JPP_OK) {
         file->is_at_path = true;
@@ -261,8 +260,7 @@ jpp_file_is_of(const jpp_file_t *file, const jpp_mapping_t *mapping,
         return strcmp(text, build_id) == 0;
     }
 
-    device = (uint64_t) major(file->st.st_dev) << 32
-             | minor(file->st.st_dev);
+    device = (uint64_t) major(file->st.st_dev) << 32 | minor(file->st.st_dev);
 
     return file->st.st_ino == mapping->inode && device == mapping->device;
 }

@@ -876,8 +876,7 @@ jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
         return JPP_OK;
     }
 
-    object = jpp_object_get(symbols, &file, jpp_symbolize_room(profile),
-                            NULL);
+    object = jpp_object_get(symbols, &file, jpp_symbolize_room(profile), NULL);
 
     jpp_file_close(&file);
 

@@ -394,8 +394,7 @@ jpp_complete_cfa(const jpp_frame_t *frame, const jpp_cfi_row_t *row,
         return JPP_UNWIND_ODD;
     }
 
-    *cfa = frame->at.registers[row->cfa_register]
-           + (uintptr_t) row->cfa_value;
+    *cfa = frame->at.registers[row->cfa_register] + (uintptr_t) row->cfa_value;
 
     return JPP_UNWIND_ON;
 }

@@ -72,8 +72,7 @@ const jpp_segment_t *jpp_mapped_segment(const jpp_mapped_object_t *object,
  * lies in no readable segment, is none: the code is known then, and has no
  * rules.  False: the table is full.
  */
-bool jpp_mapped_add(jpp_mapped_t *objects,
-    const jpp_mapped_object_t *object);
+bool jpp_mapped_add(jpp_mapped_t *objects, const jpp_mapped_object_t *object);
 
 /* [signal] Does the instruction at ADDRESS of CODE return?  False where code
    cannot be read. */

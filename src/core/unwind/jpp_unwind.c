@@ -436,8 +436,7 @@ jpp_unwind_interrupted(jpp_unwind_context_t *at, const void *ucontext)
     };
 
     for (i = 0; i < JPP_FRAME_REGISTERS; i++) {
-        at->registers[i] = (uintptr_t)
-                           context->uc_mcontext.gregs[registers[i]];
+        at->registers[i] = (uintptr_t) context->uc_mcontext.gregs[registers[i]];
     }
 
     at->pc = (uintptr_t) context->uc_mcontext.gregs[REG_RIP];

@@ -14,8 +14,7 @@ typedef struct {
     volatile time_t                             loaded;
     jpp_settings_t                              settings;
     ngx_uint_t                                  n_rows;    /* ever used */
-    ngx_http_jpp_row_t
-                                      rows[NGX_HTTP_JPP_MAX_ROWS];
+    ngx_http_jpp_row_t                          rows[NGX_HTTP_JPP_MAX_ROWS];
     jpp_notes_t                                 notes;     /* the last */
 } ngx_http_jpp_registry_t;
 
@@ -38,8 +37,7 @@ ngx_http_jpp_init_zone(ngx_shm_zone_t *zone, void *data)
 
     /* after a reload, and where the system keeps zones by address */
 
-    registry = data != NULL ? data
-                            : zone->shm.exists ? shpool->data : NULL;
+    registry = data != NULL ? data : zone->shm.exists ? shpool->data : NULL;
 
     if (registry == NULL) {
         registry = ngx_slab_alloc(shpool, sizeof(ngx_http_jpp_registry_t));
@@ -216,8 +214,7 @@ ngx_http_jpp_registry_join(ngx_shm_zone_t *zone, ngx_http_jpp_row_t *row)
 {
     ngx_uint_t  generation;
 
-    static ngx_http_jpp_row_t
-                                      rows[NGX_HTTP_JPP_MAX_ROWS];
+    static ngx_http_jpp_row_t  rows[NGX_HTTP_JPP_MAX_ROWS];
 
     if (ngx_http_jpp_registry_enter(zone, row) == NGX_OK) {
         return NGX_OK;

@@ -46,8 +46,7 @@ ngx_http_jpp_findings(jpp_finding_t findings[JPP_FINDINGS])
         return 0;
     }
 
-    n = jpp_active_findings(ngx_http_jpp_registry_lock(zone)->active,
-                              findings);
+    n = jpp_active_findings(ngx_http_jpp_registry_lock(zone)->active, findings);
 
     ngx_http_jpp_registry_unlock(zone);
 

@@ -38,8 +38,7 @@ typedef struct {
 /* an eventfd: a task is done */
 static int  ngx_http_jpp_thread_fd = -1;
 
-static ngx_http_jpp_lane_t
-    ngx_http_jpp_lanes[NGX_HTTP_JPP_LANES];
+static ngx_http_jpp_lane_t  ngx_http_jpp_lanes[NGX_HTTP_JPP_LANES];
 
 
 static ngx_int_t

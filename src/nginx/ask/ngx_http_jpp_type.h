@@ -37,8 +37,7 @@ typedef struct {
      * nothing else is called.  Whoever only asks for the headers of a profile
      * gets this far.  NULL: always.
      */
-    jpp_code_t             (*check)(const jpp_worker_t *worker,
-                                    jpp_err_t *err);
+    jpp_code_t             (*check)(const jpp_worker_t *worker, jpp_err_t *err);
 
     /*
      * In the event loop, at once; NULL: nothing.  An error in the reply is the
@@ -99,8 +98,7 @@ typedef struct {
 
 
 /* By jpp_message_type_t. */
-extern const ngx_http_jpp_type_t
-    ngx_http_jpp_types[JPP_MESSAGE_TYPES];
+extern const ngx_http_jpp_type_t  ngx_http_jpp_types[JPP_MESSAGE_TYPES];
 
 
 #endif /* _NGX_HTTP_JPP_TYPE_H_INCLUDED_ */

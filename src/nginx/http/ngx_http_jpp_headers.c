@@ -71,8 +71,7 @@ ngx_http_jpp_host_is_wildcard(const ngx_str_t *name, const ngx_str_t *host)
     len = name->len;
 
     if (len > 2 && tail[len - 1] == '*' && tail[len - 2] == '.') {
-        return host->len >= len
-               && ngx_strncmp(host->data, tail, len - 1) == 0;
+        return host->len >= len && ngx_strncmp(host->data, tail, len - 1) == 0;
     }
 
     if (len > 2 && tail[0] == '*' && tail[1] == '.') {

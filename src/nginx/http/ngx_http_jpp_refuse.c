@@ -166,9 +166,7 @@ static const ngx_http_jpp_refusal_t
 
 /* All take one text except the last, which is no error. */
 
-static const ngx_http_jpp_reason_t
-    ngx_http_jpp_codes[JPP_CODES] =
-{
+static const ngx_http_jpp_reason_t  ngx_http_jpp_codes[JPP_CODES] = {
     [JPP_ERR_ARG] = NGX_HTTP_JPP_BAD_VALUE,
     [JPP_ERR_INPUT] = NGX_HTTP_JPP_BAD_DUMP,
     [JPP_ERR_CUT] = NGX_HTTP_JPP_BAD_DUMP,
@@ -193,9 +191,7 @@ static const ngx_http_jpp_reason_t
 
 /* 403: it can be switched on; 501: this process has no profiler. */
 
-static const ngx_http_jpp_reason_t
-    ngx_http_jpp_states[JPP_JEMALLOC_READY] =
-{
+static const ngx_http_jpp_reason_t  ngx_http_jpp_states[JPP_JEMALLOC_READY] = {
     [JPP_JEMALLOC_ABSENT] = NGX_HTTP_JPP_UNABLE,
     [JPP_JEMALLOC_NO_PROF] = NGX_HTTP_JPP_UNABLE,
     [JPP_JEMALLOC_OFF] = NGX_HTTP_JPP_OFF,

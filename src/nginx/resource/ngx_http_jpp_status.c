@@ -63,8 +63,7 @@ ngx_http_jpp_cmdline_send(ngx_http_request_t *r,
 
     /* between them, and not behind the last */
 
-    return ngx_http_jpp_deliver(r, &ngx_http_jpp_text, &arena, data,
-                                len - 1);
+    return ngx_http_jpp_deliver(r, &ngx_http_jpp_text, &arena, data, len - 1);
 }
 
 

@@ -143,8 +143,7 @@ ngx_http_jpp_serving_names(ngx_cycle_t *cycle, ngx_http_core_main_conf_t *cmcf)
     }
 
     for (i = 0; i < cmcf->servers.nelts; i++) {
-        jlcf = cscf[i]->ctx->loc_conf[
-                                     ngx_http_jemalloc_pprof_module.ctx_index];
+        jlcf = cscf[i]->ctx->loc_conf[ngx_http_jemalloc_pprof_module.ctx_index];
         jlcf->is_server = 1;
 
         if (!jpp_index_add(&ngx_http_jpp_serving_index,
@@ -244,8 +243,7 @@ ngx_http_jpp_serving_name_another(const ngx_http_request_t *r,
     ngx_http_core_loc_conf_t  *clcf;
 
     clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
-    name = clcf->name.len != 0 ? &clcf->name
-                               : &ngx_http_jpp_whole_server;
+    name = clcf->name.len != 0 ? &clcf->name : &ngx_http_jpp_whole_server;
 
     owner = ngx_http_jpp_serving_name(
                 ngx_http_get_module_srv_conf(r, ngx_http_core_module), name,
@@ -455,8 +453,7 @@ ngx_int_t  ngx_http_jpp_serving_located;
 
 static ngx_cycle_t  *ngx_http_jpp_serving_cycle;
 
-static ngx_http_jpp_serving_last_t
-    ngx_http_jpp_serving_last;
+static ngx_http_jpp_serving_last_t  ngx_http_jpp_serving_last;
 
 /* nginx's handler of the logs of HTTP; NULL: none was seen yet */
 static ngx_log_handler_pt  ngx_http_jpp_serving_handler;
@@ -509,8 +506,7 @@ ngx_http_jpp_serving_log(const ngx_connection_t *c)
     log = c->log;
 
     if (ngx_http_jpp_serving_handler != NULL) {
-        return log->handler == ngx_http_jpp_serving_handler
-               ? log->data : NULL;
+        return log->handler == ngx_http_jpp_serving_handler ? log->data : NULL;
     }
 
     ctx = log->data;
@@ -721,8 +717,7 @@ ngx_http_jpp_serving_open(const ngx_connection_t *c)
                                     sizeof(ngx_http_connection_t))
          ? data : NULL;
 
-    cscf = hc != NULL
-           ? ngx_http_jpp_serving_name_find(hc->conf_ctx) : NULL;
+    cscf = hc != NULL ? ngx_http_jpp_serving_name_find(hc->conf_ctx) : NULL;
 
     if (cscf == NULL) {
         cscf = ngx_http_jpp_serving_default(c);

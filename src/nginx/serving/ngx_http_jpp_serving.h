@@ -49,8 +49,7 @@ static ngx_inline ngx_uint_t
 ngx_http_jpp_serving_is_located(const ngx_http_request_t *r,
     const ngx_http_jpp_loc_conf_t *jlcf)
 {
-    return !jlcf->is_server
-           || r->phase_handler >= ngx_http_jpp_serving_located;
+    return !jlcf->is_server || r->phase_handler >= ngx_http_jpp_serving_located;
 }
 
 

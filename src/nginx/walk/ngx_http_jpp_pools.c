@@ -111,8 +111,7 @@ ngx_http_jpp_pools_init(const ngx_cycle_t *cycle)
 
     ngx_http_jpp_sessions_init();
 
-    known = ngx_http_jpp_config_init(cycle)
-            + ngx_http_jpp_slots_bytes(cycle);
+    known = ngx_http_jpp_config_init(cycle) + ngx_http_jpp_slots_bytes(cycle);
 
     ngx_http_jpp_outside = jpp_stats_thread(&total) && total > known
                            ? total - known : 0;
@@ -130,8 +129,7 @@ ngx_http_jpp_pools_slice(ngx_http_jpp_reply_t *reply)
     if (rc == NGX_OK) {
         walk = reply->state;
 
-        (void) jpp_pools_save(&walk->table, reply->file.fd,
-                              &reply->reply.err);
+        (void) jpp_pools_save(&walk->table, reply->file.fd, &reply->reply.err);
     }
 
     return rc;

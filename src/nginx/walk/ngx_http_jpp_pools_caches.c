@@ -63,8 +63,7 @@ ngx_http_jpp_caches_file(ngx_http_jpp_walk_t *walk, ngx_rbtree_node_t *node)
 
     file = ngx_rbtree_data(node, ngx_cached_open_file_t, node);
 
-    bytes = ngx_http_jpp_size(file)
-            + ngx_http_jpp_size(file->name);
+    bytes = ngx_http_jpp_size(file) + ngx_http_jpp_size(file->name);
 
     if (file->event != NULL) {
         bytes += ngx_http_jpp_size(file->event)

@@ -157,8 +157,7 @@ ngx_http_jpp_http2_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     for (i = 0; i < n; i++) {
 
         for (node = h2c->streams_index[i];
-             ngx_http_jpp_scope_has(walk, node,
-                                    sizeof(ngx_http_v2_node_t));
+             ngx_http_jpp_scope_has(walk, node, sizeof(ngx_http_v2_node_t));
              node = node->index)
         {
             has_stream |= ngx_http_jpp_http2_stream(walk, c, h2c, node);

@@ -9,8 +9,7 @@
 
 
 /* where it is part of nginx */
-extern ngx_module_t  ngx_http_upstream_keepalive_module
-    __attribute__((weak));
+extern ngx_module_t  ngx_http_upstream_keepalive_module __attribute__((weak));
 
 
 /* of upstreams that nginx reads itself; NULL: none was seen yet */

@@ -93,8 +93,7 @@ ngx_http_jpp_scope_restore(ngx_http_jpp_walk_t *walk,
     scope = &walk->scope;
 
     scope->n_pools = extent.n_pools;
-    scope->larges->len = extent.n_larges
-                         * sizeof(ngx_http_jpp_large_t);
+    scope->larges->len = extent.n_larges * sizeof(ngx_http_jpp_large_t);
     scope->base = extent;
     scope->n_unnamed = 0;
     scope->is_sorted = 1;

@@ -61,13 +61,10 @@ typedef struct {
 
 /* The rest of the configuration, and what the walk has seen of it. */
 typedef struct {
-    const ngx_pool_t      *block;
-    const ngx_pool_large_t
-                          *cell;
-    ngx_http_jpp_blocks_t
-                           blocks;
-    ngx_http_jpp_blocks_t
-                           larges;
+    const ngx_pool_t        *block;
+    const ngx_pool_large_t  *cell;
+    ngx_http_jpp_blocks_t    blocks;
+    ngx_http_jpp_blocks_t    larges;
 } ngx_http_jpp_config_t;
 
 
@@ -91,8 +88,7 @@ typedef struct {
                                        /*   in order up to base, and from */
                                        /*   there once they are sorted */
     ngx_uint_t             n_pools;
-    ngx_http_jpp_extent_t
-                           base;
+    ngx_http_jpp_extent_t  base;
     ngx_uint_t             n_unnamed;  /* larges above base, of class OTHER */
     ngx_int_t              n_passed;   /* buffers that pipes have made, those */
     size_t                 passed_size;    /* of a request, each of this size */

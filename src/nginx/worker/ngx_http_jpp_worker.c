@@ -135,8 +135,7 @@ ngx_http_jpp_worker_join(ngx_cycle_t *cycle)
 
     (void) ngx_hex_dump(row->key, (u_char *) &key, sizeof(uint64_t));
 
-    row->can_listen = ngx_http_jpp_answerer_listen(cycle, row->key)
-                      == NGX_OK;
+    row->can_listen = ngx_http_jpp_answerer_listen(cycle, row->key) == NGX_OK;
 
     if (ngx_http_jpp_registry_join(ngx_http_jpp_self.zone, row) == NGX_OK) {
         return;
