@@ -92,5 +92,69 @@ jpp_hash_u64(uint64_t x)
 /* The hash of LEN bytes. */
 uint32_t jpp_hash_bytes(const void *data, size_t len);
 
+/* The same of the few bytes of a key, whose LEN is a constant. */
+static inline uint32_t
+jpp_hash_key(const void *key, size_t len)
+{
+    uint64_t  words[2] = { 0, 0 };
+
+    if (len > sizeof(words)) {
+        return jpp_hash_bytes(key, len);
+    }
+
+    memcpy(words, key, len);
+
+    return (uint32_t) jpp_hash_u64(words[0] + words[1] * 0x9e3779b97f4a7c15u);
+}
+
+
+/*
+ * For items of SIZE bytes in a vector, which are told apart by their first KEY
+ * bytes, both constants: the id of the one that is like ITEM, its place from 1.
+ * 0: there is none.
+ */
+static inline uint32_t
+jpp_index_find(const jpp_index_t *index, const jpp_vec_t *items,
+    const void *item, size_t size, size_t key)
+{
+    uint32_t  id, hash, pos;
+
+    hash = jpp_hash_key(item, key);
+    pos = hash;
+
+    while ((id = jpp_index_next(index, hash, &pos)) != 0) {
+        if (memcmp(items->data + (id - 1) * size, item, key) == 0) {
+            break;
+        }
+    }
+
+    return id;
+}
+
+
+/* The same; where there is none, ITEM becomes one.  0: no memory. */
+static inline uint32_t
+jpp_index_intern(jpp_index_t *index, jpp_vec_t *items, const void *item,
+    size_t size, size_t key)
+{
+    void      *p;
+    uint32_t   id;
+
+    id = jpp_index_find(index, items, item, size, key);
+    if (id != 0) {
+        return id;
+    }
+
+    p = jpp_vec_push(items, size);
+    if (p == NULL) {
+        return 0;
+    }
+
+    memcpy(p, item, size);
+    id = (uint32_t) (items->len / size);
+
+    return jpp_index_add(index, jpp_hash_key(item, key), id) ? id : 0;
+}
+
 
 #endif /* _JPP_INDEX_H_INCLUDED_ */

@@ -127,34 +127,18 @@ static bool
 jpp_owned_function(jpp_owned_t *owned, uint32_t row, uint32_t function,
     int64_t value)
 {
-    uint32_t               id, hash, pos;
-    jpp_vec_t             *functions;
-    jpp_owned_function_t  *one;
+    uint32_t               id;
+    jpp_owned_function_t  *one, key = { row, function, 0 };
 
-    functions = owned->functions;
-    hash = (uint32_t) jpp_hash_u64((uint64_t) row << 32 | function);
-    pos = hash;
-
-    while ((id = jpp_index_next(&owned->function_index, hash, &pos)) != 0) {
-
-        one = &jpp_vec_items(functions, jpp_owned_function_t)[id - 1];
-
-        if (one->row == row && one->function == function) {
-            one->value = jpp_add_i64(one->value, value);
-            return true;
-        }
-    }
-
-    one = jpp_vec_push(functions, sizeof(jpp_owned_function_t));
-    id = (uint32_t) jpp_vec_count(functions, jpp_owned_function_t);
-
-    if (one == NULL || !jpp_index_add(&owned->function_index, hash, id)) {
+    id = jpp_index_intern(&owned->function_index, owned->functions, &key,
+                          sizeof(jpp_owned_function_t),
+                          offsetof(jpp_owned_function_t, value));
+    if (id == 0) {
         return false;
     }
 
-    one->row = row;
-    one->function = function;
-    one->value = value;
+    one = &jpp_vec_items(owned->functions, jpp_owned_function_t)[id - 1];
+    one->value = jpp_add_i64(one->value, value);
 
     return true;
 }

@@ -58,32 +58,27 @@ jpp_tree_value(const jpp_tree_t *tree, const jpp_view_t *view, uint32_t i,
 static uint32_t
 jpp_tree_child(jpp_tree_t *tree, uint32_t parent, uint32_t function)
 {
-    uint32_t          hash, pos, id;
-    jpp_tree_node_t  *node;
+    size_t            n;
+    uint32_t          id;
+    jpp_tree_node_t  *node, key = { .function = function, .parent = parent };
 
-    hash = (uint32_t) jpp_hash_u64((uint64_t) parent << 32 | function);
-    pos = hash;
+    n = jpp_vec_count(tree->nodes, jpp_tree_node_t);
+    id = jpp_index_intern(&tree->index, tree->nodes, &key,
+                          sizeof(jpp_tree_node_t),
+                          offsetof(jpp_tree_node_t, child));
 
-    while ((id = jpp_index_next(&tree->index, hash, &pos)) != 0) {
-        node = jpp_tree_node(tree, id);
+    /* ids count from 1, nodes from 0 */
 
-        if (node->parent == parent && node->function == function) {
-            return id;
-        }
-    }
-
-    id = (uint32_t) jpp_vec_count(tree->nodes, jpp_tree_node_t);
-    node = jpp_vec_push(tree->nodes, sizeof(jpp_tree_node_t));
-
-    if (node == NULL || !jpp_index_add(&tree->index, hash, id)) {
+    if (id == 0) {
         return 0;
     }
 
-    node->parent = parent;
-    node->function = function;
-    node->next = jpp_tree_node(tree, parent)->child;
+    if (--id == n) {
+        node = jpp_tree_node(tree, id);
+        node->next = jpp_tree_node(tree, parent)->child;
 
-    jpp_tree_node(tree, parent)->child = id;
+        jpp_tree_node(tree, parent)->child = id;
+    }
 
     return id;
 }

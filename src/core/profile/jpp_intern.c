@@ -207,32 +207,11 @@ uint32_t
 jpp_profile_location(jpp_profile_t *profile, uint32_t mapping,
     uint64_t address)
 {
-    uint32_t         id, hash, pos;
-    jpp_location_t  *location;
+    const jpp_location_t  location = { address, mapping, 0 };
 
-    hash = (uint32_t) jpp_hash_u64(address + ((uint64_t) mapping << 48));
-    pos = hash;
-
-    while ((id = jpp_index_next(&profile->location_index, hash, &pos)) != 0) {
-
-        location = jpp_profile_location_at(profile, id);
-
-        if (location->address == address && location->mapping == mapping) {
-            return id;
-        }
-    }
-
-    location = jpp_vec_push(profile->locations, sizeof(jpp_location_t));
-    if (location == NULL) {
-        return 0;
-    }
-
-    id = (uint32_t) jpp_vec_count(profile->locations, jpp_location_t);
-
-    location->address = address;
-    location->mapping = mapping;
-
-    return jpp_index_add(&profile->location_index, hash, id) ? id : 0;
+    return jpp_index_intern(&profile->location_index, profile->locations,
+                            &location, sizeof(jpp_location_t),
+                            offsetof(jpp_location_t, function));
 }
 
 
@@ -266,33 +245,11 @@ uint32_t
 jpp_profile_function(jpp_profile_t *profile, uint32_t mapping, uint32_t name,
     uint32_t system_name)
 {
-    uint32_t         id, hash, pos;
-    jpp_function_t  *function;
+    const jpp_function_t  function = { name, mapping, system_name, 0 };
 
-    hash = (uint32_t) jpp_hash_u64(((uint64_t) mapping << 32) + name);
-    pos = hash;
-
-    while ((id = jpp_index_next(&profile->function_index, hash, &pos)) != 0) {
-
-        function = jpp_profile_function_at(profile, id);
-
-        if (function->name == name && function->mapping == mapping) {
-            return id;
-        }
-    }
-
-    function = jpp_vec_push(profile->functions, sizeof(jpp_function_t));
-    if (function == NULL) {
-        return 0;
-    }
-
-    id = (uint32_t) jpp_vec_count(profile->functions, jpp_function_t);
-
-    function->name = name;
-    function->system_name = system_name;
-    function->mapping = mapping;
-
-    return jpp_index_add(&profile->function_index, hash, id) ? id : 0;
+    return jpp_index_intern(&profile->function_index, profile->functions,
+                            &function, sizeof(jpp_function_t),
+                            offsetof(jpp_function_t, system_name));
 }
 
 
@@ -339,9 +296,8 @@ static bool
 jpp_profile_label_set(jpp_profile_t *profile, jpp_label_set_t *wanted,
     const jpp_label_t *labels, size_t n, uint32_t *set)
 {
-    size_t            i;
-    uint32_t          id, hash, pos;
-    jpp_label_set_t  *known;
+    size_t    i;
+    uint32_t  id;
 
     for (i = 0; i < n && wanted->n < JPP_MAX_LABELS; i++) {
 
@@ -356,33 +312,12 @@ jpp_profile_label_set(jpp_profile_t *profile, jpp_label_set_t *wanted,
         }
     }
 
-    /* ids of the index are sets + 1 */
+    id = jpp_index_intern(&profile->label_index, profile->label_sets, wanted,
+                          sizeof(jpp_label_set_t), sizeof(jpp_label_set_t));
 
-    hash = jpp_hash_bytes(wanted, sizeof(jpp_label_set_t));
-    pos = hash;
+    *set = id - 1;
 
-    while ((id = jpp_index_next(&profile->label_index, hash, &pos)) != 0) {
-
-        known = &jpp_vec_items(profile->label_sets, jpp_label_set_t)[id - 1];
-
-        if (memcmp(known, wanted, sizeof(jpp_label_set_t)) == 0) {
-            *set = id - 1;
-            return true;
-        }
-    }
-
-    *set = (uint32_t) jpp_vec_count(profile->label_sets, jpp_label_set_t);
-    known = jpp_vec_push(profile->label_sets, sizeof(jpp_label_set_t));
-
-    if (known == NULL
-        || !jpp_index_add(&profile->label_index, hash, *set + 1))
-    {
-        return false;
-    }
-
-    *known = *wanted;
-
-    return true;
+    return id != 0;
 }
 
 

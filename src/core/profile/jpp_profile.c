@@ -27,14 +27,15 @@ bool
 jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
     const jpp_value_type_t *types, uint32_t n_types)
 {
-    uint32_t          i;
-    jpp_str_t        *empty;
-    jpp_label_set_t  *none;
+    uint32_t     i;
+    jpp_str_t   *empty;
     jpp_vec_t  **vec, **vecs[] = {
         &profile->mappings, &profile->locations, &profile->functions,
         &profile->label_sets, &profile->comments, &profile->strings,
         &profile->stacks, &profile->offsets, NULL
     };
+
+    static const jpp_label_set_t  none;
 
     memset(profile, 0, sizeof(jpp_profile_t));
 
@@ -76,11 +77,9 @@ jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
 
     empty->data = "";
 
-    none = jpp_vec_push(profile->label_sets, sizeof(jpp_label_set_t));
-
-    return none != NULL
-           && jpp_index_add(&profile->label_index,
-                            jpp_hash_bytes(none, sizeof(jpp_label_set_t)), 1)
+    return jpp_index_intern(&profile->label_index, profile->label_sets, &none,
+                            sizeof(jpp_label_set_t), sizeof(jpp_label_set_t))
+           != 0
            && jpp_vec_push(profile->offsets, sizeof(uint32_t)) != NULL;
 }
 

@@ -96,9 +96,9 @@ typedef struct {
 
 
 typedef struct {
-    uint32_t          name;        /* string ids */
-    uint32_t          system_name;
+    uint32_t          name;        /* string id */
     uint32_t          mapping;     /* id: same names in two objects differ */
+    uint32_t          system_name; /* string id */
     uint32_t          file;        /* string id: what the name is from */
 } jpp_function_t;
 

@@ -41,6 +41,8 @@ typedef struct {
     uint32_t             location;
 } jpp_pools_made_t;
 
+#define JPP_POOLS_MADE_KEY  offsetof(jpp_pools_made_t, location)
+
 
 typedef struct {
     jpp_profile_t              *profile;
@@ -180,20 +182,14 @@ jpp_pools_frame(jpp_pools_reading_t *reading, const char *text, uint32_t name)
     char               buffer[JPP_POOLS_PREFIX
                               + JPP_UTF8_ESCAPED(JPP_POOLS_NAME)];
     size_t             len;
-    uint32_t           id, hash, pos;
+    uint32_t           id;
     jpp_str_t          str;
-    jpp_pools_made_t  *made;
+    jpp_pools_made_t   made = { text, name, 0 };
 
-    hash = (uint32_t) jpp_hash_u64((uintptr_t) text + ((uint64_t) name << 32));
-    pos = hash;
-
-    while ((id = jpp_index_next(&reading->index, hash, &pos)) != 0) {
-
-        made = &jpp_vec_items(reading->made, jpp_pools_made_t)[id - 1];
-
-        if (made->text == text && made->name == name) {
-            return made->location;
-        }
+    id = jpp_index_find(&reading->index, reading->made, &made,
+                        sizeof(jpp_pools_made_t), JPP_POOLS_MADE_KEY);
+    if (id != 0) {
+        return jpp_vec_items(reading->made, jpp_pools_made_t)[id - 1].location;
     }
 
     str = jpp_pools_str(reading->table, name);
@@ -208,9 +204,6 @@ jpp_pools_frame(jpp_pools_reading_t *reading, const char *text, uint32_t name)
 
     len += jpp_utf8_escape(buffer + len, str.data, str.len);
 
-    made = jpp_vec_push(reading->made, sizeof(jpp_pools_made_t));
-    id = (uint32_t) jpp_vec_count(reading->made, jpp_pools_made_t);
-
     /* a profile without a frame has no mapping, either */
 
     if (reading->mapping == 0) {
@@ -219,18 +212,14 @@ jpp_pools_frame(jpp_pools_reading_t *reading, const char *text, uint32_t name)
                                               JPP_POOLS_MAPPING);
     }
 
-    if (made == NULL || reading->mapping == 0
-        || !jpp_index_add(&reading->index, hash, id))
-    {
-        return 0;
+    if (reading->mapping != 0) {
+        made.location = jpp_profile_frame(reading->profile, reading->mapping,
+                                          buffer, len);
     }
 
-    made->text = text;
-    made->name = name;
-    made->location = jpp_profile_frame(reading->profile, reading->mapping,
-                                       buffer, len);
-
-    return made->location;
+    return jpp_index_intern(&reading->index, reading->made, &made,
+                            sizeof(jpp_pools_made_t), JPP_POOLS_MADE_KEY) != 0
+           ? made.location : 0;
 }
 
 

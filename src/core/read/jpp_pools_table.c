@@ -3,6 +3,11 @@
 #include "jpp_pools_table.h"
 
 
+/* what tells owners and rows apart: their first members */
+#define JPP_POOLS_OWNER_KEY  offsetof(jpp_pools_owner_t, n_units)
+#define JPP_POOLS_ROW_KEY    (offsetof(jpp_pools_row_t, is_inherited) + 1)
+
+
 static const char *const  jpp_pools_others[] = {
     [JPP_POOLS_SERVER] = "(other servers)",
     [JPP_POOLS_LOCATION] = "(other locations)",
@@ -50,32 +55,16 @@ jpp_pools_init(jpp_pools_t *table, jpp_arena_t *arena,
 }
 
 
-static uint32_t
-jpp_pools_key_hash(const void *key)
-{
-    return (uint32_t) jpp_hash_u64((uintptr_t) key);
-}
-
-
 uint32_t
 jpp_pools_find(const jpp_pools_t *table, const void *key)
 {
-    uint32_t                  id, hash, pos;
-    const jpp_pools_named_t  *named;
+    uint32_t  id;
 
-    hash = jpp_pools_key_hash(key);
-    pos = hash;
+    id = jpp_index_find(&table->key_index, table->keys, &key,
+                        sizeof(jpp_pools_named_t), sizeof(key));
 
-    named = jpp_vec_items(table->keys, jpp_pools_named_t);
-
-    while ((id = jpp_index_next(&table->key_index, hash, &pos)) != 0) {
-
-        if (named[id - 1].key == key) {
-            return named[id - 1].name;
-        }
-    }
-
-    return 0;
+    return id != 0 ? jpp_vec_items(table->keys, jpp_pools_named_t)[id - 1].name
+                   : 0;
 }
 
 
@@ -156,47 +145,26 @@ uint32_t
 jpp_pools_name(jpp_pools_t *table, jpp_pools_sort_t sort, const void *key,
     const char *data, size_t len)
 {
-    uint32_t            name;
-    jpp_pools_named_t  *named;
+    jpp_pools_named_t  named;
 
-    name = jpp_pools_find(table, key);
+    named.key = key;
+    named.name = jpp_pools_find(table, key);
 
-    if (name != 0) {
-        return name;
+    if (named.name != 0) {
+        return named.name;
     }
 
-    name = jpp_pools_text(table, sort, data,
-                          len < JPP_POOLS_NAME ? len : JPP_POOLS_NAME);
+    named.name = jpp_pools_text(table, sort, data,
+                                len < JPP_POOLS_NAME ? len : JPP_POOLS_NAME);
 
-    named = name != 0 ? jpp_vec_push(table->keys, sizeof(jpp_pools_named_t))
-                      : NULL;
-
-    if (named == NULL
-        || !jpp_index_add(&table->key_index, jpp_pools_key_hash(key),
-                          (uint32_t) jpp_vec_count(table->keys,
-                                                   jpp_pools_named_t)))
+    if (named.name == 0
+        || jpp_index_intern(&table->key_index, table->keys, &named,
+                            sizeof(jpp_pools_named_t), sizeof(key)) == 0)
     {
         return jpp_pools_no_memory(table);
     }
 
-    named->key = key;
-    named->name = name;
-
-    return name;
-}
-
-
-static uint32_t
-jpp_pools_hash(const uint32_t *words, size_t n)
-{
-    size_t    i;
-    uint64_t  hash;
-
-    for (i = 0, hash = 0; i < n; i++) {
-        hash = jpp_hash_u64(hash ^ words[i]);
-    }
-
-    return (uint32_t) hash;
+    return named.name;
 }
 
 
@@ -233,58 +201,46 @@ jpp_pools_rest(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t *server,
 }
 
 
-static bool
-jpp_pools_is_owner(const jpp_pools_owner_t *owner, const uint32_t words[4])
-{
-    return owner->kind == words[0] && owner->server == words[1]
-           && owner->location == words[2] && owner->third == words[3];
-}
-
-
 uint32_t
 jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t server,
     uint32_t location, uint32_t third)
 {
-    uint32_t             id, hash, pos;
-    jpp_pools_owner_t   *owner;
-    const uint32_t       words[] = { kind, server, location, third };
+    uint32_t           id;
+    jpp_pools_owner_t  owner;
+
+    memset(&owner, 0, sizeof(jpp_pools_owner_t));
+
+    owner.kind = (uint8_t) kind;
+    owner.server = server;
+    owner.location = location;
+    owner.third = third;
 
     if (table->last_owner != 0
-        && jpp_pools_is_owner(jpp_pools_owner_at(table, table->last_owner),
-                              words))
+        && memcmp(jpp_pools_owner_at(table, table->last_owner), &owner,
+                  JPP_POOLS_OWNER_KEY)
+           == 0)
     {
         return table->last_owner;
     }
 
-    hash = jpp_pools_hash(words, sizeof(words) / sizeof(words[0]));
-    pos = hash;
+    id = jpp_index_find(&table->owner_index, table->owners, &owner,
+                        sizeof(jpp_pools_owner_t), JPP_POOLS_OWNER_KEY);
 
-    while ((id = jpp_index_next(&table->owner_index, hash, &pos)) != 0) {
-
-        if (jpp_pools_is_owner(jpp_pools_owner_at(table, id), words)) {
-            table->last_owner = id;
-            return id;
-        }
-    }
-
-    id = (uint32_t) jpp_vec_count(table->owners, jpp_pools_owner_t) + 1;
-
-    if (id > JPP_POOLS_OWNERS
+    if (id == 0
+        && jpp_vec_count(table->owners, jpp_pools_owner_t) >= JPP_POOLS_OWNERS
         && !jpp_pools_rest(table, kind, &server, &location, &third))
     {
         return jpp_pools_owner(table, kind, server, location, third);
     }
 
-    owner = jpp_vec_push(table->owners, sizeof(jpp_pools_owner_t));
-
-    if (owner == NULL || !jpp_index_add(&table->owner_index, hash, id)) {
-        return jpp_pools_no_memory(table);
+    if (id == 0) {
+        id = jpp_index_intern(&table->owner_index, table->owners, &owner,
+                              sizeof(jpp_pools_owner_t), JPP_POOLS_OWNER_KEY);
     }
 
-    owner->kind = (uint8_t) kind;
-    owner->server = server;
-    owner->location = location;
-    owner->third = third;
+    if (id == 0) {
+        return jpp_pools_no_memory(table);
+    }
 
     table->last_owner = id;
 
@@ -292,74 +248,51 @@ jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t server,
 }
 
 
+/* Adds HELD to the row with its key, which is made if need be. */
+
 static bool
-jpp_pools_is_row(const jpp_pools_row_t *row, const jpp_pools_row_t *held)
+jpp_pools_add_row(jpp_pools_t *table, const jpp_pools_row_t *held)
 {
-    return row->owner == held->owner && row->class == held->class
-           && row->module == held->module
-           && row->is_inherited == held->is_inherited;
-}
-
-
-/* The row of HELD, which is made if need be; NULL: no memory. */
-
-static jpp_pools_row_t *
-jpp_pools_row(jpp_pools_t *table, const jpp_pools_row_t *held)
-{
-    uint32_t          id, hash, pos;
-    jpp_pools_row_t  *rows, *row, rest;
-    const uint32_t    words[] = {
-        held->owner, held->class, held->module, held->is_inherited
-    };
+    uint32_t          id;
+    jpp_pools_row_t  *rows, rest;
 
     if (held->owner == 0) {
-        return NULL;
+        return false;
     }
 
+    id = table->last_row;
     rows = jpp_vec_items(table->rows, jpp_pools_row_t);
 
-    if (table->last_row != 0
-        && jpp_pools_is_row(&rows[table->last_row - 1], held))
+    if (id == 0 || memcmp(&rows[id - 1], held, JPP_POOLS_ROW_KEY) != 0) {
+        id = jpp_index_find(&table->row_index, table->rows, held,
+                            sizeof(jpp_pools_row_t), JPP_POOLS_ROW_KEY);
+    }
+
+    if (id != 0) {
+        table->last_row = id;
+
+        rows[id - 1].objects += held->objects;
+        rows[id - 1].bytes += held->bytes;
+        rows[id - 1].unused += held->unused;
+
+        return true;
+    }
+
+    if (jpp_vec_count(table->rows, jpp_pools_row_t) >= JPP_POOLS_ROWS
+        && held->class != JPP_POOLS_OTHER)
     {
-        return &rows[table->last_row - 1];
-    }
-
-    hash = jpp_pools_hash(words, sizeof(words) / sizeof(words[0]));
-    pos = hash;
-
-    while ((id = jpp_index_next(&table->row_index, hash, &pos)) != 0) {
-
-        if (jpp_pools_is_row(&rows[id - 1], held)) {
-            table->last_row = id;
-            return &rows[id - 1];
-        }
-    }
-
-    id = (uint32_t) jpp_vec_count(table->rows, jpp_pools_row_t) + 1;
-
-    if (id > JPP_POOLS_ROWS && held->class != JPP_POOLS_OTHER) {
         rest = *held;
         rest.class = JPP_POOLS_OTHER;
         rest.module = 0;
 
-        return jpp_pools_row(table, &rest);
+        return jpp_pools_add_row(table, &rest);
     }
 
-    row = jpp_vec_push(table->rows, sizeof(jpp_pools_row_t));
+    table->last_row = jpp_index_intern(&table->row_index, table->rows, held,
+                                       sizeof(jpp_pools_row_t),
+                                       JPP_POOLS_ROW_KEY);
 
-    if (row == NULL || !jpp_index_add(&table->row_index, hash, id)) {
-        (void) jpp_pools_no_memory(table);
-        return NULL;
-    }
-
-    row->owner = held->owner;
-    row->class = held->class;
-    row->module = held->module;
-    row->is_inherited = held->is_inherited;
-
-    table->last_row = id;
-
-    return row;
+    return table->last_row != 0 || jpp_pools_no_memory(table) != 0;
 }
 
 
@@ -371,25 +304,6 @@ jpp_pools_begin(jpp_pools_t *table, uint32_t owner)
     table->open.is_open = owner != 0;
     table->open.unit.owner = owner;
     table->open.n_sums = 0;
-}
-
-
-static bool
-jpp_pools_add_row(jpp_pools_t *table, const jpp_pools_row_t *held)
-{
-    jpp_pools_row_t  *row;
-
-    row = jpp_pools_row(table, held);
-
-    if (row == NULL) {
-        return false;
-    }
-
-    row->objects += held->objects;
-    row->bytes += held->bytes;
-    row->unused += held->unused;
-
-    return true;
 }
 
 

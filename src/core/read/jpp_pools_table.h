@@ -131,11 +131,11 @@ typedef struct {
 
 typedef struct {
     uint32_t       owner;
+    uint32_t       module;             /* a name, of JPP_POOLS_MODULE */
     uint8_t        class;              /* jpp_pools_class_t */
     uint8_t        is_inherited;       /* of the rows of the same key, what */
                                        /*   the process had when it started: */
                                        /*   not in addition to them */
-    uint32_t       module;             /* a name, of JPP_POOLS_MODULE */
     uint64_t       objects;            /* blocks, large allocations, slots */
     uint64_t       bytes;              /* by the allocator's size, all of it */
     uint64_t       unused;             /* of these, never handed out */

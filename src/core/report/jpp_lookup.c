@@ -99,8 +99,7 @@ jpp_lookup_address(const char *text, size_t len, uint64_t *address)
 static bool
 jpp_lookup_add(jpp_lookup_t *lookup, uint64_t address)
 {
-    uint32_t          id, hash, pos;
-    jpp_asked_t      *asked;
+    jpp_asked_t       asked;
     const jpp_map_t  *map;
 
     map = jpp_maps_find(lookup->maps, address);
@@ -108,31 +107,15 @@ jpp_lookup_add(jpp_lookup_t *lookup, uint64_t address)
         return true;
     }
 
-    hash = (uint32_t) jpp_hash_u64(address);
-    pos = hash;
+    asked.address = address;
+    asked.location = jpp_profile_location(&lookup->profile, map->mapping,
+                                          address + map->shift);
 
-    while ((id = jpp_index_next(&lookup->index, hash, &pos)) != 0) {
-
-        if (jpp_vec_items(lookup->asked, jpp_asked_t)[id - 1].address
-            == address)
-        {
-            return true;
-        }
-    }
-
-    asked = jpp_vec_push(lookup->asked, sizeof(jpp_asked_t));
-    if (asked == NULL) {
-        return false;
-    }
-
-    asked->address = address;
-    asked->location = jpp_profile_location(&lookup->profile, map->mapping,
-                                           address + map->shift);
-
-    return asked->location != 0
-           && jpp_index_add(&lookup->index, hash,
-                            (uint32_t) jpp_vec_count(lookup->asked,
-                                                     jpp_asked_t));
+    return asked.location != 0
+           && jpp_index_intern(&lookup->index, lookup->asked, &asked,
+                               sizeof(jpp_asked_t),
+                               offsetof(jpp_asked_t, location))
+              != 0;
 }
 
 
