@@ -516,9 +516,10 @@ jpp_holders_who(jpp_arena_t *arena, const jpp_holder_item_t *item,
     n = what == NULL ? 0 : jpp_utf8_short(module, part->module.data,
                                           part->module.len, JPP_HOLDER_SHOWN);
 
-    len = snprintf(text, sizeof(text), "%s%.*s%s of %s",
+    len = snprintf(text, sizeof(text), "%s%.*s%s%s of %s",
                    what != NULL ? what : item->units, (int) n, module,
-                   n != 0 ? " for" : "", item->name);
+                   n != 0 ? " for " : "", n != 0 ? item->units : "",
+                   item->name);
 
     return jpp_arena_strndup(arena, text, (size_t) len);
 }
