@@ -71,6 +71,10 @@ my ($slower, $patience) = (10, $ENV{JPP_PATIENCE} // 20);
 
 my $limits = 'ulimit -c 0; ulimit -v 8000000';
 
+# What is undefined ends a unit, as in `./dev test`: a place beyond an array.
+
+my $flags = "-O2 -fsanitize=undefined -fsanitize-undefined-trap-on-error";
+
 
 my $n = $ARGV[0] // 60;
 my $seed = $ARGV[1] // 1;
@@ -136,7 +140,7 @@ sub copy_tree {
 
 sub make {
     return !system 'make', '-s', '-j', $jobs, '-f', 'tools/core.mk',
-                   'CC=gcc', 'FLAGS=-O2', @_;
+                   'CC=gcc', "FLAGS=$flags", @_;
 }
 
 
@@ -253,7 +257,8 @@ sub try {
     substr($mutant, $point->{at}, length $point->{is}) = $point->{other};
     spew($file, $mutant);
 
-    if (system("make -s -f tools/core.mk CC=gcc FLAGS=-O2 $object 2>build/log")
+    if (system("make -s -f tools/core.mk CC=gcc 'FLAGS=$flags' $object "
+               . "2>build/log")
         == 0 && slurp($object) ne $compiled)
     {
         make('build/libjpp.a') or die "mutants: no archive\n";
@@ -329,7 +334,7 @@ sub start {
 
     if ($pid == 0) {
         setpgrp;
-        exec 'sh', '-c', "make -s -f tools/core.mk CC=gcc FLAGS=-O2 "
+        exec 'sh', '-c', "make -s -f tools/core.mk CC=gcc 'FLAGS=$flags' "
              . "build/t/$unit || exit 99; $limits; "
              . "exec build/t/$unit >/dev/null 2>&1";
     }

@@ -165,7 +165,8 @@ JPP_TEST(jpp_holders_test_modules)
     jpp_holders_test_end(1);
 
     jpp_holders_test_is(0, "allocations by gzip for requests of location "
-                        "/one of a", "gzip_window, gzip_hash, gzip_buffers", 4000);
+                        "/one of a", "gzip_window, gzip_hash, gzip_buffers",
+                        4000);
 
     jpp_arena_destroy(&jpp_arena);
 }
