@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jpp_intern.h"
 #include "jpp_io.h"
 #include "jpp_options.h"
 #include "jpp_proc.h"
@@ -81,32 +82,18 @@ jpp_tool_answer(jpp_tool_t *tool, jpp_err_t *err)
 }
 
 
-static const char *const *
-jpp_tool_comments(void *data, const jpp_profile_t *profile,
-    jpp_arena_t *arena)
+static void
+jpp_tool_comments(void *data, jpp_profile_t *profile)
 {
-    (void) profile;
-    (void) arena;
+    size_t             i;
+    const jpp_tool_t  *tool = data;
 
-    return data;
-}
+    jpp_profile_comment(profile, JPP_TOOL " " JPP_VERSION);
 
-
-static const char *
-jpp_tool_comment(jpp_arena_t *arena, const char *name, bool is_base)
-{
-    char    *comment;
-    size_t   size;
-
-    size = strlen(name) + sizeof("dump  (base)");
-    comment = jpp_arena_alloc(arena, size);
-
-    if (comment != NULL) {
-        (void) snprintf(comment, size, "dump %s%s", name,
-                        is_base ? " (base)" : "");
+    for (i = 0; i < tool->n; i++) {
+        jpp_profile_comment(profile, "dump %s%s", tool->names[i],
+                            tool->captures[i].is_base ? " (base)" : "");
     }
-
-    return comment;
 }
 
 
@@ -116,27 +103,17 @@ static jpp_code_t
 jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
 {
     size_t           i;
-    const char     **comments;
     jpp_label_t     *labels;
     jpp_capture_t   *capture;
 
     labels = jpp_arena_alloc(arena, tool->n * sizeof(jpp_label_t));
-    comments = jpp_arena_alloc(arena, (tool->n + 2) * sizeof(char *));
 
-    if (labels == NULL || comments == NULL) {
+    if (labels == NULL) {
         return jpp_err_memory(err);
     }
 
-    comments[0] = JPP_TOOL " " JPP_VERSION;
-
     for (i = 0; i < tool->n; i++) {
         capture = &tool->captures[i];
-
-        comments[i + 1] = jpp_tool_comment(arena, tool->names[i],
-                                           capture->is_base);
-        if (comments[i + 1] == NULL) {
-            return jpp_err_memory(err);
-        }
 
         /* a base is subtracted from samples with the same labels */
 
@@ -150,7 +127,7 @@ jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
 
     tool->options.report.title = tool->names[0];
     tool->options.report.comments = jpp_tool_comments;
-    tool->options.report.data = comments;
+    tool->options.report.data = tool;
 
     return JPP_OK;
 }

@@ -358,14 +358,10 @@ JPP_TEST(jpp_origin_test_filters)
 
 /* Captures with baselines that are left out, and one left that has one. */
 
-static const char *const *
-jpp_origin_comments(void *data, const jpp_profile_t *profile,
-    jpp_arena_t *arena)
+static void
+jpp_origin_comments(void *data, jpp_profile_t *profile)
 {
-    (void) profile;
-    (void) arena;
-
-    return data;
+    jpp_profile_comment(profile, "%s", (const char *) data);
 }
 
 
@@ -387,7 +383,6 @@ JPP_TEST(jpp_origin_test_bad)
     size_t                     i;
     jpp_err_t                  err, errors[JPP_WORKERS];
     jpp_vec_t                 *out, *want;
-    const char                *comments[] = { comment, NULL };
     jpp_arena_t                arena;
     jpp_report_options_t       options;
     static jpp_origin_fleet_t  fleet;
@@ -426,7 +421,7 @@ JPP_TEST(jpp_origin_test_bad)
 
         fleet.captures[1].baseline = NULL;
         options.comments = jpp_origin_comments;
-        options.data = comments;
+        options.data = comment;
         jpp_is_u64(jpp_test_report_into(&want, &arena, fleet.captures, fleet.n,
                                         &options, &err),
                    JPP_OK, "no baseline");

@@ -127,15 +127,13 @@ JPP_TEST(test_words)
 }
 
 
-static const char *const *
-comments(void *data, const jpp_profile_t *profile, jpp_arena_t *arena)
+static void
+comments(void *data, jpp_profile_t *profile)
 {
     const jpp_capture_t *capture = data;
 
-    (void) profile;
-
-    return jpp_stall_comments((const void *) capture->data,
-                              capture->len / sizeof(jpp_stall_t), 100, arena);
+    jpp_stall_comments((const void *) capture->data,
+                       capture->len / sizeof(jpp_stall_t), 100, profile);
 }
 
 

@@ -1,4 +1,5 @@
 
+#include "jpp_intern.h"
 #include "jpp_status.h"
 #include "jpp_verdict.h"
 
@@ -6,14 +7,8 @@
 /* what, why and fix of a problem */
 #define JPP_STATUS_LINE    sizeof(jpp_problem_t)
 
-/* the longest has the error of a missing worker */
-#define JPP_STATUS_FACT    (JPP_ERR_TEXT + 128)
-
 /* " in worker 4294967295 pid -9223372036854775808, the largest" */
 #define JPP_STATUS_WHERE   64
-
-/* comments besides those of the versions of jemalloc and of the missing */
-#define JPP_STATUS_FACTS   12
 
 
 /*
@@ -464,41 +459,10 @@ jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink)
  */
 
 
-/* The comments so far; facts is NULL once memory was missing. */
-typedef struct {
-    jpp_arena_t   *arena;
-    const char   **facts;
-    size_t         n;
-} jpp_facts_t;
-
-
-static void
-jpp_facts_add(jpp_facts_t *facts, const char *fmt, ...)
-{
-    char     text[JPP_STATUS_FACT];
-    va_list  args;
-
-    if (facts->facts == NULL) {
-        return;
-    }
-
-    va_start(args, fmt);
-    (void) vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-
-    facts->facts[facts->n] = jpp_arena_strndup(facts->arena, text,
-                                               strlen(text));
-
-    if (facts->facts[facts->n++] == NULL) {
-        facts->facts = NULL;
-    }
-}
-
-
 /* workers of two binaries, during an upgrade, may have two versions */
 
 static void
-jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+jpp_facts_jemalloc(jpp_profile_t *profile, const jpp_fleet_t *fleet)
 {
     size_t               i, k;
     const jpp_worker_t  *workers;
@@ -516,7 +480,8 @@ jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet)
         }
 
         if (k == i && workers[i].jemalloc.version[0] != '\0') {
-            jpp_facts_add(facts, "jemalloc %s", workers[i].jemalloc.version);
+            jpp_profile_comment(profile, "jemalloc %s",
+                                workers[i].jemalloc.version);
         }
     }
 }
@@ -525,7 +490,7 @@ jpp_facts_jemalloc(jpp_facts_t *facts, const jpp_fleet_t *fleet)
 /* What was there before it was switched on is not seen. */
 
 static void
-jpp_facts_sampler(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+jpp_facts_sampler(jpp_profile_t *profile, const jpp_fleet_t *fleet)
 {
     char                        text[JPP_STATUS_TIME];
     size_t                      i, n;
@@ -553,13 +518,15 @@ jpp_facts_sampler(jpp_facts_t *facts, const jpp_fleet_t *fleet)
         return;
     }
 
-    jpp_facts_add(facts, "source: the module's sampler in %zu of %zu workers, "
-                  "on in all of them since %s: what was allocated before is "
-                  "not in it", n, fleet->n, jpp_status_time(since, text));
+    jpp_profile_comment(profile, "source: the module's sampler in %zu of %zu "
+                        "workers, on in all of them since %s: what was "
+                        "allocated before is not in it", n, fleet->n,
+                        jpp_status_time(since, text));
 
     if (dropped != 0) {
-        jpp_facts_add(facts, "the sampler dropped %" PRIu64 " samples, so "
-                      "there is more than this: sample coarser", dropped);
+        jpp_profile_comment(profile, "the sampler dropped %" PRIu64 " samples, "
+                            "so there is more than this: sample coarser",
+                            dropped);
     }
 }
 
@@ -570,7 +537,8 @@ jpp_facts_sampler(jpp_facts_t *facts, const jpp_fleet_t *fleet)
  */
 
 static void
-jpp_facts_coverage(jpp_facts_t *facts, const jpp_fleet_t *fleet, bool has_gap)
+jpp_facts_coverage(jpp_profile_t *profile, const jpp_fleet_t *fleet,
+    bool has_gap)
 {
     char                   since[JPP_STATUS_TIME], gap[JPP_COVERAGE_TEXT];
     size_t                 i, n;
@@ -607,16 +575,16 @@ jpp_facts_coverage(jpp_facts_t *facts, const jpp_fleet_t *fleet, bool has_gap)
     (void) jpp_status_time(sum.since, since);
 
     if (has_gap) {
-        jpp_facts_add(facts, "samples complete since %s: jemalloc's sampling "
-                      "was off %s in %zu of %zu workers, and memory allocated "
-                      "while it was off is missing", since,
-                      jpp_coverage_gap(&sum, gap), n, fleet->n);
+        jpp_profile_comment(profile, "samples complete since %s: jemalloc's "
+                            "sampling was off %s in %zu of %zu workers, and "
+                            "memory allocated while it was off is missing",
+                            since, jpp_coverage_gap(&sum, gap), n, fleet->n);
 
     } else {
-        jpp_facts_add(facts, "samples complete since %s: jemalloc began to "
-                      "sample then, or forgot its samples, in %zu of %zu "
-                      "workers, and memory allocated before is missing", since,
-                      n, fleet->n);
+        jpp_profile_comment(profile, "samples complete since %s: jemalloc "
+                            "began to sample then, or forgot its samples, in "
+                            "%zu of %zu workers, and memory allocated before "
+                            "is missing", since, n, fleet->n);
     }
 }
 
@@ -624,7 +592,7 @@ jpp_facts_coverage(jpp_facts_t *facts, const jpp_fleet_t *fleet, bool has_gap)
 /* Since the workers started, whatever of it is in the profile. */
 
 static void
-jpp_facts_stacks(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+jpp_facts_stacks(jpp_profile_t *profile, const jpp_fleet_t *fleet)
 {
     size_t                 i, n;
     uint64_t               walked, cut;
@@ -645,28 +613,29 @@ jpp_facts_stacks(jpp_facts_t *facts, const jpp_fleet_t *fleet)
     }
 
     if (n != 0) {
-        jpp_facts_add(facts, "stacks walked by the module in %zu of %zu "
-                      "workers: %" PRIu64 ", of which %" PRIu64 " were cut",
-                      n, fleet->n, walked, cut);
+        jpp_profile_comment(profile, "stacks walked by the module in %zu of "
+                            "%zu workers: %" PRIu64 ", of which %" PRIu64
+                            " were cut", n, fleet->n, walked, cut);
     }
 }
 
 
 static void
-jpp_facts_sum(jpp_facts_t *facts, const char *what, uint64_t bytes, size_t n)
+jpp_facts_sum(jpp_profile_t *profile, const char *what, uint64_t bytes,
+    size_t n)
 {
     char  text[JPP_UNITS_TEXT];
 
     (void) jpp_units_bytes(bytes, text);
 
     if (n == 1) {
-        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s)",
-                      what, bytes, text);
+        jpp_profile_comment(profile, "jemalloc stats.%s %" PRIu64 " bytes (%s)",
+                            what, bytes, text);
 
     } else {
-        jpp_facts_add(facts, "jemalloc stats.%s %" PRIu64 " bytes (%s), the "
-                      "sum of %zu workers, each with what it inherited",
-                      what, bytes, text, n);
+        jpp_profile_comment(profile, "jemalloc stats.%s %" PRIu64 " bytes (%s),"
+                            " the sum of %zu workers, each with what it "
+                            "inherited", what, bytes, text, n);
     }
 }
 
@@ -678,7 +647,7 @@ jpp_facts_sum(jpp_facts_t *facts, const char *what, uint64_t bytes, size_t n)
  */
 
 static void
-jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet)
+jpp_facts_stats(jpp_profile_t *profile, const jpp_fleet_t *fleet)
 {
     char                 text[JPP_UNITS_TEXT], where[JPP_STATUS_WHERE];
     size_t               i;
@@ -707,8 +676,8 @@ jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet)
     }
 
     if (largest != NULL) {
-        jpp_facts_sum(facts, "allocated", allocated, fleet->n);
-        jpp_facts_sum(facts, "active", active, fleet->n);
+        jpp_facts_sum(profile, "allocated", allocated, fleet->n);
+        jpp_facts_sum(profile, "active", active, fleet->n);
 
         where[0] = '\0';
 
@@ -718,74 +687,65 @@ jpp_facts_stats(jpp_facts_t *facts, const jpp_fleet_t *fleet)
                             largest->who.pid);
         }
 
-        jpp_facts_add(facts,
-                      "jemalloc stats.resident at most %" PRIu64 " bytes "
-                      "(%s)%s: shared pages and pages never touched count",
-                      largest->stats.resident,
-                      jpp_units_bytes(largest->stats.resident, text), where);
+        jpp_profile_comment(profile, "jemalloc stats.resident at most %" PRIu64
+                            " bytes (%s)%s: shared pages and pages never "
+                            "touched count", largest->stats.resident,
+                            jpp_units_bytes(largest->stats.resident, text),
+                            where);
     }
 }
 
 
-const char *const *
-jpp_status_comments(const jpp_fleet_t *fleet, jpp_arena_t *arena)
+void
+jpp_status_comments(const jpp_fleet_t *fleet, jpp_profile_t *profile)
 {
     size_t                i;
-    jpp_facts_t           facts;
     const jpp_worker_t   *worker;
     const jpp_missing_t  *missing;
     const jpp_finding_t  *finding;
 
-    facts.arena = arena;
-    facts.n = 0;
-    facts.facts = jpp_arena_alloc(arena, (JPP_STATUS_FACTS + fleet->n
-                                          + fleet->n_missing
-                                          + fleet->n_findings + 1)
-                                         * sizeof(char *));
-
-    jpp_facts_add(&facts, "nginx %s", fleet->nginx);
-    jpp_facts_add(&facts, "jemalloc_pprof module %s", JPP_VERSION);
+    jpp_profile_comment(profile, "nginx %s", fleet->nginx);
+    jpp_profile_comment(profile, "jemalloc_pprof module %s", JPP_VERSION);
 
     if (!fleet->is_of_time) {
-        jpp_facts_jemalloc(&facts, fleet);
+        jpp_facts_jemalloc(profile, fleet);
     }
 
-    jpp_facts_add(&facts, "workers %zu/%" PRIu32, fleet->n, fleet->n_asked);
+    jpp_profile_comment(profile, "workers %zu/%" PRIu32, fleet->n,
+                        fleet->n_asked);
 
     if (fleet->n == 1) {
         worker = &fleet->workers[0];
 
-        jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64,
-                      worker->who.index, worker->who.pid);
+        jpp_profile_comment(profile, "worker %" PRIu32 " pid %" PRId64,
+                            worker->who.index, worker->who.pid);
     }
 
     for (i = 0; i < fleet->n_missing; i++) {
         missing = &fleet->missing[i];
 
-        jpp_facts_add(&facts, "worker %" PRIu32 " pid %" PRId64 " is missing: "
-                      "%s", missing->who.index, missing->who.pid, missing->why);
+        jpp_profile_comment(profile, "worker %" PRIu32 " pid %" PRId64
+                            " is missing: %s", missing->who.index,
+                            missing->who.pid, missing->why);
     }
 
     if (fleet->is_sampled) {
-        jpp_facts_sampler(&facts, fleet);
-        jpp_facts_coverage(&facts, fleet, true);
-        jpp_facts_coverage(&facts, fleet, false);
+        jpp_facts_sampler(profile, fleet);
+        jpp_facts_coverage(profile, fleet, true);
+        jpp_facts_coverage(profile, fleet, false);
     }
 
     if (!fleet->is_of_time) {
-        jpp_facts_stacks(&facts, fleet);
-        jpp_facts_stats(&facts, fleet);
+        jpp_facts_stacks(profile, fleet);
+        jpp_facts_stats(profile, fleet);
 
         /* without the fixes, which memory has */
 
         for (i = 0; i < fleet->n_findings; i++) {
             finding = &fleet->findings[i];
 
-            jpp_facts_add(&facts, "finding %s: %s: %s", finding->id,
-                          finding->what,
-                          finding->because);
+            jpp_profile_comment(profile, "finding %s: %s: %s", finding->id,
+                                finding->what, finding->because);
         }
     }
-
-    return facts.facts;
 }

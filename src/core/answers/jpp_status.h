@@ -48,13 +48,12 @@ int jpp_status_in_step(const jpp_worker_t *worker, const jpp_control_t *wanted);
 void jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink);
 
 /*
- * The comments of a profile of FLEET's workers, one fact each: versions, which
- * workers, and, of memory, how much jemalloc has given them.  What is allocated
- * is a sum; what is resident is that of the largest worker, since they share
- * pages.  NULL-terminated, in ARENA; NULL: no memory.
+ * Append the comments of a profile of FLEET's workers, one fact each: versions,
+ * which workers, and, of memory, how much jemalloc has given them.  What is
+ * allocated is a sum; what is resident is that of the largest worker, since
+ * they share pages.
  */
-const char *const *jpp_status_comments(const jpp_fleet_t *fleet,
-    jpp_arena_t *arena);
+void jpp_status_comments(const jpp_fleet_t *fleet, jpp_profile_t *profile);
 
 
 #endif /* _JPP_STATUS_H_INCLUDED_ */

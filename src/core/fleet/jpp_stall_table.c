@@ -1,4 +1,5 @@
 
+#include "jpp_intern.h"
 #include "jpp_stall_table.h"
 #include "jpp_worker.h"
 
@@ -94,10 +95,6 @@ jpp_stall_table_may_log(jpp_stall_table_t *table, uint64_t minute,
 }
 
 
-/* comments before those of the stalls */
-#define JPP_STALL_FACTS  2
-
-
 static const char *const  jpp_stall_kinds[JPP_STALL_KINDS] = {
     [JPP_STALL_RAN]     = "computing",
     [JPP_STALL_WAITED]  = "blocked",
@@ -176,62 +173,35 @@ jpp_stall_owner(const jpp_stall_t *stall, char text[JPP_STALL_OWNER])
 }
 
 
-static const char *
-jpp_stall_comment(const jpp_stall_t *stall, jpp_arena_t *arena)
-{
-    char  text[JPP_STALL_TEXT], time[JPP_STATUS_TIME], served[JPP_STALL_TEXT];
-
-    (void) snprintf(text, sizeof(text), "%s worker %" PRIu32 " pid %" PRId64
-                    " generation %" PRIu64 ": %" PRIu64 " ms%s, %s%.200s",
-                    jpp_status_time(stall->time_nanos / 1000000000, time),
-                    stall->index, stall->pid, stall->generation,
-                    stall->nanos / 1000000, jpp_stall_states[stall->state],
-                    jpp_stall_kinds[stall->kind],
-                    jpp_stall_served(stall, served));
-
-    return jpp_arena_strndup(arena, text, strlen(text));
-}
-
-
-const char *const *
+void
 jpp_stall_comments(const jpp_stall_t *stalls, size_t n, uint64_t threshold,
-    jpp_arena_t *arena)
+    jpp_profile_t *profile)
 {
-    char          text[JPP_STALL_TEXT];
-    size_t        i;
-    const char  **comments;
+    char    time[JPP_STATUS_TIME], served[JPP_STALL_TEXT];
+    size_t  i;
 
-    comments = jpp_arena_alloc(arena, (JPP_STALL_FACTS + n + 1)
-                                      * sizeof(char *));
-    if (comments == NULL) {
-        return NULL;
-    }
+    jpp_profile_comment(profile, "jemalloc_pprof module " JPP_VERSION);
 
     if (threshold != 0) {
-        (void) snprintf(text, sizeof(text), "jemalloc_pprof_stall %" PRIu64
-                        "ms", threshold);
+        jpp_profile_comment(profile, "jemalloc_pprof_stall %" PRIu64 "ms",
+                            threshold);
 
     } else {
-        (void) snprintf(text, sizeof(text), "jemalloc_pprof_stall is off: "
-                        "nobody looks for stalls. Set "
-                        "\"jemalloc_pprof_stall 100ms;\" in the http block, "
-                        "and reload");
-    }
-
-    comments[0] = "jemalloc_pprof module " JPP_VERSION;
-    comments[1] = jpp_arena_strndup(arena, text, strlen(text));
-
-    if (comments[1] == NULL) {
-        return NULL;
+        jpp_profile_comment(profile, "jemalloc_pprof_stall is off: nobody "
+                            "looks for stalls. Set \"jemalloc_pprof_stall "
+                            "100ms;\" in the http block, and reload");
     }
 
     for (i = 0; i < n; i++) {
-        comments[JPP_STALL_FACTS + i] = jpp_stall_comment(&stalls[i], arena);
-
-        if (comments[JPP_STALL_FACTS + i] == NULL) {
-            return NULL;
-        }
+        jpp_profile_comment(profile, "%s worker %" PRIu32 " pid %" PRId64
+                            " generation %" PRIu64 ": %" PRIu64 " ms%s, %s"
+                            "%.200s",
+                            jpp_status_time(stalls[i].time_nanos / 1000000000,
+                                            time),
+                            stalls[i].index, stalls[i].pid,
+                            stalls[i].generation, stalls[i].nanos / 1000000,
+                            jpp_stall_states[stalls[i].state],
+                            jpp_stall_kinds[stalls[i].kind],
+                            jpp_stall_served(&stalls[i], served));
     }
-
-    return comments;
 }

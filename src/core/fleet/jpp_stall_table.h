@@ -15,6 +15,7 @@
 #define _JPP_STALL_TABLE_H_INCLUDED_
 
 
+#include "jpp_profile.h"
 #include "jpp_stall.h"
 
 
@@ -82,9 +83,9 @@ const char *jpp_stall_served(const jpp_stall_t *stall,
 const char *jpp_stall_owner(const jpp_stall_t *stall,
     char text[JPP_STALL_OWNER]);
 
-/* Comments on N STALLS, one each; NULL: no memory. */
-const char *const *jpp_stall_comments(const jpp_stall_t *stalls, size_t n,
-    uint64_t threshold, jpp_arena_t *arena);
+/* Append comments on N STALLS, one each. */
+void jpp_stall_comments(const jpp_stall_t *stalls, size_t n,
+    uint64_t threshold, jpp_profile_t *profile);
 
 
 #endif /* _JPP_STALL_TABLE_H_INCLUDED_ */

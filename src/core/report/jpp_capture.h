@@ -51,12 +51,11 @@ typedef struct {
 
 
 /*
- * The caller's comments on PROFILE: a NULL-terminated array, or NULL if memory
- * is out, which fails the report.  Called after reading, when options->errors
- * says which captures could not be read.
+ * Append the caller's comments to PROFILE (jpp_profile_comment()); one that is
+ * lost fails the report.  Called after reading, when options->errors says which
+ * captures could not be read.
  */
-typedef const char *const *(*jpp_report_comments_pt)(void *data,
-    const jpp_profile_t *profile, jpp_arena_t *arena);
+typedef void (*jpp_report_comments_pt)(void *data, jpp_profile_t *profile);
 
 
 typedef struct {

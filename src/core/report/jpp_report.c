@@ -701,9 +701,7 @@ jpp_report_left_out(jpp_reporter_t *report)
 static bool
 jpp_report_describe(jpp_reporter_t *report)
 {
-    size_t                        i;
     const char                   *origin;
-    const char *const            *comments;
     jpp_profile_t                *profile;
     const jpp_report_options_t   *options;
 
@@ -727,15 +725,7 @@ jpp_report_describe(jpp_reporter_t *report)
     jpp_report_left_out(report);
 
     if (options->comments != NULL) {
-        comments = options->comments(options->data, profile, report->arena);
-
-        if (comments == NULL) {
-            return false;
-        }
-
-        for (i = 0; comments[i] != NULL; i++) {
-            jpp_profile_comment(profile, "%s", comments[i]);
-        }
+        options->comments(options->data, profile);
     }
 
     return !profile->is_mute;

@@ -311,9 +311,8 @@ ngx_http_jpp_report_parts(ngx_http_jpp_report_t *report,
 
 /* Workers with bad dumps count as missing. */
 
-static const char *const *
-ngx_http_jpp_report_comments(void *data, const jpp_profile_t *profile,
-    jpp_arena_t *arena)
+static void
+ngx_http_jpp_report_comments(void *data, jpp_profile_t *profile)
 {
     ngx_http_jpp_input_t *input = data;
 
@@ -361,7 +360,7 @@ ngx_http_jpp_report_comments(void *data, const jpp_profile_t *profile,
         input->fleet.n_findings = report->n_findings;
     }
 
-    return jpp_status_comments(&input->fleet, arena);
+    jpp_status_comments(&input->fleet, profile);
 }
 
 

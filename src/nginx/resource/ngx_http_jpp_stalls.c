@@ -111,14 +111,12 @@ ngx_http_jpp_stalls_wait(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 }
 
 
-static const char *const *
-ngx_http_jpp_stalls_comments(void *data, const jpp_profile_t *profile,
-    jpp_arena_t *arena)
+static void
+ngx_http_jpp_stalls_comments(void *data, jpp_profile_t *profile)
 {
     ngx_http_jpp_stalls_t *stalls = data;
 
-    return jpp_stall_comments(stalls->stalls, stalls->n, stalls->threshold,
-                              arena);
+    jpp_stall_comments(stalls->stalls, stalls->n, stalls->threshold, profile);
 }
 
 
