@@ -93,6 +93,8 @@ JPP_TEST(jpp_test_numbers)
     uint64_t         value;
     jpp_cfi_bytes_t  b;
 
+    memset(&b, 0, sizeof(b));
+
     for (i = 0; i < sizeof(jpp_numbers) / sizeof(jpp_numbers[0]); i++) {
         b.pos = jpp_numbers[i].bytes;
         b.end = b.pos + jpp_numbers[i].len;
@@ -134,7 +136,7 @@ JPP_TEST(jpp_test_numbers)
 JPP_TEST(jpp_test_places)
 {
     uint8_t          bytes[4] = { 0xfc, 0xff, 0xff, 0xff };
-    jpp_cfi_bytes_t  b = { bytes, bytes + 4, false };
+    jpp_cfi_bytes_t  b = { bytes, bytes + 4, false, false };
 
     jpp_is_u64(jpp_cfi_pointer(&b, JPP_CFI_PCREL | JPP_CFI_SDATA4),
                (uintptr_t) bytes - 4, "a pointer from its own place");

@@ -143,6 +143,7 @@ typedef struct {
     const uint8_t   *pos;
     const uint8_t   *end;
     bool             is_damaged;
+    bool             is_short;        /* of a file with addresses of 4 bytes */
 } jpp_cfi_bytes_t;
 
 
@@ -163,6 +164,41 @@ const uint8_t *jpp_cfi_skip(jpp_cfi_bytes_t *b, uint64_t n);
  * place in memory; any other encoding damages the parser.
  */
 uintptr_t jpp_cfi_pointer(jpp_cfi_bytes_t *b, uint8_t encoding);
+
+
+/*
+ * Entries of .eh_frame: of functions (FDEs), and what those share (CIEs).
+ *
+ * [signal] No state, no lock, no memory; any thread.
+ */
+
+typedef struct {
+    uintptr_t         start;          /* of the function */
+    uintptr_t         end;
+    uint64_t          code_align;
+    int64_t           data_align;
+    uint64_t          return_column;
+    uint8_t           encoding;       /* of addresses */
+    bool              is_augmented;   /* the FDE has a length of items */
+    bool              is_signal;      /* a frame that a signal interrupted */
+    jpp_cfi_bytes_t   initial;        /* instructions of the CIE */
+    jpp_cfi_bytes_t   own;            /* and of the FDE */
+} jpp_cfi_entry_t;
+
+
+/*
+ * [signal] Take the next entry from SECTION: BODY becomes what follows its
+ * length.  False: there is none, or it is damaged.
+ */
+bool jpp_cfi_read_body(jpp_cfi_bytes_t *section, jpp_cfi_bytes_t *body);
+
+/* [signal] ENTRY becomes what the CIE says that SECTION begins with; false: it
+   is none, or in another form than compilers write. */
+bool jpp_cfi_read_cie(jpp_cfi_bytes_t *section, jpp_cfi_entry_t *entry);
+
+/* [signal] The rest of ENTRY, after its CIE, from the BODY of a function's
+   entry behind the way back. */
+bool jpp_cfi_read_fde(jpp_cfi_bytes_t *body, jpp_cfi_entry_t *entry);
 
 
 /*

@@ -504,399 +504,42 @@ jpp_extents_store(const jpp_vec_t *table, const char *strings, jpp_elf_t *elf,
 
 
 /*
- * Where functions start and end, from the section .eh_frame.  Stripped files
- * have it too, because the unwinder needs it.
- *
- * The grammar (Linux Standard Base, "Exception Frames"; DWARF 5, 6.4.1):
- *
- *     section  := entry* [ u32 zero ]
- *     entry    := u32 length, body of so many bytes
- *     body     := u32 id, ( cie where id is 0 | fde else )
- *     cie      := u8 version, augmentation NUL,
- *                 [ u8 address size, u8 segment size  where version is 4 ]
- *                 uleb code_align, sleb data_align,
- *                 return register (u8 where version is 1, else uleb),
- *                 [ uleb length, item*  where augmentation starts with "z" ],
- *                 instructions
- *     item     := one per letter after the "z":
- *                 "R": u8 encoding (of the addresses in FDEs)
- *                 "L": u8 encoding (of a pointer to the LSDA)
- *                 "P": u8 encoding, pointer so encoded (personality routine)
- *                 "S", "B", "G": nothing
- *     fde      := start so encoded, size in the same format, ...
- *
- * The id of an FDE is the distance from the id itself back to its CIE.  Length
- * 0xffffffff would announce a length of 64 bits; nobody writes that here.
- */
-
-
-#define JPP_EH_IS_LITTLE     (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-
-
-/* a position in the section */
-typedef struct {
-    jpp_cfi_bytes_t   b;
-    const uint8_t    *data;
-    uint64_t          vaddr;
-    uint32_t          address_size;
-} jpp_eh_parser_t;
-
-
-/* The byte order is ours, see jpp_elf_read.c. */
-
-uint64_t
-jpp_cfi_uint(jpp_cfi_bytes_t *b, uint32_t size)
-{
-    uint32_t  i;
-    uint64_t  value;
-
-    value = 0;
-
-    if ((size_t) (b->end - b->pos) < size) {
-        b->is_damaged = true;
-        b->pos = b->end;
-        return 0;
-    }
-
-    for (i = 0; i < size; i++) {
-        value |= (uint64_t) *b->pos++ << 8 * (JPP_EH_IS_LITTLE
-                                              ? i : size - 1 - i);
-    }
-
-    return value;
-}
-
-
-int64_t
-jpp_cfi_sint(jpp_cfi_bytes_t *b, uint32_t size)
-{
-    uint32_t  unused;
-
-    unused = 64 - 8 * size;
-
-    return (int64_t) (jpp_cfi_uint(b, size) << unused) >> unused;
-}
-
-
-static uint64_t
-jpp_cfi_leb(jpp_cfi_bytes_t *b, bool is_signed)
-{
-    uint8_t   byte;
-    uint32_t  shift;
-    uint64_t  value;
-
-    value = 0;
-
-    for (shift = 0; shift < 64; shift += 7) {
-
-        byte = (uint8_t) jpp_cfi_uint(b, 1);
-        value |= (uint64_t) (byte & 0x7f) << shift;
-
-        if ((byte & 0x80) == 0) {
-
-            if (is_signed && (byte & 0x40) != 0 && shift < 57) {
-                value |= UINT64_MAX << (shift + 7);
-            }
-
-            return value;
-        }
-    }
-
-    b->is_damaged = true;
-
-    return 0;
-}
-
-
-uint64_t
-jpp_cfi_uleb(jpp_cfi_bytes_t *b)
-{
-    return jpp_cfi_leb(b, false);
-}
-
-
-int64_t
-jpp_cfi_sleb(jpp_cfi_bytes_t *b)
-{
-    return (int64_t) jpp_cfi_leb(b, true);
-}
-
-
-const uint8_t *
-jpp_cfi_skip(jpp_cfi_bytes_t *b, uint64_t n)
-{
-    const uint8_t  *start;
-
-    if ((uint64_t) (b->end - b->pos) < n) {
-        b->is_damaged = true;
-        b->pos = b->end;
-        return NULL;
-    }
-
-    start = b->pos;
-    b->pos += n;
-
-    return start;
-}
-
-
-uintptr_t
-jpp_cfi_pointer(jpp_cfi_bytes_t *b, uint8_t encoding)
-{
-    uint32_t   size;
-    uint64_t   value;
-    uintptr_t  base;
-
-    /* by the low bits of the format: pointer, LEB128 (not used), 2, 4, 8 */
-    static const uint8_t  sizes[] = { 8, 0, 2, 4, 8, 0, 0, 0 };
-
-    base = (uintptr_t) b->pos;
-    size = sizes[encoding & 7];
-
-    if (size == 0 || ((encoding & 0xf0) != 0
-                      && (encoding & 0xf0) != JPP_CFI_PCREL))
-    {
-        b->is_damaged = true;
-        return 0;
-    }
-
-    value = (encoding & JPP_CFI_SIGNED) != 0
-            ? (uint64_t) jpp_cfi_sint(b, size) : jpp_cfi_uint(b, size);
-
-    return (uintptr_t) ((encoding & 0xf0) == JPP_CFI_PCREL
-                        ? base + value : value);
-}
-
-
-/* ENTRY becomes a parser of the body of the entry at OFFSET. */
-
-static bool
-jpp_eh_entry(const jpp_eh_parser_t *section, size_t offset,
-    jpp_eh_parser_t *entry)
-{
-    uint64_t  len;
-
-    *entry = *section;
-    entry->b.pos = section->data + offset;
-
-    len = jpp_cfi_uint(&entry->b, 4);
-
-    if (entry->b.is_damaged
-        || len == 0
-        || len == JPP_CFI_EXTENDED
-        || len > (size_t) (entry->b.end - entry->b.pos))
-    {
-        return false;
-    }
-
-    entry->b.end = entry->b.pos + len;
-
-    return true;
-}
-
-
-static uint64_t
-jpp_eh_pointer(jpp_eh_parser_t *r, uint8_t encoding)
-{
-    bool      is_signed;
-    uint32_t  size;
-    uint64_t  base, value;
-
-    /* sizes by the low bits of the format: pointer, LEB128, 2, 4, 8 */
-    static const uint8_t  sizes[] = { 0, 0, 2, 4, 8, 0, 0, 0 };
-
-    base = r->vaddr + (uint64_t) (r->b.pos - r->data);
-    is_signed = (encoding & JPP_CFI_SIGNED) != 0;
-
-    switch (encoding & 7) {
-
-    case 0:
-        value = jpp_cfi_uint(&r->b, r->address_size);
-        break;
-
-    case 1:
-        value = is_signed ? (uint64_t) jpp_cfi_sleb(&r->b)
-                          : jpp_cfi_uleb(&r->b);
-        break;
-
-    case 2:
-    case 3:
-    case 4:
-        size = sizes[encoding & 7];
-        value = is_signed ? (uint64_t) jpp_cfi_sint(&r->b, size)
-                          : jpp_cfi_uint(&r->b, size);
-        break;
-
-    default:
-        r->b.is_damaged = true;
-        return 0;
-    }
-
-    if ((encoding & 0xf0) == JPP_CFI_PCREL) {
-        value += base;
-    }
-
-    return r->address_size == 4 ? (uint32_t) value : value;
-}
-
-
-static void
-jpp_eh_cie_item(jpp_eh_parser_t *r, char letter, uint8_t *encoding)
-{
-    uint8_t  skipped;
-
-    switch (letter) {
-
-    case 'R':
-        *encoding = (uint8_t) jpp_cfi_uint(&r->b, 1);
-        break;
-
-    case 'L':
-        (void) jpp_cfi_uint(&r->b, 1);
-        break;
-
-    case 'P':
-        skipped = (uint8_t) jpp_cfi_uint(&r->b, 1);
-        (void) jpp_eh_pointer(r, skipped & 0x0f);
-        break;
-
-    case 'S':
-    case 'B':
-    case 'G':
-        break;
-
-    default:
-        r->b.is_damaged = true;
-        break;
-    }
-}
-
-
-/* Is the entry at OFFSET a CIE that has the encoding of addresses? */
-
-static bool
-jpp_eh_cie(const jpp_eh_parser_t *section, size_t offset, uint8_t *encoding)
-{
-    uint8_t          version;
-    uint32_t         i;
-    const char      *letter;
-    jpp_eh_parser_t  r;
-
-    *encoding = JPP_CFI_ABSPTR;
-
-    if (!jpp_eh_entry(section, offset, &r) || jpp_cfi_uint(&r.b, 4) != 0) {
-        return false;
-    }
-
-    version = (uint8_t) jpp_cfi_uint(&r.b, 1);
-
-    if (version != 1 && version != 3 && version != 4) {
-        return false;
-    }
-
-    letter = (const char *) r.b.pos;
-
-    for (i = 0; jpp_cfi_uint(&r.b, 1) != 0; i++) {
-        if (i == JPP_CFI_AUGMENTATION) {
-            return false;
-        }
-    }
-
-    if (version == 4) {
-        (void) jpp_cfi_uint(&r.b, 2);
-    }
-
-    (void) jpp_cfi_uleb(&r.b);
-    (void) jpp_cfi_sleb(&r.b);
-    (void) (version == 1 ? jpp_cfi_uint(&r.b, 1) : jpp_cfi_uleb(&r.b));
-
-    if (r.b.is_damaged || *letter == '\0') {
-        return !r.b.is_damaged;
-    }
-
-    if (*letter++ != 'z') {
-        return false;
-    }
-
-    (void) jpp_cfi_uleb(&r.b);
-
-    while (*letter != '\0') {
-        jpp_eh_cie_item(&r, *letter++, encoding);
-    }
-
-    return !r.b.is_damaged
-           && ((*encoding & 0xf0) == JPP_CFI_ABSPTR
-               || (*encoding & 0xf0) == JPP_CFI_PCREL);
-}
-
-
-static bool
-jpp_eh_fde(jpp_vec_t *extents, jpp_eh_parser_t *r, uint8_t encoding)
-{
-    uint64_t       start, end;
-    jpp_extent_t  *extent;
-
-    start = jpp_eh_pointer(r, encoding);
-
-    /* the size has the format of the start, and nothing is added to it */
-
-    end = start + jpp_eh_pointer(r, encoding & 0x0f & ~JPP_CFI_SIGNED);
-
-    if (r->b.is_damaged || end <= start) {
-        return true;
-    }
-
-    extent = jpp_vec_push(extents, sizeof(jpp_extent_t));
-    if (extent == NULL) {
-        return false;
-    }
-
-    extent->start = start;
-    extent->end = end;
-    extent->entry = start;
-
-    return true;
-}
-
-
-/*
- * Append the nameless extent of every function that the LEN bytes at DATA
- * describe to EXTENTS.  The section lies at virtual address VADDR, and
- * addresses of the file are ADDRESS_SIZE (4 or 8) bytes wide.
+ * Append the nameless extent of every function that SOURCE's .eh_frame
+ * describes to EXTENTS.
  *
  * Leaves out what it cannot read: entries in an encoding that code does not
  * use, and everything from the first damaged entry on.  False: no memory.
  */
 
 static bool
-jpp_eh_frame_read(jpp_vec_t *extents, const uint8_t *data, size_t len,
-    uint64_t vaddr, uint32_t address_size)
+jpp_eh_frame_read(jpp_vec_t *extents, const jpp_elf_source_t *source)
 {
-    bool             is_usable;
-    size_t           offset, at, back, cie;
-    uint8_t          encoding;
-    uint32_t         n;
-    jpp_eh_parser_t  section, entry;
+    bool              is_usable;
+    size_t            back;
+    uint32_t          n;
+    uintptr_t         bias;
+    jpp_extent_t     *extent;
+    const uint8_t    *id, *last;
+    jpp_cfi_bytes_t   section, body, cie;
+    jpp_cfi_entry_t   entry;
 
-    memset(&section, 0, sizeof(jpp_eh_parser_t));
+    memset(&section, 0, sizeof(jpp_cfi_bytes_t));
 
-    section.data = data;
-    section.b.end = data + len;
-    section.vaddr = vaddr;
-    section.address_size = address_size;
+    section.pos = source->eh_frame;
+    section.end = source->eh_frame + source->eh_frame_len;
+    section.is_short = source->address_size == 4;
 
-    cie = len;
-    encoding = JPP_CFI_OMIT;
+    cie = section;
+    last = NULL;
     is_usable = false;
     n = 0;
 
-    for (offset = 0; jpp_eh_entry(&section, offset, &entry);
-         offset = (size_t) (entry.b.end - data))
-    {
-        at = (size_t) (entry.b.pos - data);
-        back = (size_t) jpp_cfi_uint(&entry.b, 4);
+    while (jpp_cfi_read_body(&section, &body)) {
 
-        if (entry.b.is_damaged || back > at) {
+        id = body.pos;
+        back = (size_t) jpp_cfi_uint(&body, 4);
+
+        if (body.is_damaged || back > (size_t) (id - source->eh_frame)) {
             break;
         }
 
@@ -906,17 +549,34 @@ jpp_eh_frame_read(jpp_vec_t *extents, const uint8_t *data, size_t len,
 
         /* an object file's FDEs share a CIE and follow it */
 
-        if (cie != at - back) {
-            cie = at - back;
-            is_usable = jpp_eh_cie(&section, cie, &encoding);
+        if (last != id - back) {
+            last = id - back;
+            cie.pos = last;
+            is_usable = jpp_cfi_read_cie(&cie, &entry);
         }
 
-        if (is_usable
-            && (n++ == JPP_MAX_ELF_SYMBOLS
-                || !jpp_eh_fde(extents, &entry, encoding)))
-        {
+        if (is_usable && n++ == JPP_MAX_ELF_SYMBOLS) {
             return false;
         }
+
+        if (!is_usable || !jpp_cfi_read_fde(&body, &entry)) {
+            continue;
+        }
+
+        extent = jpp_vec_push(extents, sizeof(jpp_extent_t));
+        if (extent == NULL) {
+            return false;
+        }
+
+        /* where it lies in the file's memory, and not in ours */
+
+        bias = (entry.encoding & JPP_CFI_PCREL) == 0
+               ? 0 : source->eh_frame_address - (uintptr_t) source->eh_frame;
+
+        extent->start = section.is_short ? (uint32_t) (entry.start + bias)
+                                         : entry.start + bias;
+        extent->end = extent->start + (entry.end - entry.start);
+        extent->entry = extent->start;
     }
 
     return true;
@@ -934,9 +594,7 @@ jpp_elf_nameless(jpp_vec_t *extents, const jpp_elf_t *elf,
         return true;
     }
 
-    if (!jpp_eh_frame_read(extents, source->eh_frame, source->eh_frame_len,
-                           source->eh_frame_address, source->address_size))
-    {
+    if (!jpp_eh_frame_read(extents, source)) {
         return false;
     }
 

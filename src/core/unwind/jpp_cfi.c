@@ -1,5 +1,5 @@
 
-/* The grammar of entries: see src/core/elf/jpp_elf_table.c. */
+/* The grammar of entries: see src/core/elf/jpp_eh_frame.c. */
 
 
 #include "jpp_cfi.h"
@@ -47,157 +47,22 @@ jpp_cfi_entry_find(const jpp_mapped_code_t *object, uintptr_t address,
 }
 
 
-/* BODY becomes what follows the length of the entry AT. */
-
-static bool
-jpp_cfi_body(const jpp_mapped_code_t *object, const uint8_t *at,
-    jpp_cfi_bytes_t *body)
-{
-    uint64_t  len;
-
-    body->pos = at;
-    body->end = object->high;
-    body->is_damaged = false;
-
-    len = jpp_cfi_uint(body, 4);
-
-    if (body->is_damaged
-        || len == 0
-        || len == JPP_CFI_EXTENDED
-        || len > (uint64_t) (body->end - body->pos))
-    {
-        return false;
-    }
-
-    body->end = body->pos + len;
-
-    return true;
-}
-
-
-static bool
-jpp_cfi_augmentation(jpp_cfi_bytes_t *b, const char *letter,
-    jpp_cfi_entry_t *entry)
-{
-    uint64_t         len;
-    jpp_cfi_bytes_t  items;
-
-    len = jpp_cfi_uleb(b);
-    items.pos = jpp_cfi_skip(b, len);
-    items.end = b->pos;
-    items.is_damaged = false;
-
-    if (b->is_damaged) {
-        return false;
-    }
-
-    for ( /* void */ ; *letter != '\0'; letter++) {
-
-        switch (*letter) {
-
-        case 'R':
-            entry->encoding = (uint8_t) jpp_cfi_uint(&items, 1);
-            break;
-
-        case 'L':
-            (void) jpp_cfi_uint(&items, 1);
-            break;
-
-        case 'P':
-
-            /* only its size counts */
-
-            (void) jpp_cfi_pointer(&items, (uint8_t) jpp_cfi_uint(&items, 1)
-                                           & JPP_CFI_FORMAT);
-            break;
-
-        case 'S':
-            entry->is_signal = true;
-            break;
-
-        case 'B':
-        case 'G':
-            break;
-
-        default:
-            return false;
-        }
-    }
-
-    return !items.is_damaged;
-}
-
-
-static bool
-jpp_cfi_cie(const jpp_mapped_code_t *object, const uint8_t *at,
-    jpp_cfi_entry_t *entry)
-{
-    uint8_t          version;
-    uint32_t         i;
-    const char      *letter;
-    jpp_cfi_bytes_t  b;
-
-    memset(entry, 0, sizeof(jpp_cfi_entry_t));
-
-    if (!jpp_cfi_body(object, at, &b) || jpp_cfi_uint(&b, 4) != 0) {
-        return false;
-    }
-
-    version = (uint8_t) jpp_cfi_uint(&b, 1);
-
-    if (version != 1 && version != 3) {
-        return false;
-    }
-
-    letter = (const char *) b.pos;
-
-    for (i = 0; jpp_cfi_uint(&b, 1) != 0; i++) {
-        if (i == JPP_CFI_AUGMENTATION) {
-            return false;
-        }
-    }
-
-    entry->code_align = jpp_cfi_uleb(&b);
-    entry->data_align = jpp_cfi_sleb(&b);
-    entry->return_column = version == 1 ? jpp_cfi_uint(&b, 1)
-                                        : jpp_cfi_uleb(&b);
-    entry->encoding = JPP_CFI_ABSPTR;
-
-    if (b.is_damaged) {
-        return false;
-    }
-
-    if (*letter == 'z') {
-        entry->is_augmented = true;
-
-        if (!jpp_cfi_augmentation(&b, letter + 1, entry)) {
-            return false;
-        }
-
-    } else if (*letter != '\0') {
-        return false;
-    }
-
-    entry->initial = b;
-
-    return true;
-}
-
-
 bool
 jpp_cfi_entry_row(const jpp_mapped_code_t *object, uint64_t i,
     jpp_cfi_entry_t *entry)
 {
     uint64_t         back;
-    uintptr_t        at;
     const uint8_t   *id;
-    jpp_cfi_bytes_t  body;
+    jpp_cfi_bytes_t  section, body;
 
-    at = jpp_cfi_row_number(object, i, 1);
+    memset(&section, 0, sizeof(jpp_cfi_bytes_t));
 
-    if (at < (uintptr_t) object->low
-        || at >= (uintptr_t) object->high
-        || !jpp_cfi_body(object, (const uint8_t *) at, &body))
+    section.pos = (const uint8_t *) jpp_cfi_row_number(object, i, 1);
+    section.end = object->high;
+
+    if ((uintptr_t) section.pos < (uintptr_t) object->low
+        || (uintptr_t) section.pos >= (uintptr_t) object->high
+        || !jpp_cfi_read_body(&section, &body))
     {
         return false;
     }
@@ -205,27 +70,13 @@ jpp_cfi_entry_row(const jpp_mapped_code_t *object, uint64_t i,
     id = body.pos;
     back = jpp_cfi_uint(&body, 4);
 
-    if (back == 0
-        || back > (uint64_t) (id - object->low)
-        || !jpp_cfi_cie(object, id - back, entry))
-    {
+    if (back == 0 || back > (uint64_t) (id - object->low)) {
         return false;
     }
 
-    /* the size has the format of the start, and nothing is added to it */
+    section.pos = id - back;
 
-    entry->start = jpp_cfi_pointer(&body, entry->encoding);
-    entry->end = entry->start
-                 + jpp_cfi_pointer(&body, entry->encoding & JPP_CFI_FORMAT
-                                          & ~JPP_CFI_SIGNED);
-
-    if (entry->is_augmented) {
-        (void) jpp_cfi_skip(&body, jpp_cfi_uleb(&body));
-    }
-
-    entry->own = body;
-
-    return !body.is_damaged && entry->end > entry->start;
+    return jpp_cfi_read_cie(&section, entry) && jpp_cfi_read_fde(&body, entry);
 }
 
 

@@ -17,20 +17,6 @@
 #include "jpp_mapped.h"
 
 
-typedef struct {
-    uintptr_t         start;          /* of the function */
-    uintptr_t         end;
-    uint64_t          code_align;
-    int64_t           data_align;
-    uint64_t          return_column;
-    uint8_t           encoding;       /* of addresses */
-    bool              is_augmented;   /* the FDE has a length of items */
-    bool              is_signal;      /* a frame that a signal interrupted */
-    jpp_cfi_bytes_t   initial;        /* instructions of the CIE */
-    jpp_cfi_bytes_t   own;            /* and of the FDE */
-} jpp_cfi_entry_t;
-
-
 /* [signal] The entry for the code at ADDRESS of OBJECT; false: none. */
 bool jpp_cfi_entry_find(const jpp_mapped_code_t *object, uintptr_t address,
     jpp_cfi_entry_t *entry);

@@ -306,6 +306,7 @@ jpp_cfi_expr_value(int64_t at, const jpp_frame_t *frame, bool has_cfa,
     e.b.pos = (const uint8_t *) (uintptr_t) at;
     e.b.end = e.b.pos + 10;
     e.b.is_damaged = false;
+    e.b.is_short = false;
 
     len = jpp_cfi_uleb(&e.b);
     e.b.end = e.b.pos + len;

@@ -58,9 +58,10 @@ jpp_mapped_frames(jpp_mapped_code_t *code, const jpp_mapped_object_t *object)
         return;
     }
 
+    memset(&b, 0, sizeof(jpp_cfi_bytes_t));
+
     b.pos = (const uint8_t *) object->frames;
     b.end = (const uint8_t *) segment->end;
-    b.is_damaged = false;
 
     for (i = 0; i < JPP_MAPPED_HEADER; i++) {
         header[i] = (uint8_t) jpp_cfi_uint(&b, 1);
