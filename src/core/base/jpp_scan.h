@@ -1,6 +1,6 @@
 
 /*
- * Reading numbers from text.
+ * Reading numbers from text, and lines of maps.
  *
  * The functions return where the number ends, or NULL if no number is there or
  * it does not fit into 64 bits.  They take no end: the text must be followed
@@ -135,6 +135,27 @@ jpp_scan_text(const char *p, const char *end, const char *literal)
 
     return p + len;
 }
+
+
+/* A line of /proc/PID/maps, but for the path. */
+typedef struct {
+    uint64_t    start;
+    uint64_t    limit;             /* above start */
+    uint64_t    offset;
+    uint64_t    device;
+    uint64_t    inode;             /* 0: of no file */
+    bool        is_readable;
+    bool        is_writable;
+    bool        is_executable;
+    bool        is_shared;
+} jpp_scan_mapping_t;
+
+
+/*
+ * Read M from P, where a newline or NUL follows.  Returns where the path
+ * begins, or that end; NULL: it is not such a line.
+ */
+const char *jpp_scan_mapping(const char *p, jpp_scan_mapping_t *m);
 
 
 #endif /* _JPP_SCAN_H_INCLUDED_ */

@@ -130,61 +130,28 @@ jpp_smaps_is_head(const char *line)
 
 
 static bool
-jpp_smaps_flags(jpp_smaps_t *mapping, const char *p)
-{
-    if (strnlen(p, 5) < 5 || p[4] != ' '
-        || (p[0] != 'r' && p[0] != '-') || (p[1] != 'w' && p[1] != '-')
-        || (p[2] != 'x' && p[2] != '-') || (p[3] != 'p' && p[3] != 's'))
-    {
-        return false;
-    }
-
-    mapping->is_readable = p[0] == 'r';
-    mapping->is_executable = p[2] == 'x';
-    mapping->is_shared = p[3] == 's';
-    mapping->is_unreserved = false;
-
-    return true;
-}
-
-
-static bool
 jpp_smaps_head(jpp_smaps_t *mapping, const char *line)
 {
-    size_t       len;
-    uint64_t     number;
-    const char  *p, *name;
+    size_t               len;
+    const char          *name;
+    jpp_scan_mapping_t   m;
 
     jpp_keys_clear(jpp_smaps_rows, JPP_SMAPS_ROWS, mapping);
 
-    p = jpp_scan_hex(line, &mapping->start);
+    name = jpp_scan_mapping(line, &m);
 
-    if (p == NULL || *p++ != '-') {
+    if (name == NULL) {
         return false;
     }
 
-    p = jpp_scan_hex(p, &mapping->end);
+    mapping->start = m.start;
+    mapping->end = m.limit;
+    mapping->is_readable = m.is_readable;
+    mapping->is_executable = m.is_executable;
+    mapping->is_shared = m.is_shared;
+    mapping->is_unreserved = false;
+    mapping->inode = m.inode;
 
-    if (p == NULL || *p++ != ' ' || mapping->end <= mapping->start
-        || !jpp_smaps_flags(mapping, p))
-    {
-        return false;
-    }
-
-    /* offset, device */
-
-    p = jpp_scan_hex(p + sizeof("rwxp ") - 1, &number);
-
-    if (p == NULL || *p++ != ' ' || (p = jpp_scan_hex(p, &number)) == NULL
-        || *p++ != ':' || (p = jpp_scan_hex(p, &number)) == NULL
-        || *p++ != ' ' || (p = jpp_scan_dec(p, &mapping->inode)) == NULL)
-    {
-        return false;
-    }
-
-    p += strspn(p, " ");
-
-    name = p;
     len = strlen(name);
 
     if (len >= JPP_SMAPS_NAME) {

@@ -39,38 +39,6 @@ typedef struct {
 } jpp_ledger_bases_t;
 
 
-/*
- * "start-end rw-p offset device inode name", with the inode 0: is it anonymous
- * memory?
- */
-
-static bool
-jpp_ledger_bases_line(const char *line, uint64_t *start, uint64_t *end)
-{
-    uint64_t     inode;
-    unsigned     field;
-    const char  *p;
-
-    p = jpp_scan_hex(line, start);
-
-    if (p == NULL || *p != '-') {
-        return false;
-    }
-
-    p = jpp_scan_hex(p + 1, end);
-
-    if (p == NULL || strncmp(p, " rw-p ", 6) != 0) {
-        return false;
-    }
-
-    for (p += 6, field = 0; field < 2 && *p != '\n'; p++) {
-        field += *p == ' ';
-    }
-
-    return jpp_scan_dec(p, &inode) != NULL && inode == 0;
-}
-
-
 /* words that have to give an address: nobody else writes them there */
 
 static bool
@@ -94,26 +62,27 @@ bool
 jpp_ledger_bases(jpp_vec_t *bases, const char *text, size_t len,
     jpp_ledger_base_read_pt read, void *ctx)
 {
-    uint64_t             address, start, end, words[JPP_LEDGER_BASE_WORDS];
-    const char          *line, *next, *stop;
+    uint64_t             address, words[JPP_LEDGER_BASE_WORDS];
+    const char          *line, *stop;
     jpp_ledger_base_t   *base;
+    jpp_scan_mapping_t   m;
 
     stop = text + len;
 
-    for (line = text; line < stop; line = next + 1) {
-        next = memchr(line, '\n', (size_t) (stop - line));
+    for (line = jpp_proc_line(text, stop, &m); line != NULL;
+         line = jpp_proc_line(line, stop, &m))
+    {
+        /* is it anonymous memory? */
 
-        if (next == NULL) {
-            break;
-        }
-
-        if (!jpp_ledger_bases_line(line, &start, &end)) {
+        if (!m.is_readable || !m.is_writable || m.is_executable || m.is_shared
+            || m.inode != 0)
+        {
             continue;
         }
 
-        address = (start + JPP_LEDGER_HUGE - 1) & ~(JPP_LEDGER_HUGE - 1);
+        address = (m.start + JPP_LEDGER_HUGE - 1) & ~(JPP_LEDGER_HUGE - 1);
 
-        while (address >= start && address < end) {
+        while (address >= m.start && address < m.limit) {
 
             if (!read(ctx, address, words)
                 || !jpp_ledger_base_is(address, words))

@@ -11,9 +11,6 @@
 /* bytes of a listing: a line has 50 without its path */
 #define JPP_PROC_MAX     ((size_t) JPP_MAX_MAPS * 256)
 
-/* of a line before its name */
-#define JPP_PROC_FIELDS  5
-
 
 static jpp_code_t
 jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
@@ -55,20 +52,22 @@ jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
 
 
 const char *
-jpp_proc_line(const char *p, const char *end, uint64_t *start, uint64_t *stop,
-    const char **next)
+jpp_proc_line(const char *p, const char *end, jpp_scan_mapping_t *m)
 {
-    *next = memchr(p, '\n', (size_t) (end - p));
+    const char  *nl;
 
-    if (*next == NULL) {
+    nl = memchr(p, '\n', (size_t) (end - p));
+
+    if (nl == NULL) {
         return NULL;
     }
 
-    (*next)++;
+    if (jpp_scan_mapping(p, m) == NULL) {
+        m->start = 0;
+        m->limit = 0;
+    }
 
-    p = jpp_scan_hex(p, start);
-
-    return p != NULL && *p == '-' ? jpp_scan_hex(p + 1, stop) : NULL;
+    return nl + 1;
 }
 
 
@@ -80,21 +79,19 @@ jpp_proc_line(const char *p, const char *end, uint64_t *start, uint64_t *stop,
 static bool
 jpp_proc_is_ordered(const char *text, size_t len)
 {
-    uint64_t     start, last, stop;
-    const char  *p, *next, *end;
+    uint64_t             last;
+    const char          *p, *end;
+    jpp_scan_mapping_t   m;
 
     end = text + len;
     last = 0;
 
-    for (p = text; p != end; p = next) {
+    for (p = text; p != end; last = m.limit) {
+        p = jpp_proc_line(p, end, &m);
 
-        if (jpp_proc_line(p, end, &start, &stop, &next) == NULL
-            || start < last)
-        {
+        if (p == NULL || m.limit == 0 || m.start < last) {
             return false;
         }
-
-        last = stop;
     }
 
     return true;
@@ -147,19 +144,18 @@ jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err)
 int
 jpp_proc_protection(const char *text, size_t len, uintptr_t address)
 {
-    uint64_t     start, stop;
-    const char  *p, *line, *next, *end;
+    const char          *p, *end;
+    jpp_scan_mapping_t   m;
 
     end = text + len;
 
-    for (line = text; line != NULL && line < end; line = next) {
-
-        p = jpp_proc_line(line, end, &start, &stop, &next);
-
-        if (p != NULL && next - p > 4 && address >= start && address < stop) {
-            return (p[1] == 'r' ? PROT_READ : 0)
-                   | (p[2] == 'w' ? PROT_WRITE : 0)
-                   | (p[3] == 'x' ? PROT_EXEC : 0);
+    for (p = jpp_proc_line(text, end, &m); p != NULL;
+         p = jpp_proc_line(p, end, &m))
+    {
+        if (address >= m.start && address < m.limit) {
+            return (m.is_readable ? PROT_READ : 0)
+                   | (m.is_writable ? PROT_WRITE : 0)
+                   | (m.is_executable ? PROT_EXEC : 0);
         }
     }
 
@@ -169,14 +165,14 @@ jpp_proc_protection(const char *text, size_t len, uintptr_t address)
 
 /*
  * A path does not count: one thread may map the file while another writes the
- * dump.  Paths may hold blanks, so the fields are counted.
+ * dump.
  */
 
 const char *
 jpp_proc_tail(const char *text, size_t len, jpp_arena_t *arena)
 {
-    unsigned     i;
-    const char  *p, *end;
+    const char          *p, *end;
+    jpp_scan_mapping_t   m;
 
     if (len == 0 || text[len - 1] != '\n') {
         return NULL;
@@ -184,23 +180,9 @@ jpp_proc_tail(const char *text, size_t len, jpp_arena_t *arena)
 
     end = text + len - 1;
     p = memrchr(text, '\n', len - 1);
-    p = p != NULL ? p + 1 : text;
+    p = jpp_scan_mapping(p != NULL ? p + 1 : text, &m);
 
-    /* addresses, permissions, offset, device, inode */
-
-    for (i = 0; i < JPP_PROC_FIELDS; i++) {
-        p = memchr(p, ' ', (size_t) (end - p));
-
-        if (p == NULL) {
-            return NULL;
-        }
-
-        while (*p == ' ') {
-            p++;
-        }
-    }
-
-    if (*p != '[' || end[-1] != ']') {
+    if (p == NULL || *p != '[' || end[-1] != ']') {
         return NULL;
     }
 

@@ -19,12 +19,11 @@
 jpp_code_t jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err);
 
 /*
- * The mapping of the line of maps at P: from *START to *STOP.  Returns what
- * follows these in the line, and *NEXT is the line behind it; NULL: it is not
- * such a line, or has no end, and *NEXT is NULL then.
+ * Read M from the line of maps at P; from 0 to 0: it is not such a line.
+ * Returns the line behind it, or END; NULL: it has no end.
  */
-const char *jpp_proc_line(const char *p, const char *end, uint64_t *start,
-    uint64_t *stop, const char **next);
+const char *jpp_proc_line(const char *p, const char *end,
+    jpp_scan_mapping_t *m);
 
 /*
  * How the page at ADDRESS is protected, as mprotect() has it (PROT_READ ...),

@@ -1,14 +1,5 @@
 
-/*
- * The grammar (proc(5), and fs/proc/task_mmu.c of the kernel):
- *
- *     line  := start "-" limit " " perms " " offset " " major ":" minor
- *              " " inode [ blanks path [ " (deleted)" ] ] NL
- *     perms := [r-] [w-] [x-] [ps]
- *
- * Numbers are hexadecimal, the inode is decimal.  A newline in a path is
- * written as \012, nothing else is escaped.
- */
+/* The grammar: see src/core/base/jpp_scan.c. */
 
 
 #include "jpp_allocator.h"
@@ -27,17 +18,13 @@ typedef struct {
 } jpp_maps_line_t;
 
 
-/* What follows the inode at P: blanks and, usually, a path. */
+/* What is at P: a path, usually. */
 
 static const char *
 jpp_maps_path(const char *p, const char *end, jpp_maps_line_t *line)
 {
     size_t       len;
     const char  *nl;
-
-    while (*p == ' ') {
-        p++;
-    }
 
     nl = memchr(p, '\n', (size_t) (end - p));
     len = (size_t) (nl - p);
@@ -65,54 +52,19 @@ jpp_maps_path(const char *p, const char *end, jpp_maps_line_t *line)
 static const char *
 jpp_maps_parse(const char *p, const char *end, jpp_maps_line_t *line)
 {
-    uint64_t        major, minor;
-    jpp_mapping_t  *m;
+    jpp_scan_mapping_t  m;
 
-    m = &line->mapping;
-
-    p = jpp_scan_hex(p, &m->start);
-    if (p == NULL || *p++ != '-') {
+    p = jpp_scan_mapping(p, &m);
+    if (p == NULL) {
         return NULL;
     }
 
-    p = jpp_scan_hex(p, &m->limit);
-    if (p == NULL || *p++ != ' ' || m->start >= m->limit) {
-        return NULL;
-    }
-
-    if (end - p < 5
-        || (p[0] != 'r' && p[0] != '-')
-        || (p[1] != 'w' && p[1] != '-')
-        || (p[2] != 'x' && p[2] != '-')
-        || (p[3] != 'p' && p[3] != 's')
-        || p[4] != ' ')
-    {
-        return NULL;
-    }
-
-    line->is_executable = (p[2] == 'x');
-
-    p = jpp_scan_hex(p + 5, &m->offset);
-    if (p == NULL || *p++ != ' ') {
-        return NULL;
-    }
-
-    p = jpp_scan_hex(p, &major);
-    if (p == NULL || *p++ != ':' || major > UINT32_MAX) {
-        return NULL;
-    }
-
-    p = jpp_scan_hex(p, &minor);
-    if (p == NULL || *p++ != ' ' || minor > UINT32_MAX) {
-        return NULL;
-    }
-
-    m->device = major << 32 | minor;
-
-    p = jpp_scan_dec(p, &m->inode);
-    if (p == NULL || (*p != ' ' && *p != '\n')) {
-        return NULL;
-    }
+    line->mapping.start = m.start;
+    line->mapping.limit = m.limit;
+    line->mapping.offset = m.offset;
+    line->mapping.device = m.device;
+    line->mapping.inode = m.inode;
+    line->is_executable = m.is_executable;
 
     return jpp_maps_path(p, end, line);
 }

@@ -50,10 +50,10 @@ jpp_watch_maps_has(const jpp_stall_t *stall, uint64_t start, uint64_t limit)
 static void
 jpp_watch_maps(jpp_stall_t *stall)
 {
-    uint64_t      start, limit;
-    jpp_vec_t    *maps;
-    const char   *p, *next, *end;
-    jpp_arena_t   arena;
+    jpp_vec_t            *maps;
+    const char           *p, *next, *end;
+    jpp_arena_t           arena;
+    jpp_scan_mapping_t    m;
 
     stall->maps_len = 0;
 
@@ -65,10 +65,9 @@ jpp_watch_maps(jpp_stall_t *stall)
         p = (const char *) maps->data;
         end = p + maps->len;
 
-        for ( /* void */ ; p != NULL && p < end; p = next) {
-
-            if (jpp_proc_line(p, end, &start, &limit, &next) != NULL
-                && jpp_watch_maps_has(stall, start, limit)
+        for ( /* void */ ; (next = jpp_proc_line(p, end, &m)) != NULL; p = next)
+        {
+            if (jpp_watch_maps_has(stall, m.start, m.limit)
                 && (size_t) (next - p) <= JPP_STALL_MAPS - stall->maps_len)
             {
                 memcpy(stall->maps + stall->maps_len, p, (size_t) (next - p));
