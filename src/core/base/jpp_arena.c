@@ -1,6 +1,7 @@
 
 #include "jpp_arena.h"
 #include "jpp_own.h"
+#include "jpp_units.h"
 
 
 #define JPP_HUGE_PAGE   (2 * 1024 * 1024)
@@ -28,7 +29,7 @@ jpp_arena_init(jpp_arena_t *arena, size_t cap)
 
     /* so that no sum of two sizes wraps */
 
-    arena->cap = cap < PTRDIFF_MAX ? cap : PTRDIFF_MAX;
+    arena->cap = jpp_smaller(cap, PTRDIFF_MAX);
 }
 
 
@@ -154,9 +155,7 @@ jpp_arena_block(jpp_arena_t *arena, size_t size)
 
     arena->mapped += want;
 
-    if (arena->mapped > arena->peak) {
-        arena->peak = arena->mapped;
-    }
+    arena->peak = jpp_larger(arena->peak, arena->mapped);
 
     block->next = arena->blocks;
     block->size = want;
@@ -339,13 +338,9 @@ jpp_vec_copy(jpp_vec_t *vec, size_t need)
 
     want = vec->size == 0 ? JPP_VEC_FIRST : vec->size * 4;
 
-    if (want > JPP_VEC_SMALL) {
-        want = JPP_VEC_SMALL;
-    }
+    want = jpp_smaller(want, JPP_VEC_SMALL);
 
-    if (want < need) {
-        want = need;
-    }
+    want = jpp_larger(want, need);
 
     /* the last piece of the block grows in place */
 
@@ -427,9 +422,7 @@ jpp_vec_map(jpp_vec_t *vec, size_t need)
 
     arena->mapped += want - had;
 
-    if (arena->mapped > arena->peak) {
-        arena->peak = arena->mapped;
-    }
+    arena->peak = jpp_larger(arena->peak, arena->mapped);
 
     vec->data = p;
     vec->size = want;

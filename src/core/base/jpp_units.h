@@ -50,7 +50,14 @@ jpp_add_known(uint64_t *sum, uint64_t value)
 }
 
 
-/* The larger one. */
+/* The smaller one, and the larger one. */
+static inline uint64_t
+jpp_smaller(uint64_t x, uint64_t y)
+{
+    return x < y ? x : y;
+}
+
+
 static inline uint64_t
 jpp_larger(uint64_t x, uint64_t y)
 {

@@ -120,9 +120,7 @@ jpp_elf_clip(const jpp_elf_t *elf, jpp_extent_t *extent)
     len = extent->end - extent->start;
     room = segment->vaddr + segment->size - extent->start;
 
-    if (len > room) {
-        len = room;
-    }
+    len = jpp_smaller(len, room);
 
     extent->end = extent->start + (len < UINT32_MAX ? len : UINT32_MAX);
 
@@ -272,9 +270,8 @@ jpp_extents_unalias(jpp_extent_t *extents, size_t n)
 
         if (kept != 0 && extents[kept - 1].start == extents[i].start) {
 
-            if (extents[kept - 1].end < extents[i].end) {
-                extents[kept - 1].end = extents[i].end;
-            }
+            extents[kept - 1].end = jpp_larger(extents[kept - 1].end,
+                                               extents[i].end);
 
             continue;
         }
@@ -323,7 +320,7 @@ jpp_extents_leave(jpp_vec_t *open, uint64_t from, uint64_t to,
         top = (jpp_extent_t *) (void *) (open->data + open->len) - 1;
 
         if (top->end > from) {
-            end = top->end < to ? top->end : to;
+            end = jpp_smaller(top->end, to);
 
             if (!jpp_extents_push(pieces, top, from, end)) {
                 return false;
@@ -412,7 +409,7 @@ jpp_extents_fill(const jpp_vec_t *named, const jpp_vec_t *nameless,
 
     for (k = 0; k < n_nameless; k++, extent++) {
 
-        pos = extent->start > covered ? extent->start : covered;
+        pos = jpp_larger(extent->start, covered);
 
         for ( /* void */ ; i < n && name[i].start < extent->end; i++) {
 
@@ -424,7 +421,7 @@ jpp_extents_fill(const jpp_vec_t *named, const jpp_vec_t *nameless,
             }
 
             covered = name[i].end;
-            pos = extent->start > covered ? extent->start : covered;
+            pos = jpp_larger(extent->start, covered);
         }
 
         if (!jpp_extents_push(table, extent, pos, extent->end)) {

@@ -308,7 +308,7 @@ jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
         n = (uint32_t) ((jpp_owners.base - stack->address) / sizeof(uintptr_t));
     }
 
-    words.n = n < JPP_OWNERS_OUTER ? n : JPP_OWNERS_OUTER;
+    words.n = (uint32_t) jpp_smaller(n, JPP_OWNERS_OUTER);
     words.address = stack->address + (n - words.n) * sizeof(uintptr_t);
     words.n_saved = n <= JPP_OWNERS_OUTER ? stack->n_saved : 0;
     words.saved = stack->saved;
@@ -319,8 +319,7 @@ jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
 
     n -= words.n;
 
-    words.n = n < JPP_SERVING_WORDS - JPP_OWNERS_OUTER
-              ? n : JPP_SERVING_WORDS - JPP_OWNERS_OUTER;
+    words.n = (uint32_t) jpp_smaller(n, JPP_SERVING_WORDS - JPP_OWNERS_OUTER);
     words.address = stack->address;
     words.n_saved = stack->n_saved;
 
@@ -838,7 +837,7 @@ jpp_owners_start(const jpp_serving_t *serving,
 
     if (jpp_owners.base == 0) {
         base = (uintptr_t) __builtin_frame_address(0) + JPP_OWNERS_ABOVE;
-        jpp_owners.base = base < jpp_owners.high ? base : jpp_owners.high;
+        jpp_owners.base = jpp_smaller(base, jpp_owners.high);
     }
 
     jpp_owners_last.words[0] = (uintptr_t) &jpp_owners_last + 1;

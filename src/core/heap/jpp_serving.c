@@ -18,9 +18,8 @@ jpp_serving_init(jpp_serving_t *serving)
         end = range->start + (uintptr_t) range->size * serving->n;
 
         if (end != range->start) {
-            serving->low = range->start < serving->low ? range->start
-                                                       : serving->low;
-            high = end > high ? end : high;
+            serving->low = jpp_smaller(serving->low, range->start);
+            high = jpp_larger(high, end);
         }
     }
 

@@ -31,8 +31,8 @@ jpp_sockets_of(const uint32_t info[SK_MEMINFO_VARS])
 {
     uint64_t  queued;
 
-    queued = info[SK_MEMINFO_WMEM_QUEUED] > info[SK_MEMINFO_WMEM_ALLOC]
-             ? info[SK_MEMINFO_WMEM_QUEUED] : info[SK_MEMINFO_WMEM_ALLOC];
+    queued = jpp_larger(info[SK_MEMINFO_WMEM_QUEUED],
+                        info[SK_MEMINFO_WMEM_ALLOC]);
 
     return queued + info[SK_MEMINFO_RMEM_ALLOC] + info[SK_MEMINFO_FWD_ALLOC]
            + info[SK_MEMINFO_OPTMEM] + info[SK_MEMINFO_BACKLOG];

@@ -129,8 +129,8 @@ jpp_ledger_init(jpp_ledger_t *ledger, jpp_arena_t *arena, uint64_t page,
 
     for (i = 0, end = 0; i < n; i++) {
 
-        range[i].start = range[i].start > end ? range[i].start : end;
-        end = range[i].end > range[i].start ? range[i].end : range[i].start;
+        range[i].start = jpp_larger(range[i].start, end);
+        end = jpp_larger(range[i].end, range[i].start);
         range[i].end = end;
         ledger->ranged[range[i].kind] += end - range[i].start;
     }
@@ -260,7 +260,7 @@ jpp_ledger_measure(const jpp_ledger_mapping_t *m, uint64_t start, uint64_t end,
          i++)
     {
         first = mapping->start + i * page;
-        last = first + page < end ? first + page : end;
+        last = jpp_smaller(first + page, end);
         len = last - (first > start ? first : start);
 
         share->own += m->pages[i] == JPP_PAGE_OWN ? len : 0;
@@ -287,18 +287,16 @@ jpp_ledger_bound(const jpp_ledger_mapping_t *m, jpp_ledger_share_t *share)
 
     low = m->sharers != 0 ? share->shared_rss / m->sharers : 0;
     high = jpp_less(pss, others / 2);
-    share->least = low > high ? low : high;
+    share->least = jpp_larger(low, high);
 
     low = share->shared_rss / 2;
     high = jpp_less(pss, m->sharers != 0 ? others / m->sharers : 0);
-    share->most = low < high ? low : high;
+    share->most = jpp_smaller(low, high);
 
     /* pages were read later than sums, and processes come and go */
 
-    share->least = share->least < share->shared_pss
-                   ? share->least : share->shared_pss;
-    share->most = share->most > share->shared_pss
-                  ? share->most : share->shared_pss;
+    share->least = jpp_smaller(share->least, share->shared_pss);
+    share->most = jpp_larger(share->most, share->shared_pss);
 }
 
 
@@ -337,8 +335,8 @@ jpp_ledger_take(jpp_ledger_mapping_t *m, const jpp_ledger_range_t *range)
     ledger = m->ledger;
     mapping = m->mapping;
 
-    start = range->start > mapping->start ? range->start : mapping->start;
-    end = range->end < mapping->end ? range->end : mapping->end;
+    start = jpp_larger(range->start, mapping->start);
+    end = jpp_smaller(range->end, mapping->end);
 
     if (start >= end) {
         return true;
@@ -351,13 +349,11 @@ jpp_ledger_take(jpp_ledger_mapping_t *m, const jpp_ledger_range_t *range)
     jpp_ledger_measure(m, start, end, &share);
     jpp_ledger_bound(m, &share);
 
-    share.own = share.own < m->left.own ? share.own : m->left.own;
-    share.shared_rss = share.shared_rss < m->left.shared_rss
-                       ? share.shared_rss : m->left.shared_rss;
-    share.shared_pss = share.shared_pss < m->left.shared_pss
-                       ? share.shared_pss : m->left.shared_pss;
-    share.most = share.most < m->left.most ? share.most : m->left.most;
-    share.least = share.least < share.most ? share.least : share.most;
+    share.own = jpp_smaller(share.own, m->left.own);
+    share.shared_rss = jpp_smaller(share.shared_rss, m->left.shared_rss);
+    share.shared_pss = jpp_smaller(share.shared_pss, m->left.shared_pss);
+    share.most = jpp_smaller(share.most, m->left.most);
+    share.least = jpp_smaller(share.least, share.most);
 
     m->left.own -= share.own;
     m->left.shared_rss -= share.shared_rss;
@@ -421,7 +417,7 @@ jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
           && mapping->private_dirty != JPP_NONE
           ? mapping->private_clean + mapping->private_dirty : mapping->pss;
 
-    m.whole.own = own < mapping->pss ? own : mapping->pss;
+    m.whole.own = jpp_smaller(own, mapping->pss);
     m.whole.shared_pss = mapping->pss - m.whole.own;
     m.whole.shared_rss = jpp_less(mapping->rss, m.whole.own);
     m.whole.least = m.whole.shared_pss;
@@ -707,7 +703,7 @@ jpp_ledger_set(jpp_ledger_parts_t *parts, const jpp_ledger_part_t *part,
     if (rest <= parts->low) {
         bytes = jpp_ledger_next(parts, part->low, rest, parts->low);
         least = 0;
-        most = part->high < rest ? part->high : rest;
+        most = jpp_smaller(part->high, rest);
 
     } else if (rest >= parts->high) {
         bytes = part->high;
@@ -721,9 +717,9 @@ jpp_ledger_set(jpp_ledger_parts_t *parts, const jpp_ledger_part_t *part,
         slack = parts->ledger->rest.slack;
 
         least = jpp_less(rest, parts->high - part->high + slack);
-        least = least > part->low ? least : part->low;
+        least = jpp_larger(least, part->low);
         most = jpp_less(rest + slack, parts->low - part->low);
-        most = most < part->high ? most : part->high;
+        most = jpp_smaller(most, part->high);
     }
 
     row->bytes += bytes;
@@ -823,9 +819,8 @@ jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
     if (facts->has_total) {
         rest = &parts.ledger->rest;
         outside = jpp_pools_outside(parts.heap->pools, &is_short);
-        inherited = outside < facts->outside_inherited
-                    ? outside : facts->outside_inherited;
-        shared = inherited < rest->shared_rss ? inherited : rest->shared_rss;
+        inherited = jpp_smaller(outside, facts->outside_inherited);
+        shared = jpp_smaller(inherited, rest->shared_rss);
 
         parts.held[JPP_LEDGER_INHERITED] = inherited;
         parts.held[JPP_LEDGER_SINCE] = outside - inherited;

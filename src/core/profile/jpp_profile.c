@@ -104,8 +104,7 @@ jpp_profile_expect(jpp_profile_t *profile, size_t n_samples, size_t bytes)
 
     /* many stacks share few locations */
 
-    n_locations = n_samples / 2 < JPP_EXPECT_LOCATIONS
-                  ? n_samples / 2 : JPP_EXPECT_LOCATIONS;
+    n_locations = jpp_smaller(n_samples / 2, JPP_EXPECT_LOCATIONS);
 
     return jpp_index_expect(&profile->stack_index,
                             profile->n_samples + n_samples)

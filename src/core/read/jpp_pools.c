@@ -27,9 +27,7 @@ jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table)
     sums->n_slices += facts->n_slices;
     sums->nanos += facts->nanos;
 
-    if (facts->longest_nanos > sums->longest_nanos) {
-        sums->longest_nanos = facts->longest_nanos;
-    }
+    sums->longest_nanos = jpp_larger(sums->longest_nanos, facts->longest_nanos);
 
     memcpy(sums->allocator, facts->allocator, JPP_POOLS_ALLOCATOR);
 

@@ -320,8 +320,7 @@ jpp_pools_read_outside(jpp_pools_reading_t *reading)
 
     outside = jpp_pools_outside(reading->table, &is_short);
 
-    held.bytes = outside < facts->outside_inherited
-                 ? outside : facts->outside_inherited;
+    held.bytes = jpp_smaller(outside, facts->outside_inherited);
 
     if (!jpp_pools_commit(reading, ids, 2, &held)) {
         return false;

@@ -820,9 +820,7 @@ jpp_symbolize_range(jpp_vec_t *ranges, const jpp_mapping_t *mapping,
 
     start = jpp_larger(start, mapping->offset);
 
-    if (end > mapping->offset + len) {
-        end = mapping->offset + len;
-    }
+    end = jpp_smaller(end, mapping->offset + len);
 
     if (start >= end) {
         return true;
