@@ -1,8 +1,13 @@
 
 /* Any bytes as /proc/self/smaps, and the ledger of such a process. */
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include "jpp_fuzz.h"
 #include "jpp_ledger.h"
+#include "jpp_test_lines.h"
 
 
 int
@@ -37,6 +42,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void) jpp_ledger_needs_pages(&ledger, &mapping);
         (void) jpp_ledger_map(&ledger, &mapping, NULL, mapping.is_unreserved);
     }
+
+    jpp_smaps_close(&parser);
 
     (void) jpp_ledger_finish(&ledger, &heap);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "jpp_system.h"
+#include "jpp_test_lines.h"
 #include "jpp_test_main.h"
 #include "jpp_usage.h"
 
@@ -40,6 +41,7 @@ JPP_TEST(jpp_keys_test_lines)
     jpp_is_str(jpp_lines_next(&lines), "three", "the last whole one");
     jpp_ok(jpp_lines_next(&lines) == NULL, "what has no end is no line");
     jpp_ok(jpp_lines_next(&lines) == NULL, "and stays none");
+    jpp_lines_close(&lines);
 
     /* what a signal left behind earlier is not what a call says now */
 
@@ -103,6 +105,7 @@ JPP_TEST(jpp_keys_test_long)
 
         wrong += line == NULL || strcmp(line, "next") != 0;
         wrong += lines.n_skipped != !fits;
+        jpp_lines_close(&lines);
     }
 
     jpp_is_u64(wrong, 0, "long lines are whole or left out");
@@ -133,6 +136,7 @@ JPP_TEST(jpp_keys_test_values)
 
     jpp_lines_text(&lines, text, sizeof(text) - 1);
     jpp_keys_lines(jpp_keys_test_rows, 3, &lines, &to);
+    jpp_lines_close(&lines);
 
     jpp_is_u64(to.first, 12 * 1024, "kB are bytes; the first one counts");
     jpp_is_u64(to.second, JPP_NONE, "\"max\" is no number");

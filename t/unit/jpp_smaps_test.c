@@ -2,6 +2,10 @@
 /* /proc/PID/smaps: of a real nginx, garbled, cut, and of any length. */
 
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -9,7 +13,7 @@
 
 #include "jpp_memfd.h"
 #include "jpp_own.h"
-#include "jpp_smaps.h"
+#include "jpp_test_lines.h"
 #include "jpp_usage.h"
 #include "jpp_test_main.h"
 
@@ -104,6 +108,7 @@ JPP_TEST(jpp_smaps_test_lines)
 
     jpp_ok(!jpp_smaps_next(&parser, &mapping), "no more");
     jpp_is_u64(parser.n_bad, 0, "nothing was left out");
+    jpp_smaps_close(&parser);
 }
 
 
@@ -152,6 +157,7 @@ JPP_TEST(jpp_smaps_test_bad)
                && mapping.start == 0x7f0000200000
                && !jpp_smaps_next(&parser, &mapping)
                && parser.n_bad == 1, "bad mapping %zu", i);
+        jpp_smaps_close(&parser);
     }
 }
 
@@ -170,6 +176,7 @@ JPP_TEST(jpp_smaps_test_cut)
         }
 
         wrong += n > 1 || n + parser.n_bad > 1;
+        jpp_smaps_close(&parser);
     }
 
     jpp_is_u64(wrong, 0, "cut at every byte");
@@ -217,6 +224,7 @@ JPP_TEST(jpp_smaps_test_many)
     jpp_is_u64(pss, (uint64_t) JPP_SMAPS_MANY * 4096, "all of them");
     jpp_is_u64(mapping.name_len, strlen(mapping.name), "the last name");
     jpp_is_u64(parser.lines.n_skipped, 1, "a line that has no room");
+    jpp_smaps_close(&parser);
 
     free(text);
 }

@@ -2,23 +2,15 @@
 #include "jpp_keys.h"
 
 
-/* not the buffer, which is larger than most files */
-
-static void
-jpp_lines_init(jpp_lines_t *lines)
-{
-    memset(lines, 0, offsetof(jpp_lines_t, buffer));
-
-    lines->fd = -1;
-    lines->pos = lines->buffer;
-    lines->end = lines->buffer;
-}
-
-
 bool
 jpp_lines_open(jpp_lines_t *lines, const char *path)
 {
-    jpp_lines_init(lines);
+    /* not the buffer, which is larger than most files */
+
+    memset(lines, 0, offsetof(jpp_lines_t, buffer));
+
+    lines->pos = lines->buffer;
+    lines->end = lines->buffer;
 
     lines->fd = open(path, O_RDONLY|O_CLOEXEC|O_NONBLOCK|O_NOCTTY);
 
@@ -29,38 +21,6 @@ jpp_lines_open(jpp_lines_t *lines, const char *path)
     }
 
     return true;
-}
-
-
-void
-jpp_lines_text(jpp_lines_t *lines, const char *text, size_t len)
-{
-    jpp_lines_init(lines);
-
-    lines->text = text;
-    lines->text_len = len;
-}
-
-
-static ssize_t
-jpp_lines_more(jpp_lines_t *lines, char *to, size_t size)
-{
-    ssize_t  n;
-
-    if (lines->fd == -1) {
-        size = size < lines->text_len ? size : lines->text_len;
-        memcpy(to, lines->text, size);
-        lines->text += size;
-        lines->text_len -= size;
-
-        return (ssize_t) size;
-    }
-
-    do {
-        n = read(lines->fd, to, size);
-    } while (n == -1 && errno == EINTR);
-
-    return n;
 }
 
 
@@ -82,7 +42,9 @@ jpp_lines_fill(jpp_lines_t *lines)
     lines->pos = lines->buffer;
     lines->end = lines->buffer + len;
 
-    n = jpp_lines_more(lines, lines->end, JPP_LINES_BUFFER - len);
+    do {
+        n = read(lines->fd, lines->end, JPP_LINES_BUFFER - len);
+    } while (n == -1 && errno == EINTR);
 
     if (n <= 0) {
         lines->error = n < 0 ? errno : 0;

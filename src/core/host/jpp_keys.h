@@ -27,13 +27,11 @@
 
 
 typedef struct {
-    int          fd;                    /* -1: of a text, or closed */
+    int          fd;                    /* -1: closed */
     int          error;                 /* errno; 0: none */
     bool         is_end;                /* everything has been read */
     bool         is_skipping;           /* the rest of a line too long */
     uint64_t     n_skipped;             /* lines left out for that */
-    const char  *text;                  /* what is left of a text */
-    size_t       text_len;
     char        *pos;
     char        *end;
     char         buffer[JPP_LINES_BUFFER];
@@ -42,9 +40,6 @@ typedef struct {
 
 /* Start with the file PATH; false with its errno in LINES->error. */
 bool jpp_lines_open(jpp_lines_t *lines, const char *path);
-
-/* Start with LEN bytes of TEXT, which must stay. */
-void jpp_lines_text(jpp_lines_t *lines, const char *text, size_t len);
 
 /*
  * The next line, which ends with a NUL byte in place of its newline; NULL at

@@ -87,29 +87,13 @@ jpp_pagemap_read(int fd, uint64_t start, uint8_t *pages, size_t n,
 }
 
 
-static void
-jpp_smaps_init(jpp_smaps_parser_t *parser)
-{
-    parser->has_next = false;
-    parser->n_bad = 0;
-}
-
-
 bool
 jpp_smaps_open(jpp_smaps_parser_t *parser, const char *path)
 {
-    jpp_smaps_init(parser);
+    parser->has_next = false;
+    parser->n_bad = 0;
 
     return jpp_lines_open(&parser->lines, path);
-}
-
-
-void
-jpp_smaps_text(jpp_smaps_parser_t *parser, const char *text, size_t len)
-{
-    jpp_smaps_init(parser);
-
-    jpp_lines_text(&parser->lines, text, len);
 }
 
 

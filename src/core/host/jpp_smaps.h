@@ -87,9 +87,6 @@ typedef struct {
 /* Start with the file PATH; false with its errno in PARSER->lines.error. */
 bool jpp_smaps_open(jpp_smaps_parser_t *parser, const char *path);
 
-/* Start with LEN bytes of TEXT, which must stay. */
-void jpp_smaps_text(jpp_smaps_parser_t *parser, const char *text, size_t len);
-
 /*
  * Fill MAPPING with the next one that can be read; false: there is none, or
  * reading failed: PARSER->lines.error.
