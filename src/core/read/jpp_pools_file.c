@@ -1,23 +1,21 @@
 
 /*
- * The grammar of the bytes, and the fields that the writer and the parser go
- * through:
+ * The grammar of the bytes, and the bounds of the numbers in them:
  *
  *     file  := magic:8 length:8 names:4 owners:4 rows:4 units:4
  *              facts name* owner* row* unit*
  *     name  := length:4 bytes
  *
- * Numbers are those of the machine, which both processes run on.  LENGTH counts
- * all of it.  Facts, owners, rows and units are their fields, in the order of
- * the tables, without gaps.
+ * LENGTH counts all of it.  Facts, owners, rows and units are as in memory, on
+ * the machine that both processes run on.
  */
 
 
 #include "jpp_pools_table.h"
 
 
-/* to be changed with the tables: the last byte is the version */
-#define JPP_POOLS_MAGIC   "jpppool2"
+/* to be changed with the structures: the last byte is the version */
+#define JPP_POOLS_MAGIC   "jpppool3"
 
 #define JPP_POOLS_BUFFER  8192
 
@@ -36,8 +34,7 @@ typedef struct {
 typedef enum {
     JPP_POOLS_IS_NUMBER = 0,           /* 0..limit */
     JPP_POOLS_IS_NAME,                 /* an id, or 0 */
-    JPP_POOLS_IS_OWNER,                /* an id */
-    JPP_POOLS_IS_BYTES                 /* any */
+    JPP_POOLS_IS_OWNER                 /* an id */
 } jpp_pools_type_t;
 
 
@@ -49,11 +46,11 @@ typedef struct {
 } jpp_pools_field_t;
 
 
-/* a part of the file: records of the same fields */
+/* a structure, and the fields of it that have bounds */
 typedef struct {
     const jpp_pools_field_t   *fields;
     size_t                     n;
-    size_t                     size;   /* of a struct */
+    size_t                     size;
     size_t                     list;   /* where a table has them */
 } jpp_pools_record_t;
 
@@ -94,8 +91,7 @@ static const jpp_pools_field_t  jpp_pools_facts_fields[] = {
     JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_unproven),
     JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_slices),
     JPP_POOLS_AMOUNT(jpp_pools_facts_t, nanos),
-    JPP_POOLS_AMOUNT(jpp_pools_facts_t, longest_nanos),
-    JPP_POOLS_FIELD(jpp_pools_facts_t, allocator, BYTES, 0)
+    JPP_POOLS_AMOUNT(jpp_pools_facts_t, longest_nanos)
 };
 
 
@@ -143,9 +139,7 @@ static const jpp_pools_field_t  jpp_pools_unit_fields[] = {
                     JPP_POOLS_PROTOCOLS - 1),
     JPP_POOLS_BOOL(jpp_pools_unit_t, is_tls),
     JPP_POOLS_FIELD(jpp_pools_unit_t, client_len, NUMBER, JPP_POOLS_CLIENT),
-    JPP_POOLS_FIELD(jpp_pools_unit_t, uri_len, NUMBER, JPP_POOLS_URI),
-    JPP_POOLS_FIELD(jpp_pools_unit_t, client, BYTES, 0),
-    JPP_POOLS_FIELD(jpp_pools_unit_t, uri, BYTES, 0)
+    JPP_POOLS_FIELD(jpp_pools_unit_t, uri_len, NUMBER, JPP_POOLS_URI)
 };
 
 
@@ -172,43 +166,12 @@ jpp_pools_list(const jpp_pools_t *table, size_t i)
 }
 
 
-/* The bytes of a record in the file. */
-
-static size_t
-jpp_pools_record_len(const jpp_pools_record_t *record)
-{
-    size_t  i, len;
-
-    for (i = 0, len = 0; i < record->n; i++) {
-        len += record->fields[i].size;
-    }
-
-    return len;
-}
-
-
-static void
-jpp_pools_put(const jpp_pools_record_t *record, const void *from, uint32_t n,
-    jpp_sink_t *sink)
-{
-    size_t       i;
-    const char  *p;
-
-    for (p = from; n > 0; n--, p += record->size) {
-
-        for (i = 0; i < record->n; i++) {
-            jpp_sink_write(sink, p + record->fields[i].offset,
-                           record->fields[i].size);
-        }
-    }
-}
-
-
 void
 jpp_pools_write(const jpp_pools_t *table, jpp_sink_t *sink)
 {
     uint32_t           i, len;
     const jpp_str_t   *names;
+    const jpp_vec_t   *list;
     jpp_pools_head_t   head;
 
     names = jpp_vec_items(table->names, jpp_str_t);
@@ -216,22 +179,20 @@ jpp_pools_write(const jpp_pools_t *table, jpp_sink_t *sink)
     memcpy(head.magic, JPP_POOLS_MAGIC, sizeof(head.magic));
 
     head.names = (uint32_t) jpp_vec_count(table->names, jpp_str_t);
-    head.len = sizeof(jpp_pools_head_t)
-               + jpp_pools_record_len(&jpp_pools_facts_record);
+    head.len = sizeof(jpp_pools_head_t) + sizeof(jpp_pools_facts_t);
 
     for (i = 0; i < head.names; i++) {
         head.len += sizeof(len) + names[i].len;
     }
 
     for (i = 0; i < JPP_POOLS_LISTS; i++) {
-        head.n[i] = (uint32_t) (jpp_pools_list(table, i)->len
-                                / jpp_pools_records[i].size);
-        head.len += head.n[i] * jpp_pools_record_len(&jpp_pools_records[i]);
+        list = jpp_pools_list(table, i);
+        head.n[i] = (uint32_t) (list->len / jpp_pools_records[i].size);
+        head.len += list->len;
     }
 
     jpp_sink_write(sink, &head, sizeof(jpp_pools_head_t));
-
-    jpp_pools_put(&jpp_pools_facts_record, &table->facts, 1, sink);
+    jpp_sink_write(sink, &table->facts, sizeof(jpp_pools_facts_t));
 
     for (i = 0; i < head.names; i++) {
         len = (uint32_t) names[i].len;
@@ -241,8 +202,8 @@ jpp_pools_write(const jpp_pools_t *table, jpp_sink_t *sink)
     }
 
     for (i = 0; i < JPP_POOLS_LISTS; i++) {
-        jpp_pools_put(&jpp_pools_records[i], jpp_pools_list(table, i)->data,
-                      head.n[i], sink);
+        list = jpp_pools_list(table, i);
+        jpp_sink_write(sink, list->data, list->len);
     }
 }
 
@@ -325,47 +286,50 @@ jpp_pools_number(const uint8_t *p, size_t size)
 }
 
 
+/* Are the numbers of the record at P within their bounds? */
+
 static bool
-jpp_pools_is_valid(const jpp_pools_field_t *field,
+jpp_pools_is_valid(const jpp_pools_record_t *record, const uint8_t *p,
     const jpp_pools_bytes_t *bytes)
 {
-    uint64_t  n;
-
-    if (field->type == JPP_POOLS_IS_BYTES) {
-        return true;
-    }
-
-    n = jpp_pools_number(bytes->pos, field->size);
-
-    if (field->type == JPP_POOLS_IS_OWNER) {
-        return n != 0 && n <= bytes->n_owners;
-    }
-
-    return n <= (field->type == JPP_POOLS_IS_NAME ? bytes->n_names
-                                                  : field->limit);
-}
-
-
-static jpp_code_t
-jpp_pools_get_record(const jpp_pools_record_t *record, void *to,
-    jpp_pools_bytes_t *bytes)
-{
     size_t                    i;
+    uint64_t                  n, limit;
     const jpp_pools_field_t  *field;
 
     for (i = 0; i < record->n; i++) {
-
         field = &record->fields[i];
 
-        if ((size_t) (bytes->end - bytes->pos) < field->size
-            || !jpp_pools_is_valid(field, bytes))
-        {
+        n = jpp_pools_number(p + field->offset, field->size);
+
+        limit = field->type == JPP_POOLS_IS_NUMBER ? field->limit
+                : field->type == JPP_POOLS_IS_NAME ? bytes->n_names
+                                                   : bytes->n_owners;
+
+        if (n > limit || (n == 0 && field->type == JPP_POOLS_IS_OWNER)) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* N records of the same kind to TO. */
+
+static jpp_code_t
+jpp_pools_get(const jpp_pools_record_t *record, uint32_t n, uint8_t *to,
+    jpp_pools_bytes_t *bytes)
+{
+    for ( /* void */ ; n > 0; n--) {
+
+        if (!jpp_pools_is_valid(record, bytes->pos, bytes)) {
             return JPP_ERR_INPUT;
         }
 
-        memcpy((char *) to + field->offset, bytes->pos, field->size);
+        memcpy(to, bytes->pos, record->size);
 
-        bytes->pos += field->size;
+        to += record->size;
+        bytes->pos += record->size;
     }
 
     return JPP_OK;
@@ -411,26 +375,21 @@ static jpp_code_t
 jpp_pools_get_list(const jpp_pools_record_t *record, jpp_vec_t *to, uint32_t n,
     jpp_pools_bytes_t *bytes)
 {
-    void        *item;
-    jpp_code_t   rc;
+    uint8_t  *p;
 
-    for (rc = JPP_OK; rc == JPP_OK && n > 0; n--) {
-
-        /* a number of records that is made up takes no memory */
-
-        if ((size_t) (bytes->end - bytes->pos)
-            < jpp_pools_record_len(record))
-        {
-            return JPP_ERR_INPUT;
-        }
-
-        item = jpp_vec_push(to, record->size);
-
-        rc = item != NULL ? jpp_pools_get_record(record, item, bytes)
-                          : JPP_ERR_MEMORY;
+    if (n == 0) {
+        return JPP_OK;
     }
 
-    return rc;
+    /* a number of records that is made up takes no memory */
+
+    if (n > (size_t) (bytes->end - bytes->pos) / record->size) {
+        return JPP_ERR_INPUT;
+    }
+
+    p = jpp_vec_push(to, n * record->size);
+
+    return p != NULL ? jpp_pools_get(record, n, p, bytes) : JPP_ERR_MEMORY;
 }
 
 
@@ -458,7 +417,10 @@ jpp_pools_load(jpp_pools_t *table, jpp_arena_t *arena, const char *data,
     bytes.n_names = head.names;
     bytes.n_owners = head.n[0];
 
-    rc = jpp_pools_get_record(&jpp_pools_facts_record, &table->facts, &bytes);
+    rc = (size_t) (bytes.end - bytes.pos) < sizeof(jpp_pools_facts_t)
+         ? JPP_ERR_INPUT
+         : jpp_pools_get(&jpp_pools_facts_record, 1, (uint8_t *) &table->facts,
+                         &bytes);
 
     if (rc == JPP_OK) {
         rc = jpp_pools_get_names(table, &bytes);
