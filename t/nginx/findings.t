@@ -113,7 +113,7 @@ sub full {
     my $line = (logged($nginx, 'zone-full'))[0] // '';
 
     like($line, qr/^\[warn\] /, 'as a warning');
-    like($line, qr/: a zone of shared memory is full: zone keys has .*\. Make /,
+    like($line, qr/: zone keys has .* left in whole pages, and .*\. Make /,
          'with its numbers and what to do');
 
     my $finding = findings($nginx, 'status')->{'zone-full'};
@@ -150,7 +150,8 @@ sub vanished {
     my $line = (logged($nginx, 'oom-kill'))[0] // '';
 
     like($line, qr/^\[error\] /, 'as an error');
-    like($line, qr/the last: worker \d, pid $pid, with an RSS of [\d.]+ MiB/,
+    like($line, qr/: at 20\S+Z worker \d \(pid $pid, with an RSS of (?#
+                  )[\d.]+ MiB\) crashed or was killed; /,
          'by its name, with what it had');
 
     my $because = findings($nginx, 'memory')->{'oom-kill'}{because};

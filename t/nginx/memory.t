@@ -137,7 +137,11 @@ sub killed {
 
     ok($finding->{critical}, 'which is critical');
     like($finding->{because},
-         qr/^since nginx started, 1 of its workers crashed/, 'one');
+         qr/^at 20\S+Z worker \d \(pid $pid\b.*; since nginx started, 1 of/,
+         'one');
+    like($finding->{since}, qr/^20\S+Z$/, 'since when');
+    is($finding->{severity}, 'Critical', 'how severe it is');
+    is($finding->{acknowledged}, undef, 'nobody knows it');
     like($finding->{fix}, qr/exited on signal 9/, 'where to look');
 
     $nginx->stop(alerts => qr/exited on signal 9/);
@@ -209,7 +213,7 @@ sub kept {
     my $finding = finding($nginx, 'retained') // { because => '' };
 
     like($finding->{because},
-         qr/^[\d.]+ MiB of [\d.]+ MiB are free: a purge returns about that/,
+         qr/^[\d.]+ MiB of [\d.]+ MiB are free: a purge returns at most /,
          'it says how much');
 
     my ($says) = $finding->{because} =~ /^([\d.]+) MiB/;
@@ -256,8 +260,10 @@ sub lua {
     my $finding = finding($nginx, 'outside');
 
     if (ok(defined $finding, 'which is found')) {
-        like($finding->{because}, qr/ 1\d\d\.\d MiB of .*; LuaJIT is loaded$/,
-             'how much it is, and what may hold it');
+        like($finding->{because}, qr/^[\d.]+ MiB of 1\d\d\.\d MiB are (?#
+                                    )LuaJIT's heap, most of it in worker 0 /,
+             'how much it is, and what holds it');
+        is($finding->{owner}, "LuaJIT's heap", 'by its name');
         like($finding->{fix}, qr/collectgarbage/, 'how to see it in Lua');
     }
 
@@ -285,9 +291,9 @@ sub kept_loop {
            'of the last minute');
 
     like(finding($nginx, 'stalls')->{because} // 'none',
-         qr/^in the last minute, iterations of more than 100 ms kept the (?#
-           )event loop of worker 0 \(pid \d+\) for \d{4,} ms; (?#
-           )the longest took \d{4,} ms$/,
+         qr/^in the last minute, iterations of more than 100 ms kept (?#
+           )event loops for \d{4,} ms; (?#
+           )the longest took \d{4,} ms, in worker 0 \(pid \d+\)$/,
          'which is found');
 
     $nginx->stop;
@@ -313,14 +319,15 @@ sub fixes {
     my $nginx = JppNginx->start(server => $tree);
     my $code = slurp("$root/src/core/diagnosis/jpp_findings.c")
                =~ s/"\n\s+"//gr;
-    my @resources = $code =~ /\b((?:heap|memory|pools|requests)\?[\w=&]+)/g;
+    my @resources = $code =~ /\b((?:heap|memory|pools|requests)\?[\w=&-]+)/g;
     my ($ps) = $code =~ /\((ps [^()]+)\)/;
     my ($pid) = $nginx->worker_pids;
 
     cmp_ok(scalar @resources, '>=', 4, scalar @resources . ' resources');
 
     for my $resource (@resources) {
-        $resource =~ s/worker=N/worker=0/;
+        $resource =~ s/worker=(?:pid-)?$/worker=pid-$pid/;
+        $resource =~ s/worker=exiting/worker=self/;
         $resource =~ s/seconds=\d+/seconds=1/;
 
         is($nginx->get("/debug/pprof/$resource")->{status}, 200, $resource);

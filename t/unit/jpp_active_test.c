@@ -106,13 +106,19 @@ JPP_TEST(jpp_active_test_torn)
 
     (void) jpp_active_test_at(1000, true, false);
 
-    memset(jpp_active[JPP_FINDING_SWAP].because, 'x',
-           sizeof(jpp_active[0].because));
+    memset(&jpp_active[JPP_FINDING_SWAP].finding, 'x', sizeof(jpp_finding_t));
 
     (void) jpp_active_findings(jpp_active, jpp_found);
 
-    jpp_is_u64(strlen(jpp_found[0].because),
-               sizeof(jpp_found[0].because) - 1, "it ends all the same");
+    jpp_is_u64(strlen(jpp_found[0].owner), sizeof(jpp_found[0].owner) - 1,
+               "the owner ends all the same");
+    jpp_is_u64(strlen(jpp_found[0].because), sizeof(jpp_found[0].because) - 1,
+               "and the numbers");
+    jpp_is_u64(strlen(jpp_found[0].fix), sizeof(jpp_found[0].fix) - 1,
+               "and the fix");
+    jpp_is_u64(strlen(jpp_found[0].link), sizeof(jpp_found[0].link) - 1,
+               "and the link");
+    jpp_is_str(jpp_found[0].id, "swap", "no pointer of his is used");
 }
 
 
@@ -152,7 +158,7 @@ JPP_TEST(jpp_active_test_notes)
     jpp_is_i64(telemetry.vanished.who.pid, 0, "so there is no last one");
 
     worker = jpp_fleet_worker(3, JPP_JEMALLOC_READY);
-    jpp_notes_vanished(&jpp_notes, &worker.who, note);
+    jpp_notes_vanished(&jpp_notes, &worker.who, note, 100);
     jpp_is_u64(jpp_notes.vanished.rss, JPP_NONE, "one that wrote nothing");
 
     worker.activity.usage.rss = 300;
@@ -172,12 +178,87 @@ JPP_TEST(jpp_active_test_notes)
     jpp_is_u64(note->history.points[2].allocated, JPP_NONE,
                "what is not known");
 
-    jpp_notes_vanished(&jpp_notes, &worker.who, note);
+    jpp_notes_vanished(&jpp_notes, &worker.who, note, 200);
     jpp_notes_facts(&jpp_notes, &telemetry);
 
     jpp_is_u64(telemetry.unclean_exits, 2, "two have vanished");
     jpp_is_u64(telemetry.vanished.who.index, 3, "the last one is named");
     jpp_is_u64(telemetry.vanished.rss, 200, "with what it had");
+    jpp_is_i64(telemetry.vanished.at, 200, "and when");
+
+    /* the kernel's count goes up, or it is read again */
+
+    jpp_notes_killed(&jpp_notes, 2, 300);
+    jpp_notes_killed(&jpp_notes, 2, 400);
+    jpp_notes_facts(&jpp_notes, &telemetry);
+    jpp_is_u64(telemetry.killed.n, 2, "two were killed");
+    jpp_is_i64(telemetry.killed.at, 300, "when that was seen first");
+
+    jpp_notes_killed(&jpp_notes, 2, 150);
+    jpp_notes_facts(&jpp_notes, &telemetry);
+    jpp_is_i64(telemetry.killed.at, 150, "a clock that goes back");
+    jpp_is_i64(telemetry.vanished.at, 150, "takes both along");
+}
+
+
+/* Two acknowledge it at once; it falls, rises, and happens once more. */
+
+JPP_TEST(jpp_active_test_acknowledged)
+{
+    jpp_finding_t    finding;
+    jpp_telemetry_t  telemetry;
+
+    jpp_notes_init(&jpp_notes);
+    memcpy(jpp_active, jpp_notes.active, sizeof(jpp_active));
+
+    jpp_ok(!jpp_active_acknowledge(jpp_active, JPP_FINDING_SWAP, 900, &finding),
+           "nothing stands");
+
+    (void) jpp_active_test_at(1000, true, true);
+
+    jpp_ok(jpp_active_acknowledge(jpp_active, JPP_FINDING_SWAP, 1002, &finding),
+           "acknowledged");
+    jpp_is_str(finding.id, "swap", "which one");
+    jpp_is_i64(finding.since, 1000, "it stands since then");
+    jpp_is_i64(finding.acknowledged, 1002, "and is acknowledged since then");
+
+    jpp_ok(jpp_active_acknowledge(jpp_active, JPP_FINDING_SWAP, 1004, &finding),
+           "by another one, too");
+    jpp_is_i64(finding.acknowledged, 1002, "who reads who was first");
+
+    (void) jpp_active_test_at(1005, true, true);
+    jpp_is_u64(jpp_active_findings(jpp_active, jpp_found), 2, "both stand");
+    jpp_is_i64(jpp_found[0].acknowledged, 1002, "one is acknowledged");
+    jpp_is_i64(jpp_found[1].acknowledged, 0, "the other one is not");
+
+    memcpy(jpp_notes.active, jpp_active, sizeof(jpp_active));
+    jpp_notes_facts(&jpp_notes, &telemetry);
+    jpp_is_i64(telemetry.standing[JPP_FINDING_SWAP].since, 1000,
+               "facts have since when");
+    jpp_is_i64(telemetry.standing[JPP_FINDING_SWAP].acknowledged, 1002,
+               "and when it was acknowledged");
+
+    (void) jpp_active_test_at(1065, false, false);
+    jpp_ok(!jpp_active_acknowledge(jpp_active, JPP_FINDING_SWAP, 1066,
+                                   &finding), "it fell meanwhile");
+
+    (void) jpp_active_test_at(1070, true, false);
+    (void) jpp_active_findings(jpp_active, jpp_found);
+    jpp_is_i64(jpp_found[0].acknowledged, 0, "it rises as a new one");
+
+    /* an event */
+
+    (void) jpp_active_acknowledge(jpp_active, JPP_FINDING_SWAP, 1080, &finding);
+
+    jpp_found[0].at = 1080;
+    (void) jpp_active_update(jpp_active, jpp_found, 1, 1085);
+    (void) jpp_active_findings(jpp_active, jpp_found);
+    jpp_is_i64(jpp_found[0].acknowledged, 1080, "the one that was known");
+
+    jpp_found[0].at = 1081;
+    (void) jpp_active_update(jpp_active, jpp_found, 1, 1090);
+    (void) jpp_active_findings(jpp_active, jpp_found);
+    jpp_is_i64(jpp_found[0].acknowledged, 0, "and one after it");
 }
 
 

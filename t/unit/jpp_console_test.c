@@ -49,6 +49,8 @@ jpp_console_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     telemetry.zones = &jpp_console_zone;
     telemetry.n_zones = jpp_console_zone.name != NULL;
     telemetry.unclean_exits = jpp_console_unclean;
+    telemetry.vanished.at = jpp_console_unclean != 0 ? 1795236015 : 0;
+    telemetry.now = 1795236015;
     telemetry.cgroup = jpp_console_cgroup;
 
     console.telemetry = &telemetry;
@@ -209,13 +211,13 @@ JPP_TEST(jpp_test_verdict)
 
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
     jpp_has(jpp_output.text, "class=\"bad\">Critical: processes were killed, "
-            "or crashed: since nginx started, 1 of its",
+            "or crashed: at 2026-11-21T04:40:15Z worker 0 ",
             "the most severe is first");
     jpp_has(jpp_output.text, ". 1 more below</p>\n", "and how many follow");
     jpp_has(jpp_output.text, "\n<h2>Memory</h2>\n\n<div class=\"card "
             "critical\" id=\"oom-kill\">\n<h3 class=\"bad\">Critical: "
-            "processes were killed, or crashed</h3>\n<p>Because since nginx "
-            "started, 1 of its", "its card");
+            "processes were killed, or crashed</h3>\n<p>Because at "
+            "2026-11-21T04:40:15Z worker 0 ", "its card");
     jpp_has(jpp_output.text, "\n<div class=\"card\" id=\"zone-full\">\n<h3>a "
             "zone of shared memory is full</h3>\n<p>Because zone a&lt;b has",
             "then the other");
@@ -747,7 +749,7 @@ JPP_TEST(jpp_test_remedies)
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     worker.stats.dirty = worker.stats.resident = 200 * 1024 * 1024;
     worker.stats.muzzy = 0;
-    worker.activity.usage.rss_anon = 600 * 1024 * 1024;
+    worker.activity.usage.rss_anon = 390 * 1024 * 1024;
     fleet = jpp_fleet_of(1, &worker, 1);
 
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);

@@ -297,8 +297,8 @@ jpp_controlled(uint32_t index)
     worker.result.before.lg_sample = 19;
     worker.result.after.lg_sample = 14;
     worker.result.has_stats = true;
-    worker.result.resident_before = 4000000;
-    worker.result.resident_after = 3000000;
+    worker.result.held_before = 4000000;
+    worker.result.held_after = 3000000;
 
     return worker;
 }
@@ -328,7 +328,7 @@ JPP_TEST(jpp_test_json)
                "it is written");
     jpp_is_golden(jpp_output.text, "control-two.json");
 
-    jpp_workers[0].result.resident_after = 4000001;
+    jpp_workers[0].result.held_after = 4000001;
     fleet.n = 1;
     jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
     jpp_has(jpp_output.text, "\"purged\": 0,", "what has grown was not purged");
@@ -366,8 +366,8 @@ JPP_TEST(jpp_test_json_evil)
     jpp_workers[0].who.pid = INT64_MIN;
     jpp_workers[0].who.generation = UINT64_MAX;
     jpp_workers[0].error = JPP_FLEET_EVIL;
-    jpp_workers[0].result.resident_before = UINT64_MAX;
-    jpp_workers[0].result.resident_after = 0;
+    jpp_workers[0].result.held_before = UINT64_MAX;
+    jpp_workers[0].result.held_after = 0;
 
     jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
 

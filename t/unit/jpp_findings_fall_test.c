@@ -103,9 +103,8 @@ jpp_fall_zone(double x)
 static void
 jpp_fall_old(double x)
 {
-    jpp_test.workers[0].stats.resident = JPP_TEST_MIB;
-    jpp_test.workers[1].stats.resident = JPP_TEST_MIB;
-    jpp_test.workers[2].stats.resident = (uint64_t) (x * 64 * JPP_TEST_MIB);
+    jpp_test.workers[2].activity.usage.rss_anon =
+        (uint64_t) (x * 64 * JPP_TEST_MIB);
     jpp_test.workers[2].is_exiting = true;
 }
 
@@ -113,10 +112,10 @@ jpp_fall_old(double x)
 static void
 jpp_fall_old_share(double x)
 {
-    jpp_test.workers[0].stats.resident =
+    jpp_test.workers[0].activity.usage.rss_anon =
         (uint64_t) ((1000 - x * 300) * JPP_TEST_MIB);
-    jpp_test.workers[1].stats.resident = 0;
-    jpp_test.workers[2].stats.resident = (uint64_t) (x * 300 * JPP_TEST_MIB);
+    jpp_test.workers[2].activity.usage.rss_anon =
+        (uint64_t) (x * 300 * JPP_TEST_MIB);
     jpp_test.workers[2].is_exiting = true;
 }
 
@@ -149,19 +148,27 @@ jpp_fall_outside_share(double x)
 static void
 jpp_fall_retained(double x)
 {
-    size_t  i;
-
-    for (i = 0; i < 3; i++) {
-        jpp_test.workers[i].stats.resident = JPP_TEST_MIB;
-    }
-
+    jpp_test.workers[1].activity.usage.rss_anon = 81 * JPP_TEST_MIB;
     jpp_test.workers[1].stats.dirty = (uint64_t) (x * 64 * JPP_TEST_MIB);
+}
+
+
+/* of what it shares it returns nothing */
+
+static void
+jpp_fall_retained_own(double x)
+{
+    jpp_test.workers[1].activity.usage.rss_anon = 100 * JPP_TEST_MIB;
+    jpp_test.workers[1].activity.usage.private =
+        (uint64_t) (x * 64 * JPP_TEST_MIB);
+    jpp_test.workers[1].stats.dirty = 90 * JPP_TEST_MIB;
 }
 
 
 static void
 jpp_fall_retained_share(double x)
 {
+    jpp_test.workers[1].activity.usage.rss_anon = 3000 * JPP_TEST_MIB;
     jpp_test.workers[1].stats.dirty = (uint64_t) (x * 1500 * JPP_TEST_MIB);
 }
 
@@ -219,6 +226,7 @@ static const jpp_fall_row_t  jpp_fall_rows[] = {
     { JPP_FINDING_OUTSIDE, "64 MiB", jpp_fall_outside },
     { JPP_FINDING_OUTSIDE, "a quarter", jpp_fall_outside_share },
     { JPP_FINDING_RETAINED, "64 MiB", jpp_fall_retained },
+    { JPP_FINDING_RETAINED, "64 MiB of its own", jpp_fall_retained_own },
     { JPP_FINDING_RETAINED, "half", jpp_fall_retained_share },
     { JPP_FINDING_FRAGMENTED, "two fifths", jpp_fall_fragmented },
     { JPP_FINDING_THP, "two fifths", jpp_fall_thp },

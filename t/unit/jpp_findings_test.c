@@ -132,14 +132,22 @@ JPP_TEST(jpp_findings_test_kernel)
     jpp_is_str(jpp_findings_test_has("oom-kill"), NULL, "before nginx");
 
     jpp_test.telemetry.oom_kills = 1;
+    jpp_test.telemetry.now = 1795236010;
     jpp_is_str(jpp_findings_test_has("oom-kill"),
-               "since nginx started, 0 of its workers crashed or were killed, "
-               "and the kernel has killed 2 of the processes of its cgroup "
-               "because memory ran out", "two since");
+               "at 2026-11-21T04:40:10Z the kernel killed a process of its "
+               "cgroup; since nginx started, 0 of its workers crashed or were "
+               "killed, and the kernel has killed 2 of the processes of its "
+               "cgroup because memory ran out", "two since");
+
+    jpp_test.telemetry.killed.n = 2;
+    jpp_test.telemetry.killed.at = 1795232411;
+    jpp_has(jpp_findings_test_has("oom-kill"), "at 2026-11-21T03:40:11Z the ",
+            "it was seen before");
+
+    jpp_test.telemetry.killed.at--;
+    jpp_is_str(jpp_findings_test_has("oom-kill"), NULL, "an hour ago");
 
     jpp_test.cgroup.events.oom_kill = JPP_NONE;
-    jpp_test.telemetry.unclean_exits = 1;
-    jpp_ok(jpp_findings_test_has("oom-kill") != NULL, "a worker that vanished");
 
     jpp_test.cgroup.pressure.some.avg60 = 1000;
     jpp_is_str(jpp_findings_test_has("pressure"), NULL, "10 %% of the time");
@@ -194,19 +202,54 @@ JPP_TEST(jpp_findings_test_zones)
 
 JPP_TEST(jpp_findings_test_old)
 {
+    size_t                i;
+    const jpp_finding_t  *finding;
+
     jpp_findings_test_init();
 
     jpp_test.workers[3].is_exiting = true;
-    jpp_test.workers[3].stats.resident = 64 * JPP_TEST_MIB;
+    jpp_test.workers[3].activity.usage.rss_anon = 64 * JPP_TEST_MIB;
     jpp_is_str(jpp_findings_test_has("old-workers"), NULL, "64 MiB, half");
 
-    jpp_test.workers[3].stats.resident++;
+    jpp_test.workers[3].activity.usage.rss_anon++;
     jpp_is_str(jpp_findings_test_has("old-workers"),
-               "1 that are exiting hold 64.0 MiB of 124.0 MiB", "a byte more");
+               "1 that is exiting holds 64.0 MiB of 127.0 MiB", "a byte more");
 
-    jpp_test.workers[0].stats.resident = 1000 * JPP_TEST_MIB;
+    finding = jpp_test_find(&jpp_test.telemetry, "old-workers");
+    jpp_has(finding->fix, "add outside of all blocks: worker_shutdown_timeout",
+            "and how to bound them");
+    jpp_is_str(finding->link, "requests?worker=exiting", "what they wait for");
+
+    jpp_test.telemetry.shutdown_timeout = 600;
+    finding = jpp_test_find(&jpp_test.telemetry, "old-workers");
+    jpp_has(finding->fix, "worker_shutdown_timeout, which is 600 s",
+            "what is set is not advised");
+
+    jpp_test.workers[0].activity.usage.rss_anon = 1000 * JPP_TEST_MIB;
     jpp_is_str(jpp_findings_test_has("old-workers"), NULL,
                "little of a large nginx");
+
+    jpp_test.workers[0].activity.usage.rss_anon = JPP_NONE;
+    jpp_test.workers[0].activity.usage.private = JPP_TEST_MIB;
+    jpp_is_u64(jpp_fleet_anon(&jpp_test.fleet), 106 * JPP_TEST_MIB + 1,
+               "a worker without memory information adds nothing");
+
+    /* pages that all of them have from the master count once */
+
+    jpp_findings_test_init();
+
+    for (i = 0; i < 4; i++) {
+        jpp_test.workers[i].activity.usage.rss_anon = 100 * JPP_TEST_MIB;
+        jpp_test.workers[i].activity.usage.private = 10 * JPP_TEST_MIB;
+        jpp_test.workers[i].is_exiting = i != 0;
+    }
+
+    jpp_is_u64(jpp_fleet_anon(&jpp_test.fleet), 130 * JPP_TEST_MIB, "once");
+    jpp_is_str(jpp_findings_test_has("old-workers"), NULL, "30 MiB of 130");
+
+    jpp_test.workers[3].activity.usage.private = 60 * JPP_TEST_MIB;
+    jpp_is_str(jpp_findings_test_has("old-workers"),
+               "3 that are exiting hold 80.0 MiB of 180.0 MiB", "80 of 180");
 }
 
 
@@ -268,23 +311,38 @@ JPP_TEST(jpp_findings_test_odd)
 
 JPP_TEST(jpp_findings_test_outside)
 {
+    const jpp_finding_t  *finding;
+
     jpp_findings_test_init();
 
-    jpp_test.workers[2].activity.usage.rss_anon = 84 * JPP_TEST_MIB;
+    /* one of each of the others */
+
+    jpp_test.workers[2].activity.usage.rss_anon = 81 * JPP_TEST_MIB;
     jpp_is_str(jpp_findings_test_has("outside"), NULL, "64 MiB");
 
     jpp_test.workers[2].activity.usage.rss_anon++;
     jpp_is_str(jpp_findings_test_has("outside"),
-               "in worker 2 (pid 4713) 64.0 MiB of 84.0 MiB of anonymous "
-               "memory", "a byte more");
+               "64.0 MiB of 144.0 MiB are not malloc's, most of it in worker 2 "
+               "(pid 4713)", "a byte more");
 
-    jpp_test.workers[2].jemalloc.mappers = 1;
-    jpp_is_str(jpp_findings_test_has("outside"),
-               "in worker 2 (pid 4713) 64.0 MiB of 84.0 MiB of anonymous "
-               "memory; LuaJIT is loaded", "with Lua");
+    jpp_test.workers[2].sampler.bytes = 2;
+    jpp_is_str(jpp_findings_test_has("outside"), NULL,
+               "what the sampler has is its own");
+    jpp_test.workers[2].sampler.bytes = 0;
 
-    jpp_test.workers[2].stats.resident = 300 * JPP_TEST_MIB;
-    jpp_test.workers[2].activity.usage.rss_anon = 400 * JPP_TEST_MIB;
+    jpp_test.workers[2].jemalloc.mappers = 1 << JPP_MAPPER_LUAJIT;
+    finding = jpp_test_find(&jpp_test.telemetry, "outside");
+    jpp_is_str(jpp_test_because(finding),
+               "64.0 MiB of 144.0 MiB are LuaJIT's heap, most of it in worker "
+               "2 (pid 4713)", "with Lua");
+    jpp_is_str(finding->owner, "LuaJIT's heap", "which is named");
+    jpp_has(finding->fix, "package.loaded", "and where to look");
+
+    jpp_test.workers[2].jemalloc.mappers |= 2;
+    jpp_has(jpp_findings_test_has("outside"), " are loaded", "with two");
+
+    jpp_test.workers[2].stats.resident = 222 * JPP_TEST_MIB;
+    jpp_test.workers[2].activity.usage.rss_anon = 313 * JPP_TEST_MIB;
     jpp_is_str(jpp_findings_test_has("outside"), NULL, "a quarter of it");
 
     jpp_test.workers[2].activity.usage.rss_anon = JPP_NONE;
@@ -296,17 +354,19 @@ JPP_TEST(jpp_findings_test_allocator)
 {
     jpp_findings_test_init();
 
+    jpp_test.workers[0].activity.usage.rss_anon = 50 * JPP_TEST_MIB;
+    jpp_test.workers[1].activity.usage.rss_anon = 30 * JPP_TEST_MIB;
     jpp_test.workers[0].stats.dirty = 40 * JPP_TEST_MIB;
     jpp_test.workers[1].stats.muzzy = 24 * JPP_TEST_MIB;
     jpp_test.workers[2].stats.dirty = JPP_NONE;
-    jpp_is_str(jpp_findings_test_has("retained"), NULL, "64 MiB of 80");
+    jpp_is_str(jpp_findings_test_has("retained"), NULL, "64 MiB of 122");
 
     jpp_test.workers[1].stats.muzzy++;
     jpp_is_str(jpp_findings_test_has("retained"),
-               "64.0 MiB of 80.0 MiB are free: a purge returns about that much",
-               "a byte more");
+               "64.0 MiB of 122.0 MiB are free: a purge returns at most that "
+               "much", "a byte more");
 
-    jpp_test.workers[1].stats.resident = 69 * JPP_TEST_MIB;
+    jpp_test.workers[2].activity.usage.rss_anon = 28 * JPP_TEST_MIB;
     jpp_is_str(jpp_findings_test_has("retained"), NULL, "less than half");
 
     jpp_findings_test_init();
@@ -356,10 +416,16 @@ JPP_TEST(jpp_findings_test_time)
 
     minute->slow++;
     jpp_is_str(jpp_findings_test_has("stalls"),
-               "in the last minute, iterations of more than 100 ms kept the "
-               "event loop of worker 1 (pid 4712) for 1001 ms; the longest "
-               "took 700 ms",
-               "a millisecond more");
+               "in the last minute, iterations of more than 100 ms kept event "
+               "loops for 1001 ms; the longest took 700 ms, in worker 1 (pid "
+               "4712)", "a millisecond more");
+
+    jpp_test.workers[0].activity.minute.longest = 900;
+    jpp_test.workers[0].activity.minute.slow = 900;
+    minute->slow = 101;
+    jpp_has(jpp_findings_test_has("stalls"), " for 1001 ms; the longest took "
+            "900 ms, in worker 0 (pid 4711)", "of two workers");
+    jpp_test.workers[0].activity.minute.slow = 0;
 
     jpp_test.workers[1].activity.loop.max = 5000;
     jpp_test.workers[1].activity.loop.counts[10] = 1000;
@@ -386,7 +452,7 @@ JPP_TEST(jpp_findings_test_culprit)
 {
     const jpp_finding_t  *finding;
 
-    static jpp_stall_t  stalls[5];
+    static jpp_stall_t  stalls[4];
 
     jpp_findings_test_init();
     jpp_test.workers[1].activity.minute.slow = 2400;
@@ -396,11 +462,9 @@ JPP_TEST(jpp_findings_test_culprit)
     jpp_findings_test_stall(&stalls[1], 700, "/slow", "blocked in h");
     jpp_findings_test_stall(&stalls[2], 800, "/api/", "blocked in f");
     jpp_findings_test_stall(&stalls[3], 200, "", "computing in g");
-    jpp_findings_test_stall(&stalls[4], 9000, "/other", "blocked in f");
-    stalls[4].pid = 4711;
 
     jpp_test.telemetry.stalls = stalls;
-    jpp_test.telemetry.n_stalls = 5;
+    jpp_test.telemetry.n_stalls = 4;
 
     finding = jpp_test_find(&jpp_test.telemetry, "stalls");
     jpp_is_str(jpp_test_because(finding), "location /api/ of www kept worker 1 "
@@ -409,10 +473,20 @@ JPP_TEST(jpp_findings_test_culprit)
     jpp_is_str(finding->owner, "location /api/ of www", "which is named");
     jpp_ok(strstr(finding->fix, "With jemalloc_pprof_stall") != NULL,
            "a worker that does not look for them");
+    jpp_is_str(finding->link, "profile?mode=wall&seconds=10&format=top",
+               "and what shows them then");
 
     jpp_test.workers[1].stalling.threshold = 100;
     finding = jpp_test_find(&jpp_test.telemetry, "stalls");
     jpp_ok(strstr(finding->fix, "stalls?format=top") != NULL, "one that does");
+    jpp_is_str(finding->link, "stalls?format=top", "has their stacks");
+
+    /* one of them was another worker's */
+
+    stalls[0].pid = 4711;
+    jpp_has(jpp_findings_test_has("stalls"), "location /api/ of www kept "
+            "worker 1 (pid 4712) for 800.0 ms, blocked in f; 2 stalls in",
+            "two workers, and the longest of both");
 
     /* the rest of the time was spent on nobody knows what */
 
@@ -431,7 +505,7 @@ JPP_TEST(jpp_findings_test_culprit)
     jpp_is_str(jpp_findings_test_has("stalls"), "worker 1 (pid 4712) stood "
                "still for 1.5 s, computing in g", "a single one");
 
-    stalls[0].pid = 4711;
+    jpp_findings_test_stall(&stalls[0], 10, "", "computing in g");
     jpp_test.workers[1].activity.minute.slow = 1700;
     strcpy(stalls[1].server, "b");
     stalls[1].nanos = 850000000;

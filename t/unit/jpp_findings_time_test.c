@@ -80,8 +80,22 @@ JPP_TEST(jpp_time_test_grows)
     /* of several the fastest is named */
 
     jpp_time_test_grow(&jpp_test.histories[2], 21600, 0, 90 * JPP_TEST_MIB);
-    jpp_ok(strncmp(jpp_time_test_has("grows"), "worker 2 ", 9) == 0,
-           "the one that grows fastest");
+    jpp_is_str(jpp_time_test_has("grows"),
+               "2 workers have 2.0 GiB allocated, and 170.0 MiB more every "
+               "hour, most of it in worker 2 (pid 4713)",
+               "the one that grows fastest");
+
+    /* what no single one would be worth */
+
+    jpp_time_test_grow(&jpp_test.histories[1], 21600, 90 * JPP_TEST_MIB,
+                       9 * JPP_TEST_MIB);
+    jpp_time_test_grow(&jpp_test.histories[2], 21600, 90 * JPP_TEST_MIB,
+                       8 * JPP_TEST_MIB);
+    jpp_has(jpp_time_test_has("grows"), "2 workers have ", "17 MiB of two");
+
+    jpp_time_test_grow(&jpp_test.histories[2], 21600, 90 * JPP_TEST_MIB,
+                       6 * JPP_TEST_MIB);
+    jpp_is_str(jpp_time_test_has("grows"), NULL, "15 MiB of two");
 
     jpp_test.workers[1].history = NULL;
     jpp_test.workers[2].history = NULL;
@@ -160,9 +174,9 @@ JPP_TEST(jpp_time_test_limit)
     jpp_test.cgroup.stat.inactive_file = 10 * JPP_TEST_MIB;
 
     jpp_is_str(jpp_time_test_has("grows"),
-               "worker 0 (pid 4711) has 457.3 MiB allocated, and 60.0 MiB more "
-               "every hour: the limit of 2.0 GiB is reached in 2 h 30 min",
-               "by all that grow");
+               "2 workers have 795.4 MiB allocated, and 100.0 MiB more every "
+               "hour, most of it in worker 0 (pid 4711): the limit of 2.0 GiB "
+               "is reached in 2 h 30 min", "by all that grow");
 
     jpp_test.cgroup.headroom = 6000 * JPP_TEST_MIB;
     jpp_has(jpp_time_test_has("grows"), " is reached in 2 days", "in days");
@@ -199,20 +213,44 @@ JPP_TEST(jpp_time_test_vanished)
 {
     jpp_time_test_init();
 
+    jpp_test.telemetry.now = 1795236015;
     jpp_test.telemetry.unclean_exits = 2;
     jpp_test.telemetry.vanished.who.index = 1;
     jpp_test.telemetry.vanished.who.pid = 4712;
     jpp_test.telemetry.vanished.rss = 300 * JPP_TEST_MIB;
 
+    jpp_is_str(jpp_time_test_has("oom-kill"), NULL, "nobody knows when");
+
+    jpp_test.telemetry.vanished.at = 1795236010;
     jpp_is_str(jpp_time_test_has("oom-kill"),
-               "since nginx started, 2 of its workers crashed or were killed "
-               "(the last: worker 1, pid 4712, with an RSS of 300.0 MiB), and "
-               "the kernel has killed 0 of the processes of its cgroup because "
-               "memory ran out", "a worker that vanished is named");
+               "at 2026-11-21T04:40:10Z worker 1 (pid 4712, with an RSS of "
+               "300.0 MiB) crashed or was killed; since nginx started, 2 of "
+               "its workers crashed or were killed, and the kernel has killed "
+               "0 of the processes of its cgroup because memory ran out",
+               "a worker that vanished is named");
+    jpp_is_i64(jpp_test_find(&jpp_test.telemetry, "oom-kill")->at, 1795236010,
+               "and when");
 
     jpp_test.telemetry.vanished.rss = JPP_NONE;
     jpp_has(jpp_time_test_has("oom-kill"),
-            "(the last: worker 1, pid 4712), and", "without what it had");
+            " worker 1 (pid 4712) crashed or was killed; ",
+            "without what it had");
+
+    /* an hour later it is no news, and acknowledged until the next one */
+
+    jpp_test.telemetry.now += 3594;
+    jpp_ok(jpp_time_test_has("oom-kill") != NULL, "for an hour");
+    jpp_test.telemetry.now++;
+    jpp_is_str(jpp_time_test_has("oom-kill"), NULL, "and no longer");
+    jpp_test.telemetry.now = 1795236000;
+    jpp_ok(jpp_time_test_has("oom-kill") != NULL, "a clock that goes back");
+
+    jpp_test.telemetry.standing[JPP_FINDING_OOM_KILL].acknowledged = 1795236010;
+    jpp_is_i64(jpp_test_find(&jpp_test.telemetry, "oom-kill")->acknowledged,
+               1795236010, "acknowledged");
+    jpp_test.telemetry.vanished.at++;
+    jpp_is_i64(jpp_test_find(&jpp_test.telemetry, "oom-kill")->acknowledged, 0,
+               "the next one is not");
 
     jpp_test.telemetry.unclean_exits = UINT64_MAX;
     jpp_test.telemetry.vanished.who.index = UINT32_MAX;

@@ -63,8 +63,8 @@ jpp_part_tell(const char *text)
     }
 
     if (result.has_stats) {
-        printf(", %" PRIu64 " to %" PRIu64, result.resident_before,
-               result.resident_after);
+        printf(", %" PRIu64 " to %" PRIu64, result.held_before,
+               result.held_after);
     }
 
     printf("%s%s\n", rc != JPP_OK ? ": " : "", rc != JPP_OK ? err.text : "");

@@ -191,6 +191,7 @@ JPP_TEST(jpp_keys_test_usage)
     char                *memory;
     size_t               size, len;
     jpp_lines_t          lines;
+    uint64_t             private;
     jpp_usage_t          before, after;
     char                 smaps[JPP_USAGE_SMAPS + 1];
     const char          *line;
@@ -215,6 +216,7 @@ JPP_TEST(jpp_keys_test_usage)
     jpp_ok(after.minor_faults >= before.minor_faults, "faults");
     jpp_ok(after.max_fds != JPP_NONE && after.max_fds >= after.fds,
            "of so many");
+    jpp_is_u64(after.private, JPP_NONE, "its page tables are not read");
     jpp_ok(after.oom_score_adj >= -1000 && after.oom_score_adj <= 1000,
            "an adjustment");
 
@@ -225,6 +227,12 @@ JPP_TEST(jpp_keys_test_usage)
     line = strstr(smaps, "\nAnonymous:");
     jpp_ok(line != NULL && jpp_keys_number(line + 11) >= size,
            "have them too");
+
+    private = jpp_usage_private(0);
+    jpp_ok(private >= size && private <= after.rss,
+           "as nobody else's: %" PRIu64, private);
+    jpp_ok(jpp_usage_private(getpid()) >= size, "which others read, too");
+    jpp_is_u64(jpp_usage_private(-1), JPP_NONE, "of no process");
 
     (void) close(fd);
     (void) munmap(memory, size);

@@ -12,7 +12,7 @@
 #define JPP_REPLY_ALLOCATOR  585
 #define JPP_REPLY_VERSION    649
 #define JPP_REPLY_VARIABLE   681
-#define JPP_REPLY_FAILED     1434
+#define JPP_REPLY_FAILED     1442
 
 
 static jpp_message_question_t
@@ -279,8 +279,8 @@ jpp_reply(jpp_message_reply_t *reply)
     reply->control.after.active = true;
     reply->control.after.lg_sample = 61;
     reply->control.has_stats = true;
-    reply->control.resident_before = UINT64_MAX - 16;
-    reply->control.resident_after = UINT64_MAX - 17;
+    reply->control.held_before = UINT64_MAX - 16;
+    reply->control.held_after = UINT64_MAX - 17;
 
     reply->time_nanos = INT64_MAX - 18;
     reply->has_baseline = true;
@@ -333,8 +333,8 @@ jpp_is_same(const jpp_message_reply_t *a, const jpp_message_reply_t *b)
            && c->after.active == d->after.active
            && c->after.lg_sample == d->after.lg_sample
            && c->has_stats == d->has_stats
-           && c->resident_before == d->resident_before
-           && c->resident_after == d->resident_after
+           && c->held_before == d->held_before
+           && c->held_after == d->held_after
            && a->time_nanos == b->time_nanos
            && a->has_baseline == b->has_baseline;
 }

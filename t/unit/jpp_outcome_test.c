@@ -48,12 +48,12 @@ JPP_TEST(jpp_test_fill)
 
     for (i = 0; i < 3; i++) {
         workers[i].result.has_stats = true;
-        workers[i].result.resident_before = 5 << 20;
-        workers[i].result.resident_after = 4 << 20;
+        workers[i].result.held_before = 5 << 20;
+        workers[i].result.held_after = 4 << 20;
     }
 
     workers[1].error = "it ended";
-    workers[2].result.resident_after = 6 << 20;
+    workers[2].result.held_after = 6 << 20;
 
     jpp_control_init(&control);
     control.purge = true;

@@ -197,7 +197,7 @@ JPP_TEST(jpp_verdict_test_swap)
 
     jpp_verdict_test_is("swap", "memory of workers was swapped out: 20.0 MiB, "
                                 "over all workers");
-    jpp_ok(jpp_test.verdict.holder == NULL, "and nobody is named");
+    jpp_is_str(jpp_test.verdict.owner, "", "and nobody is named");
 }
 
 
@@ -228,8 +228,8 @@ JPP_TEST(jpp_verdict_test_luajit)
     jpp_test.nginx.workers[2].jemalloc.mappers = 1 << JPP_MAPPER_LUAJIT;
 
     jpp_verdict_test_is("outside",
-        "66.0 MiB of 66.0 MiB are LuaJIT's heap; in worker 2 (pid 4713) 66.0 "
-        "MiB of 74.0 MiB of anonymous memory; LuaJIT is loaded");
+        "66.0 MiB of 90.0 MiB are LuaJIT's heap, most of it in worker 2 (pid "
+        "4713)");
 }
 
 
@@ -328,7 +328,11 @@ JPP_TEST(jpp_verdict_test_front)
             "(proxy_buffers 64 64k; 30 requests of 4.0 MiB each); worker 1 "
             "(pid 4712) holds\n"
             "127.0 MiB, half of the others at most 7.0 MiB.\n"
-            "See what it holds, and another does not: ",
+            "Compare what its pools and its requests hold with another "
+            "worker's. Clients that\n"
+            "keep their connections keep their worker, too.\n"
+            "Since 2026-11-21T04:40:15Z; ask for "
+            "pools?format=top&worker=pid-4712\n",
         "\nlargest owners\n"
             "  120.1 MiB  83 %  upstream buffers of location /export/ of www: "
             "proxy_buffers\n"
@@ -342,7 +346,12 @@ JPP_TEST(jpp_verdict_test_front)
 
     jpp_verdict_test_begin();
     jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
+    jpp_test.nginx.telemetry.now = 1795236015;
     (void) jpp_verdict_test_end();
+
+    jpp_is_i64(jpp_test.verdict.since, 1795236015, "it is new");
+    jpp_is_str(jpp_test.verdict.link, "pools?format=top&worker=pid-4712",
+               "what shows more");
 
     fleet = &jpp_test.nginx.fleet;
     jpp_ok(jpp_output_fill(&output, jpp_verdict_test_write, fleet, 0) == 0,
@@ -357,6 +366,48 @@ JPP_TEST(jpp_verdict_test_front)
     jpp_ok(strstr(output.text, "largest owners") == NULL,
            "nobody holds anything");
     jpp_arena_destroy(&jpp_test.arena);
+}
+
+
+/* Acknowledged, it yields first place; alone, it is still said. */
+
+JPP_TEST(jpp_verdict_test_acknowledged)
+{
+    static jpp_output_t  output;
+
+    jpp_standing_t *standing = jpp_test.nginx.telemetry.standing;
+
+    jpp_verdict_test_begin();
+    jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
+    jpp_test.nginx.telemetry.now = 1795236015;
+    jpp_test.nginx.workers[0].activity.usage.swap = 20 * JPP_TEST_MIB;
+
+    jpp_has(jpp_verdict_test_end(), "memory of workers was swapped out: ",
+            "two findings");
+
+    standing[JPP_FINDING_SWAP].since = 1795236000;
+    standing[JPP_FINDING_SWAP].acknowledged = 1795236010;
+
+    jpp_has(jpp_verdict_test_end(), "upstream buffers", "the other one");
+    jpp_is_u64(jpp_test.verdict.n_more, 1, "and one more");
+
+    (void) jpp_output_fill(&output, jpp_verdict_test_write,
+                           &jpp_test.nginx.fleet, 0);
+    jpp_has(output.text, "over all workers,\n  acknowledged at "
+            "2026-11-21T04:40:10Z.\n", "which is shown as such");
+
+    standing[JPP_FINDING_ODD_WORKER].acknowledged = 1795236012;
+
+    jpp_has(jpp_verdict_test_end(), "3 workers hold 144.0 MiB, 120.1 MiB of it "
+            "upstream buffers", "all are known");
+    jpp_has(jpp_test.verdict.text, "; 2 findings are acknowledged", "and said");
+    jpp_is_u64(jpp_test.verdict.severity, JPP_VERDICT_HEALTHY, "healthy");
+
+    jpp_test.nginx.workers[0].activity.usage.swap = 0;
+    jpp_verdict_test_is("healthy", "3 workers hold 144.0 MiB, 120.1 MiB of it "
+                        "upstream buffers of location /export/ of www "
+                        "(proxy_buffers 64 64k; 30 requests of 4.0 MiB each); "
+                        "1 finding is acknowledged");
 }
 
 

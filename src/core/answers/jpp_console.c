@@ -93,23 +93,6 @@ jpp_console_serves(const jpp_console_link_t *links, const char *name)
 }
 
 
-/* What is not shared. */
-
-static uint64_t
-jpp_console_own(const jpp_fleet_t *fleet)
-{
-    size_t    i;
-    uint64_t  bytes, sum;
-
-    for (i = 0, sum = 0; i < fleet->n; i++) {
-        bytes = fleet->workers[i].activity.usage.rss_anon;
-        sum += bytes != JPP_NONE ? bytes : 0;
-    }
-
-    return sum;
-}
-
-
 /* The first sentence of the page. */
 
 static void
@@ -143,7 +126,7 @@ jpp_console_facts(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
     jpp_console_bytes(sink,
         "<dl id=\"facts\">\n"
         "<div><dt>private memory of the workers</dt><dd>",
-        jpp_console_own(telemetry->fleet));
+        jpp_fleet_anon(telemetry->fleet));
     jpp_sink_str(sink, "</dd></div>\n"
                  "<div><dt>left below the limit</dt><dd>");
 

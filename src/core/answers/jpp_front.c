@@ -109,7 +109,8 @@ jpp_front_holders(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
 void
 jpp_front_text(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    char                    text[JPP_FRONT_TEXT];
+    char                    text[JPP_FRONT_TEXT], time[JPP_STATUS_TIME];
+    char                    known[JPP_FINDING_LINK];
     size_t                  i, n;
     jpp_finding_t           findings[JPP_FINDINGS];
     jpp_verdict_t           verdict;
@@ -129,11 +130,16 @@ jpp_front_text(const jpp_console_t *console, jpp_sink_t *sink)
     for (i = 0; i < n; i++) {
         if (strcmp(findings[i].id, verdict.id) == 0) {
             jpp_front_wrap(sink, findings[i].fix, "");
+            jpp_sink_printf(sink, "Since %s%s%s\n",
+                            jpp_status_time(findings[i].since, time),
+                            findings[i].link[0] != '\0' ? "; ask for " : "",
+                            findings[i].link);
 
         } else {
-            (void) snprintf(text, sizeof(text), "%s: %s: %s.",
-                            findings[i].is_critical ? "Critical" : "Warning",
-                            findings[i].what, findings[i].because);
+            (void) snprintf(text, sizeof(text), "%s: %s: %s%s.",
+                            jpp_finding_severity(&findings[i]),
+                            findings[i].what, findings[i].because,
+                            jpp_finding_acknowledged(&findings[i], known));
 
             jpp_front_wrap(sink, text, "  ");
         }

@@ -360,6 +360,7 @@ jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory,
     jpp_json_known(json, "allocated", allocated);
     jpp_json_known(json, "resident", resident);
     jpp_json_known(json, "rss_anon", anon);
+    jpp_json_u64(json, "anon_once", jpp_fleet_anon(fleet));
     jpp_json_known(json, "swap", swap);
     jpp_json_u64(json, "rss_file_once", file);
     jpp_json_u64(json, "rss_shmem_once", shmem);

@@ -231,7 +231,7 @@ bool
 jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_sink_t *sink)
 {
-    char                  text[JPP_STATUS_TIME];
+    char                  text[JPP_STATUS_TIME], known[JPP_FINDING_LINK];
     size_t                i, n;
     jpp_err_t             err;
     const char           *why;
@@ -257,7 +257,11 @@ jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
         jpp_sink_str(sink, findings[i].because);
         jpp_sink_str(sink, "\n");
         jpp_sink_str(sink, findings[i].fix);
-        jpp_sink_str(sink, "\n\n");
+        jpp_sink_printf(sink, "\nsince %s%s%s%s\n\n",
+                        jpp_status_time(findings[i].since, text),
+                        jpp_finding_acknowledged(&findings[i], known),
+                        findings[i].link[0] != '\0' ? "; ask for " : "",
+                        findings[i].link);
     }
 
     if (!jpp_memory_text_workers(memory, sink)

@@ -77,8 +77,8 @@ jpp_outcome_fill(jpp_outcome_t *outcome, const jpp_control_t *control,
 
         if (control->purge && result->has_stats) {
             jpp_add_known(&outcome->purged,
-                          jpp_less(result->resident_before,
-                                   result->resident_after));
+                          jpp_less(result->held_before,
+                                   result->held_after));
         }
     }
 }

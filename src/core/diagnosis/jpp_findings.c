@@ -6,14 +6,13 @@
 #include <math.h>
 
 
-/* the bytes of a zone's name that are shown */
-#define JPP_FINDING_NAME  32
+/* the characters of a zone's name that are shown */
+#define JPP_FINDING_NAME  40
 
-#define JPP_FINDING_LAST  96
+#define JPP_FINDING_LAST  112
 
-/* per cent; and where there is not even that to sample, none is expected */
-#define JPP_FEW_ERROR  10
-#define JPP_FEW_FLOOR  (4 * JPP_FINDING_MIB)
+/* seconds that an event is a finding for */
+#define JPP_FINDING_NEWS  3600
 
 
 /*
@@ -66,61 +65,73 @@ jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
 }
 
 
-/* " (the last: worker 1, pid 4711, with 300.0 MiB)" */
+/* " worker 1 (pid 4711, with an RSS of 300.0 MiB) crashed or was killed" */
 
 static const char *
 jpp_finding_last(const jpp_vanished_t *vanished, char text[JPP_FINDING_LAST])
 {
     char  rss[JPP_UNITS_TEXT];
 
-    text[0] = '\0';
-
-    if (vanished->who.pid == 0) {
-        return text;
-    }
-
-    if (vanished->rss == JPP_NONE) {
-        (void) snprintf(text, JPP_FINDING_LAST, " (the last: worker %" PRIu32
-                        ", pid %" PRId64 ")", vanished->who.index,
-                        vanished->who.pid);
-
-    } else {
-        (void) snprintf(text, JPP_FINDING_LAST, " (the last: worker %" PRIu32
-                        ", pid %" PRId64 ", with an RSS of %s)",
-                        vanished->who.index, vanished->who.pid,
-                        jpp_units_bytes(vanished->rss, rss));
-    }
-
+    (void) snprintf(text, JPP_FINDING_LAST, "worker %" PRIu32 " (pid %" PRId64
+                    "%s%s) crashed or was killed", vanished->who.index,
+                    vanished->who.pid,
+                    vanished->rss != JPP_NONE ? ", with an RSS of " : "",
+                    vanished->rss != JPP_NONE
+                    ? jpp_units_bytes(vanished->rss, rss) : "");
     return text;
 }
 
 
-static bool
-jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+uint64_t
+jpp_finding_kills(const jpp_telemetry_t *telemetry)
 {
-    char                 last[JPP_FINDING_LAST];
-    uint64_t             kills;
     const jpp_cgroup_t  *cgroup;
 
     cgroup = telemetry->cgroup;
-    kills = 0;
 
-    if (cgroup != NULL && cgroup->events.oom_kill != JPP_NONE
-        && telemetry->oom_kills != JPP_NONE
-        && cgroup->events.oom_kill > telemetry->oom_kills)
+    if (cgroup == NULL || cgroup->events.oom_kill == JPP_NONE
+        || telemetry->oom_kills == JPP_NONE)
     {
-        kills = cgroup->events.oom_kill - telemetry->oom_kills;
+        return 0;
     }
 
-    if (kills == 0 && telemetry->unclean_exits == 0) {
+    return jpp_less(cgroup->events.oom_kill, telemetry->oom_kills);
+}
+
+
+/* An event, which is news for an hour. */
+
+static bool
+jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char      last[JPP_FINDING_LAST], time[JPP_STATUS_TIME];
+    int64_t   killed, vanished;
+    uint64_t  kills;
+
+    kills = jpp_finding_kills(telemetry);
+    vanished = telemetry->vanished.at;
+
+    /* what is not written down yet is a few seconds old */
+
+    killed = kills > telemetry->killed.n ? telemetry->now
+                                         : telemetry->killed.at;
+
+    finding->at = killed > vanished ? killed : vanished;
+
+    if (finding->at == 0
+        || telemetry->now - finding->at >= JPP_FINDING_NEWS)
+    {
         return false;
     }
 
-    return jpp_finding_because(finding, "since nginx started, %" PRIu64
-               " of its workers crashed or were killed%s, and the kernel has "
-               "killed %" PRIu64 " of the processes of its cgroup because "
-               "memory ran out", telemetry->unclean_exits,
-               jpp_finding_last(&telemetry->vanished, last), kills);
+    return jpp_finding_because(finding, "at %s %s; since nginx started, "
+               "%" PRIu64 " of its workers crashed or were killed, and the "
+               "kernel has killed %" PRIu64 " of the processes of its cgroup "
+               "because memory ran out", jpp_status_time(finding->at, time),
+               vanished >= killed
+               ? jpp_finding_last(&telemetry->vanished, last)
+               : "the kernel killed a process of its cgroup",
+               telemetry->unclean_exits, kills);
 }
 
 
@@ -226,7 +237,7 @@ jpp_finding_zone_full(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
     int                len;
-    char               name[JPP_UTF8_ESCAPED(JPP_FINDING_NAME)];
+    char               name[JPP_UTF8_SHORT(JPP_FINDING_NAME)];
     char               size[JPP_UNITS_TEXT], left[JPP_UNITS_TEXT];
     size_t             i;
     const jpp_zone_t  *zone, *full;
@@ -248,9 +259,11 @@ jpp_finding_zone_full(const jpp_telemetry_t *telemetry,
         return false;
     }
 
-    len = (int) jpp_utf8_escape(name, full->name,
-                                full->name_len < JPP_FINDING_NAME
-                                ? full->name_len : JPP_FINDING_NAME);
+    len = (int) jpp_utf8_short(name, full->name, full->name_len,
+                               JPP_FINDING_NAME);
+
+    (void) snprintf(finding->owner, sizeof(finding->owner), "zone %.*s", len,
+                    name);
 
     return jpp_finding_because(finding, "zone %.*s has %s of %s left in whole "
                "pages, and refused %" PRIu64 " allocations", len, name,
@@ -269,17 +282,22 @@ jpp_finding_zone_full(const jpp_telemetry_t *telemetry,
 typedef struct {
     uint64_t  allocated;
     uint64_t  active;
-    uint64_t  resident;
     uint64_t  freed;               /* by the program, and still resident */
-    uint64_t  exiting;             /* resident in exiting workers */
+    uint64_t  exiting;             /* of exiting workers alone */
     uint32_t  n_exiting;
 } jpp_finding_sums_t;
 
+
+/*
+ * A page that workers share comes back when the last of them has ended, or has
+ * freed it: it counts for none of them.
+ */
 
 static void
 jpp_finding_sums(const jpp_telemetry_t *telemetry, jpp_finding_sums_t *sums)
 {
     size_t               i;
+    uint64_t             own, freed;
     const jpp_stats_t   *stats;
     const jpp_worker_t  *worker;
 
@@ -288,21 +306,25 @@ jpp_finding_sums(const jpp_telemetry_t *telemetry, jpp_finding_sums_t *sums)
     for (i = 0; i < telemetry->fleet->n; i++) {
         worker = &telemetry->fleet->workers[i];
         stats = &worker->stats;
+        own = jpp_worker_own(worker);
+
+        if (worker->is_exiting && own != JPP_NONE) {
+            sums->exiting += own;
+            sums->n_exiting++;
+        }
 
         if (!worker->has_stats) {
             continue;
         }
 
+        freed = 0;
+
+        jpp_add_known(&freed, stats->dirty);
+        jpp_add_known(&freed, stats->muzzy);
+
         sums->allocated += stats->allocated;
         sums->active += stats->active;
-        sums->resident += stats->resident;
-        sums->freed += stats->dirty != JPP_NONE ? stats->dirty : 0;
-        sums->freed += stats->muzzy != JPP_NONE ? stats->muzzy : 0;
-
-        if (worker->is_exiting) {
-            sums->exiting += stats->resident;
-            sums->n_exiting++;
-        }
+        sums->freed += freed < own ? freed : own;
     }
 }
 
@@ -312,16 +334,29 @@ jpp_finding_old_workers(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
     char                old[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
+    uint64_t            total;
     jpp_finding_sums_t  sums;
 
     jpp_finding_sums(telemetry, &sums);
 
+    total = jpp_fleet_anon(telemetry->fleet);
+
+    if (telemetry->shutdown_timeout != 0) {
+        (void) snprintf(finding->fix, sizeof(finding->fix),
+                        "They live until their last connection ends, but no "
+                        "longer than worker_shutdown_timeout, which is "
+                        "%" PRIu64 " s for those that exit since it was set.",
+                        telemetry->shutdown_timeout);
+    }
+
     return jpp_finding_above(finding, sums.exiting, 100, JPP_FINDING_FLOOR)
-           && jpp_finding_above(finding, sums.exiting, 30, sums.resident)
-           && jpp_finding_because(finding, "%" PRIu32 " that are exiting hold "
+           && jpp_finding_above(finding, sums.exiting, 30, total)
+           && jpp_finding_because(finding, "%" PRIu32 " that %s exiting hold%s "
                   "%s of %s", sums.n_exiting,
+                  sums.n_exiting == 1 ? "is" : "are",
+                  sums.n_exiting == 1 ? "s" : "",
                   jpp_units_bytes(sums.exiting, old),
-                  jpp_units_bytes(sums.resident, all));
+                  jpp_units_bytes(total, all));
 }
 
 
@@ -416,56 +451,69 @@ jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
 }
 
 
-/* of the worker where it is most */
+/* What Lua has is in no profile; which location runs it is. */
+
+static const char  jpp_finding_lua[] =
+    "Tables of Lua that outlive a request hold it: module tables in "
+    "package.loaded, caches without a bound. collectgarbage(\"count\") in Lua "
+    "counts its KiB; profile?seconds=10&by=location&format=top says which "
+    "locations run Lua.";
+
+
+/* of all workers, and where it is most */
 
 static bool
 jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
+    bool                 is_lua;
     char                 outside[JPP_UNITS_TEXT], anon[JPP_UNITS_TEXT];
     char                 mappers[JPP_MAPPERS_TEXT];
     size_t               i;
-    uint64_t             bytes, most;
+    uint64_t             bytes, most, sum, all;
     const jpp_fleet_t   *fleet;
-    const jpp_worker_t  *worker, *where;
+    const jpp_worker_t  *where;
 
     fleet = telemetry->fleet;
     where = NULL;
-    most = 0;
+    most = sum = 0;
 
     for (i = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
-        bytes = worker->activity.usage.rss_anon;
+        bytes = jpp_worker_outside(&fleet->workers[i]);
+        sum += bytes;
 
-        if (!worker->has_stats || bytes == JPP_NONE
-            || bytes <= worker->stats.resident)
-        {
-            continue;
-        }
-
-        bytes -= worker->stats.resident;
-
-        if (bytes > most
-            && jpp_finding_above(finding, bytes, 100, JPP_FINDING_FLOOR)
-            && jpp_finding_above(finding, bytes, 25,
-                                 worker->activity.usage.rss_anon))
-        {
+        if (bytes > most) {
             most = bytes;
-            where = worker;
+            where = &fleet->workers[i];
         }
     }
 
-    if (where == NULL) {
+    all = jpp_fleet_anon(fleet);
+
+    if (where == NULL
+        || !jpp_finding_above(finding, sum, 100, JPP_FINDING_FLOOR)
+        || !jpp_finding_above(finding, sum, 25, all))
+    {
         return false;
     }
 
-    (void) jpp_mappers_text(where->jemalloc.mappers, mappers);
-    (void) jpp_finding_about(finding, most, where->who.pid);
+    is_lua = where->jemalloc.mappers == 1 << JPP_MAPPER_LUAJIT;
 
-    return jpp_finding_because(finding, "in worker %" PRIu32 " (pid %" PRId64
-                  ") %s of %s of anonymous memory%s%s", where->who.index,
-                  where->who.pid, jpp_units_bytes(most, outside),
-                  jpp_units_bytes(where->activity.usage.rss_anon, anon),
-                  mappers[0] != '\0' ? "; " : "", mappers);
+    if (is_lua) {
+        (void) snprintf(finding->owner, sizeof(finding->owner),
+                        "LuaJIT's heap");
+        (void) snprintf(finding->fix, sizeof(finding->fix), "%s",
+                        jpp_finding_lua);
+    }
+
+    (void) jpp_mappers_text(where->jemalloc.mappers, mappers);
+
+    return jpp_finding_because(finding, "%s of %s %s, most of it in worker "
+                  "%" PRIu32 " (pid %" PRId64 ")%s%s",
+                  jpp_units_bytes(sum, outside), jpp_units_bytes(all, anon),
+                  is_lua ? "are LuaJIT's heap" : "are not malloc's",
+                  where->who.index, where->who.pid,
+                  !is_lua && mappers[0] != '\0' ? "; " : "",
+                  is_lua ? "" : mappers);
 }
 
 
@@ -475,15 +523,18 @@ static bool
 jpp_finding_retained(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
     char                freed[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
+    uint64_t            total;
     jpp_finding_sums_t  sums;
 
     jpp_finding_sums(telemetry, &sums);
 
+    total = jpp_fleet_anon(telemetry->fleet);
+
     return jpp_finding_above(finding, sums.freed, 100, JPP_FINDING_FLOOR)
-           && jpp_finding_above(finding, sums.freed, 50, sums.resident)
+           && jpp_finding_above(finding, sums.freed, 50, total)
            && jpp_finding_because(finding, "%s of %s are free: a purge returns "
-                  "about that much", jpp_units_bytes(sums.freed, freed),
-                  jpp_units_bytes(sums.resident, all));
+                  "at most that much", jpp_units_bytes(sums.freed, freed),
+                  jpp_units_bytes(total, all));
 }
 
 
@@ -556,12 +607,6 @@ jpp_finding_peak(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
 
 /*
- * A profile, where one is at hand: whether it rests on enough samples, and has
- * what is allocated.
- */
-
-
-/*
  * As jpp_error.c has it, but from the estimates alone: not all profiles have
  * counts.  Objects of the size s are seen with p = 1 - exp(-s/period), so that
  * n p of n were.
@@ -584,91 +629,21 @@ jpp_finding_variance(const jpp_profile_t *profile, int64_t objects,
 }
 
 
-/*
- * What workers inherited is in the profile once for each generation.  It counts
- * for the first of each here; what a worker has allocated before it looked for
- * the first time is taken for inherited, so this is rather too little.
- */
-
-static bool
-jpp_finding_expected(const jpp_fleet_t *fleet, uint64_t *bytes)
-{
-    size_t               i, k;
-    const jpp_worker_t  *worker;
-
-    for (i = 0, *bytes = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
-
-        if (!worker->has_stats || worker->inherited == JPP_NONE) {
-            return false;
-        }
-
-        for (k = 0; k < i; k++) {
-            if (fleet->workers[k].who.generation == worker->who.generation) {
-                break;
-            }
-        }
-
-        *bytes += k == i ? worker->stats.allocated
-                         : jpp_less(worker->stats.allocated,
-                                    worker->inherited);
-    }
-
-    return fleet->n != 0;
-}
-
-
-/* of a hundred samples of equal weight it is a tenth */
-
-static bool
-jpp_finding_few_samples(const jpp_telemetry_t *telemetry,
-    jpp_finding_t *finding)
-{
-    char                   all[JPP_UNITS_TEXT], error[JPP_ERROR_TEXT];
-    uint64_t               expected;
-    const jpp_profiled_t  *profile;
-
-    profile = telemetry->profile;
-
-    return profile != NULL && profile->is_whole
-           && profile->error > JPP_FEW_ERROR
-           && jpp_finding_expected(telemetry->fleet, &expected)
-           && jpp_finding_above(finding, expected, 100, JPP_FEW_FLOOR)
-           && jpp_finding_because(finding, "%" PRIu64 " in all, for %s that "
-                                  "are allocated: %s", profile->samples,
-                                  jpp_units_bytes(expected, all),
-                                  jpp_error_text(profile->error, error));
-}
-
-
-static bool
-jpp_finding_explains(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
-{
-    char                   has[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
-    uint64_t               expected;
-    const jpp_profiled_t  *profile;
-
-    profile = telemetry->profile;
-
-    return profile != NULL && profile->is_whole
-           && jpp_finding_expected(telemetry->fleet, &expected)
-           && jpp_finding_above(finding, jpp_less(expected, profile->bytes),
-                                100, JPP_FINDING_FLOOR)
-           && jpp_finding_below(finding, profile->bytes, 70, expected)
-           && jpp_finding_because(finding, "%s of %s",
-                                  jpp_units_bytes(profile->bytes, has),
-                                  jpp_units_bytes(expected, all));
-}
-
-
 typedef struct {
     const char   *id;
     bool          is_critical;
     bool        (*check)(const jpp_telemetry_t *telemetry,
                          jpp_finding_t *finding);
     const char   *what;
-    const char   *fix;
+    const char   *fix;             /* or the rule writes one */
+    const char   *link;            /* one that ends in "=" takes the worker */
 } jpp_finding_row_t;
+
+
+/* a reload ends what would be looked at */
+
+#define JPP_FINDING_SAVE                                                      \
+    "Before a reload, save what its workers know: pools?format=top and heap. "
 
 
 static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
@@ -678,13 +653,15 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "nginx is close to its memory limit",
         "Raise the limit (MemoryMax= of the systemd unit, or the container's), "
         "or find what holds the memory: pools and heap have it by location and "
-        "by function." },
+        "by function.",
+        "memory?format=top" },
 
     [JPP_FINDING_OOM_KILL] = {
         "oom-kill", true, jpp_finding_oom_kill,
         "processes were killed, or crashed",
         "The error log says \"exited on signal 9\" for workers that were "
-        "killed, and the kernel's log (dmesg) why." },
+        "killed, and the kernel's log (dmesg) why. This is said for an hour.",
+        "" },
 
     [JPP_FINDING_STALLS] = {
         "stalls", false, jpp_finding_stalls,
@@ -692,99 +669,177 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "While a handler computes or waits for a disk, no other client of its "
         "worker is served. stalls?format=top has the stacks, by location. What "
         "takes so long belongs into a thread, another process, or a call that "
-        "does not wait." },
+        "does not wait.",
+        "stalls?format=top" },
 
     [JPP_FINDING_GROWS] = {
         "grows", false, jpp_finding_grows,
         "memory grows all the time",
-        "Two profiles show who holds the difference: "
-        "go tool pprof 'http://.../heap?seconds=300'. What does not show up "
-        "there is not malloc's: see outside." },
+        "While it grows, a difference shows which functions hold more. What "
+        "does not show up there is not malloc's: memory?format=top has it.",
+        "heap?seconds=300&format=top&worker=" },
 
     [JPP_FINDING_RELOAD_LEAK] = {
         "reload-leak", false, jpp_finding_reload_leak,
         "workers start with more memory than before the reload",
         "Either the configuration has grown, or the master keeps memory of "
         "former ones. heap?origin=master shows what workers inherit, by "
-        "function; a restart frees it." },
+        "function; a restart frees it.",
+        "heap?origin=master&format=top" },
 
     [JPP_FINDING_PRESSURE] = {
         "pressure", false, jpp_finding_pressure,
         "processes wait for memory",
         "Something on this machine, or in this container, needs more memory "
         "than there is: find the largest (ps aux --sort=-rss), or add "
-        "some." },
+        "some.",
+        "" },
 
     [JPP_FINDING_SWAP] = {
         "swap", false, jpp_finding_swap,
         "memory of workers was swapped out",
         "Requests that touch it wait for the disk. Add memory, or keep nginx "
-        "from being swapped out (MemorySwapMax=0 of the systemd unit)." },
+        "from being swapped out (MemorySwapMax=0 of the systemd unit).",
+        "" },
 
     [JPP_FINDING_ZONE_FULL] = {
         "zone-full", false, jpp_finding_zone_full,
         "a zone of shared memory is full",
         "Make it larger where it is defined: the size stands behind its "
-        "name." },
+        "name.",
+        "memory?fields=zones" },
 
     [JPP_FINDING_OLD_WORKERS] = {
         "old-workers", false, jpp_finding_old_workers,
         "workers of former configurations hold much of the memory",
         "They live until their last connection ends. To bound that, add "
-        "outside of all blocks: worker_shutdown_timeout 10m;" },
+        "outside of all blocks: worker_shutdown_timeout 10m;",
+        "requests?worker=exiting" },
 
     [JPP_FINDING_ODD_WORKER] = {
         "odd-worker", false, jpp_finding_odd_worker,
         "one worker holds much more than the others",
-        "See what it holds, and another does not: heap?format=top&worker=N of "
-        "both, and requests?worker=N." },
+        "Compare what its pools and its requests hold with another worker's. "
+        "Clients that keep their connections keep their worker, too.",
+        "pools?format=top&worker=" },
 
     [JPP_FINDING_OUTSIDE] = {
         "outside", false, jpp_finding_outside,
         "much of the memory does not come from malloc",
-        "jemalloc has not handed it out: LuaJIT, Python, Go and Java map their "
-        "own, and count it (collectgarbage(\"count\") in Lua). What else does "
-        "so has a row in memory?format=top, with its name if it gave one." },
+        "jemalloc has not handed it out: Python, Go and Java map their own, "
+        "and count it. What else does so has a row in memory?format=top, with "
+        "its name if it gave one.",
+        "memory?format=top" },
 
     [JPP_FINDING_RETAINED] = {
         "retained", false, jpp_finding_retained,
         "jemalloc keeps much memory that was freed",
         "POST purge=1 to control returns it to the kernel. For good: add "
-        "background_thread:true,dirty_decay_ms:5000 to MALLOC_CONF." },
+        "background_thread:true,dirty_decay_ms:5000 to MALLOC_CONF.",
+        "memory?format=top" },
 
     [JPP_FINDING_FRAGMENTED] = {
         "fragmented", false, jpp_finding_fragmented,
         "allocations use only a part of their pages",
         "A burst that has ended leaves pages with few allocations; a fine "
         "sampling rate does the same, as jemalloc gives each sampled one a "
-        "page. A reload starts afresh." },
+        "page. " JPP_FINDING_SAVE "Then nginx -s reload starts afresh.",
+        "memory?format=top" },
 
     [JPP_FINDING_THP] = {
         "thp", false, jpp_finding_thp,
         "huge pages take memory that was not asked for",
         "The kernel backs 2 MiB where a few KiB are in use. For jemalloc alone "
         "add thp:never to MALLOC_CONF; for all processes: "
-        "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled" },
+        "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled",
+        "" },
 
     [JPP_FINDING_PEAK] = {
         "peak", false, jpp_finding_peak,
         "the memory was much larger before: a peak has passed",
         "What a monitor saw then is not there any more. metrics keeps the "
-        "peak as nginx_worker_peak_resident_memory_bytes." },
+        "peak as nginx_worker_peak_resident_memory_bytes.",
+        "metrics" },
 
     [JPP_FINDING_FEW_SAMPLES] = {
         "few-samples", false, jpp_finding_few_samples,
         "the profile rests on few samples",
-        "Its figures may be far off. For an hour, sample finer: POST "
-        "lg_sample=16 to control, or set jemalloc_pprof_sample 64k." },
+        "Its figures may be far off, and the rate is the finest there is. "
+        "pools counts without samples.",
+        "pools?format=top" },
 
     [JPP_FINDING_EXPLAINS] = {
         "explains", false, jpp_finding_explains,
         "the profile has only a part of what is allocated",
         "What was allocated while nobody sampled, or before a reset, is not in "
-        "it: sample from the start (prof_active:true). A fine rate adds to "
-        "what is allocated: pools has it without." }
+        "it. " JPP_FINDING_SAVE "Then nginx -s reload starts workers that "
+        "sample from their start. A fine rate adds to what is allocated: pools "
+        "has it without.",
+        "pools?format=top" }
 };
+
+
+/* What lies behind FINDING, if it holds: its link, and who explains it. */
+
+static void
+jpp_finding_fill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                   pid[JPP_UNITS_TEXT + 16];
+    const char            *link;
+    const jpp_holder_t    *holder;
+    const jpp_standing_t  *standing;
+
+    link = jpp_finding_rows[finding->number].link;
+    standing = &telemetry->standing[finding->number];
+
+    pid[0] = '\0';
+
+    if (finding->pid != 0 && link[0] != '\0'
+        && link[strlen(link) - 1] == '=')
+    {
+        (void) snprintf(pid, sizeof(pid), "pid-%" PRId64, finding->pid);
+    }
+
+    if (finding->link[0] == '\0') {
+        (void) snprintf(finding->link, sizeof(finding->link), "%s%s", link,
+                        pid);
+    }
+
+    holder = jpp_finding_holder(telemetry, finding);
+
+    if (holder != NULL) {
+        (void) snprintf(finding->owner, sizeof(finding->owner), "%s",
+                        holder->who);
+    }
+
+    finding->since = standing->since != 0 ? standing->since : telemetry->now;
+
+    if (standing->acknowledged >= finding->at) {
+        finding->acknowledged = standing->acknowledged;
+    }
+}
+
+
+const jpp_holder_t *
+jpp_finding_holder(const jpp_telemetry_t *telemetry,
+    const jpp_finding_t *finding)
+{
+    size_t               i;
+    uint64_t             bytes;
+    const jpp_holder_t  *holder;
+
+    for (i = 0; finding->bytes != 0 && i < telemetry->n_holders; i++) {
+        holder = &telemetry->holders[i];
+        bytes = finding->pid == 0 ? holder->bytes
+                : holder->worker.pid == finding->pid ? holder->worker_bytes : 0;
+
+        if (bytes >= finding->bytes / 2) {
+            return holder;
+        }
+    }
+
+    return NULL;
+}
 
 
 static size_t
@@ -797,7 +852,9 @@ jpp_findings_check(const jpp_telemetry_t *telemetry, unsigned i, unsigned end,
         jpp_finding_of(i, &findings[n]);
         findings[n].stands = telemetry->active >> i & 1;
 
-        n += jpp_finding_rows[i].check(telemetry, &findings[n]);
+        if (jpp_finding_rows[i].check(telemetry, &findings[n])) {
+            jpp_finding_fill(telemetry, &findings[n++]);
+        }
     }
 
     return n;
@@ -855,14 +912,40 @@ jpp_finding_of(jpp_finding_id_t id, jpp_finding_t *finding)
 
     row = &jpp_finding_rows[id];
 
+    memset(finding, 0, sizeof(jpp_finding_t));
+
+    jpp_finding_named(id, finding);
+    (void) snprintf(finding->fix, sizeof(finding->fix), "%s", row->fix);
+}
+
+
+void
+jpp_finding_named(jpp_finding_id_t id, jpp_finding_t *finding)
+{
+    const jpp_finding_row_t  *row;
+
+    row = &jpp_finding_rows[id];
+
     finding->number = id;
     finding->id = row->id;
     finding->is_critical = row->is_critical;
     finding->what = row->what;
-    finding->owner[0] = '\0';
-    finding->because[0] = '\0';
-    finding->fix = row->fix;
-    finding->bytes = 0;
-    finding->pid = 0;
-    finding->stands = false;
+}
+
+
+bool
+jpp_finding_known(const char *id, size_t len, jpp_finding_id_t *number)
+{
+    unsigned  i;
+
+    for (i = 0; i < JPP_FINDING_FEW_SAMPLES; i++) {
+        if (strlen(jpp_finding_rows[i].id) == len
+            && memcmp(jpp_finding_rows[i].id, id, len) == 0)
+        {
+            *number = i;
+            return true;
+        }
+    }
+
+    return false;
 }

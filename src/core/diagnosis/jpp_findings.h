@@ -69,6 +69,12 @@ bool jpp_finding_grows(const jpp_telemetry_t *telemetry,
 bool jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding);
 
+/* The rules of profiles (jpp_findings_profile.c). */
+bool jpp_finding_few_samples(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding);
+bool jpp_finding_explains(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding);
+
 /* The rule of event loops that stand still (jpp_findings_stalls.c). */
 bool jpp_finding_stalls(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding);
@@ -81,8 +87,19 @@ bool jpp_finding_stalls(const jpp_telemetry_t *telemetry,
 const char *jpp_finding_stall(const jpp_stall_t *stall, const char *worker,
     char text[JPP_FINDING_STALL]);
 
-/* Fill FINDING for the rule ID, but its numbers. */
+/* The owner that holds half of what FINDING is about; NULL: there is none. */
+const jpp_holder_t *jpp_finding_holder(const jpp_telemetry_t *telemetry,
+    const jpp_finding_t *finding);
+
+/* What the kernel has killed in the cgroup since nginx started. */
+uint64_t jpp_finding_kills(const jpp_telemetry_t *telemetry);
+
+/* Fill FINDING for the rule ID, but its numbers; or with its name alone. */
 void jpp_finding_of(jpp_finding_id_t id, jpp_finding_t *finding);
+void jpp_finding_named(jpp_finding_id_t id, jpp_finding_t *finding);
+
+/* Set *NUMBER to the rule whose id is the LEN bytes at ID; false: none is. */
+bool jpp_finding_known(const char *id, size_t len, jpp_finding_id_t *number);
 
 
 #endif /* _JPP_FINDINGS_H_INCLUDED_ */

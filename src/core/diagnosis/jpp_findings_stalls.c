@@ -41,11 +41,10 @@ jpp_culprit_is_same(const jpp_stall_t *one, const jpp_stall_t *other)
 }
 
 
-/* Who kept the worker PID for longest, of all its stalls. */
+/* Who kept workers for longest, of all their stalls. */
 
 static void
-jpp_culprit(const jpp_telemetry_t *telemetry, int64_t pid,
-    jpp_culprit_t *culprit)
+jpp_culprit(const jpp_telemetry_t *telemetry, jpp_culprit_t *culprit)
 {
     size_t              i, k;
     jpp_culprit_t       one;
@@ -56,16 +55,12 @@ jpp_culprit(const jpp_telemetry_t *telemetry, int64_t pid,
     for (i = 0; i < telemetry->n_stalls; i++) {
         stall = &telemetry->stalls[i];
 
-        if (stall->pid != pid) {
-            continue;
-        }
-
         one = (jpp_culprit_t) { stall, 0, 0 };
 
         for (k = i; k < telemetry->n_stalls; k++) {
             other = &telemetry->stalls[k];
 
-            if (other->pid != pid || !jpp_culprit_is_same(stall, other)) {
+            if (!jpp_culprit_is_same(stall, other)) {
                 continue;
             }
 
@@ -110,57 +105,72 @@ jpp_finding_stall(const jpp_stall_t *stall, const char *worker,
 }
 
 
-/* of the worker where it is most */
+/* "worker 1 (pid 4712)" */
+
+static const char *
+jpp_finding_worker(uint32_t index, int64_t pid, char text[JPP_FINDING_WORKER])
+{
+    (void) snprintf(text, JPP_FINDING_WORKER, "worker %" PRIu32 " (pid %" PRId64
+                    ")", index, pid);
+    return text;
+}
+
+
+/* of all workers, and the one where it took longest */
 
 bool
 jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
     char                 who[JPP_FINDING_WORKER], all[JPP_UNITS_TEXT];
-    char                 text[JPP_FINDING_STALL];
+    char                 text[JPP_FINDING_STALL], owner[JPP_STALL_OWNER];
     size_t               i;
-    uint64_t             most;
+    uint64_t             sum;
     jpp_culprit_t        culprit;
-    const jpp_minute_t  *minute;
     const jpp_worker_t  *worker, *where;
 
     where = NULL;
-    most = 0;
+    sum = 0;
 
     for (i = 0; i < telemetry->fleet->n; i++) {
         worker = &telemetry->fleet->workers[i];
-        minute = &worker->activity.minute;
+        sum += worker->activity.minute.slow;
 
-        if (minute->slow > most
-            && jpp_finding_above(finding, minute->slow, 100,
-                                 JPP_FINDING_STALLED))
+        if (where == NULL
+            || worker->activity.minute.longest > where->activity.minute.longest)
         {
-            most = minute->slow;
             where = worker;
         }
     }
 
-    if (where == NULL) {
+    if (where == NULL
+        || !jpp_finding_above(finding, sum, 100, JPP_FINDING_STALLED))
+    {
         return false;
     }
 
     if (where->stalling.threshold == 0) {
-        finding->fix = jpp_stalls_unwatched;
+        (void) snprintf(finding->fix, sizeof(finding->fix), "%s",
+                        jpp_stalls_unwatched);
+        (void) snprintf(finding->link, sizeof(finding->link),
+                        "profile?mode=wall&seconds=10&format=top");
     }
 
-    (void) snprintf(who, sizeof(who), "worker %" PRIu32 " (pid %" PRId64 ")",
-                    where->who.index, where->who.pid);
+    jpp_culprit(telemetry, &culprit);
 
-    jpp_culprit(telemetry, where->who.pid, &culprit);
-
-    if (culprit.longest == NULL || culprit.nanos / 1000000 < most / 2) {
+    if (culprit.longest == NULL || culprit.nanos / 1000000 < sum / 2) {
         return jpp_finding_because(finding, "in the last minute, iterations of "
-                   "more than %d ms kept the event loop of %s for %" PRIu64
-                   " ms; the longest took %" PRIu64 " ms", JPP_RECENT_SLOW,
-                   who, most, where->activity.minute.longest);
+                   "more than %d ms kept event loops for %" PRIu64 " ms; the "
+                   "longest took %" PRIu64 " ms, in %s", JPP_RECENT_SLOW, sum,
+                   where->activity.minute.longest,
+                   jpp_finding_worker(where->who.index, where->who.pid, who));
     }
 
-    (void) jpp_stall_owner(culprit.longest, finding->owner);
-    (void) jpp_finding_stall(culprit.longest, who, text);
+    (void) snprintf(finding->owner, sizeof(finding->owner), "%s",
+                    jpp_stall_owner(culprit.longest, owner));
+    (void) jpp_finding_stall(culprit.longest,
+                             jpp_finding_worker(culprit.longest->index,
+                                                culprit.longest->pid, who),
+                             text);
 
     if (culprit.n == 1) {
         return jpp_finding_because(finding, "%s", text);

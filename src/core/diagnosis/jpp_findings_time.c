@@ -20,11 +20,13 @@
 #define JPP_GROWS_DAY      (24 * JPP_GROWS_HOUR)
 
 
-/* of a worker that grows */
+/* of a worker that grows, or of all that do */
 typedef struct {
-    const char  *what;             /* "allocated", "resident" */
-    uint64_t     now;
-    uint64_t     per_hour;
+    uint64_t             now;
+    uint64_t             per_hour;
+    uint64_t             more;     /* in an hour, or in what was seen of it */
+    size_t               n;        /* workers */
+    const jpp_worker_t  *where;    /* the one that grows fastest */
 } jpp_trend_t;
 
 
@@ -86,10 +88,9 @@ jpp_finding_is_steady(const jpp_history_t *history, size_t offset,
 
 
 /*
- * The last third of a life, which has to be upward in each of its quarters.
- * What is compared with the bounds is what an hour of it has added, or all of
- * it where that is less: ten seconds of a burst are no trend.  A trend that is
- * known may pause for a quarter.
+ * The last third of a life, which has to be upward in each of its quarters: a
+ * burst of ten seconds is no trend.  A trend that is known may pause for a
+ * quarter.
  */
 
 static bool
@@ -98,7 +99,6 @@ jpp_finding_rises(const jpp_finding_t *finding, const jpp_history_t *history,
 {
     double    slope, points;
     size_t    i, n, third, start;
-    uint64_t  more;
 
     /* the first ten minutes are spent on what every start needs */
 
@@ -133,31 +133,49 @@ jpp_finding_rises(const jpp_finding_t *finding, const jpp_history_t *history,
     trend->per_hour = (uint64_t) (slope * points);
 
     points = points < (double) third ? points : (double) third;
-    more = (uint64_t) (slope * points);
+    trend->more = (uint64_t) (slope * points);
 
-    return jpp_finding_above(finding, more, 100, JPP_GROWS_FLOOR)
-           && jpp_finding_above(finding, more, 5, trend->now);
+    return true;
 }
 
 
-/* memory that is not malloc's shows in the RSS alone */
+/* The sum of workers whose OFFSET of a point grows; is it worth a sentence? */
 
 static bool
-jpp_finding_trend(const jpp_finding_t *finding, const jpp_history_t *history,
-    jpp_trend_t *trend)
+jpp_finding_trends(const jpp_telemetry_t *telemetry,
+    const jpp_finding_t *finding, size_t offset, jpp_trend_t *sum)
 {
-    trend->what = "allocated";
+    size_t               i;
+    uint64_t             fastest;
+    jpp_trend_t          one;
+    const jpp_worker_t  *worker;
 
-    if (jpp_finding_rises(finding, history,
-                          offsetof(jpp_history_point_t, allocated), trend))
-    {
-        return true;
+    memset(sum, 0, sizeof(jpp_trend_t));
+    fastest = 0;
+
+    for (i = 0; i < telemetry->fleet->n; i++) {
+        worker = &telemetry->fleet->workers[i];
+
+        if (worker->history == NULL
+            || !jpp_finding_rises(finding, worker->history, offset, &one))
+        {
+            continue;
+        }
+
+        sum->now += one.now;
+        sum->per_hour += one.per_hour;
+        sum->more += one.more;
+        sum->n++;
+
+        if (one.per_hour > fastest) {
+            fastest = one.per_hour;
+            sum->where = worker;
+        }
     }
 
-    trend->what = "resident";
-
-    return jpp_finding_rises(finding, history,
-                             offsetof(jpp_history_point_t, rss), trend);
+    return sum->where != NULL
+           && jpp_finding_above(finding, sum->more, 100, JPP_GROWS_FLOOR)
+           && jpp_finding_above(finding, sum->more, 5, sum->now);
 }
 
 
@@ -201,46 +219,64 @@ jpp_finding_when(const jpp_cgroup_t *cgroup, uint64_t per_hour,
 }
 
 
-/* of several the one that grows fastest */
+/* Without samples there is no difference, but pools can be compared. */
+
+static void
+jpp_finding_unsampled(const jpp_worker_t *worker, jpp_finding_t *finding)
+{
+    if (jpp_source(&worker->jemalloc, &worker->sampler) != JPP_SOURCE_NONE) {
+        return;
+    }
+
+    (void) snprintf(finding->fix, sizeof(finding->fix),
+                    "Compare what pools hold now and in ten minutes. POST "
+                    "sampler=on to control shows the functions, too: of what "
+                    "is allocated from then on.");
+    (void) snprintf(finding->link, sizeof(finding->link),
+                    "pools?format=top&worker=pid-%" PRId64, worker->who.pid);
+}
+
+
+/* memory that is not malloc's shows in the RSS alone */
 
 bool
 jpp_finding_grows(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    char                 now[JPP_UNITS_TEXT], more[JPP_UNITS_TEXT];
-    char                 when[JPP_GROWS_TEXT];
-    size_t               i;
-    uint64_t             all;
-    jpp_trend_t          trend, most;
-    const jpp_worker_t  *worker, *where;
+    char         now[JPP_UNITS_TEXT], more[JPP_UNITS_TEXT];
+    char         when[JPP_GROWS_TEXT], who[JPP_GROWS_TEXT];
+    bool         is_allocated;
+    const char  *what;
+    jpp_trend_t  trend;
 
-    where = NULL;
-    all = 0;
-    most.per_hour = 0;
+    is_allocated = jpp_finding_trends(telemetry, finding,
+                       offsetof(jpp_history_point_t, allocated), &trend);
 
-    for (i = 0; i < telemetry->fleet->n; i++) {
-        worker = &telemetry->fleet->workers[i];
-
-        if (worker->history == NULL
-            || !jpp_finding_trend(finding, worker->history, &trend))
-        {
-            continue;
-        }
-
-        all += trend.per_hour;
-
-        if (trend.per_hour > most.per_hour) {
-            most = trend;
-            where = worker;
-        }
+    if (!is_allocated
+        && !jpp_finding_trends(telemetry, finding,
+                               offsetof(jpp_history_point_t, rss), &trend))
+    {
+        return false;
     }
 
-    return where != NULL
-           && jpp_finding_about(finding, most.now, where->who.pid)
-           && jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
-                  ") has %s %s, and %s more every hour%s", where->who.index,
-                  where->who.pid, jpp_units_bytes(most.now, now), most.what,
-                  jpp_units_bytes(most.per_hour, more),
-                  jpp_finding_when(telemetry->cgroup, all, when));
+    jpp_finding_unsampled(trend.where, finding);
+    (void) jpp_finding_when(telemetry->cgroup, trend.per_hour, when);
+    (void) jpp_units_bytes(trend.now, now);
+    (void) jpp_units_bytes(trend.per_hour, more);
+    (void) snprintf(who, sizeof(who), "worker %" PRIu32 " (pid %" PRId64 ")",
+                    trend.where->who.index, trend.where->who.pid);
+
+    what = is_allocated ? "allocated" : "resident";
+
+    if (trend.n == 1) {
+        return jpp_finding_about(finding, trend.now, trend.where->who.pid)
+               && jpp_finding_because(finding, "%s has %s %s, and %s more "
+                      "every hour%s", who, now, what, more, when);
+    }
+
+    return jpp_finding_about(finding, trend.now, 0)
+           && jpp_finding_because(finding, "%zu workers have %s %s, and %s "
+                  "more every hour, most of it in %s%s", trend.n, now, what,
+                  more, who, when);
 }
 
 

@@ -458,18 +458,12 @@ jpp_holders_pools(jpp_holders_t *holders, const jpp_worker_t *worker,
 void
 jpp_holders_worker(jpp_holders_t *holders, const jpp_worker_t *worker)
 {
-    uint64_t  anon;
-
-    anon = worker->activity.usage.rss_anon;
-
-    if (!worker->has_stats || anon == JPP_NONE) {
-        return;
-    }
-
     jpp_holders_add(holders, worker,
                     worker->jemalloc.mappers == 1 << JPP_MAPPER_LUAJIT
                     ? "LuaJIT's heap" : "anonymous maps that are not malloc's",
-                    jpp_less(anon, worker->stats.resident));
+                    jpp_worker_outside(worker));
+    jpp_holders_add(holders, worker, "the profiler's own samples",
+                    worker->sampler.bytes);
 }
 
 

@@ -2,6 +2,38 @@
 #include "jpp_notes.h"
 
 
+_Static_assert(JPP_FINDINGS <= JPP_STANDING, "each finding has a place");
+
+
+/* The clock may have been set back. */
+
+static void
+jpp_active_clock(int64_t *time, int64_t now)
+{
+    *time = *time < now ? *time : now;
+}
+
+
+/* Whoever wrote it may have been killed meanwhile: every text gets an end. */
+
+static void
+jpp_active_finding(const jpp_active_t *active, jpp_finding_id_t id,
+    jpp_finding_t *finding)
+{
+    *finding = active->finding;
+
+    jpp_finding_named(id, finding);
+
+    finding->owner[sizeof(finding->owner) - 1] = '\0';
+    finding->because[sizeof(finding->because) - 1] = '\0';
+    finding->fix[sizeof(finding->fix) - 1] = '\0';
+    finding->link[sizeof(finding->link) - 1] = '\0';
+
+    finding->since = active->since;
+    finding->acknowledged = active->acknowledged;
+}
+
+
 size_t
 jpp_active_update(jpp_active_t active[JPP_FINDINGS],
     jpp_finding_t findings[JPP_FINDINGS], size_t n, int64_t now)
@@ -13,18 +45,26 @@ jpp_active_update(jpp_active_t active[JPP_FINDINGS],
         s = &active[i];
         s->holds = 0;
 
-        /* the clock may have been set back */
-
-        s->since = s->since < now ? s->since : now;
-        s->seen = s->seen < now ? s->seen : now;
-        s->said = s->said < now ? s->said : now;
+        jpp_active_clock(&s->since, now);
+        jpp_active_clock(&s->seen, now);
+        jpp_active_clock(&s->said, now);
+        jpp_active_clock(&s->acknowledged, now);
     }
 
     for (i = 0, n_said = 0; i < n; i++) {
         s = &active[findings[i].number];
         s->holds = 1;
 
-        memcpy(s->because, findings[i].because, sizeof(s->because));
+        /* what happened once more is news */
+
+        if (s->acknowledged < findings[i].at) {
+            s->acknowledged = 0;
+        }
+
+        /* no pointer is shared: each process has its own */
+
+        s->finding = findings[i];
+        s->finding.id = s->finding.what = NULL;
 
         if (s->since == 0) {
             s->since = now;
@@ -43,10 +83,35 @@ jpp_active_update(jpp_active_t active[JPP_FINDINGS],
 
         if (s->since != 0 && now - s->seen >= JPP_ACTIVE_OVER) {
             s->since = 0;
+            s->acknowledged = 0;
         }
     }
 
     return n_said;
+}
+
+
+bool
+jpp_active_acknowledge(jpp_active_t active[JPP_FINDINGS],
+    jpp_finding_id_t id, int64_t now, jpp_finding_t *finding)
+{
+    jpp_active_t  *s;
+
+    s = &active[id];
+
+    if (s->since == 0) {
+        return false;
+    }
+
+    /* whoever comes second reads when the first one did */
+
+    if (s->acknowledged == 0) {
+        s->acknowledged = now;
+    }
+
+    jpp_active_finding(s, id, finding);
+
+    return true;
 }
 
 
@@ -72,15 +137,8 @@ jpp_active_findings(const jpp_active_t active[JPP_FINDINGS],
     unsigned  i;
 
     for (i = 0, n = 0; i < JPP_FINDINGS; i++) {
-
         if (active[i].since != 0) {
-            jpp_finding_of(i, &findings[n]);
-            memcpy(findings[n].because, active[i].because,
-                   sizeof(findings[n].because));
-
-            /* whoever wrote it may have been killed meanwhile */
-
-            findings[n++].because[sizeof(findings[0].because) - 1] = '\0';
+            jpp_active_finding(&active[i], i, &findings[n++]);
         }
     }
 
@@ -130,13 +188,27 @@ jpp_note_write(jpp_note_t *note, const jpp_worker_t *worker, uint64_t seconds)
 
 void
 jpp_notes_vanished(jpp_notes_t *notes, const jpp_identity_t *who,
-    const jpp_note_t *note)
+    const jpp_note_t *note, int64_t now)
 {
     notes->n_vanished++;
 
+    notes->vanished.at = now;
     notes->vanished.who = *who;
     notes->vanished.rss = note->worker.started != 0
                           ? note->worker.activity.usage.rss : JPP_NONE;
+}
+
+
+void
+jpp_notes_killed(jpp_notes_t *notes, uint64_t kills, int64_t now)
+{
+    jpp_active_clock(&notes->killed.at, now);
+    jpp_active_clock(&notes->vanished.at, now);
+
+    if (kills > notes->killed.n) {
+        notes->killed.n = kills;
+        notes->killed.at = now;
+    }
 }
 
 
@@ -190,8 +262,16 @@ jpp_notes_requested(jpp_notes_t *notes, const char *name, unsigned status)
 void
 jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry)
 {
+    size_t  i;
+
+    for (i = 0; i < JPP_FINDINGS; i++) {
+        telemetry->standing[i].since = notes->active[i].since;
+        telemetry->standing[i].acknowledged = notes->active[i].acknowledged;
+    }
+
     telemetry->unclean_exits = notes->n_vanished;
     telemetry->vanished = notes->vanished;
+    telemetry->killed = notes->killed;
     telemetry->active = jpp_active_bits(notes->active);
     telemetry->inherited = notes->inherited[0].bytes;
     telemetry->inherited_before = notes->inherited[1].bytes;

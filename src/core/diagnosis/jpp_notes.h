@@ -36,7 +36,8 @@ typedef struct {
     int64_t          seen;         /* when it held for the last time */
     int64_t          said;
     int64_t          holds;        /* 1: as of the last look */
-    char             because[sizeof(((jpp_finding_t *) 0)->because)];
+    int64_t          acknowledged; /* seconds since the epoch; 0: it is not */
+    jpp_finding_t    finding;      /* as it was then, without pointers */
 } jpp_active_t;
 
 
@@ -46,6 +47,14 @@ typedef struct {
  */
 size_t jpp_active_update(jpp_active_t active[JPP_FINDINGS],
     jpp_finding_t findings[JPP_FINDINGS], size_t n, int64_t now);
+
+/*
+ * Acknowledge the finding ID at the time NOW, until it is over, and fill
+ * FINDING with it; one that is acknowledged stays so since then.  False: it
+ * does not stand.
+ */
+bool jpp_active_acknowledge(jpp_active_t active[JPP_FINDINGS],
+    jpp_finding_id_t id, int64_t now, jpp_finding_t *finding);
 
 /*
  * Those that hold as of the last look: a bit for the number of each.  These
@@ -81,6 +90,7 @@ typedef struct {
     jpp_inherited_t        inherited[2];   /* of the newest, and before */
     uint64_t               n_vanished;     /* that crashed or were killed */
     jpp_vanished_t         vanished;       /* the last of them */
+    jpp_killed_t           killed;         /* by the kernel, in the cgroup */
     jpp_active_t           active[JPP_FINDINGS];
     jpp_requested_t        requested[JPP_RESOURCES];
 
@@ -102,9 +112,12 @@ void jpp_note_clear(jpp_note_t *note);
 void jpp_note_write(jpp_note_t *note, const jpp_worker_t *worker,
     uint64_t seconds);
 
-/* Worker WHO, whose note is NOTE, has crashed or was killed. */
+/* Worker WHO, whose note is NOTE, has crashed or was killed before NOW. */
 void jpp_notes_vanished(jpp_notes_t *notes, const jpp_identity_t *who,
-    const jpp_note_t *note);
+    const jpp_note_t *note, int64_t now);
+
+/* The kernel has killed KILLS processes of the cgroup until NOW. */
+void jpp_notes_killed(jpp_notes_t *notes, uint64_t kills, int64_t now);
 
 /*
  * A worker of GENERATION has started with BYTES from the master.  The least of

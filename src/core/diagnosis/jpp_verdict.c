@@ -68,7 +68,7 @@ jpp_verdict_holder(jpp_verdict_t *verdict, const jpp_holder_t *holder,
 {
     char  its[JPP_UNITS_TEXT], whole[JPP_UNITS_TEXT];
 
-    verdict->holder = holder;
+    (void) snprintf(verdict->owner, sizeof(verdict->owner), "%s", holder->who);
 
     jpp_verdict_add(verdict, "%s of %s are %s", jpp_units_bytes(bytes, its),
                     jpp_units_bytes(all, whole), holder->who);
@@ -82,27 +82,20 @@ static bool
 jpp_verdict_explains(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry,
     const jpp_finding_t *finding)
 {
-    size_t               i;
     uint64_t             bytes;
     const jpp_holder_t  *holder;
 
-    for (i = 0; i < telemetry->n_holders; i++) {
-        holder = &telemetry->holders[i];
-        bytes = holder->bytes;
+    holder = jpp_finding_holder(telemetry, finding);
 
-        if (finding->pid != 0) {
-            bytes = holder->worker.pid == finding->pid ? holder->worker_bytes
-                                                       : 0;
-        }
-
-        if (finding->bytes != 0 && bytes >= finding->bytes / 2) {
-            jpp_verdict_holder(verdict, holder, bytes,
-                               jpp_larger(bytes, finding->bytes));
-            return true;
-        }
+    if (holder == NULL) {
+        return false;
     }
 
-    return false;
+    bytes = finding->pid != 0 ? holder->worker_bytes : holder->bytes;
+
+    jpp_verdict_holder(verdict, holder, bytes,
+                       jpp_larger(bytes, finding->bytes));
+    return true;
 }
 
 
@@ -112,10 +105,7 @@ jpp_verdict_total(const jpp_telemetry_t *telemetry)
     size_t    i;
     uint64_t  sum;
 
-    for (i = 0, sum = 0; i < telemetry->fleet->n; i++) {
-        jpp_add_known(&sum,
-                      telemetry->fleet->workers[i].activity.usage.rss_anon);
-    }
+    sum = jpp_fleet_anon(telemetry->fleet);
 
     for (i = 0; i < telemetry->n_zones; i++) {
         if (!telemetry->zones[i].is_own) {
@@ -127,13 +117,20 @@ jpp_verdict_total(const jpp_telemetry_t *telemetry)
 }
 
 
+static void
+jpp_verdict_link(jpp_verdict_t *verdict, const char *link)
+{
+    (void) snprintf(verdict->link, sizeof(verdict->link), "%s", link);
+}
+
+
 /* What keeps a worker that does not answer may be known. */
 
 static void
 jpp_verdict_stuck(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry,
     int64_t pid)
 {
-    char                text[JPP_FINDING_STALL];
+    char                text[JPP_FINDING_STALL], owner[JPP_STALL_OWNER];
     size_t              i;
     const jpp_stall_t  *stall;
 
@@ -141,7 +138,9 @@ jpp_verdict_stuck(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry,
         stall = &telemetry->stalls[i];
 
         if (stall->pid == pid && stall->state == JPP_STALL_LASTS) {
-            (void) jpp_stall_owner(stall, verdict->owner);
+            (void) jpp_stall_owner(stall, owner);
+            (void) snprintf(verdict->owner, sizeof(verdict->owner), "%s",
+                            owner);
             jpp_verdict_add(verdict, "; %s",
                             jpp_finding_stall(stall, "it", text));
             return;
@@ -158,6 +157,7 @@ jpp_verdict_missing(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
 
     verdict->severity = JPP_VERDICT_CRITICAL;
     verdict->id = "missing-worker";
+    jpp_verdict_link(verdict, "status");
 
     fleet = telemetry->fleet;
     missing = fleet->missing;
@@ -201,14 +201,17 @@ jpp_verdict_healthy(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
     if (telemetry->n_holders != 0
         && holder->bytes > all / 100 * JPP_VERDICT_SHARE)
     {
-        verdict->holder = holder;
+        (void) snprintf(verdict->owner, sizeof(verdict->owner), "%s",
+                        holder->who);
 
         /* not all of what is allocated was ever touched */
 
         jpp_verdict_add(verdict, holder->bytes <= all ? ", %s of it %s"
-                                                      : ", %s set aside for %s",
+                                 : "; %s set aside, not all of it touched, "
+                                   "for %s",
                         jpp_units_bytes(holder->bytes, text), holder->who);
         jpp_verdict_bound(verdict, holder);
+        jpp_verdict_link(verdict, "pools?format=top");
     }
 
     cgroup = telemetry->cgroup;
@@ -223,59 +226,102 @@ jpp_verdict_healthy(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
 }
 
 
-void
-jpp_verdict(const jpp_telemetry_t *telemetry, const jpp_finding_t *findings,
-    size_t n, jpp_verdict_t *verdict)
-{
-    const jpp_fleet_t  *fleet;
+/* The first one that is not acknowledged; NULL: all are. */
 
+static const jpp_finding_t *
+jpp_verdict_first(const jpp_finding_t *findings, size_t n)
+{
+    size_t                i;
+    const jpp_finding_t  *first;
+
+    first = NULL;
+
+    for (i = 0; i < n; i++) {
+        if (findings[i].acknowledged != 0) {
+            continue;
+        }
+
+        /* stalls of nobody knows what say less than what comes next */
+
+        if (findings[i].number != JPP_FINDING_STALLS
+            || findings[i].owner[0] != '\0')
+        {
+            return &findings[i];
+        }
+
+        first = &findings[i];
+    }
+
+    return first;
+}
+
+
+void
+jpp_verdict_finding(const jpp_telemetry_t *telemetry,
+    const jpp_finding_t *finding, jpp_verdict_t *verdict)
+{
     memset(verdict, 0, sizeof(jpp_verdict_t));
 
-    fleet = telemetry->fleet;
-    verdict->n_more = n;
+    verdict->severity = finding->is_critical ? JPP_VERDICT_CRITICAL
+                                             : JPP_VERDICT_WARNING;
+    verdict->id = finding->id;
+    verdict->since = finding->since;
+    jpp_verdict_link(verdict, finding->link);
 
-    if (fleet->n_missing != 0 || fleet->n == 0) {
-        jpp_verdict_missing(verdict, telemetry);
+    if (jpp_verdict_explains(verdict, telemetry, finding)) {
+        jpp_verdict_add(verdict, "; %s", finding->because);
         return;
     }
 
-    if (n == 0) {
-        jpp_verdict_healthy(verdict, telemetry);
+    memcpy(verdict->owner, finding->owner, sizeof(verdict->owner));
+
+    if (finding->owner[0] != '\0') {
+        jpp_verdict_add(verdict, "%s", finding->because);
         return;
     }
 
-    verdict->n_more = n - 1;
+    jpp_verdict_add(verdict, "%s: %s", finding->what, finding->because);
 
-    /* stalls of nobody knows what say less than what comes next */
-
-    if (n > 1 && findings->number == JPP_FINDING_STALLS
-        && findings->owner[0] == '\0')
-    {
-        findings++;
-    }
-
-    verdict->severity = findings->is_critical ? JPP_VERDICT_CRITICAL
-                                              : JPP_VERDICT_WARNING;
-    verdict->id = findings->id;
-
-    if (findings->owner[0] != '\0') {
-        memcpy(verdict->owner, findings->owner, JPP_STALL_OWNER);
-        jpp_verdict_add(verdict, "%s", findings->because);
-        return;
-    }
-
-    if (jpp_verdict_explains(verdict, telemetry, findings)) {
-        jpp_verdict_add(verdict, "; %s", findings->because);
-        return;
-    }
-
-    jpp_verdict_add(verdict, "%s: %s", findings->what, findings->because);
-
-    if (findings->bytes != 0 && telemetry->n_holders != 0) {
+    if (finding->bytes != 0 && telemetry->n_holders != 0) {
         jpp_verdict_add(verdict, "; of all workers, ");
         jpp_verdict_holder(verdict, telemetry->holders,
                            telemetry->holders[0].bytes,
                            jpp_verdict_total(telemetry));
+    }
+}
+
+
+void
+jpp_verdict(const jpp_telemetry_t *telemetry, const jpp_finding_t *findings,
+    size_t n, jpp_verdict_t *verdict)
+{
+    const jpp_fleet_t    *fleet;
+    const jpp_finding_t  *first;
+
+    memset(verdict, 0, sizeof(jpp_verdict_t));
+
+    fleet = telemetry->fleet;
+
+    if (fleet->n_missing != 0 || fleet->n == 0) {
+        jpp_verdict_missing(verdict, telemetry);
+        verdict->n_more = n;
+        return;
+    }
+
+    first = jpp_verdict_first(findings, n);
+
+    if (first != NULL) {
+        jpp_verdict_finding(telemetry, first, verdict);
+        verdict->n_more = n - 1;
+        return;
+    }
+
+    jpp_verdict_healthy(verdict, telemetry);
+    verdict->n_more = n;
+
+    if (n != 0) {
+        jpp_verdict_add(verdict, "; %zu finding%s acknowledged", n,
+                        n == 1 ? " is" : "s are");
     }
 }
 
@@ -302,9 +348,9 @@ jpp_verdict_json(jpp_json_t *json, const jpp_verdict_t *verdict)
     jpp_json_str(json, "severity", jpp_severities[verdict->severity]);
     jpp_json_str(json, "id", verdict->id);
     jpp_json_str(json, "text", verdict->text);
-    jpp_json_str(json, "owner",
-                 verdict->holder != NULL ? verdict->holder->who
-                 : verdict->owner[0] != '\0' ? verdict->owner : NULL);
+    jpp_json_filled(json, "owner", verdict->owner);
+    jpp_json_filled(json, "link", verdict->link);
+    jpp_json_time(json, "since", verdict->since);
 
     jpp_json_close(json, '}');
 }

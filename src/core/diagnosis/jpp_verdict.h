@@ -34,6 +34,10 @@ uint64_t jpp_verdict_total(const jpp_telemetry_t *telemetry);
 void jpp_verdict(const jpp_telemetry_t *telemetry,
     const jpp_finding_t *findings, size_t n, jpp_verdict_t *verdict);
 
+/* Fill VERDICT with the sentence of FINDING alone. */
+void jpp_verdict_finding(const jpp_telemetry_t *telemetry,
+    const jpp_finding_t *finding, jpp_verdict_t *verdict);
+
 /* Write VERDICT as a line, and an empty one. */
 void jpp_verdict_line(jpp_sink_t *sink, const jpp_verdict_t *verdict);
 

@@ -328,8 +328,8 @@ jpp_control_json(const jpp_controlled_t *workers, size_t n, jpp_sink_t *sink)
             /* other threads may have taken more meanwhile */
 
             jpp_json_u64(&json, "purged",
-                         jpp_less(result->resident_before,
-                                  result->resident_after));
+                         jpp_less(result->held_before,
+                                  result->held_after));
 
         } else {
             jpp_json_null(&json, "purged");

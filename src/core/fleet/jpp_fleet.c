@@ -40,6 +40,51 @@ jpp_finding_because(jpp_finding_t *finding, const char *fmt, ...)
 }
 
 
+uint64_t
+jpp_fleet_anon(const jpp_fleet_t *fleet)
+{
+    size_t    i;
+    uint64_t  own, sum, shared;
+
+    for (i = 0, sum = 0, shared = 0; i < fleet->n; i++) {
+        own = jpp_worker_own(&fleet->workers[i]);
+
+        if (own != JPP_NONE) {
+            sum += own;
+            shared = jpp_larger(shared,
+                                fleet->workers[i].activity.usage.rss_anon
+                                - own);
+        }
+    }
+
+    return sum + shared;
+}
+
+
+const char *
+jpp_finding_severity(const jpp_finding_t *finding)
+{
+    return finding->is_critical ? "Critical" : "Warning";
+}
+
+
+const char *
+jpp_finding_acknowledged(const jpp_finding_t *finding,
+    char text[JPP_FINDING_LINK])
+{
+    char  time[JPP_STATUS_TIME];
+
+    text[0] = '\0';
+
+    if (finding->acknowledged != 0) {
+        (void) snprintf(text, JPP_FINDING_LINK, ", acknowledged at %s",
+                        jpp_status_time(finding->acknowledged, time));
+    }
+
+    return text;
+}
+
+
 void
 jpp_findings_json(jpp_json_t *json, const jpp_finding_t *findings, size_t n)
 {
@@ -51,10 +96,15 @@ jpp_findings_json(jpp_json_t *json, const jpp_finding_t *findings, size_t n)
         jpp_json_open(json, NULL, '{');
 
         jpp_json_str(json, "id", findings[i].id);
+        jpp_json_str(json, "severity", jpp_finding_severity(&findings[i]));
         jpp_json_bool(json, "critical", findings[i].is_critical);
         jpp_json_str(json, "what", findings[i].what);
         jpp_json_str(json, "because", findings[i].because);
+        jpp_json_filled(json, "owner", findings[i].owner);
         jpp_json_str(json, "fix", findings[i].fix);
+        jpp_json_filled(json, "link", findings[i].link);
+        jpp_json_time(json, "since", findings[i].since);
+        jpp_json_time(json, "acknowledged", findings[i].acknowledged);
 
         jpp_json_close(json, '}');
     }

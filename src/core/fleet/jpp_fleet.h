@@ -16,6 +16,9 @@
 #include "jpp_worker.h"
 
 
+#define JPP_FINDING_OWNER  512
+#define JPP_FINDING_LINK   96
+
 /*
  * One thing there is to say about the memory of an nginx: NUL-terminated
  * printable ASCII.  jpp_findings.h has the rules.
@@ -25,11 +28,16 @@ typedef struct {
     const char   *id;              /* "limit-near" */
     bool          is_critical;     /* nginx is about to be killed, or was */
     const char   *what;
-    char          owner[JPP_STALL_OWNER];   /* whom BECAUSE names; "" */
+    char          owner[JPP_FINDING_OWNER];     /* who is behind it; "" */
     char          because[512];    /* the numbers */
-    const char   *fix;
+    char          fix[512];
+    char          link[JPP_FINDING_LINK];  /* what shows more: a resource */
+                                   /*   and its query; "" */
     uint64_t      bytes;           /* of memory that it is about; or 0, */
     int64_t       pid;             /*   of this worker; 0: of all */
+    int64_t       at;              /* when it happened; 0: it lasts */
+    int64_t       since;           /* seconds since the epoch; 0: unknown */
+    int64_t       acknowledged;    /* the same; 0: it is not */
     bool          stands;          /* it was found before: see below */
 } jpp_finding_t;
 
@@ -60,6 +68,13 @@ jpp_finding_about(jpp_finding_t *finding, uint64_t bytes, int64_t pid)
 /* Write the numbers; true, so that it can be a rule's result. */
 bool jpp_finding_because(jpp_finding_t *finding, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* "Warning", "Critical" */
+const char *jpp_finding_severity(const jpp_finding_t *finding);
+
+/* ", acknowledged at 2026-11-26T13:20:05Z", or ""; returns TEXT. */
+const char *jpp_finding_acknowledged(const jpp_finding_t *finding,
+    char text[JPP_FINDING_LINK]);
 
 
 /* Write N FINDINGS as a member of the object that is open. */
@@ -110,9 +125,9 @@ typedef struct {
     const char            *id;             /* of a finding, "missing-worker", */
                                            /*   "healthy" */
     char                   text[JPP_VERDICT_TEXT];
-    const jpp_holder_t    *holder;         /* that it names; NULL: none */
-    char                   owner[JPP_STALL_OWNER];     /* that it names, of */
-                                           /*   time; "": none */
+    char                   owner[JPP_FINDING_OWNER];   /* that it names; "" */
+    char                   link[JPP_FINDING_LINK];     /* what shows more; "" */
+    int64_t                since;          /* of a finding; 0: unknown */
     size_t                 n_more;         /* findings besides */
 } jpp_verdict_t;
 
@@ -134,6 +149,13 @@ typedef struct {
     bool                   is_of_time;     /* the profile is not of memory */
     bool                   is_sampled;     /* it is of samples of memory */
 } jpp_fleet_t;
+
+
+/*
+ * The anonymous memory of all workers: a page that they share, as a fork leaves
+ * them, counts once.
+ */
+uint64_t jpp_fleet_anon(const jpp_fleet_t *fleet);
 
 
 /* resources, and the bytes of a name */
@@ -177,7 +199,25 @@ typedef struct {
 typedef struct {
     jpp_identity_t         who;            /* pid 0: there was none */
     uint64_t               rss;            /* seconds before; or JPP_NONE */
+    int64_t                at;             /* when that was noticed */
 } jpp_vanished_t;
+
+
+/* What the kernel killed in the cgroup since nginx started. */
+typedef struct {
+    uint64_t               n;
+    int64_t                at;             /* when the last was noticed */
+} jpp_killed_t;
+
+
+/* A finding that was found before. */
+typedef struct {
+    int64_t                since;          /* seconds since the epoch; 0: it */
+                                           /*   was not */
+    int64_t                acknowledged;   /* the same; 0: it is not */
+} jpp_standing_t;
+
+#define JPP_STANDING  32
 
 
 /* How often a resource was requested: answers by the first digit, from 2xx. */
@@ -210,8 +250,13 @@ typedef struct {
     uint64_t               unclean_exits;  /* workers that ended without */
                                            /*   saying so */
     jpp_vanished_t         vanished;       /* the last of them */
+    jpp_killed_t           killed;         /* as it was last written down */
+    int64_t                now;            /* seconds since the epoch */
     uint32_t               active;         /* findings that are: a bit for */
                                            /*   each number */
+    jpp_standing_t         standing[JPP_STANDING];     /* by number */
+    uint64_t               shutdown_timeout;   /* of workers, in seconds; 0: */
+                                           /*   they have all the time */
     uint64_t               inherited;      /* by a worker of the newest */
     uint64_t               inherited_before;   /*   generation, and of the */
                                            /*   one before; or JPP_NONE */

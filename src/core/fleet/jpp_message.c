@@ -15,7 +15,7 @@
 
 
 /* to be changed with the fields */
-#define JPP_MESSAGE_VERSION         13
+#define JPP_MESSAGE_VERSION         14
 
 /* "jppQ", "jppR" */
 #define JPP_MESSAGE_MAGIC_QUESTION  0x5170706a
@@ -124,8 +124,8 @@
     X(BOOL, control.after.active, 1)                                          \
     X(U32, control.after.lg_sample, JPP_MESSAGE_MAX_LG)                       \
     X(BOOL, control.has_stats, 1)                                             \
-    X(U64, control.resident_before, UINT64_MAX)                               \
-    X(U64, control.resident_after, UINT64_MAX)                                \
+    X(U64, control.held_before, UINT64_MAX)                               \
+    X(U64, control.held_after, UINT64_MAX)                                \
                                                                               \
     X(U64, time_nanos, INT64_MAX)                                             \
     X(U64, n_resets, UINT64_MAX)                                              \

@@ -27,6 +27,23 @@ jpp_status_time(int64_t seconds, char text[JPP_STATUS_TIME])
 
 
 void
+jpp_json_time(jpp_json_t *json, const char *key, int64_t seconds)
+{
+    char  text[JPP_STATUS_TIME];
+
+    jpp_json_str(json, key, seconds != 0 ? jpp_status_time(seconds, text)
+                                         : NULL);
+}
+
+
+void
+jpp_json_filled(jpp_json_t *json, const char *key, const char *text)
+{
+    jpp_json_str(json, key, text[0] != '\0' ? text : NULL);
+}
+
+
+void
 jpp_json_identity(jpp_json_t *json, const jpp_identity_t *identity)
 {
     jpp_json_u64(json, "worker", identity->index);
@@ -260,4 +277,37 @@ jpp_recent_read(const jpp_recent_t *recent, uint64_t now, jpp_minute_t *minute)
         minute->longest = jpp_larger(minute->longest, step->took.longest);
         minute->slow += step->took.slow;
     }
+}
+
+
+uint64_t
+jpp_worker_own(const jpp_worker_t *worker)
+{
+    const jpp_usage_t  *usage;
+
+    usage = &worker->activity.usage;
+
+    /* no process has none, and JPP_NONE is above all */
+
+    return usage->private == 0 || usage->private > usage->rss_anon
+           || usage->rss_anon == JPP_NONE
+           ? usage->rss_anon : usage->private;
+}
+
+
+uint64_t
+jpp_worker_outside(const jpp_worker_t *worker)
+{
+    uint64_t  own, outside;
+
+    own = jpp_worker_own(worker);
+
+    if (!worker->has_stats || own == JPP_NONE) {
+        return 0;
+    }
+
+    outside = jpp_less(worker->activity.usage.rss_anon,
+                       worker->stats.resident + worker->sampler.bytes);
+
+    return outside < own ? outside : own;
 }

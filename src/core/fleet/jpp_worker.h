@@ -26,6 +26,12 @@
  */
 const char *jpp_status_time(int64_t seconds, char text[JPP_STATUS_TIME]);
 
+/* Write SECONDS as a member of the object that is open; 0: null. */
+void jpp_json_time(jpp_json_t *json, const char *key, int64_t seconds);
+
+/* Write TEXT as a member of the object that is open; "": null. */
+void jpp_json_filled(jpp_json_t *json, const char *key, const char *text);
+
 
 /* The same three numbers wherever a worker is named. */
 typedef struct {
@@ -285,6 +291,16 @@ jpp_worker_complete_since(const jpp_worker_t *worker)
     return worker->sampler.is_on ? worker->sampler.since
                                  : worker->coverage.since;
 }
+
+
+/*
+ * The anonymous memory that WORKER shares with no other process, and that comes
+ * back if it ends; where that was not read, all that it has.
+ */
+uint64_t jpp_worker_own(const jpp_worker_t *worker);
+
+/* The part of it that is neither jemalloc's nor the sampler's, if known. */
+uint64_t jpp_worker_outside(const jpp_worker_t *worker);
 
 
 /* The connections in use; 0 where more are free than there are. */

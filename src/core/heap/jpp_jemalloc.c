@@ -544,8 +544,8 @@ jpp_jemalloc_purge(jpp_control_result_t *result, jpp_err_t *err)
 
     if (rc == JPP_OK && has_before && jpp_stats_read(&after)) {
         result->has_stats = true;
-        result->resident_before = before.resident;
-        result->resident_after = after.resident;
+        result->held_before = before.resident;
+        result->held_after = after.resident;
     }
 
     return rc;

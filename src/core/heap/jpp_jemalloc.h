@@ -125,8 +125,8 @@ typedef struct {
                                            /*   was off, or is another */
 
     bool                   has_stats;      /* of a purge */
-    uint64_t               resident_before;
-    uint64_t               resident_after;
+    uint64_t               held_before;
+    uint64_t               held_after;
 } jpp_control_result_t;
 
 

@@ -190,6 +190,35 @@ jpp_usage_memory(jpp_usage_t *usage)
 }
 
 
+uint64_t
+jpp_usage_private(int64_t pid)
+{
+    char      path[48];
+    uint64_t  bytes;
+
+    struct {
+        uint64_t  clean;
+        uint64_t  dirty;
+    } pages;
+
+    static const jpp_keys_row_t  rows[] = {
+        { "Private_Clean", 0 }, { "Private_Dirty", sizeof(uint64_t) }
+    };
+
+    (void) snprintf(path, sizeof(path), "/proc/%" PRId64 "/smaps_rollup", pid);
+
+    (void) jpp_keys_read(rows, 2, pid != 0 ? path : "/proc/self/smaps_rollup",
+                         &pages);
+
+    bytes = JPP_NONE;
+
+    jpp_add_known(&bytes, pages.clean);
+    jpp_add_known(&bytes, pages.dirty);
+
+    return bytes;
+}
+
+
 void
 jpp_usage_status(jpp_usage_t *usage, jpp_lines_t *lines)
 {

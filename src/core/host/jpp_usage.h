@@ -42,6 +42,7 @@
     X(major_faults)                                                           \
     X(user_us)                                                                \
     X(system_us)                                                              \
+    X(private)                                                                \
     X(fds)                                                                    \
     X(max_fds)                                                                \
     X(oom_score)
@@ -65,6 +66,13 @@ void jpp_usage_read(jpp_usage_t *usage);
 
 /* The same with nothing but what one small file has: its memory. */
 void jpp_usage_memory(jpp_usage_t *usage);
+
+/*
+ * The bytes of pages that no other process has, as the page tables of PID say,
+ * or with 0 of this process; JPP_NONE: unreadable.  The kernel needs 5 ms for
+ * each GiB, and a process that maps memory meanwhile waits.
+ */
+uint64_t jpp_usage_private(int64_t pid);
 
 /* Set what /proc/self/status has, from LINES. */
 void jpp_usage_status(jpp_usage_t *usage, jpp_lines_t *lines);

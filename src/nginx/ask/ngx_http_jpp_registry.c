@@ -102,7 +102,8 @@ ngx_http_jpp_vanished(ngx_http_jpp_registry_t *registry, ngx_uint_t place)
     who.pid = row->pid;
     who.generation = row->generation;
 
-    jpp_notes_vanished(&registry->notes, &who, &registry->notes.notes[place]);
+    jpp_notes_vanished(&registry->notes, &who, &registry->notes.notes[place],
+                       ngx_time());
 }
 
 

@@ -240,6 +240,7 @@ ngx_http_jpp_telemetry_t *
 ngx_http_jpp_telemetry(jpp_arena_t *arena)
 {
     jpp_stall_t               *stalls;
+    const ngx_core_conf_t     *ccf;
     ngx_http_jpp_self_t       *self;
     ngx_http_jpp_telemetry_t  *telemetry;
 
@@ -275,6 +276,12 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
 
     telemetry->all.fleet = &telemetry->fleet;
     telemetry->all.oom_kills = self->oom_kills;
+    telemetry->all.now = telemetry->now;
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
+                                           ngx_core_module);
+
+    telemetry->all.shutdown_timeout = ccf->shutdown_timeout / 1000;
 
     ngx_http_jpp_registry_facts(&telemetry->zone, &telemetry->all.generation,
                                 &telemetry->all.loaded);
@@ -575,10 +582,25 @@ ngx_http_jpp_history_init(ngx_cycle_t *cycle)
 }
 
 
+/* Pages that no other process has, of each worker. */
+
+static void
+ngx_http_jpp_telemetry_private(ngx_http_jpp_telemetry_t *telemetry)
+{
+    ngx_uint_t     i;
+    jpp_worker_t  *worker;
+
+    for (i = 0; i < telemetry->fleet.n; i++) {
+        worker = &telemetry->workers[i];
+        worker->activity.usage.private = jpp_usage_private(worker->who.pid);
+    }
+}
+
+
 static void
 ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
 {
-    ngx_uint_t                 n, generation;
+    ngx_uint_t                 i, n, generation;
     ngx_http_jpp_look_t       *look;
     ngx_http_jpp_telemetry_t  *telemetry;
 
@@ -596,6 +618,19 @@ ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
     if (look->has_looked) {
         look->n = jpp_findings(&telemetry->all, look->findings);
     }
+
+    /* page tables take the kernel some time: only where it may matter */
+
+    for (i = 0; i < look->n; i++) {
+        if (look->findings[i].number == JPP_FINDING_OLD_WORKERS
+            || look->findings[i].number == JPP_FINDING_RETAINED)
+        {
+            ngx_http_jpp_telemetry_private(telemetry);
+
+            look->n = jpp_findings(&telemetry->all, look->findings);
+            break;
+        }
+    }
 }
 
 
@@ -604,6 +639,7 @@ ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
 {
     ngx_uint_t            i, n, level;
     jpp_notes_t          *notes;
+    jpp_verdict_t         verdict;
     const jpp_finding_t  *finding;
     ngx_http_jpp_look_t  *look;
 
@@ -613,6 +649,8 @@ ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
 
     if (look->has_looked) {
         notes = ngx_http_jpp_registry_lock(&look->telemetry->zone);
+        jpp_notes_killed(notes, jpp_finding_kills(&look->telemetry->all),
+                         ngx_time());
         n = jpp_active_update(notes->active, look->findings, look->n,
                                 ngx_time());
         ngx_http_jpp_registry_unlock(&look->telemetry->zone);
@@ -622,9 +660,11 @@ ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
         finding = &look->findings[i];
         level = finding->is_critical ? NGX_LOG_ERR : NGX_LOG_WARN;
 
+        jpp_verdict_finding(&look->telemetry->all, finding, &verdict);
+
         ngx_log_error(level, ngx_cycle->log, 0,
-                      "jemalloc_pprof: finding %s: %s: %s. %s", finding->id,
-                      finding->what, finding->because, finding->fix);
+                      "jemalloc_pprof: finding %s: %s. %s", finding->id,
+                      verdict.text, finding->fix);
     }
 
     jpp_arena_destroy(&look->arena);

@@ -16,6 +16,10 @@
 #include "jpp_source.h"
 
 
+/* anonymous memory: reading the page tables of more takes longer than 5 ms */
+#define NGX_HTTP_JPP_PRIVATE_MAX  ((uint64_t) 1024 * 1024 * 1024)
+
+
 /*
  * The question for samples of time: a window on the sampler of this worker
  * (jpp_cpu.h), as long as the question says, and what was seen in it.
@@ -96,7 +100,15 @@ ngx_http_jpp_type_status(ngx_http_jpp_reply_t *reply)
 static void
 ngx_http_jpp_type_status_work(ngx_http_jpp_reply_t *reply)
 {
-    jpp_usage_read(&reply->reply.worker.activity.usage);
+    jpp_usage_t  *usage;
+
+    usage = &reply->reply.worker.activity.usage;
+
+    jpp_usage_read(usage);
+
+    if (usage->rss_anon <= NGX_HTTP_JPP_PRIVATE_MAX) {
+        usage->private = jpp_usage_private(0);
+    }
 }
 
 
@@ -170,12 +182,23 @@ ngx_http_jpp_type_dump_end(ngx_http_jpp_reply_t *reply)
 static void
 ngx_http_jpp_type_control_work(ngx_http_jpp_reply_t *reply)
 {
+    uint64_t              before, after;
     jpp_message_reply_t  *message;
 
     message = &reply->reply;
+    before = reply->question.control.purge ? jpp_usage_private(0) : JPP_NONE;
 
     (void) jpp_source_control(&reply->question.control, &message->control,
                               &message->err);
+
+    /* a page that others share, too, does not come back */
+
+    after = before != JPP_NONE ? jpp_usage_private(0) : JPP_NONE;
+
+    if (message->control.has_stats && after != JPP_NONE) {
+        message->control.held_before = before;
+        message->control.held_after = after;
+    }
 
     jpp_problems_explain(&message->worker, &message->err);
 }

@@ -1,0 +1,119 @@
+
+/*
+ * Findings about a profile, where one is at hand: whether it rests on enough
+ * samples, and has what is allocated.
+ */
+
+
+#include "jpp_findings.h"
+#include "jpp_jemalloc.h"
+#include "jpp_sums.h"
+
+
+/* per cent; and where there is not even that to sample, none is expected */
+#define JPP_FEW_ERROR  10
+#define JPP_FEW_FINER  3
+#define JPP_FEW_FLOOR  (4 * JPP_FINDING_MIB)
+
+
+/*
+ * What workers inherited is in the profile once for each generation.  It counts
+ * for the first of each here; what a worker has allocated before it looked for
+ * the first time is taken for inherited, so this is rather too little.
+ */
+
+static bool
+jpp_finding_expected(const jpp_fleet_t *fleet, uint64_t *bytes)
+{
+    size_t               i, k;
+    const jpp_worker_t  *worker;
+
+    for (i = 0, *bytes = 0; i < fleet->n; i++) {
+        worker = &fleet->workers[i];
+
+        if (!worker->has_stats || worker->inherited == JPP_NONE) {
+            return false;
+        }
+
+        for (k = 0; k < i; k++) {
+            if (fleet->workers[k].who.generation == worker->who.generation) {
+                break;
+            }
+        }
+
+        *bytes += k == i ? worker->stats.allocated
+                         : jpp_less(worker->stats.allocated,
+                                    worker->inherited);
+    }
+
+    return fleet->n != 0;
+}
+
+
+/* A rate that is finer than the one at hand. */
+
+static void
+jpp_finding_finer(const jpp_fleet_t *fleet, jpp_finding_t *finding)
+{
+    char      rate[JPP_UNITS_TEXT];
+    uint32_t  lg;
+
+    lg = fleet->n != 0 ? jpp_worker_lg_sample(&fleet->workers[0]) : 0;
+
+    if (lg <= JPP_JEMALLOC_LG_MIN) {
+        return;
+    }
+
+    lg = lg - JPP_FEW_FINER > JPP_JEMALLOC_LG_MIN && lg > JPP_FEW_FINER
+         ? lg - JPP_FEW_FINER : JPP_JEMALLOC_LG_MIN;
+
+    (void) snprintf(finding->fix, sizeof(finding->fix),
+                    "Its figures may be far off. For an hour, sample one byte "
+                    "in %s: POST lg_sample=%" PRIu32 " to control.",
+                    jpp_units_bytes((uint64_t) 1 << lg, rate), lg);
+}
+
+
+/* of a hundred samples of equal weight it is a tenth */
+
+bool
+jpp_finding_few_samples(const jpp_telemetry_t *telemetry,
+    jpp_finding_t *finding)
+{
+    char                   all[JPP_UNITS_TEXT], error[JPP_ERROR_TEXT];
+    uint64_t               expected;
+    const jpp_profiled_t  *profile;
+
+    profile = telemetry->profile;
+
+    jpp_finding_finer(telemetry->fleet, finding);
+
+    return profile != NULL && profile->is_whole
+           && profile->error > JPP_FEW_ERROR
+           && jpp_finding_expected(telemetry->fleet, &expected)
+           && jpp_finding_above(finding, expected, 100, JPP_FEW_FLOOR)
+           && jpp_finding_because(finding, "%" PRIu64 " in all, for %s that "
+                                  "are allocated: %s", profile->samples,
+                                  jpp_units_bytes(expected, all),
+                                  jpp_error_text(profile->error, error));
+}
+
+
+bool
+jpp_finding_explains(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
+{
+    char                   has[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
+    uint64_t               expected;
+    const jpp_profiled_t  *profile;
+
+    profile = telemetry->profile;
+
+    return profile != NULL && profile->is_whole
+           && jpp_finding_expected(telemetry->fleet, &expected)
+           && jpp_finding_above(finding, jpp_less(expected, profile->bytes),
+                                100, JPP_FINDING_FLOOR)
+           && jpp_finding_below(finding, profile->bytes, 70, expected)
+           && jpp_finding_because(finding, "%s of %s",
+                                  jpp_units_bytes(profile->bytes, has),
+                                  jpp_units_bytes(expected, all));
+}
