@@ -240,7 +240,10 @@ sub several_stopped {
 # lock for long, and one that is stopped keeps none from the others.
 
 sub stopped_locked {
-    my $nginx = fleet($timeouts, workers => 2, fake => '');
+    # each answer waits this long for the stopped worker: on a busy machine,
+    # the other one needs some of it for its own
+
+    my $nginx = fleet('jemalloc_pprof_timeout 5s;', workers => 2, fake => '');
     my ($asker, $client) = clients_of_one($nginx, 1);
     my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
 
