@@ -1,7 +1,7 @@
 
 /*
  * As a program of its own it is a test; with an argument it prints what the
- * module would, for promtool.
+ * module would, "text" or "openmetrics", for promtool.
  */
 
 
@@ -110,7 +110,7 @@ jpp_metrics_test_init(jpp_metrics_test_t *test)
 
 
 static const char *
-jpp_metrics_test_write(const jpp_metrics_test_t *test)
+jpp_metrics_test_write(const jpp_metrics_test_t *test, bool is_openmetrics)
 {
     jpp_sink_t      sink;
     jpp_arena_t     arena;
@@ -121,7 +121,7 @@ jpp_metrics_test_write(const jpp_metrics_test_t *test)
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write,
                   &jpp_metrics_test_out);
     jpp_arena_init(&arena, JPP_METRICS_CAP);
-    (void) jpp_metrics_write(&test->telemetry, &arena, &sink);
+    (void) jpp_metrics_write(&test->telemetry, is_openmetrics, &arena, &sink);
     jpp_arena_destroy(&arena);
     (void) jpp_sink_flush(&sink);
 
@@ -219,7 +219,7 @@ JPP_TEST(jpp_metrics_test_text)
     };
 
     jpp_metrics_test_init(&jpp_metrics_test);
-    text = jpp_metrics_test_write(&jpp_metrics_test);
+    text = jpp_metrics_test_write(&jpp_metrics_test, false);
 
     for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         jpp_ok(jpp_metrics_test_has(text, lines[i]), "%s", lines[i]);
@@ -232,6 +232,34 @@ JPP_TEST(jpp_metrics_test_text)
     jpp_ok(strstr(text, "swap_limit_bytes ") == NULL
            || strstr(text, "\nnginx_cgroup_memory_swap_limit_bytes ") == NULL,
            "nor has what has no limit");
+    jpp_ok(strstr(text, "EOF") == NULL && strstr(text, "# UNIT") == NULL,
+           "nothing that belongs to OpenMetrics");
+}
+
+
+JPP_TEST(jpp_metrics_test_openmetrics)
+{
+    size_t       i;
+    const char  *text;
+
+    static const char  *lines[] = {
+        "# TYPE nginx_worker info",
+        "nginx_worker_info{worker=\"0\",pid=\"4711\",generation=\"2\"} 1",
+        "# TYPE nginx_jemalloc_mallocs counter",
+        "# HELP nginx_jemalloc_mallocs Allocations.",
+        "nginx_jemalloc_mallocs_total{worker=\"0\"} 42",
+        "# UNIT nginx_jemalloc_allocated_bytes bytes",
+        "# UNIT nginx_worker_cpu_seconds seconds",
+        "# TYPE nginx_worker_event_loop_busy_seconds histogram"
+    };
+
+    text = jpp_metrics_test_write(&jpp_metrics_test, true);
+
+    for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        jpp_ok(jpp_metrics_test_has(text, lines[i]), "%s", lines[i]);
+    }
+
+    jpp_is_str(text + strlen(text) - 6, "# EOF\n", "the end");
 }
 
 
@@ -242,7 +270,8 @@ JPP_TEST(jpp_metrics_test_version)
     jpp_metrics_test_init(&jpp_metrics_test);
     strcpy(jpp_metrics_test.workers[0].jemalloc.version, "5\"} 2 \\");
 
-    jpp_ok(jpp_metrics_test_has(jpp_metrics_test_write(&jpp_metrics_test),
+    jpp_ok(jpp_metrics_test_has(jpp_metrics_test_write(&jpp_metrics_test,
+                                                       false),
                                 "nginx_jemalloc_pprof_build_info{version=\""
                                 JPP_VERSION "\",nginx=\"1.22.1\","
                                 "jemalloc=\"5\\\"} 2 \\\\\"} 1"),
@@ -264,7 +293,7 @@ JPP_TEST(jpp_metrics_test_unknown)
     jpp_metrics_test.telemetry.cgroup = NULL;
     jpp_metrics_test.telemetry.n_zones = 0;
 
-    text = jpp_metrics_test_write(&jpp_metrics_test);
+    text = jpp_metrics_test_write(&jpp_metrics_test, false);
 
     jpp_lacks(text, "\nnginx_jemalloc_allocated_bytes", "no jemalloc");
     jpp_lacks(text, "\nnginx_cgroup_", "no cgroup");
@@ -294,7 +323,7 @@ JPP_TEST(jpp_metrics_test_workers)
     jpp_metrics_test.workers[0].activity.usage.rss = JPP_NONE;
     jpp_metrics_test.workers[1].jemalloc.state = JPP_JEMALLOC_OFF;
 
-    text = jpp_metrics_test_write(&jpp_metrics_test);
+    text = jpp_metrics_test_write(&jpp_metrics_test, false);
 
     jpp_ok(jpp_metrics_test_has(text, "nginx_workers{state=\"running\"} 2"),
            "two run");
@@ -368,7 +397,8 @@ JPP_TEST(jpp_metrics_test_failing)
 
         jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write,
                       &jpp_metrics_test_out);
-        (void) jpp_metrics_write(&jpp_metrics_test.telemetry, &arena, &sink);
+        (void) jpp_metrics_write(&jpp_metrics_test.telemetry, false, &arena,
+                                 &sink);
 
         if (jpp_sink_flush(&sink) == 0) {
             break;
@@ -378,8 +408,8 @@ JPP_TEST(jpp_metrics_test_failing)
     jpp_ok(i > 10 && i < 1000, "each of %u writes fails once", i);
 
     arena.fail_at = arena.n_calls + 1;
-    jpp_ok(!jpp_metrics_write(&jpp_metrics_test.telemetry, &arena, &sink),
-           "no memory");
+    jpp_ok(!jpp_metrics_write(&jpp_metrics_test.telemetry, false, &arena,
+                              &sink), "no memory");
 
     jpp_arena_destroy(&arena);
 }
@@ -427,7 +457,8 @@ JPP_TEST(jpp_metrics_test_many)
         jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_metrics_test_count,
                       &lines[i]);
 
-        k += jpp_metrics_write(&jpp_metrics_test.telemetry, &arena, &sink)
+        k += jpp_metrics_write(&jpp_metrics_test.telemetry, false, &arena,
+                               &sink)
              && jpp_sink_flush(&sink) == 0;
 
         jpp_arena_destroy(&arena);
@@ -442,11 +473,10 @@ JPP_TEST(jpp_metrics_test_many)
 int
 main(int argc, char **argv)
 {
-    (void) argv;
-
     if (argc == 2) {
         jpp_metrics_test_init(&jpp_metrics_test);
-        printf("%s", jpp_metrics_test_write(&jpp_metrics_test));
+        printf("%s", jpp_metrics_test_write(&jpp_metrics_test,
+                                     strcmp(argv[1], "openmetrics") == 0));
         return 0;
     }
 

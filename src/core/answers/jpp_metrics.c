@@ -1,10 +1,16 @@
 
 /*
- * https://prometheus.io/docs/instrumenting/exposition_formats/:
+ * https://prometheus.io/docs/instrumenting/exposition_formats/ and OpenMetrics
+ * 1.0.0 differ in the heads of families, and in the end:
  *
  *     # HELP nginx_jemalloc_mallocs_total Allocations.
  *     # TYPE nginx_jemalloc_mallocs_total counter
  *     nginx_jemalloc_mallocs_total{worker="0"} 12
+ *
+ *     # TYPE nginx_jemalloc_mallocs counter
+ *     # HELP nginx_jemalloc_mallocs Allocations.
+ *     nginx_jemalloc_mallocs_total{worker="0"} 12
+ *     # EOF
  */
 
 
@@ -19,6 +25,7 @@
 
 typedef struct {
     const jpp_telemetry_t     *telemetry;
+    bool                       is_openmetrics;
     jpp_sink_t                *sink;
     jpp_metrics_nginx_t        nginx;
     jpp_metrics_worker_t      *workers;    /* as in telemetry->fleet */
@@ -36,7 +43,7 @@ static const struct {
     [JPP_METRICS_SIGNED] = { "gauge", "" },
     [JPP_METRICS_COUNTER] = { "counter", "_total" },
     [JPP_METRICS_MICRO] = { "counter", "_total" },
-    [JPP_METRICS_INFO] = { "gauge", "_info" },
+    [JPP_METRICS_INFO] = { "info", "_info" },
     [JPP_METRICS_HISTOGRAM] = { "histogram", "" }
 };
 
@@ -164,17 +171,43 @@ jpp_metrics_workers(const jpp_telemetry_t *telemetry,
 static void
 jpp_metrics_head(const jpp_metrics_t *metrics)
 {
+    size_t       i, len, unit_len;
     jpp_sink_t  *sink;
-    const char  *name, *suffix;
+    const char  *name, *suffix, *type;
+
+    static const char  *units[] = { "bytes", "seconds" };
 
     sink = metrics->sink;
     name = metrics->family->name;
-    suffix = jpp_metrics_types[metrics->family->type].suffix;
+    type = jpp_metrics_types[metrics->family->type].name;
+    suffix = "";
+
+    /* the text of Prometheus knows no info, and counts "_total" as a name */
+
+    if (!metrics->is_openmetrics) {
+        suffix = jpp_metrics_types[metrics->family->type].suffix;
+        type = metrics->family->type == JPP_METRICS_INFO ? "gauge" : type;
+    }
 
     jpp_sink_printf(sink, "# HELP %s%s %s\n", name, suffix,
                     metrics->family->help);
-    jpp_sink_printf(sink, "# TYPE %s%s %s\n", name, suffix,
-                    jpp_metrics_types[metrics->family->type].name);
+    jpp_sink_printf(sink, "# TYPE %s%s %s\n", name, suffix, type);
+
+    if (!metrics->is_openmetrics) {
+        return;
+    }
+
+    len = strlen(name);
+
+    for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        unit_len = strlen(units[i]);
+
+        if (len > unit_len && name[len - unit_len - 1] == '_'
+            && strcmp(name + len - unit_len, units[i]) == 0)
+        {
+            jpp_sink_printf(sink, "# UNIT %s %s\n", name, units[i]);
+        }
+    }
 }
 
 
@@ -462,13 +495,14 @@ jpp_metrics_family(const jpp_metrics_t *metrics)
 
 
 bool
-jpp_metrics_write(const jpp_telemetry_t *telemetry, jpp_arena_t *arena,
-    jpp_sink_t *sink)
+jpp_metrics_write(const jpp_telemetry_t *telemetry, bool is_openmetrics,
+    jpp_arena_t *arena, jpp_sink_t *sink)
 {
     jpp_metrics_t             metrics;
     const jpp_metrics_row_t  *end;
 
     metrics.telemetry = telemetry;
+    metrics.is_openmetrics = is_openmetrics;
     metrics.sink = sink;
 
     /* each is written by many families */
@@ -495,6 +529,10 @@ jpp_metrics_write(const jpp_telemetry_t *telemetry, jpp_arena_t *arena,
 
         jpp_metrics_head(&metrics);
         jpp_metrics_family(&metrics);
+    }
+
+    if (is_openmetrics) {
+        jpp_sink_str(sink, "# EOF\n");
     }
 
     return true;

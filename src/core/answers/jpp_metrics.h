@@ -1,8 +1,9 @@
 
 /*
- * Telemetry as metrics: the text of Prometheus, version 0.0.4.
+ * Telemetry as metrics: the text of Prometheus, version 0.0.4, or OpenMetrics
+ * 1.0.0.
  *
- * One table has every family (jpp_metrics_rows.c) with its type and help.
+ * One table has every family (jpp_metrics_rows.c) with its type, unit and help.
  * Workers are known by their index; pid and generation are in nginx_worker_info
  * alone, so that a reload starts no new series.  Workers that are exiting are
  * one, with the sum of what can be added up: not counters, whose sum would fall
@@ -47,7 +48,7 @@ typedef enum {
 /*
  * A row is a series; the rows of a family follow each other, and only the first
  * has its NAME and what belongs to it.  The name of a counter is that without
- * "_total", that of an info without "_info".
+ * "_total", that of an info without "_info"; units are its suffix.
  */
 typedef struct {
     const char            *name;
@@ -116,8 +117,8 @@ void jpp_metrics_workers(const jpp_telemetry_t *telemetry,
  * Write TELEMETRY to SINK, which the caller flushes, with some memory of ARENA.
  * False: it has none, and nothing is written.
  */
-bool jpp_metrics_write(const jpp_telemetry_t *telemetry, jpp_arena_t *arena,
-    jpp_sink_t *sink);
+bool jpp_metrics_write(const jpp_telemetry_t *telemetry, bool is_openmetrics,
+    jpp_arena_t *arena, jpp_sink_t *sink);
 
 
 #endif /* _JPP_METRICS_H_INCLUDED_ */

@@ -2,6 +2,8 @@
 #include "ngx_http_jpp.h"
 #include "ngx_http_jpp_headers.h"
 
+#include "jpp_query.h"
+
 
 /* Where a search for headers is; zeroed: at the first one. */
 typedef struct {
@@ -330,17 +332,21 @@ ngx_http_jpp_site_is_visit(ngx_http_request_t *r)
 /* by the first Accept header: builds without headers do not keep it */
 
 ngx_uint_t
-ngx_http_jpp_wants_html(ngx_http_request_t *r, ngx_uint_t otherwise)
+ngx_http_jpp_prefers(ngx_http_request_t *r, const char *type, const char *other)
 {
+    const char             *accept;
     const ngx_str_t        *value;
     ngx_http_jpp_header_t   at;
 
     ngx_memzero(&at, sizeof(ngx_http_jpp_header_t));
 
     value = ngx_http_jpp_header(r, "Accept", &at);
+    if (value == NULL) {
+        return 0;
+    }
 
-    return value == NULL ? otherwise
-           : ngx_strlcasestrn(value->data, value->data + value->len,
-                              (u_char *) "text/html", sizeof("text/html") - 2)
-             != NULL;
+    accept = (const char *) value->data;
+
+    return jpp_accept(accept, value->len, type)
+           > jpp_accept(accept, value->len, other);
 }

@@ -43,8 +43,9 @@ ngx_uint_t ngx_http_jpp_site_is_other_origin(ngx_http_request_t *r);
 /* Does R open a page in a tab, where somebody sees it? */
 ngx_uint_t ngx_http_jpp_site_is_visit(ngx_http_request_t *r);
 
-/* Does R name HTML as a type it accepts?  OTHERWISE: it says nothing. */
-ngx_uint_t ngx_http_jpp_wants_html(ngx_http_request_t *r, ngx_uint_t otherwise);
+/* Does R rather take TYPE than OTHER?  No, if it says nothing. */
+ngx_uint_t ngx_http_jpp_prefers(ngx_http_request_t *r, const char *type,
+    const char *other);
 
 
 #endif /* _NGX_HTTP_JPP_HEADERS_H_INCLUDED_ */

@@ -5,7 +5,6 @@
  */
 
 
-#include "ngx_http_jpp_headers.h"
 #include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_resources.h"
 
@@ -18,6 +17,7 @@ typedef struct {
 
 static ngx_int_t ngx_http_jpp_console_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
+static ngx_uint_t ngx_http_jpp_console_is_text(const ngx_http_request_t *r);
 static ngx_int_t ngx_http_jpp_console_asked(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
 static jpp_code_t ngx_http_jpp_console_write(ngx_http_jpp_job_t *job,
@@ -70,14 +70,44 @@ ngx_http_jpp_console_start(ngx_http_request_t *r,
 
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
-    /* curl accepts anything */
-
     return ngx_http_jpp_job(r, question,
-                            !ngx_http_jpp_wants_html(r, 1)
+                            ngx_http_jpp_console_is_text(r)
                             ? &ngx_http_jpp_console_text
                             : conf->control ? &ngx_http_jpp_console_forms
                                             : &ngx_http_jpp_console_page,
                             NULL);
+}
+
+
+/* curl accepts anything, and browsers name HTML. */
+
+static ngx_uint_t
+ngx_http_jpp_console_is_text(const ngx_http_request_t *r)
+{
+    ngx_uint_t              i;
+    const ngx_list_part_t  *part;
+    const ngx_table_elt_t  *header;
+
+    for (part = &r->headers_in.headers.part; part != NULL; part = part->next) {
+        header = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+            if (header[i].key.len == sizeof("Accept") - 1
+                && ngx_strncasecmp(header[i].key.data, (u_char *) "Accept",
+                                   sizeof("Accept") - 1)
+                   == 0)
+            {
+                return ngx_strlcasestrn(header[i].value.data,
+                                        header[i].value.data
+                                        + header[i].value.len,
+                                        (u_char *) "text/html",
+                                        sizeof("text/html") - 2)
+                       == NULL;
+            }
+        }
+    }
+
+    return 0;
 }
 
 

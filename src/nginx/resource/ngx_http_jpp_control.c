@@ -138,8 +138,10 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
     is_below = conf->resource == NULL
                && r->uri.len == conf->name.len + sizeof("control") - 1;
 
-    handler = is_below && ngx_http_jpp_wants_html(r, 0)
-              ? &ngx_http_jpp_control_back : &ngx_http_jpp_control;
+    handler = is_below
+              && ngx_http_jpp_prefers(r, "text/html", "application/json")
+              ? &ngx_http_jpp_control_back
+              : &ngx_http_jpp_control;
 
     zone = ngx_http_jpp_self.zone;
     asked = *control;
