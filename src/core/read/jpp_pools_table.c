@@ -215,14 +215,6 @@ jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t server,
     owner.location = location;
     owner.third = third;
 
-    if (table->last_owner != 0
-        && memcmp(jpp_pools_owner_at(table, table->last_owner), &owner,
-                  JPP_POOLS_OWNER_KEY)
-           == 0)
-    {
-        return table->last_owner;
-    }
-
     id = jpp_index_find(&table->owner_index, table->owners, &owner,
                         sizeof(jpp_pools_owner_t), JPP_POOLS_OWNER_KEY);
 
@@ -238,13 +230,7 @@ jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t server,
                               sizeof(jpp_pools_owner_t), JPP_POOLS_OWNER_KEY);
     }
 
-    if (id == 0) {
-        return jpp_pools_no_memory(table);
-    }
-
-    table->last_owner = id;
-
-    return id;
+    return id != 0 ? id : jpp_pools_no_memory(table);
 }
 
 

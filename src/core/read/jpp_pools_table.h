@@ -277,9 +277,8 @@ typedef struct {
     jpp_index_t          key_index;    /* by what has the name */
     jpp_index_t          owner_index;
     jpp_index_t          row_index;
-    uint32_t             last_owner;   /* that was found, and the row that */
-    uint32_t             last_row;     /*   was added to, mostly the next, */
-                                       /*   too; 0: none */
+    uint32_t             last_row;     /* added to; the next addition mostly */
+                                       /*   finds it again; 0: none */
 
     uint32_t             others[JPP_POOLS_SORTS];   /* names */
 

@@ -349,6 +349,7 @@ void
 ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 {
     uint32_t              owner;
+    ngx_http_jpp_last_t  *last;
     ngx_http_jpp_found_t  found;
 
     ngx_http_jpp_scope_open(walk, c->pool);
@@ -364,9 +365,17 @@ ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
         return;
     }
 
-    owner = jpp_pools_owner(&walk->table, found.kind, found.cscf != NULL
-                            ? ngx_http_jpp_name_server(walk, found.cscf) : 0,
-                            0, 0);
+    last = &walk->last;
+
+    if (last->id == 0 || last->cscf != found.cscf || last->kind != found.kind) {
+        last->cscf = found.cscf;
+        last->kind = found.kind;
+        last->id = jpp_pools_owner(&walk->table, found.kind, found.cscf != NULL
+                                   ? ngx_http_jpp_name_server(walk, found.cscf)
+                                   : 0, 0, 0);
+    }
+
+    owner = last->id;
 
     ngx_http_jpp_unit_begin(walk, owner, 0);
 

@@ -114,6 +114,14 @@ typedef struct {
 } ngx_http_jpp_server_t;
 
 
+/* The owner of the last client's connection, which mostly is the next one's. */
+typedef struct {
+    ngx_http_core_srv_conf_t   *cscf;
+    jpp_pools_kind_t            kind;
+    uint32_t                    id;        /* 0: none yet */
+} ngx_http_jpp_last_t;
+
+
 typedef struct ngx_http_jpp_rest_s  ngx_http_jpp_rest_t;
 typedef struct ngx_http_jpp_walk_s  ngx_http_jpp_walk_t;
 
@@ -191,6 +199,7 @@ struct ngx_http_jpp_walk_s {
     ngx_http_jpp_keyed_t   marks;      /* what is known of addresses in them */
     ngx_http_jpp_keyed_t   servers;
     ngx_http_jpp_server_t *server;     /* the last that was looked up */
+    ngx_http_jpp_last_t    last;
     ngx_http_jpp_keyed_t   clients;    /* ngx_http_jpp_client_t */
     ngx_http_jpp_keyed_t   fakes;      /* ngx_http_jpp_fake_t */
     jpp_vec_t             *ranges;     /* ngx_http_jpp_range_t */
