@@ -386,18 +386,19 @@ sub functions_of {
 }
 
 
-# docs/files.md has the map that tools/map.pl makes.
+# Documents have what tools/map.pl makes.
 
 sub check_map {
-    my $where = 'docs/files.md';
     my $tool = dirname(__FILE__) . '/map.pl';
 
-    return unless grep { $_ eq $where } @files;
+    for my $where ('docs/files.md', 'docs/jemalloc-pprof.1') {
+        next unless grep { $_ eq $where } @files;
 
-    my $map = qx{perl "$tool" $where -};
+        my $map = qx{perl "$tool" $where -};
 
-    complain($where, 1, 'its map is old: ./dev map')
-        if $? != 0 || $map ne join '', read_lines($where);
+        complain($where, 1, 'its map is old: ./dev map')
+            if $? != 0 || $map ne join '', read_lines($where);
+    }
 }
 
 

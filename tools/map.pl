@@ -1,24 +1,32 @@
 #!/usr/bin/perl
 
-# Where is what: a table of the files of src/ for each room, which says of each
-# what the first sentence of its header says.
+# Writes the parts of documents that repeat the sources, between two comments:
+# in docs/files.md a table of the files of src/ for each room, with the first
+# sentence of each header; in docs/jemalloc-pprof.1 the formats.
 #
 #     perl tools/map.pl FILE [OUT]
 #
-# Writes FILE with new tables, which stand between two comments, to OUT, or in
-# its place; - is the standard output.
+# OUT is FILE by default; - is the standard output.
 
 use strict;
 use warnings;
 
-my ($begin, $end) = ("<!-- the map: ./dev map writes it -->\n",
-                     "<!-- end of the map -->\n");
+# where a part begins, and what it consists of; it ends at a similar comment
+
+my %parts = ('<!-- the map' => \&map_of_rooms, '.\" the formats' => \&formats);
 
 my ($file, $out) = @ARGV;
 my $text = slurp($file);
+my $n = 0;
 
-$text =~ s/^\Q$begin\E.*^\Q$end\E/$begin . map_of_rooms() . $end/mse
-    or die "$file: no map\n";
+for my $begin (keys %parts) {
+    my $end = $begin =~ s/the/end of the/r;
+
+    $n += $text =~ s/^\Q$begin\E: [^\n]*\n\K.*?^(?=\Q$end\E)/
+                     $parts{$begin}->()/msex;
+}
+
+die "$file: no map\n" if !$n;
 
 $out //= $file;
 
@@ -47,6 +55,18 @@ sub map_of_rooms {
     }
 
     return "$map\n";
+}
+
+
+# The formats, as items of a list.
+
+sub formats {
+    my $rows = slurp('src/core/output/jpp_formats.c');
+    my @items = $rows =~ /\{ \.name = "(\w+)", \.about = "(.*?)",/g
+        or die "no formats\n";
+
+    return join '', map { ".It Cm $items[$_]\n$items[$_ + 1]\n" }
+                    grep { $_ % 2 == 0 } 0 .. $#items;
 }
 
 

@@ -22,10 +22,10 @@ use IO::Socket::UNIX;
 use Test::More;
 use Time::HiRes qw( sleep time );
 
-our @EXPORT_OK = qw( $root $build $fake $walk $checker slurp spew printed
-                     free_port wait_until title is_alive halt is_possible
-                     has_fake has_jemalloc is_root binary loaded preloads
-                     is_linked modules lua_modules subtests );
+our @EXPORT_OK = qw( $root $build $fake $walk $checker $formats slurp spew
+                     printed free_port wait_until title is_alive halt
+                     is_possible has_fake has_jemalloc is_root binary loaded
+                     preloads is_linked modules lua_modules subtests );
 
 # what hangs is ended by this: seconds
 our $patience = 30;
@@ -38,6 +38,13 @@ our $build = abs_path($ENV{JPP_BUILD} // "$root/build") // "$root/build";
 our $fake = "$build/t/jpp_fake.so";
 our $walk = "$build/t/jpp_walk.so";
 our $checker = "$build/t/jpp_contract";
+
+# The refusal of an unknown format.
+
+our $formats = 'format must be '
+               . join(', ', slurp("$root/src/core/output/jpp_formats.c")
+                            =~ /\{ \.name = "(\w+)",/g)
+                 =~ s/.*\K, / or /r;
 
 if (!defined $ENV{TEST_NGINX_BINARY}) {
     $ENV{PATH} .= ':/usr/sbin';

@@ -8,7 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../lib";
 
-use JppRun qw( free_port );
+use JppRun qw( $formats free_port );
 use JppSuite qw( $dir $resources contract dial fake_jemalloc holds profile
                  serve slurp spew );
 use JSON::PP qw(decode_json);
@@ -23,9 +23,6 @@ my $connection = dial();
 my @answers;
 
 my $none = "no such resource here: use one of $resources";
-
-my $formats = 'format must be pprof, text, binary, jemalloc, folded, top, html '
-              . 'or svg';
 
 # A key, its error, and the values that it allows.
 

@@ -42,7 +42,8 @@ my $forbidden = 'memfd_create is forbidden to nginx: set '
 
 my $heap = '/debug/pprof/heap';
 
-# What each resource is asked, and what it writes into files, if anything.
+# The requests for each resource that writes files, and what it writes; others
+# are asked for by their name, and write nothing.
 
 my %writes = (
     heap => [ [ 'heap', 'the dump' ], [ 'heap?seconds=1', 'the dump' ] ],
@@ -54,14 +55,11 @@ my %writes = (
                    [ 'locations?seconds=1', 'its samples' ] ],
     requests => [ [ 'requests', 'its table of pools' ],
                   [ 'requests?format=json', 'its table of pools' ] ],
-    stalls => [ [ 'stalls' ] ],
     symbol => [ [ 'symbol' ], [ 'symbol', \'0x1+0x2' ] ],
-    cmdline => [ [ 'cmdline' ] ],
     status => [ [ 'status' ], [ '' ] ],
     memory => [ [ 'memory' ], [ 'memory?format=top', 'its ledger' ],
                 [ 'memory?detail=ledger', 'its ledger' ],
                 [ 'memory?detail=smaps', 'its answer' ] ],
-    metrics => [ [ 'metrics' ] ],
     control => [ [ 'control', \'lg_sample=12' ] ],
 );
 
@@ -672,15 +670,20 @@ sub every_file {
     my @resources = $none =~ /(\w+)(?=, |\n| and )/g;
     my @pids = $nginx->worker_pids;
 
-    is("@{[ sort @resources ]}", "@{[ sort keys %writes ]}",
-       'no resource is forgotten');
+    is("@{[ grep { my $name = $_; !grep { $name eq $_ } @resources }
+            sort keys %writes ]}", '', 'all of %writes exist');
 
     $nginx->client->ask('POST', '/debug/pprof/control', \'sampler=on');
 
     for my $size (0, 4096, 1048576) {
         my %was = map { $_ => limit($_, 'fsize', $size) } @pids;
 
-        writes($nginx, $size, @$_) for map { @{ $writes{$_} } } @resources;
+        writes($nginx, $size, @$_)
+            for map { @{ $writes{$_} // [ [ $_ ] ] } } @resources;
+
+        unlike($nginx->get("/debug/pprof/$_")->{body}, qr/RLIMIT_FSIZE/,
+               "$size bytes: $_ writes nothing")
+            for grep { !$writes{$_} } @resources;
 
         is("@{[ $nginx->worker_pids ]}", "@pids", "$size bytes: they live");
         limit($_, 'fsize', $was{$_}) for @pids;

@@ -16,7 +16,7 @@ use Fcntl qw(:mode);
 use IO::Handle;
 use JppCases qw( check_cases );
 use JppDump qw( counts dump_of maps megabytes stack );
-use JppRun qw( printed wait_until );
+use JppRun qw( $formats printed wait_until );
 use JppTool qw( $dir $root $tool finish gives keeps_contract listing
                 profile refuses run slurp spew start );
 use POSIX qw(mkfifo);
@@ -243,12 +243,9 @@ sub check_spelling {
 
 sub check_usage {
     my %sentence = (
-        '--format=x' => 'format must be pprof, text, binary, jemalloc, '
-                        . 'folded, top, html or svg',
-        '--format=' => 'format must be pprof, text, binary, jemalloc, '
-                        . 'folded, top, html or svg',
-        '--format=TOP' => 'format must be pprof, text, binary, jemalloc, '
-                        . 'folded, top, html or svg',
+        '--format=x' => $formats,
+        '--format=' => $formats,
+        '--format=TOP' => $formats,
         '--type=space' => 'type must be inuse_space, inuse_objects, '
                           . 'alloc_space or alloc_objects',
         '--symbolize=yes' => 'symbolize must be 0 or 1',
