@@ -339,7 +339,8 @@ sub fixes {
 }
 
 
-# Each finding has a section with its threshold, its evidence and a fix.
+# Each finding has a section with its threshold, its evidence and a fix, and a
+# unit.
 
 sub documentation {
     my $top = dirname(__FILE__) . '/../..';
@@ -352,7 +353,14 @@ sub documentation {
     cmp_ok(scalar @ids, '>=', 12, scalar @ids . ' findings');
     is_deeply(\@documented, \@ids, 'are all there, in their order');
 
+    my $units = join '', map { slurp($_) }
+                             glob("$top/t/unit/jpp_finding*_test.c");
+
     for my $id (@ids) {
+        my $name = uc($id) =~ tr/-/_/r;
+
+        like($units, qr/\bJPP_FINDING_$name\b|"$id"/, "$id has a unit");
+
         my ($section) = $docs =~ /^## $id\n(.*?)(?=^## |\z)/ms;
 
         like(join(' ', ($section // '') =~ /^- \*\*(\w+)\*\*: /mg),
