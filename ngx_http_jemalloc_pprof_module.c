@@ -58,8 +58,7 @@ ngx_http_jpp_postconfiguration(ngx_conf_t *cf)
     jmcf = ngx_http_conf_get_module_main_conf(cf,
                                               ngx_http_jemalloc_pprof_module);
 
-    return jmcf->zone != NULL && jmcf->owners
-           ? ngx_http_jpp_owners_phases(cf) : NGX_OK;
+    return jmcf->zone != NULL ? ngx_http_jpp_owners_phases(cf) : NGX_OK;
 }
 
 

@@ -14,13 +14,14 @@
 # and both are measured where none is named.  That takes about twenty minutes;
 # QUICK=1 takes eight, for less certain figures.  RATES names other rates than
 #
-#     off asked 19 18 17 16 15 14 12 h19 h18 h17 h16 h15 h14 h12 s14 s12 s10
-#     w12 o12
+#     off on asked 19 18 17 16 15 14 12 h19 d19 h18 h17 h16 h15 h14 h12 s14
+#     s12 w12 s10 o12
 #
 # A number is lg_prof_sample, walked by jemalloc's own unwinder; with an h by
-# the module's; with an s it is the rate of the module's sampler; with a w its
-# samples have owners; with an o it was on at that rate, and is off again.  off
-# is prof:false, which the others are compared with.  asked is the same after
+# the module's; with an s it is the rate of the module's sampler; with an o it
+# was on at that rate, and is off again.  off is prof:false, which the others
+# are compared with.  In all of these stalls and owners are off.  They are on,
+# as by default, in on, d and w: off, h and s otherwise.  asked is off after
 # one question to the module: its thread makes libc count with several, at some
 # instructions for each system call, for good.  So asked is what o12 should be.
 # JPP_BUILD is another build than build/.  ./dev bench sampling calls it.
@@ -46,8 +47,8 @@ load=$build/bench/jpp_load
 prefix=$build/bench/sampling
 
 jemalloc=libjemalloc.so.2
-rates='off asked 19 18 17 16 15 14 12 h19 h18 h17 h16 h15 h14 h12 s14 s12 s10'
-rates=${RATES:-$rates w12 o12}
+rates='off on asked 19 18 17 16 15 14 12 h19 d19 h18 h17 h16 h15 h14 h12 s14'
+rates=${RATES:-$rates s12 w12 s10 o12}
 
 # an odd corner of 127/8, so that no server of the machine is in the way
 addr=127.92.53.2
@@ -107,9 +108,9 @@ check()
 
     for rate in $rates; do
         case $rate in
-            off|asked|[0-9]|[1-5][0-9]|[hswo][0-9]|[hswo][1-5][0-9]) ;;
-            *) die "RATES takes off, asked, and numbers below 60, perhaps" \
-                   "behind h, s, w or o, not \"$rate\""
+            off|on|asked|[0-9]|[1-5][0-9]|[hdswo][0-9]|[hdswo][1-5][0-9]) ;;
+            *) die "RATES takes off, on, asked, and numbers below 60," \
+                   "perhaps behind h, d, s, w or o, not \"$rate\""
         esac
     done
 
@@ -242,11 +243,15 @@ END
 sampling()
 {
     case $1 in
-        h*)   echo "jemalloc_pprof_unwind on;" ;;
+        [hd]*) echo "jemalloc_pprof_unwind on;" ;;
         [sw]*) echo "jemalloc_pprof_source sampler;"
-              echo "jemalloc_pprof_sample $((1 << ${1#[sw]}));"
-              case $1 in w*) echo "jemalloc_pprof_owners on;" ;; esac ;;
-        *)    echo "jemalloc_pprof_unwind off;" ;;
+               echo "jemalloc_pprof_sample $((1 << ${1#[sw]}));" ;;
+        *)     echo "jemalloc_pprof_unwind off;" ;;
+    esac
+
+    case $1 in
+        on|[dw]*) ;;
+        *) echo "jemalloc_pprof_stall off; jemalloc_pprof_owners off;" ;;
     esac
 }
 
@@ -301,8 +306,8 @@ answers()
 start()
 {
     case $1 in
-        off|asked|[swo]*) conf=prof:false ;;
-        *)      conf=prof:true,prof_active:true,lg_prof_sample:${1#h} ;;
+        off|on|asked|[swo]*) conf=prof:false ;;
+        *)      conf=prof:true,prof_active:true,lg_prof_sample:${1#[hd]} ;;
     esac
 
     rate=$1

@@ -38,11 +38,9 @@ typedef struct {
     ngx_flag_t   active;           /* the setting that workers start with */
     ngx_int_t    lg_sample;
     ngx_flag_t   unwind;           /* by the module, where it can */
-    ngx_flag_t   owners;           /* samples have them */
+    ngx_flag_t   owners;           /* of samples; NGX_CONF_UNSET: nobody */
+    ngx_int_t    stall;            /*   has asked; ms, 0: off, UNSET */
     ngx_uint_t   source;           /* jpp_source_t */
-    ngx_msec_t   stall;            /* 0: stalls are not looked for */
-    ngx_shm_zone_t
-                *stalls;           /* NULL: the same */
     ngx_int_t    sampler;          /* 1; NGX_CONF_UNSET: off */
     ngx_int_t    sampler_lg;
 } ngx_http_jpp_main_conf_t;

@@ -38,10 +38,10 @@ sub stalls {
 
     is($client->get('/debug/pprof/stalls')->{status}, 200, 'with stalls');
 
-    again($nginx, http => '');
+    again($nginx, http => 'jemalloc_pprof_stall off;');
 
     like($client->get('/debug/pprof/stalls?format=top')->{body},
-         qr/^jemalloc_pprof_stall is off: nobody looks for stalls\b/m,
+         qr/^stalls are not recorded: POST stall=100ms to control$/m,
          'without');
 
     $nginx->stop;

@@ -56,8 +56,7 @@ sub start {
 
     return JppNginx->start(preload => [], conf => 'prof:false',
                            http => "jemalloc_pprof_source sampler;\n"
-                                   . "jemalloc_pprof_sample 1k;\n"
-                                   . "jemalloc_pprof_owners on;\n$http_more",
+                                   . "jemalloc_pprof_sample 1k;\n$http_more",
                            server => $server . $server_more, %how);
 }
 
@@ -515,20 +514,42 @@ END
 
 sub off {
     my $nginx = JppNginx->start(preload => [], conf => 'prof:false',
-                             http => 'jemalloc_pprof_source sampler;',
+                             http => 'jemalloc_pprof_source sampler;'
+                                     . 'jemalloc_pprof_owners off;'
+                                     . 'jemalloc_pprof_sample 1k;',
                              server => $server);
     $nginx->get('/fine') for 1 .. 50;
 
     my $answer = $nginx->get("$tree/allocs?by=location");
     my @said = grep { /owner/ } @{ profile($answer)->{comments} };
 
-    is_deeply(\@said, [ 'no sample has an owner: those of workers do, with '
-                        . 'jemalloc_pprof_owners on, inherited ones never' ],
+    is_deeply(\@said, [ 'no sample has an owner: those of workers do, unless '
+                        . 'owners are off (POST owners=on to control), '
+                        . 'inherited ones never' ],
               'a comment says how to have them');
     is(join(' ', sort keys %{ allocated($nginx) }), '(unknown) (unknown)',
        'nobody is known');
     unlike($nginx->get("$tree/heap?format=jemalloc&worker=0")->{body},
            qr{\] owner\t}, 'and the dump has none');
+
+    # what comes after they are switched on has them, and nothing before
+
+    $nginx->get("$tree/control", body => 'reset=1&owners=on');
+    $nginx->get('/fine') for 1 .. 200;
+
+    my $bytes = allocated($nginx);
+
+    cmp_ok($bytes->{'main.example /fine'}, '>', 20_000, 'switched on')
+        or diag(explain($bytes));
+
+    $nginx->get("$tree/control", body => 'owners=off');
+    $nginx->get('/fine') for 1 .. 200;
+
+    my $after = allocated($nginx);
+
+    is($after->{'main.example /fine'}, $bytes->{'main.example /fine'},
+       'switched off');
+    cmp_ok($after->{'(unknown) (unknown)'}, '>', 20_000, 'nobody is known');
 
     $nginx->stop;
 }

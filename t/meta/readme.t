@@ -385,21 +385,22 @@ sub check_control {
     my $table = table('"lg_sample"', '"purge must be 1"');
 
     while ($table =~ /\{\s"(\w+)",\soffsetof[^{}]*\{\s(.*?)\s\},\s(\w+),\s(?#
-                      )(\w+),/gx)
+                      )(\w+),\s(\w+),/gx)
     {
-        $keys{$1} = [ $2, $3, $4 ];
+        $keys{$1} = [ $2, $3, $4, $5 ];
     }
 
     same([ keys %rows ], [ keys %keys ], 'its parameters');
 
     for my $key (sort keys %keys) {
-        my ($words, @range) = @{ $keys{$key} };
+        my ($words, $least, $most, $is_time) = @{ $keys{$key} };
+        my @range = map { /^\d+$/ ? $_ : $headers =~ /define $_ +(\d+)/ }
+                        $least, $most;
         my @allowed = $words =~ /"(\w+)"/g;
 
-        if (!@allowed) {
-            @allowed = map { /^\d+$/ ? $_ : $headers =~ /define $_ +(\d+)/ }
-                           @range;
-        }
+        push @allowed, $is_time eq 'true'
+                       ? ("$range[0]ms", $range[1] / 1000 . 's') : @range
+            if $range[1];
 
         my %said = map { $_ => 1 } words($rows{$key}[1]);
 

@@ -7,7 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../lib";
 
-use JppRun qw(halt);
+use JppRun qw( halt slurp );
 use JppSuite qw( contract dial options profile serve settled );
 use JSON::PP qw(decode_json);
 use Test::More;
@@ -17,12 +17,12 @@ my $n = 4;
 my $time = qr/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
 
 my $nothing = 'nothing to change: send active=on, active=off, sampler=on, '
-              . 'sampler=off, lg_sample= and '
-              . 'a number from 10 to 24, reset=1, purge=1, or several of them '
-              . 'joined by &';
+              . 'sampler=off, lg_sample= and a number from 10 to 24, stall= '
+              . 'and a time, stall=off, owners=on, owners=off, reset=1, '
+              . 'purge=1, or several of them joined by &';
 
-my $keys = 'control takes active, sampler, lg_sample, reset, purge, worker and '
-           . 'strict';
+my $keys = 'control takes active, sampler, lg_sample, stall, owners, reset, '
+           . 'purge, worker and strict';
 my $unknown = "unknown key: $keys";
 
 my $bad_rate = 'lg_sample must be a whole number from 10 to 24: below 10 too '
@@ -57,7 +57,9 @@ subtest 'lg_sample' => \&rate;
 subtest 'reset' => \&reset_samples;
 subtest 'purge' => \&purge;
 subtest 'all at once' => \&together;
+subtest 'stalls and owners' => \&watch;
 subtest 'two changes at once' => \&at_once;
+subtest 'stalls and owners at once' => \&watch_at_once;
 subtest 'one worker of all' => \&one_worker;
 subtest 'queries and forms' => \&forms;
 subtest 'values that are not allowed' => \&bad_values;
@@ -345,18 +347,89 @@ sub together {
 }
 
 
-# Two workers change a setting each at the same time: both are there then, in
-# every worker and in what workers that come will have.
+# They are on from the start, and switched in running workers, of which a thread
+# watches, or none does.
+
+sub watch {
+    is(of_all('stall_ms'), same(100), 'stalls from 100 ms on');
+    is(of_all('owners'), same(1), 'and owners');
+    is(of_all('in_step'), same(1), 'in step');
+
+    for ([ 'stall=250ms', 250, 1 ], [ 'owners=off', 250, 0 ],
+         [ 'stall=off', undef, 0 ], [ 'stall=2s&owners=on', 2000, 1 ])
+    {
+        my ($form, $ms, $owners) = @$_;
+        my $done = control($form);
+        my $said = $ms // 'null';
+
+        is(join(' ', map { $_->{stall_ms} // 'null' } @$done), same($said),
+           "$form: the threshold");
+        is(join(' ', map { $_->{owners} } @$done), same($owners),
+           "$form: owners");
+        ok($_->{after}{active} && $_->{after}{lg_sample} == 12,
+           'and nothing else') for @$done;
+        is(of_all('stall_ms'), same($said), 'status has it');
+        is(of_all('owners'), same($owners), 'and owners');
+        is(of_all('in_step'), same(1), 'in step');
+
+        my @threads = map { watchers($_) } split ' ', of_all('pid');
+
+        is("@threads", same($ms ? 1 : 0), 'and as many threads watch');
+    }
+
+    my $one = asked('of one', 200, undef, 'POST', '/a/control?worker=1',
+                    \'stall=off');
+
+    is($one->{workers}[0]{stall_ms}, undef, 'one worker alone');
+    is(of_all('stall_ms'), '2000 null 2000 2000', 'is the only one');
+
+    control('stall=100ms');
+}
+
+
+sub watchers {
+    my ($pid) = @_;
+
+    return scalar grep { slurp($_) eq "jpp-watch\n" }
+                       glob "/proc/$pid/task/*/comm";
+}
+
 
 sub at_once {
+    changes_at_once(500, sub {
+        my ($active, $lg) = ($_[0] % 2, 10 + $_[0] % 5);
+
+        return (sub { !!$_[0]{active} == $active && $_[0]{lg_sample} == $lg },
+                'active=' . ($active ? 'on' : 'off'), "lg_sample=$lg");
+    });
+
+    control('active=on&lg_sample=12&reset=1');
+}
+
+
+sub watch_at_once {
+    changes_at_once(100, sub {
+        my ($owners, $ms) = ($_[0] % 2, 100 + $_[0] % 5);
+
+        return (sub { !!$_[0]{owners} == $owners && $_[0]{stall_ms} == $ms },
+                'owners=' . ($owners ? 'on' : 'off'), "stall=${ms}ms");
+    });
+
+    control('owners=on&stall=250ms');
+}
+
+
+# Two workers change a setting each at the same time, N_CHANGES times: both are
+# there then, in every worker and in what workers that come will have.
+
+sub changes_at_once {
+    my ($n_changes, $change) = @_;
     my @pids = split ' ', of_all('pid');
     my @connections = map { connected($_, @pids) } @pids[0, 1];
-    my $n_changes = 500;
     my $n_lost = 0;
 
     for my $i (1 .. $n_changes) {
-        my ($active, $lg) = ($i % 2, 10 + $i % 5);
-        my @forms = ('active=' . ($active ? 'on' : 'off'), "lg_sample=$lg");
+        my ($is_made, @forms) = $change->($i);
 
         $connections[$_]->send_request('/a/control', body => $forms[$_])
             for 0, 1;
@@ -364,8 +437,7 @@ sub at_once {
         my $n_done = grep { $_->response->{body} =~ /"answered": $n,/ }
                           @connections;
         my $status = decode_json(dial()->ask('GET', '/a/status')->{body});
-        my $n_right = grep { !!$_->{active} == $active && $_->{in_step}
-                             && $_->{lg_sample} == $lg }
+        my $n_right = grep { $_->{in_step} && $is_made->($_) }
                            @{ $status->{workers} };
 
         next if $n_done == 2 && $n_right == $n;
@@ -375,8 +447,6 @@ sub at_once {
     }
 
     is($n_lost, 0, "of $n_changes times two changes none was lost");
-
-    control('active=on&lg_sample=12&reset=1');
 }
 
 
@@ -720,6 +790,7 @@ sub reloaded {
 
     is(of_all('active'), same(0), 'the new workers are not active either');
     is(of_all('lg_sample'), same(14), 'and have the rate');
+    is(of_all('stall_ms'), same(250), 'and watch for the same stalls');
     is(of_all('in_step'), same(1), 'in step');
 
     control('active=on');

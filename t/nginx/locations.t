@@ -294,7 +294,8 @@ sub off {
     # no owners
 
     my $nginx = JppNginx->start(preload => [], conf => 'prof:false',
-        http => 'jemalloc_pprof_source sampler; jemalloc_pprof_sample 1k;',
+        http => 'jemalloc_pprof_source sampler; jemalloc_pprof_sample 1k;'
+                . 'jemalloc_pprof_owners off;',
         server => "location $tree/ { jemalloc_pprof; }");
 
     $nginx->get('/fine') for 1 .. 50;
@@ -302,7 +303,7 @@ sub off {
     my $text = $nginx->get("$tree/locations")->{body};
 
     like($text, qr/^sampled: no sample has an owner/m, 'no owners');
-    like($text, qr/jemalloc_pprof_owners on/, 'and the line to add');
+    like($text, qr/POST owners=on to control/, 'and the fix');
     $nginx->stop;
 
     # no samples

@@ -252,7 +252,8 @@ sub status {
         prof_accum => JSON::PP::false, source => 'jemalloc',
         sampler => undef, in_step => undef, last_error => undef,
         complete_since => undef, gap => undef,
-        stall_ms => undef,
+        stall_ms => 100,
+        owners => JSON::PP::true,
     });
 
     return $wrong if $wrong;

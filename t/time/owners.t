@@ -311,8 +311,8 @@ sub off {
     my $nginx = start(owners => 'off');
     my $answer = busy($nginx, '/gzip/text', 'owners=1');
 
-    my $how = 'no sample has an owner: those of workers do, with '
-              . 'jemalloc_pprof_owners on';
+    my $how = 'no sample has an owner: those of workers do, unless owners are '
+              . 'off (POST owners=on to control)';
 
     like(text_of($nginx, $answer), qr/\Q$how\E/,
          'a comment says how to have them');

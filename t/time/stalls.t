@@ -45,7 +45,8 @@ subtests(
     'a SIGPROF of somebody else' => [ \&foreign, \&has_scripts ],
     'HTTP/2' => [ \&http2, \&has_scripts, 'curl' ],
     'forms' => [ \&forms, \&has_scripts ],
-    'off' => [ \&off, 'loaded' ],
+    'by default' => [ \&watched ],
+    'off' => [ \&off, \&has_scripts ],
     'a single process' => [ \&single, 'loaded' ],
     'timer_resolution' => [ \&resolution, 'loaded' ],
     'bad values' => [ \&bad, 'loaded' ],
@@ -343,7 +344,7 @@ sub forms {
     my $window = $nginx->get("$stalls?format=top&seconds=1")->{body};
 
     unlike($window, qr{/sleep/}, 'seconds: nothing from before');
-    like($window, qr/^jemalloc_pprof_stall 100ms$/m, 'but the rest');
+    like($window, qr/^stalls are recorded from 100 ms on$/m, 'but the rest');
 
     for ([ '', qr/^duration: 0$/m ],
          [ '?seconds=1', qr/^duration: [1-9]\d{8,}$/m ])
@@ -378,19 +379,52 @@ sub check {
 }
 
 
-# Nobody watches, nothing is kept, and the answer says so.
+# A thread watches where a location serves the module, and where it is not off.
+
+sub watched {
+    my $nginx = JppNginx->start(level => 'notice');
+
+    is(threads($nginx->worker_pids), 2, 'a thread watches');
+    like($nginx->get("$stalls?format=top")->{body},
+         qr/^stalls are recorded from 100 ms on$/m, 'from 100 ms on');
+
+    $nginx->stop;
+
+    $nginx = JppNginx->start(server => '');
+    is(threads($nginx->worker_pids), 1, 'no location, no thread');
+    $nginx->stop;
+}
+
+
+# Nobody watches, and the answer says so; what was recorded stays.
 
 sub off {
-    my $nginx = JppNginx->start;
+    my $nginx = stalling(stall => 'off');
     my ($pid) = $nginx->worker_pids;
 
     is(threads($pid), 1, 'no thread');
-    unlike($nginx->get('/debug/pprof/metrics')->{body},
-           qr/jemalloc_pprof_stalls/, 'no zone');
     like($nginx->get("$stalls?format=top")->{body},
-         qr/^jemalloc_pprof_stall\ is\ off:\ nobody\ looks\ for\ stalls\.
-             \ Set\ "jemalloc_pprof_stall\ 100ms;"\ in\ the\ http\ block,
-             \ and\ reload$/mx, 'which is said, with the fix');
+         qr/^stalls are not recorded: POST stall=100ms to control$/m,
+         'which is said, with the fix');
+
+    $nginx->get('/sleep/');
+    is_deeply(sleeps($nginx), [], 'nothing is recorded');
+
+    $nginx->get('/debug/pprof/control', body => 'stall=100ms');
+    is(threads($pid), 2, 'switched on: a thread');
+
+    $nginx->get('/sleep/');
+    is(scalar @{ sleeps($nginx) }, 1, 'and a stall');
+
+    $nginx->get('/debug/pprof/control', body => 'stall=off');
+    is(threads($pid), 1, 'switched off: none');
+
+    $nginx->get('/sleep/');
+    is(scalar @{ sleeps($nginx) }, 1, 'what was recorded stays');
+
+    $nginx->reload;
+    is(threads($nginx->worker_pids), 1, 'off after a reload, too');
+    is(scalar @{ sleeps($nginx) }, 1, 'and it stays');
 
     $nginx->stop;
 }
@@ -448,15 +482,28 @@ sub bad {
 # Its clock stands still where stalls are measured.
 
 sub resolution {
-    my $nginx = JppNginx->start(main => 'timer_resolution 100ms;',
-                                http => 'jemalloc_pprof_stall 100ms;');
+    my $why = qr/stalls of this worker are not seen: timer_resolution stops (?#
+                )nginx's clock: remove it, or set "jemalloc_pprof_stall off"/;
 
-    like($nginx->error_log,
-         qr/\[warn\].* no stall is seen with timer_resolution, which stops/,
-         'the log says so');
-    is(threads($nginx->worker_pids), 1, 'nobody looks');
+    for (['jemalloc_pprof_stall 100ms;', 'warn'], [ '', 'notice' ]) {
+        my ($http, $level) = @$_;
+        my $nginx = JppNginx->start(main => 'timer_resolution 100ms;',
+                                    level => 'notice', http => $http,
+                                    server => <<'SERVER');
+location /debug/pprof/ { jemalloc_pprof control=on; }
+SERVER
 
-    $nginx->stop;
+        like($nginx->error_log, qr/\[$level\].* $why/, "a $level: $http");
+        is(threads($nginx->worker_pids), 1, 'nobody looks');
+
+        my $answer = $nginx->get('/debug/pprof/control', body => 'stall=50ms');
+
+        like($answer->{body}, qr/"error": "timer_resolution stops nginx's /,
+             'control says so, too');
+        is(threads($nginx->worker_pids), 1, 'and nobody looks');
+
+        $nginx->stop;
+    }
 }
 
 

@@ -674,23 +674,31 @@ JPP_TEST(jpp_test_acts)
     static const struct {
         jpp_jemalloc_state_t   state;
         bool                   has_sampler;
+        bool                   is_watched;     /* for stalls, and owners */
         const char            *acts;
     } rows[] = {
-        { JPP_JEMALLOC_READY, false, "stop sampler rate reset purge" },
-        { JPP_JEMALLOC_INACTIVE, false, "start sampler rate reset purge" },
-        { JPP_JEMALLOC_ABSENT, false, "sampler" },
-        { JPP_JEMALLOC_ABSENT, true, "no-sampler rate reset" },
-        { JPP_JEMALLOC_READY, true, "stop no-sampler rate reset purge" }
+        { JPP_JEMALLOC_READY, false, false,
+          "stop sampler rate stalls owners reset purge" },
+        { JPP_JEMALLOC_INACTIVE, false, true,
+          "start sampler rate no-stalls no-owners reset purge" },
+        { JPP_JEMALLOC_ABSENT, false, false, "sampler stalls owners" },
+        { JPP_JEMALLOC_ABSENT, true, true,
+          "no-sampler rate no-stalls no-owners reset" },
+        { JPP_JEMALLOC_READY, true, false,
+          "stop no-sampler rate stalls owners reset purge" }
     };
 
     static const char  *acts[] = {
-        "stop", "start", "sampler", "no-sampler", "rate", "reset", "purge"
+        "stop", "start", "sampler", "no-sampler", "rate", "stalls",
+        "no-stalls", "owners", "no-owners", "reset", "purge"
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         worker = jpp_fleet_worker(0, rows[i].state);
         worker.sampler.is_on = rows[i].has_sampler;
         worker.sampler.lg_sample = 12;
+        worker.stalling.threshold = rows[i].is_watched ? 100 : 0;
+        worker.has_owners = rows[i].is_watched;
         worker.stats.dirty = 3 * 1024 * 1024;
         worker.stats.muzzy = 1024 * 1024;
         fleet = jpp_fleet_of(1, &worker, 1);

@@ -11,9 +11,12 @@
     "small objects take 16 KiB each, above 24 next to nothing is sampled"
 
 
+#define JPP_BAD_STALL                                                         \
+    "stall must be off, or a time from 10ms to 60s, as in stall=100ms"
+
 #define JPP_UNKNOWN                                                           \
-    "unknown key: control takes active, sampler, lg_sample, reset, purge, "   \
-    "worker and strict"
+    "unknown key: control takes active, sampler, lg_sample, stall, owners, "  \
+    "reset, purge, worker and strict"
 
 #define JPP_TWICE(key)  key " is given twice: give it once"
 
@@ -35,24 +38,35 @@ JPP_TEST(jpp_test_good)
         const char     *text;
         jpp_control_t   control;
     } rows[] = {
-        { "", { -1, -1, false, false, -1, -1 } },
-        { "active=on", { 1, -1, false, false, -1, -1 } },
-        { "active=off", { 0, -1, false, false, -1, -1 } },
-        { "sampler=on", { -1, -1, false, false, 1, -1 } },
-        { "sampler=off&lg_sample=11", { -1, 11, false, false, 0, -1 } },
-        { "lg_sample=10", { -1, 10, false, false, -1, -1 } },
-        { "lg_sample=24", { -1, 24, false, false, -1, -1 } },
-        { "lg_sample=014", { -1, 14, false, false, -1, -1 } },
-        { "reset=1", { -1, -1, true, false, -1, -1 } },
-        { "purge=1", { -1, -1, false, true, -1, -1 } },
+        { "", { -1, -1, false, false, -1, -1, -1, -1 } },
+        { "active=on", { 1, -1, false, false, -1, -1, -1, -1 } },
+        { "active=off", { 0, -1, false, false, -1, -1, -1, -1 } },
+        { "sampler=on", { -1, -1, false, false, 1, -1, -1, -1 } },
+        { "sampler=off&lg_sample=11",
+          { -1, 11, false, false, 0, -1, -1, -1 } },
+        { "lg_sample=10", { -1, 10, false, false, -1, -1, -1, -1 } },
+        { "lg_sample=24", { -1, 24, false, false, -1, -1, -1, -1 } },
+        { "lg_sample=014", { -1, 14, false, false, -1, -1, -1, -1 } },
+        { "reset=1", { -1, -1, true, false, -1, -1, -1, -1 } },
+        { "purge=1", { -1, -1, false, true, -1, -1, -1, -1 } },
         { "active=on&lg_sample=14&reset=1&purge=1",
-          { 1, 14, true, true, -1, -1 } },
+          { 1, 14, true, true, -1, -1, -1, -1 } },
         { "purge=1&reset=1&lg_sample=14&active=off",
-          { 0, 14, true, true, -1, -1 } },
-        { "%61ctive=%6fn&lg%5Fsample=%31%34", { 1, 14, false, false, -1, -1 } },
-        { "&&=&active=on&", { 1, -1, false, false, -1, -1 } },
-        { "worker=all&strict=1&active=on", { 1, -1, false, false, -1, -1 } },
-        { "active=on&worker=pid-7", { 1, -1, false, false, -1, -1 } }
+          { 0, 14, true, true, -1, -1, -1, -1 } },
+        { "%61ctive=%6fn&lg%5Fsample=%31%34",
+          { 1, 14, false, false, -1, -1, -1, -1 } },
+        { "&&=&active=on&", { 1, -1, false, false, -1, -1, -1, -1 } },
+        { "worker=all&strict=1&active=on",
+          { 1, -1, false, false, -1, -1, -1, -1 } },
+        { "active=on&worker=pid-7",
+          { 1, -1, false, false, -1, -1, -1, -1 } },
+        { "stall=off", { -1, -1, false, false, -1, -1, 0, -1 } },
+        { "stall=10ms", { -1, -1, false, false, -1, -1, 10, -1 } },
+        { "stall=60000ms", { -1, -1, false, false, -1, -1, 60000, -1 } },
+        { "stall=1s", { -1, -1, false, false, -1, -1, 1000, -1 } },
+        { "stall=60s&owners=off",
+          { -1, -1, false, false, -1, -1, 60000, 0 } },
+        { "owners=on", { -1, -1, false, false, -1, -1, -1, 1 } }
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -67,6 +81,8 @@ JPP_TEST(jpp_test_good)
                    "its lg_sample");
         jpp_is_u64(control.reset, rows[i].control.reset, "its reset");
         jpp_is_u64(control.purge, rows[i].control.purge, "its purge");
+        jpp_is_i64(control.stall, rows[i].control.stall, "its stall");
+        jpp_is_i64(control.owners, rows[i].control.owners, "its owners");
     }
 
     jpp_is_u64(jpp_control_query(&control, &args, NULL, 0, &err), JPP_OK,
@@ -132,6 +148,22 @@ JPP_TEST(jpp_test_bad)
         { "reset=0", "reset must be 1" },
         { "reset=on", "reset must be 1" },
         { "reset", "reset must be 1" },
+        { "stall=", JPP_BAD_STALL },
+        { "stall", JPP_BAD_STALL },
+        { "stall=on", JPP_BAD_STALL },
+        { "stall=100", JPP_BAD_STALL },
+        { "stall=ms", JPP_BAD_STALL },
+        { "stall=9ms", JPP_BAD_STALL },
+        { "stall=0s", JPP_BAD_STALL },
+        { "stall=60001ms", JPP_BAD_STALL },
+        { "stall=61s", JPP_BAD_STALL },
+        { "stall=4294968s", JPP_BAD_STALL },
+        { "stall=1m", JPP_BAD_STALL },
+        { "stall=100msx", JPP_BAD_STALL },
+        { "stall=-1s", JPP_BAD_STALL },
+        { "stall=1s&stall=off", JPP_TWICE("stall") },
+        { "owners=1", "owners must be on or off" },
+        { "owners=", "owners must be on or off" },
         { "purge=2", "purge must be 1" },
         { "purge=true", "purge must be 1" },
         { "purge=", "purge must be 1" },
@@ -207,7 +239,7 @@ JPP_TEST(jpp_test_nothing)
 
     static const char  *something[] = {
         "active=on", "active=off", "lg_sample=14", "reset=1", "purge=1",
-        "sampler=on", "sampler=off"
+        "sampler=on", "sampler=off", "stall=off", "stall=1s", "owners=off"
     };
 
     jpp_report_args_init(&args);
@@ -215,7 +247,8 @@ JPP_TEST(jpp_test_nothing)
     jpp_is_u64(jpp_control_check(&control, &err), JPP_ERR_ARG, "nothing");
     jpp_is_str(err.text, "nothing to change: send active=on, active=off, "
                "sampler=on, sampler=off, lg_sample= and a number from 10 to "
-               "24, reset=1, purge=1, or several of them joined by &",
+               "24, stall= and a time, stall=off, owners=on, owners=off, "
+               "reset=1, purge=1, or several of them joined by &",
                "and what there is");
 
     for (i = 0; i < sizeof(something) / sizeof(something[0]); i++) {
@@ -299,6 +332,8 @@ jpp_controlled(uint32_t index)
     worker.result.has_stats = true;
     worker.result.held_before = 4000000;
     worker.result.held_after = 3000000;
+    worker.stall = index * 100;
+    worker.has_owners = index != 0;
 
     return worker;
 }

@@ -471,7 +471,7 @@ JPP_TEST(jpp_findings_test_culprit)
                "(pid 4712) for 800.0 ms, blocked in f; 2 stalls in the last "
                "minute took 1.3 s", "two of one location");
     jpp_is_str(finding->owner, "location /api/ of www", "which is named");
-    jpp_ok(strstr(finding->fix, "With jemalloc_pprof_stall") != NULL,
+    jpp_ok(strstr(finding->fix, "POST stall=100ms") != NULL,
            "a worker that does not look for them");
     jpp_is_str(finding->link, "profile?mode=wall&seconds=10&format=top",
                "and what shows them then");

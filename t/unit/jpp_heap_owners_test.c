@@ -150,8 +150,9 @@ static const jpp_owned_t  jpp_owned[] = {
     { "a table of none",
       JPP_TEST_HEAD("1") JPP_OWNED_STACK("10", "0") JPP_TEST_MAPS,
       "format=top&by=location",
-      { "no sample has an owner: those of workers do, with "
-        "jemalloc_pprof_owners on, inherited ones never\n" }, NULL, false },
+      { "no sample has an owner: those of workers do, unless owners are off "
+        "(POST owners=on to control), inherited ones never\n" }, NULL,
+      false },
 
     { "a table of nobody's interest", JPP_OWNED, "format=top", { NULL },
       "owner", false }

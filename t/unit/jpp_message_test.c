@@ -12,7 +12,7 @@
 #define JPP_REPLY_ALLOCATOR  585
 #define JPP_REPLY_VERSION    649
 #define JPP_REPLY_VARIABLE   681
-#define JPP_REPLY_FAILED     1442
+#define JPP_REPLY_FAILED     1443
 
 
 static jpp_message_question_t
@@ -27,6 +27,7 @@ jpp_question(void)
     question.control.lg_sample = 14;
     question.control.reset = true;
     question.control.purge = true;
+    question.control.stall = 100;
     question.pools.wants = JPP_POOLS_REQUESTS;
     question.pools.top = 7;
     question.pools.has_clients = false;
@@ -45,16 +46,19 @@ JPP_TEST(jpp_test_question)
     jpp_message_question_t  in, out;
 
     static const jpp_control_t  controls[] = {
-        { -1, -1, false, false, -1, -1 },
-        { 0, -1, false, false, -1, -1 },
-        { 1, -1, false, false, -1, -1 },
-        { -1, 10, false, false, -1, -1 },
-        { -1, 24, false, false, -1, -1 },
-        { -1, -1, true, false, -1, -1 },
-        { -1, -1, false, true, -1, -1 },
-        { 1, 14, true, true, -1, -1 },
-        { -1, -1, false, false, 0, -1 },
-        { -1, 12, false, false, 1, -1 }
+        { -1, -1, false, false, -1, -1, -1, -1 },
+        { 0, -1, false, false, -1, -1, -1, -1 },
+        { 1, -1, false, false, -1, -1, -1, -1 },
+        { -1, 10, false, false, -1, -1, -1, -1 },
+        { -1, 24, false, false, -1, -1, -1, -1 },
+        { -1, -1, true, false, -1, -1, -1, -1 },
+        { -1, -1, false, true, -1, -1, -1, -1 },
+        { 1, 14, true, true, -1, -1, -1, -1 },
+        { -1, -1, false, false, 0, -1, -1, -1 },
+        { -1, 12, false, false, 1, -1, -1, -1 },
+        { -1, -1, false, false, -1, -1, 0, -1 },
+        { -1, -1, false, false, -1, -1, 10, 0 },
+        { -1, -1, false, false, -1, -1, 60000, 1 }
     };
 
     for (i = 0; i < sizeof(controls) / sizeof(controls[0]); i++) {
@@ -71,6 +75,8 @@ JPP_TEST(jpp_test_question)
                && out.control.lg_sample == in.control.lg_sample
                && out.control.reset == in.control.reset
                && out.control.sampler == in.control.sampler
+               && out.control.stall == in.control.stall
+               && out.control.owners == in.control.owners
                && out.control.purge == in.control.purge, "is the same");
     }
 
@@ -81,6 +87,13 @@ JPP_TEST(jpp_test_question)
 
         jpp_ok(jpp_message_question_unpack(&out, data, sizeof(data))
                == (i >= 10 && i <= 24), "lg_sample %zu, or not", i);
+
+        in = jpp_question();
+        in.control.stall = (int) i;
+        jpp_message_question_pack(&in, data);
+
+        jpp_ok(jpp_message_question_unpack(&out, data, sizeof(data))
+               == (i == 0 || i >= 10), "stall %zu, or not", i);
     }
 }
 
@@ -103,7 +116,8 @@ JPP_TEST(jpp_test_question_empty)
         jpp_ok(jpp_message_question_unpack(&out, data, sizeof(data))
                && out.type == type, "a question of type %u", type);
         jpp_ok(out.control.active == -1 && out.control.lg_sample == -1
-               && !out.control.reset && !out.control.purge,
+               && !out.control.reset && !out.control.purge
+               && out.control.stall == -1 && out.control.owners == -1,
                "asks for no change");
     }
 }
@@ -114,18 +128,19 @@ JPP_TEST(jpp_test_question_empty)
 JPP_TEST(jpp_test_question_same)
 {
     size_t                  i;
-    jpp_message_question_t  a, b[11];
+    jpp_message_question_t  a, b[13];
 
     static const jpp_message_type_t  types[] = {
         JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL,
         JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL, JPP_MESSAGE_POOLS,
         JPP_MESSAGE_POOLS, JPP_MESSAGE_POOLS, JPP_MESSAGE_TIMES,
-        JPP_MESSAGE_TIMES, JPP_MESSAGE_TIMES
+        JPP_MESSAGE_TIMES, JPP_MESSAGE_TIMES, JPP_MESSAGE_CONTROL,
+        JPP_MESSAGE_CONTROL
     };
 
     a = jpp_question();
 
-    for (i = 0; i < 11; i++) {
+    for (i = 0; i < 13; i++) {
         b[i] = jpp_question();
         b[i].type = types[i];
     }
@@ -141,8 +156,10 @@ JPP_TEST(jpp_test_question_same)
     b[8].times.mode = JPP_MODE_WALL;
     b[9].times.frequency = 1000;
     b[10].times.seconds = 86400;
+    b[11].control.stall = 0;
+    b[12].control.owners = 1;
 
-    for (i = 0; i < 11; i++) {
+    for (i = 0; i < 13; i++) {
         a.type = types[i];
         jpp_ok(!jpp_message_question_is_same(&a, &b[i]), "another one %zu", i);
         jpp_ok(jpp_message_question_is_same(&b[i], &b[i]), "and the same");
@@ -204,12 +221,13 @@ JPP_TEST(jpp_test_question_bytes)
 
     /*
      * the other types, one of active, 14 rates, two booleans, one of the
-     * sampler; of pools two sorts of units, 255 and 3 numbers of them, and a
-     * boolean; of times a mode, 255 and 3 frequencies, and 255, 255 and 1
+     * sampler, 246 and 233 times of a stall, one of owners; of pools two sorts
+     * of units, 255 and 3 numbers of them, and a boolean; of times a mode, 255 and 3 frequencies, and 255, 255 and 1
      * numbers of seconds
      */
 
     jpp_is_u64(accepted, JPP_MESSAGE_TYPES - 1 + 1 + 14 + 1 + 1 + 1
+                         + 246 + 233 + 1
                          + 2 + 255 + 3 + 1
                          + 1 + 255 + 3 + 255 + 255 + 1,
                "one byte makes other valid questions of it");

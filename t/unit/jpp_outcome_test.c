@@ -88,6 +88,21 @@ JPP_TEST(jpp_test_fill)
                "jemalloc's sampling is off; the module's sampler is on; one "
                "sample every 16.0 KiB from now on; all samples are forgotten.",
                "in words");
+
+    jpp_control_init(&control);
+    control.stall = 250;
+    control.owners = 1;
+    jpp_outcome_fill(&jpp_outcome, &control, workers, 1);
+    jpp_is_str(jpp_outcome_said(false),
+               "stall=250&owners=1&done=1&asked=1", "of the event loop");
+    jpp_is_str(jpp_outcome_said(true), "1 of 1 workers have done it; stalls "
+               "are recorded from 250 ms on; new samples have owners.",
+               "in words");
+
+    control.stall = control.owners = 0;
+    jpp_outcome_fill(&jpp_outcome, &control, workers, 1);
+    jpp_is_str(jpp_outcome_said(true), "1 of 1 workers have done it; stalls "
+               "are not recorded; new samples have no owners.", "off");
 }
 
 

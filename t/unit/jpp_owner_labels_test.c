@@ -158,7 +158,8 @@ jpp_test_times(void)
 
     jpp_is_str(jpp_read("@ 0 1 10 0x401000\n", true), "", "without any");
     jpp_is_str(jpp_comment(), "no sample has an owner: those of workers do, "
-                              "with jemalloc_pprof_owners on", "that is said");
+                              "unless owners are off (POST owners=on to "
+                              "control)", "that is said");
 
     jpp_is_str(jpp_read("owner one\t/a\n@ 0.1 1 10 0x401000\n", true),
                "a stack with labels that are not there", "another owner");

@@ -80,6 +80,39 @@ JPP_TEST(jpp_test_values)
 }
 
 
+/* The largest value, and the settings of the event loop. */
+
+JPP_TEST(jpp_test_loop)
+{
+    jpp_control_t           control;
+    jpp_settings_t          settings;
+    jpp_settings_change_t   change;
+
+    memset(&settings, 0, sizeof(jpp_settings_t));
+    jpp_control_init(&control);
+
+    control.stall = JPP_CONTROL_MAX_STALL;
+    jpp_settings_set(&settings, &control, &change);
+
+    control.stall = -1;
+    control.owners = 0;
+    jpp_settings_set(&settings, &control, &change);
+    jpp_settings_get(&settings, &control);
+
+    jpp_is_i64(control.stall, JPP_CONTROL_MAX_STALL, "a time");
+    jpp_is_i64(control.owners, 0, "owners");
+    jpp_is_i64(control.active, -1, "nothing else");
+
+    control.stall = 0;
+    control.owners = 1;
+    jpp_settings_set(&settings, &control, &change);
+    jpp_settings_get(&settings, &control);
+
+    jpp_is_i64(control.stall, 0, "off");
+    jpp_is_i64(control.owners, 1, "on");
+}
+
+
 JPP_TEST(jpp_test_back)
 {
     jpp_control_t           control;

@@ -405,30 +405,51 @@ JPP_TEST(jpp_test_json_in_step)
         jpp_control_t   wanted;
         const char     *in_step[4];
     } rows[] = {
-        { { .active = -1, .lg_sample = -1, .sampler = -1 },
+        { { .active = -1, .lg_sample = -1, .sampler = -1, .stall = -1,
+            .owners = -1 },
           { "null", "null", "null", "null" } },
-        { { .active = 1, .lg_sample = -1, .sampler = -1 },
+        { { .active = 1, .lg_sample = -1, .sampler = -1, .stall = -1,
+            .owners = -1 },
           { "true", "false", "true", "false" } },
-        { { .active = 0, .lg_sample = -1, .sampler = -1 },
+        { { .active = 0, .lg_sample = -1, .sampler = -1, .stall = -1,
+            .owners = -1 },
           { "false", "true", "false", "false" } },
-        { { .active = -1, .lg_sample = 19, .sampler = -1 },
+        { { .active = -1, .lg_sample = 19, .sampler = -1, .stall = -1,
+            .owners = -1 },
           { "true", "true", "false", "false" } },
-        { { .active = 1, .lg_sample = 15, .sampler = -1 },
+        { { .active = 1, .lg_sample = 15, .sampler = -1, .stall = -1,
+            .owners = -1 },
           { "false", "false", "true", "false" } },
-        { { .active = 0, .lg_sample = 15, .sampler = -1 },
+        { { .active = 0, .lg_sample = 15, .sampler = -1, .stall = -1,
+            .owners = -1 },
           { "false", "false", "false", "false" } },
-        { { .active = -1, .lg_sample = -1, .sampler = 1, .sampler_lg = 12 },
+        { { .active = -1, .lg_sample = -1, .sampler = 1, .sampler_lg = 12,
+            .stall = -1, .owners = -1 },
           { "false", "false", "false", "true" } },
-        { { .active = -1, .lg_sample = -1, .sampler = 1, .sampler_lg = 13 },
+        { { .active = -1, .lg_sample = -1, .sampler = 1, .sampler_lg = 13,
+            .stall = -1, .owners = -1 },
           { "false", "false", "false", "false" } },
-        { { .active = -1, .lg_sample = -1, .sampler = 0 },
-          { "true", "true", "true", "false" } }
+        { { .active = -1, .lg_sample = -1, .sampler = 0, .stall = -1,
+            .owners = -1 },
+          { "true", "true", "true", "false" } },
+        { { .active = -1, .lg_sample = -1, .sampler = -1, .stall = 100,
+            .owners = -1 },
+          { "true", "false", "false", "false" } },
+        { { .active = -1, .lg_sample = -1, .sampler = -1, .stall = 0,
+            .owners = 1 },
+          { "false", "true", "false", "false" } },
+        { { .active = -1, .lg_sample = -1, .sampler = -1, .stall = -1,
+            .owners = 0 },
+          { "true", "false", "true", "true" } }
     };
 
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_INACTIVE);
     workers[2] = jpp_fleet_worker(2, JPP_JEMALLOC_READY);
     workers[2].jemalloc.lg_sample = 15;
+    workers[0].stalling.threshold = 100;
+    workers[1].has_owners = true;
+    workers[2].stalling.threshold = 250;
 
     /* a worker without a profiler is never in step, whatever its fields are */
 

@@ -425,9 +425,16 @@ jpp_console_has_sampler(const jpp_worker_t *worker)
 
 
 static bool
-jpp_console_has_none(const jpp_worker_t *worker)
+jpp_console_has_stalls(const jpp_worker_t *worker)
 {
-    return !worker->sampler.is_on;
+    return worker->stalling.threshold != 0;
+}
+
+
+static bool
+jpp_console_has_owners(const jpp_worker_t *worker)
+{
+    return worker->has_owners;
 }
 
 
@@ -446,8 +453,9 @@ typedef struct {
     const char            *text;           /* what it does, or loses */
     const char            *confirm;        /* the second press; NULL: no need */
 
-    /* does it make sense there? */
+    /* does it make sense there, where that is so, or where it is not? */
     bool                 (*is_due)(const jpp_worker_t *worker);
+    bool                   is_not;
 } jpp_console_act_t;
 
 
@@ -457,35 +465,53 @@ static const jpp_console_act_t  jpp_console_act_rows[] = {
       "while it is off, not even after it is on again, and differences over "
       "that time are refused. To have complete samples later, forget all "
       "samples or reload. Save a profile first, if you need it.",
-      "Stop it, and lose what is allocated meanwhile", jpp_console_is_ready },
+      "Stop it, and lose what is allocated meanwhile", jpp_console_is_ready,
+      false },
 
     { "act-start", "active", "on", "Start jemalloc's sampling",
       "Profiles show what is allocated from now on, and what was sampled "
-      "before and is not freed.", NULL, jpp_console_is_inactive },
+      "before and is not freed.", NULL, jpp_console_is_inactive, false },
 
     { "act-sampler", "sampler", "on", "Start the module's sampler",
       "It becomes the source of profiles, which then show what is allocated "
-      "from now on.", NULL, jpp_console_has_none },
+      "from now on.", NULL, jpp_console_has_sampler, true },
 
     { "act-no-sampler", "sampler", "off", "Stop the module's sampler",
       "All of its samples are lost. Profiles come from jemalloc again, where "
       "that has a profiler. Save a profile first, if you need it.",
-      "Stop it, and lose its samples", jpp_console_has_sampler },
+      "Stop it, and lose its samples", jpp_console_has_sampler, false },
 
     { "act-rate", "lg_sample", NULL, "Change the sampling rate",
       "All samples so far are lost, and so is what tells inherited memory from "
       "a worker's own. Save a profile first, if you need it. A finer rate "
       "shows more and costs more: set it for an hour, then go back.",
-      "Change it, and lose all samples", jpp_console_is_sampled },
+      "Change it, and lose all samples", jpp_console_is_sampled, false },
+
+    { "act-stalls", "stall", "100ms", "Record stalls",
+      "Iterations of the event loop that take 100 ms or longer are recorded "
+      "from now on, with their stack and location.", NULL,
+      jpp_console_has_stalls, true },
+
+    { "act-no-stalls", "stall", "off", "Stop recording stalls",
+      "Nothing is lost: stalls recorded so far stay.", NULL,
+      jpp_console_has_stalls, false },
+
+    { "act-owners", "owners", "on", "Attribute samples",
+      "Samples taken from now on have a server and a location.", NULL,
+      jpp_console_has_owners, true },
+
+    { "act-no-owners", "owners", "off", "Stop attributing samples",
+      "Samples taken from now on have no server and no location; those taken "
+      "so far keep theirs.", NULL, jpp_console_has_owners, false },
 
     { "act-reset", "reset", "1", "Forget all samples",
       "All samples so far are lost: profiles show only what is allocated from "
       "now on. Save a profile first, if you need it.",
-      "Forget them", jpp_console_is_sampled },
+      "Forget them", jpp_console_is_sampled, false },
 
     { "act-purge", "purge", "1", "Return unused memory to the kernel",
       "Nothing is lost. What is allocated next costs page faults.", NULL,
-      jpp_console_has_stats }
+      jpp_console_has_stats, false }
 };
 
 
@@ -495,7 +521,7 @@ jpp_console_is_due(const jpp_fleet_t *fleet, const jpp_console_act_t *act)
     size_t  i;
 
     for (i = 0; i < fleet->n; i++) {
-        if (act->is_due(&fleet->workers[i])) {
+        if (act->is_due(&fleet->workers[i]) != act->is_not) {
             return true;
         }
     }

@@ -35,6 +35,8 @@ typedef struct {
     uint64_t   active;             /* 0, 1 */
     uint64_t   sampler;            /* 0, 1 */
     uint64_t   lg_sample;
+    uint64_t   stall;              /* ms; 0: off */
+    uint64_t   owners;             /* 0, 1 */
     uint64_t   reset;              /* 1 */
     uint64_t   purge;              /* 1 */
     uint64_t   purged;             /* bytes */

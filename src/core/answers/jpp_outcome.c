@@ -28,6 +28,8 @@ static const jpp_outcome_row_t  jpp_outcome_rows[] = {
     JPP_OUTCOME_ROW(active, 1),
     JPP_OUTCOME_ROW(sampler, 1),
     JPP_OUTCOME_ROW(lg_sample, JPP_JEMALLOC_LG_MAX),
+    JPP_OUTCOME_ROW(stall, JPP_CONTROL_MAX_STALL),
+    JPP_OUTCOME_ROW(owners, 1),
     JPP_OUTCOME_ROW(reset, 1),
     JPP_OUTCOME_ROW(purge, 1),
     JPP_OUTCOME_ROW(purged, UINT64_MAX),
@@ -58,6 +60,8 @@ jpp_outcome_fill(jpp_outcome_t *outcome, const jpp_control_t *control,
     outcome->active = (uint64_t) control->active;
     outcome->sampler = (uint64_t) control->sampler;
     outcome->lg_sample = (uint64_t) control->lg_sample;
+    outcome->stall = (uint64_t) control->stall;
+    outcome->owners = (uint64_t) control->owners;
     outcome->reset = control->reset ? 1 : JPP_NONE;
     outcome->purge = control->purge ? 1 : JPP_NONE;
     outcome->purged = JPP_NONE;
@@ -207,6 +211,19 @@ jpp_outcome_text(const jpp_outcome_t *outcome, jpp_sink_t *sink)
         jpp_sink_printf(sink, "; one sample every %s from now on",
                         jpp_problems_rate((uint32_t) outcome->lg_sample,
                                           text));
+    }
+
+    if (outcome->stall != JPP_NONE && outcome->stall != 0) {
+        jpp_sink_printf(sink, "; stalls are recorded from %" PRIu64 " ms on",
+                        outcome->stall);
+
+    } else if (outcome->stall == 0) {
+        jpp_sink_str(sink, "; stalls are not recorded");
+    }
+
+    if (outcome->owners != JPP_NONE) {
+        jpp_sink_printf(sink, "; new samples have %s",
+                        outcome->owners == 1 ? "owners" : "no owners");
     }
 
     if (outcome->reset == 1) {

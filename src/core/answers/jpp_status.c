@@ -300,7 +300,8 @@ jpp_status_in_step(const jpp_worker_t *worker, const jpp_control_t *wanted)
 
     if (wanted == NULL
         || (wanted->active == -1 && wanted->lg_sample == -1
-            && wanted->sampler == -1))
+            && wanted->sampler == -1 && wanted->stall == -1
+            && wanted->owners == -1))
     {
         return -1;
     }
@@ -310,7 +311,11 @@ jpp_status_in_step(const jpp_worker_t *worker, const jpp_control_t *wanted)
 
     if ((wanted->sampler != -1 && sampler->is_on != (wanted->sampler == 1))
         || (wanted->sampler == 1
-            && sampler->lg_sample != (uint32_t) wanted->sampler_lg))
+            && sampler->lg_sample != (uint32_t) wanted->sampler_lg)
+        || (wanted->stall != -1
+            && worker->stalling.threshold != (uint64_t) wanted->stall)
+        || (wanted->owners != -1
+            && worker->has_owners != (wanted->owners == 1)))
     {
         return 0;
     }
@@ -346,6 +351,7 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
 
     jpp_json_known(json, "stall_ms", worker->stalling.threshold != 0
                                      ? worker->stalling.threshold : JPP_NONE);
+    jpp_json_bool(json, "owners", worker->has_owners);
 
     jpp_status_json_jemalloc(json, &worker->jemalloc);
 

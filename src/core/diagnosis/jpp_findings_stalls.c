@@ -25,8 +25,8 @@ typedef struct {
 
 static const char  jpp_stalls_unwatched[] =
     "While a handler computes or waits for a disk, no other client of its "
-    "worker is served. With jemalloc_pprof_stall 100ms, this sentence, the "
-    "error log and the resource stalls say where.";
+    "worker is served. POST stall=100ms to control: this sentence, the error "
+    "log and the resource stalls then say where.";
 
 
 static bool

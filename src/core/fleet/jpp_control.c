@@ -7,6 +7,8 @@ typedef enum {
     JPP_CONTROL_ACTIVE = 0,
     JPP_CONTROL_SAMPLER,
     JPP_CONTROL_LG_SAMPLE,
+    JPP_CONTROL_STALL,
+    JPP_CONTROL_OWNERS,
     JPP_CONTROL_RESET,
     JPP_CONTROL_PURGE,
     JPP_CONTROLS
@@ -17,9 +19,10 @@ typedef struct {
     const char    *key;
     size_t         offset;         /* of an int of jpp_control_t */
     int            none;           /* its value: no change */
-    const char    *words[2];       /* NULL: a number from min to max */
-    uint32_t       min;
+    const char    *words[2];       /* that stand for 0 and 1 */
+    uint32_t       min;            /* of a number; max 0: it is none */
     uint32_t       max;
+    bool           is_time;        /* a number of ms, with a unit */
     const char    *allowed;
 } jpp_control_row_t;
 
@@ -27,26 +30,35 @@ typedef struct {
 static const jpp_control_row_t  jpp_control_rows[JPP_CONTROLS] = {
     [JPP_CONTROL_ACTIVE] =
         { "active", offsetof(jpp_control_t, active), -1,
-          { "off", "on" }, 0, 0, "active must be on or off" },
+          { "off", "on" }, 0, 0, false, "active must be on or off" },
 
     [JPP_CONTROL_SAMPLER] =
         { "sampler", offsetof(jpp_control_t, sampler), -1,
-          { "off", "on" }, 0, 0, "sampler must be on or off" },
+          { "off", "on" }, 0, 0, false, "sampler must be on or off" },
 
     [JPP_CONTROL_LG_SAMPLE] =
         { "lg_sample", offsetof(jpp_control_t, lg_sample), -1,
-          { NULL }, JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX,
+          { NULL }, JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX, false,
           "lg_sample must be a whole number from 10 to 24: below 10 too many "
           "small objects take 16 KiB each, above 24 next to nothing is "
           "sampled" },
 
+    [JPP_CONTROL_STALL] =
+        { "stall", offsetof(jpp_control_t, stall), -1,
+          { "off" }, JPP_CONTROL_MIN_STALL, JPP_CONTROL_MAX_STALL, true,
+          "stall must be off, or a time from 10ms to 60s, as in stall=100ms" },
+
+    [JPP_CONTROL_OWNERS] =
+        { "owners", offsetof(jpp_control_t, owners), -1,
+          { "off", "on" }, 0, 0, false, "owners must be on or off" },
+
     [JPP_CONTROL_RESET] =
         { "reset", offsetof(jpp_control_t, reset), 0,
-          { NULL }, 1, 1, "reset must be 1" },
+          { NULL }, 1, 1, false, "reset must be 1" },
 
     [JPP_CONTROL_PURGE] =
         { "purge", offsetof(jpp_control_t, purge), 0,
-          { NULL }, 1, 1, "purge must be 1" }
+          { NULL }, 1, 1, false, "purge must be 1" }
 };
 
 
@@ -59,7 +71,8 @@ static const char *const  jpp_control_args[] = { "worker", "strict" };
 
 
 const char  jpp_control_keys[] =
-    "active, sampler, lg_sample, reset, purge, worker and strict";
+    "active, sampler, lg_sample, stall, owners, reset, purge, worker and "
+    "strict";
 
 
 static int *
@@ -106,12 +119,43 @@ jpp_control_unknown(jpp_err_t *err)
 }
 
 
+/* "100ms", "2s"; false: not a time */
+
+static bool
+jpp_control_time(const char *value, size_t len, uint32_t *ms)
+{
+    size_t    digits;
+    uint32_t  unit;
+
+    digits = 0;
+
+    while (digits < len && value[digits] >= '0' && value[digits] <= '9') {
+        digits++;
+    }
+
+    unit = jpp_control_is("ms", value + digits, len - digits) ? 1
+           : jpp_control_is("s", value + digits, len - digits) ? 1000 : 0;
+
+    if (unit == 0
+        || !jpp_query_number(value, digits, ms)
+        || *ms > JPP_CONTROL_MAX_STALL)
+    {
+        return false;
+    }
+
+    *ms *= unit;
+
+    return true;
+}
+
+
 /* -1: not one that ROW allows */
 
 static int
 jpp_control_value(const jpp_control_row_t *row, const jpp_query_t *pair)
 {
     int       i;
+    bool      is_number;
     uint32_t  n;
 
     for (i = 0; i < 2 && row->words[i] != NULL; i++) {
@@ -120,15 +164,11 @@ jpp_control_value(const jpp_control_row_t *row, const jpp_query_t *pair)
         }
     }
 
-    if (row->words[0] != NULL
-        || !jpp_query_number(pair->value, pair->value_len, &n)
-        || n < row->min
-        || n > row->max)
-    {
-        return -1;
-    }
+    is_number = row->max != 0
+                && (row->is_time ? jpp_control_time : jpp_query_number)
+                       (pair->value, pair->value_len, &n);
 
-    return (int) n;
+    return is_number && n >= row->min && n <= row->max ? (int) n : -1;
 }
 
 
@@ -218,21 +258,26 @@ jpp_control_query(jpp_control_t *control, jpp_args_t *args,
 jpp_code_t
 jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
 {
-    if (control->active == -1
-        && control->lg_sample == -1
-        && control->sampler == -1
-        && control->reset == 0
-        && control->purge == 0)
-    {
-        return jpp_err_set(err, JPP_ERR_ARG,
-                           "nothing to change: send active=on, active=off, "
-                           "sampler=on, sampler=off, lg_sample= and a number "
-                           "from %d to %d, reset=1, purge=1, or several of "
-                           "them joined by &",
-                           JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX);
+    size_t         i;
+    jpp_control_t  copy;
+
+    copy = *control;
+
+    for (i = 0; i < JPP_CONTROLS; i++) {
+        if (*jpp_control_field(&copy, &jpp_control_rows[i])
+            != jpp_control_rows[i].none)
+        {
+            return JPP_OK;
+        }
     }
 
-    return JPP_OK;
+    return jpp_err_set(err, JPP_ERR_ARG,
+                       "nothing to change: send active=on, active=off, "
+                       "sampler=on, sampler=off, lg_sample= and a number from "
+                       "%d to %d, stall= and a time, stall=off, owners=on, "
+                       "owners=off, reset=1, purge=1, or several of them "
+                       "joined by &",
+                       JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX);
 }
 
 
@@ -335,6 +380,9 @@ jpp_control_json(const jpp_controlled_t *workers, size_t n, jpp_sink_t *sink)
             jpp_json_null(&json, "purged");
         }
 
+        jpp_json_known(&json, "stall_ms", workers[i].stall != 0
+                                          ? workers[i].stall : JPP_NONE);
+        jpp_json_bool(&json, "owners", workers[i].has_owners);
         jpp_json_str(&json, "error", workers[i].error);
 
         jpp_json_close(&json, '}');
@@ -346,7 +394,7 @@ jpp_control_json(const jpp_controlled_t *workers, size_t n, jpp_sink_t *sink)
 
 
 /* of a word: the value and one, 0 for none; above it the change's number */
-#define JPP_SETTINGS_BITS  8
+#define JPP_SETTINGS_BITS  20
 #define JPP_SETTINGS_MASK  ((1ul << JPP_SETTINGS_BITS) - 1)
 
 
@@ -354,8 +402,13 @@ static const size_t  jpp_settings_offsets[JPP_SETTINGS] = {
     offsetof(jpp_control_t, active),
     offsetof(jpp_control_t, lg_sample),
     offsetof(jpp_control_t, sampler),
-    offsetof(jpp_control_t, sampler_lg)
+    offsetof(jpp_control_t, sampler_lg),
+    offsetof(jpp_control_t, stall),
+    offsetof(jpp_control_t, owners)
 };
+
+_Static_assert(JPP_CONTROL_MAX_STALL + 1 <= JPP_SETTINGS_MASK,
+               "a setting fits into its bits");
 
 
 static int *

@@ -1,11 +1,13 @@
 
 /*
  * The control resource: the changes requested of the workers' profilers, and
- * the answer.  jpp_source.h makes the change itself.
+ * the answer.  jpp_source.h and the adapter make the change itself.
  *
  *     active=on|off       let jemalloc take samples, or not
  *     sampler=on|off      let the module take samples, in its place
  *     lg_sample=10..24    one sample every 2^N bytes, by who takes them
+ *     stall=TIME|off      record iterations of the event loop that take longer
+ *     owners=on|off       attribute samples to servers and locations
  *     reset=1             forget all samples
  *     purge=1             give unused memory back to the kernel
  *
@@ -28,7 +30,14 @@ typedef struct {
     jpp_identity_t         who;
     const char            *error;          /* one sentence; NULL: none */
     jpp_control_result_t   result;
+    uint64_t               stall;          /* afterwards; see jpp_worker_t */
+    bool                   has_owners;
 } jpp_controlled_t;
+
+
+/* of stall, ms: the clock that it is measured by advances every 4 ms */
+#define JPP_CONTROL_MIN_STALL  10
+#define JPP_CONTROL_MAX_STALL  60000
 
 
 /* Initialize the caller's CONTROL: no change. */
@@ -74,8 +83,8 @@ void jpp_control_json(const jpp_controlled_t *workers, size_t n,
  */
 
 
-/* active, lg_sample, sampler and sampler_lg of jpp_control_t */
-#define JPP_SETTINGS  4
+/* all but reset and purge of jpp_control_t */
+#define JPP_SETTINGS  6
 
 
 /* zeroed, none was ever set */

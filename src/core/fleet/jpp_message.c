@@ -15,7 +15,7 @@
 
 
 /* to be changed with the fields */
-#define JPP_MESSAGE_VERSION         14
+#define JPP_MESSAGE_VERSION         15
 
 /* "jppQ", "jppR" */
 #define JPP_MESSAGE_MAGIC_QUESTION  0x5170706a
@@ -40,6 +40,8 @@
     X(INT, control.active, 1)                                                 \
     X(INT, control.lg_sample, JPP_JEMALLOC_LG_MAX)                            \
     X(INT, control.sampler, 1)                                                \
+    X(INT, control.stall, JPP_CONTROL_MAX_STALL)                              \
+    X(INT, control.owners, 1)                                                 \
     X(U32, control.reset, 1)                                                  \
     X(U32, control.purge, 1)                                                  \
                                                                               \
@@ -112,6 +114,7 @@
                                                                               \
     X(U64, worker.stalling.threshold, UINT64_MAX)                             \
     X(BOOL, worker.stalling.is_foreign, 1)                                    \
+    X(BOOL, worker.has_owners, 1)                                             \
                                                                               \
     X(U64, worker.last_error.time, INT64_MAX)                                 \
     X(TEXT, worker.last_error.text, sizeof(((jpp_failure_t *) 0)->text))      \
@@ -466,7 +469,9 @@ jpp_message_question_unpack(jpp_message_question_t *question,
                                  JPP_MESSAGE_LENGTH(jpp_message_question),
                                  data)
            && (question->control.lg_sample == -1
-               || question->control.lg_sample >= JPP_JEMALLOC_LG_MIN);
+               || question->control.lg_sample >= JPP_JEMALLOC_LG_MIN)
+           && (question->control.stall <= 0
+               || question->control.stall >= JPP_CONTROL_MIN_STALL);
 }
 
 

@@ -183,13 +183,12 @@ jpp_stall_comments(const jpp_stall_t *stalls, size_t n, uint64_t threshold,
     jpp_profile_comment(profile, "jemalloc_pprof module " JPP_VERSION);
 
     if (threshold != 0) {
-        jpp_profile_comment(profile, "jemalloc_pprof_stall %" PRIu64 "ms",
-                            threshold);
+        jpp_profile_comment(profile, "stalls are recorded from %" PRIu64
+                            " ms on", threshold);
 
     } else {
-        jpp_profile_comment(profile, "jemalloc_pprof_stall is off: nobody "
-                            "looks for stalls. Set \"jemalloc_pprof_stall "
-                            "100ms;\" in the http block, and reload");
+        jpp_profile_comment(profile, "stalls are not recorded: POST "
+                            "stall=100ms to control");
     }
 
     for (i = 0; i < n; i++) {

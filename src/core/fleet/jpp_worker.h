@@ -252,6 +252,7 @@ typedef struct {
     jpp_stats_t            stats;
     jpp_activity_t         activity;
     jpp_stalling_t         stalling;
+    bool                   has_owners;     /* its samples do */
     jpp_failure_t          last_error;
     const jpp_history_t   *history;        /* not sent: it is in shared */
                                            /*   memory; NULL: none */

@@ -100,6 +100,8 @@ typedef struct {
     int                    sampler;        /* of the module: 0, 1; -1: keep */
     int                    sampler_lg;     /* its rate, where both sources */
                                            /*   have one; -1: lg_sample */
+    int                    stall;          /* ms; 0: off; -1: keep */
+    int                    owners;         /* of samples: 0, 1; -1: keep */
 } jpp_control_t;
 
 

@@ -552,8 +552,8 @@ jpp_heap_describe(jpp_profile_t *profile)
 
     if (facts->allocated == 0 && facts->live == 0) {
         jpp_profile_comment(profile, "no sample has an owner: those of "
-                            "workers do, with jemalloc_pprof_owners on, "
-                            "inherited ones never");
+                            "workers do, unless owners are off (POST "
+                            "owners=on to control), inherited ones never");
 
     } else if (profile->n_seen[0] == 0) {
         /* without prof_accum, nobody knows of those that were freed */

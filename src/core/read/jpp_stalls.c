@@ -237,7 +237,7 @@ void
 jpp_stalls_describe(jpp_profile_t *profile)
 {
     jpp_profile_comment(profile, "stalls: iterations of the event loop that "
-                        "kept everybody waiting for longer than "
-                        "jemalloc_pprof_stall, the last %d of the fleet",
+                        "kept everybody waiting for too long, the last %d "
+                        "of the fleet",
                         JPP_STALLS);
 }

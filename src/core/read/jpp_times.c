@@ -657,7 +657,8 @@ jpp_times_describe(jpp_profile_t *profile)
 
     if (facts->is_asked && facts->owned == 0) {
         jpp_profile_comment(profile, "no sample has an owner: those of workers "
-                            "do, with jemalloc_pprof_owners on");
+                            "do, unless owners are off (POST owners=on to "
+                            "control)");
 
     } else if (facts->is_asked) {
         jpp_profile_comment(profile, "samples with an owner: %" PRIu64

@@ -15,6 +15,7 @@ typedef struct {
     jpp_settings_t                              settings;
     ngx_uint_t                                  n_rows;    /* ever used */
     ngx_http_jpp_row_t                          rows[NGX_HTTP_JPP_MAX_ROWS];
+    jpp_stall_table_t                           stalls;
     jpp_notes_t                                 notes;     /* the last */
 } ngx_http_jpp_registry_t;
 
@@ -459,4 +460,13 @@ ngx_http_jpp_registry_settings(ngx_shm_zone_t *zone)
     ngx_http_jpp_registry_t *registry = zone->data;
 
     return &registry->settings;
+}
+
+
+jpp_stall_table_t *
+ngx_http_jpp_registry_stalls(ngx_shm_zone_t *zone)
+{
+    ngx_http_jpp_registry_t *registry = zone->data;
+
+    return &registry->stalls;
 }

@@ -24,6 +24,7 @@
 
 #include "jpp_notes.h"
 #include "jpp_control.h"
+#include "jpp_stall_table.h"
 
 
 /* any more workers are not found by the others until some have exited */
@@ -81,6 +82,9 @@ void ngx_http_jpp_registry_facts(ngx_shm_zone_t *zone, uint64_t *generation,
 
 /* The settings that every worker should have. */
 jpp_settings_t *ngx_http_jpp_registry_settings(ngx_shm_zone_t *zone);
+
+/* The stalls of all workers, in every generation. */
+jpp_stall_table_t *ngx_http_jpp_registry_stalls(ngx_shm_zone_t *zone);
 
 /*
  * The number of changes that control has made so far, in any worker; and count

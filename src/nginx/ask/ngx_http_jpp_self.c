@@ -29,6 +29,7 @@ ngx_http_jpp_describe(jpp_worker_t *worker)
     worker->coverage = ngx_http_jpp_self.coverage;
     jpp_sampler_state(&worker->sampler);
     worker->stalling = ngx_http_jpp_self.stalling;
+    worker->has_owners = ngx_http_jpp_self.has_owners;
 }
 
 

@@ -34,6 +34,7 @@ typedef struct {
     jpp_symbols_t    symbols;
     char             unnamed[JPP_UNNAMED_TEXT];   /* of its last report */
     jpp_stalling_t   stalling;     /* how it looks for stalls */
+    bool             has_owners;   /* its samples do */
     jpp_failure_t    last_error;
 } ngx_http_jpp_self_t;
 

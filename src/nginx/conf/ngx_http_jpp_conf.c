@@ -2,15 +2,10 @@
 #include "ngx_http_jpp_conf.h"
 #include "ngx_http_jpp_headers.h"
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_stall.h"
 
 #include "jpp_report.h"
 #include "jpp_sampler.h"
 #include "jpp_source.h"
-
-
-static char *ngx_http_jpp_init_stall(ngx_conf_t *cf,
-    ngx_http_jpp_main_conf_t *jmcf);
 
 
 void *
@@ -27,7 +22,6 @@ ngx_http_jpp_create_main_conf(ngx_conf_t *cf)
      * set by ngx_pcalloc():
      *
      *     conf->zone = NULL;
-     *     conf->stalls = NULL;
      *     conf->temp_path = { 0, NULL };
      */
 
@@ -38,7 +32,7 @@ ngx_http_jpp_create_main_conf(ngx_conf_t *cf)
     conf->source = NGX_CONF_UNSET_UINT;
     conf->sampler = NGX_CONF_UNSET;
     conf->sampler_lg = NGX_CONF_UNSET;
-    conf->stall = NGX_CONF_UNSET_MSEC;
+    conf->stall = NGX_CONF_UNSET;
 
     return conf;
 }
@@ -50,9 +44,7 @@ ngx_http_jpp_init_main_conf(ngx_conf_t *cf, void *conf)
     ngx_http_jpp_main_conf_t *jmcf = conf;
 
     ngx_conf_init_value(jmcf->unwind, 1);
-    ngx_conf_init_value(jmcf->owners, 0);
     ngx_conf_init_uint_value(jmcf->source, JPP_SOURCE_JEMALLOC);
-    ngx_conf_init_msec_value(jmcf->stall, 0);
 
     /* the rate is that of the source */
 
@@ -63,24 +55,13 @@ ngx_http_jpp_init_main_conf(ngx_conf_t *cf, void *conf)
         jmcf->lg_sample = NGX_CONF_UNSET;
     }
 
-    return jmcf->stall == 0
-           ? NGX_CONF_OK : ngx_http_jpp_init_stall(cf, jmcf);
-}
-
-
-static char *
-ngx_http_jpp_init_stall(ngx_conf_t *cf, ngx_http_jpp_main_conf_t *jmcf)
-{
-    if (jmcf->zone == NULL) {
+    if (jmcf->stall > 0 && jmcf->zone == NULL) {
         ngx_log_error(NGX_LOG_WARN, cf->log, 0,
                       "\"jemalloc_pprof_stall\" has no effect, because no "
                       "location has \"jemalloc_pprof\"");
-        return NGX_CONF_OK;
     }
 
-    jmcf->stalls = ngx_http_jpp_stall_add(cf);
-
-    return jmcf->stalls != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return NGX_CONF_OK;
 }
 
 

@@ -15,11 +15,6 @@
 #include "jpp_source.h"
 
 
-/* of a stall, ms: the clock that it is measured by advances every 4 ms */
-#define NGX_HTTP_JPP_MIN_STALL  10
-#define NGX_HTTP_JPP_MAX_STALL  60000
-
-
 /*
  * The directive jemalloc_pprof: what a location serves, and how.
  */
@@ -406,7 +401,7 @@ ngx_http_jpp_set_stall(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_int_t   ms;
     ngx_str_t  *value;
 
-    if (jmcf->stall != NGX_CONF_UNSET_MSEC) {
+    if (jmcf->stall != NGX_CONF_UNSET) {
         return "is duplicate";
     }
 
@@ -419,7 +414,7 @@ ngx_http_jpp_set_stall(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     ms = ngx_parse_time(&value[1], 0);
 
-    if (ms >= NGX_HTTP_JPP_MIN_STALL && ms <= NGX_HTTP_JPP_MAX_STALL) {
+    if (ms >= JPP_CONTROL_MIN_STALL && ms <= JPP_CONTROL_MAX_STALL) {
         jmcf->stall = ms;
         return NGX_CONF_OK;
     }
@@ -427,8 +422,8 @@ ngx_http_jpp_set_stall(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "\"jemalloc_pprof_stall\" must be from %dms to %ds, as "
                        "in \"100ms\", or \"off\"",
-                       NGX_HTTP_JPP_MIN_STALL,
-                       NGX_HTTP_JPP_MAX_STALL / 1000);
+                       JPP_CONTROL_MIN_STALL,
+                       JPP_CONTROL_MAX_STALL / 1000);
 
     return NGX_CONF_ERROR;
 }

@@ -210,6 +210,8 @@ ngx_http_jpp_control_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
         workers[i].who.pid = part->row.pid;
         workers[i].who.generation = part->row.generation;
         workers[i].result = part->reply.control;
+        workers[i].stall = part->reply.worker.stalling.threshold;
+        workers[i].has_owners = part->reply.worker.has_owners;
         workers[i].error = part->reply.err.code != JPP_OK
                            ? part->reply.err.text : NULL;
     }

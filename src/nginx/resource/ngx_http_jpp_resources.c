@@ -88,8 +88,8 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "curl \"${URL}requests?by=connection\"", false },
 
     { "stalls?format=top",
-      "What kept an event loop, and everybody in it, for longer than "
-      "jemalloc_pprof_stall: the last 64 times.",
+      "What kept an event loop, and everybody in it, for 100 ms or longer: "
+      "the last 64 times.",
       "curl \"${URL}stalls?format=top\"", false },
 
     { "stalls",

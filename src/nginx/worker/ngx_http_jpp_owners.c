@@ -2,6 +2,7 @@
 #include "ngx_http_jpp.h"
 #include "ngx_http_jpp_loop.h"
 #include "ngx_http_jpp_owners.h"
+#include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_serving.h"
 
 #include "jpp_owners.h"
@@ -131,21 +132,34 @@ ngx_http_jpp_owners_settle(void)
 }
 
 
-void
-ngx_http_jpp_owners_init(ngx_cycle_t *cycle)
+static jpp_code_t
+ngx_http_jpp_owners_memory(jpp_err_t *err)
 {
-    jpp_serving_t              serving;
-    ngx_http_jpp_main_conf_t  *jmcf;
+    return jpp_err_set(err, JPP_ERR_MEMORY,
+                       "there is no memory for the owners of samples");
+}
 
-    jmcf = ngx_http_cycle_get_module_main_conf(cycle,
-                                               ngx_http_jemalloc_pprof_module);
+
+jpp_code_t
+ngx_http_jpp_owners_start(ngx_cycle_t *cycle, int owners, jpp_err_t *err)
+{
+    jpp_serving_t  serving;
 
     jpp_owners_stop();
+    ngx_http_jpp_self.has_owners = false;
 
-    if (!jmcf->owners || cycle->connections == NULL
-        || ngx_http_jpp_serving_init(cycle) != NGX_OK)
-    {
-        return;
+    if (owners == 0) {
+        return JPP_OK;
+    }
+
+    if (cycle->connections == NULL) {
+        return jpp_err_set(err, JPP_ERR_SYS,
+                           "samples have no owners after a reload of a single "
+                           "process (master_process off): restart nginx");
+    }
+
+    if (ngx_http_jpp_serving_init(cycle) != NGX_OK) {
+        return ngx_http_jpp_owners_memory(err);
     }
 
     ngx_memzero(&serving, sizeof(jpp_serving_t));
@@ -170,9 +184,13 @@ ngx_http_jpp_owners_init(ngx_cycle_t *cycle)
 
     ngx_http_jpp_owners_connections = cycle->connections;
 
-    /* without memory samples belong to nobody */
+    if (!jpp_owners_start(&serving, &ngx_http_jpp_owners_server)) {
+        return ngx_http_jpp_owners_memory(err);
+    }
 
-    (void) jpp_owners_start(&serving, &ngx_http_jpp_owners_server);
+    ngx_http_jpp_self.has_owners = true;
+
+    return JPP_OK;
 }
 
 

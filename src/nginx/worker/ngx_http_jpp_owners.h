@@ -20,15 +20,19 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "jpp_err.h"
+
 
 /* Take part in the phases of requests; NGX_ERROR: no memory. */
 ngx_int_t ngx_http_jpp_owners_phases(ngx_conf_t *cf);
 
 /*
- * Samples of this worker belong to whom the connections of CYCLE serve, if that
- * is switched on.  It has no connections in a single process after a reload.
+ * Samples of this worker belong from now on to whom the connections of CYCLE
+ * serve, or, with OWNERS 0, to nobody; -1: nobody has asked, so they do.  ERR
+ * says why they cannot.
  */
-void ngx_http_jpp_owners_init(ngx_cycle_t *cycle);
+jpp_code_t ngx_http_jpp_owners_start(ngx_cycle_t *cycle, int owners,
+    jpp_err_t *err);
 
 /*
  * What comes until the end is for R, whatever called for it.  The end has what

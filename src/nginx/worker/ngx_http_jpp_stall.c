@@ -10,9 +10,6 @@
 #include "jpp_watch.h"
 
 
-/* what nginx keeps beside the table, and the rest of its last page */
-#define NGX_HTTP_JPP_STALL_ZONE  (sizeof(jpp_stall_table_t) + 64 * 1024)
-
 /* of a request, as far as it is looked at */
 #define NGX_HTTP_JPP_PREFIX  offsetof(ngx_http_request_t, header_in)
 
@@ -21,10 +18,8 @@
 #define NGX_HTTP_JPP_BITS    47
 
 
-static ngx_int_t ngx_http_jpp_stall_init_zone(ngx_shm_zone_t *zone, void *data);
-static jpp_stall_table_t *ngx_http_jpp_stall_place(const ngx_shm_zone_t *zone);
-static ngx_int_t ngx_http_jpp_stall_watch(ngx_cycle_t *cycle,
-    ngx_msec_t threshold);
+static jpp_code_t ngx_http_jpp_stall_watch(ngx_msec_t threshold,
+    jpp_err_t *err);
 static void ngx_http_jpp_stall_late(ngx_msec_t ms);
 static void ngx_http_jpp_stall_store(const jpp_stall_t *stall, uint64_t *id);
 static bool ngx_http_jpp_stall_serves(const jpp_peek_t *peek, uintptr_t word,
@@ -38,96 +33,18 @@ static jpp_stall_table_t  *ngx_http_jpp_stall_table;
 static const ngx_http_core_main_conf_t  *ngx_http_jpp_stall_cmcf;
 
 
-ngx_shm_zone_t *
-ngx_http_jpp_stall_add(ngx_conf_t *cf)
-{
-    ngx_str_t        name = ngx_string("jemalloc_pprof_stalls");
-    ngx_shm_zone_t  *zone;
-
-    zone = ngx_shared_memory_add(cf, &name, NGX_HTTP_JPP_STALL_ZONE,
-                                 &ngx_http_jemalloc_pprof_module);
-
-    if (zone != NULL) {
-        zone->init = ngx_http_jpp_stall_init_zone;
-    }
-
-    return zone;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_stall_init_zone(ngx_shm_zone_t *zone, void *data)
-{
-    ngx_slab_pool_t  *shpool;
-
-    shpool = (ngx_slab_pool_t *) zone->shm.addr;
-
-    /* after a reload, and where the system keeps zones by address */
-
-    zone->data = data != NULL ? data
-                              : zone->shm.exists ? shpool->data : NULL;
-
-    if (zone->data == NULL) {
-        zone->data = ngx_slab_calloc(shpool, sizeof(jpp_stall_table_t));
-        shpool->data = zone->data;
-    }
-
-    return zone->data != NULL ? NGX_OK : NGX_ERROR;
-}
-
-
-void
-ngx_http_jpp_stall_start(ngx_cycle_t *cycle)
-{
-    ngx_http_jpp_main_conf_t  *jmcf;
-
-    ngx_http_jpp_stall_stop();
-
-    jmcf = ngx_http_cycle_get_module_main_conf(cycle,
-                                               ngx_http_jemalloc_pprof_module);
-
-    if (jmcf->stalls == NULL) {
-        return;
-    }
-
-    ngx_http_jpp_stall_table = ngx_http_jpp_stall_place(jmcf->stalls);
-
-    if (ngx_http_jpp_stall_table == NULL) {
-        ngx_log_error(NGX_LOG_WARN, cycle->log, ngx_errno,
-                      "jemalloc_pprof: no memory for stalls: none is seen");
-        return;
-    }
-
-    if (ngx_http_jpp_loop_watch(jmcf->stall, ngx_http_jpp_stall_late) != NGX_OK)
-    {
-        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
-                      "jemalloc_pprof: no stall is seen with timer_resolution, "
-                      "which stops nginx's clock: remove it, or set "
-                      "\"jemalloc_pprof_stall off\"");
-        return;
-    }
-
-    ngx_http_jpp_stall_cmcf =
-        ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
-
-    if (ngx_http_jpp_stall_watch(cycle, jmcf->stall) != NGX_OK) {
-        (void) ngx_http_jpp_loop_watch(0, NULL);
-    }
-}
-
-
 /*
- * A single process shares them with nobody, and the next reload may unmap ZONE
- * before it says so, while the watcher's thread writes.
+ * A single process shares its stalls with nobody, and the next reload may unmap
+ * the registry before it says so, while the watcher's thread writes.
  */
 
 static jpp_stall_table_t *
-ngx_http_jpp_stall_place(const ngx_shm_zone_t *zone)
+ngx_http_jpp_stall_place(void)
 {
     static jpp_stall_table_t  *own;
 
     if (ngx_process != NGX_PROCESS_SINGLE) {
-        return zone->data;
+        return ngx_http_jpp_registry_stalls(ngx_http_jpp_self.zone);
     }
 
     if (own == NULL) {
@@ -138,15 +55,68 @@ ngx_http_jpp_stall_place(const ngx_shm_zone_t *zone)
 }
 
 
-static ngx_int_t
-ngx_http_jpp_stall_watch(ngx_cycle_t *cycle, ngx_msec_t threshold)
+jpp_code_t
+ngx_http_jpp_stall_start(ngx_cycle_t *cycle, int ms, jpp_err_t *err)
 {
-    jpp_err_t             err;
+    jpp_code_t  rc;
+    ngx_uint_t  level;
+
+    ngx_http_jpp_stall_stop();
+
+    ngx_http_jpp_stall_table = ngx_http_jpp_stall_place();
+
+    if (ms == 0) {
+        return JPP_OK;
+    }
+
+    if (ngx_http_jpp_stall_table == NULL) {
+        rc = jpp_err_set(err, JPP_ERR_MEMORY, "there is no memory for them");
+
+    } else {
+        ngx_http_jpp_stall_cmcf =
+            ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
+
+        rc = ngx_http_jpp_stall_watch(ms > 0 ? ms : NGX_HTTP_JPP_STALL, err);
+    }
+
+    if (rc == JPP_OK) {
+        return JPP_OK;
+    }
+
+    /* who has not asked for it is not warned */
+
+    level = ms > 0 ? NGX_LOG_WARN : NGX_LOG_NOTICE;
+
+    ngx_log_error(level, cycle->log, 0, "jemalloc_pprof: stalls %s: %s",
+                  rc == JPP_ERR_TAKEN
+                  ? "in which this worker computes have no stack"
+                  : "of this worker are not seen",
+                  err->text);
+
+    if (rc == JPP_ERR_TAKEN) {
+        err->code = JPP_OK;
+    }
+
+    return err->code;
+}
+
+
+/* JPP_ERR_TAKEN: it watches, but SIGPROF is somebody else's. */
+
+static jpp_code_t
+ngx_http_jpp_stall_watch(ngx_msec_t threshold, jpp_err_t *err)
+{
     jpp_code_t            rc;
     jpp_watch_loop_t      loop;
     ngx_http_jpp_self_t  *self;
 
     self = &ngx_http_jpp_self;
+
+    if (ngx_http_jpp_loop_watch(threshold, ngx_http_jpp_stall_late) != NGX_OK) {
+        return jpp_err_set(err, JPP_ERR_SYS,
+                           "timer_resolution stops nginx's clock: remove it, "
+                           "or set \"jemalloc_pprof_stall off\"");
+    }
 
     ngx_memzero(&loop, sizeof(jpp_watch_loop_t));
 
@@ -161,25 +131,17 @@ ngx_http_jpp_stall_watch(ngx_cycle_t *cycle, ngx_msec_t threshold)
     loop.who.generation = self->generation;
     loop.who.started = self->row.started;
 
-    rc = jpp_watch_start(&loop, &err);
+    rc = jpp_watch_start(&loop, err);
 
-    if (rc != JPP_OK) {
-        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
-                      "jemalloc_pprof: stalls %s: %s",
-                      rc == JPP_ERR_TAKEN
-                      ? "in which this worker computes have no stack"
-                      : "of this worker are not seen",
-                      err.text);
+    if (rc == JPP_OK || rc == JPP_ERR_TAKEN) {
+        self->stalling.threshold = threshold;
+        self->stalling.is_foreign = rc == JPP_ERR_TAKEN;
+
+    } else {
+        (void) ngx_http_jpp_loop_watch(0, NULL);
     }
 
-    if (rc != JPP_OK && rc != JPP_ERR_TAKEN) {
-        return NGX_ERROR;
-    }
-
-    self->stalling.threshold = threshold;
-    self->stalling.is_foreign = rc == JPP_ERR_TAKEN;
-
-    return NGX_OK;
+    return rc;
 }
 
 

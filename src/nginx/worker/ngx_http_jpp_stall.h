@@ -1,7 +1,7 @@
 
 /*
- * The stalls of this worker: its event loop is watched, what is found lies in a
- * shared zone, and the error log has a line.
+ * The stalls of this worker: its event loop is watched, what is found lies in
+ * the registry, and the error log has a line.
  *
  * For the event loop.  Off, it costs nothing.
  */
@@ -16,11 +16,16 @@
 #include "jpp_stall_table.h"
 
 
-/* At configuration, where it is on: the zone; NULL: an error, logged. */
-ngx_shm_zone_t *ngx_http_jpp_stall_add(ngx_conf_t *cf);
+/* milliseconds */
+#define NGX_HTTP_JPP_STALL  100
 
-/* Watch this process as CYCLE has it, and no longer as one before. */
-void ngx_http_jpp_stall_start(ngx_cycle_t *cycle);
+
+/*
+ * Watch this process as CYCLE has it, and no longer as before, for stalls of MS
+ * or more; 0: do not; -1: nobody has asked, so those of NGX_HTTP_JPP_STALL.  A
+ * failure is logged, and ERR says why.
+ */
+jpp_code_t ngx_http_jpp_stall_start(ngx_cycle_t *cycle, int ms, jpp_err_t *err);
 void ngx_http_jpp_stall_stop(void);
 
 /*

@@ -67,6 +67,24 @@ ngx_http_jpp_worker_pin_module(void)
 }
 
 
+/* Look for stalls and owners in CYCLE, as CONTROL or the default has it. */
+
+static void
+ngx_http_jpp_worker_watch(ngx_cycle_t *cycle, const jpp_control_t *control)
+{
+    jpp_err_t  err;
+
+    (void) ngx_http_jpp_stall_start(cycle, control->stall, &err);
+
+    if (ngx_http_jpp_owners_start(cycle, control->owners, &err) != JPP_OK
+        && control->owners == 1)
+    {
+        ngx_log_error(NGX_LOG_WARN, cycle->log, 0, "jemalloc_pprof: %s",
+                      err.text);
+    }
+}
+
+
 /* Apply the settings that every worker should have. */
 
 static void
@@ -77,6 +95,7 @@ ngx_http_jpp_worker_apply_wanted(ngx_cycle_t *cycle)
     jpp_control_result_t  result;
 
     ngx_http_jpp_worker_wanted(cycle, &control);
+    ngx_http_jpp_worker_watch(cycle, &control);
 
     if (jpp_control_check(&control, &err) != JPP_OK) {
         return;
@@ -280,9 +299,6 @@ ngx_http_jpp_worker_init(ngx_cycle_t *cycle)
         ngx_event_actions.process_events = ngx_http_jpp_single_process;
     }
 
-    ngx_http_jpp_stall_start(cycle);
-    ngx_http_jpp_owners_init(cycle);
-
     ngx_http_jpp_worker_join(cycle);
 
     /* in this order: from here on, changes reach this worker, too */
@@ -434,6 +450,7 @@ ngx_http_jpp_baseline_take(ngx_cycle_t *cycle)
 void
 ngx_http_jpp_worker_configured(ngx_cycle_t *cycle)
 {
+    jpp_control_t         control;
     ngx_http_jpp_self_t  *self;
 
     self = &ngx_http_jpp_self;
@@ -442,9 +459,9 @@ ngx_http_jpp_worker_configured(ngx_cycle_t *cycle)
         self->row.generation = self->generation;
 
         (void) ngx_http_jpp_registry_join(self->zone, &self->row);
-        ngx_http_jpp_stall_start(cycle);
 
-        ngx_http_jpp_owners_init(cycle);
+        ngx_http_jpp_worker_wanted(cycle, &control);
+        ngx_http_jpp_worker_watch(cycle, &control);
     }
 
     ngx_http_jpp_baseline_take(cycle);
@@ -484,6 +501,14 @@ ngx_http_jpp_worker_wanted(ngx_cycle_t *cycle, jpp_control_t *control)
     if (control->sampler_lg == -1) {
         control->sampler_lg = jmcf->sampler_lg != NGX_CONF_UNSET
                               ? jmcf->sampler_lg : JPP_SAMPLER_LG_DEFAULT;
+    }
+
+    if (control->stall == -1) {
+        control->stall = jmcf->stall;
+    }
+
+    if (control->owners == -1) {
+        control->owners = jmcf->owners;
     }
 }
 

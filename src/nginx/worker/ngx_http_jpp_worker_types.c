@@ -5,6 +5,8 @@
  */
 
 
+#include "ngx_http_jpp_owners.h"
+#include "ngx_http_jpp_stall.h"
 #include "ngx_http_jpp_type.h"
 #include "ngx_http_jpp_pools.h"
 #include "ngx_http_jpp_telemetry.h"
@@ -179,6 +181,32 @@ ngx_http_jpp_type_dump_end(ngx_http_jpp_reply_t *reply)
 }
 
 
+/* What the event loop itself has to change. */
+
+static void
+ngx_http_jpp_type_control(ngx_http_jpp_reply_t *reply)
+{
+    jpp_err_t            *err;
+    const jpp_control_t  *control;
+
+    err = &reply->reply.err;
+    control = &reply->question.control;
+
+    if (control->stall != -1
+        && ngx_http_jpp_stall_start((ngx_cycle_t *) ngx_cycle, control->stall,
+                                    err)
+           != JPP_OK)
+    {
+        return;
+    }
+
+    if (control->owners != -1) {
+        (void) ngx_http_jpp_owners_start((ngx_cycle_t *) ngx_cycle,
+                                         control->owners, err);
+    }
+}
+
+
 static void
 ngx_http_jpp_type_control_work(ngx_http_jpp_reply_t *reply)
 {
@@ -232,6 +260,7 @@ const ngx_http_jpp_type_t
     },
 
     [JPP_MESSAGE_CONTROL] = {
+        .begin = ngx_http_jpp_type_control,
         .work = ngx_http_jpp_type_control_work,
         .end = ngx_http_jpp_type_control_end,
         .is_change = 1
