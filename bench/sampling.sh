@@ -10,20 +10,23 @@
 #                   connections of plain HTTP, with 1,000 of TLS, with both
 #     instructions  user instructions of a request: a static file, the same by
 #                   proxy and gzip, and a full TLS handshake with one request
+#     defaults      the same with stalls and owners off, and on, as by default,
+#                   in workers that have answered a question
 #
-# and both are measured where none is named.  That takes about twenty minutes;
-# QUICK=1 takes eight, for less certain figures.  RATES names other rates than
+# and the first two are measured where none is named.  That takes about twenty
+# minutes; QUICK=1 takes eight, for less certain figures.  RATES names others
+# than
 #
-#     off on asked 19 18 17 16 15 14 12 h19 d19 h18 h17 h16 h15 h14 h12 s14
-#     s12 w12 s10 o12
+#     off asked 19 18 17 16 15 14 12 h19 h18 h17 h16 h15 h14 h12 s14 s12 s10
+#     o12
 #
 # A number is lg_prof_sample, walked by jemalloc's own unwinder; with an h by
 # the module's; with an s it is the rate of the module's sampler; with an o it
 # was on at that rate, and is off again.  off is prof:false, which the others
-# are compared with.  In all of these stalls and owners are off.  They are on,
-# as by default, in on, d and w: off, h and s otherwise.  asked is off after
-# one question to the module: its thread makes libc count with several, at some
-# instructions for each system call, for good.  So asked is what o12 should be.
+# are compared with.  asked is off after one question to the module: its thread
+# makes libc count with several, at some instructions for each system call, for
+# good.  So asked is what o12 should be.  In all of these stalls and owners are
+# off.  With them, off, h and s are on, d and w.
 # JPP_BUILD is another build than build/.  ./dev bench sampling calls it.
 #
 # Memory is a median over new processes, in turns, because chance decides which
@@ -47,8 +50,11 @@ load=$build/bench/jpp_load
 prefix=$build/bench/sampling
 
 jemalloc=libjemalloc.so.2
-rates='off on asked 19 18 17 16 15 14 12 h19 d19 h18 h17 h16 h15 h14 h12 s14'
-rates=${RATES:-$rates s12 w12 s10 o12}
+rates='off asked 19 18 17 16 15 14 12 h19 h18 h17 h16 h15 h14 h12 s14 s12 s10'
+rates=${RATES:-$rates o12}
+
+# is every worker asked a question?
+asks=
 
 # an odd corner of 127/8, so that no server of the machine is in the way
 addr=127.92.53.2
@@ -101,8 +107,9 @@ check()
 
     for part in "$@"; do
         case $part in
-            memory|instructions) ;;
-            *) die "there is no part $part, but memory and instructions"
+            memory|instructions|defaults) ;;
+            *) die "there is no part $part, but memory, instructions and" \
+                   "defaults"
         esac
     done
 
@@ -322,9 +329,10 @@ start()
 
     answers $nginx_pid $port nginx
 
-    case $rate in
-        asked)
-            control sampler=off
+    case $asks$rate in
+        asked|yes*)
+            curl -sf --noproxy '*' -m 60 -o "$prefix/answer" \
+                "http://$addr:$port/debug/pprof/status" || die "no status"
             ;;
 
         o[0-9]*)
@@ -492,13 +500,7 @@ rss()
 
 instructions()
 {
-    start_upstream
-
-    for which in $rates; do
-        count "$which" static "$static" asked "http://$addr:$port/1k.html"
-        count "$which" proxy "$proxy" asked "http://$addr:$port/proxy/8k.html"
-        count "$which" tls "$tls" clients "https://$addr:$tls_port/1k.html"
-    done
+    count_rates $rates
 
     echo
     echo "User instructions of a request in thousands, and their ratio to" \
@@ -507,17 +509,59 @@ instructions()
     head_row "static, 1 KB" "proxy, gzip, 8 KB" "TLS handshake"
 
     for which in $rates; do
-        row "$which"
+        counts "$which" off
+    done
+}
 
-        for what in static proxy tls; do
-            cell "$which" $what 1000 "$prefix/count"
-        done
 
-        echo
+defaults()
+{
+    asks=yes
+    count_rates off on h19 d19 s12 w12
+    asks=
+
+    echo
+    echo "User instructions of a request in thousands, with stalls and owners" \
+         "off, and on"
+    echo "with their ratio to the line before:"
+    echo
+    head_row "static, 1 KB" "proxy, gzip, 8 KB" "TLS handshake"
+
+    for pair in "off on" "h19 d19" "s12 w12"; do
+        counts "${pair% *}" "${pair% *}"
+        counts "${pair#* }" "${pair% *}"
+    done
+}
+
+
+# count_rates RATE...: instructions of each kind of request
+
+count_rates()
+{
+    start_upstream
+
+    for which in "$@"; do
+        count "$which" static "$static" asked "http://$addr:$port/1k.html"
+        count "$which" proxy "$proxy" asked "http://$addr:$port/proxy/8k.html"
+        count "$which" tls "$tls" clients "https://$addr:$tls_port/1k.html"
     done
 
     quit "$upstream_pid"
     upstream_pid=
+}
+
+
+# counts RATE BASE: a line of them
+
+counts()
+{
+    row "$1"
+
+    for what in static proxy tls; do
+        cell "$1" $what 1000 "$prefix/count" "$2"
+    done
+
+    echo
 }
 
 
@@ -534,20 +578,22 @@ count()
 }
 
 
-# counted RATE N HOW URL: total is what a process took for its whole life
+# counted RATE N HOW URL: total is what the event loop's thread took for its
+# whole life; others work by the clock, and valgrind's runs slow
 
 counted()
 {
     out=$prefix/callgrind.out
-    rm -f "$out"
+    rm -f "$out"*
 
-    start "$1" off valgrind --tool=callgrind --callgrind-out-file="$out" -q
+    start "$1" off valgrind --tool=callgrind --separate-threads=yes \
+        --callgrind-out-file="$out" -q
 
     "$3" "$2" "$4"
 
     stop
 
-    total=$(sed -n 's/^summary: \([0-9]*\)$/\1/p' "$out" | grep .) \
+    total=$(sed -n 's/^summary: \([0-9]*\)$/\1/p' "$out-01" | grep .) \
         || die "valgrind counted nothing"
 }
 
@@ -579,11 +625,11 @@ row()
 }
 
 
-# cell RATE NAME UNIT FILES: the median, and the ratio to that of off
+# cell RATE NAME UNIT FILES [BASE]: the median, and the ratio to that of BASE
 
 cell()
 {
-    base=$(median <"$4.off.$2")
+    base=$(median <"$4.${5-off}.$2")
     value=$(median <"$4.$1.$2")
 
     sort -n "$4.$1.$2" | awk -v unit="$3" -v base="$base" -v value="$value" '

@@ -20,7 +20,7 @@ use Time::HiRes qw( sleep );
 
 use lib dirname(__FILE__) . '/../lib';
 
-use JppNginx qw( threads );
+use JppNginx qw( threads watchers );
 use JppRun qw( is_alive loaded lua_modules spew subtests wait_until );
 
 # what hangs ends
@@ -130,11 +130,11 @@ sub idle {
     my ($pid, $client) = ($nginx->{pid}, $nginx->client);
 
     ok(worker($client)->{sampler}, 'with the sampler');
-    ok(wait_until(sub { threads($pid) > 1 }), 'with a watcher');
+    ok(wait_until(sub { watchers($pid) == 1 }), 'with a watcher');
 
     unload($nginx);
 
-    ok(wait_until(sub { threads($pid) == 1 }), 'which has left');
+    ok(wait_until(sub { watchers($pid) == 0 }), 'which has left');
 
     refused($client);
 
@@ -182,7 +182,9 @@ sub under_way {
     ok($client->response->{status}, 'it is answered');
     refused($client);
 
-    ok(wait_until(sub { threads($nginx->{pid}) == 1 }), 'no thread is left');
+    ok(wait_until(sub { threads($nginx->{pid}) == 1
+                        && watchers($nginx->{pid}) == 0 }),
+       'no thread is left');
 
     $nginx->stop;
 }
@@ -250,7 +252,7 @@ sub same {
 
     is($worker->{generation}, 2, 'the second');
     ok($worker->{sampler}, 'with the sampler');
-    ok(wait_until(sub { threads($nginx->{pid}) > 1 }), 'and the watcher');
+    ok(wait_until(sub { watchers($nginx->{pid}) == 1 }), 'and the watcher');
 
     for my $path (grep { $_ ne 'none' } @resources) {
         is($client->get("/debug/pprof/$path")->{status}, 200, "/$path");

@@ -26,8 +26,8 @@ use JppRun qw( $fake $checker binary free_port has_fake has_jemalloc is_alive
                halt is_root loaded preloads slurp spew title wait_until );
 
 our @EXPORT_OK = qw( has_fake has_jemalloc is_root free_port wait_until slurp
-                     spew descriptors threads mappings memory limit dumps
-                     sockets cpu_time lowest profile partly );
+                     spew descriptors threads watchers mappings memory limit
+                     dumps sockets cpu_time lowest profile partly );
 
 my $sampling = 'prof:true,prof_active:true,lg_prof_sample:12';
 
@@ -495,10 +495,20 @@ sub descriptors {
 }
 
 
+# Those of PID, but for the one that watches for stalls.
+
 sub threads {
     my ($pid) = @_;
 
-    return scalar(() = glob "/proc/$pid/task/*");
+    return scalar(() = glob "/proc/$pid/task/*") - watchers($pid);
+}
+
+
+sub watchers {
+    my ($pid) = @_;
+
+    return scalar grep { (eval { slurp($_) } // '') eq "jpp-watch\n" }
+                       glob "/proc/$pid/task/*/comm";
 }
 
 

@@ -7,7 +7,8 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../lib";
 
-use JppRun qw( halt slurp );
+use JppNginx qw( wait_until watchers );
+use JppRun qw( halt );
 use JppSuite qw( contract dial options profile serve settled );
 use JSON::PP qw(decode_json);
 use Test::More;
@@ -372,9 +373,11 @@ sub watch {
         is(of_all('owners'), same($owners), 'and owners');
         is(of_all('in_step'), same(1), 'in step');
 
-        my @threads = map { watchers($_) } split ' ', of_all('pid');
+        my @pids = split ' ', of_all('pid');
+        my $n_each = $ms ? 1 : 0;
 
-        is("@threads", same($ms ? 1 : 0), 'and as many threads watch');
+        ok(wait_until(sub { !grep { watchers($_) != $n_each } @pids }),
+           "and $n_each threads of each watch");
     }
 
     my $one = asked('of one', 200, undef, 'POST', '/a/control?worker=1',
@@ -384,14 +387,6 @@ sub watch {
     is(of_all('stall_ms'), '2000 null 2000 2000', 'is the only one');
 
     control('stall=100ms');
-}
-
-
-sub watchers {
-    my ($pid) = @_;
-
-    return scalar grep { slurp($_) eq "jpp-watch\n" }
-                       glob "/proc/$pid/task/*/comm";
 }
 
 

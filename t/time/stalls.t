@@ -18,7 +18,7 @@ use Test::More;
 
 use lib dirname(__FILE__) . '/../lib';
 
-use JppNginx qw( free_port spew threads wait_until );
+use JppNginx qw( free_port spew threads wait_until watchers );
 use JppRun qw( $checker binary loaded subtests );
 use JppStalls qw( has_scripts hold log_lines release stalling stalls );
 
@@ -42,6 +42,7 @@ subtests(
     'it is killed' => [ \&killed, \&has_scripts ],
     'workers of former configurations' => [ \&reloaded, \&has_scripts ],
     'the error log' => [ \&logged, \&has_scripts ],
+    'a location is chosen' => [ \&chosen ],
     'a SIGPROF of somebody else' => [ \&foreign, \&has_scripts ],
     'HTTP/2' => [ \&http2, \&has_scripts, 'curl' ],
     'forms' => [ \&forms, \&has_scripts ],
@@ -181,6 +182,37 @@ sub sleeps {
 
         return (grep { / so far, / } @sleeps) ? 0 : \@sleeps;
     });
+}
+
+
+# Meanwhile nginx has the location with the longest prefix, which is not it; and
+# a server without a name is known by its place in the configuration.
+
+sub chosen {
+    my $nginx = JppNginx->start(level => 'notice', server => <<'SERVER');
+location /debug/pprof/ { jemalloc_pprof; }
+location / { return 200 "root\n"; }
+location ~ "(a+)+[b-d]" { return 200 "found\n"; }
+SERVER
+    my $choosing = qr{, while choosing a location: a regular expression of a (?#
+                     )"location ~" of server "_ \S+/nginx\.conf:\d+"};
+    my $found;
+
+    ok(wait_until(sub {
+        is($nginx->get('/' . ('a' x 20 . '!') x 10)->{body}, "root\n",
+           'an answer');
+
+        ($found) = grep { /$choosing/ } @{ (stalls($nginx))[0] };
+    }), 'a regular expression of a location');
+    unlike($found // '', qr{location "/"}, 'not of the one that it ends in');
+
+    my $by = $nginx->get("$stalls?format=folded&by=location")->{body};
+
+    like($by, qr{^server _ \S+/nginx\.conf:\d+;location \(choosing (?#
+                )a location\);.*;ngx_http_core_find_config_phase;}m,
+         'by location');
+
+    $nginx->stop;
 }
 
 
@@ -384,7 +416,7 @@ sub check {
 sub watched {
     my $nginx = JppNginx->start(level => 'notice');
 
-    is(threads($nginx->worker_pids), 2, 'a thread watches');
+    is(watched_by($nginx->worker_pids, 1), 1, 'a thread watches');
     like($nginx->get("$stalls?format=top")->{body},
          qr/^stalls are recorded from 100 ms on$/m, 'from 100 ms on');
 
@@ -392,7 +424,19 @@ sub watched {
 
     $nginx = JppNginx->start(server => '');
     is(threads($nginx->worker_pids), 1, 'no location, no thread');
+    is(watchers($nginx->worker_pids), 0, 'nobody watches');
     $nginx->stop;
+}
+
+
+# A thread has its name a moment after it has started.
+
+sub watched_by {
+    my ($pid, $n) = @_;
+
+    wait_until(sub { watchers($pid) == $n });
+
+    return watchers($pid);
 }
 
 
@@ -402,7 +446,7 @@ sub off {
     my $nginx = stalling(stall => 'off');
     my ($pid) = $nginx->worker_pids;
 
-    is(threads($pid), 1, 'no thread');
+    is(watchers($pid), 0, 'no thread');
     like($nginx->get("$stalls?format=top")->{body},
          qr/^stalls are not recorded: POST stall=100ms to control$/m,
          'which is said, with the fix');
@@ -411,19 +455,19 @@ sub off {
     is_deeply(sleeps($nginx), [], 'nothing is recorded');
 
     $nginx->get('/debug/pprof/control', body => 'stall=100ms');
-    is(threads($pid), 2, 'switched on: a thread');
+    is(watched_by($pid, 1), 1, 'switched on: a thread');
 
     $nginx->get('/sleep/');
     is(scalar @{ sleeps($nginx) }, 1, 'and a stall');
 
     $nginx->get('/debug/pprof/control', body => 'stall=off');
-    is(threads($pid), 1, 'switched off: none');
+    is(watchers($pid), 0, 'switched off: none');
 
     $nginx->get('/sleep/');
     is(scalar @{ sleeps($nginx) }, 1, 'what was recorded stays');
 
     $nginx->reload;
-    is(threads($nginx->worker_pids), 1, 'off after a reload, too');
+    is(watchers($nginx->worker_pids), 0, 'off after a reload, too');
     is(scalar @{ sleeps($nginx) }, 1, 'and it stays');
 
     $nginx->stop;
@@ -494,13 +538,13 @@ location /debug/pprof/ { jemalloc_pprof control=on; }
 SERVER
 
         like($nginx->error_log, qr/\[$level\].* $why/, "a $level: $http");
-        is(threads($nginx->worker_pids), 1, 'nobody looks');
+        is(watchers($nginx->worker_pids), 0, 'nobody looks');
 
         my $answer = $nginx->get('/debug/pprof/control', body => 'stall=50ms');
 
         like($answer->{body}, qr/"error": "timer_resolution stops nginx's /,
              'control says so, too');
-        is(threads($nginx->worker_pids), 1, 'and nobody looks');
+        is(watchers($nginx->worker_pids), 0, 'and nobody looks');
 
         $nginx->stop;
     }

@@ -222,8 +222,8 @@ JPP_TEST(jpp_test_question_bytes)
     /*
      * the other types, one of active, 14 rates, two booleans, one of the
      * sampler, 246 and 233 times of a stall, one of owners; of pools two sorts
-     * of units, 255 and 3 numbers of them, and a boolean; of times a mode, 255 and 3 frequencies, and 255, 255 and 1
-     * numbers of seconds
+     * of units, 255 and 3 numbers of them, and a boolean; of times a mode,
+     * 255 and 3 frequencies, and 255, 255 and 1 numbers of seconds
      */
 
     jpp_is_u64(accepted, JPP_MESSAGE_TYPES - 1 + 1 + 14 + 1 + 1 + 1

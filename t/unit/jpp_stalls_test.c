@@ -109,7 +109,7 @@ JPP_TEST(test_lines)
 
 JPP_TEST(test_words)
 {
-    char         text[JPP_STALL_TEXT];
+    char         text[JPP_STALL_TEXT], owner[JPP_STALL_OWNER];
     jpp_stall_t  stall;
 
     jpp_is_str(jpp_stall_served(&one, text),
@@ -124,6 +124,15 @@ JPP_TEST(test_words)
     stall.server[0] = '\0';
     stall.connection = 0;
     jpp_is_str(jpp_stall_served(&stall, text), "", "nothing is known");
+
+    strcpy(stall.location, JPP_STALL_CHOOSING);
+    strcpy(stall.server, "b.example");
+    jpp_is_str(jpp_stall_served(&stall, text),
+               ", while choosing a location: a regular expression of a "
+               "\"location ~\" of server \"b.example\"", "no location yet");
+    jpp_is_str(jpp_stall_owner(&stall, owner),
+               "a regular expression of a \"location ~\" of b.example",
+               "in a sentence");
 }
 
 

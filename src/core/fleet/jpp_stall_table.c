@@ -135,7 +135,12 @@ jpp_stall_served(const jpp_stall_t *stall, char text[JPP_STALL_TEXT])
     text[0] = '\0';
     n = 0;
 
-    if (stall->location[0] != '\0') {
+    if (strcmp(stall->location, JPP_STALL_CHOOSING) == 0) {
+        n += (size_t) snprintf(text, JPP_STALL_TEXT, ", while choosing a "
+                               "location: a regular expression of a "
+                               "\"location ~\"");
+
+    } else if (stall->location[0] != '\0') {
         n += (size_t) snprintf(text + n, JPP_STALL_TEXT - n,
                                ", in location \"%s\"",
                                jpp_stall_name(stall->location, name));
@@ -163,6 +168,13 @@ jpp_stall_owner(const jpp_stall_t *stall, char text[JPP_STALL_OWNER])
 
     (void) jpp_stall_name(stall->location, location);
     (void) jpp_stall_name(stall->server, server);
+
+    if (strcmp(location, JPP_STALL_CHOOSING) == 0) {
+        (void) snprintf(text, JPP_STALL_OWNER, "a regular expression of a "
+                        "\"location ~\" of %s", server);
+
+        return text;
+    }
 
     (void) snprintf(text, JPP_STALL_OWNER, "%s%s%s%s",
                     location[0] != '\0' ? "location " : "", location,

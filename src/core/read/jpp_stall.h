@@ -17,6 +17,9 @@
 
 #define JPP_STALL_DEPTH   128
 #define JPP_STALL_NAME    64
+
+/* in place of a location: nginx tries the regular expressions of locations */
+#define JPP_STALL_CHOOSING  "(choosing a location)"
 #define JPP_STALL_WHERE   384
 #define JPP_STALL_MAPS    2048
 

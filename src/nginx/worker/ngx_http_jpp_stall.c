@@ -1,5 +1,6 @@
 
 #include "ngx_http_jpp_loop.h"
+#include "ngx_http_jpp_pools_walk.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_stall.h"
 
@@ -32,6 +33,9 @@ static void ngx_http_jpp_stall_name(const jpp_peek_t *peek,
 static jpp_stall_table_t  *ngx_http_jpp_stall_table;
 static const ngx_http_core_main_conf_t  *ngx_http_jpp_stall_cmcf;
 
+/* of the phases of a request: where its location is chosen */
+static ngx_int_t  ngx_http_jpp_stall_chooses;
+
 
 /*
  * A single process shares its stalls with nobody, and the next reload may unmap
@@ -58,8 +62,10 @@ ngx_http_jpp_stall_place(void)
 jpp_code_t
 ngx_http_jpp_stall_start(ngx_cycle_t *cycle, int ms, jpp_err_t *err)
 {
-    jpp_code_t  rc;
-    ngx_uint_t  level;
+    ngx_int_t                        i;
+    jpp_code_t                       rc;
+    ngx_uint_t                       level;
+    const ngx_http_phase_handler_t  *ph;
 
     ngx_http_jpp_stall_stop();
 
@@ -75,6 +81,14 @@ ngx_http_jpp_stall_start(ngx_cycle_t *cycle, int ms, jpp_err_t *err)
     } else {
         ngx_http_jpp_stall_cmcf =
             ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
+
+        ph = ngx_http_jpp_stall_cmcf->phase_engine.handlers;
+
+        for (i = 0; ph[i].checker != ngx_http_core_find_config_phase; i++) {
+            /* void */
+        }
+
+        ngx_http_jpp_stall_chooses = i;
 
         rc = ngx_http_jpp_stall_watch(ms > 0 ? ms : NGX_HTTP_JPP_STALL, err);
     }
@@ -243,7 +257,9 @@ static bool
 ngx_http_jpp_stall_serves(const jpp_peek_t *peek, uintptr_t word,
     jpp_stall_t *stall)
 {
+    u_char               text[JPP_POOLS_NAME];
     uintptr_t            cscf, clcf;
+    ngx_int_t            phase;
     ngx_str_t            name;
     ngx_http_request_t   r;
 
@@ -259,11 +275,19 @@ ngx_http_jpp_stall_serves(const jpp_peek_t *peek, uintptr_t word,
         return false;
     }
 
-    ngx_http_jpp_stall_name(peek,
-                            &((ngx_http_core_srv_conf_t *) cscf)->server_name,
-                            stall->server);
+    name = ngx_http_jpp_server_text((ngx_http_core_srv_conf_t *) cscf, text);
+    ngx_http_jpp_stall_name(peek, &name, stall->server);
 
-    if (jpp_peek(peek,
+    /* meanwhile a request has the location with the longest prefix */
+
+    if (jpp_peek(peek, word + offsetof(ngx_http_request_t, phase_handler),
+                 &phase, sizeof(ngx_int_t))
+        && phase == ngx_http_jpp_stall_chooses)
+    {
+        ngx_str_set(&name, JPP_STALL_CHOOSING);
+        ngx_http_jpp_stall_name(peek, &name, stall->location);
+
+    } else if (jpp_peek(peek,
                  (uintptr_t) &r.loc_conf[ngx_http_core_module.ctx_index],
                  &clcf, sizeof(uintptr_t))
         && jpp_peek(peek,
