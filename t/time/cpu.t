@@ -36,7 +36,8 @@ location /late/ { jemalloc_pprof; jemalloc_pprof_timeout 500ms; }
 location /slow { return 200 "slow $slow\n"; }
 END
 
-my $http = 'map $arg_x $slow { "~^(a|aa)+$" yes; default no; }';
+my $http = 'jemalloc_pprof_stall off;
+            map $arg_x $slow { "~^(a|aa)+$" yes; default no; }';
 
 # a bit of SIGPROF in the masks of /proc
 my $sigprof = 1 << 26;

@@ -419,6 +419,8 @@ sub watched {
     is(watched_by($nginx->worker_pids, 1), 1, 'a thread watches');
     like($nginx->get("$stalls?format=top")->{body},
          qr/^stalls are recorded from 100 ms on$/m, 'from 100 ms on');
+    unlike($nginx->get('/debug/pprof/profile?seconds=1&format=top')->{body},
+           qr/take no signal/, 'profiles of CPU time have no word of it');
 
     $nginx->stop;
 

@@ -638,16 +638,9 @@ static void *
 jpp_watch_main(void *data)
 {
     uint64_t         ms;
-    sigset_t         set;
     struct timespec  deadline;
 
     (void) data;
-
-    /* this thread is in no profile of CPU time */
-
-    (void) sigemptyset(&set);
-    (void) sigaddset(&set, SIGPROF);
-    (void) pthread_sigmask(SIG_BLOCK, &set, NULL);
 
     (void) pthread_setname_np(pthread_self(), "jpp-watch");
     (void) jpp_source_sample_thread(JPP_SOURCE_BY_NONE);
