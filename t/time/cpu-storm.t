@@ -143,6 +143,7 @@ sub start {
         conf => 'prof:true,prof_active:true,lg_prof_sample:10',
         main => lua_modules(),
         http => ($has_lua ? $lua : '') . <<"CONF", server => <<'SERVER'
+jemalloc_pprof_stall off;
 map \$arg_x \$slow { "~^(a|aa)+\$" yes; default no; }
 server {
     listen 127.0.0.1:$port ssl;
