@@ -19,7 +19,10 @@ my $tree = 'location /p/ { jemalloc_pprof; }';
 
 # The fixes, in one line as they stand in the log.
 
-my $restart = 'Then run systemctl restart nginx: a reload is not enough.';
+my $restart = 'Save what the workers hold, which ends with them: | curl '
+              . q{-o memory.txt 'http://127.0.0.1:8081/debug/pprof/memory?}
+              . q{format=top' | }
+              . 'Then run systemctl restart nginx: a reload is not enough.';
 
 my $upgrade = 'For binary upgrades, add to nginx.conf, outside of all blocks: '
               . '| env LD_PRELOAD; env MALLOC_CONF;';

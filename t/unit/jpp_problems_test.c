@@ -17,13 +17,21 @@ typedef struct {
 
 #define jpp_option(name)  offsetof(jpp_jemalloc_t, name)
 
+/* the evidence comes first */
+
+#define JPP_RESTART                                                           \
+    "Save what the workers hold, which ends with them:\n"                     \
+    "    curl -o memory.txt "                                                 \
+    "'http://127.0.0.1:8081/debug/pprof/memory?format=top'\n"                 \
+    "Then run systemctl restart nginx: a reload is not enough."
+
 #define JPP_UNIT                                                              \
     "systemctl edit nginx, and add:\n"                                        \
     "    [Service]\n"                                                         \
     "    Environment=LD_PRELOAD=libjemalloc.so.2\n"                           \
     "    Environment=MALLOC_CONF=prof:true,prof_active:true,"                 \
     "lg_prof_sample:19\n"                                                     \
-    "Then run systemctl restart nginx: a reload is not enough.\n"             \
+    JPP_RESTART "\n"                                                          \
     "For binary upgrades, add to nginx.conf, outside of all blocks:\n"        \
     "    env LD_PRELOAD; env MALLOC_CONF;"
 
@@ -39,7 +47,7 @@ typedef struct {
     "From the start: Run systemctl edit nginx, and append to the line "       \
     "Environment=MALLOC_CONF=\n"                                              \
     "    ,lg_prof_sample:19\n"                                                \
-    "Then run systemctl restart nginx: a reload is not enough."
+    JPP_RESTART
 
 
 static const jpp_problem_case_t  cases[] = {
@@ -59,7 +67,7 @@ static const jpp_problem_case_t  cases[] = {
       "    [Service]\n"
       "    Environment=MALLOC_CONF=prof:true,prof_active:true,"
       "lg_prof_sample:19\n"
-      "Then run systemctl restart nginx: a reload is not enough.\n"
+      JPP_RESTART "\n"
       "For binary upgrades, add to nginx.conf, outside of all blocks:\n"
       "    env LD_PRELOAD; env MALLOC_CONF;" },
 
@@ -73,14 +81,17 @@ static const jpp_problem_case_t  cases[] = {
       "From the start: Run systemctl edit nginx, and append to the line "
       "Environment=MALLOC_CONF=\n"
       "    ,prof_active:true\n"
-      "Then run systemctl restart nginx: a reload is not enough." },
+      JPP_RESTART },
 
     { "lua-abort", JPP_JEMALLOC_READY, jpp_option(has_luajit), 19,
       "sampling ends workers in which LuaJIT runs",
       "under code that LuaJIT has compiled; the module's does neither, but the "
       "configuration has jemalloc_pprof_unwind off",
+      "pprof/memory?format=top'\n"
+      "Where jemalloc is 5.3.0 or 5.3.1 and the machine is amd64, then set in "
+      "the http block, and reload:\n"
       "    jemalloc_pprof_unwind on;\n"
-      "Elsewhere take no samples:\n"
+      "Elsewhere:\n"
       "    jemalloc_pprof_active off;" },
 
     { "unsampled", JPP_JEMALLOC_READY, jpp_option(unsampled), 19,

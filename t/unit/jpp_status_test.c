@@ -41,6 +41,12 @@ static jpp_output_t  jpp_output, jpp_parsed;
 
 /* Two of index 0 while a configuration is replaced. */
 
+#define JPP_RESTART                                                           \
+    "Save what the workers hold, which ends with them: | curl -o memory.txt " \
+    "'http://127.0.0.1:8081/debug/pprof/memory?format=top' | Then run "       \
+    "systemctl restart nginx: a reload is not enough."
+
+
 JPP_TEST(jpp_test_former)
 {
     size_t        i;
@@ -169,8 +175,7 @@ JPP_TEST(jpp_test_notices)
                "active=on to control, or add to the http block, and reload: "
                "| jemalloc_pprof_active on; | From the start: Run systemctl "
                "edit nginx, and append to the line Environment=MALLOC_CONF= | "
-               ",prof_active:true | Then run systemctl restart nginx: a "
-               "reload is not enough.", "inactive");
+               ",prof_active:true | " JPP_RESTART, "inactive");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
     jpp_status_notice(&worker, text, sizeof(text));
@@ -182,9 +187,8 @@ JPP_TEST(jpp_test_notices)
                "edit nginx, and add: | [Service] | "
                "Environment=LD_PRELOAD=libjemalloc.so.2 | "
                "Environment=MALLOC_CONF=prof:true,prof_active:true,"
-               "lg_prof_sample:19 | Then run systemctl restart nginx: a "
-               "reload is not enough. | For binary upgrades, add to "
-               "nginx.conf, outside of all blocks: | env LD_PRELOAD; "
+               "lg_prof_sample:19 | " JPP_RESTART " | For binary upgrades, add "
+               "to nginx.conf, outside of all blocks: | env LD_PRELOAD; "
                "env MALLOC_CONF;", "no jemalloc");
 }
 

@@ -15,7 +15,15 @@
 #define JPP_COARSE  20
 #define JPP_FINE    15
 
+/* with the address that the documents have */
+
+#define JPP_SAVE                                                              \
+    "Save what the workers hold, which ends with them:\n"                     \
+    "    curl -o memory.txt "                                                 \
+    "'http://127.0.0.1:8081/debug/pprof/memory?format=top'\n"
+
 #define JPP_RESTART                                                           \
+    JPP_SAVE                                                                  \
     "Then run systemctl restart nginx: a reload is not enough."
 
 #define JPP_OPTIONS                                                           \
@@ -150,10 +158,12 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "jemalloc's own unwinder, libgcc's, aborts or deadlocks when it "
         "samples under code that LuaJIT has compiled; the module's does "
         "neither, but %h",
-        "Where jemalloc is 5.3.0 or 5.3.1 and the machine is amd64, set in the "
-        "http block, and reload:\n"
+        "At once: POST active=off to control, which takes no more samples.\n"
+        JPP_SAVE
+        "Where jemalloc is 5.3.0 or 5.3.1 and the machine is amd64, then set "
+        "in the http block, and reload:\n"
         "    jemalloc_pprof_unwind on;\n"
-        "Elsewhere take no samples:\n"
+        "Elsewhere:\n"
         "    jemalloc_pprof_active off;" },
 
     [JPP_PROBLEM_GAP] = {
@@ -243,15 +253,16 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "calls of malloc still pass through the sampler, which is off",
         "the kernel refused to have the tables of addresses written back; each "
         "call costs a jump, and no more",
-        "Run nginx -s reload: new workers have none of it." },
+        JPP_SAVE
+        "Then run nginx -s reload: new workers have none of it." },
 
     [JPP_PROBLEM_SIGPROF] = {
         "sigprof", false,
         "stalls in which this worker computes have no stack",
         "SIGPROF, by which a thread records its stack, belongs to somebody "
         "else in this process; the error log names the file",
-        "Switch that profiler off (google_perftools_profiles, for one), and "
-        "run systemctl restart nginx: a reload is not enough." },
+        "Switch that profiler off (google_perftools_profiles, for one).\n"
+        JPP_RESTART },
 };
 
 

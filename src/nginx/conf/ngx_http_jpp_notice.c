@@ -13,7 +13,7 @@
 #include "jpp_status.h"
 
 
-#define NGX_HTTP_JPP_NOTICE  1024
+#define NGX_HTTP_JPP_NOTICE  1536
 
 
 static ngx_uint_t ngx_http_jpp_notice_is_missed(const jpp_jemalloc_t *jemalloc,
