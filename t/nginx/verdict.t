@@ -12,6 +12,7 @@ use warnings;
 
 use File::Basename;
 use JSON::PP qw(decode_json);
+use POSIX qw(mkfifo);
 use Test::More;
 
 use lib dirname(__FILE__) . '/../lib';
@@ -36,6 +37,9 @@ subtests(
     'a configuration of 30 MB' => [ \&configuration, 'jemalloc' ],
     'a stopped worker' => [ \&stopped, 'jemalloc' ],
     'Perl that sleeps' => [ \&slow, 'jemalloc', \&has_scripts ],
+    'a regular expression of a location' => [ \&choosing, 'jemalloc' ],
+    'a regular expression in a location' => [ \&matching, 'jemalloc' ],
+    'a file that does not come' => [ \&reading, 'jemalloc', \&has_scripts ],
     'a table of Lua' => [ \&lua, 'jemalloc', sub { lua_modules() ne '' } ],
     'which clients get text' => [ \&accepts ],
 );
@@ -271,7 +275,6 @@ sub slow {
         workers => 2,
         main => 'load_module '
                 . '/usr/lib/nginx/modules/ngx_http_perl_module.so;',
-        http => 'jemalloc_pprof_stall 50ms;',
         server => <<'END');
             location /debug/pprof/ {
                 jemalloc_pprof;
@@ -317,6 +320,105 @@ END
 
     spew("$nginx->{prefix}/done", '');
     like($client->response->{body}, qr/^stuck/, 'it goes on');
+    $nginx->stop;
+}
+
+
+# The name of the location is not what takes the time: nginx tries it, and finds
+# another.
+
+sub choosing {
+    my $nginx = JppNginx->start(server => <<"END");
+            $tree
+            server_name www;
+            location / { return 200 "root\\n"; }
+            location ~ "(a+)+[b-d]" { return 200 "found\\n"; }
+END
+    backtracks($nginx, '/');
+
+    is_first($nginx, qr/Warning: a regular expression of a "location ~" of (?#
+                        )www kept worker 0 \(pid \d+\) for [\d.]+ m?s, (?#
+                        )computing in .*pcre/,
+             'a regular expression of a "location ~" of www');
+
+    $nginx->stop;
+}
+
+
+sub matching {
+    my $nginx = JppNginx->start(server => <<"END");
+            $tree
+            server_name www;
+            location /search/ {
+                if (\$arg_q ~ "(a+)+[b-d]") { return 403; }
+                return 200 "found\\n";
+            }
+END
+    backtracks($nginx, '/search/?q=');
+
+    is_first($nginx, qr/Warning: location \/search\/ of www kept worker 0 (?#
+                        )\(pid \d+\) for [\d.]+ m?s, computing in .*pcre/,
+             'location /search/ of www');
+
+    $nginx->stop;
+}
+
+
+# Twice half a second and more, on any machine.
+
+sub backtracks {
+    my ($nginx, $path) = @_;
+
+    ok(wait_until(sub {
+        $nginx->get($path . ('a' x 20 . '!') x 10);
+
+        return verdict($nginx)->{id} eq 'stalls'
+               && verdict($nginx)->{text} =~ / computing in /;
+    }), 'it takes a second');
+}
+
+
+# The open of a pipe waits for who writes, as that of a file for its disk.
+
+sub reading {
+    my $nginx = JppNginx->start(
+        workers => 2,
+        main => 'load_module '
+                . '/usr/lib/nginx/modules/ngx_http_perl_module.so;',
+        server => <<'END');
+            location /debug/pprof/ {
+                jemalloc_pprof;
+                jemalloc_pprof_timeout 1s;
+            }
+            server_name www;
+            location /read/ {
+                perl 'sub {
+                    open my $file, "<", $_[0]->args;
+                    my $line = <$file>;
+                    $_[0]->send_http_header;
+                    $_[0]->print("read $line");
+                }';
+            }
+END
+    my $fifo = "$nginx->{prefix}/fifo";
+    my $client = $nginx->client;
+
+    mkfifo($fifo, 0666) or die "mkfifo: $!\n";
+    chmod 0666, $fifo;
+    $client->send_request("/read/x?$fifo");
+
+    ok(wait_until(sub { verdict($nginx)->{text} =~ /has kept it/ }), 'stuck');
+
+    is_first($nginx, qr/Critical: worker \d \(pid \d+\) did not answer: (?#
+                        ).*; location \/read\/ of www has kept it for (?#
+                        )[\d.]+ m?s, blocked in \w*open\w*/,
+             'location /read/ of www');
+
+    open(my $writer, '>', $fifo) or die "$fifo: $!\n";
+    print $writer "a line\n";
+    close $writer;
+
+    like($client->response->{body}, qr/^read a line/, 'it goes on');
     $nginx->stop;
 }
 
