@@ -332,7 +332,7 @@ start()
     case $asks$rate in
         asked|yes*)
             curl -sf --noproxy '*' -m 60 -o "$prefix/answer" \
-                "http://$addr:$port/debug/pprof/status" || die "no status"
+                "http://$addr:$port/debug/pprof/pools" || die "no pools"
             ;;
 
         o[0-9]*)
