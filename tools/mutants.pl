@@ -73,7 +73,8 @@ my $limits = 'ulimit -c 0; ulimit -v 8000000';
 
 # What is undefined ends a unit, as in `./dev test`: a place beyond an array.
 
-my $flags = "-O2 -fsanitize=undefined -fsanitize-undefined-trap-on-error";
+my $flags = '-O2 -fsanitize=undefined,bounds-strict '
+            . '-fsanitize-undefined-trap-on-error';
 
 
 my $n = $ARGV[0] // 60;

@@ -116,9 +116,6 @@ jpp_got_find(const char *name)
  */
 
 
-/* entries of a dynamic section that are looked at */
-#define JPP_GOT_DYNAMIC  512
-
 /* bytes of an entry that are looked at, and the instruction in it */
 #define JPP_GOT_ENTRY    9
 #define JPP_GOT_PUSH     0x68
@@ -169,7 +166,6 @@ jpp_got_place(const jpp_images_object_t *object, uintptr_t value, size_t len)
 static bool
 jpp_got_dynamic(jpp_got_dynamic_t *dynamic, const jpp_images_object_t *object)
 {
-    size_t            i;
     uintptr_t         values[DT_JMPREL + 1];
     const ElfW(Dyn)  *entry;
 
@@ -178,17 +174,14 @@ jpp_got_dynamic(jpp_got_dynamic_t *dynamic, const jpp_images_object_t *object)
 
     entry = (const ElfW(Dyn) *) object->dynamic;
 
-    for (i = 0; i < JPP_GOT_DYNAMIC && object->dynamic != 0; i++, entry++) {
-
-        if (!jpp_got_holds(object, (uintptr_t) entry, sizeof(ElfW(Dyn)))
-            || entry->d_tag == DT_NULL)
-        {
-            break;
-        }
-
+    while (jpp_got_holds(object, (uintptr_t) entry, sizeof(ElfW(Dyn)))
+           && entry->d_tag != DT_NULL)
+    {
         if (entry->d_tag > 0 && entry->d_tag <= DT_JMPREL) {
             values[entry->d_tag] = entry->d_un.d_val;
         }
+
+        entry++;
     }
 
     dynamic->lens[0] = values[DT_RELASZ];

@@ -323,12 +323,9 @@ jpp_profile_sample(const jpp_profile_t *profile, uint32_t i,
     sample->stack_len = (size_t) (profile->stacks->data + offsets[i + 1]
                                   - stack);
 
-    for (t = 0; t < profile->n_types; t++) {
-        sample->values[t] = jpp_profile_value(profile->columns[t], i);
-    }
-
-    for ( /* void */ ; t < JPP_MAX_TYPES; t++) {
-        sample->values[t] = 0;
+    for (t = 0; t < JPP_MAX_TYPES; t++) {
+        sample->values[t] = t < profile->n_types
+                            ? jpp_profile_value(profile->columns[t], i) : 0;
     }
 }
 
