@@ -451,6 +451,13 @@ JPP_TEST(jpp_args_test)
     jpp_ok(rc == JPP_OK && args.values[JPP_ARG_WORKER] == JPP_WORKER_PID
            && args.worker == 9, "and another by the query");
 
+    jpp_ok(jpp_args_selector(&args).kind == JPP_WORKER_PID
+           && jpp_args_selector(&args).number == 9, "a selector of a process");
+    args.values[JPP_ARG_WORKER] = JPP_WORKER_INDEX;
+    jpp_is_u64(jpp_args_selector(&args).number, 9, "of an index");
+    args.values[JPP_ARG_WORKER] = JPP_WORKER_EXITING;
+    jpp_is_u64(jpp_args_selector(&args).number, 0, "others have no number");
+
     /* the value ends where its length says */
 
     jpp_report_args_init(&args);

@@ -523,6 +523,20 @@ JPP_TEST(jpp_report_test_difference)
     jpp_has(text, "5000", "and a duration");
     free(text);
 
+    options = jpp_test_options("format=html");
+    options.duration_nanos = 5000;
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+               JPP_OK, "as a page: %s", err.text);
+    jpp_has((char *) out->data, "\" id=\"profile\">", "the difference");
+    jpp_has((char *) out->data, "\" id=\"base\">", "and what was before");
+
+    captures[1].is_base = false;
+    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+               JPP_OK, "two as a page: %s", err.text);
+    jpp_lacks((char *) out->data, "\" id=\"base\">", "had nothing before");
+
+    options = jpp_test_options("symbolize=0");
+
     captures[1].is_base = false;
     captures[0].labels = one;
     captures[0].n_labels = 1;

@@ -103,6 +103,9 @@ jpp_requests_start(const char *query)
         printf("Bail out!  %s: %s\n", query, err.text);
     }
 
+    jpp_is_str(jpp_requests_type(&args), strstr(query, "json") == NULL
+               ? "text/plain" : "application/json", "its type");
+
     if (!jpp_requests_init(&requests, &arena, &args)) {
         jpp_ok(false, "no requests");
     }

@@ -411,6 +411,85 @@ JPP_TEST(jpp_verdict_test_acknowledged)
 }
 
 
+static void
+jpp_verdict_test_page(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    jpp_console_t  console = { 0 };
+
+    static const jpp_console_link_t  links[] = { { NULL, NULL, NULL, false } };
+
+    (void) fleet;
+
+    console.telemetry = &jpp_test.nginx.telemetry;
+    console.links = links;
+
+    jpp_console_html(&console, sink);
+}
+
+
+/* Five owners are named, for a terminal and on a page; a word that has no room
+   is not divided, and what else was found is said. */
+
+JPP_TEST(jpp_verdict_test_owners)
+{
+    size_t               i;
+    jpp_holder_t         holders[JPP_VERDICT_OWNERS + 1];
+    const jpp_fleet_t   *fleet;
+
+    static char          longest[2][120];
+    static jpp_output_t  output;
+
+    memset(holders, 0, sizeof(holders));
+    memset(longest, 'x', sizeof(longest));
+    strcpy(longest[0] + 100, " has no room");
+    longest[1][100] = '\0';
+
+    for (i = 0; i <= JPP_VERDICT_OWNERS; i++) {
+        holders[i].who = i < 2 ? longest[i] : "zone <a>";
+        holders[i].bound = i == 2 ? "a & b" : "";
+        holders[i].bytes = (10 - i) * JPP_TEST_MIB;
+    }
+
+    jpp_verdict_test_begin();
+    jpp_test.nginx.workers[0].activity.usage.swap = 20 * JPP_TEST_MIB;
+    jpp_test.nginx.workers[1].stats.allocated = 80 * JPP_TEST_MIB;
+    jpp_test.nginx.workers[1].stats.active = 80 * JPP_TEST_MIB;
+
+    jpp_test.nginx.telemetry.holders = holders;
+    jpp_test.nginx.telemetry.n_holders = JPP_VERDICT_OWNERS + 1;
+
+    fleet = &jpp_test.nginx.fleet;
+    jpp_ok(jpp_output_fill(&output, jpp_verdict_test_write, fleet, 0) == 0,
+           "written");
+
+    jpp_has(output.text, "Warning: memory of workers was swapped out: 20.0 MiB",
+            "another finding");
+    jpp_has(output.text, "10.0 MiB  41 % \n                   xxxx", "a word");
+    jpp_has(output.text, "xxx\n                   has no room\n", "alone");
+    jpp_has(output.text, "xxx\n    8.0 MiB  33 %  zone <a>: a & b\n",
+            "a bound");
+    jpp_has(output.text, "    6.0 MiB  25 %  zone <a>\n\nask", "the fifth");
+
+    jpp_ok(jpp_output_fill(&output, jpp_verdict_test_page, fleet, 0) == 0,
+           "written as a page");
+
+    jpp_has(output.text, "<div id=\"largest\">\n<h2>Largest owners</h2>\n"
+            "<ol>\n<li><strong>10.0 MiB</strong> <meter max=\"25165824\" "
+            "value=\"10485760\" aria-label=\"share of all memory\"></meter> x",
+            "the first");
+    jpp_has(output.text, "</meter> zone &lt;a&gt; <small>a &amp; b</small></li>"
+            "\n<li><strong>7.0 MiB", "a bound");
+    jpp_has(output.text, "value=\"6291456\" aria-label=\"share of all memory\">"
+            "</meter> zone &lt;a&gt;</li>\n</ol>\n</div>\n", "the fifth");
+
+    jpp_test.nginx.telemetry.n_holders = 0;
+    (void) jpp_output_fill(&output, jpp_verdict_test_page, fleet, 0);
+    jpp_has(output.text, "<div id=\"largest\">\n</div>\n", "or none");
+
+    jpp_arena_destroy(&jpp_test.arena);
+}
+
+
 /* Of two of one size the first is the example. */
 
 JPP_TEST(jpp_verdict_test_equal)
