@@ -1,11 +1,12 @@
 
 /*
- * What damage at each byte of a capture does to its report: the golden file has
- * each line of the capture, and below it, for each kind of damage, a sign for
- * each byte.
+ * What damage at each byte of a text does to what is made of it: the golden
+ * file has each line of the text, and below it, for each kind of damage, a sign
+ * for each byte.  $ is a line's end.
  */
 
 
+#include "jpp_smaps.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
@@ -19,10 +20,10 @@
 
 typedef struct {
     const char           *name;
-    const jpp_parser_t   *parser;
+    const jpp_parser_t   *parser;  /* NULL: mappings of the kernel */
     const char           *args;
     const char           *text;
-} jpp_capture_text_t;
+} jpp_damaged_t;
 
 
 typedef enum {
@@ -35,7 +36,7 @@ typedef enum {
 } jpp_damage_t;
 
 
-static const jpp_capture_text_t  jpp_captures[] = {
+static const jpp_damaged_t  jpp_damaged[] = {
 
     { "a heap with owners", &jpp_parser_heap, "format=folded&by=location",
       "heap_v2/1\n"
@@ -78,14 +79,50 @@ static const jpp_capture_text_t  jpp_captures[] = {
       "@ 0.0 3 30000000 0x401000 0x402000\n"
       "@ 0 1 10000000 0x105\n"
       "MAPPED_LIBRARIES:\n"
-      "00400000-00500000 r-xp 00000000 08:01 11 /usr/sbin/prog\n" }
+      "00400000-00500000 r-xp 00000000 08:01 11 /usr/sbin/prog\n" },
+
+    { "smaps", NULL, NULL,
+      "7f0000000000-7f0000200000 rw-p 00000000 00:00 0 \n"
+      "Rss:                 100 kB\n"
+      "Pss:                  70 kB\n"
+      "Private_Clean:         8 kB\n"
+      "VmFlags: rd wr nr \n"
+      "7f0000200000-7f0000300000 r-xs 00000000 08:01 17     /lib/libc.so\n"
+      "Rss:                  12 kB\n"
+      "Pss:                   4 kB\n" }
 };
+
+
+static void
+jpp_damaged_smaps(const char *data, size_t len, char report[JPP_MAX])
+{
+    size_t              n;
+    jpp_smaps_t         mapping;
+    jpp_smaps_parser_t  parser;
+
+    jpp_smaps_text(&parser, data, len);
+    n = (size_t) sprintf(report, "ok\n");
+
+    while (jpp_smaps_next(&parser, &mapping)) {
+        n += (size_t) sprintf(report + n, "%" PRIx64 "-%" PRIx64 " %d%d%d%d %"
+                              PRIu64 " %s: %" PRIu64 ", %" PRIu64 ", %" PRIu64
+                              "\n", mapping.start, mapping.end,
+                              mapping.is_readable, mapping.is_executable,
+                              mapping.is_shared, mapping.is_unreserved,
+                              mapping.inode, mapping.name, mapping.rss,
+                              mapping.pss, mapping.private_clean);
+    }
+
+    if (parser.n_bad != 0) {
+        (void) sprintf(report, "%" PRIu64 " could not be read", parser.n_bad);
+    }
+}
 
 
 /* The report of the LEN bytes at DATA, or why there is none. */
 
 static void
-jpp_damaged_report(const jpp_capture_text_t *text, const char *data, size_t len,
+jpp_damaged_report(const jpp_damaged_t *text, const char *data, size_t len,
     char report[JPP_MAX])
 {
     jpp_err_t              err;
@@ -94,6 +131,11 @@ jpp_damaged_report(const jpp_capture_text_t *text, const char *data, size_t len,
     jpp_arena_t            arena;
     jpp_capture_t          capture;
     jpp_report_options_t   options;
+
+    if (text->parser == NULL) {
+        jpp_damaged_smaps(data, len, report);
+        return;
+    }
 
     jpp_report_options_init(&options);
     options.parser = text->parser;
@@ -184,7 +226,7 @@ jpp_damaged_sign(char (*reports)[JPP_MAX], size_t *n, const char *report)
 
 
 static void
-jpp_damaged_all(const jpp_capture_text_t *text, FILE *out)
+jpp_damaged_all(const jpp_damaged_t *text, FILE *out)
 {
     char           damaged[JPP_MAX], report[JPP_MAX];
     size_t         i, n, len;
@@ -204,7 +246,7 @@ jpp_damaged_all(const jpp_capture_text_t *text, FILE *out)
             fputc(line[i] == '\t' ? ' ' : line[i], out);
         }
 
-        fputc('\n', out);
+        fputs("$\n", out);
 
         for (damage = JPP_CUT; damage < JPP_DAMAGES; damage++) {
             for (i = (size_t) (line - text->text);
@@ -235,8 +277,8 @@ JPP_TEST(jpp_damaged_test)
 
     out = fmemopen(text, sizeof(text), "w");
 
-    for (i = 0; i < sizeof(jpp_captures) / sizeof(jpp_captures[0]); i++) {
-        jpp_damaged_all(&jpp_captures[i], out);
+    for (i = 0; i < sizeof(jpp_damaged) / sizeof(jpp_damaged[0]); i++) {
+        jpp_damaged_all(&jpp_damaged[i], out);
     }
 
     fclose(out);
