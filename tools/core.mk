@@ -136,6 +136,10 @@ $(OUT)/t/jpp_plugin.so: t/lib/jpp_plugin.c
 
 $(OUT)/t/jpp_unwind_threads_test: LIBS += -Wl,--no-as-needed -lstdc++
 
+# it makes up what is loaded
+
+$(OUT)/t/jpp_images_test: LIBS += -Wl,--wrap=dl_iterate_phdr
+
 # beside a hook or a sampler: without the sanitizers, which have a malloc() each
 
 $(OUT)/t/%.so: t/lib/%.cc

@@ -1,7 +1,7 @@
 
 /*
  * What the linker has loaded, for a linker whose objects are made up here: this
- * program has a dl_iterate_phdr() of its own.
+ * program wraps dl_iterate_phdr().
  */
 
 
@@ -10,7 +10,6 @@
 #define _GNU_SOURCE
 #endif
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
 #include <sys/auxv.h>
@@ -44,21 +43,21 @@ static size_t               jpp_n;
 static bool                 jpp_is_made;
 
 
-typedef int (*jpp_iterate_pt)(int (*visit)(struct dl_phdr_info *info,
-    size_t size, void *data), void *data);
+typedef int (*jpp_visit_pt)(struct dl_phdr_info *info, size_t size,
+    void *data);
+
+int __real_dl_iterate_phdr(jpp_visit_pt visit, void *data);
+int __wrap_dl_iterate_phdr(jpp_visit_pt visit, void *data);
 
 
 int
-dl_iterate_phdr(int (*visit)(struct dl_phdr_info *info, size_t size,
-    void *data), void *data)
+__wrap_dl_iterate_phdr(jpp_visit_pt visit, void *data)
 {
-    int             rc;
-    size_t          i;
-    jpp_iterate_pt  real;
+    int     rc;
+    size_t  i;
 
     if (!jpp_is_made) {
-        *(void **) &real = dlsym(RTLD_NEXT, "dl_iterate_phdr");
-        return real(visit, data);
+        return __real_dl_iterate_phdr(visit, data);
     }
 
     for (i = 0, rc = 0; i < jpp_n && rc == 0; i++) {

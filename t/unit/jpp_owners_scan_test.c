@@ -1,0 +1,412 @@
+
+/*
+ * Which connection the words of a stack name: a stack that is written by hand,
+ * word by word, and that a signal seems to have interrupted.
+ */
+
+
+/* names of registers */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <ucontext.h>
+
+#include "jpp_owner_labels.h"
+#include "jpp_owners.h"
+#include "jpp_test_main.h"
+
+
+#if defined(__x86_64__) && defined(__LP64__)
+
+
+/* what the scan tells apart, and how far it goes */
+#define JPP_OUTER     256
+#define JPP_INNER     (JPP_SERVING_WORDS - JPP_OUTER)
+#define JPP_SEEN      8
+
+/* connections: each of the first is served for its own owner */
+#define JPP_SERVED    50
+
+/* these are for nobody, those wait for their next, and the last accepts */
+#define JPP_NOBODY    60
+#define JPP_WAITS     70
+#define JPP_LISTENS   79
+#define JPP_SLOTS     80
+
+#define JPP_OWNER     1000
+#define JPP_MEANTIME  2000
+
+#define JPP_WORDS     (2 * JPP_SERVING_WORDS)
+
+
+typedef struct {
+    uint64_t   number;
+    int        is_open;
+} jpp_connection_t;
+
+
+static jpp_connection_t  jpp_connections[JPP_SLOTS];
+static uintptr_t         jpp_layout[JPP_WORDS];     /* the outermost first */
+static size_t            jpp_n;                     /* so many are served by */
+static ucontext_t        jpp_context;
+
+
+static uint64_t
+jpp_number(uint32_t index)
+{
+    return jpp_connections[index].number;
+}
+
+
+static uint32_t
+jpp_served(uint32_t index, const uintptr_t *words, uint32_t n,
+    uintptr_t *waits)
+{
+    if (words == NULL || n < jpp_n) {
+        jpp_ok(false, "a stack of %u words", n);
+    }
+
+    if (index < JPP_SERVED) {
+        return JPP_OWNER + index;
+    }
+
+    if (index >= JPP_NOBODY) {
+        *waits = index == JPP_LISTENS ? JPP_SERVING_OTHERS : JPP_SERVING_NEXT;
+    }
+
+    return JPP_OWNER_NONE;
+}
+
+
+static uint32_t
+jpp_meanwhile(uint32_t index)
+{
+    return JPP_MEANTIME + index;
+}
+
+
+static void
+jpp_due(void)
+{
+}
+
+
+/* Nothing is named, in N words. */
+
+static void
+jpp_clear(size_t n)
+{
+    memset(jpp_layout, 0, sizeof(jpp_layout));
+    memset(&jpp_context, 0, sizeof(jpp_context));
+    jpp_n = n;
+}
+
+
+/* N words name INDEX, the outermost of which is AT away from the base. */
+
+static void
+jpp_name(size_t at, unsigned index, size_t n)
+{
+    for ( /* void */ ; n != 0; n--) {
+        jpp_layout[at++] = (uintptr_t) &jpp_connections[index];
+    }
+}
+
+
+/* The same connections once each, from the base on; -1 ends. */
+
+static void
+jpp_names(const int *indexes)
+{
+    size_t  i;
+
+    jpp_clear(JPP_OUTER);
+
+    for (i = 0; indexes[i] != -1; i++) {
+        jpp_name(i, (unsigned) indexes[i], 1);
+    }
+}
+
+
+static __attribute__((noinline)) uint32_t
+jpp_scan(void)
+{
+    size_t              i;
+    uint32_t            owner;
+    volatile uintptr_t  words[JPP_WORDS];
+
+    for (i = 0; i < JPP_WORDS; i++) {
+        words[i] = 0;
+    }
+
+    for (i = 0; i < jpp_n; i++) {
+        words[i] = jpp_layout[jpp_n - 1 - i];
+    }
+
+    jpp_owners_base((uintptr_t) &words[jpp_n]);
+    jpp_context.uc_mcontext.gregs[REG_RSP] = (greg_t) &words[0];
+
+    owner = jpp_owners_interrupted(&jpp_context);
+
+    for (i = 0; i < JPP_WORDS; i++) {
+        words[i] = 0;
+    }
+
+    return owner;
+}
+
+
+JPP_TEST(jpp_owners_scan_test_start)
+{
+    unsigned  i;
+
+    static jpp_serving_t              serving;
+    static const jpp_owners_server_t  server = { jpp_served, jpp_meanwhile,
+                                                 jpp_due };
+
+    jpp_clear(JPP_OUTER);
+    jpp_is_u64(jpp_scan(), JPP_OWNER_NONE, "nobody serves");
+
+    for (i = 0; i < JPP_SLOTS; i++) {
+        jpp_connections[i].number = 100 + i;
+    }
+
+    serving.ranges[0].start = (uintptr_t) jpp_connections;
+    serving.ranges[0].size = sizeof(jpp_connection_t);
+    serving.n = JPP_SLOTS;
+    serving.number = jpp_number;
+    serving.number_at = offsetof(jpp_connection_t, number);
+    serving.open_at = offsetof(jpp_connection_t, is_open);
+    jpp_serving_init(&serving);
+
+    jpp_ok(jpp_owners_start(&serving, &server), "it starts");
+    jpp_is_u64(jpp_scan(), JPP_OWNER_LOOP, "no connection");
+}
+
+
+JPP_TEST(jpp_owners_scan_test_choice)
+{
+    size_t  i;
+
+    static const struct {
+        int          words[24];
+        uint32_t     owner;
+        const char  *name;
+    } rows[] = {
+        { { 1, -1 }, JPP_OWNER + 1, "one" },
+        { { 1, 2, -1 }, JPP_OWNER + 1, "the outer of two" },
+        { { 1, 2, 2, -1 }, JPP_OWNER + 2, "the one with more words" },
+        { { 1, 1, 2, 2, 2, -1 }, JPP_OWNER + 1, "two that lead" },
+        { { 1, 2, 1, 2, 2, -1 }, JPP_OWNER + 2, "one that leads" },
+        { { 1, 2, 2, 1, -1 }, JPP_OWNER + 1, "as many words" },
+        { { 1, 2, 3, 3, 2, -1 }, JPP_OWNER + 2, "as many words further in" },
+
+        { { 1, 2, 3, 4, 5, 6, 7, 8, 8, -1 }, JPP_OWNER + 8, "the eighth" },
+        { { 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 7, -1 }, JPP_OWNER + 7,
+          "the ninth is left over" },
+
+        { { JPP_LISTENS, 1, 2, -1 }, JPP_OWNER + 2, "the newest" },
+        { { JPP_LISTENS, 2, 1, 1, -1 }, JPP_OWNER + 2, "wherever it is" },
+        { { 1, JPP_LISTENS, 2, -1 }, JPP_OWNER + 1, "it is not accepted" },
+        { { JPP_LISTENS, -1 }, JPP_MEANTIME + JPP_LISTENS, "none is" },
+
+        { { 51, -1 }, JPP_MEANTIME + 51, "nobody's" },
+        { { 51, 52, 52, -1 }, JPP_MEANTIME + 51, "the outer of these" },
+        { { 51, 1, -1 }, JPP_OWNER + 1, "somebody's" },
+        { { 51, 51, 1, 2, -1 }, JPP_OWNER + 1, "and not another's" },
+        { { 61, -1 }, JPP_MEANTIME + 61, "one that waits" },
+        { { 61, 1, -1 }, JPP_MEANTIME + 61, "is before others" },
+        { { 0, -1 }, JPP_OWNER, "the first" }
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_names(rows[i].words);
+        jpp_is_u64(jpp_scan(), rows[i].owner, "%s", rows[i].name);
+    }
+
+    /* not where a record begins, and one that is free */
+
+    jpp_names((int[]) { 1, -1 });
+    jpp_layout[0]++;
+    jpp_is_u64(jpp_scan(), JPP_OWNER_LOOP, "within a record");
+    jpp_connections[1].number = 0;
+    jpp_names((int[]) { 1, -1 });
+    jpp_is_u64(jpp_scan(), JPP_OWNER_LOOP, "a free one");
+    jpp_connections[1].number = 101;
+}
+
+
+/* The outermost words are looked at first, and then the innermost. */
+
+JPP_TEST(jpp_owners_scan_test_bounds)
+{
+    size_t  n = JPP_WORDS - 8;
+
+    jpp_clear(n);
+    jpp_name(JPP_OUTER - 1, 1, 1);
+    jpp_name(n - 5, 2, 5);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "the last of the outermost");
+
+    jpp_clear(n);
+    jpp_name(JPP_OUTER, 1, 1);
+    jpp_name(n - 5, 2, 5);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 2, "one word further in");
+
+    jpp_clear(n);
+    jpp_name(n - JPP_INNER, 1, 1);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "the first of the innermost");
+
+    jpp_clear(n);
+    jpp_name(n - JPP_INNER - 1, 1, 1);
+    jpp_is_u64(jpp_scan(), JPP_OWNER_LOOP, "one word further out");
+
+    jpp_clear(n);
+    jpp_name(n - 1, 1, 1);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "the last word");
+
+    /* between both there is nothing */
+
+    jpp_clear(JPP_OUTER + 3);
+    jpp_name(JPP_OUTER + 2, 1, 1);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "the last of a few more");
+    jpp_name(0, 51, 1);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "with nobody's further out");
+    jpp_name(JPP_OUTER + 2, 52, 1);
+    jpp_is_u64(jpp_scan(), JPP_MEANTIME + 51, "of two such the outer");
+
+    jpp_clear(1);
+    jpp_name(0, 1, 1);
+    jpp_name(1, 2, 9);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "one word");
+}
+
+
+static void
+jpp_register(int number, unsigned index)
+{
+    jpp_context.uc_mcontext.gregs[number] = (greg_t) &jpp_connections[index];
+}
+
+
+/* Registers that a call would save are the innermost words; the others count
+   where there is nothing else. */
+
+JPP_TEST(jpp_owners_scan_test_registers)
+{
+    size_t  i;
+
+    static const int  saved[] = {
+        REG_RBX, REG_RBP, REG_R12, REG_R13, REG_R14, REG_R15
+    };
+
+    for (i = 0; i < sizeof(saved) / sizeof(saved[0]); i++) {
+        jpp_clear(JPP_OUTER);
+        jpp_name(0, 1, 1);
+        jpp_register(saved[i], 2);
+        jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "register %zu and a word", i);
+        jpp_name(JPP_OUTER - 1, 2, 1);
+        jpp_is_u64(jpp_scan(), JPP_OWNER + 2, "and one more");
+    }
+
+    /* in more words they are not among the outermost */
+
+    jpp_clear(JPP_OUTER + 1);
+    jpp_name(0, 1, 1);
+    jpp_register(REG_RBX, 2);
+    jpp_register(REG_RBP, 2);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "the outermost");
+    jpp_clear(JPP_OUTER + 1);
+    jpp_name(JPP_OUTER, 1, 1);
+    jpp_register(REG_RBX, 2);
+    jpp_register(REG_RBP, 2);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 2, "the innermost");
+
+    jpp_clear(JPP_OUTER);
+    jpp_register(REG_RDI, 3);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 3, "another one alone");
+    jpp_name(0, 51, 1);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 3, "or beside nobody's");
+    jpp_name(0, 1, 1);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "but not beside a word");
+
+    jpp_clear(JPP_OUTER);
+    jpp_register(REG_RDI, 3);
+    (void) jpp_owners_tell(52);
+    jpp_is_u64(jpp_scan(), JPP_MEANTIME + 52, "nor if one was told");
+    (void) jpp_owners_tell(JPP_OWNERS_UNTOLD);
+}
+
+
+JPP_TEST(jpp_owners_scan_test_told)
+{
+    jpp_clear(JPP_OUTER);
+    jpp_name(0, 1, 2);
+
+    (void) jpp_owners_tell(4);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 4, "who is told");
+    (void) jpp_owners_tell(61);
+    jpp_is_u64(jpp_scan(), JPP_MEANTIME + 61, "it waits");
+    (void) jpp_owners_tell(JPP_LISTENS);
+    jpp_is_u64(jpp_scan(), JPP_MEANTIME + JPP_LISTENS, "the last");
+    (void) jpp_owners_tell(JPP_SLOTS);
+    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "no connection");
+    jpp_is_u64(jpp_owners_tell(JPP_OWNERS_UNTOLD), JPP_SLOTS, "as before");
+}
+
+
+static __attribute__((noinline)) uint32_t
+jpp_here(void)
+{
+    uint32_t            owner;
+    volatile uintptr_t  words[4];
+
+    words[0] = words[1] = 0;
+    words[2] = words[3] = (uintptr_t) &jpp_connections[5];
+
+    jpp_owners_base((uintptr_t) &words[4]);
+    owner = jpp_owners_here();
+    words[2] = words[3] = 0;
+
+    return owner;
+}
+
+
+JPP_TEST(jpp_owners_scan_test_stacks)
+{
+    jpp_clear(JPP_OUTER);
+    jpp_name(0, 1, 1);
+    jpp_n = 0;
+
+    jpp_is_u64(jpp_here(), JPP_OWNER + 5, "in a call");
+    jpp_owners_base(UINTPTR_MAX);
+    jpp_is_u64(jpp_here(), JPP_OWNER + 5, "no base beyond the stack");
+
+    jpp_context.uc_mcontext.gregs[REG_RSP] = (greg_t) UINTPTR_MAX - 7;
+    jpp_is_u64(jpp_owners_interrupted(&jpp_context), JPP_OWNER_NONE,
+               "a stack above");
+    jpp_context.uc_mcontext.gregs[REG_RSP] = (greg_t) jpp_connections;
+    jpp_is_u64(jpp_owners_interrupted(&jpp_context), JPP_OWNER_NONE,
+               "and one far below");
+
+    jpp_samples_thread.is_serving = false;
+    jpp_is_u64(jpp_here(), JPP_OWNER_THREADS, "another thread");
+    jpp_is_u64(jpp_scan(), JPP_OWNER_THREADS, "also when interrupted");
+
+    jpp_samples_thread.is_serving = true;
+    jpp_is_u64(jpp_here(), JPP_OWNER + 5, "the one that serves");
+    jpp_owners_stop();
+    jpp_is_u64(jpp_here(), JPP_OWNER_NONE, "when it is over");
+}
+
+
+#else
+
+
+JPP_TEST(jpp_owners_scan_test)
+{
+    jpp_ok(true, "owners # SKIP not on this machine");
+}
+
+
+#endif
