@@ -111,6 +111,45 @@ jpp_svg_text(jpp_profile_t *profile, jpp_vec_t **base, const char *query)
 }
 
 
+/* The longest name that fits in is whole; a longer one has as many signs. */
+
+JPP_TEST(jpp_svg_test_fits)
+{
+    char            name[400], text[420], cut[420];
+    size_t          n;
+    bool            is_whole;
+    const char     *svg;
+    jpp_arena_t     arena;
+    jpp_profile_t   profile;
+
+    jpp_svg_stack_t  stacks[] = { { name, 4000, 0, 0 }, { NULL, 0, 0, 0 } };
+
+    memset(name, 'x', sizeof(name));
+
+    for (n = 140, is_whole = true; is_whole && n < 400; n++) {
+        name[n] = '\0';
+
+        jpp_arena_init(&arena, JPP_CAP);
+        jpp_parser_init(&jpp_parser_heap, &profile, &arena);
+        jpp_svg_fill(&profile, NULL, stacks, "/bin/prog");
+        svg = jpp_svg_text(&profile, NULL, "width=1200");
+
+        (void) snprintf(text, sizeof(text), "\">%s</text>", name);
+        (void) snprintf(cut, sizeof(cut), "\">%.*s..</text>", (int) n - 3,
+                        name);
+        is_whole = strstr(svg, text) != NULL;
+
+        jpp_ok(is_whole || (n > 140 && strstr(svg, cut) != NULL),
+               "%zu letters", n);
+
+        jpp_arena_destroy(&arena);
+        name[n] = 'x';
+    }
+
+    jpp_ok(!is_whole, "which is %zu", n - 2);
+}
+
+
 /* Of pools: servers and locations, and what is neither's under its own name. */
 
 JPP_TEST(jpp_svg_test_owners)

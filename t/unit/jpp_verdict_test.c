@@ -416,7 +416,11 @@ jpp_verdict_test_page(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
     jpp_console_t  console = { 0 };
 
-    static const jpp_console_link_t  links[] = { { NULL, NULL, NULL, false } };
+    static const jpp_console_link_t  links[] = {
+        { "memory", "Every byte.", "curl \"${URL}memory\"", false },
+        { "heap", "What is allocated.", "curl \"${URL}heap\"", false },
+        { NULL, NULL, NULL, false }
+    };
 
     (void) fleet;
 
@@ -485,6 +489,30 @@ JPP_TEST(jpp_verdict_test_owners)
     jpp_test.nginx.telemetry.n_holders = 0;
     (void) jpp_output_fill(&output, jpp_verdict_test_page, fleet, 0);
     jpp_has(output.text, "<div id=\"largest\">\n</div>\n", "or none");
+
+    jpp_arena_destroy(&jpp_test.arena);
+}
+
+
+/* A finding has links to what explains it, and no others. */
+
+JPP_TEST(jpp_verdict_test_remedies)
+{
+    static jpp_output_t  output;
+
+    jpp_verdict_test_begin();
+
+    jpp_test.nginx.workers[2].activity.usage.rss_anon = 74 * JPP_TEST_MIB;
+    jpp_test.nginx.workers[2].jemalloc.mappers = 1 << JPP_MAPPER_LUAJIT;
+
+    (void) jpp_verdict_test_end();
+    (void) jpp_output_fill(&output, jpp_verdict_test_page,
+                           &jpp_test.nginx.fleet, 0);
+
+    jpp_has(output.text, " <a href=\"memory?format=top\">Every byte in a row"
+            "</a></p>\n</div>\n", "its own");
+    jpp_lacks(output.text, "What the heap gains", "another's");
+    jpp_lacks(output.text, "Return it now", "nor what is not served");
 
     jpp_arena_destroy(&jpp_test.arena);
 }

@@ -125,7 +125,7 @@ jpp_usage_fds(void)
 
     /* without this one */
 
-    return n != JPP_NONE && n > 0 ? n - 1 : n;
+    return n != JPP_NONE ? n - 1 : n;
 }
 
 

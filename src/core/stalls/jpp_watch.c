@@ -740,10 +740,8 @@ jpp_watch_over(uint64_t ms, jpp_stall_t *stall)
     if (jpp_watch.stage <= JPP_WATCH_SUSPECTS) {
         jpp_watch_begin(ms);
 
-    } else if (jpp_watch.stage == JPP_WATCH_ASKS) {
-        if (jpp_watch_take_answer()) {
-            (void) jpp_watch_has(JPP_STALL_RAN);
-        }
+    } else if (jpp_watch.stage == JPP_WATCH_ASKS && jpp_watch_take_answer()) {
+        (void) jpp_watch_has(JPP_STALL_RAN);
     }
 
     if (jpp_watch.stage != JPP_WATCH_HAS) {
