@@ -6,9 +6,13 @@
  */
 
 
-#include "jpp_smaps.h"
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
+#include "jpp_test_lines.h"
 #include "jpp_test_main.h"
 
 
@@ -112,6 +116,8 @@ jpp_damaged_smaps(const char *data, size_t len, char report[JPP_MAX])
                               mapping.inode, mapping.name, mapping.rss,
                               mapping.pss, mapping.private_clean);
     }
+
+    jpp_smaps_close(&parser);
 
     if (parser.n_bad != 0) {
         (void) sprintf(report, "%" PRIu64 " could not be read", parser.n_bad);
