@@ -63,8 +63,7 @@ jpp_proc_line(const char *p, const char *end, jpp_scan_mapping_t *m)
     }
 
     if (jpp_scan_mapping(p, m) == NULL) {
-        m->start = 0;
-        m->limit = 0;
+        memset(m, 0, sizeof(jpp_scan_mapping_t));
     }
 
     return nl + 1;
