@@ -59,6 +59,14 @@ for (
       'jpp_small(2) == 1 && jpp_small(3) == 0 && jpp_ends() == 0',
       0, '', '7 of 7 mutants killed, 100.0 %' ],
 
+    [ 'what lies beyond an array',
+      "$core\n\nint  jpp_n = 3;\n\n\nint\njpp_ends(void)\n{\n"
+      . "    int         i, sum;\n    static int  a[] = { 1, 2, 3 };\n\n"
+      . "    for (i = 0, sum = 0; i < jpp_n; i++) {\n        sum += a[i];\n"
+      . "    }\n\n    return sum;\n}\n",
+      'jpp_small(2) == 1 && jpp_small(3) == 0 && jpp_ends() == 6',
+      0, '', '7 of 7 mutants killed, 100.0 %' ],
+
     [ 'what is no change',
       "$core\n\nint\njpp_least(int a, int b)\n{\n"
       . "    return a * 2 + 0 + (a < b ? a : b);\n}\n",
