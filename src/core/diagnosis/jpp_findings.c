@@ -684,7 +684,7 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "workers start with more memory than before the reload",
         "Either the configuration has grown, or the master keeps memory of "
         "former ones. heap?origin=master shows what workers inherit, by "
-        "function; a restart frees it.",
+        "function. Save that before a restart, which frees it.",
         "heap?origin=master&format=top" },
 
     [JPP_FINDING_PRESSURE] = {
