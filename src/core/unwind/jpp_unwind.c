@@ -4,6 +4,13 @@
 #include <ucontext.h>
 
 
+#if defined(__x86_64__) && defined(__LP64__)
+#define JPP_UNWIND_IS_HERE  true
+#else
+#define JPP_UNWIND_IS_HERE  false
+#endif
+
+
 /* The caller's rsp is the CFA, and the return address lies below it. */
 
 static uint32_t
@@ -84,9 +91,6 @@ jpp_rule_make(const jpp_mapped_code_t *object, uintptr_t address)
 }
 
 
-#if defined(__x86_64__) && defined(__LP64__)
-
-
 /* what a special rule means */
 static const jpp_unwind_end_t  jpp_unwind_reasons[JPP_RULE_KINDS] = {
     [JPP_RULE_FRAME]     = JPP_UNWIND_ON,
@@ -119,7 +123,7 @@ typedef struct {
 bool
 jpp_unwind_is_here(void)
 {
-    return true;
+    return JPP_UNWIND_IS_HERE;
 }
 
 
@@ -350,6 +354,11 @@ jpp_unwind_walk(jpp_unwinder_t *unwinder, const jpp_unwind_context_t *at,
 {
     jpp_unwind_walk_t  walk;
 
+    if (!JPP_UNWIND_IS_HERE) {
+        *end = JPP_UNWIND_ABSENT;
+        return 0;
+    }
+
     walk.unwinder = unwinder;
     walk.pcs = pcs;
     walk.depth = depth;
@@ -362,6 +371,24 @@ jpp_unwind_walk(jpp_unwinder_t *unwinder, const jpp_unwind_context_t *at,
 
     return jpp_unwind_run(&walk, stack, end);
 }
+
+
+uintptr_t
+jpp_unwind_distance(jpp_unwinder_t *unwinder, uintptr_t pc)
+{
+    uint64_t  rule;
+
+    rule = jpp_unwind_rule(unwinder, pc);
+
+    if (!jpp_rule_is_special(rule)) {
+        return jpp_rule_cfa(rule);
+    }
+
+    return jpp_rule_kind(rule) == JPP_RULE_OUTERMOST ? JPP_UNWIND_LAST : 0;
+}
+
+
+#if defined(__x86_64__) && defined(__LP64__)
 
 
 /*
@@ -408,21 +435,6 @@ jpp_unwind_here(jpp_unwinder_t *unwinder, const jpp_unwind_stack_t *stack,
 }
 
 
-uintptr_t
-jpp_unwind_distance(jpp_unwinder_t *unwinder, uintptr_t pc)
-{
-    uint64_t  rule;
-
-    rule = jpp_unwind_rule(unwinder, pc);
-
-    if (!jpp_rule_is_special(rule)) {
-        return jpp_rule_cfa(rule);
-    }
-
-    return jpp_rule_kind(rule) == JPP_RULE_OUTERMOST ? JPP_UNWIND_LAST : 0;
-}
-
-
 void
 jpp_unwind_interrupted(jpp_unwind_context_t *at, const void *ucontext)
 {
@@ -448,30 +460,6 @@ jpp_unwind_interrupted(jpp_unwind_context_t *at, const void *ucontext)
 #else
 
 
-bool
-jpp_unwind_is_here(void)
-{
-    return false;
-}
-
-
-uint32_t
-jpp_unwind_walk(jpp_unwinder_t *unwinder, const jpp_unwind_context_t *at,
-    const jpp_unwind_stack_t *stack, uintptr_t *pcs, uint32_t depth,
-    jpp_unwind_end_t *end)
-{
-    (void) unwinder;
-    (void) at;
-    (void) stack;
-    (void) pcs;
-    (void) depth;
-
-    *end = JPP_UNWIND_ABSENT;
-
-    return 0;
-}
-
-
 uint32_t
 jpp_unwind_here(jpp_unwinder_t *unwinder, const jpp_unwind_stack_t *stack,
     uintptr_t *pcs, uint32_t depth, jpp_unwind_end_t *end)
@@ -481,16 +469,6 @@ jpp_unwind_here(jpp_unwinder_t *unwinder, const jpp_unwind_stack_t *stack,
     memset(&nowhere, 0, sizeof(nowhere));
 
     return jpp_unwind_walk(unwinder, &nowhere, stack, pcs, depth, end);
-}
-
-
-uintptr_t
-jpp_unwind_distance(jpp_unwinder_t *unwinder, uintptr_t pc)
-{
-    (void) unwinder;
-    (void) pc;
-
-    return 0;
 }
 
 
