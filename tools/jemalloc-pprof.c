@@ -15,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jpp_intern.h"
 #include "jpp_io.h"
 #include "jpp_options.h"
 #include "jpp_proc.h"
+#include "jpp_profile.h"
 #include "jpp_version.h"
 
 

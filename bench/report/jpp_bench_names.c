@@ -4,8 +4,8 @@
 
 #include "jpp_bench.h"
 #include "jpp_heap_file.h"
-#include "jpp_intern.h"
 #include "jpp_parsers.h"
+#include "jpp_profile.h"
 #include "jpp_report.h"
 
 

@@ -103,7 +103,7 @@ typedef ngx_int_t (*ngx_http_jpp_answer_pt)(ngx_http_request_t *r,
 typedef struct {
     jpp_message_type_t                  type;      /* what workers are asked */
     const jpp_parser_t                 *parser;    /* of their answers */
-    const char                         *prefers;   /* see jpp_capture.h */
+    const char                         *prefers;   /* see jpp_report.h */
     const jpp_parser_t                 *wall;      /* with mode=wall; NULL: */
                                                    /*   there is no mode */
 } ngx_http_jpp_evidence_t;

@@ -1,6 +1,6 @@
 
 #include "jpp_fuzz.h"
-#include "jpp_lookup.h"
+#include "jpp_report.h"
 
 
 int

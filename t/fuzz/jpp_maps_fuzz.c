@@ -1,7 +1,7 @@
 
+#include "jpp_dump.h"
 #include "jpp_fuzz.h"
 #include "jpp_parsers.h"
-#include "jpp_maps.h"
 
 
 int

@@ -1,7 +1,7 @@
 
 #include "jpp_fuzz.h"
 #include "jpp_parsers.h"
-#include "jpp_intern.h"
+#include "jpp_profile.h"
 #include "jpp_report.h"
 #include "jpp_view.h"
 

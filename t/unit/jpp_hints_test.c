@@ -12,8 +12,8 @@
 
 #include <sys/sysmacros.h>
 
-#include "jpp_intern.h"
-#include "jpp_lookup.h"
+#include "jpp_profile.h"
+#include "jpp_report.h"
 #include "jpp_symbolize.h"
 #include "jpp_test_elf.h"
 

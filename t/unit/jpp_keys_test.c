@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "jpp_system.h"
+#include "jpp_cgroup.h"
 #include "jpp_test_lines.h"
 #include "jpp_test_main.h"
 #include "jpp_usage.h"

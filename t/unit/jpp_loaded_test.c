@@ -6,10 +6,10 @@
 
 #include <dlfcn.h>
 
-#include "jpp_intern.h"
+#include "jpp_dump.h"
 #include "jpp_elf.h"
-#include "jpp_maps.h"
 #include "jpp_proc.h"
+#include "jpp_profile.h"
 #include "jpp_symbolize.h"
 #include "jpp_test_elf.h"
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "jpp_lookup.h"
 #include "jpp_proc.h"
+#include "jpp_report.h"
 #include "jpp_test.h"
 
 

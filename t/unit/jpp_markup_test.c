@@ -1,5 +1,5 @@
 
-#include "jpp_markup.h"
+#include "jpp_sink.h"
 #include "jpp_test_main.h"
 
 

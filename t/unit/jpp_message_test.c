@@ -1,8 +1,8 @@
 
 #include <stdlib.h>
 
-#include "jpp_mallctl.h"
 #include "jpp_message.h"
+#include "jpp_stats.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_main.h"
 

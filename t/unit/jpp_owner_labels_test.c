@@ -4,9 +4,9 @@
  */
 
 
-#include "jpp_intern.h"
 #include "jpp_owner_labels.h"
 #include "jpp_parsers.h"
+#include "jpp_profile.h"
 #include "jpp_test.h"
 #include "jpp_times.h"
 

@@ -8,7 +8,7 @@
 
 
 #include "jpp_contract.h"
-#include "jpp_intern.h"
+#include "jpp_profile.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_main.h"
 

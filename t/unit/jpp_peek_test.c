@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "jpp_peek.h"
+#include "jpp_proc.h"
 #include "jpp_test.h"
 #include "jpp_watch.h"
 

@@ -13,8 +13,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "jpp_dump.h"
 #include "jpp_limits.h"
-#include "jpp_maps.h"
 #include "jpp_proc.h"
 #include "jpp_test.h"
 

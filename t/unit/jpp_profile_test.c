@@ -1,5 +1,4 @@
 
-#include "jpp_intern.h"
 #include "jpp_profile.h"
 #include "jpp_test_main.h"
 

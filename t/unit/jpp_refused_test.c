@@ -13,8 +13,8 @@
 #include <elf.h>
 #include <sys/sysmacros.h>
 
-#include "jpp_intern.h"
 #include "jpp_elf.h"
+#include "jpp_profile.h"
 #include "jpp_symbolize.h"
 #include "jpp_test_elf.h"
 

@@ -7,7 +7,6 @@
  */
 
 
-#include "jpp_mallctl.h"
 #include "jpp_stats.h"
 #include "jpp_test_main.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "jpp_intern.h"
+#include "jpp_profile.h"
 #include "jpp_status.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_main.h"

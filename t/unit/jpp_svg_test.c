@@ -1,5 +1,5 @@
 
-#include "jpp_intern.h"
+#include "jpp_profile.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "jpp_elf.h"
-#include "jpp_intern.h"
+#include "jpp_profile.h"
 #include "jpp_symbolize.h"
 #include "jpp_test_elf.h"
 

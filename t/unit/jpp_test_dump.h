@@ -13,8 +13,8 @@
 
 #include "jpp_heap.h"
 #include "jpp_heap_file.h"
-#include "jpp_intern.h"
 #include "jpp_parsers.h"
+#include "jpp_profile.h"
 #include "jpp_report.h"
 #include "jpp_test.h"
 

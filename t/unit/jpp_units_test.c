@@ -1,7 +1,7 @@
 
-#include "jpp_ascii.h"
 #include "jpp_test.h"
 #include "jpp_units.h"
+#include "jpp_utf8.h"
 
 
 static const struct {

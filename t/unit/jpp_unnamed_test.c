@@ -4,9 +4,9 @@
 
 #include <inttypes.h>
 
-#include "jpp_intern.h"
-#include "jpp_test_main.h"
+#include "jpp_profile.h"
 #include "jpp_symbolize.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_TEST_CAP  (1024 * 1024)

@@ -17,7 +17,7 @@ static int          epoll;
 #include <unistd.h>
 
 #include "jpp_backtrace.h"
-#include "jpp_maps.h"
+#include "jpp_dump.h"
 #include "jpp_parsers.h"
 #include "jpp_test.h"
 #include "jpp_test_threads.h"

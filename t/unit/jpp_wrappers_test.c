@@ -1,9 +1,9 @@
 
 #include <stdlib.h>
 
-#include "jpp_intern.h"
-#include "jpp_wrappers.h"
+#include "jpp_profile.h"
 #include "jpp_test.h"
+#include "jpp_view.h"
 
 
 #define JPP_CAP  (64 << 20)

@@ -1,5 +1,5 @@
 
-#include "jpp_pools.h"
+#include "jpp_parsers.h"
 #include "jpp_requests.h"
 #include "jpp_roots.h"
 #include "jpp_table.h"

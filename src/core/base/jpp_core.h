@@ -12,14 +12,12 @@
 
 
 #include "jpp_arena.h"
-#include "jpp_ascii.h"
 #include "jpp_config.h"
 #include "jpp_err.h"
 #include "jpp_gzip.h"
 #include "jpp_index.h"
 #include "jpp_json.h"
 #include "jpp_limits.h"
-#include "jpp_markup.h"
 #include "jpp_own.h"
 #include "jpp_scan.h"
 #include "jpp_sink.h"

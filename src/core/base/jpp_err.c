@@ -1,6 +1,6 @@
 
-#include "jpp_ascii.h"
 #include "jpp_err.h"
+#include "jpp_utf8.h"
 
 
 static void

@@ -1,5 +1,4 @@
 
-#include "jpp_ascii.h"
 #include "jpp_json.h"
 #include "jpp_units.h"
 #include "jpp_utf8.h"

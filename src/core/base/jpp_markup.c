@@ -1,5 +1,8 @@
 
-#include "jpp_markup.h"
+/* Foreign text in HTML and XML. */
+
+
+#include "jpp_sink.h"
 
 
 void

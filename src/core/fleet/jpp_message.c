@@ -10,8 +10,8 @@
 
 
 #include "jpp_control.h"
-#include "jpp_mallctl.h"
 #include "jpp_message.h"
+#include "jpp_stats.h"
 
 
 /* to be changed with the fields */

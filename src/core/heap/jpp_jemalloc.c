@@ -1,7 +1,6 @@
 
 #include "jpp_images.h"
 #include "jpp_jemalloc.h"
-#include "jpp_mallctl.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
 #include "jpp_stats.h"

@@ -3,7 +3,7 @@
  * The jemalloc of this process: whether it is there, what state its profiler
  * is in, a dump of it, and what can be changed while it runs.
  *
- * jpp_mallctl.h looks mallctl up by dlsym(), so nothing is linked.  Without it
+ * jpp_mallctl.c looks mallctl up by dlsym(), so nothing is linked.  Without it
  * every function here still works and says so.
  *
  * The lookup is done once per process, by jpp_jemalloc_read(), which the first

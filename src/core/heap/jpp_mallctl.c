@@ -1,5 +1,12 @@
 
-#include "jpp_mallctl.h"
+/*
+ * The mallctl of this process and the report of the same jemalloc, the owner of
+ * both functions: looked up under the names of the usual builds, and used only
+ * if malloc() is proven to be the same library's.
+ */
+
+
+#include "jpp_stats.h"
 
 #include <dlfcn.h>
 

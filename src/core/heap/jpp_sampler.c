@@ -1,9 +1,9 @@
 
 #include "jpp_backtrace.h"
 #include "jpp_jemalloc.h"
-#include "jpp_mallctl.h"
 #include "jpp_sampler.h"
 #include "jpp_samples.h"
+#include "jpp_stats.h"
 
 #include <pthread.h>
 #include <sys/auxv.h>

@@ -1,5 +1,4 @@
 
-#include "jpp_mallctl.h"
 #include "jpp_stats.h"
 
 

@@ -1,5 +1,11 @@
 
-#include "jpp_system.h"
+/*
+ * The memory of the machine: what is left of it, whether tasks wait for it, and
+ * how the kernel hands it out.
+ */
+
+
+#include "jpp_cgroup.h"
 
 
 /* a path below a test's root */

@@ -12,7 +12,6 @@
 
 
 #include "jpp_ledger.h"
-#include "jpp_peek.h"
 #include "jpp_proc.h"
 
 

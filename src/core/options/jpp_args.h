@@ -110,7 +110,7 @@ typedef enum {                 /* values, the default first */
     JPP_ARG_ORIGIN,            /* jpp_origin_t: all */
     JPP_ARG_SORT,              /* jpp_sort_by_t: flat */
     JPP_ARG_N,                 /* rows of a table: 50; 1..JPP_MAX_ROWS */
-    JPP_ARG_CALLERS,           /* 1, 0; see jpp_wrappers.h */
+    JPP_ARG_CALLERS,           /* 1, 0; see jpp_view.h */
     JPP_ARG_TOP,               /* rows of a list: 20; 1..JPP_MAX_ROWS */
     JPP_ARG_BY,                /* jpp_by_t: request */
     JPP_ARG_CLIENTS,           /* 0, 1: show them */

@@ -3,15 +3,14 @@
  * One value of a profile as folded stacks: "root;...;leaf value" lines, as
  * flame graph tools, speedscope and the Firefox profiler read them.
  *
- * With callers=1, functions that only pass memory on (jpp_wrappers.h) are left
+ * With callers=1, functions that only pass memory on (jpp_wrappers.c) are left
  * out.  A semicolon in a name becomes a colon.  A sample without a stack is
  * "[no stack]".  Samples whose value is 0 are left out; in a difference a
  * value may be negative.
  */
 
 
-#include "jpp_intern.h"
-#include "jpp_wrappers.h"
+#include "jpp_profile.h"
 #include "jpp_view.h"
 
 

@@ -1,8 +1,8 @@
 
-#include "jpp_intern.h"
 #include "jpp_owned.h"
-#include "jpp_wrappers.h"
+#include "jpp_profile.h"
 #include "jpp_table.h"
+#include "jpp_view.h"
 
 
 /* a bit for each column of numbers: value, share, objects, mean, error */

@@ -9,7 +9,7 @@
  */
 
 
-#include "jpp_intern.h"
+#include "jpp_profile.h"
 #include "jpp_sums.h"
 #include "jpp_view.h"
 

@@ -7,8 +7,7 @@
  */
 
 
-#include "jpp_intern.h"
-#include "jpp_wrappers.h"
+#include "jpp_profile.h"
 #include "jpp_view.h"
 #include "profile.pb-c.h"
 

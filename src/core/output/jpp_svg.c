@@ -8,8 +8,8 @@
  */
 
 
-#include "jpp_intern.h"
 #include "jpp_page.h"
+#include "jpp_profile.h"
 #include "jpp_sums.h"
 #include "jpp_tree.h"
 #include "jpp_view.h"

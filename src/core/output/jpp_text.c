@@ -20,7 +20,7 @@
 
 
 #include "jpp_heap.h"
-#include "jpp_intern.h"
+#include "jpp_profile.h"
 #include "jpp_times.h"
 #include "jpp_view.h"
 

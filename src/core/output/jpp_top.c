@@ -10,14 +10,13 @@
  * With owners=1 or by=, a table of whom the samples belong to (jpp_owned.h)
  * comes first.
  *
- * Unless callers=0 is set, functions that only pass memory on (jpp_wrappers.h)
+ * Unless callers=0 is set, functions that only pass memory on (jpp_wrappers.c)
  * are passed over: the rows are the functions that hold it.
  */
 
 
-#include "jpp_intern.h"
 #include "jpp_owned.h"
-#include "jpp_wrappers.h"
+#include "jpp_profile.h"
 #include "jpp_view.h"
 
 

@@ -1,8 +1,8 @@
 
-#include "jpp_intern.h"
-#include "jpp_wrappers.h"
+#include "jpp_profile.h"
 #include "jpp_sums.h"
 #include "jpp_tree.h"
+#include "jpp_view.h"
 
 #include <math.h>
 

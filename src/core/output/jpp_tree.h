@@ -37,7 +37,7 @@ typedef struct {
     jpp_index_t           index;       /* by parent and function */
     jpp_tree_node_t      *flat;        /* by function: what leaves have */
     double               *owned;       /* by string id: see jpp_tree_owner() */
-    const uint8_t        *passing;     /* see jpp_wrappers.h */
+    const uint8_t        *passing;     /* see jpp_view.h */
     bool                  is_passed_over;
     bool                  is_by_leaf;
     bool                  is_difference;

@@ -1,6 +1,12 @@
 
-#include "jpp_intern.h"
-#include "jpp_wrappers.h"
+/*
+ * Functions that only pass memory on to their callers: ngx_palloc(),
+ * CRYPTO_malloc(), strdup() ...
+ */
+
+
+#include "jpp_profile.h"
+#include "jpp_view.h"
 
 
 /*

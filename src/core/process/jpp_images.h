@@ -12,7 +12,7 @@
 #define _JPP_IMAGES_H_INCLUDED_
 
 
-#include "jpp_mapped.h"
+#include "jpp_cfi.h"
 
 
 typedef struct {

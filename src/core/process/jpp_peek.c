@@ -1,5 +1,11 @@
 
-#include "jpp_peek.h"
+/*
+ * Memory that may not be there, read without a fault: a pipe takes it, and a
+ * write() of what is not mapped fails.
+ */
+
+
+#include "jpp_proc.h"
 
 #include <sys/syscall.h>
 

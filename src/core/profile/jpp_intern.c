@@ -1,5 +1,11 @@
 
-#include "jpp_intern.h"
+/*
+ * What the samples of a profile refer to, each kept once: strings, comments,
+ * mappings, locations, functions and label sets.
+ */
+
+
+#include "jpp_profile.h"
 
 
 #define JPP_COMMENT      1280

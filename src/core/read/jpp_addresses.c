@@ -1,7 +1,7 @@
 
 #include "jpp_addresses.h"
 #include "jpp_cut.h"
-#include "jpp_intern.h"
+#include "jpp_profile.h"
 
 
 #define JPP_ADDRESSES_BITS  14

@@ -1,5 +1,11 @@
 
-#include "jpp_allocator.h"
+/*
+ * What belongs to jemalloc: its library by the file's name, and where it is
+ * linked into a program, its functions by theirs.
+ */
+
+
+#include "jpp_dump.h"
 
 
 #define JPP_ALLOCATOR_LIBRARY  "libjemalloc"

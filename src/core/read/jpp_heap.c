@@ -2,7 +2,7 @@
 #include "jpp_addresses.h"
 #include "jpp_heap.h"
 #include "jpp_heap_file.h"
-#include "jpp_intern.h"
+#include "jpp_profile.h"
 
 #include <math.h>
 

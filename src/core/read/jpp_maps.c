@@ -1,10 +1,9 @@
 
-/* The grammar: see src/core/base/jpp_scan.c. */
+/* The maps section of a dump.  The grammar: see src/core/base/jpp_scan.c. */
 
 
-#include "jpp_allocator.h"
-#include "jpp_intern.h"
-#include "jpp_maps.h"
+#include "jpp_dump.h"
+#include "jpp_profile.h"
 
 
 #define JPP_DELETED  " (deleted)"

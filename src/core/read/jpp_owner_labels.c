@@ -1,6 +1,6 @@
 
-#include "jpp_intern.h"
 #include "jpp_owner_labels.h"
+#include "jpp_profile.h"
 
 
 typedef struct {

@@ -1,6 +1,9 @@
 
-#include "jpp_intern.h"
-#include "jpp_pools.h"
+/* The types, columns, words and comments of a profile of pools. */
+
+
+#include "jpp_parsers.h"
+#include "jpp_profile.h"
 
 
 const jpp_value_type_t  jpp_pools_types[JPP_POOLS_TYPES] = {

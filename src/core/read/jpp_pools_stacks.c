@@ -12,9 +12,9 @@
  */
 
 
-#include "jpp_intern.h"
-#include "jpp_pools_table.h"
 #include "jpp_parsers.h"
+#include "jpp_pools_table.h"
+#include "jpp_profile.h"
 
 
 #define JPP_POOLS_FRAMES  4

@@ -1,6 +1,6 @@
 
-#include "jpp_intern.h"
 #include "jpp_pools_table.h"
+#include "jpp_profile.h"
 
 
 /* what tells owners and rows apart: their first members */

@@ -3,7 +3,7 @@
  * What a walk through the pools of a worker found, in nginx's terms: who holds
  * memory, of which class, how much.  The walk fills the table; its bytes
  * (jpp_pools_file.c) travel to whoever asked, and become a profile
- * (jpp_pools.h) or a list of requests (answers/jpp_requests.h).
+ * (jpp_parsers.h) or a list of requests (answers/jpp_requests.h).
  *
  *     names   <- owners <- rows      what is held, added up by its key
  *                       <- units     the largest requests and connections

@@ -9,8 +9,8 @@
 
 
 #include "jpp_cut.h"
-#include "jpp_intern.h"
 #include "jpp_parsers.h"
+#include "jpp_profile.h"
 
 
 /* the longest index of a worker */

@@ -1,7 +1,7 @@
 
 #include "jpp_addresses.h"
-#include "jpp_intern.h"
 #include "jpp_owner_labels.h"
+#include "jpp_profile.h"
 #include "jpp_times.h"
 
 

@@ -1,5 +1,7 @@
 
 /*
+ * pprof's symbol protocol: addresses of this process in, names out.
+ *
  * jeprof sends "0x" and 16 digits, and takes the zeros away on both sides
  * before it compares (FetchSymbols, ReadSymbols); google/pprof sends "%#x" and
  * compares numbers (internal/symbolz).  Both read the name to the end of its
@@ -7,8 +9,8 @@
  */
 
 
-#include "jpp_intern.h"
-#include "jpp_lookup.h"
+#include "jpp_profile.h"
+#include "jpp_report.h"
 
 
 #define JPP_LOOKUP_DIGITS  16

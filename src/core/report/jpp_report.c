@@ -1,7 +1,7 @@
 
-#include "jpp_allocator.h"
-#include "jpp_intern.h"
+#include "jpp_dump.h"
 #include "jpp_origin.h"
+#include "jpp_profile.h"
 #include "jpp_report.h"
 #include "jpp_roots.h"
 

@@ -18,7 +18,7 @@
 #define _JPP_WATCH_H_INCLUDED_
 
 
-#include "jpp_peek.h"
+#include "jpp_proc.h"
 #include "jpp_stall.h"
 
 

@@ -20,8 +20,8 @@
 #define _JPP_LOADED_H_INCLUDED_
 
 
+#include "jpp_dump.h"
 #include "jpp_images.h"
-#include "jpp_maps.h"
 
 
 /*

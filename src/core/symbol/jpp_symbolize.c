@@ -1,5 +1,5 @@
 
-#include "jpp_intern.h"
+#include "jpp_profile.h"
 #include "jpp_symbolize.h"
 
 

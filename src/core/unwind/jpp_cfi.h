@@ -14,7 +14,83 @@
 #define _JPP_CFI_H_INCLUDED_
 
 
-#include "jpp_mapped.h"
+#include "jpp_elf.h"
+
+
+/*
+ * The loaded objects that can be unwound through: where their code lies, and
+ * where their call-frame information is mapped.
+ *
+ * What is loaded comes from the caller (jpp_images_unwind() of src/core/process
+ * fills the table by dl_iterate_phdr()).  An object that is in the table stays
+ * in it, so the caller adds only what is never unmapped: it pins objects first.
+ *
+ * One writer at a time adds, outside signals; parsers in any thread and any
+ * signal handler see an entry only when it is complete.  No lock, no memory
+ * but the table itself.
+ */
+
+/* segments of code; an object has one, seldom two */
+#define JPP_MAPPED_MAX     1024
+
+/* segments of an object that are looked at */
+#define JPP_MAPPED_SEGMENTS  16
+
+
+typedef struct {
+    uintptr_t         start;
+    uintptr_t         end;
+    bool              is_readable;
+    bool              is_executable;
+} jpp_segment_t;
+
+
+/* an object as it is loaded */
+typedef struct {
+    jpp_segment_t     segments[JPP_MAPPED_SEGMENTS];
+    uint32_t          n;
+    uintptr_t         frames;      /* its .eh_frame_hdr, 0: it has none */
+} jpp_mapped_object_t;
+
+
+/* a segment of code, and the table of .eh_frame_hdr: pairs of start, FDE */
+typedef struct {
+    uintptr_t         start;
+    uintptr_t         end;
+    bool              is_readable;
+    const uint8_t    *table;       /* in order of starts */
+    uint64_t          count;       /* 0: no information */
+    uintptr_t         base;        /* what the table's numbers are added to */
+    const uint8_t    *low;         /* the segment that holds .eh_frame */
+    const uint8_t    *high;
+} jpp_mapped_code_t;
+
+
+typedef struct {
+    uint32_t            n;         /* the last to be stored */
+    jpp_mapped_code_t   objects[JPP_MAPPED_MAX];
+} jpp_mapped_t;
+
+
+/* The segment of OBJECT that ADDRESS lies in, NULL: in none. */
+const jpp_segment_t *jpp_mapped_segment(const jpp_mapped_object_t *object,
+    uintptr_t address);
+
+/*
+ * Add OBJECT's segments of code; those that are known already are left as they
+ * are.  Information that is not the sorted table every linker writes, or that
+ * lies in no readable segment, is none: the code is known then, and has no
+ * rules.  False: the table is full.
+ */
+bool jpp_mapped_add(jpp_mapped_t *objects, const jpp_mapped_object_t *object);
+
+/* [signal] Does the instruction at ADDRESS of CODE return?  False where code
+   cannot be read. */
+bool jpp_mapped_returns(const jpp_mapped_code_t *code, uintptr_t address);
+
+/* [signal] The code that ADDRESS lies in, NULL: in none that is known. */
+const jpp_mapped_code_t *jpp_mapped_find(const jpp_mapped_t *objects,
+    uintptr_t address);
 
 
 /* [signal] The entry for the code at ADDRESS of OBJECT; false: none. */

@@ -1,5 +1,7 @@
 
 /*
+ * The loaded objects that can be unwound through.
+ *
  * The header of the table (Linux Standard Base, ".eh_frame_hdr"):
  *
  *     hdr    := u8 version 1, u8 encoding of the pointer, u8 of the count,
@@ -8,7 +10,7 @@
  */
 
 
-#include "jpp_mapped.h"
+#include "jpp_cfi.h"
 
 
 #define JPP_MAPPED_HEADER   4

@@ -11,8 +11,8 @@
 #include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_self.h"
 
-#include "jpp_lookup.h"
 #include "jpp_proc.h"
+#include "jpp_report.h"
 
 
 /* Addresses. */

@@ -15,7 +15,7 @@
 
 #include "ngx_http_jpp_pools_walk.h"
 
-#include "jpp_peek.h"
+#include "jpp_proc.h"
 
 
 /* of the first block of a pool: a log is among the first things in it */

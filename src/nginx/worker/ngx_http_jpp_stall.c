@@ -5,7 +5,7 @@
 #include "ngx_http_jpp_stall.h"
 
 #include "jpp_arena.h"
-#include "jpp_peek.h"
+#include "jpp_proc.h"
 #include "jpp_process.h"
 #include "jpp_stall_table.h"
 #include "jpp_watch.h"
