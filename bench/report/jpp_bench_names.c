@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "jpp_bench.h"
-#include "jpp_heap_file.h"
+#include "jpp_heap.h"
 #include "jpp_parsers.h"
 #include "jpp_profile.h"
 #include "jpp_report.h"

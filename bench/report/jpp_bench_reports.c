@@ -6,7 +6,7 @@
 
 #include "jpp_bench.h"
 #include "jpp_generate.h"
-#include "jpp_gzip.h"
+#include "jpp_sink.h"
 #include "jpp_report.h"
 
 

@@ -1,8 +1,8 @@
 
 #include "jpp_fuzz.h"
-#include "jpp_heap_file.h"
+#include "jpp_heap.h"
 #include "jpp_parsers.h"
-#include "jpp_roots.h"
+#include "jpp_profile.h"
 #include "jpp_view.h"
 
 

@@ -2,7 +2,7 @@
 /* Any bytes as the line of /proc/PID/stat. */
 
 #include "jpp_fuzz.h"
-#include "jpp_process.h"
+#include "jpp_usage.h"
 
 
 int

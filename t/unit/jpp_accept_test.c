@@ -1,5 +1,5 @@
 
-#include "jpp_query.h"
+#include "jpp_args.h"
 #include "jpp_test_main.h"
 
 

@@ -1,5 +1,5 @@
 
-#include "jpp_addresses.h"
+#include "jpp_dump.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_main.h"
 

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "jpp_backtrace.h"
-#include "jpp_blocked.h"
 #include "jpp_test.h"
 
 

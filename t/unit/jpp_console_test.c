@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "jpp_console.h"
-#include "jpp_gzip.h"
+#include "jpp_sink.h"
 #include "jpp_report.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"

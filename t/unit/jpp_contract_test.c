@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "jpp_contract.h"
-#include "jpp_gzip.h"
+#include "jpp_sink.h"
 #include "jpp_test_main.h"
 
 

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "jpp_backtrace.h"
-#include "jpp_blocked.h"
 #include "jpp_cut.h"
 #include "jpp_frame.h"
 #include "jpp_test_main.h"

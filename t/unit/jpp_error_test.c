@@ -3,8 +3,8 @@
 
 #include "jpp_heap.h"
 #include "jpp_parsers.h"
-#include "jpp_sums.h"
 #include "jpp_test_main.h"
+#include "jpp_view.h"
 
 
 #define JPP_CAP     (64 << 20)

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "jpp_arena.h"
-#include "jpp_got.h"
 #include "jpp_proc.h"
+#include "jpp_sampler.h"
 #include "jpp_test.h"
 #include "jpp_test_seccomp.h"
 

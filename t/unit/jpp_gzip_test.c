@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "jpp_gzip.h"
+#include "jpp_sink.h"
 #include "jpp_test_main.h"
 
 

@@ -5,7 +5,7 @@
  */
 
 
-#include "jpp_heap_file.h"
+#include "jpp_heap.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_main.h"
 

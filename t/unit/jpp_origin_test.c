@@ -16,7 +16,7 @@
 #include <ctype.h>
 
 #include "jpp_contract.h"
-#include "jpp_gzip.h"
+#include "jpp_sink.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_main.h"
 

@@ -168,7 +168,7 @@ jpp_pass(unsigned client, unsigned upstream, void *p)
 
 
 static __attribute__((noinline)) void
-jpp_accept(unsigned outer, unsigned inner, void *p)
+jpp_accept_all(unsigned outer, unsigned inner, void *p)
 {
     unsigned           listens = JPP_LISTENS;
     jpp_connection_t  *volatile served[2];
@@ -196,7 +196,7 @@ jpp_left_over(unsigned index, unsigned newer, void *p)
         served[i] = &jpp_connections[index];
     }
 
-    jpp_accept(newer, newer, p);
+    jpp_accept_all(newer, newer, p);
 
     for (i = 0; i < 16; i++) {
         __asm__ volatile ("" : : "r" (served[i]) : "memory");
@@ -624,10 +624,10 @@ jpp_test_kept(uint32_t a, uint32_t b)
     /* of those further in than what listens the newest was accepted */
 
     jpp_connections[22].number = 322;
-    jpp_accept(21, 22, p + 306);
+    jpp_accept_all(21, 22, p + 306);
     jpp_set(22, 322, a);
     jpp_is_u64(jpp_owner_of(p + 306), a, "the one that was accepted");
-    jpp_accept(22, 21, p + 307);
+    jpp_accept_all(22, 21, p + 307);
     jpp_is_u64(jpp_owner_of(p + 307), a, "wherever it is");
 
     jpp_set(21, 121, b);

@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "jpp_process.h"
 #include "jpp_test_main.h"
 #include "jpp_units.h"
 #include "jpp_usage.h"

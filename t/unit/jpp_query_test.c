@@ -1,7 +1,7 @@
 
 #include <stdlib.h>
 
-#include "jpp_query.h"
+#include "jpp_args.h"
 #include "jpp_test_main.h"
 
 

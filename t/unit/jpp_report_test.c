@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "jpp_contract.h"
-#include "jpp_gzip.h"
+#include "jpp_sink.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_main.h"
 

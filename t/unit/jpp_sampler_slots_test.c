@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "jpp_got.h"
 #include "jpp_proc.h"
 #include "jpp_sampler.h"
 #include "jpp_test_sampler.h"

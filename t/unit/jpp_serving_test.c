@@ -4,7 +4,7 @@
  */
 
 
-#include "jpp_serving.h"
+#include "jpp_owners.h"
 #include "jpp_test.h"
 
 

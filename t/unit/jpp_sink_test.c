@@ -10,7 +10,6 @@
 
 #include "jpp_sink.h"
 #include "jpp_test_main.h"
-#include "jpp_write.h"
 
 
 #define JPP_MAX_OUT  8192

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "jpp_memfd.h"
-#include "jpp_own.h"
+#include "jpp_arena.h"
 #include "jpp_test_lines.h"
 #include "jpp_usage.h"
 #include "jpp_test_main.h"

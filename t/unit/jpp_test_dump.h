@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "jpp_heap.h"
-#include "jpp_heap_file.h"
 #include "jpp_parsers.h"
 #include "jpp_profile.h"
 #include "jpp_report.h"

@@ -21,11 +21,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "jpp_heap_file.h"
+#include "jpp_heap.h"
 #include "jpp_jemalloc.h"
 #include "jpp_memfd.h"
-#include "jpp_proc.h"
 #include "jpp_parsers.h"
+#include "jpp_proc.h"
 #include "jpp_report.h"
 #include "jpp_test.h"
 

@@ -12,7 +12,7 @@
 #include "jpp_cpu.h"
 #include "jpp_test.h"
 #include "jpp_test_threads.h"
-#include "jpp_thread.h"
+#include "jpp_source.h"
 
 
 static sem_t                  jpp_left, jpp_go;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "jpp_test.h"
-#include "jpp_write.h"
+#include "jpp_sink.h"
 
 
 #define JPP_BYTES  10000

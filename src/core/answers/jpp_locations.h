@@ -23,7 +23,7 @@
 
 
 #include "jpp_fleet.h"
-#include "jpp_roots.h"
+#include "jpp_profile.h"
 #include "jpp_view.h"
 
 

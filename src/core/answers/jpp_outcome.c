@@ -5,9 +5,9 @@
  */
 
 
+#include "jpp_args.h"
 #include "jpp_console.h"
 #include "jpp_problems.h"
-#include "jpp_query.h"
 
 
 /* more digits than any number of bytes here has */

@@ -1,7 +1,7 @@
 
 #include "jpp_parsers.h"
+#include "jpp_profile.h"
 #include "jpp_requests.h"
-#include "jpp_roots.h"
 #include "jpp_table.h"
 
 

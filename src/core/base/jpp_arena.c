@@ -1,6 +1,5 @@
 
 #include "jpp_arena.h"
-#include "jpp_own.h"
 #include "jpp_units.h"
 
 

@@ -14,18 +14,15 @@
 #include "jpp_arena.h"
 #include "jpp_config.h"
 #include "jpp_err.h"
-#include "jpp_gzip.h"
 #include "jpp_index.h"
 #include "jpp_json.h"
 #include "jpp_limits.h"
-#include "jpp_own.h"
 #include "jpp_scan.h"
 #include "jpp_sink.h"
 #include "jpp_sort.h"
 #include "jpp_units.h"
 #include "jpp_utf8.h"
 #include "jpp_version.h"
-#include "jpp_write.h"
 
 
 #endif /* _JPP_CORE_H_INCLUDED_ */

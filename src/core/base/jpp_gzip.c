@@ -1,5 +1,5 @@
 
-#include "jpp_gzip.h"
+#include "jpp_sink.h"
 
 #include <zlib.h>
 

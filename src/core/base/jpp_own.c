@@ -1,5 +1,5 @@
 
-#include "jpp_own.h"
+#include "jpp_arena.h"
 
 
 /* a start of 0: free; a size of 0: being filled */

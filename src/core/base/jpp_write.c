@@ -1,5 +1,5 @@
 
-#include "jpp_write.h"
+#include "jpp_sink.h"
 
 #include <sys/resource.h>
 

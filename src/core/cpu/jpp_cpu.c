@@ -4,7 +4,7 @@
 #include "jpp_owner_labels.h"
 #include "jpp_owner_names.h"
 #include "jpp_proc.h"
-#include "jpp_thread.h"
+#include "jpp_source.h"
 #include "jpp_times.h"
 #include "jpp_unwind.h"
 

@@ -19,7 +19,7 @@
 
 
 #include "jpp_args.h"
-#include "jpp_blocked.h"
+#include "jpp_backtrace.h"
 #include "jpp_signal.h"
 
 

@@ -1,7 +1,7 @@
 
 #include "jpp_findings.h"
 #include "jpp_heap.h"
-#include "jpp_sums.h"
+#include "jpp_view.h"
 
 #include <math.h>
 

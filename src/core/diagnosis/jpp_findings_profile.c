@@ -7,7 +7,7 @@
 
 #include "jpp_findings.h"
 #include "jpp_jemalloc.h"
-#include "jpp_sums.h"
+#include "jpp_view.h"
 
 
 /* per cent; and where there is not even that to sample, none is expected */

@@ -1,6 +1,6 @@
 
+#include "jpp_args.h"
 #include "jpp_control.h"
-#include "jpp_query.h"
 
 
 typedef enum {

@@ -1,6 +1,9 @@
 
-#include "jpp_got.h"
+/* The tables of addresses that loaded objects call functions of others by. */
+
+
 #include "jpp_proc.h"
+#include "jpp_sampler.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -23,7 +23,7 @@
 
 
 #include "jpp_samples.h"
-#include "jpp_serving.h"
+#include "jpp_owners.h"
 
 
 #define JPP_OWNERS_UNTOLD   UINT32_MAX

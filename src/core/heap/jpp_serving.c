@@ -1,6 +1,6 @@
 
 #include "jpp_frame.h"
-#include "jpp_serving.h"
+#include "jpp_owners.h"
 
 
 void

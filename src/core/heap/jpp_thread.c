@@ -1,6 +1,5 @@
 
 #include "jpp_source.h"
-#include "jpp_thread.h"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>

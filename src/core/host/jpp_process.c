@@ -1,5 +1,7 @@
 
 /*
+ * What the kernel says about another process.
+ *
  * /proc/PID/stat (proc(5)): one line,
  *
  *     pid " (" comm ") " state " " field*
@@ -10,7 +12,7 @@
 
 
 #include "jpp_keys.h"
-#include "jpp_process.h"
+#include "jpp_usage.h"
 
 
 /* fields of the line */

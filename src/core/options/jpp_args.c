@@ -1,6 +1,5 @@
 
 #include "jpp_args.h"
-#include "jpp_query.h"
 
 
 #define JPP_ARG_WORDS  10

@@ -1,5 +1,8 @@
 
-#include "jpp_query.h"
+/* The pairs of a query string, or of a form's body. */
+
+
+#include "jpp_args.h"
 
 
 /* digits of the largest number of 32 bits */

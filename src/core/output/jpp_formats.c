@@ -1,5 +1,5 @@
 
-#include "jpp_formats.h"
+#include "jpp_view.h"
 
 
 static bool

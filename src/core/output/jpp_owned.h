@@ -1,6 +1,6 @@
 
 /*
- * The samples of a profile added up by whom they belong to (jpp_roots.h), each
+ * The samples of a profile added up by whom they belong to (jpp_roots.c), each
  * with the functions that have most of it: a table of its own before that of
  * functions.
  *
@@ -12,8 +12,7 @@
 #define _JPP_OWNED_H_INCLUDED_
 
 
-#include "jpp_roots.h"
-#include "jpp_sums.h"
+#include "jpp_profile.h"
 #include "jpp_view.h"
 
 

@@ -1,6 +1,9 @@
 
+/* What tables for people share. */
+
+
 #include "jpp_profile.h"
-#include "jpp_sums.h"
+#include "jpp_view.h"
 
 #include <math.h>
 

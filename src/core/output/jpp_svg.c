@@ -10,7 +10,6 @@
 
 #include "jpp_page.h"
 #include "jpp_profile.h"
-#include "jpp_sums.h"
 #include "jpp_tree.h"
 #include "jpp_view.h"
 

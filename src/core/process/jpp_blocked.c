@@ -1,5 +1,7 @@
 
 /*
+ * What a thread of this process does at this moment, as the kernel says.
+ *
  * The grammar (fs/proc/base.c of the kernel):
  *
  *     line := "running" NL
@@ -10,7 +12,7 @@
  */
 
 
-#include "jpp_blocked.h"
+#include "jpp_backtrace.h"
 
 #include <sys/syscall.h>
 

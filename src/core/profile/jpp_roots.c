@@ -1,6 +1,8 @@
 
+/* Whom samples belong to, by the labels that parsers give them. */
+
+
 #include "jpp_profile.h"
-#include "jpp_roots.h"
 
 
 /* the frames are those of a mapping that nobody has loaded */

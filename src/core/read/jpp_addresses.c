@@ -1,6 +1,12 @@
 
-#include "jpp_addresses.h"
+/*
+ * The distinct return addresses of one capture, and the location of each in the
+ * profile.
+ */
+
+
 #include "jpp_cut.h"
+#include "jpp_dump.h"
 #include "jpp_profile.h"
 
 

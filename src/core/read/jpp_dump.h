@@ -83,9 +83,9 @@ typedef struct {
     bool                  is_baseline;  /* what was inherited, to columns, */
     const jpp_dump_t     *baseline_of;  /*   by this dump: its samples meet */
                                         /*   those, and have their owners */
-    bool                  has_owners;   /* as labels: jpp_roots.h */
+    bool                  has_owners;   /* as labels: jpp_roots.c */
     jpp_vec_t *const     *columns;      /* NULL: the profile's */
-    const jpp_range_t    *allocator;    /* see jpp_addresses.h */
+    const jpp_range_t    *allocator;    /* see jpp_addresses_t */
     size_t                n_allocator;
 } jpp_read_options_t;
 
@@ -138,6 +138,153 @@ bool jpp_allocator_is_library(const char *path);
 
 /* Is NAME, as the linker knows it, a function of jemalloc? */
 bool jpp_allocator_is_function(const char *name);
+
+
+/*
+ * The distinct return addresses of one capture, and the location of each in the
+ * profile.
+ *
+ * A dump names an address once for each stack that passes through it; with
+ * this table all but the first mention cost one probe.  The key is the text of
+ * an address, its twelve digits, so that a known address is never converted;
+ * the few addresses that do not have twelve have their value as key.  The
+ * result is the varint of the location's id, ready to be stored in a stack.
+ *
+ * This also finds the mapping of an address, and separates the allocator's own
+ * code from the program's.
+ *
+ * One thread at a time; memory from the profile's arena.
+ */
+
+#define JPP_ADDRESS_DIGITS     12
+
+/* flags of a slot, above its varint, and the ids that leave room for them */
+#define JPP_ADDRESS_ALLOCATOR  0x80000000u
+#define JPP_ADDRESS_VALUE      0x40000000u
+
+#define JPP_ADDRESS_FLAGS      (JPP_ADDRESS_ALLOCATOR|JPP_ADDRESS_VALUE)
+#define JPP_ADDRESS_MAX_ID     ((1u << 27) - 1)
+
+
+typedef struct {
+    uint64_t             high;          /* eight digits, or the value */
+    uint32_t             low;           /* four digits, or no digits */
+    uint32_t             flag;          /* JPP_ADDRESS_VALUE, or 0 */
+} jpp_address_key_t;
+
+
+typedef struct {
+    uint64_t             high;          /* the key */
+    uint32_t             low;
+    uint32_t             varint;        /* of the location's id, the first */
+} jpp_address_t;                        /*   byte lowest; 0: a free slot */
+
+
+typedef struct {
+    jpp_profile_t       *profile;
+    const jpp_vec_t     *maps;          /* jpp_map_t */
+    const jpp_range_t   *allocator;     /* code of an allocator that is not a */
+    size_t               n_allocator;   /*   library, at profile addresses */
+
+    jpp_vec_t           *table;
+    jpp_address_t       *slots;         /* of the table, and one more */
+    uint32_t             shift;         /* 64 - log2 of the slots */
+    uint32_t             n;
+} jpp_addresses_t;
+
+
+/*
+ * Initialize the caller's ADDRESSES, an empty table for PROFILE, with the
+ * mappings of DUMP and the allocator of OPTIONS, all of which outlive it.
+ * False: no memory.
+ */
+bool jpp_addresses_init(jpp_addresses_t *addresses, jpp_profile_t *profile,
+    const jpp_dump_t *dump, const jpp_read_options_t *options);
+
+/* Give the table's memory back. */
+void jpp_addresses_destroy(jpp_addresses_t *addresses);
+
+/*
+ * Set *VARINT to the varint of ADDRESS's location, with JPP_ADDRESS_ALLOCATOR
+ * for the allocator's.  A new address is added under KEY, whose slot is SLOT.
+ * Those have no location (0) until it IS_WANTED: few are ever part of a stack.
+ * False: no memory.
+ */
+bool jpp_addresses_add(jpp_addresses_t *addresses, jpp_address_t *slot,
+    const jpp_address_key_t *key, uint64_t address, bool is_wanted,
+    uint32_t *varint);
+
+
+/* Write the varint of a slot to POS, where four bytes are free. */
+static inline uint8_t *
+jpp_address_push(uint8_t *pos, uint32_t varint)
+{
+    varint &= ~JPP_ADDRESS_FLAGS;
+
+    pos[0] = (uint8_t) varint;
+    pos[1] = (uint8_t) (varint >> 8);
+    pos[2] = (uint8_t) (varint >> 16);
+    pos[3] = (uint8_t) (varint >> 24);
+
+    /* the last byte of a varint is the one whose upper bit is clear */
+
+    return pos + 1 + __builtin_ctz(~varint & 0x80808080) / 8;
+}
+
+
+/* The key of the JPP_ADDRESS_DIGITS digits at P. */
+static inline jpp_address_key_t
+jpp_address_key(const char *p)
+{
+    jpp_address_key_t  key;
+
+    memcpy(&key.high, p, 8);
+    memcpy(&key.low, p + 8, 4);
+    key.flag = 0;
+
+    return key;
+}
+
+
+/*
+ * The key of an address by its value: its lower half, which tells neighbours
+ * apart, where a text has its last digits, with a bit that no digit has.
+ * Garbage may look like one: if a search by text ends at a slot with
+ * JPP_ADDRESS_VALUE, the text has to be read.
+ */
+static inline jpp_address_key_t
+jpp_address_value(uint64_t address)
+{
+    jpp_address_key_t  key = {
+        address, (uint32_t) address | 0x80000000u, JPP_ADDRESS_VALUE
+    };
+
+    return key;
+}
+
+
+/*
+ * The slot where the search for KEY starts.  It mostly ends here or at the
+ * next slot, which always exists.
+ */
+static inline const jpp_address_t *
+jpp_addresses_first(const jpp_addresses_t *addresses,
+    const jpp_address_key_t *key)
+{
+    uint64_t  last;
+
+    /* nearly all addresses differ in their last digits */
+
+    last = key->high >> 32 ^ (uint64_t) key->low << 32;
+
+    return addresses->slots
+           + (last * 0x9e3779b97f4a7c15ULL >> addresses->shift);
+}
+
+
+/* The slot of KEY, or the free one for it. */
+jpp_address_t *jpp_addresses_slot(const jpp_addresses_t *addresses,
+    const jpp_address_key_t *key);
 
 
 #endif /* _JPP_DUMP_H_INCLUDED_ */

@@ -1,7 +1,6 @@
 
-#include "jpp_addresses.h"
+#include "jpp_dump.h"
 #include "jpp_heap.h"
-#include "jpp_heap_file.h"
 #include "jpp_profile.h"
 
 #include <math.h>

@@ -1,5 +1,8 @@
 
-#include "jpp_heap_file.h"
+/* A heap dump taken apart: its first line, its mappings, its header. */
+
+
+#include "jpp_heap.h"
 
 
 /* bytes of a file to examine */

@@ -12,7 +12,7 @@
 #define _JPP_OWNER_LABELS_H_INCLUDED_
 
 
-#include "jpp_roots.h"
+#include "jpp_profile.h"
 
 
 /* of a capture */

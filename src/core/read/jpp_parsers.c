@@ -1,5 +1,5 @@
 
-#include "jpp_heap_file.h"
+#include "jpp_heap.h"
 #include "jpp_parsers.h"
 
 

@@ -1,5 +1,5 @@
 
-#include "jpp_addresses.h"
+#include "jpp_dump.h"
 #include "jpp_owner_labels.h"
 #include "jpp_profile.h"
 #include "jpp_times.h"

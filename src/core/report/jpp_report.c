@@ -3,7 +3,6 @@
 #include "jpp_origin.h"
 #include "jpp_profile.h"
 #include "jpp_report.h"
-#include "jpp_roots.h"
 
 
 /*

@@ -17,7 +17,7 @@
 #define _JPP_REPORT_H_INCLUDED_
 
 
-#include "jpp_formats.h"
+#include "jpp_view.h"
 #include "jpp_parsers.h"
 #include "jpp_symbolize.h"
 

@@ -1,12 +1,10 @@
 
 #include "jpp_backtrace.h"
-#include "jpp_blocked.h"
 #include "jpp_cut.h"
 #include "jpp_frame.h"
 #include "jpp_proc.h"
 #include "jpp_signal.h"
 #include "jpp_source.h"
-#include "jpp_thread.h"
 #include "jpp_unwind.h"
 #include "jpp_watch.h"
 

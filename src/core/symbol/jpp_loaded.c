@@ -1,5 +1,11 @@
 
-#include "jpp_loaded.h"
+/*
+ * What a process knows about the files it has loaded itself: which build each
+ * of them is, and what some of their functions are for (hints).
+ */
+
+
+#include "jpp_symbolize.h"
 
 
 /*

@@ -24,7 +24,7 @@
 
 #include "jpp_args.h"
 #include "jpp_fleet.h"
-#include "jpp_process.h"
+#include "jpp_usage.h"
 
 
 /* how often an unanswered part is checked within the timeout */

@@ -20,7 +20,7 @@
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_socket.h"
 
-#include "jpp_process.h"
+#include "jpp_usage.h"
 
 
 /* workers that are asked at the same time */

@@ -2,8 +2,8 @@
 #include "ngx_http_jpp.h"
 #include "ngx_http_jpp_registry.h"
 
-#include "jpp_process.h"
 #include "jpp_sort.h"
+#include "jpp_usage.h"
 
 #include <signal.h>
 

@@ -2,7 +2,6 @@
 #include "ngx_http_jpp_thread.h"
 
 #include "jpp_source.h"
-#include "jpp_thread.h"
 
 #include <ngx_channel.h>
 

@@ -2,7 +2,7 @@
 #include "ngx_http_jpp.h"
 #include "ngx_http_jpp_headers.h"
 
-#include "jpp_query.h"
+#include "jpp_args.h"
 
 
 /* Where a search for headers is; zeroed: at the first one. */

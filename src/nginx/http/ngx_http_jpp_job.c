@@ -5,7 +5,7 @@
 #include "ngx_http_jpp_self.h"
 
 #include "jpp_arena.h"
-#include "jpp_formats.h"
+#include "jpp_view.h"
 
 
 /* how often a job checks its request and the exit flags, ms */

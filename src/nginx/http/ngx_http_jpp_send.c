@@ -1,7 +1,7 @@
 
 #include "ngx_http_jpp_send.h"
 
-#include "jpp_formats.h"
+#include "jpp_view.h"
 
 
 /* of the machine's name, in a file name */

@@ -14,7 +14,7 @@
 #include "ngx_http_jpp_resources.h"
 
 #include "jpp_memory.h"
-#include "jpp_process.h"
+#include "jpp_usage.h"
 
 #include <inttypes.h>
 

@@ -7,7 +7,6 @@
 #include "jpp_owner_labels.h"
 #include "jpp_owner_names.h"
 #include "jpp_owners.h"
-#include "jpp_serving.h"
 
 #if (NGX_HTTP_V2)
 #include <ngx_http_v2_module.h>

@@ -14,9 +14,9 @@
 #include "ngx_http_jpp_worker.h"
 
 #include "jpp_backtrace.h"
-#include "jpp_loaded.h"
 #include "jpp_images.h"
 #include "jpp_proc.h"
+#include "jpp_symbolize.h"
 
 
 /* mappings and hints of this process; freed before a request comes */

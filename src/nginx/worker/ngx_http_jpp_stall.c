@@ -6,8 +6,8 @@
 
 #include "jpp_arena.h"
 #include "jpp_proc.h"
-#include "jpp_process.h"
 #include "jpp_stall_table.h"
+#include "jpp_usage.h"
 #include "jpp_watch.h"
 
 

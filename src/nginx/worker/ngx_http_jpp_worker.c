@@ -11,11 +11,11 @@
 
 #include "jpp_backtrace.h"
 #include "jpp_cpu.h"
-#include "jpp_heap_file.h"
+#include "jpp_heap.h"
 #include "jpp_owners.h"
 #include "jpp_proc.h"
-#include "jpp_process.h"
 #include "jpp_status.h"
+#include "jpp_usage.h"
 
 #include <dlfcn.h>
 #include <sys/random.h>
