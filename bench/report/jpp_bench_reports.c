@@ -6,8 +6,8 @@
 
 #include "jpp_bench.h"
 #include "jpp_generate.h"
-#include "jpp_sink.h"
 #include "jpp_report.h"
+#include "jpp_sink.h"
 
 
 typedef struct {

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "jpp_console.h"
-#include "jpp_sink.h"
 #include "jpp_report.h"
+#include "jpp_sink.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"

@@ -326,7 +326,7 @@ JPP_TEST(jpp_test_max)
 static unsigned  jpp_writes, jpp_fail_at;
 
 static int
-jpp_write(void *ctx, const uint8_t *data, size_t len)
+jpp_give(void *ctx, const uint8_t *data, size_t len)
 {
     (void) ctx;
     (void) data;
@@ -356,7 +356,7 @@ JPP_TEST(jpp_test_write_fails)
 
         jpp_writes = 0;
         jpp_arena_init(&arena, JPP_CAP);
-        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_write, NULL);
+        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_give, NULL);
 
         wrong += !jpp_gzip_open(&gz, &arena, 1, &sink);
         jpp_sink_write(&gz.sink, data, 100 * JPP_KIB);

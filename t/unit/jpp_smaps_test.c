@@ -11,11 +11,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "jpp_memfd.h"
 #include "jpp_arena.h"
+#include "jpp_memfd.h"
 #include "jpp_test_lines.h"
-#include "jpp_usage.h"
 #include "jpp_test_main.h"
+#include "jpp_usage.h"
 
 
 #define JPP_SMAPS_MANY   100000

@@ -10,9 +10,9 @@
 #include <signal.h>
 
 #include "jpp_cpu.h"
+#include "jpp_source.h"
 #include "jpp_test.h"
 #include "jpp_test_threads.h"
-#include "jpp_source.h"
 
 
 static sem_t                  jpp_left, jpp_go;

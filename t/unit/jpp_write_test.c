@@ -15,8 +15,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "jpp_test.h"
 #include "jpp_sink.h"
+#include "jpp_test.h"
 
 
 #define JPP_BYTES  10000

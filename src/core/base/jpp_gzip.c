@@ -1,4 +1,7 @@
 
+/* gzip, both ways; the owner of zlib. */
+
+
 #include "jpp_sink.h"
 
 #include <zlib.h>

@@ -1,4 +1,7 @@
 
+/* Which addresses this module has mapped for itself. */
+
+
 #include "jpp_arena.h"
 
 

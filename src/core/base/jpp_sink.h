@@ -15,6 +15,7 @@
 
 
 #include "jpp_arena.h"
+#include "jpp_err.h"
 
 
 #define JPP_SINK_BUFFER  (64 * 1024)
@@ -125,6 +126,77 @@ void jpp_markup_text(jpp_sink_t *sink, const char *text, size_t len);
 
 /* If C is a character of markup, append it escaped; false: it is none. */
 bool jpp_markup_escape(jpp_sink_t *sink, char c);
+
+
+/*
+ * Writing to files.  At the largest size that a process may give one
+ * (RLIMIT_FSIZE), the kernel ends the process by SIGXFSZ.  Here the signal is
+ * held back in the calling thread, so that the limit is an error like any
+ * other, and nobody else's handler or mask changes.
+ *
+ * No state, no memory; any thread.
+ */
+
+/*
+ * Write all LEN bytes of DATA to the file whose descriptor FD points to: a
+ * write function of jpp_sink.h.  Returns 0, or an errno.
+ */
+int jpp_write(void *fd, const uint8_t *data, size_t len);
+
+/*
+ * The same for files that others write: from _hold() to _release(), which is
+ * given the same WAS, no limit ends the process.  Errno is untouched.
+ */
+void jpp_write_hold(sigset_t *was);
+void jpp_write_release(const sigset_t *was);
+
+/* Has the file behind FD the largest size that it may have? */
+bool jpp_write_is_full(int fd);
+
+/*
+ * WHAT could not be written, since a call failed with SYS_ERRNO: as
+ * jpp_err_sys(), with the fix where that is the limit.
+ */
+jpp_code_t jpp_write_failed(jpp_err_t *err, int sys_errno, const char *what);
+
+
+/*
+ * gzip, both ways; the owner of zlib.  zlib's memory comes from the arena.
+ *
+ * Writing: a jpp_gzip_t is a sink in front of another sink.  Reading: a whole
+ * gzip file in memory into a vector, under a cap, for dumps that somebody
+ * compressed before moving them.
+ */
+
+typedef struct {
+    jpp_sink_t    sink;            /* append here */
+    jpp_sink_t   *out;
+    void         *stream;
+} jpp_gzip_t;
+
+
+/*
+ * Prepare the caller's GZ: what is appended to gz->sink goes compressed at
+ * LEVEL (1 to 9) to OUT.  False when the arena is full.
+ */
+bool jpp_gzip_open(jpp_gzip_t *gz, jpp_arena_t *arena, int level,
+    jpp_sink_t *out);
+
+/*
+ * End the stream (OUT is not flushed); 0, or the first error of either sink.
+ * Call it once, after an error too.
+ */
+int jpp_gzip_close(jpp_gzip_t *gz);
+
+/* Does the data start as a gzip file does? */
+bool jpp_gzip_is(const uint8_t *data, size_t len);
+
+/*
+ * Inflate the LEN bytes of gzip at DATA (several members may follow each
+ * other) to the end of OUT, which may grow by at most MAX bytes.
+ */
+jpp_code_t jpp_gunzip(const uint8_t *data, size_t len, size_t max,
+    jpp_vec_t *out, jpp_err_t *err);
 
 
 #endif /* _JPP_SINK_H_INCLUDED_ */

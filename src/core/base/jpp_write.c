@@ -1,4 +1,9 @@
 
+/*
+ * Writing to files, whose largest size (RLIMIT_FSIZE) is an error like others.
+ */
+
+
 #include "jpp_sink.h"
 
 #include <sys/resource.h>

@@ -12,7 +12,7 @@
  * request is served; and while nothing is sampled, nothing may be noted.
  *
  * The method: handlers carry their connection down, so that words of the stack
- * point at its record (jpp_serving.h).  The words are read from the outermost
+ * point at its record (jpp_serving.c).  The words are read from the outermost
  * on, which the event loop's handler has saved for the event of this moment.
  * The connection counts that its first JPP_OWNERS_LEAD words name, before any
  * other's, or else the one that most words name: others are left over from

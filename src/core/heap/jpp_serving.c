@@ -1,4 +1,7 @@
 
+/* Which connection a server is serving, as the words of a stack say. */
+
+
 #include "jpp_frame.h"
 #include "jpp_owners.h"
 

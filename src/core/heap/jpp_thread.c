@@ -1,4 +1,7 @@
 
+/* Threads of our own. */
+
+
 #include "jpp_source.h"
 
 #include <sys/prctl.h>

@@ -1,4 +1,7 @@
 
+/* The formats of a profile: one table, one row each. */
+
+
 #include "jpp_view.h"
 
 

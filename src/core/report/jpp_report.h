@@ -17,9 +17,9 @@
 #define _JPP_REPORT_H_INCLUDED_
 
 
-#include "jpp_view.h"
 #include "jpp_parsers.h"
 #include "jpp_symbolize.h"
+#include "jpp_view.h"
 
 
 /*

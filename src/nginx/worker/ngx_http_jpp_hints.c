@@ -58,7 +58,7 @@ typedef struct {
  *     first header filter                    of the chain
  *
  * followed by the function's module in parentheses, unless the name contains it
- * (jpp_loaded.h).
+ * (jpp_loaded.c).
  */
 
 

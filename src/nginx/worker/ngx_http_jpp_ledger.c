@@ -11,13 +11,13 @@
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 
+#include "jpp_arena.h"
 #include "jpp_images.h"
 #include "jpp_ledger.h"
-#include "jpp_arena.h"
+#include "jpp_sink.h"
 #include "jpp_smaps.h"
 #include "jpp_stats.h"
 #include "jpp_usage.h"
-#include "jpp_sink.h"
 
 
 /* rows, and the pages of the mapping that is looked at */
