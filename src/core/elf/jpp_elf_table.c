@@ -544,12 +544,14 @@ jpp_eh_frame_read(jpp_vec_t *extents, const jpp_elf_source_t *source)
             continue;
         }
 
-        /* an object file's FDEs share a CIE and follow it */
+        /* an object file's FDEs share a CIE and follow it; what follows a
+           function's size does not matter here */
 
         if (last != id - back) {
             last = id - back;
             cie.pos = last;
             is_usable = jpp_cfi_read_cie(&cie, &entry);
+            entry.is_augmented = false;
         }
 
         if (is_usable && n++ == JPP_MAX_ELF_SYMBOLS) {

@@ -57,29 +57,33 @@ jpp_tree_value(const jpp_tree_t *tree, const jpp_view_t *view, uint32_t i,
 static uint32_t
 jpp_tree_child(jpp_tree_t *tree, uint32_t parent, uint32_t function)
 {
-    size_t            n;
-    uint32_t          id;
-    jpp_tree_node_t  *node, key = { .function = function, .parent = parent };
+    uint32_t         id, key[2] = { function, parent };
+    jpp_tree_node_t  node;
 
-    n = jpp_vec_count(tree->nodes, jpp_tree_node_t);
-    id = jpp_index_intern(&tree->index, tree->nodes, &key,
-                          sizeof(jpp_tree_node_t),
-                          offsetof(jpp_tree_node_t, child));
+    id = jpp_index_find(&tree->index, tree->nodes, key,
+                        sizeof(jpp_tree_node_t), sizeof(key));
 
     /* ids count from 1, nodes from 0 */
 
+    if (id != 0) {
+        return id - 1;
+    }
+
+    memset(&node, 0, sizeof(jpp_tree_node_t));
+
+    node.function = function;
+    node.parent = parent;
+    node.next = jpp_tree_node(tree, parent)->child;
+
+    id = jpp_index_intern(&tree->index, tree->nodes, &node,
+                          sizeof(jpp_tree_node_t), sizeof(key));
     if (id == 0) {
         return 0;
     }
 
-    if (--id == n) {
-        node = jpp_tree_node(tree, id);
-        node->next = jpp_tree_node(tree, parent)->child;
+    jpp_tree_node(tree, parent)->child = id - 1;
 
-        jpp_tree_node(tree, parent)->child = id;
-    }
-
-    return id;
+    return id - 1;
 }
 
 
