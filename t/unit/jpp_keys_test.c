@@ -46,7 +46,7 @@ JPP_TEST(jpp_keys_test_lines)
     /* what a signal left behind earlier is not what a call says now */
 
     errno = EINTR;
-    jpp_ok(jpp_lines_read("/proc/self/comm", text, sizeof(text)) > 0, "a file");
+    jpp_ok(jpp_read_file("/proc/self/comm", text, sizeof(text)) > 0, "a file");
     errno = EINTR;
     jpp_ok(jpp_lines_open(&lines, "/proc/self/comm")
            && jpp_lines_next(&lines) != NULL

@@ -161,6 +161,16 @@ jpp_code_t jpp_write_failed(jpp_err_t *err, int sys_errno, const char *what);
 
 
 /*
+ * What one read has of the small file PATH: SIZE bytes at most, to DATA; -1
+ * with its errno.
+ */
+ssize_t jpp_read_file(const char *path, char *data, size_t size);
+
+/* The same of the file at FD, from OFFSET on: fewer than LEN, where it ends. */
+ssize_t jpp_read_at(int fd, void *data, size_t len, uint64_t offset);
+
+
+/*
  * gzip, both ways; the owner of zlib.  zlib's memory comes from the arena.
  *
  * Writing: a jpp_gzip_t is a sink in front of another sink.  Reading: a whole

@@ -9,6 +9,54 @@
 #include <sys/resource.h>
 
 
+ssize_t
+jpp_read_file(const char *path, char *data, size_t size)
+{
+    int      fd, error;
+    ssize_t  n;
+
+    fd = open(path, O_RDONLY|O_CLOEXEC);
+    if (fd == -1) {
+        return -1;
+    }
+
+    do {
+        n = read(fd, data, size);
+    } while (n == -1 && errno == EINTR);
+
+    error = errno;
+    (void) close(fd);
+    errno = error;
+
+    return n;
+}
+
+
+ssize_t
+jpp_read_at(int fd, void *data, size_t len, uint64_t offset)
+{
+    size_t   done;
+    ssize_t  n;
+
+    for (done = 0; done < len; done += (size_t) n) {
+
+        n = pread(fd, (char *) data + done, len - done,
+                  (off_t) (offset + done));
+
+        if (n == -1 && errno == EINTR) {
+            n = 0;
+            continue;
+        }
+
+        if (n <= 0) {
+            return n == 0 ? (ssize_t) done : -1;
+        }
+    }
+
+    return (ssize_t) len;
+}
+
+
 static int
 jpp_write_some(int fd, const uint8_t *data, size_t len)
 {

@@ -104,7 +104,6 @@ static jpp_code_t
 jpp_elf_image_load(jpp_elf_image_t *image, uint64_t offset, uint64_t len,
     jpp_err_t *err)
 {
-    size_t   done;
     ssize_t  n;
 
     if (offset > image->size || len > image->size - offset) {
@@ -128,26 +127,14 @@ jpp_elf_image_load(jpp_elf_image_t *image, uint64_t offset, uint64_t len,
     image->room -= (size_t) len;
     image->loaded += (size_t) len;
 
-    for (done = 0; done < len; done += (size_t) n) {
+    n = jpp_read_at(image->fd, image->data + offset, (size_t) len, offset);
 
-        n = pread(image->fd, image->data + offset + done, (size_t) len - done,
-                  (off_t) (offset + done));
-
-        if (n == -1 && errno == EINTR) {
-            n = 0;
-            continue;
-        }
-
-        if (n == -1) {
-            return jpp_err_sys(err, errno, "it cannot be read");
-        }
-
-        if (n == 0) {
-            return jpp_err_set(err, JPP_ERR_CUT, "it is truncated");
-        }
+    if (n == -1) {
+        return jpp_err_sys(err, errno, "it cannot be read");
     }
 
-    return JPP_OK;
+    return (uint64_t) n == len
+           ? JPP_OK : jpp_err_set(err, JPP_ERR_CUT, "it is truncated");
 }
 
 

@@ -102,29 +102,6 @@ jpp_lines_close(jpp_lines_t *lines)
 }
 
 
-ssize_t
-jpp_lines_read(const char *path, char *data, size_t size)
-{
-    int      fd, error;
-    ssize_t  n;
-
-    fd = open(path, O_RDONLY|O_CLOEXEC);
-    if (fd == -1) {
-        return -1;
-    }
-
-    do {
-        n = read(fd, data, size);
-    } while (n == -1 && errno == EINTR);
-
-    error = errno;
-    (void) close(fd);
-    errno = error;
-
-    return n;
-}
-
-
 static uint64_t *
 jpp_keys_value(const jpp_keys_row_t *row, void *to)
 {

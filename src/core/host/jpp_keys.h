@@ -50,12 +50,6 @@ char *jpp_lines_next(jpp_lines_t *lines);
 
 void jpp_lines_close(jpp_lines_t *lines);
 
-/*
- * What one read has of the small file PATH: SIZE bytes at most, to DATA; -1
- * with its errno.
- */
-ssize_t jpp_lines_read(const char *path, char *data, size_t size);
-
 
 typedef struct {
     const char  *key;

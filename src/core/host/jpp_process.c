@@ -74,7 +74,7 @@ jpp_process_file(int64_t pid, const char *name, char *data, size_t size)
 
     (void) snprintf(path, sizeof(path), "/proc/%" PRId64 "/%s", pid, name);
 
-    return jpp_lines_read(path, data, size);
+    return jpp_read_file(path, data, size);
 }
 
 

@@ -52,11 +52,8 @@ jpp_pagemap_read(int fd, uint64_t start, uint8_t *pages, size_t n,
     while (n > 0) {
         want = n < JPP_PAGEMAP_ENTRIES ? n : JPP_PAGEMAP_ENTRIES;
 
-        do {
-            len = pread(fd, entries, want * sizeof(uint64_t),
-                        (off_t) (first * sizeof(uint64_t)));
-        } while (len == -1 && errno == EINTR);
-
+        len = jpp_read_at(fd, entries, want * sizeof(uint64_t),
+                          first * sizeof(uint64_t));
         got = len > 0 ? (size_t) len / sizeof(uint64_t) : 0;
 
         if (got == 0) {

@@ -234,7 +234,7 @@ jpp_usage_smaps(char text[JPP_USAGE_SMAPS], size_t *len)
 {
     ssize_t  n;
 
-    n = jpp_lines_read("/proc/self/smaps_rollup", text, JPP_USAGE_SMAPS);
+    n = jpp_read_file("/proc/self/smaps_rollup", text, JPP_USAGE_SMAPS);
 
     *len = n > 0 ? (size_t) n : 0;
 

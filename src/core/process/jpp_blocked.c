@@ -58,26 +58,12 @@ static const struct {
 static ssize_t
 jpp_blocked_file(pid_t tid, const char *name, char *text, size_t size)
 {
-    int      fd;
-    char     path[JPP_BLOCKED_PATH];
-    ssize_t  n;
+    char  path[JPP_BLOCKED_PATH];
 
     (void) snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int) tid,
                     name);
 
-    fd = open(path, O_RDONLY|O_CLOEXEC);
-
-    if (fd == -1) {
-        return -1;
-    }
-
-    do {
-        n = read(fd, text, size);
-    } while (n == -1 && errno == EINTR);
-
-    (void) close(fd);
-
-    return n;
+    return jpp_read_file(path, text, size);
 }
 
 

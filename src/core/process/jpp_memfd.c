@@ -108,29 +108,17 @@ jpp_memfd_open(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
 static jpp_code_t
 jpp_memfd_copy(const jpp_memfd_t *memfd, char *data, jpp_err_t *err)
 {
-    size_t   done;
     ssize_t  n;
 
-    for (done = 0; done < memfd->len; done += (size_t) n) {
+    n = jpp_read_at(memfd->fd, data, memfd->len, 0);
 
-        n = pread(memfd->fd, data + done, memfd->len - done, (off_t) done);
-
-        if (n == -1 && errno == EINTR) {
-            n = 0;
-            continue;
-        }
-
-        if (n == -1) {
-            return jpp_err_sys(err, errno, "the dump cannot be read");
-        }
-
-        if (n == 0) {
-            return jpp_err_set(err, JPP_ERR_CUT,
-                               "the dump became shorter while it was read");
-        }
+    if (n == -1) {
+        return jpp_err_sys(err, errno, "the dump cannot be read");
     }
 
-    return JPP_OK;
+    return (size_t) n == memfd->len
+           ? JPP_OK : jpp_err_set(err, JPP_ERR_CUT, "the dump became shorter "
+                                  "while it was read");
 }
 
 
