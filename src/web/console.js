@@ -9,16 +9,20 @@
 
 const EVERY = 5000;
 
+/* milliseconds without an answer, after which the page says so */
+const STALE = 6000;
+
 /* parts of the page that are renewed */
-const LIVE = ['verdict', 'facts', 'largest', 'findings', 'workers', 'time',
-  'failures', 'forms'];
+const LIVE = ['about', 'verdict', 'tiles', 'largest', 'time', 'findings',
+  'workers', 'failures', 'forms'];
 
 const $ = (id) => document.getElementById(id);
 const here = new URL('.', location.href).href;
-const state = { timer: 0, misses: 0, isPaused: false, seen: now() };
+const state = { timer: 0, misses: 0, isPaused: false, seen: Date.now(),
+  why: '', sorted: 0, share: 1 };
 
-function now() {
-  return new Date().toLocaleTimeString();
+function utc(ms) {
+  return `${new Date(ms).toISOString().slice(11, 19)} UTC`;
 }
 
 function make(name, properties, ...children) {
@@ -71,27 +75,37 @@ function renew(old, fresh) {
 }
 
 function renewAll(page, ids) {
+  sortRows(page);
   for (const id of ids) {
     const fresh = page.getElementById(id);
     if ($(id) && fresh) renew($(id), fresh);
   }
+  addSorts();
 }
 
-function say(text) {
-  $('live').firstChild.data = text;
+/* What the server said last, and how old that is. */
+function say() {
+  const age = Math.floor((Date.now() - state.seen) / 1000);
+  const isStale = !state.isPaused && !document.hidden
+      && Date.now() - state.seen > STALE;
+  document.body.classList.toggle('stale', isStale);
+  $('live').firstChild.data = state.isPaused ? `paused, ${utc(state.seen)} `
+    : isStale ? `no answer for ${age} s${state.why} `
+      : `live, ${utc(state.seen)} `;
 }
 
 async function tick() {
   try {
     const page = await fetchPage(here);
     state.misses = 0;
-    state.seen = now();
+    state.seen = Date.now();
+    state.why = '';
     renewAll(page, LIVE);
-    say(`live, ${state.seen} `);
   } catch (error) {
     state.misses++;
-    say(`not live since ${state.seen}: ${error.message} `);
+    state.why = `: ${error.message}`;
   }
+  say();
 }
 
 /* Longer and longer while the server does not answer. */
@@ -112,11 +126,16 @@ function startLive() {
   const button = make('button', { type: 'button', onclick: () => {
     state.isPaused = !state.isPaused;
     button.textContent = state.isPaused ? 'Go on' : 'Pause';
-    say(state.isPaused ? 'paused ' : 'live ');
+    say();
     goOn();
   } }, 'Pause');
   $('live').replaceChildren('live ', button);
-  document.addEventListener('visibilitychange', goOn);
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) state.seen = Date.now();
+    goOn();
+  });
+  setInterval(say, 1000);
+  say();
   plan();
 }
 
@@ -142,8 +161,119 @@ async function act(event) {
   outcome.scrollIntoView({ block: 'nearest' });
 }
 
-/* A row of format=top: value, unit, share, ..., what it is mostly, and where */
-const ROW = /^ *(\S+ \S+) +([\d.]+)% +\d+ +\S+ \S+  +(.*?)  +(\S.*)$/;
+/* The number in a cell, of whatever unit. */
+function amount(row) {
+  const [, number, unit] = /^[^\d-]*(-?[\d.,]+)(?: (\w*))?/
+      .exec(row.cells[Math.abs(state.sorted) - 1]?.textContent || '') || [];
+  const power = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, us: 1e3, ms: 1e6,
+    s: 1e9, min: 6e10, h: 36e11, d: 864e11 };
+  return number ? number.replaceAll(',', '') * (power[unit] || 1) : -1;
+}
+
+/* The workers of PAGE by the column that was chosen: largest first, then not */
+function sortRows(page) {
+  const body = page.querySelector('.workers tbody');
+  if (!state.sorted || !body) return;
+  body.append(...[...body.rows].sort((a, b) =>
+    Math.sign(state.sorted) * (amount(b) - amount(a))));
+}
+
+function addSorts() {
+  document.querySelectorAll('.workers thead th').forEach((th, i) => {
+    if (th.firstElementChild) return;
+    th.replaceChildren(make('button', { type: 'button', onclick: () => {
+      state.sorted = state.sorted === i + 1 ? -i - 1 : i + 1;
+      sortRows(document);
+    } }, th.textContent));
+  });
+}
+
+/* The values of a path of steps, by its heights. */
+function heights(path) {
+  const found = [];
+  for (const [, what, n] of path.getAttribute('d').matchAll(
+      /([hV])(\d+)/g)) {
+    if (what === 'V') found.level = 200 - n;
+    else for (let i = 0; i < +n; i++) found.push(found.level || 0);
+  }
+  return found.map((level) => level / 200);
+}
+
+function bytes(n) {
+  const unit = n < 1024 ? 0 : Math.min(Math.floor(Math.log2(n) / 10), 4);
+  const name = ['B', 'KiB', 'MiB', 'GiB', 'TiB'][unit];
+  return `${(n / 1024 ** unit).toFixed(unit ? 1 : 0)} ${name}`;
+}
+
+/* What was held SHARE of the way through the picture. */
+function readOut(share) {
+  const svg = document.querySelector('.span'), out = $('readout');
+  const at = (css) => {
+    const all = heights(svg.querySelector(css));
+    return bytes(all[Math.min(Math.floor(share * all.length), all.length - 1)]
+                 * out.dataset.top);
+  };
+  const old = Math.round((1 - share) * out.dataset.seconds);
+  out.textContent = `${utc(state.seen - old * 1000)}, ${old} s before: about `
+      + `${at('.a')} allocated, ${at('.t')} RSS`;
+  const cursor = document.querySelector('.cursor')
+      || make('div', { className: 'cursor' });
+  svg.parentNode.append(cursor);
+  const left = svg.getBoundingClientRect().left
+      - svg.parentNode.getBoundingClientRect().left;
+  cursor.style.left = `${left + share * svg.clientWidth}px`;
+}
+
+function startTime() {
+  document.addEventListener('keydown', ({ key, target }) => {
+    const step = { ArrowLeft: -0.01, ArrowRight: 0.01 }[key];
+    if (!step || !target.matches('.span')) return;
+    state.share = Math.min(Math.max(state.share + step, 0), 1);
+    readOut(state.share);
+  });
+  document.addEventListener('pointermove', (event) => {
+    const svg = event.target.closest && event.target.closest('.span');
+    if (!svg) return;
+    const box = svg.getBoundingClientRect();
+    readOut(Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1));
+  });
+}
+
+/* An answer that takes SECONDS: the browser stays here until it comes. */
+function startWaiting() {
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest && event.target.closest('a[href]');
+    const [, seconds] = /[?&]seconds=(\d+)/.exec(link?.href || '') || [];
+    if (!seconds || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const bar = make('progress', { max: +seconds });
+    const box = make('dialog', { id: 'busy', onclose: () => {
+      window.stop();
+      clearInterval(timer);
+      box.remove();
+    } }, make('p', {}, `Watching for ${seconds} s: ${link.textContent}. The `
+      + 'answer opens here.'), bar, make('button', { type: 'button',
+      onclick: () => box.close() }, 'Cancel'));
+    bar.setAttribute('aria-label', 'time');
+    const begun = Date.now();
+    const timer = setInterval(() => {
+      bar.value = (Date.now() - begun) / 1000;
+    }, 200);
+    document.body.append(box);
+    box.showModal();
+  });
+  addEventListener('pageshow', () => { if ($('busy')) $('busy').close(); });
+}
+
+/* What costs a walk and a profile, once it is looked at. */
+function startWhere() {
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.some((one) => one.isIntersecting)) return;
+    observer.disconnect();
+    if ($('ledger')) showLedger();
+    if ($('heap')) showPicture();
+  });
+  observer.observe($('where'));
+}
 
 async function fetchText(address) {
   const answer = await fetch(address);
@@ -152,33 +282,43 @@ async function fetchText(address) {
   return text;
 }
 
-async function showOwners() {
-  const box = $('owners');
+/* The ledger: files are one row, and so is what is below a hundredth. */
+async function showLedger() {
+  const box = $('rows');
   try {
-    const text = await fetchText($('pools').href);
-    const rows = text.split('\n').map((line) => ROW.exec(line)).filter(Boolean);
-    if (rows.length === 0) {
-      box.replaceChildren(make('pre', {}, text));
-      return;
-    }
-    box.replaceChildren(make('table', { className: 'owners' },
-      make('thead', {}, make('tr', {}, ...['where', 'share', 'bytes', 'of all',
-        'mostly'].map((name) => make('th', { scope: 'col' }, name)))),
-      make('tbody', {}, ...rows.map(ownerRow))));
+    const { total } = JSON.parse(await fetchText('memory?detail=ledger'));
+    const all = total.ledger.pss;
+    const rows = total.ledger.rows.filter((row) => row.bytes)
+        .map((row) => ({ name: [row.what, row.name].filter(Boolean).join(' '),
+          bytes: row.bytes, isFile: row.what === 'file' }));
+    const small = ({ bytes: n, isFile }) => !isFile && n < all / 100;
+    const fold = (test, name) => {
+      const some = rows.filter(test);
+      return some.length && make('details', {},
+          make('summary', {}, `${name}, ${some.length} of them`),
+          ledgerTable(some, all));
+    };
+    const sum = (test) => rows.filter(test)
+        .reduce((n, row) => n + row.bytes, 0);
+    const list = rows.filter((row) => !row.isFile && !small(row));
+    list.push({ name: fold((row) => row.isFile, 'files'),
+      bytes: sum((row) => row.isFile) },
+    { name: fold(small, 'less than a hundredth'), bytes: sum(small) });
+    box.replaceChildren(ledgerTable(list.filter((row) => row.name)
+        .sort((a, b) => b.bytes - a.bytes), all));
   } catch (error) {
     box.replaceChildren(make('p', { className: 'bad' }, error.message));
   }
 }
 
-function ownerRow([, bytes, share, mostly, where]) {
-  const cell = (name, text) => {
-    const td = make('td', { className: 'n' }, text);
-    td.dataset.l = name;
-    return td;
-  };
-  return make('tr', {}, make('th', { scope: 'row' }, where),
-    make('td', { className: 'm' }, bar(share)), cell('bytes', bytes),
-    cell('of all', `${share} %`), cell('mostly', mostly));
+function ledgerTable(rows, all) {
+  return make('table', { className: 'rows' }, make('tbody', {},
+      ...rows.map((row) => make('tr', {},
+          make('th', { scope: 'row' }, row.name),
+          make('td', { className: 'm' }, bar(100 * row.bytes / all)),
+          make('td', { className: 'n' }, bytes(row.bytes)),
+          make('td', { className: 'n' },
+              `${(100 * row.bytes / all).toFixed(1)} %`)))));
 }
 
 function bar(share) {
@@ -191,7 +331,7 @@ function bar(share) {
     element.append(...children);
     return element;
   };
-  return svg('svg', { class: 'bar', role: 'img', 'aria-label': `${share} %` },
+  return svg('svg', { class: 'bar', 'aria-hidden': true },
     svg('rect', { class: 'a', width: `${share}%`, height: '100%' }));
 }
 
@@ -236,8 +376,10 @@ async function copy(pre, button) {
 
 document.documentElement.classList.add('there');
 showCommands();
+addSorts();
 startLive();
-if ($('pools')) showOwners();
-if ($('heap')) showPicture();
+startTime();
+startWaiting();
+startWhere();
 if ($('acts')) $('acts').addEventListener('submit', act);
 if (location.search) history.replaceState(null, '', here);

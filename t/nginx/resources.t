@@ -338,7 +338,7 @@ sub four {
     my $page = $c->ask('GET', '/a/')->{body};
 
     return "the page: $page\n"
-        if $page !~ /, 4 of 4 workers answered\.<\/p>/
+        if $page !~ /, 4 of 4 workers answered<\/p>/
            || grep { $page !~ />$_->{worker} <small>pid $_->{pid}</ }
                    @workers;
 
@@ -496,7 +496,7 @@ sub console {
     my $status = decode_json($c->ask('GET', '/a/status')->{body});
 
     for ("0 <small>pid $status->{workers}[0]{pid}</small>",
-         "<p>nginx $status->{nginx}, jemalloc_pprof module "
+         "\">nginx $status->{nginx}, jemalloc_pprof module "
          . "$status->{module}, 1 of 1 workers answered",
          '<dt>control (POST)</dt>',
          'for an hour, then go back. jemalloc forgets its samples both '

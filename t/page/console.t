@@ -49,6 +49,9 @@ settled('/debug/pprof/status', 3);
 subtest 'without a script' => \&check_plain;
 subtest 'forms without a script' => \&check_plain_forms;
 subtest 'where it is' => \&check_where;
+subtest 'over time' => \&check_time;
+subtest 'sorted' => \&check_sorted;
+subtest 'long answers' => \&check_long;
 subtest 'live' => \&check_live;
 subtest 'forms in place' => \&check_forms;
 subtest 'commands' => \&check_commands;
@@ -105,12 +108,19 @@ sub check_plain {
 
     like($browser->text('#verdict'),
          qr/^Healthy: 3 workers hold \d+\.\d [KM]iB/, 'a verdict');
+    like($browser->text('#tiles'), qr/^private memory and zones\n/, 'tiles');
+    like($browser->text('#largest'), qr/^\d+\.\d [KM]iB \d+\.\d %$/m,
+         'owners');
+    like($browser->text('.y'), qr/^\d+\.\d MiB\n.*\n0 B\z/s, 'an axis');
     like($browser->text('.workers'),
-         qr/^3 running\n(?:.*\n)*0\npid \d+\nrunning\n(?:.*\n)*flame top /m,
-         'workers');
+         qr/^0 pid \d+ \d+ s \d+\.\d MiB \d+\.\d MiB \d+ of \d+ /m, 'workers');
+    $browser->click('.menu summary');
+    like($browser->text('.menu ul'), qr/^started .*Z\ngeneration 1\nheap, as /,
+         'a menu opens');
     like($browser->text('.shared'), qr/zone jemalloc_pprof/, 'zones');
-    like($browser->text('#where'), qr/The ten that hold most.*A picture/s,
+    like($browser->text('#where'), qr/Every byte of the workers.*A picture/s,
          'links to what costs a profile');
+    $browser->click('#resources > summary');
     like($browser->text('#resources'), qr/go tool pprof "\$\{URL\}heap"/,
          'commands');
     is($browser->text('#live'), '', 'nothing is live');
@@ -118,8 +128,10 @@ sub check_plain {
     # in the order of the page, one below the other
 
     my $text = read_page();
-    my @places = map { index($text, $_) } 'Healthy: ', ' Workers', '3 running',
-                 'shared by all', 'Where it is', ' Act', ' Resources';
+    my @places = map { index($text, $_) } 'Healthy: ', 'private memory',
+                 'left below', 'workers that answer', 'requests a second',
+                 'Largest owners', 'Over time', ' Workers', 'shared by all',
+                 'Every byte', ' Act', ' Resources';
 
     is_deeply([ sort { $a <=> $b } @places ], \@places, 'in order');
     cmp_ok($places[0], '>', 0, 'all of it');
@@ -207,24 +219,46 @@ sub check_plain_forms {
 }
 
 
+# Fetched once it is looked at, and not before.
+
 sub check_where {
     show();
-    $browser->wait_for('return document.querySelector(".owners") '
-                       . '&& document.querySelector("#picture img")');
+    is($browser->run('return performance.getEntriesByType("resource").length'),
+       0, 'nothing is fetched before it is seen');
+    $browser->run('document.querySelector("#ledger").scrollIntoView()');
+    $browser->wait_for('return document.querySelector("#rows .rows")');
 
-    my $top = dial()->ask('GET', '/debug/pprof/pools?format=top&n=10')->{body};
-    my ($first) = $top =~ /^.*\n.*\n.* {2}(\S.*)$/m;
-    my $shown = $browser->run('return [...document.querySelectorAll(
-        ".owners tbody tr")].map((row) => [...row.cells].map((cell) =>
-        cell.textContent))');
+    my $ledger = JSON::PP::decode_json(
+        dial()->ask('GET', '/debug/pprof/memory?detail=ledger')->{body});
+    my @files = grep { $_->{what} eq 'file' && $_->{bytes} }
+                @{ $ledger->{total}{ledger}{rows} };
+    my $rows = $browser->run(<<'END');
+return [...document.querySelectorAll('#rows > table > tbody > tr')].map((row) =>
+    [...row.cells].map((cell) =>
+        (cell.querySelector('summary') || cell).textContent));
+END
 
-    is($shown->[0][0], $first, 'the largest owner is first');
-    ok((grep { $_->[0] eq 'configuration' } @$shown), 'all are there');
-    like($shown->[0][2], qr/^\d+(?:\.\d)? [KM]?i?B$/, 'with bytes');
-    like($shown->[0][3], qr/^\d+\.\d %$/, 'and their share');
+    cmp_ok(scalar @$rows, '<', 20, 'a short table');
+    ok((grep { $_->[0] eq 'files, ' . @files . ' of them' } @$rows),
+       'of which files are one row') or diag(explain($rows));
+    is_deeply([ grep { $_->[2] !~ /^\d+(?:\.\d)? [KM]?i?B\z/
+                       || $_->[3] !~ /^\d+\.\d %\z/ } @$rows ], [],
+              'with bytes and share');
+
+    my $sum = 0;
+
+    $sum += $_->[3] =~ s/ %//r for @$rows;
+    cmp_ok(abs($sum - 100), '<', 1, 'they add up');
+
+    is($browser->run(<<'END'), scalar @files, 'each file is below');
+const files = [...document.querySelectorAll('#rows summary')].find((one) =>
+    one.textContent.startsWith('files'));
+files.click();
+return files.parentNode.querySelectorAll('tr').length;
+END
 
     ok($browser->wait_for('const img = document.querySelector("#picture img");
-                           return img.complete && img.naturalWidth'),
+                           return img && img.complete && img.naturalWidth'),
        'the picture is drawn');
     is($browser->run('const box = document.querySelector("#picture");
                       return box.firstChild.firstChild.offsetWidth
@@ -232,6 +266,88 @@ sub check_where {
     is($browser->run('return document.querySelector("#picture a")
                       .getAttribute("href")'), 'heap?format=html',
        'and leads to the page');
+    $browser->is_quiet;
+}
+
+
+# The pointer reads values off the picture.
+
+sub check_time {
+    show();
+    $browser->run(<<'END');
+const box = document.querySelector('.span').getBoundingClientRect();
+document.querySelector('.span').dispatchEvent(new PointerEvent('pointermove',
+    { bubbles: true, clientX: box.left + box.width * 0.99, clientY: box.top }));
+END
+
+    my $said = $browser->text('#readout');
+
+    like($said, qr/^\d\d:\d\d:\d\d UTC, \d+ s before: about (?#
+         )\d+\.\d MiB allocated, \d+\.\d MiB RSS\z/, 'time and values');
+
+    my ($rss) = $said =~ /([\d.]+) MiB RSS/;
+    my ($label) = $browser->run('return document.querySelector(".span")
+        .getAttribute("aria-label")') =~ /([\d.]+) MiB\z/;
+
+    cmp_ok(abs($rss - $label), '<', 0.6, 'as the label has them');
+    ok($browser->run('return document.querySelector(".cursor") !== null'),
+       'where the pointer is');
+    $browser->is_quiet;
+}
+
+
+# By any column, and still so when the page is renewed.
+
+sub check_sorted {
+    my $order = 'return [...document.querySelectorAll(".workers tbody th")]
+        .map((th) => parseInt(th.textContent, 10)).join("")';
+    my @amounts = (
+        ['0 B', 0], ['512 B', 512], ['1.5 KiB', 1536], ['-', -1], ['', -1],
+        ['14,004 of 16,384', 14004], ['12.0 ms', 12e6],
+        ['1.3 s, ever 2.0 s', 1.3e9], ['2 h 13 min', 72e11],
+        ['exiting, 5 min', 3e11]
+    );
+
+    show();
+    is($browser->run($order), '012', 'by number');
+    $browser->click('.workers thead th:nth-child(1) button');
+    is($browser->run($order), '210', 'the largest first');
+    $browser->run('return tick()');
+    is($browser->run($order), '210', 'renewed');
+    $browser->click('.workers thead th:nth-child(1) button');
+    is($browser->run($order), '012', 'the other way round');
+
+    is_deeply($browser->run('state.sorted = 1;
+        return arguments[0].map(([text]) =>
+            amount({ cells: [{ textContent: text }] }))', \@amounts),
+        [ map { $_->[1] } @amounts ], 'units count');
+    $browser->is_quiet;
+}
+
+
+# An answer that takes seconds: the page says so until it is there.
+
+sub check_long {
+    my $ask = <<'END';
+const link = document.querySelector('.menu a[href*="seconds=30"]');
+link.href = 'heap?seconds=2&format=html';
+link.click();
+END
+
+    show();
+    like($browser->run("$ask; return \$('busy').textContent"),
+         qr/^Watching for 2 s: heap: the next 30/, 'it says what happens');
+    ok($browser->wait_for('return document.title.startsWith("heap")'),
+       'the answer is shown');
+
+    show();
+    ok($browser->run("$ask; return new Promise((done) => setTimeout(() => {
+        const value = document.querySelector('#busy progress').value;
+        document.querySelector('#busy button').click();
+        setTimeout(() => done(value > 0.5 && !\$('busy')), 100);
+    }, 1000))"), 'it goes on, and can be cancelled');
+    $browser->run('return new Promise((done) => setTimeout(done, 2500))');
+    is($browser->call(GET => '/url'), $url, 'and then stays away');
     $browser->is_quiet;
 }
 
@@ -250,21 +366,25 @@ new PerformanceObserver((list) => window.shifts.push(
     ...list.getEntries().flatMap((one) => [...one.sources].map(name))
         .filter(Boolean))).observe({ type: 'layout-shift' });
 END
-    $browser->wait_for('return document.querySelector("#picture img")');
+    $browser->run('document.querySelector("#heap").scrollIntoView()');
+    $browser->wait_for('return document.querySelector("#picture img") '
+                       . '&& document.querySelector(".rows")');
     $browser->run('window.shifts.length = 0;
-                   document.querySelector(".asks a").focus();
-                   window.cell = document.querySelector(".workers .sum td");
+                   document.querySelector(".menu summary").focus();
+                   document.querySelector(".menu details").open = true;
+                   window.cell = document.querySelector(".workers tbody td");
                    document.querySelector("#act-reset").open = true');
 
     my $kept = dial();
-    my $before = $browser->text('.sum');
 
     $kept->send_request('/safe/heap');
     $browser->run('return tick()') for 1 .. 3;
 
     like($browser->text('#live'), qr/^live, /, 'renewed');
-    is($browser->run('return document.activeElement.textContent'), 'flame',
+    is($browser->run('return document.activeElement.textContent'), 'look at',
        'the focus stays');
+    ok($browser->run('return document.querySelector(".menu details").open'),
+       'and what is open');
     ok($browser->run('return window.cell.isConnected'), 'elements stay');
     ok($browser->run('return document.querySelector("#act-reset").open'),
        'what is open stays open');
@@ -297,7 +417,8 @@ END
     is($browser->run('return window.asked'), 1, 'and at once');
 
     $browser->click('#live button');
-    like($browser->text('#live'), qr/^paused\s+Go on$/, 'paused');
+    like($browser->text('#live'), qr/^paused, \d\d:\d\d:\d\d UTC\s+Go on$/,
+         'paused');
     $browser->click('#live button');
     $browser->is_quiet;
 }
@@ -315,7 +436,7 @@ sub check_forms {
        . 'every 64.0 KiB from now on.', 'the outcome, in place');
     ok($browser->run('return window.isSame'), 'of the same page');
     is($browser->call(GET => '/url'), $url, 'at the same address');
-    like($browser->text('.workers'), qr/one every 64\.0 KiB/,
+    like($browser->text('.workers'), qr/one in 64\.0 KiB/,
          'workers are renewed');
     is($browser->run('return document.querySelector("#act-rate").open'), 0,
        'the form is folded again');
@@ -351,6 +472,7 @@ sub check_commands {
     is($commands->[0], "go tool pprof \"${url}heap\"", 'the real address');
     is_deeply([ grep { /URL/ } @$commands ], [], 'everywhere');
 
+    $browser->click('#resources > summary');
     $browser->click('#resources .command button');
     $browser->wait_for('return /copied|selected/.test(document.querySelector(
                         "#resources .command button").textContent)');
@@ -367,11 +489,9 @@ sub check_names {
 
     $client->send_request('/%3Cimg/src=x/onerror=document.title=1%3E&amp;/x');
     show();
-    $browser->wait_for('return document.querySelector(".owners")');
 
-    is($browser->run('return document.title'),
-       $browser->run('return "The memory of nginx on " + document.querySelector(
-                      "h1").textContent.split(" ").pop()'), 'none ran');
+    is($browser->run('return document.title'), $browser->text('h1'),
+       'none ran');
     like($browser->text('.shared'), qr/zone <b>zone<\/b>&lt;/,
          'a zone has its name');
     is($browser->run('return document.querySelectorAll("b, main img[src^=x]")
@@ -429,7 +549,7 @@ const changes = {
   'one row more': (table) => table.tBodies[0].prepend(
       table.rows[2].cloneNode(true)),
   'a worker that is missing': (table) => {
-    const row = table.rows[3];
+    const row = table.rows[2];
     while (row.cells.length > 1) row.lastChild.remove();
     row.append(make('td', { colSpan: 8, className: 'bad' },
                     'did not answer: it ended.'));
@@ -469,6 +589,7 @@ sub check_requests {
     is_deeply(\@others, [], 'all of them for this location');
 
     show();
+    $browser->run('document.querySelector("#heap").scrollIntoView()');
     $browser->wait_for('return document.querySelector("#picture img")');
 
     my $foreign = $browser->run('return performance.getEntriesByType("resource")
@@ -492,16 +613,18 @@ sub check_requests {
 
 sub check_gone {
     show();
+    $browser->run('document.querySelector("#heap").scrollIntoView()');
     $browser->wait_for('return document.querySelector("#picture img")');
 
     my $was = $browser->text('#verdict');
 
     ok($server->stop, 'nginx ends');
-    $browser->run('return tick()');
+    $browser->wait_for('return document.body.className === "stale"');
     like($browser->text('#live'),
-         qr/^not live since .*: the server is not reached\s/,
-         'it says so');
+         qr/^no answer for [6-9] s: the server is not reached\s/, 'it says so');
     is($browser->text('#verdict'), $was, 'what was there stays');
+    is($browser->run('return getComputedStyle(document.querySelector(
+                      "#verdict")).opacity'), 0.45, 'dimmed');
 
     is($browser->run(<<'END'), 10000, 'and it asks less often');
 let every = 0;

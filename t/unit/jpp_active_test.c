@@ -287,6 +287,31 @@ JPP_TEST(jpp_active_test_inherited)
 }
 
 
+/* The rate is that between the last two looks. */
+
+JPP_TEST(jpp_active_test_counted)
+{
+    jpp_telemetry_t  telemetry;
+
+    jpp_notes_init(&jpp_notes);
+    jpp_notes_facts(&jpp_notes, &telemetry);
+    jpp_is_u64(telemetry.requests, JPP_NONE, "nobody has looked");
+
+    jpp_notes_counted(&jpp_notes, 1000, 10000);
+    jpp_notes_facts(&jpp_notes, &telemetry);
+    jpp_is_u64(telemetry.requests, JPP_NONE, "once is no rate");
+
+    jpp_notes_counted(&jpp_notes, 1500, 15000);
+    jpp_notes_counted(&jpp_notes, 1600, 15000);
+    jpp_notes_facts(&jpp_notes, &telemetry);
+    jpp_is_u64(telemetry.requests, 1000, "a hundred a second");
+
+    jpp_notes_counted(&jpp_notes, 1400, 20000);
+    jpp_notes_facts(&jpp_notes, &telemetry);
+    jpp_is_u64(telemetry.requests, 0, "a counter that falls");
+}
+
+
 JPP_TEST(jpp_active_test_requested)
 {
     char             name[] = "a";

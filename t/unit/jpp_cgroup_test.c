@@ -47,6 +47,8 @@ JPP_TEST(jpp_cgroup_test_versions)
         jpp_is_u64(cgroup->usage, 160 * JPP_TEST_MIB, "usage");
         jpp_is_u64(cgroup->levels[0].limit, 256 * JPP_TEST_MIB, "limit");
         jpp_is_u64(cgroup->headroom, 96 * JPP_TEST_MIB, "headroom");
+        jpp_is_u64(jpp_cgroup_left(cgroup), 116 * JPP_TEST_MIB,
+                   "with inactive file pages");
         jpp_is_u64(cgroup->binding, 0, "which its own limit leaves");
         jpp_is_u64(cgroup->peak, 192 * JPP_TEST_MIB, "peak");
         jpp_is_u64(cgroup->working_set, 140 * JPP_TEST_MIB,
@@ -132,6 +134,8 @@ JPP_TEST(jpp_cgroup_test_odd)
     jpp_is_u64(cgroup->levels[0].len, 0, "and is the root");
     jpp_is_u64(cgroup->headroom, JPP_NONE, "garbage is no limit");
     jpp_is_u64(cgroup->binding, cgroup->n_levels, "so that none binds");
+    jpp_is_u64(jpp_cgroup_left(cgroup), JPP_NONE, "nor leaves anything");
+    jpp_is_u64(jpp_cgroup_left(NULL), JPP_NONE, "nor does no cgroup");
 
     jpp_ok(!jpp_cgroup_test_read("empty"), "empty files");
     jpp_is_str(jpp_cgroup_test_err.text, "/proc/self/cgroup names no cgroup "

@@ -21,6 +21,9 @@ static bool                 jpp_console_has_control;
 static const jpp_console_link_t
                            *jpp_console_links;
 static const jpp_outcome_t *jpp_console_outcome;
+static const jpp_holder_t  *jpp_console_holders;
+static size_t               jpp_console_n_holders;
+static uint64_t             jpp_console_requests;
 
 
 /* the shape that the helpers of jpp_test_fleet.h call */
@@ -52,6 +55,9 @@ jpp_console_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     telemetry.vanished.at = jpp_console_unclean != 0 ? 1795236015 : 0;
     telemetry.now = 1795236015;
     telemetry.cgroup = jpp_console_cgroup;
+    telemetry.holders = jpp_console_holders;
+    telemetry.n_holders = jpp_console_n_holders;
+    telemetry.requests = jpp_console_requests;
 
     console.telemetry = &telemetry;
     console.links = jpp_console_links != NULL ? jpp_console_links : links;
@@ -89,32 +95,28 @@ JPP_TEST(jpp_test_page)
     static const char  *parts[] = {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
         "<meta charset=\"utf-8\">\n",
-        "<title>The memory of nginx on web1</title>",
-        "nginx 1.22.1, jemalloc_pprof module 0.1.0, 2 of 3 workers answered.",
+        "<title>nginx on web1</title>",
+        "<p id=\"about\">nginx 1.22.1, jemalloc_pprof module 0.1.0, 2 of 3 "
+        "workers answered</p>\n",
         "<p id=\"verdict\" role=\"status\" class=\"bad\">Critical: worker 7 "
         "(pid 4718) did not answer: it &lt;ended&gt;</p>\n",
         "<th scope=\"row\">7 <small>pid 4718</small></th><td class=\"bad\" "
         "colspan=\"8\">did not answer: it &lt;ended&gt;.</td></tr>\n",
-        "<tbody>\n<tr><th scope=\"row\">0 <small>pid 4711</small></th>"
-        "<td data-l=\"state\">running <small title=\"started "
-        "2026-11-21T04:02:00Z\">generation 2, 2 h 13 min</small></td>\n"
-        "<td class=\"m\" title=\"12.3 MiB allocated, 1.7 MiB unused parts of "
-        "pages, 6.1 MiB freed and kept by jemalloc, 0 B files and shared "
-        "memory\"><svg class=\"bar\" role=\"img\" aria-label=\"12.3 MiB ",
-        "<td class=\"n\" data-l=\"connections\">13 of 512 <meter max=\"512\" "
-        "value=\"13\" low=\"408\" high=\"459\" optimum=\"0\" "
-        "aria-label=\"connections in use\"></meter></td>\n"
-        "<td class=\"n\" data-l=\"worst stall\" title=\"in the last minute; "
-        "since the start it was 42 ms\">7 ms</td>"
-        "<td data-l=\"samples\"><span class=\"good\">ready</span> "
-        "<small>one every 512.0 KiB</small></td>\n",
-        "<td class=\"asks\"><a href=\"heap?format=html&amp;worker=0\" "
-        "title=\"its heap as a page\">flame</a> ",
-        "<tr class=\"sum\"><th scope=\"row\">1 exiting</th>"
-        "<td><small>former configurations</small></td>",
-        "<th scope=\"row\">1 <small>pid 4712</small></th>"
-        "<td data-l=\"state\">exiting ",
-        "<td data-l=\"samples\"><span class=\"bad\">no-jemalloc</span></td>\n",
+        "<tr><th scope=\"row\">0 <small>pid 4711</small></th><td "
+        "data-l=\"for\">2 h 13 min</td>\n<td class=\"m\"><svg "
+        "class=\"bar\" role=\"img\"><title>12.3 MiB allocated, 1.7 MiB unused "
+        "parts of pages, 6.1 MiB freed and kept by jemalloc, 0 B files and "
+        "shared memory</title>",
+        "<td class=\"n\" data-l=\"connections\">13 of 512</td>\n"
+        "<td class=\"n\" data-l=\"worst stall\">7.0 ms<small>, ever 42.0 ms"
+        "</small></td>\n<td class=\"good\" data-l=\"samples\">ready<small>, "
+        "one in 512.0 KiB</small></td>\n<td class=\"menu\"><details><summary "
+        "aria-label=\"look at worker 0\">look at</summary><ul>\n<li>started "
+        "2026-11-21T04:02:00Z</li>\n<li>generation 2</li>\n<li><a "
+        "href=\"heap?format=html&amp;worker=0\">heap, as a flame graph</a>",
+        "<tr><th scope=\"row\">1 <small>pid 4712</small></th><td "
+        "data-l=\"for\">exiting, 2 h 13 min</td>\n",
+        "<td class=\"fair\" data-l=\"samples\">no-jemalloc</td>\n",
         "<a href=\"heap?format=html&amp;worker=pid-4712\"",
         "<p>Last error in worker 0, pid 4711, at 2026-11-21T04:03:01Z: "
         "the &lt;dump&gt; failed.</p>\n",
@@ -188,7 +190,7 @@ JPP_TEST(jpp_test_verdict)
             "MiB</p>\n", "nothing to say");
     jpp_has(jpp_output.text, "<dt>left below the limit</dt><dd>unknown",
             "no cgroup");
-    jpp_lacks(jpp_output.text, "<h2>Memory</h2>", "no finding");
+    jpp_lacks(jpp_output.text, "<h2>Findings</h2>", "no finding");
 
     memset(&cgroup, 0xff, sizeof(jpp_cgroup_t));
     cgroup.n_levels = 1;
@@ -213,8 +215,9 @@ JPP_TEST(jpp_test_verdict)
     jpp_has(jpp_output.text, "class=\"bad\">Critical: processes were killed, "
             "or crashed: at 2026-11-21T04:40:15Z worker 0 ",
             "the most severe is first");
-    jpp_has(jpp_output.text, ". 1 more below</p>\n", "and how many follow");
-    jpp_has(jpp_output.text, "\n<h2>Memory</h2>\n\n<div class=\"card "
+    jpp_has(jpp_output.text, ". <a href=\"#findings\">1 more</a></p>\n",
+            "and how many follow");
+    jpp_has(jpp_output.text, "\n<h2>Findings</h2>\n\n<div class=\"card "
             "critical\" id=\"oom-kill\">\n<h3 class=\"bad\">Critical: "
             "processes were killed, or crashed</h3>\n<p>Because at "
             "2026-11-21T04:40:15Z worker 0 ", "its card");
@@ -230,6 +233,182 @@ JPP_TEST(jpp_test_verdict)
 }
 
 
+/* What the first screen says of an RSS that grows from 33 MiB to 45. */
+
+JPP_TEST(jpp_test_tiles)
+{
+    size_t         i;
+    jpp_fleet_t    fleet;
+    jpp_cgroup_t   cgroup;
+    jpp_worker_t   worker;
+    jpp_history_t  history;
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    worker.activity.usage.rss_anon = 30 * JPP_FINDING_MIB;
+    worker.activity.connections = 16384;
+    worker.activity.connections_free = 16384 - 14004;
+    worker.activity.minute.longest = 1300;
+    worker.history = &history;
+
+    jpp_history_init(&history);
+
+    history.n = 13;
+
+    for (i = 0; i < history.n; i++) {
+        history.points[i].allocated = 20 * JPP_FINDING_MIB;
+        history.points[i].rss = (33 + i) * JPP_FINDING_MIB;
+    }
+
+    worker.started = 1795233720 + 2 * 3600 + 12 * 60 + 5;
+
+    memset(&cgroup, 0xff, sizeof(jpp_cgroup_t));
+    cgroup.n_levels = 1;
+    cgroup.binding = 0;
+    cgroup.levels[0].limit = 100 * JPP_FINDING_MIB;
+    cgroup.headroom = 10 * JPP_FINDING_MIB;
+    cgroup.stat.inactive_file = 2 * JPP_FINDING_MIB;
+    jpp_console_cgroup = &cgroup;
+    jpp_console_requests = 12345678;
+
+    fleet = jpp_fleet_of(1, &worker, 1);
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+
+    jpp_has(jpp_output.text, "<dt>private memory and zones</dt><dd>30.0 MiB<svg"
+            " class=\"spark\"", "what the workers hold, and how that went");
+    jpp_has(jpp_output.text, "<dd class=\"note\">+720.0 MiB an hour, by the "
+            "last 1 min</dd>", "and goes on");
+    jpp_has(jpp_output.text, "<div class=\"fair\"><dt>left below the limit</dt>"
+            "<dd>12.0 MiB <small>of 100.0 MiB</small> <meter ",
+            "with pages of files that go first");
+    jpp_has(jpp_output.text, "<dd class=\"note\">full in 1 min</dd>",
+            "when that is used up");
+    jpp_has(jpp_output.text, "<div class=\"bad\"><dt>workers that answer</dt>"
+            "<dd>1 of 1</dd><dd class=\"note\">worst stall of the minute 1.3 s"
+            "</dd>", "a second is bad");
+    jpp_has(jpp_output.text, "<dt>requests a second</dt><dd>1,234,567.8</dd>"
+            "<dd class=\"note\">14,004 of 16,384 connections <meter ",
+            "requests");
+
+    jpp_has(jpp_output.text, "<p class=\"y\"><span>128.0 MiB</span><span>96.0 "
+            "MiB</span><span>64.0 MiB</span><span>32.0 MiB</span><span>0 B"
+            "</span></p>\n<svg class=\"span\" role=\"img\" aria-label=\"all "
+            "workers: allocated 20.0 MiB to 20.0 MiB, RSS 33.0 MiB to 44.0 "
+            "MiB\"", "an axis, up to the limit");
+    jpp_has(jpp_output.text, "<path class=\"limit\" d=\"M0 44h60\"/>",
+            "the limit");
+    jpp_has(jpp_output.text, "<p class=\"x\"><span>1 min ago</span><span>30 s "
+            "ago</span><span>now</span></p>", "the other axis");
+
+    /* less than a minute, and no limit */
+
+    history.n = 12;
+    jpp_console_cgroup = NULL;
+    jpp_console_requests = JPP_NONE;
+    worker.activity.minute.longest = 99;
+
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_has(jpp_output.text, "no rate before a minute has passed", "no rate");
+    jpp_has(jpp_output.text, "<div class=\"good\"><dt>workers that answer",
+            "99 ms are not");
+    jpp_has(jpp_output.text, "<dt>requests a second</dt><dd>-</dd>",
+            "nobody counts requests");
+
+    jpp_console_requests = 0;
+}
+
+
+/* The largest owners, and no more than five. */
+
+JPP_TEST(jpp_test_owners)
+{
+    size_t        i;
+    jpp_fleet_t   fleet;
+    jpp_worker_t  worker;
+    jpp_holder_t  holders[7];
+
+    memset(holders, 0, sizeof(holders));
+
+    for (i = 0; i < 7; i++) {
+        holders[i].what = i == 0 ? "upstream <buffers>" : "";
+        holders[i].where = i == 0 ? "location /a&b/ of www" : "zone z";
+        holders[i].bound = i == 0 ? "proxy_buffers 64 64k" : "";
+        holders[i].bytes = (10 - i) * JPP_FINDING_MIB;
+        holders[i].who = "";
+    }
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    worker.activity.usage.rss_anon = 40 * JPP_FINDING_MIB;
+    fleet = jpp_fleet_of(1, &worker, 1);
+
+    jpp_console_holders = holders;
+    jpp_console_n_holders = 7;
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_console_n_holders = 0;
+
+    jpp_has(jpp_output.text, "<tr><td class=\"n\">10.0 MiB</td><td class=\"n\">"
+            "25.0 %</td><td class=\"m\"><svg class=\"bar\" "
+            "aria-hidden=\"true\"><rect class=\"a\" width=\"25%\" "
+            "height=\"100%\"/></svg></td><th scope=\"row\">location "
+            "/a&amp;b/ of www</th><td>upstream "
+            "&lt;buffers&gt; <small>proxy_buffers 64 64k</small></td></tr>",
+            "the largest");
+    jpp_is_u64(jpp_console_count("<th scope=\"row\">zone z</th>"), 4,
+               "four more");
+}
+
+
+/* A worker that stands out is not folded; its cell says why. */
+
+JPP_TEST(jpp_test_folded)
+{
+    size_t        i;
+    jpp_fleet_t   fleet;
+    jpp_worker_t  workers[12];
+
+    for (i = 0; i < 12; i++) {
+        workers[i] = jpp_fleet_worker((uint32_t) i, JPP_JEMALLOC_READY);
+        workers[i].activity.usage.rss_anon = 10 * JPP_FINDING_MIB;
+        workers[i].activity.connections = 100;
+        workers[i].activity.connections_free = 20;
+        workers[i].activity.minute.longest = 99;
+    }
+
+    fleet = jpp_fleet_of(12, workers, 8);
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+    jpp_is_u64(jpp_console_count("class=\"fold\""), 0, "eight are not folded");
+    jpp_is_u64(jpp_console_count("<tr class=\"calm\">"), 8, "none stands out");
+
+    workers[0].activity.usage.rss_anon = 27 * JPP_FINDING_MIB;
+    workers[1].activity.connections_free = 19;
+    workers[2].activity.connections_free = 9;
+    workers[3].activity.minute.longest = 100;
+    workers[4].activity.minute.longest = 1000;
+    workers[5].jemalloc.state = JPP_JEMALLOC_INACTIVE;
+    workers[6].is_exiting = true;
+    jpp_status_failed(&workers[7].last_error, 1795233781, "it failed");
+
+    fleet = jpp_fleet_of(12, workers, 12);
+    (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
+
+    jpp_has(jpp_output.text, "<details class=\"fold\"><summary>4 of 12 workers "
+            "do not stand out</summary></details>\n<table class=\"workers\">",
+            "the others are");
+    jpp_is_u64(jpp_console_count("<tr class=\"calm\">"), 4, "four");
+    jpp_is_u64(jpp_console_count("<td class=\"n fair\" data-l=\"private\">27.0 "
+                                 "MiB"), 1, "much more than the others");
+    jpp_is_u64(jpp_console_count("class=\"n fair\" data-l=\"private\""), 1,
+               "which do not");
+    jpp_is_u64(jpp_console_count("<td class=\"n fair\" data-l=\"connections\""
+                                 ">81 of"), 1, "few connections left");
+    jpp_is_u64(jpp_console_count("<td class=\"n bad\" data-l=\"connections\">"
+                                 "91 of"), 1, "fewer");
+    jpp_is_u64(jpp_console_count("<td class=\"n fair\" data-l=\"worst stall\">"
+                                 "100.0 ms"), 1, "a stall");
+    jpp_is_u64(jpp_console_count("<td class=\"n bad\" data-l=\"worst stall\">"
+                                 "1.0 s"), 1, "a longer one");
+}
+
+
 JPP_TEST(jpp_test_no_worker)
 {
     jpp_fleet_t  fleet = jpp_fleet_of(4, NULL, 0);
@@ -239,9 +418,11 @@ JPP_TEST(jpp_test_no_worker)
     jpp_has(jpp_output.text, "Critical: no worker answered",
             "the page says that no worker answered");
     jpp_is_u64(jpp_console_count("did not answer"), 0, "and names none");
-    jpp_is_u64(jpp_console_count("<table"), 0, "no table");
+    jpp_is_u64(jpp_console_count("<table"), 1, "no table but the owners'");
+    jpp_has(jpp_output.text, "No worker has said what its pools hold.",
+            "which is empty");
     jpp_is_u64(jpp_console_count("Problems"), 0, "no problem");
-    jpp_has(jpp_output.text, "0 of 4 workers answered.",
+    jpp_has(jpp_output.text, "0 of 4 workers answered<",
             "and how many there are");
 }
 
@@ -476,7 +657,7 @@ JPP_TEST(jpp_test_table)
     jpp_console_cgroup = NULL;
     jpp_console_zone.name = NULL;
 
-    table = strstr(jpp_output.text, "<table");
+    table = strstr(jpp_output.text, "<table class=\"workers\">");
     end = table != NULL ? strstr(table, "<table class=\"shared\">") : NULL;
     end = end != NULL ? strstr(end, "</table>") : NULL;
 
@@ -553,7 +734,7 @@ JPP_TEST(jpp_test_evil)
 
     jpp_is_u64(wrong, 0, "it is printable ASCII");
 
-    jpp_ok(strstr(jpp_evil.text, "<p>nginx &quot;&#39;\\&lt;/pre&gt;&lt;"
+    jpp_ok(strstr(jpp_evil.text, "\">nginx &quot;&#39;\\&lt;/pre&gt;&lt;"
                   "script&gt;&amp;amp;?\n?????????%s%n, ") != NULL,
            "all is there, escaped");
 }
@@ -590,12 +771,12 @@ JPP_TEST(jpp_test_links)
     jpp_console_links = NULL;
 
     jpp_has(jpp_output.text,
-            "<a href=\"profile?seconds=10&amp;format=html&amp;worker=3\" "
-            "title=\"what its CPU works on in the next 10 seconds\">cpu</a>",
+            "<a href=\"profile?seconds=10&amp;format=html&amp;worker=3\">"
+            "CPU: the next 10 seconds</a>",
             "the CPU of a worker");
     jpp_has(jpp_output.text, "<a href=\"stalls?format=html&amp;worker=3",
             "what has kept it");
-    jpp_has(jpp_output.text, "<a id=\"pools\" href=\"pools?format=top",
+    jpp_has(jpp_output.text, "<a href=\"pools?format=html\">all of them</a>",
             "who has it");
     jpp_lacks(jpp_output.text, "<a id=\"heap\"", "but no heap");
 }
@@ -774,9 +955,8 @@ JPP_TEST(jpp_test_remedies)
 
     jpp_has(jpp_output.text, remedy, "the form below");
     jpp_has(jpp_output.text, ledger, "the ledger");
-    jpp_has(jpp_output.text, "<a href=\"memory?format=top&amp;worker=0\" "
-            "title=\"every byte of it in a row\">ledger</a>",
-            "and that of the worker");
+    jpp_has(jpp_output.text, "<a href=\"memory?format=top&amp;worker=0\">"
+            "every byte in a row</a>", "and that of the worker");
 }
 
 
@@ -806,15 +986,15 @@ JPP_TEST(jpp_test_samples)
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
     jpp_ok(strstr(jpp_output.text, "id=\"heap\"") != NULL
            && strstr(jpp_output.text, "id=\"picture\"") != NULL, "one does");
-    jpp_has(jpp_output.text, "<small>complete since "
-            "2026-11-21T04:02:00Z</small></td>", "since when");
+    jpp_has(jpp_output.text, "<li>samples complete since "
+            "2026-11-21T04:02:00Z</li>", "since when");
 
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     workers[0].coverage = (jpp_coverage_t) { 1795233781, 1795233780, 1 };
     fleet = jpp_fleet_of(1, workers, 1);
     (void) jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0);
-    jpp_has(jpp_output.text, "<small>complete since "
-            "2026-11-21T04:03:01Z</small></td>", "by jemalloc, too");
+    jpp_has(jpp_output.text, "<li>samples complete since "
+            "2026-11-21T04:03:01Z</li>", "by jemalloc, too");
     jpp_has(jpp_output.text, "Warning: profiles lack memory that was allocated "
             "while sampling was off</h3>", "and a card for a gap");
 

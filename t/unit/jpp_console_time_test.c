@@ -35,8 +35,9 @@ jpp_time_history(jpp_history_t *history, uint64_t seconds, uint64_t from,
 static void
 jpp_time_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
-    jpp_console_t    console = { 0 };
-    jpp_telemetry_t  telemetry = { 0 };
+    jpp_console_t       console = { 0 };
+    jpp_telemetry_t     telemetry = { 0 };
+    jpp_console_span_t  span;
 
     if (jpp_time_is_trend) {
         jpp_console_trend(&fleet->workers[0], jpp_console_most(fleet), sink);
@@ -48,7 +49,8 @@ jpp_time_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     console.telemetry = &telemetry;
     console.now = jpp_time_now;
 
-    jpp_console_time(&console, sink);
+    jpp_console_span(&console, &span);
+    jpp_console_time(&console, &span, sink);
 }
 
 
@@ -148,26 +150,32 @@ JPP_TEST(jpp_test_time)
     fleet = jpp_fleet_of(3, workers, 3);
 
     jpp_has(jpp_time_shown(&fleet), "aria-label=\"all workers: allocated 8.0 "
-            "MiB to 10.0 MiB, RSS 16.0 MiB to 20.0 MiB\" viewBox=\"0 0 100 "
-            "100\"", "what it says");
+            "MiB to 10.0 MiB, RSS 16.0 MiB to 20.0 MiB\" tabindex=\"0\" "
+            "viewBox=\"0 0 100 200\"", "what it says");
     jpp_has(jpp_output.text, "<path class=\"t\" d=\"M0 "
-            "100V20h50V0h50V100z\"/><path class=\"a\" d=\"M0 "
-            "100V60h50V50h50V100z\"/>", "what it shows");
-    jpp_has(jpp_output.text, "<path class=\"start\" d=\"M50 0v100\"/></svg>",
+            "200V67h50V34h50V200z\"/><path class=\"a\" d=\"M0 "
+            "200V134h50V117h50V200z\"/>", "what it shows");
+    jpp_has(jpp_output.text, "<path class=\"start\" d=\"M50 0v200\"/></svg>",
             "where the young one started");
-    jpp_has(jpp_output.text, "<span>1 min 40 s ago</span> <span>the top is "
-            "20.0 MiB</span> <span>now</span>", "the scales");
+    jpp_has(jpp_output.text, "<p class=\"y\"><span>24.0 MiB</span><span>16.0 "
+            "MiB</span><span>8.0 MiB</span><span>0 B</span></p>", "a scale");
+    jpp_has(jpp_output.text, "<path class=\"grid\" d=\"M0 134h100\"/><path "
+            "class=\"grid\" d=\"M0 67h100\"/>", "and its lines");
+    jpp_has(jpp_output.text, "<span>1 min 40 s ago</span><span>50 s ago</span>"
+            "<span>now</span>", "the other one");
+    jpp_has(jpp_output.text, "data-top=\"25165824\" data-seconds=\"100\"",
+            "for the script");
     jpp_lacks(jpp_output.text, "class=\"limit\"", "no limit");
 
     /* what is not known is not the most */
 
     old.points[0].rss = JPP_NONE;
-    jpp_ok(strstr(jpp_time_shown(&fleet), "<span>the top is 20.0 MiB</span>")
+    jpp_ok(strstr(jpp_time_shown(&fleet), "<span>24.0 MiB</span>")
            != NULL && strstr(jpp_output.text, "RSS - to 20.0 MiB") != NULL,
            "the RSS of the first steps is unknown");
 
     old.points[old.n - 2].rss = young.points[young.n - 2].rss = JPP_NONE;
-    jpp_ok(strstr(jpp_time_shown(&fleet), "<span>the top is 20.0 MiB</span>")
+    jpp_ok(strstr(jpp_time_shown(&fleet), "<span>24.0 MiB</span>")
            != NULL && strstr(jpp_output.text, "RSS - to -\"") != NULL,
            "and that of the last");
 }
@@ -185,11 +193,11 @@ JPP_TEST(jpp_test_ages)
     } rows[] = {
         { 0, 0, "0 s" },
         { 1, 60, "59 s" },
-        { 0, 60, "1 min 0 s" },
+        { 0, 60, "1 min" },
         { 0, 3599, "59 min 59 s" },
-        { 0, 3600, "1 h 0 min" },
+        { 0, 3600, "1 h" },
         { 0, 86399, "23 h 59 min" },
-        { 0, 86400, "1 d 0 h" },
+        { 0, 86400, "1 d" },
         { 60, 0, "0 s" },
         { INT64_MIN, INT64_MAX, "0 s" },
         { INT64_MAX, INT64_MIN, "0 s" }
@@ -226,12 +234,13 @@ JPP_TEST(jpp_test_limit)
     cgroup.levels[0].limit = 32 * JPP_MIB;
     jpp_has(jpp_time_shown(&fleet),
             "<path class=\"limit\" d=\"M0 0h60\"/></svg>", "above");
-    jpp_has(jpp_output.text, "the top is 32.0 MiB; the line is the limit",
+    jpp_has(jpp_output.text, "<p class=\"y\"><span>32.0 MiB</span>",
             "it is the top");
+    jpp_has(jpp_output.text, "; the red line is the limit;", "and explained");
 
     cgroup.levels[0].limit = 8 * JPP_MIB;
     jpp_has(jpp_time_shown(&fleet), "<path class=\"limit\" d=\"M0 "
-            "50h60\"/></svg>", "below what all of them have");
+            "100h60\"/></svg>", "below what all of them have");
 
     cgroup.levels[0].limit = 65 * JPP_MIB;
     jpp_lacks(jpp_time_shown(&fleet), "limit", "far above");
@@ -252,20 +261,80 @@ JPP_TEST(jpp_test_none)
     jpp_worker_t   worker;
     jpp_history_t  history;
 
+    static const char  none[] = "<p>There is no history yet.</p>";
+
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     jpp_time_now = worker.started + 60;
     fleet = jpp_fleet_of(1, &worker, 1);
-    jpp_is_str(jpp_time_shown(&fleet), "", "no history");
+    jpp_has(jpp_time_shown(&fleet), none, "no history");
 
     worker.history = &history;
     jpp_time_history(&history, 0, JPP_MIB, 0);
     jpp_time_now = worker.started + 1;
-    jpp_is_str(jpp_time_shown(&fleet), "", "just started");
+    jpp_has(jpp_time_shown(&fleet), none, "just started");
 
     worker.started = INT64_MAX;
-    jpp_is_str(jpp_time_shown(&fleet), "", "in the future");
+    jpp_has(jpp_time_shown(&fleet), none, "in the future");
     worker.started = INT64_MIN;
-    jpp_is_str(jpp_time_shown(&fleet), "", "before all times");
+    jpp_has(jpp_time_shown(&fleet), none, "before all times");
     worker.started = 1;
     jpp_has(jpp_time_shown(&fleet), "<path", "long ago");
+}
+
+
+/* What was gained of late, of those that have lived long enough. */
+
+JPP_TEST(jpp_test_rate)
+{
+    jpp_fleet_t         fleet;
+    jpp_console_t       console = { 0 };
+    jpp_worker_t        workers[2];
+    jpp_history_t       old, young;
+    jpp_telemetry_t     telemetry = { 0 };
+    jpp_console_span_t  span;
+
+    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_READY);
+    workers[0].history = &old;
+    fleet = jpp_fleet_of(2, workers, 2);
+
+    telemetry.fleet = &fleet;
+    console.telemetry = &telemetry;
+    console.now = workers[0].started + 60;
+
+    jpp_time_history(&old, 55, JPP_MIB, JPP_MIB);
+    jpp_console_span(&console, &span);
+    jpp_is_i64(span.window, 0, "less than a minute");
+
+    jpp_time_history(&old, 60, JPP_MIB, JPP_MIB);
+    jpp_console_span(&console, &span);
+    jpp_is_i64(span.window, 60, "a minute");
+    jpp_is_i64(span.per_hour, (int64_t) (24 * 60 * JPP_MIB), "of an hour");
+
+    jpp_time_history(&young, 10, JPP_MIB, 1000 * JPP_MIB);
+    workers[1].history = &young;
+    jpp_console_span(&console, &span);
+    jpp_is_i64(span.per_hour, (int64_t) (24 * 60 * JPP_MIB),
+               "the start of another does not count");
+
+    old.points[12].rss = 0;
+    jpp_console_span(&console, &span);
+    jpp_is_i64(span.per_hour, -(int64_t) (2 * 60 * JPP_MIB), "it may fall");
+
+    old.points[12].rss = JPP_NONE - 1;
+    jpp_console_span(&console, &span);
+    jpp_is_i64(span.per_hour, (int64_t) 1 << 60, "and is never absurd");
+
+    old.points[12].rss = JPP_NONE;
+    jpp_console_span(&console, &span);
+    jpp_is_i64(span.window, 0, "unknown");
+
+    /* of a long life, at least four points */
+
+    jpp_time_history(&old, 100000, 100 * JPP_MIB, JPP_MIB);
+    workers[1].history = NULL;
+    console.now = workers[0].started + 100000;
+    jpp_console_span(&console, &span);
+    jpp_is_i64(span.window, 4005, "four points and a bit");
+    jpp_is_i64(span.per_hour, (int64_t) (2 * 720 * JPP_MIB), "at that rate");
 }

@@ -34,6 +34,9 @@ static const jpp_console_remedy_t  jpp_console_remedies[] = {
 };
 
 
+/* by severity */
+const char *const  jpp_console_classes[] = { "good", "fair", "bad" };
+
 const char  jpp_console_policy[] = JPP_CONSOLE_POLICY("none");
 const char  jpp_console_policy_control[] = JPP_CONSOLE_POLICY("self");
 
@@ -59,6 +62,45 @@ jpp_console_bytes(jpp_sink_t *sink, const char *before, uint64_t bytes)
 
     jpp_sink_str(sink, before);
     jpp_sink_str(sink, bytes != JPP_NONE ? jpp_units_bytes(bytes, text) : "-");
+}
+
+
+/* "14,004" */
+
+void
+jpp_console_number(jpp_sink_t *sink, const char *before, uint64_t n)
+{
+    uint64_t  unit;
+
+    jpp_sink_str(sink, before);
+
+    for (unit = 1; n / unit >= 1000; unit *= 1000) {
+        /* void */
+    }
+
+    jpp_sink_u64(sink, n / unit);
+
+    while (unit > 1) {
+        unit /= 1000;
+        jpp_sink_printf(sink, ",%03u", (unsigned) (n / unit % 1000));
+    }
+}
+
+
+const char *
+jpp_console_ms(uint64_t ms, char text[JPP_UNITS_TEXT])
+{
+    return ms == 0 ? "0 ms"
+                   : jpp_units_time(ms < JPP_NONE / 1000000 ? ms * 1000000
+                                                            : JPP_NONE, text);
+}
+
+
+jpp_severity_t
+jpp_console_slow(uint64_t ms)
+{
+    return ms >= 1000 ? JPP_VERDICT_CRITICAL
+           : ms >= JPP_RECENT_SLOW ? JPP_VERDICT_WARNING : JPP_VERDICT_HEALTHY;
 }
 
 
@@ -98,15 +140,14 @@ jpp_console_serves(const jpp_console_link_t *links, const char *name)
 static void
 jpp_console_verdict(const jpp_verdict_t *verdict, jpp_sink_t *sink)
 {
-    static const char *const  classes[] = { "good", "fair", "bad" };
-
     jpp_sink_printf(sink, "<p id=\"verdict\" role=\"status\" class=\"%s\">%s: ",
-                    classes[verdict->severity],
+                    jpp_console_classes[verdict->severity],
                     jpp_severities[verdict->severity]);
     jpp_console_text(sink, "", verdict->text);
 
     if (verdict->n_more != 0) {
-        jpp_sink_printf(sink, ". %zu more below", verdict->n_more);
+        jpp_sink_printf(sink, ". <a href=\"#findings\">%zu more</a>",
+                        verdict->n_more);
     }
 
     jpp_sink_str(sink, "</p>\n");
@@ -114,80 +155,195 @@ jpp_console_verdict(const jpp_verdict_t *verdict, jpp_sink_t *sink)
 
 
 static void
-jpp_console_facts(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
+jpp_console_tile_memory(const jpp_console_t *console,
+    const jpp_console_span_t *span, jpp_sink_t *sink)
 {
-    uint64_t             limit;
-    const jpp_cgroup_t  *cgroup;
-    const jpp_system_t  *system;
+    char  rate[JPP_UNITS_TEXT], age[JPP_CONSOLE_AGE];
 
-    cgroup = telemetry->cgroup;
-    system = telemetry->system;
+    jpp_console_bytes(sink, "<div><dt>private memory and zones</dt><dd>",
+                      jpp_verdict_total(console->telemetry));
+    jpp_console_spark(span, sink);
+    jpp_sink_str(sink, "</dd><dd class=\"note\">");
 
-    jpp_console_bytes(sink,
-        "<dl id=\"facts\">\n"
-        "<div><dt>private memory of the workers</dt><dd>",
-        jpp_fleet_anon(telemetry->fleet));
-    jpp_sink_str(sink, "</dd></div>\n"
-                 "<div><dt>left below the limit</dt><dd>");
-
-    if (cgroup != NULL && cgroup->headroom != JPP_NONE) {
-        limit = cgroup->levels[cgroup->binding].limit;
-
-        jpp_console_bytes(sink, "", cgroup->headroom);
-        jpp_console_bytes(sink, " <small>of ", limit);
-        jpp_sink_str(sink, "</small> ");
-        jpp_console_meter(sink, jpp_less(limit, cgroup->headroom), limit,
-                          "used of the limit");
+    if (span->window == 0) {
+        jpp_sink_str(sink, "no rate before a minute has passed");
 
     } else {
-        jpp_sink_str(sink, cgroup != NULL ? "no limit" : "unknown");
+        jpp_sink_printf(sink, "%s%s an hour, by the last %s",
+                        span->per_hour > 0 ? "+" : "",
+                        jpp_units_change(span->per_hour, rate),
+                        jpp_console_age(0, span->window, age));
     }
 
-    jpp_console_bytes(sink, "</dd></div>\n"
-                            "<div><dt>free on this machine</dt><dd>",
-                            system->available);
-    jpp_console_bytes(sink, " <small>of ", system->total);
-    jpp_sink_printf(sink, "</small></dd></div>\n"
-                    "<div><dt>workers that crashed or were killed</dt>"
-                    "<dd>%" PRIu64 "</dd></div>\n</dl>\n",
-                    telemetry->unclean_exits);
+    jpp_sink_str(sink, "</dd></div>\n");
 }
 
 
 static void
-jpp_console_largest(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
+jpp_console_tile_left(const jpp_console_t *console,
+    const jpp_console_span_t *span, jpp_sink_t *sink)
 {
-    size_t               i;
-    uint64_t             all;
-    const jpp_holder_t  *holder;
+    char                 age[JPP_CONSOLE_AGE];
+    double               seconds;
+    uint64_t             left, limit;
+    const jpp_cgroup_t  *cgroup;
+    const jpp_system_t  *system;
 
-    jpp_sink_str(sink, "\n<div id=\"largest\">\n");
+    cgroup = console->telemetry->cgroup;
+    system = console->telemetry->system;
+    left = jpp_cgroup_left(cgroup);
 
-    all = jpp_verdict_total(telemetry);
+    if (left == JPP_NONE) {
+        jpp_sink_printf(sink, "<div><dt>left below the limit</dt><dd>%s</dd>",
+                        cgroup != NULL ? "no limit" : "unknown");
+        jpp_console_bytes(sink, "<dd class=\"note\">", system->available);
+        jpp_console_bytes(sink, " of ", system->total);
+        jpp_sink_str(sink, " are free on this machine</dd></div>\n");
 
-    for (i = 0; i < telemetry->n_holders && i < JPP_VERDICT_OWNERS; i++) {
-        holder = &telemetry->holders[i];
-
-        if (i == 0) {
-            jpp_sink_str(sink, "<h2>Largest owners</h2>\n<ol>\n");
-        }
-
-        jpp_console_bytes(sink, "<li><strong>", holder->bytes);
-        jpp_sink_printf(sink, "</strong> <meter max=\"%" PRIu64 "\" value=\"%"
-                        PRIu64 "\" aria-label=\"share of all memory\">"
-                        "</meter>", jpp_larger(all, holder->bytes),
-                        holder->bytes);
-        jpp_console_text(sink, " ", holder->who);
-
-        if (holder->bound[0] != '\0') {
-            jpp_console_text(sink, " <small>", holder->bound);
-            jpp_sink_str(sink, "</small>");
-        }
-
-        jpp_sink_str(sink, "</li>\n");
+        return;
     }
 
-    jpp_sink_str(sink, i != 0 ? "</ol>\n</div>\n" : "</div>\n");
+    limit = cgroup->levels[cgroup->binding].limit;
+
+    jpp_sink_printf(sink, "<div class=\"%s\"><dt>left below the limit</dt><dd>",
+                    jpp_console_classes[(left < limit / 5)
+                                        + (left < limit / 10)]);
+    jpp_console_bytes(sink, "", left);
+    jpp_console_bytes(sink, " <small>of ", limit);
+    jpp_sink_str(sink, "</small> ");
+    jpp_console_meter(sink, jpp_less(limit, left), limit, "used of the limit");
+    jpp_sink_str(sink, "</dd><dd class=\"note\">");
+
+    seconds = span->per_hour > 0
+              ? (double) left * 3600 / (double) span->per_hour : 1e9;
+
+    if (seconds < 1e8) {
+        jpp_sink_printf(sink, "full in %s",
+                        jpp_console_age(0, (int64_t) seconds, age));
+    } else {
+        jpp_sink_str(sink, "not used up at this rate");
+    }
+
+    jpp_sink_str(sink, "</dd></div>\n");
+}
+
+
+static void
+jpp_console_tile_workers(const jpp_console_t *console, jpp_sink_t *sink)
+{
+    char                    text[JPP_UNITS_TEXT];
+    size_t                  i;
+    uint64_t                stall;
+    const jpp_fleet_t      *fleet;
+    const jpp_telemetry_t  *telemetry;
+
+    telemetry = console->telemetry;
+    fleet = telemetry->fleet;
+
+    for (i = 0, stall = 0; i < fleet->n; i++) {
+        stall = jpp_larger(stall, fleet->workers[i].activity.minute.longest);
+    }
+
+    jpp_sink_printf(sink, "<div class=\"%s\"><dt>workers that answer</dt><dd>"
+                    "%zu of %" PRIu32 "</dd><dd class=\"note\">worst stall of "
+                    "the minute %s",
+                    jpp_console_classes[fleet->n < fleet->n_asked
+                                        ? JPP_VERDICT_CRITICAL
+                                        : jpp_console_slow(stall)],
+                    fleet->n, fleet->n_asked, jpp_console_ms(stall, text));
+
+    if (telemetry->unclean_exits != 0) {
+        jpp_sink_printf(sink, "; <span class=\"bad\">%" PRIu64 " crashed or "
+                        "killed</span>", telemetry->unclean_exits);
+    }
+
+    jpp_sink_str(sink, "</dd></div>\n");
+}
+
+
+static void
+jpp_console_tile_requests(const jpp_console_t *console, jpp_sink_t *sink)
+{
+    size_t              i;
+    uint64_t            used, all, rate;
+    const jpp_fleet_t  *fleet;
+
+    fleet = console->telemetry->fleet;
+    rate = console->telemetry->requests;
+
+    for (i = 0, used = 0, all = 0; i < fleet->n; i++) {
+        used += jpp_activity_used(&fleet->workers[i].activity);
+        all += fleet->workers[i].activity.connections;
+    }
+
+    jpp_sink_str(sink, "<div><dt>requests a second</dt><dd>");
+
+    if (rate == JPP_NONE) {
+        jpp_sink_str(sink, "-");
+
+    } else {
+        jpp_console_number(sink, "", rate / 10);
+        jpp_sink_printf(sink, ".%" PRIu64, rate % 10);
+    }
+
+    jpp_console_number(sink, "</dd><dd class=\"note\">", used);
+    jpp_console_number(sink, " of ", all);
+    jpp_sink_str(sink, " connections ");
+    jpp_console_meter(sink, used, all, "connections in use");
+    jpp_sink_str(sink, "</dd></div>\n");
+}
+
+
+static void
+jpp_console_owners(const jpp_console_t *console, jpp_sink_t *sink)
+{
+    size_t                  i, n;
+    uint64_t                all, tenths;
+    const jpp_holder_t     *holder;
+    const jpp_telemetry_t  *telemetry;
+
+    telemetry = console->telemetry;
+    all = jpp_verdict_total(telemetry);
+
+    jpp_sink_str(sink, "\n<section id=\"largest\" aria-labelledby=\"h-largest"
+                 "\">\n<h2 id=\"h-largest\">Largest owners");
+
+    if (jpp_console_serves(console->links, "pools")) {
+        jpp_sink_str(sink, " <small><a href=\"pools?format=html\">all of "
+                     "them</a></small>");
+    }
+
+    jpp_sink_str(sink, "</h2>\n<table class=\"owners\">\n<thead><tr>"
+                 "<th class=\"n\">bytes</th><th class=\"n\">share</th><td>"
+                 "</td><th>where</th><th>what, and what bounds it</th></tr>"
+                 "</thead>\n<tbody>\n");
+
+    n = telemetry->n_holders < JPP_VERDICT_OWNERS ? telemetry->n_holders
+                                                  : JPP_VERDICT_OWNERS;
+
+    for (i = 0; i < n; i++) {
+        holder = &telemetry->holders[i];
+        tenths = (uint64_t) ((double) holder->bytes * 1000
+                             / (double) jpp_larger(all, holder->bytes + 1));
+
+        jpp_console_bytes(sink, "<tr><td class=\"n\">", holder->bytes);
+        jpp_sink_printf(sink, "</td><td class=\"n\">%" PRIu64 ".%" PRIu64
+                        " %%</td><td class=\"m\"><svg class=\"bar\" "
+                        "aria-hidden=\"true\"><rect class=\"a\" width=\"%"
+                        PRIu64 "%%\" height=\"100%%\"/></svg></td>",
+                        tenths / 10, tenths % 10, tenths / 10);
+        jpp_console_text(sink, "<th scope=\"row\">", holder->where);
+        jpp_console_text(sink, "</th><td>", holder->what);
+        jpp_console_text(sink, " <small>", holder->bound);
+        jpp_sink_str(sink, "</small></td></tr>\n");
+    }
+
+    if (n == 0) {
+        jpp_sink_str(sink, "<tr><td colspan=\"5\">No worker has said what its "
+                     "pools hold.</td></tr>\n");
+    }
+
+    jpp_sink_str(sink, "</tbody>\n</table>\n</section>\n");
 }
 
 
@@ -202,7 +358,7 @@ jpp_console_findings(const jpp_console_t *console,
         return;
     }
 
-    jpp_sink_str(sink, "\n<h2>Memory</h2>\n");
+    jpp_sink_str(sink, "\n<h2>Findings</h2>\n");
 
     for (i = 0; i < n; i++) {
         jpp_sink_printf(sink, "\n<div class=\"card%s\" id=\"%s\">\n",
@@ -254,39 +410,30 @@ jpp_console_samples(const jpp_fleet_t *fleet)
 
 
 /*
- * It costs a walk and a profile: the script fetches them when the page is
- * there, and without it they are links.
+ * They cost a walk and a profile: the script fetches them when they are looked
+ * at, and without it they are links.
  */
 
 static void
 jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
 {
     jpp_sink_str(sink, "\n<section id=\"where\" aria-labelledby=\"h-where\""
-                 ">\n<h2 id=\"h-where\">Where it is</h2>\n");
+                 ">\n<h2 id=\"h-where\">Every byte</h2>\n");
 
     if (jpp_console_serves(console->links, "memory")) {
-        jpp_sink_str(sink, "<p><a href=\"memory?format=top\">Every byte of the "
-                     "workers in a row</a>: whose it is. The rows add up to "
-                     "Pss, in which a page that four processes have counts a "
-                     "quarter in each: the sum to compare with a limit.</p>"
-                     "\n");
-    }
-
-    if (jpp_console_serves(console->links, "pools")) {
-        jpp_sink_str(sink,
-            "<h3>By server, location and connection: to the byte</h3>\n"
-            "<p><a id=\"pools\" href=\"pools?format=top&amp;n=10\">The ten "
-            "that hold most</a> or <a href=\"pools?format=html\">all of them"
-            "</a></p>\n<div id=\"owners\"></div>\n");
+        jpp_sink_str(sink, "<p><a id=\"ledger\" href=\"memory?format=top\">"
+                     "Every byte of the workers in a row</a>. The rows add up "
+                     "to Pss, in which a page that four processes have counts "
+                     "a quarter in each.</p>\n<div id=\"rows\"></div>\n");
     }
 
     if (jpp_console_serves(console->links, "heap")) {
-        jpp_sink_str(sink, "<h3>By function: sampled</h3>\n");
+        jpp_sink_str(sink, "<h3>The heap, by function: sampled</h3>\n");
         jpp_sink_str(sink, jpp_console_samples(console->telemetry->fleet)
-            ? "<p><a id=\"heap\" href=\"heap?format=svg&amp;width=960\">A "
-              "picture</a> or <a href=\"heap?format=html\">flame graphs, "
-              "tables and differences</a></p>\n"
-              "<div id=\"picture\"></div>\n"
+            ? "<p><a id=\"heap\" href=\"heap?format=svg&amp;invert=1&amp;"
+              "width=960\">A picture</a> of who asked for it, or <a href=\""
+              "heap?format=html\">flame graphs, tables and differences</a></p>"
+              "\n<div id=\"picture\"></div>\n"
             : "<p>No worker takes samples, so there is no picture: Problems, "
               "above, says why. Load this page again once that is mended.</p>"
               "\n");
@@ -666,8 +813,8 @@ static void
 jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
 {
     jpp_sink_str(sink,
-        "\n<section id=\"resources\" aria-labelledby=\"h-resources\">\n"
-        "<h2 id=\"h-resources\">Resources</h2>\n"
+        "\n<details id=\"resources\">\n<summary>Resources: all that can be "
+        "asked, with commands</summary>\n"
         "<p id=\"variable\">The commands take the address of this page, with "
         "the slash at its end, from a variable of the shell: "
         "<code>URL=http://...</code></p>\n"
@@ -694,60 +841,17 @@ jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
         jpp_sink_str(sink, "</pre></dd>\n");
     }
 
-    jpp_sink_str(sink, "</dl>\n</section>\n");
+    jpp_sink_str(sink, "</dl>\n</details>\n");
 }
 
 
-void
-jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
+static void
+jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
     char                  time[JPP_STATUS_TIME];
-    size_t                n, i;
-    jpp_finding_t         findings[JPP_FINDINGS];
-    jpp_verdict_t         verdict;
-    const jpp_fleet_t    *fleet;
+    size_t                i;
     const jpp_worker_t   *worker;
     const jpp_failure_t  *failure;
-
-    fleet = console->telemetry->fleet;
-
-    n = jpp_findings(console->telemetry, findings);
-
-    jpp_console_text(sink, "<!DOCTYPE html>\n"
-                           "<html lang=\"en\">\n"
-                           "<head>\n"
-                           "<meta charset=\"utf-8\">\n"
-                           "<meta name=\"viewport\" "
-                           "content=\"width=device-width, initial-scale=1\">\n"
-                           "<title>The memory of nginx on ", fleet->host);
-
-    jpp_console_text(sink, "</title>\n"
-                           "<style>" JPP_CONSOLE_STYLE "</style>\n"
-                           "</head>\n"
-                           "<body>\n\n"
-                           "<header>\n<h1>The memory of nginx on ",
-                           fleet->host);
-
-    jpp_console_text(sink, "</h1>\n<p>nginx ", fleet->nginx);
-
-    jpp_sink_printf(sink, ", jemalloc_pprof module " JPP_VERSION
-                    ", %zu of %" PRIu32 " workers answered.</p>\n"
-                    "<p id=\"live\"></p>\n</header>\n",
-                    fleet->n, fleet->n_asked);
-
-    jpp_sink_str(sink, "<main>\n");
-
-    jpp_verdict(console->telemetry, findings, n, &verdict);
-    jpp_console_verdict(&verdict, sink);
-    jpp_console_facts(console->telemetry, sink);
-    jpp_console_largest(console->telemetry, sink);
-
-    jpp_sink_str(sink, "<div id=\"findings\">\n");
-    jpp_console_findings(console, findings, n, sink);
-    jpp_console_problems(fleet, sink);
-    jpp_sink_str(sink, "</div>\n");
-
-    jpp_console_workers(console, sink);
 
     jpp_sink_str(sink, "<div id=\"failures\">\n");
 
@@ -767,9 +871,67 @@ jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
     }
 
     jpp_sink_str(sink, "</div>\n");
+}
 
+
+void
+jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
+{
+    size_t               n;
+    jpp_finding_t        findings[JPP_FINDINGS];
+    jpp_verdict_t        verdict;
+    const jpp_fleet_t   *fleet;
+    jpp_console_span_t   span;
+
+    fleet = console->telemetry->fleet;
+
+    jpp_console_text(sink, "<!DOCTYPE html>\n"
+                           "<html lang=\"en\">\n"
+                           "<head>\n"
+                           "<meta charset=\"utf-8\">\n"
+                           "<meta name=\"viewport\" "
+                           "content=\"width=device-width, initial-scale=1\">\n"
+                           "<title>nginx on ", fleet->host);
+
+    jpp_console_text(sink, "</title>\n"
+                           "<style>" JPP_CONSOLE_STYLE "</style>\n"
+                           "</head>\n"
+                           "<body>\n\n"
+                           "<header>\n<h1>nginx on ", fleet->host);
+
+    jpp_console_text(sink, "</h1>\n<p id=\"about\">nginx ", fleet->nginx);
+
+    jpp_sink_printf(sink, ", jemalloc_pprof module " JPP_VERSION
+                    ", %zu of %" PRIu32 " workers answered</p>\n"
+                    "<p id=\"live\"></p>\n</header>\n",
+                    fleet->n, fleet->n_asked);
+
+    jpp_sink_str(sink, "<main>\n");
+
+    n = jpp_findings(console->telemetry, findings);
+    jpp_verdict(console->telemetry, findings, n, &verdict);
+    jpp_console_span(console, &span);
+
+    jpp_console_verdict(&verdict, sink);
+
+    jpp_sink_str(sink, "<dl id=\"tiles\">\n");
+    jpp_console_tile_memory(console, &span, sink);
+    jpp_console_tile_left(console, &span, sink);
+    jpp_console_tile_workers(console, sink);
+    jpp_console_tile_requests(console, sink);
+    jpp_sink_str(sink, "</dl>\n");
+
+    jpp_console_owners(console, sink);
+    jpp_console_time(console, &span, sink);
+
+    jpp_sink_str(sink, "<div id=\"findings\">\n");
+    jpp_console_findings(console, findings, n, sink);
+    jpp_console_problems(fleet, sink);
+    jpp_sink_str(sink, "</div>\n");
+
+    jpp_console_workers(console, sink);
+    jpp_console_failures(fleet, sink);
     jpp_console_where(console, sink);
-    jpp_console_time(console, sink);
 
     if (console->has_control) {
         jpp_console_acts(console, sink);

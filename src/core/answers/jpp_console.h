@@ -132,11 +132,44 @@ bool jpp_console_serves(const jpp_console_link_t *links, const char *name);
 const char *jpp_console_age(int64_t from, int64_t to,
     char text[JPP_CONSOLE_AGE]);
 
+/* Append BEFORE and the number N as "14,004". */
+void jpp_console_number(jpp_sink_t *sink, const char *before, uint64_t n);
+
+/* Write milliseconds as "1.3 s" to TEXT; returns TEXT. */
+const char *jpp_console_ms(uint64_t ms, char text[JPP_UNITS_TEXT]);
+
+/* How bad an iteration of MS milliseconds is. */
+jpp_severity_t jpp_console_slow(uint64_t ms);
+
+/* the class of an element, by severity */
+extern const char *const  jpp_console_classes[];
+
 /* Append the section of the workers to SINK. */
 void jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink);
 
-/* Append that of their memory over time, if a worker has a history. */
-void jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink);
+
+/* The memory of all workers over time: what they held in each step of it. */
+
+#define JPP_CONSOLE_STEPS  JPP_HISTORY_POINTS
+
+typedef struct {
+    int64_t      begins;           /* seconds since the epoch */
+    int64_t      seconds;          /* in all */
+    size_t       n;                /* steps; 0: there is no history */
+    uint64_t     allocated[JPP_CONSOLE_STEPS];
+    uint64_t     rss[JPP_CONSOLE_STEPS];
+    uint64_t     most;
+    int64_t      per_hour;         /* bytes, by the last WINDOW seconds; */
+    int64_t      window;           /*   0: too short a life */
+} jpp_console_span_t;
+
+/* Fill SPAN: the history of the oldest worker is the longest. */
+void jpp_console_span(const jpp_console_t *console, jpp_console_span_t *span);
+
+/* Append SPAN as a section, or as a small picture; nothing if it is empty. */
+void jpp_console_time(const jpp_console_t *console,
+    const jpp_console_span_t *span, jpp_sink_t *sink);
+void jpp_console_spark(const jpp_console_span_t *span, jpp_sink_t *sink);
 
 /* The most that any worker of FLEET held, ever: the scale of the small ones. */
 uint64_t jpp_console_most(const jpp_fleet_t *fleet);

@@ -2,16 +2,26 @@
 /*
  * Memory over time on the console: a small picture for each worker, and a large
  * one of all, over the whole life of the oldest.
+ *
+ * The script reads values for the pointer back from the heights of the paths,
+ * so data-top and data-seconds say what the large picture's edges are.
  */
 
 
 #include "jpp_console.h"
 
 
-/* Steps in a picture; its height, and that of a small one. */
-#define JPP_CONSOLE_STEPS  JPP_HISTORY_POINTS
-#define JPP_CONSOLE_HIGH   100
+/* the heights of a picture, and of a small one */
+#define JPP_CONSOLE_HIGH   200
 #define JPP_CONSOLE_LOW    24
+
+/* seconds, and points of a history, that a rate is of */
+#define JPP_CONSOLE_SOON   60
+#define JPP_CONSOLE_LATER  300
+#define JPP_CONSOLE_BACK   4
+
+/* bytes: more is not believed */
+#define JPP_CONSOLE_MUCH   ((int64_t) 1 << 60)
 
 
 typedef struct {
@@ -20,16 +30,6 @@ typedef struct {
     int64_t        small;          /* seconds of the unit below */
     const char    *small_unit;
 } jpp_console_unit_t;
-
-
-/* A picture: what was held in each step of time. */
-typedef struct {
-    int64_t      begins;           /* seconds since the epoch */
-    int64_t      seconds;          /* in all */
-    size_t       n;
-    uint64_t     allocated[JPP_CONSOLE_STEPS];
-    uint64_t     rss[JPP_CONSOLE_STEPS];
-} jpp_console_span_t;
 
 
 static const jpp_console_unit_t  jpp_console_units[] = {
@@ -43,7 +43,7 @@ const char *
 jpp_console_age(int64_t from, int64_t to, char text[JPP_CONSOLE_AGE])
 {
     size_t                     i;
-    int64_t                    whole, seconds;
+    int64_t                    whole, rest, seconds;
     const jpp_console_unit_t  *unit;
 
     /* clocks are set back, and a worker may say anything */
@@ -60,11 +60,15 @@ jpp_console_age(int64_t from, int64_t to, char text[JPP_CONSOLE_AGE])
         }
 
         whole = seconds / unit->seconds % 1000000;
+        rest = seconds % unit->seconds / unit->small;
 
-        (void) snprintf(text, JPP_CONSOLE_AGE, "%" PRId64 " %s %" PRId64 " %s",
-                        whole, unit->unit,
-                        seconds % unit->seconds / unit->small,
-                        unit->small_unit);
+        if (rest == 0) {
+            (void) snprintf(text, JPP_CONSOLE_AGE, "%" PRId64 " %s", whole,
+                            unit->unit);
+        } else {
+            (void) snprintf(text, JPP_CONSOLE_AGE, "%" PRId64 " %s %" PRId64
+                            " %s", whole, unit->unit, rest, unit->small_unit);
+        }
 
         return text;
     }
@@ -154,8 +158,10 @@ jpp_console_svg(const char *css, const char *label, const uint64_t *allocated,
     jpp_console_bytes(sink, " to ", allocated[n - 1]);
     jpp_console_bytes(sink, ", RSS ", rss[0]);
     jpp_console_bytes(sink, " to ", rss[n - 1]);
-    jpp_sink_printf(sink, "\" viewBox=\"0 0 %zu %d\" "
-                    "preserveAspectRatio=\"none\">", n, height);
+    jpp_sink_printf(sink, "\"%s viewBox=\"0 0 %zu %d\" "
+                    "preserveAspectRatio=\"none\">",
+                    height == JPP_CONSOLE_HIGH ? " tabindex=\"0\"" : "", n,
+                    height);
 }
 
 
@@ -229,9 +235,65 @@ jpp_console_span_add(jpp_console_span_t *span, const jpp_worker_t *worker)
 }
 
 
-/* All histories in one: that of the oldest worker is the longest. */
+/* What the workers that have lived long enough gained of late. */
 
-static bool
+static void
+jpp_console_rate(const jpp_fleet_t *fleet, int64_t now,
+    jpp_console_span_t *span)
+{
+    size_t                i, back, last;
+    double                per_hour;
+    int64_t               seconds, started;
+    const jpp_history_t  *history;
+
+    per_hour = 0;
+    span->window = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        history = fleet->workers[i].history;
+        started = fleet->workers[i].started;
+
+        if (history == NULL || started <= 0 || started > now) {
+            continue;
+        }
+
+        back = (span->seconds < 2 * JPP_CONSOLE_LATER ? JPP_CONSOLE_SOON
+                                                      : JPP_CONSOLE_LATER)
+               / history->interval;
+        back = jpp_larger(back, JPP_CONSOLE_BACK);
+
+        if (history->n <= back) {
+            continue;
+        }
+
+        last = history->n - 1;
+
+        /* a point has the last value of its time, and the last one is of now */
+
+        seconds = now - started - JPP_HISTORY_INTERVAL
+                  * (int64_t) ((last - back + 1) * history->interval
+                               / JPP_HISTORY_INTERVAL - 1);
+
+        if (seconds < (int64_t) history->interval
+            || history->points[last].rss == JPP_NONE
+            || history->points[last - back].rss == JPP_NONE)
+        {
+            continue;
+        }
+
+        span->window = seconds > span->window ? seconds : span->window;
+        per_hour += ((double) history->points[last].rss
+                     - (double) history->points[last - back].rss)
+                    * 3600 / (double) seconds;
+    }
+
+    span->per_hour = per_hour > JPP_CONSOLE_MUCH ? JPP_CONSOLE_MUCH
+                     : per_hour < -JPP_CONSOLE_MUCH ? -JPP_CONSOLE_MUCH
+                                                    : (int64_t) per_hour;
+}
+
+
+void
 jpp_console_span(const jpp_console_t *console, jpp_console_span_t *span)
 {
     size_t               i;
@@ -242,6 +304,7 @@ jpp_console_span(const jpp_console_t *console, jpp_console_span_t *span)
 
     memset(span, 0xff, sizeof(jpp_console_span_t));
     span->begins = console->now;
+    span->most = 1;
 
     for (i = 0; i < fleet->n; i++) {
         worker = &fleet->workers[i];
@@ -254,33 +317,21 @@ jpp_console_span(const jpp_console_t *console, jpp_console_span_t *span)
     }
 
     span->seconds = console->now - span->begins;
+    span->n = span->seconds < 2 ? 0
+              : span->seconds < JPP_CONSOLE_STEPS ? (size_t) span->seconds
+                                                  : JPP_CONSOLE_STEPS;
 
-    if (span->seconds < 2) {
-        return false;
-    }
-
-    span->n = span->seconds < JPP_CONSOLE_STEPS ? (size_t) span->seconds
-                                                : JPP_CONSOLE_STEPS;
-
-    for (i = 0; i < fleet->n; i++) {
+    for (i = 0; i < fleet->n && span->n != 0; i++) {
         jpp_console_span_add(span, &fleet->workers[i]);
     }
 
-    return true;
-}
-
-
-static uint64_t
-jpp_console_span_most(const jpp_console_span_t *span)
-{
-    size_t    i;
-    uint64_t  most;
-
-    for (i = 0, most = 1; i < span->n; i++) {
-        most = span->rss[i] != JPP_NONE ? jpp_larger(most, span->rss[i]) : most;
+    for (i = 0; i < span->n; i++) {
+        if (span->rss[i] != JPP_NONE) {
+            span->most = jpp_larger(span->most, span->rss[i]);
+        }
     }
 
-    return most;
+    jpp_console_rate(fleet, console->now, span);
 }
 
 
@@ -294,7 +345,7 @@ jpp_console_line(const jpp_telemetry_t *telemetry, uint64_t most)
 
     cgroup = telemetry->cgroup;
 
-    if (cgroup == NULL || cgroup->headroom == JPP_NONE) {
+    if (jpp_cgroup_left(cgroup) == JPP_NONE) {
         return JPP_NONE;
     }
 
@@ -305,61 +356,43 @@ jpp_console_line(const jpp_telemetry_t *telemetry, uint64_t most)
 
 
 void
-jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
+jpp_console_spark(const jpp_console_span_t *span, jpp_sink_t *sink)
 {
-    char                 age[JPP_CONSOLE_AGE];
-    bool                 is_marked[JPP_CONSOLE_STEPS];
-    size_t               i, step;
-    int64_t              since;
-    uint64_t             most, limit, scale;
-    const jpp_fleet_t   *fleet;
-    jpp_console_span_t   span;
-
-    if (!jpp_console_span(console, &span)) {
-        return;
+    if (span->n != 0) {
+        jpp_sink_printf(sink, "<svg class=\"spark\" aria-hidden=\"true\" "
+                        "viewBox=\"0 0 %zu %d\" preserveAspectRatio=\"none\">",
+                        span->n, JPP_CONSOLE_HIGH);
+        jpp_console_area(span->rss, span->n, JPP_CONSOLE_HIGH, span->most, "t",
+                         sink);
+        jpp_sink_str(sink, "</svg>");
     }
+}
 
-    most = jpp_console_span_most(&span);
-    limit = jpp_console_line(console->telemetry, most);
-    scale = limit != JPP_NONE && limit > most ? limit : most;
 
-    jpp_sink_str(sink, "\n<section id=\"time\" aria-labelledby=\"h-time\">\n"
-                 "<h2 id=\"h-time\">Over time</h2>\n");
+/* one line for all that started within a step */
 
-    jpp_console_svg("span", "all workers", span.allocated, span.rss, span.n,
-                    JPP_CONSOLE_HIGH, sink);
-    jpp_sink_char(sink, '\n');
-
-    jpp_console_area(span.rss, span.n, JPP_CONSOLE_HIGH, scale, "t", sink);
-    jpp_console_area(span.allocated, span.n, JPP_CONSOLE_HIGH, scale, "a",
-                     sink);
-
-    if (limit != JPP_NONE) {
-        jpp_sink_printf(sink, "<path class=\"limit\" d=\"M0 %uh%zu\"/>",
-                        JPP_CONSOLE_HIGH
-                        - jpp_console_height(limit, JPP_CONSOLE_HIGH, scale),
-                        span.n);
-    }
-
-    /* one line for all that started within a step */
-
-    fleet = console->telemetry->fleet;
+static void
+jpp_console_starts(const jpp_fleet_t *fleet, const jpp_console_span_t *span,
+    jpp_sink_t *sink)
+{
+    bool      is_marked[JPP_CONSOLE_STEPS];
+    size_t    i, step;
+    int64_t   since;
 
     memset(is_marked, 0, sizeof(is_marked));
 
     for (i = 0; i < fleet->n; i++) {
-
-        if (fleet->workers[i].started < span.begins) {
+        if (fleet->workers[i].started < span->begins) {
             continue;
         }
 
-        since = fleet->workers[i].started - span.begins;
+        since = fleet->workers[i].started - span->begins;
 
-        if (since >= span.seconds) {
+        if (since >= span->seconds) {
             continue;
         }
 
-        step = (size_t) (since * (int64_t) span.n / span.seconds);
+        step = (size_t) (since * (int64_t) span->n / span->seconds);
 
         if (step != 0 && !is_marked[step]) {
             jpp_sink_printf(sink, "<path class=\"start\" d=\"M%zu 0v%d\"/>",
@@ -367,15 +400,82 @@ jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
             is_marked[step] = true;
         }
     }
+}
 
-    jpp_sink_str(sink, "</svg>\n");
 
-    jpp_sink_printf(sink, "<p class=\"axis\"><span>%s ago</span> <span>",
-                    jpp_console_age(0, span.seconds, age));
-    jpp_console_bytes(sink, "the top is ", scale);
-    jpp_sink_str(sink, limit != JPP_NONE ? "; the line is the limit" : "");
-    jpp_sink_str(sink, "</span> <span>now</span></p>\n<p>Blue is allocated, "
-                 "grey is RSS, added up: what workers share counts in each, so "
-                 "this is more than the sum in the table. A dashed line is "
-                 "where a worker started.</p>\n</section>\n");
+void
+jpp_console_time(const jpp_console_t *console, const jpp_console_span_t *span,
+    jpp_sink_t *sink)
+{
+    char      age[JPP_CONSOLE_AGE];
+    uint64_t  limit, step, top, y;
+
+    jpp_sink_str(sink, "\n<section id=\"time\" aria-labelledby=\"h-time\">\n"
+                 "<h2 id=\"h-time\">Over time</h2>\n");
+
+    if (span->n == 0) {
+        jpp_sink_str(sink, "<p>There is no history yet.</p>\n</section>\n");
+        return;
+    }
+
+    limit = jpp_console_line(console->telemetry, span->most);
+    top = limit != JPP_NONE ? jpp_larger(limit, span->most) : span->most;
+    top = top < JPP_CONSOLE_MUCH ? top : JPP_CONSOLE_MUCH;
+
+    /* three or four steps, each a power of two */
+
+    for (step = 1; step < top / 4 + (top % 4 != 0); step *= 2) {
+        /* void */
+    }
+
+    top = (top / step + (top % step != 0)) * step;
+
+    jpp_sink_str(sink, "<div class=\"plot\">\n<p class=\"y\">");
+
+    for (y = top; /* void */ ; y -= step) {
+        jpp_console_bytes(sink, "<span>", y);
+        jpp_sink_str(sink, "</span>");
+
+        if (y == 0) {
+            break;
+        }
+    }
+
+    jpp_sink_str(sink, "</p>\n");
+
+    jpp_console_svg("span", "all workers", span->allocated, span->rss, span->n,
+                    JPP_CONSOLE_HIGH, sink);
+    jpp_sink_char(sink, '\n');
+
+    jpp_console_area(span->rss, span->n, JPP_CONSOLE_HIGH, top, "t", sink);
+    jpp_console_area(span->allocated, span->n, JPP_CONSOLE_HIGH, top, "a",
+                     sink);
+
+    for (y = step; y < top; y += step) {
+        jpp_sink_printf(sink, "<path class=\"grid\" d=\"M0 %uh%zu\"/>",
+                        JPP_CONSOLE_HIGH
+                        - jpp_console_height(y, JPP_CONSOLE_HIGH, top),
+                        span->n);
+    }
+
+    if (limit != JPP_NONE) {
+        jpp_sink_printf(sink, "<path class=\"limit\" d=\"M0 %uh%zu\"/>",
+                        JPP_CONSOLE_HIGH
+                        - jpp_console_height(limit, JPP_CONSOLE_HIGH, top),
+                        span->n);
+    }
+
+    jpp_console_starts(console->telemetry->fleet, span, sink);
+
+    jpp_sink_printf(sink, "</svg>\n<p class=\"x\"><span>%s ago</span>",
+                    jpp_console_age(0, span->seconds, age));
+    jpp_sink_printf(sink, "<span>%s ago</span><span>now</span></p>\n</div>\n",
+                    jpp_console_age(0, span->seconds / 2, age));
+
+    jpp_sink_printf(sink, "<p id=\"readout\" data-top=\"%" PRIu64 "\" "
+                    "data-seconds=\"%" PRId64 "\">Blue is allocated, grey is "
+                    "RSS, added up, so that shared memory counts in each "
+                    "worker%s; a dashed line is where a worker started.</p>\n"
+                    "</section>\n", top, span->seconds,
+                    limit != JPP_NONE ? "; the red line is the limit" : "");
 }

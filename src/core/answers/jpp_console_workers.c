@@ -1,7 +1,8 @@
 
 /*
- * The workers on the console: a table with a row for each that was asked, those
- * of former configurations in a group of their own, and what all of them share.
+ * The workers on the console: a table with a line for each that was asked, and
+ * what all of them share.  Of many, those that do not stand out are folded: the
+ * style hides them behind a <details>, which needs no script.
  *
  * Bars are SVG with attributes, since the policy of the page forbids a style
  * attribute.  A bar says in words what it shows.
@@ -15,6 +16,12 @@
 
 /* of a name; what is longer is cut */
 #define JPP_CONSOLE_NAME  256
+
+/* workers that are never folded */
+#define JPP_CONSOLE_FEW   8
+
+/* bytes: a worker with so much more than the others stands out */
+#define JPP_CONSOLE_ODD   (16 * JPP_FINDING_MIB)
 
 /* A part of a bar; JPP_NONE bytes are left out. */
 typedef struct {
@@ -35,19 +42,12 @@ typedef enum {
 } jpp_console_part_id_t;
 
 
-/* Workers of one kind, and their sums; what is not known adds nothing. */
+/* What a worker is compared with. */
 typedef struct {
+    uint64_t              bar;             /* as wide, and as high, as its */
+    uint64_t              trend;           /*   place */
+    uint64_t              anon;            /* of all workers */
     size_t                n;
-    jpp_console_part_t    parts[JPP_CONSOLE_PARTS + 1];
-    jpp_activity_t        activity;        /* anonymous memory, connections, */
-                                           /*   and the longest iterations */
-} jpp_console_group_t;
-
-
-/* What is as wide, or as high, as its place. */
-typedef struct {
-    uint64_t              bar;
-    uint64_t              trend;
 } jpp_console_scale_t;
 
 
@@ -56,7 +56,6 @@ typedef struct {
     const char           *resource;
     const char           *query;
     const char           *text;
-    const char           *title;
 } jpp_console_ask_t;
 
 
@@ -71,18 +70,16 @@ static const jpp_console_part_t  jpp_console_part_words[] = {
 
 
 static const jpp_console_ask_t  jpp_console_ask_rows[] = {
-    { "heap", "?format=html&amp;worker=", "flame", "its heap as a page" },
-    { "heap", "?format=top&amp;worker=", "top", "its heap as a table" },
-    { "heap", "?worker=", "pb.gz", "its heap, for pprof" },
-    { "heap", "?seconds=30&amp;format=html&amp;worker=", "30 s",
-      "what its heap gains and loses in 30 seconds" },
-    { "pools", "?format=top&amp;worker=", "pools", "its memory by location" },
-    { "memory", "?format=top&amp;worker=", "ledger",
-      "every byte of it in a row" },
-    { "profile", "?seconds=10&amp;format=html&amp;worker=", "cpu",
-      "what its CPU works on in the next 10 seconds" },
-    { "stalls", "?format=html&amp;worker=", "stalls",
-      "what has kept its event loop" }
+    { "heap", "?format=html&amp;worker=", "heap, as a flame graph" },
+    { "heap", "?format=top&amp;worker=", "heap, as a table" },
+    { "heap", "?worker=", "heap, for pprof" },
+    { "heap", "?seconds=30&amp;format=html&amp;worker=",
+      "heap: the next 30 seconds" },
+    { "pools", "?format=top&amp;worker=", "pools, by location" },
+    { "memory", "?format=top&amp;worker=", "every byte in a row" },
+    { "profile", "?seconds=10&amp;format=html&amp;worker=",
+      "CPU: the next 10 seconds" },
+    { "stalls", "?format=html&amp;worker=", "stalls" }
 };
 
 
@@ -157,9 +154,9 @@ jpp_console_bar(jpp_sink_t *sink, const jpp_console_part_t *parts,
     unsigned                   x, end;
     const jpp_console_part_t  *part;
 
-    jpp_sink_str(sink, "<svg class=\"bar\" role=\"img\" aria-label=\"");
+    jpp_sink_str(sink, "<svg class=\"bar\" role=\"img\"><title>");
     jpp_console_words(sink, parts);
-    jpp_sink_str(sink, "\">");
+    jpp_sink_str(sink, "</title>");
 
     sum = 0;
     x = 0;
@@ -192,12 +189,6 @@ jpp_console_missing(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     size_t                i;
     const jpp_missing_t  *missing;
 
-    if (fleet->n_missing == 0) {
-        return;
-    }
-
-    jpp_sink_str(sink, "<tbody>\n");
-
     for (i = 0; i < fleet->n_missing; i++) {
         missing = &fleet->missing[i];
 
@@ -208,8 +199,6 @@ jpp_console_missing(const jpp_fleet_t *fleet, jpp_sink_t *sink)
         jpp_console_text(sink, "", missing->why);
         jpp_sink_str(sink, ".</td></tr>\n");
     }
-
-    jpp_sink_str(sink, "</tbody>\n");
 }
 
 
@@ -258,106 +247,143 @@ jpp_console_parts(const jpp_worker_t *worker,
 
 /* All bars have one scale: that of the largest. */
 
-static uint64_t
-jpp_console_scale(const jpp_fleet_t *fleet)
+static void
+jpp_console_scale(const jpp_fleet_t *fleet, jpp_console_scale_t *scale)
 {
     size_t              i;
-    uint64_t            scale;
     jpp_console_part_t  parts[JPP_CONSOLE_PARTS + 1];
 
-    for (i = 0, scale = 1; i < fleet->n; i++) {
+    scale->bar = 1;
+    scale->trend = jpp_console_most(fleet);
+    scale->anon = 0;
+    scale->n = fleet->n;
+
+    for (i = 0; i < fleet->n; i++) {
         jpp_console_parts(&fleet->workers[i], parts);
 
-        scale = jpp_larger(scale, jpp_console_sum(parts));
+        scale->bar = jpp_larger(scale->bar, jpp_console_sum(parts));
+        jpp_add_known(&scale->anon, fleet->workers[i].activity.usage.rss_anon);
     }
-
-    return scale;
 }
 
 
-static void
-jpp_console_add(jpp_console_group_t *group, const jpp_worker_t *worker)
+/* What stands out in a line. */
+
+typedef enum {
+    JPP_CONSOLE_PRIVATE = 0,
+    JPP_CONSOLE_CONNECTIONS,
+    JPP_CONSOLE_STALL,
+    JPP_CONSOLE_SAMPLES,
+    JPP_CONSOLE_MARKS
+} jpp_console_mark_t;
+
+
+/* Fill MARKS; false: WORKER does not stand out. */
+
+static bool
+jpp_console_marks(const jpp_worker_t *worker, const jpp_console_scale_t *scale,
+    jpp_severity_t marks[JPP_CONSOLE_MARKS])
 {
     size_t                 i;
-    uint64_t              *most, shared;
-    jpp_activity_t        *sum;
-    jpp_console_part_t     parts[JPP_CONSOLE_PARTS + 1];
+    uint64_t               anon, others, used;
+    jpp_severity_t         most;
     const jpp_activity_t  *activity;
 
     activity = &worker->activity;
-    sum = &group->activity;
-
-    jpp_console_parts(worker, parts);
-
-    if (group->n++ == 0) {
-        memcpy(group->parts, jpp_console_part_words, sizeof(group->parts));
-        sum->usage.rss_anon = JPP_NONE;
-    }
-
-    for (i = 0; i < JPP_CONSOLE_SHARED; i++) {
-        jpp_add_known(&group->parts[i].bytes, parts[i].bytes);
-    }
-
-    jpp_add_known(&sum->usage.rss_anon, activity->usage.rss_anon);
-
-    /* what workers share is the most that one of them has */
-
-    most = &group->parts[JPP_CONSOLE_SHARED].bytes;
-    shared = parts[JPP_CONSOLE_SHARED].bytes;
-
-    if (shared != JPP_NONE && (*most == JPP_NONE || *most < shared)) {
-        *most = shared;
-    }
-
-    sum->connections += activity->connections;
-    sum->connections_free += activity->connections
-                             - jpp_activity_used(activity);
-    sum->loop.max = jpp_larger(sum->loop.max, activity->loop.max);
-    sum->minute.longest = jpp_larger(sum->minute.longest,
-                                     activity->minute.longest);
-}
-
-
-static void
-jpp_console_memory(const jpp_console_part_t *parts,
-    const jpp_worker_t *worker, const jpp_console_scale_t *scale,
-    uint64_t rss, jpp_sink_t *sink)
-{
-    jpp_sink_str(sink, "<td class=\"m\" title=\"");
-    jpp_console_words(sink, parts);
-    jpp_sink_str(sink, "\">");
-    jpp_console_bar(sink, parts, scale->bar);
-
-    if (worker != NULL) {
-        jpp_console_trend(worker, scale->trend, sink);
-    }
-
-    jpp_console_bytes(sink, "</td>\n<td class=\"n\" data-l=\"allocated\">",
-                      parts[JPP_CONSOLE_ALLOCATED].bytes);
-    jpp_console_bytes(sink, "</td><td class=\"n\" data-l=\"RSS\">", rss);
-    jpp_sink_str(sink, "</td>\n");
-}
-
-
-static void
-jpp_console_busy(const jpp_activity_t *activity, jpp_sink_t *sink)
-{
-    uint64_t  used;
-
+    anon = activity->usage.rss_anon;
     used = jpp_activity_used(activity);
 
-    jpp_sink_printf(sink, "<td class=\"n\" data-l=\"connections\">%" PRIu64
-                    " of %" PRIu64 " ", used, activity->connections);
+    memset(marks, 0, JPP_CONSOLE_MARKS * sizeof(jpp_severity_t));
 
-    if (activity->connections != 0) {
-        jpp_console_meter(sink, used, activity->connections,
-                          "connections in use");
+    /* twice as much as the others have on average */
+
+    others = scale->n < 2 || anon == JPP_NONE
+             ? JPP_NONE : jpp_less(scale->anon, anon) / (scale->n - 1);
+
+    if (others != JPP_NONE && anon / 2 > others
+        && anon - others > JPP_CONSOLE_ODD)
+    {
+        marks[JPP_CONSOLE_PRIVATE] = JPP_VERDICT_WARNING;
     }
 
-    jpp_sink_printf(sink, "</td>\n<td class=\"n\" data-l=\"worst stall\" "
-                    "title=\"in the last minute; since the start it was %"
-                    PRIu64 " ms\">%" PRIu64 " ms</td>", activity->loop.max,
-                    activity->minute.longest);
+    marks[JPP_CONSOLE_CONNECTIONS] =
+        (used > activity->connections / 10 * 8)
+        + (used > activity->connections / 10 * 9);
+
+    marks[JPP_CONSOLE_STALL] = jpp_console_slow(activity->minute.longest);
+
+    if (!jpp_worker_is_sampled(worker)) {
+        marks[JPP_CONSOLE_SAMPLES] = JPP_VERDICT_WARNING;
+    }
+
+    for (i = 0, most = worker->is_exiting; i < JPP_CONSOLE_MARKS; i++) {
+        most |= marks[i];
+    }
+
+    return most != JPP_VERDICT_HEALTHY || worker->last_error.text[0] != '\0';
+}
+
+
+/* Open the cell of a number. */
+
+static void
+jpp_console_cell(jpp_severity_t mark, const char *name, jpp_sink_t *sink)
+{
+    jpp_sink_printf(sink, "</td>\n<td class=\"n%s%s\" data-l=\"%s\">",
+                    mark != JPP_VERDICT_HEALTHY ? " " : "",
+                    mark != JPP_VERDICT_HEALTHY ? jpp_console_classes[mark]
+                                                : "", name);
+}
+
+
+/*
+ * What has no room in the line, and a menu of links: an index is of a running
+ * worker, and stays.
+ */
+
+static void
+jpp_console_menu(const jpp_console_link_t *links, const jpp_worker_t *worker,
+    jpp_sink_t *sink)
+{
+    char                      time[JPP_STATUS_TIME];
+    size_t                    i;
+    int64_t                   since;
+    const jpp_console_ask_t  *row;
+
+    since = jpp_worker_complete_since(worker);
+
+    jpp_sink_printf(sink, "</td>\n<td class=\"menu\"><details>"
+                    "<summary aria-label=\"look at worker %" PRIu32 "\">look "
+                    "at</summary><ul>\n<li>started %s</li>\n<li>generation "
+                    "%" PRIu64 "</li>\n", worker->who.index,
+                    jpp_status_time(worker->started, time),
+                    worker->who.generation);
+
+    if (jpp_worker_is_sampled(worker) && since != 0) {
+        jpp_sink_printf(sink, "<li>samples complete since %s</li>\n",
+                        jpp_status_time(since, time));
+    }
+
+    for (i = 0; i < sizeof(jpp_console_ask_rows) / sizeof(*row); i++) {
+        row = &jpp_console_ask_rows[i];
+
+        if (!jpp_console_serves(links, row->resource)) {
+            continue;
+        }
+
+        jpp_sink_printf(sink, "<li><a href=\"%s%s", row->resource, row->query);
+
+        if (worker->is_exiting) {
+            jpp_sink_printf(sink, "pid-%" PRId64, worker->who.pid);
+
+        } else {
+            jpp_sink_u64(sink, worker->who.index);
+        }
+
+        jpp_sink_printf(sink, "\">%s</a></li>\n", row->text);
+    }
+
+    jpp_sink_str(sink, "</ul></details></td></tr>\n");
 }
 
 
@@ -365,123 +391,71 @@ static void
 jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
     const jpp_console_scale_t *scale, jpp_sink_t *sink)
 {
-    char                      age[JPP_CONSOLE_AGE], started[JPP_STATUS_TIME];
-    char                      rate[JPP_UNITS_TEXT], time[JPP_STATUS_TIME];
-    size_t                    i;
-    int64_t                   since;
-    jpp_console_part_t        parts[JPP_CONSOLE_PARTS + 1];
-    const jpp_console_ask_t  *row;
+    char                   age[JPP_CONSOLE_AGE], text[JPP_UNITS_TEXT];
+    bool                   is_marked;
+    jpp_severity_t         marks[JPP_CONSOLE_MARKS];
+    jpp_console_part_t     parts[JPP_CONSOLE_PARTS + 1];
+    const jpp_activity_t  *activity;
+
+    activity = &worker->activity;
 
     jpp_console_parts(worker, parts);
+    is_marked = jpp_console_marks(worker, scale, marks);
 
-    jpp_sink_printf(sink, "<tr><th scope=\"row\">%" PRIu32 " <small>pid %"
-                    PRId64 "</small></th>", worker->who.index,
-                    worker->who.pid);
-
-    jpp_sink_printf(sink, "<td data-l=\"state\">%s <small title=\"started "
-                    "%s\">generation %" PRIu64 ", %s</small></td>\n",
-                    worker->is_exiting ? "exiting" : "running",
-                    jpp_status_time(worker->started, started),
-                    worker->who.generation,
+    jpp_sink_printf(sink, "<tr%s><th scope=\"row\">%" PRIu32 " <small>pid %"
+                    PRId64 "</small></th><td data-l=\"for\">%s%s",
+                    is_marked ? "" : " class=\"calm\"", worker->who.index,
+                    worker->who.pid, worker->is_exiting ? "exiting, " : "",
                     jpp_console_age(worker->started, console->now, age));
 
-    jpp_console_memory(parts, worker, scale, worker->activity.usage.rss, sink);
-    jpp_console_busy(&worker->activity, sink);
+    jpp_sink_str(sink, "</td>\n<td class=\"m\">");
+    jpp_console_bar(sink, parts, scale->bar);
+    jpp_console_trend(worker, scale->trend, sink);
 
-    jpp_sink_printf(sink, "<td data-l=\"samples\"><span class=\"%s\">%s"
-                    "</span>",
-                    jpp_worker_is_sampled(worker) ? "good" : "bad",
+    jpp_console_cell(marks[JPP_CONSOLE_PRIVATE], "private", sink);
+    jpp_console_bytes(sink, "", activity->usage.rss_anon);
+    jpp_console_cell(JPP_VERDICT_HEALTHY, "allocated", sink);
+    jpp_console_bytes(sink, "", parts[JPP_CONSOLE_ALLOCATED].bytes);
+
+    jpp_console_cell(marks[JPP_CONSOLE_CONNECTIONS], "connections", sink);
+    jpp_console_number(sink, "", jpp_activity_used(activity));
+    jpp_console_number(sink, " of ", activity->connections);
+
+    jpp_console_cell(marks[JPP_CONSOLE_STALL], "worst stall", sink);
+    jpp_sink_str(sink, jpp_console_ms(activity->minute.longest, text));
+    jpp_sink_printf(sink, "<small>, ever %s</small>",
+                    jpp_console_ms(activity->loop.max, text));
+
+    jpp_sink_printf(sink, "</td>\n<td class=\"%s\" data-l=\"samples\">%s",
+                    jpp_console_classes[marks[JPP_CONSOLE_SAMPLES]],
                     worker->sampler.is_on
                     ? "sampler" : jpp_status_word(worker->jemalloc.state));
 
     if (jpp_source(&worker->jemalloc, &worker->sampler) != JPP_SOURCE_NONE) {
-        jpp_sink_printf(sink, " <small>one every %s</small>",
-                        jpp_problems_rate(jpp_worker_lg_sample(worker), rate));
+        jpp_sink_printf(sink, "<small>, one in %s</small>",
+                        jpp_problems_rate(jpp_worker_lg_sample(worker), text));
     }
 
-    since = jpp_worker_complete_since(worker);
-
-    if (jpp_worker_is_sampled(worker) && since != 0) {
-        jpp_sink_printf(sink, " <small>complete since %s</small>",
-                        jpp_status_time(since, time));
-    }
-
-    jpp_sink_str(sink, "</td>\n");
-
-    /* an index is of a running worker, and stays when that is replaced */
-
-    jpp_sink_str(sink, "<td class=\"asks\">");
-
-    for (i = 0; i < sizeof(jpp_console_ask_rows) / sizeof(*row); i++) {
-        row = &jpp_console_ask_rows[i];
-
-        if (!jpp_console_serves(console->links, row->resource)) {
-            continue;
-        }
-
-        jpp_sink_printf(sink, "<a href=\"%s%s", row->resource, row->query);
-
-        if (worker->is_exiting) {
-            jpp_sink_printf(sink, "pid-%" PRId64, worker->who.pid);
-
-        } else {
-            jpp_sink_printf(sink, "%" PRIu32, worker->who.index);
-        }
-
-        jpp_sink_printf(sink, "\" title=\"%s\">%s</a> ", row->title,
-                        row->text);
-    }
-
-    jpp_sink_str(sink, "</td>");
-
-    jpp_sink_str(sink, "</tr>\n");
+    jpp_console_menu(console->links, worker, sink);
 }
 
 
+/* Those of former configurations come last. */
+
 static void
-jpp_console_group(const jpp_console_t *console, bool is_exiting,
+jpp_console_lines(const jpp_console_t *console, bool is_exiting,
     const jpp_console_scale_t *scale, jpp_sink_t *sink)
 {
-    size_t                i;
-    const jpp_fleet_t    *fleet;
-    jpp_console_group_t   group = { 0 };
-    jpp_console_scale_t   own = { 0 };
+    size_t              i;
+    const jpp_fleet_t  *fleet;
 
     fleet = console->telemetry->fleet;
-
-    for (i = 0; i < fleet->n; i++) {
-        if (fleet->workers[i].is_exiting == is_exiting) {
-            jpp_console_add(&group, &fleet->workers[i]);
-        }
-    }
-
-    if (group.n == 0) {
-        return;
-    }
-
-    own.bar = jpp_console_sum(group.parts);
-
-    jpp_sink_str(sink, "<tbody>\n");
-
-    if (group.n > 1 || is_exiting) {
-        jpp_sink_printf(sink, "<tr class=\"sum\"><th scope=\"row\">%zu %s</th>"
-                        "<td><small>%s</small></td>", group.n,
-                        is_exiting ? "exiting" : "running",
-                        is_exiting ? "former configurations" : "");
-        jpp_console_memory(group.parts, NULL, &own,
-                           jpp_stats_add(group.activity.usage.rss_anon,
-                               group.parts[JPP_CONSOLE_SHARED].bytes), sink);
-        jpp_console_busy(&group.activity, sink);
-        jpp_sink_str(sink, "<td></td><td></td></tr>\n");
-    }
 
     for (i = 0; i < fleet->n; i++) {
         if (fleet->workers[i].is_exiting == is_exiting) {
             jpp_console_worker(console, &fleet->workers[i], scale, sink);
         }
     }
-
-    jpp_sink_str(sink, "</tbody>\n");
 }
 
 
@@ -505,11 +479,16 @@ jpp_console_zone(const jpp_zone_t *zone, jpp_sink_t *sink)
     jpp_console_name(sink, zone->name, zone->name_len);
     jpp_sink_str(sink, "</th><td class=\"m\">");
     jpp_console_bar(sink, parts, zone->size);
-    jpp_console_bytes(sink, "</td><td class=\"n\" data-l=\"used\">", used);
-    jpp_console_bytes(sink, "</td><td class=\"n\" data-l=\"of\">", zone->size);
-    jpp_sink_printf(sink, "</td><td class=\"n%s\" data-l=\"refused\">%" PRIu64
-                    "</td></tr>\n", zone->failures != 0 ? " bad" : "",
-                    zone->failures);
+    jpp_console_cell((used > zone->size / 10 * 8)
+                     + (used > zone->size / 10 * 9), "used", sink);
+    jpp_console_bytes(sink, "", used);
+    jpp_console_cell(JPP_VERDICT_HEALTHY, "of", sink);
+    jpp_console_bytes(sink, "", zone->size);
+    jpp_console_cell(zone->failures != 0 ? JPP_VERDICT_CRITICAL
+                                         : JPP_VERDICT_HEALTHY, "refused",
+                     sink);
+    jpp_console_number(sink, "", zone->failures);
+    jpp_sink_str(sink, "</td></tr>\n");
 }
 
 
@@ -517,7 +496,8 @@ void
 jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
 {
     char                       age[JPP_CONSOLE_AGE];
-    size_t                     i;
+    size_t                     i, n;
+    jpp_severity_t             marks[JPP_CONSOLE_MARKS];
     const jpp_fleet_t         *fleet;
     jpp_console_scale_t        scale;
     const jpp_telemetry_t     *telemetry;
@@ -542,26 +522,33 @@ jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
                         "</svg>%s</li>\n", part->css, part->what);
     }
 
-    jpp_sink_str(sink, "</ul>\n<p>A sum adds up what each has, and counts "
-                 "files and shared memory once.</p>\n");
+    jpp_sink_str(sink, "</ul>\n");
+
+    jpp_console_scale(fleet, &scale);
+
+    for (i = 0, n = 0; i < fleet->n; i++) {
+        n += !jpp_console_marks(&fleet->workers[i], &scale, marks);
+    }
+
+    if (fleet->n > JPP_CONSOLE_FEW) {
+        jpp_sink_printf(sink, "<details class=\"fold\"><summary>%zu of %zu "
+                        "workers do not stand out</summary></details>\n", n,
+                        fleet->n);
+    }
 
     jpp_sink_str(sink,
         "<table class=\"workers\">\n"
-        "<thead><tr><th>worker</th><th>state</th><th>memory</th>"
-        "<th class=\"n\">allocated</th><th class=\"n\">RSS</th>\n"
+        "<thead><tr><th>worker</th><th>running for</th>"
+        "<th>memory, and over time</th>"
+        "<th class=\"n\">private</th><th class=\"n\">allocated</th>\n"
         "<th class=\"n\">connections</th><th class=\"n\">worst stall of the "
-        "last minute</th>"
-        "<th>samples</th><th>look at</th></tr></thead>\n");
+        "minute</th><th>samples</th><td></td></tr></thead>\n<tbody>\n");
 
     jpp_console_missing(fleet, sink);
+    jpp_console_lines(console, false, &scale, sink);
+    jpp_console_lines(console, true, &scale, sink);
 
-    scale.bar = jpp_console_scale(fleet);
-    scale.trend = jpp_console_most(fleet);
-
-    jpp_console_group(console, false, &scale, sink);
-    jpp_console_group(console, true, &scale, sink);
-
-    jpp_sink_str(sink, "</table>\n");
+    jpp_sink_str(sink, "</tbody>\n</table>\n");
 
     telemetry = console->telemetry;
 

@@ -37,16 +37,13 @@ jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
 
     cgroup = telemetry->cgroup;
 
-    if (cgroup == NULL || cgroup->binding == cgroup->n_levels) {
+    room = jpp_cgroup_left(cgroup);
+
+    if (room == JPP_NONE) {
         return false;
     }
 
     level = &cgroup->levels[cgroup->binding];
-    room = cgroup->headroom;
-
-    if (cgroup->stat.inactive_file != JPP_NONE) {
-        room += cgroup->stat.inactive_file;
-    }
 
     if (!jpp_finding_below(finding, room, 10, level->limit)
         && (!jpp_finding_below(finding, room, 100, JPP_FINDING_FLOOR)

@@ -190,14 +190,10 @@ jpp_finding_when(const jpp_cgroup_t *cgroup, uint64_t per_hour,
 
     text[0] = '\0';
 
-    if (cgroup == NULL || cgroup->binding == cgroup->n_levels) {
+    room = jpp_cgroup_left(cgroup);
+
+    if (room == JPP_NONE) {
         return text;
-    }
-
-    room = cgroup->headroom;
-
-    if (cgroup->stat.inactive_file != JPP_NONE) {
-        room += cgroup->stat.inactive_file;
     }
 
     seconds = (uint64_t) ((double) room * JPP_GROWS_HOUR / (double) per_hour);

@@ -491,29 +491,47 @@ jpp_holders_zone(jpp_holders_t *holders, const jpp_zone_t *zone)
 }
 
 
-/* The noun phrase of ITEM, most of which is PART, or NULL. */
+/* Most of ITEM is PART, or NULL: "upstream buffers"; "": it is one thing. */
 
 static const char *
-jpp_holders_who(jpp_arena_t *arena, const jpp_holder_item_t *item,
+jpp_holders_what(jpp_arena_t *arena, const jpp_holder_item_t *item,
     const jpp_holder_part_t *part)
 {
     int         len;
-    char        text[512], module[JPP_UTF8_SHORT(JPP_HOLDER_SHOWN)];
+    char        text[256], module[JPP_UTF8_SHORT(JPP_HOLDER_SHOWN)];
     size_t      n;
     const char *what;
 
-    if (item->units == NULL) {
-        return item->name;
+    what = part != NULL ? jpp_holder_classes[part->class] : NULL;
+
+    if (item->units == NULL || what == NULL) {
+        return item->units != NULL ? item->units : "";
     }
 
-    what = part != NULL ? jpp_holder_classes[part->class] : NULL;
-    n = what == NULL ? 0 : jpp_utf8_short(module, part->module.data,
-                                          part->module.len, JPP_HOLDER_SHOWN);
+    n = jpp_utf8_short(module, part->module.data, part->module.len,
+                       JPP_HOLDER_SHOWN);
 
-    len = snprintf(text, sizeof(text), "%s%.*s%s%s of %s",
-                   what != NULL ? what : item->units, (int) n, module,
-                   n != 0 ? " for " : "", n != 0 ? item->units : "",
-                   item->name);
+    len = snprintf(text, sizeof(text), "%s%.*s%s%s", what, (int) n, module,
+                   n != 0 ? " for " : "", n != 0 ? item->units : "");
+
+    return jpp_arena_strndup(arena, text, (size_t) len);
+}
+
+
+/* The noun phrase of HOLDER. */
+
+static const char *
+jpp_holders_who(jpp_arena_t *arena, const jpp_holder_t *holder)
+{
+    int   len;
+    char  text[1024];
+
+    if (holder->what == NULL || holder->what[0] == '\0') {
+        return holder->where;
+    }
+
+    len = snprintf(text, sizeof(text), "%s of %s", holder->what,
+                   holder->where);
 
     return jpp_arena_strndup(arena, text, (size_t) len);
 }
@@ -608,7 +626,9 @@ jpp_holders_close(jpp_holders_t *holders, const jpp_holder_t **first)
             return 0;
         }
 
-        holder->who = jpp_holders_who(holders->arena, item, most);
+        holder->what = jpp_holders_what(holders->arena, item, most);
+        holder->where = item->name;
+        holder->who = jpp_holders_who(holders->arena, holder);
         holder->bound = jpp_holders_bound(holders->arena, item, most);
         holder->units = item->units;
         holder->n_units = item->n_units;
@@ -616,7 +636,9 @@ jpp_holders_close(jpp_holders_t *holders, const jpp_holder_t **first)
         holder->worker = item->worker;
         holder->worker_bytes = item->most;
 
-        if (holder->who == NULL || holder->bound == NULL) {
+        if (holder->what == NULL || holder->who == NULL
+            || holder->bound == NULL)
+        {
             return 0;
         }
     }

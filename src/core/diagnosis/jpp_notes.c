@@ -153,6 +153,7 @@ jpp_notes_init(jpp_notes_t *notes)
 
     notes->inherited[0].bytes = JPP_NONE;
     notes->inherited[1].bytes = JPP_NONE;
+    notes->counted.rate = JPP_NONE;
 }
 
 
@@ -260,6 +261,22 @@ jpp_notes_requested(jpp_notes_t *notes, const char *name, unsigned status)
 
 
 void
+jpp_notes_counted(jpp_notes_t *notes, uint64_t total, uint64_t now)
+{
+    jpp_counted_t  *last;
+
+    last = &notes->counted;
+
+    if (now > last->at) {
+        last->rate = last->at == 0 ? JPP_NONE
+                     : jpp_less(total, last->total) * 10000 / (now - last->at);
+        last->total = total;
+        last->at = now;
+    }
+}
+
+
+void
 jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry)
 {
     size_t  i;
@@ -275,6 +292,7 @@ jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry)
     telemetry->active = jpp_active_bits(notes->active);
     telemetry->inherited = notes->inherited[0].bytes;
     telemetry->inherited_before = notes->inherited[1].bytes;
+    telemetry->requests = notes->counted.rate;
 
     memcpy(telemetry->requested, notes->requested, sizeof(notes->requested));
 }

@@ -86,6 +86,14 @@ typedef struct {
 } jpp_inherited_t;
 
 
+/* What nginx has counted of requests, the last time that somebody looked. */
+typedef struct {
+    uint64_t               total;
+    uint64_t               at;             /* in ms; 0: nobody has */
+    uint64_t               rate;           /* a second, in tenths, before */
+} jpp_counted_t;
+
+
 typedef struct {
     jpp_inherited_t        inherited[2];   /* of the newest, and before */
     uint64_t               n_vanished;     /* that crashed or were killed */
@@ -93,6 +101,7 @@ typedef struct {
     jpp_killed_t           killed;         /* by the kernel, in the cgroup */
     jpp_active_t           active[JPP_FINDINGS];
     jpp_requested_t        requested[JPP_RESOURCES];
+    jpp_counted_t          counted;
 
     /* a page of them takes memory once a worker has written it */
     jpp_note_t             notes[JPP_NOTES];
@@ -128,6 +137,9 @@ void jpp_notes_inherited(jpp_notes_t *notes, uint64_t generation,
 
 /* The resource NAME was requested, and answered with STATUS. */
 void jpp_notes_requested(jpp_notes_t *notes, const char *name, unsigned status);
+
+/* At the time NOW, in ms, nginx had served TOTAL requests. */
+void jpp_notes_counted(jpp_notes_t *notes, uint64_t total, uint64_t now);
 
 /* Fill in what TELEMETRY has of all this. */
 void jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry);

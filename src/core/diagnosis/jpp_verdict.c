@@ -183,7 +183,7 @@ static void
 jpp_verdict_healthy(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
 {
     char                 text[JPP_UNITS_TEXT];
-    uint64_t             all;
+    uint64_t             all, left;
     const jpp_holder_t  *holder;
     const jpp_cgroup_t  *cgroup;
 
@@ -215,10 +215,10 @@ jpp_verdict_healthy(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
     }
 
     cgroup = telemetry->cgroup;
+    left = jpp_cgroup_left(cgroup);
 
-    if (cgroup != NULL && cgroup->headroom != JPP_NONE) {
-        jpp_verdict_add(verdict, "; %s left",
-                        jpp_units_bytes(cgroup->headroom, text));
+    if (left != JPP_NONE) {
+        jpp_verdict_add(verdict, "; %s left", jpp_units_bytes(left, text));
         jpp_verdict_add(verdict, " below the limit of %s",
                         jpp_units_bytes(cgroup->levels[cgroup->binding].limit,
                                         text));

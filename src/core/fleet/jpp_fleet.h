@@ -99,7 +99,9 @@ void jpp_missing_text(jpp_sink_t *sink, const jpp_missing_t *missing, size_t n);
 /* Who holds memory: jpp_holders.h finds out. */
 typedef struct {
     const char            *who;            /* "upstream buffers of location */
-                                           /*   /export/ of www", as text */
+                                           /*   /export/ of www", as text; */
+    const char            *what;           /*   "upstream buffers"; or "" */
+    const char            *where;          /*   "location /export/ of www" */
     const char            *bound;          /* "proxy_buffers 64 64k"; or "" */
     const char            *units;          /* "requests"; NULL: it is one */
     uint64_t               n_units;
@@ -249,6 +251,8 @@ typedef struct {
                                            /*   started; JPP_NONE: unknown */
     uint64_t               unclean_exits;  /* workers that ended without */
                                            /*   saying so */
+    uint64_t               requests;       /* a second, in tenths, a moment */
+                                           /*   ago; JPP_NONE: unknown */
     jpp_vanished_t         vanished;       /* the last of them */
     jpp_killed_t           killed;         /* as it was last written down */
     int64_t                now;            /* seconds since the epoch */

@@ -175,4 +175,25 @@ jpp_code_t jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root,
     jpp_err_t *err);
 
 
+/*
+ * What is left below the limit of CGROUP, or NULL, for memory that is not the
+ * kernel's to drop: pages of files that go first leave room.  JPP_NONE: there
+ * is no limit, or it is not known.
+ */
+static inline uint64_t
+jpp_cgroup_left(const jpp_cgroup_t *cgroup)
+{
+    uint64_t  left;
+
+    if (cgroup == NULL || cgroup->binding == cgroup->n_levels) {
+        return JPP_NONE;
+    }
+
+    left = cgroup->headroom;
+    jpp_add_known(&left, cgroup->stat.inactive_file);
+
+    return left;
+}
+
+
 #endif /* _JPP_CGROUP_H_INCLUDED_ */

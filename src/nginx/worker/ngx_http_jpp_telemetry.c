@@ -32,6 +32,10 @@ static void ngx_http_jpp_history_work(ngx_http_jpp_task_t *task);
 static void ngx_http_jpp_history_done(ngx_http_jpp_task_t *task);
 
 
+/* only an nginx with stub_status counts them */
+
+extern ngx_atomic_t  *ngx_stat_requests  __attribute__((weak));
+
 jpp_loop_t  ngx_http_jpp_dumps;
 
 static jpp_worker_t  ngx_http_jpp_figures_last;
@@ -522,6 +526,12 @@ ngx_http_jpp_history_tick(ngx_event_t *ev)
     if (!ngx_http_jpp_look.is_taken
         && ngx_http_jpp_registry_leads(self->zone, &self->row))
     {
+        if (&ngx_stat_requests != NULL) {
+            jpp_notes_counted(ngx_http_jpp_registry_lock(self->zone),
+                              *ngx_stat_requests, ngx_current_msec);
+            ngx_http_jpp_registry_unlock(self->zone);
+        }
+
         look = &ngx_http_jpp_look;
 
         jpp_arena_init(&look->arena, NGX_HTTP_JPP_LOOK_CAP);
