@@ -18,10 +18,11 @@ const MAX_VALUES = 2048;
 /*
  * v view, t type, z zoom, p pivot, s search, f focus, x ignore, h hide, r show
  * from, g split by, k skip allocators, i turned round, d width, e relative, o
- * self, l labels: "worker=0,1;origin=master".
+ * self, c frames in common, too, l labels: "worker=0,1;origin=master".
  */
 const DEFAULTS = { v: 'flame', t: '', z: '', p: '', s: '', f: '', x: '',
-  h: '', r: '', g: '', k: '', i: '0', d: 'both', e: '0', o: '0', l: '' };
+  h: '', r: '', g: '', k: '', i: '0', d: 'both', e: '0', o: '0', c: '0',
+  l: '' };
 
 /* What the fragment says. */
 let state = { ...DEFAULTS };
@@ -132,6 +133,8 @@ function setProfiles(profile, base) {
   Object.assign(page, { profile, base, rows: makeRows(profile, base) });
   showChoices();
   grow();
+  const { scene, at } = page;
+  if (scene) write('status', describe(at.tree, at.node));
 }
 
 function isBoth() {
@@ -164,6 +167,8 @@ function grow() {
 
 function makeScene() {
   const { stacks, m, choice, base } = page, isUp = state.i === '1';
+  foldCommon(stacks, m, state.v === 'flame' && state.c === '0'
+    && !state.r);
   const plant = (...how) => growTree(stacks, m, choice, ...how);
   const trees = isBoth()
     ? [plant(false, false, state.p), plant(true, true, state.p)]
@@ -175,7 +180,10 @@ function makeScene() {
   return scene;
 }
 
-/* How much a change is: of the total, of each total, with callees or not. */
+/*
+ * How much a change is: of the total, of each total, with callees or not.  The
+ * scale of colours is what there was before: a change of 7 % is pale.
+ */
 function addScale(scene, tree) {
   const { before: [before], after: [after] } = tree;
   const growth = state.e === '1' && before ? after / before - 1 : 0;
@@ -183,7 +191,7 @@ function addScale(scene, tree) {
     const sum = one.sum(node, state.o === '1');
     return sum.change - growth * sum.before;
   };
-  scene.scale = tree.after.reduce((most, value, i) =>
+  scene.scale = Math.abs(before) || tree.after.reduce((most, value, i) =>
     Math.max(most, i && Math.abs(value - tree.before[i])), 1);
 }
 
@@ -233,6 +241,7 @@ function draw() {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.font = FONT;
   view.char = context.measureText('m').width;
+  view.value = saidOf;
   page.boxes = layOut(scene, view);
   paint(context, scene, page.boxes, palette, view);
   mark();
@@ -247,6 +256,14 @@ function mark() {
   style.left = `${x}px`;
   style.top = `${yOf(scene, tree, tree.depth[node])}px`;
   style.width = `${Math.max(2, Math.min(view.width, end) - x - 1)}px`;
+}
+
+/* What a frame shows beside its name: "+5.2 MiB (+10 %)". */
+function saidOf(tree, node) {
+  const sum = tree.sum(node), { change: by, before } = sum;
+  if (!page.m.isDifference) return amount(sum.after);
+  const sign = by > 0 ? '+' : '', share = Math.round(100 * by / before);
+  return `${sign}${amount(by)}${before ? ` (${sign}${share} %)` : ''}`;
 }
 
 /* The change of a sum, with its sign, and what it is a change of. */
@@ -408,11 +425,19 @@ function mereCallers() {
   return [...OWNERS.keys()].filter((owner) => there.has(owner));
 }
 
+/* The steps of a difference, of which a step of more is told its end. */
+function shades() {
+  const { scene } = page, steps = [...Array(STEPS).keys()];
+  const most = (i) => amount(scene.scale * ((i + 1) / STEPS) ** 2);
+  return [[MORE + 3, 'more'], ...scene ? steps.map((i) =>
+    [MORE + i, i < STEPS - 1 ? `below ${most(i)}` : 'above']) : [],
+  [LESS + 3, 'less, likewise'], [SAME, 'the same'],
+  [NOISE, 'noise: below two standard errors']];
+}
+
 function showLegend() {
   const { m, owners, base } = page;
-  const items = m.isDifference
-    ? [[MORE + 3, 'more'], [LESS + 3, 'less'], [SAME, 'the same'],
-      [NOISE, 'noise: below two standard errors']]
+  const items = m.isDifference ? shades()
     : [...owners.slice(0, 14).map(({ owner, cum }) => [ownerColour(owner, 0),
       `${ownerName(owner)} ${amount(cum.after)}`]),
     ...mereCallers().map((owner) => [ownerColour(owner, 0), owner])];
@@ -422,14 +447,15 @@ function showLegend() {
 }
 
 const CHIPS = { p: 'both of', f: 'focus', x: 'ignore', h: 'hide',
-  r: 'show from', z: 'zoom' };
+  r: 'show from', c: 'all frames', z: 'zoom' };
 
 function showChips() {
-  const set = Object.keys(CHIPS).filter((key) => state[key]
+  const set = Object.keys(CHIPS).filter((key) => state[key] !== DEFAULTS[key]
     && (key !== 'p' || state.v === 'both'));
   replace($('chips'), [...set.map((key) => make('button', {
-    onclick: () => change({ [key]: '' }),
-  }, `${CHIPS[key]} ${key === 'z' ? '' : state[key].slice(0, 80)} \u00d7`)),
+    onclick: () => change({ [key]: DEFAULTS[key] }),
+  }, `${CHIPS[key]} ${/[cz]/.test(key) ? '' : state[key].slice(0, 80)} `
+    + '\u00d7')),
   state.v === 'both' && !isBoth() ? 'Choose a function: b on a frame, a double '
     + 'click, or a row of the table.' : '']);
 }

@@ -11,8 +11,10 @@ function chooseLabels() {
     [name, value]))) });
 }
 
+/* A frame that stands for several shows them. */
 function zoom(at) {
   page.at = at;
+  if (folds.has(at.tree.frame[at.node])) return void change({ c: '1' });
   change({ z: at.node === 0 ? '' : at.tree.hash(at.node).toString(16) });
 }
 
@@ -185,10 +187,27 @@ function moveWindow(from, span) {
   redraw();
 }
 
+/* What the frame AT is, at the pointer; it is said below, too. */
+function tell(at, { clientX, clientY }) {
+  const tip = $('tip');
+  tip.hidden = !at;
+  if (!at) return;
+  const said = describe(at.tree, at.node);
+  write('status', said);
+  write('tip', listed(said, frames.modules[at.tree.frame[at.node]])
+    .replace(/, /g, '\n'));
+  const over = clientY + tip.offsetHeight + 24 > innerHeight;
+  tip.style.left =
+    `${Math.min(clientX + 12, innerWidth - tip.offsetWidth - 8)}px`;
+  tip.style.top =
+    `${over ? clientY - tip.offsetHeight - 8 : clientY + 16}px`;
+}
+
 let drag = null;
 
 const POINTER = {
   onpointerdown: (event) => {
+    $('tip').hidden = true;
     drag = event.button === 0 && page.scene
       ? { x: event.clientX, from: page.view.from, isMoved: false } : null;
   },
@@ -201,9 +220,9 @@ const POINTER = {
       if (drag.isMoved) moveWindow(drag.from - by / view.width * span, span);
       return;
     }
-    const { at } = pointed(event);
-    if (at) write('status', describe(at.tree, at.node));
+    tell(pointed(event).at, event);
   },
+  onpointerleave: () => { $('tip').hidden = true; },
   onclick: clicked,
   onwheel: zoomAt,
   onscroll: redraw,

@@ -145,13 +145,21 @@ function paintFates(context, boxes, palette) {
   context.globalAlpha = 1;
 }
 
-/* What of a box is in the window, and as much of its name as has room. */
+/*
+ * What of a box is in the window, and as much of its name as has room, with
+ * the value behind it if that has.
+ */
 function inside({ tree, node, x, w }, view) {
   const left = Math.max(0, x), width = Math.min(view.width, x + w) - left;
   const room = Math.floor((width - TEXT) / view.char);
   const name = node < 0 ? '' : tree.name(node);
-  return { x: left, text: room < 3 ? '' : name.length <= room ? name
-    : name.slice(0, room - 2) + '..' };
+  if (room < 3) return { x: left, text: '' };
+  if (name.length > room) return { x: left, text: name.slice(0, room - 2)
+    + '..' };
+  const value = node < 0 || room < name.length + 5 ? ''
+    : `  ${view.value(tree, node)}`;
+  return { x: left, text: name + (name.length + value.length <= room ? value
+    : '') };
 }
 
 function escapeXml(text) {

@@ -115,18 +115,15 @@ class Tree {
 
   /* The hash of the names on the way to NODE: links find it by that. */
   hash(node) {
-    return node ? mix(this.hash(this.parent[node]), hashOf(this.frame[node]))
-      : 1;
+    return node ? mixAll(this.hash(this.parent[node]), this.frame[node]) : 1;
   }
 
   /* The node of a HASH; the root: there is none. */
   find(hash) {
-    const hashes = [1], own = [];
+    const found = [1];
     for (let i = 1; i < this.n && hash > 0; i++) {
-      const frame = this.frame[i];
-      own[frame] ??= hashOf(frame);
-      hashes.push(mix(hashes[this.parent[i]], own[frame]));
-      if (hashes[i] === hash) return i;
+      found.push(mixAll(found[this.parent[i]], this.frame[i]));
+      if (found[i] === hash) return i;
     }
     return 0;
   }
@@ -149,6 +146,17 @@ class Tree {
 function mix(hash, other) {
   return Math.imul(hash ^ other, 0x9e3779b1) >>> 0;
 }
+
+/* A link finds what is behind folded frames, however many they are. */
+function mixAll(hash, frame) {
+  return (folds.get(frame) || [frame]).reduce((all, one) => {
+    hashes[one] ??= hashOf(one);
+    return mix(all, hashes[one]);
+  }, hash);
+}
+
+/* of names, which stay */
+const hashes = [];
 
 function hashOf(frame) {
   const text = `${frames.modules[frame]}\n${frames.names[frame]}`;
@@ -175,6 +183,42 @@ function labelFrame(labels, key) {
   return id;
 }
 
+/* Frames that so much of all has in common are one, if there are some. */
+const COMMON = 0.9, MIN_COMMON = 3;
+
+/* Places of the configuration are no such frames. */
+const PLACE = /^(?:server|location|connection|upstream) /;
+
+/* What a frame stands for, outermost first. */
+const folds = new Map();
+
+/*
+ * Marks those of STACKS whose outermost frames are those of almost all: the
+ * tree has one frame in place of FOLDED ones, but never of the innermost one,
+ * nor of places of nginx's configuration.
+ */
+function foldCommon(stacks, m, isWanted) {
+  const weight = (all) => all.reduce((sum, { row }) =>
+    sum + Math.abs(m.after[row]) + Math.abs(m.before[row]), 0);
+  let common = stacks, n = 0;
+  for (const one of stacks) one.folded = 0;
+  for (const all = weight(stacks); isWanted && all; n++) {
+    const by = new Map();
+    for (const one of common) {
+      const frame = one.stack.at(-1 - n), isLeaf = one.stack.length <= n + 1;
+      if (isLeaf || PLACE.test(frames.names[frame])) continue;
+      have(by, frame, () => []).push(one);
+    }
+    const most = [...by.values()].find((some) => weight(some) >= COMMON * all);
+    if (!most) break;
+    common = most;
+  }
+  if (n < MIN_COMMON) return;
+  const frame = frameId(`${n} frames in common`, '', '');
+  folds.set(frame, common[0].stack.slice(-n).reverse());
+  for (const one of common) Object.assign(one, { folded: n, fold: frame });
+}
+
 /*
  * The tree of STACKS by the sums M: from the root on or, by CALLERS, from the
  * leaf on; with the name of a PIVOT from the outermost frame of that name, so
@@ -184,11 +228,12 @@ function growTree(stacks, m, choice, isUp, isCallers, pivot) {
   const { names } = frames, step = isCallers ? 1 : -1, leaves = [];
   const tree = new Tree(pivot ? names.indexOf(pivot) : frameId('all', '', ''),
     stacks.reduce((sum, { stack }) => sum + stack.length + 1, 1), isUp);
-  for (const { row, root, stack } of stacks) {
+  for (const { row, root, stack, folded, fold } of stacks) {
     const at = pivot ? stack.findLastIndex((frame) => names[frame] === pivot)
-      : isCallers ? -1 : stack.length;
+      : isCallers ? -1 : stack.length - folded;
     if (at < 0 && pivot) continue;
     let node = root === undefined ? 0 : tree.child(0, root);
+    if (folded) node = tree.child(node, fold);
     for (let k = at + step; k >= 0 && k < stack.length; k += step) {
       node = tree.child(node, stack[k]);
     }

@@ -255,6 +255,9 @@ sub check_deep {
 
     show(proto(types => [qw( inuse_space bytes )], names => \@names,
                samples => [[[1 .. 4096], [100]]]));
+    is($browser->run('return page.scene.trees[0].height'), 3,
+       'the innermost one is not folded');
+    $browser->run('change({ c: "1" })');
     is($browser->run('return page.scene.trees[0].height'), 4097,
        '4096 frames');
     $browser->run('document.getElementById("graph").scrollTop = 1e6');

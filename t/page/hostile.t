@@ -211,7 +211,7 @@ sub check_links {
         is(said(), '', "#$name: no complaint");
         ok($browser->run('return page.scene !== null'), 'and a graph');
         is($browser->run('return Object.keys(state).join("")'),
-           'vtzpsfxhrgkideol', 'and no key of others');
+           'vtzpsfxhrgkideocl', 'and no key of others');
     }
 
     is_deeply([$browser->run('return frames.names.filter((name) =>

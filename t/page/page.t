@@ -44,6 +44,7 @@ subtest 'a difference of one process has its noise in grey' => \&check_noise;
 subtest 'the flame graph' => \&check_flame;
 subtest 'callers, both, owners' => \&check_views;
 subtest 'search and filters' => \&check_filters;
+subtest 'frames in common' => \&check_common;
 subtest 'keys' => \&check_keys;
 subtest 'the mouse' => \&check_mouse;
 subtest 'links' => \&check_links;
@@ -414,8 +415,45 @@ sub check_filters {
 }
 
 
-sub check_keys {
+# What nearly all stacks begin with is one frame, until somebody wants them.
+
+sub check_common {
+    my $first = 'const [tree] = page.scene.trees;
+        return tree.name(tree.open(0)[0])';
+    my $names = 'const [tree] = page.scene.trees;
+        return [...tree.frame].map((frame) => frames.names[frame]).sort()';
+
+    show('one', 'c=1');
+
+    my $all = sum();
+
     show('one');
+    like($browser->run($first), qr/^\d+ frames in common\z/, 'one frame');
+    is(sum(), $all, 'nothing is lost');
+
+    my $link = $browser->run('const [tree] = page.scene.trees;
+        const [node] = tree.open(tree.open(0)[0]);
+        return [tree.hash(node), tree.name(node)]');
+
+    $browser->press('#graph', 'ArrowDown', 'Enter');
+    is($browser->run($first), '_start', 'Enter shows them');
+    is($browser->run('return state.c'), '1', 'which the address keeps');
+    is($browser->run('const [tree] = page.scene.trees;
+        return tree.name(tree.find(arguments[0]))', $link->[0]), $link->[1],
+       'a link is good for both');
+
+    $browser->click('#chips button');
+    like($browser->run($first), qr/in common\z/, 'and back');
+
+    show('one', 'v=callers');
+    is_deeply([ grep { /in common/ } @{ $browser->run($names) } ], [],
+              'callers are not folded');
+    $browser->is_quiet;
+}
+
+
+sub check_keys {
+    show('one', 'c=1');
     $browser->press('#graph', 'ArrowDown');
     like($browser->text('#status'), qr/^_start: .* of all, .* samples, \+-/,
          'down is the largest callee, and is said');
@@ -428,7 +466,7 @@ sub check_keys {
     like($browser->text('#status'), qr/^all:/, 'up is its caller');
 
     $browser->press(undef, 'ArrowDown', 'ArrowDown', 'Enter');
-    like($browser->run('return location.hash'), qr/^#z=[0-9a-f]+$/,
+    like($browser->run('return location.hash'), qr/^#z=[0-9a-f]+&c=1$/,
          'Enter zooms');
     $browser->press(undef, 'Escape');
     is($browser->run('return state.z'), '', 'Escape zooms out');
