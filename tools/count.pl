@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 
 # How large the house is: for each room of src/ its lines of code, without
-# blanks and comments, its files and functions; and below, how many headers
-# have a single user besides their own source, and how many sources are short.
+# blanks and comments, its files and functions; the lines of t/ and tools/; how
+# many headers have a single user besides their own source, and how many sources
+# are short.
 #
 #     perl tools/count.pl [-v]
 #
@@ -54,8 +55,28 @@ for my $room (sort { $room{$b}{lines} <=> $room{$a}{lines} } keys %room) {
 printf "%-24s %6d %4d %4d %9d\n\n", 'src',
        @sum{qw( lines c h functions )};
 
+printf "%d lines in tests (t/) and tools/, without t/data\n", sum_of_tests();
 list('headers with a single user', @single);
 list("sources below $short lines", @short);
+
+
+# Lines of what git has there; of Perl and shell without their comments, too.
+
+sub sum_of_tests {
+    my $sum = 0;
+
+    for my $file (grep { -T } grep { !m{^t/(?:data/(?!make)|fuzz/corpus)} }
+                  split /\n/, `git ls-files t tools`)
+    {
+        my $text = $file =~ /\.(?:[ch]|cc)$/
+                   ? code($file)
+                   : do { local (@ARGV, $/) = $file; <> =~ s/^\s*#.*$//mgr };
+
+        $sum += () = $text =~ /\S.*\n/g;
+    }
+
+    return $sum;
+}
 
 
 sub list {
