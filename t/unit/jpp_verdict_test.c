@@ -644,6 +644,38 @@ JPP_TEST(jpp_verdict_test_healthy)
 }
 
 
+/* Who holds more than a tenth is named. */
+
+JPP_TEST(jpp_verdict_test_share)
+{
+    jpp_holder_t      holder;
+    jpp_verdict_t     verdict;
+    jpp_telemetry_t  *telemetry;
+
+    memset(&holder, 0, sizeof(jpp_holder_t));
+    holder.who = "zone one";
+    holder.bound = "";
+    holder.bytes = 24 * JPP_TEST_MIB / 100 * 10;
+
+    jpp_verdict_test_begin();
+
+    telemetry = &jpp_test.nginx.telemetry;
+    telemetry->holders = &holder;
+    telemetry->n_holders = 1;
+
+    jpp_verdict(telemetry, NULL, 0, &verdict);
+    jpp_is_str(verdict.text, "3 workers hold 24.0 MiB", "a tenth");
+
+    holder.bytes++;
+    jpp_verdict(telemetry, NULL, 0, &verdict);
+    jpp_is_str(verdict.text, "3 workers hold 24.0 MiB, 2.4 MiB of it zone one",
+               "more");
+
+    telemetry->n_holders = 0;
+    jpp_arena_destroy(&jpp_test.arena);
+}
+
+
 /* Names of 4 KB: their beginnings are the same, their ends are not. */
 
 JPP_TEST(jpp_verdict_test_long)
