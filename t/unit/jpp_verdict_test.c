@@ -450,6 +450,8 @@ JPP_TEST(jpp_verdict_test_owners)
 
     for (i = 0; i <= JPP_VERDICT_OWNERS; i++) {
         holders[i].who = i < 2 ? longest[i] : "zone <a>";
+        holders[i].where = "a place";
+        holders[i].what = holders[i].who;
         holders[i].bound = i == 2 ? "a & b" : "";
         holders[i].bytes = (10 - i) * JPP_TEST_MIB;
     }
@@ -477,18 +479,19 @@ JPP_TEST(jpp_verdict_test_owners)
     jpp_ok(jpp_output_fill(&output, jpp_verdict_test_page, fleet, 0) == 0,
            "written as a page");
 
-    jpp_has(output.text, "<div id=\"largest\">\n<h2>Largest owners</h2>\n"
-            "<ol>\n<li><strong>10.0 MiB</strong> <meter max=\"25165824\" "
-            "value=\"10485760\" aria-label=\"share of all memory\"></meter> x",
-            "the first");
-    jpp_has(output.text, "</meter> zone &lt;a&gt; <small>a &amp; b</small></li>"
-            "\n<li><strong>7.0 MiB", "a bound");
-    jpp_has(output.text, "value=\"6291456\" aria-label=\"share of all memory\">"
-            "</meter> zone &lt;a&gt;</li>\n</ol>\n</div>\n", "the fifth");
+    jpp_has(output.text, "<tbody>\n<tr><td class=\"n\">10.0 MiB</td><td "
+            "class=\"n\">41.6 %</td>", "the first");
+    jpp_has(output.text, "<th scope=\"row\">a place</th><td>zone &lt;a&gt; "
+            "<small>a &amp; b</small></td></tr>\n<tr><td class=\"n\">7.0 MiB",
+            "a bound");
+    jpp_has(output.text, "<tr><td class=\"n\">6.0 MiB</td><td class=\"n\">25.0 "
+            "%</td>", "the fifth");
+    jpp_lacks(output.text, "<td class=\"n\">5.0 MiB", "is the last");
 
     jpp_test.nginx.telemetry.n_holders = 0;
     (void) jpp_output_fill(&output, jpp_verdict_test_page, fleet, 0);
-    jpp_has(output.text, "<div id=\"largest\">\n</div>\n", "or none");
+    jpp_has(output.text, "<tbody>\n<tr><td colspan=\"5\">No worker has said "
+            "what its pools hold.</td></tr>\n</tbody>", "or none");
 
     jpp_arena_destroy(&jpp_test.arena);
 }
