@@ -17,6 +17,7 @@ use Compress::Zlib;
 use Exporter qw(import);
 use File::Temp qw(tempdir);
 use IO::Socket::INET;
+use JSON::PP qw(decode_json);
 use POSIX qw(:sys_wait_h);
 use Test::More;
 use Time::HiRes qw(sleep time);
@@ -415,6 +416,15 @@ sub get {
     my ($self, $path, %how) = @_;
 
     return $self->client->get($path, %how, close => 1);
+}
+
+
+# That of status.
+
+sub verdict {
+    my ($self) = @_;
+
+    return decode_json($self->get('/debug/pprof/status')->{body})->{verdict};
 }
 
 

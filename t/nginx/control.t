@@ -20,10 +20,11 @@ my $time = qr/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
 my $nothing = 'nothing to change: send active=on, active=off, sampler=on, '
               . 'sampler=off, lg_sample= and a number from 10 to 24, stall= '
               . 'and a time, stall=off, owners=on, owners=off, reset=1, '
-              . 'purge=1, or several of them joined by &';
+              . 'purge=1, or several of them joined by &; or '
+              . 'acknowledge= and the id of a finding';
 
 my $keys = 'control takes active, sampler, lg_sample, stall, owners, reset, '
-           . 'purge, worker and strict';
+           . 'purge, acknowledge, worker and strict';
 my $unknown = "unknown key: $keys";
 
 my $bad_rate = 'lg_sample must be a whole number from 10 to 24: below 10 too '

@@ -88,6 +88,77 @@ sub comments {
 }
 
 
+# By two at once, by a form, and what is no finding.
+
+sub acknowledged {
+    my ($nginx) = @_;
+    my @clients = map { $nginx->client } 1, 2;
+
+    $_->write("POST /debug/pprof/control?acknowledge=oom-kill HTTP/1.1\r\n"
+              . "Host: localhost\r\nContent-Length: 0\r\n\r\n") for @clients;
+
+    my @answers = map { decode_json($_->answer('POST')->{body}) } @clients;
+
+    is($answers[0]{id}, 'oom-kill', 'two acknowledge it');
+    like($answers[0]{acknowledged}, qr/^20\S+Z$/, 'at a time');
+    is_deeply($answers[1], $answers[0], 'both are told the same');
+
+    my $finding = findings($nginx, 'status')->{'oom-kill'};
+
+    is($finding->{acknowledged}, $answers[0]{acknowledged}, 'status has it');
+    is($finding->{since}, $answers[0]{since}, 'and since when it holds');
+
+    my $verdict = $nginx->verdict;
+
+    is($verdict->{id}, 'zone-full', 'another one takes first place');
+    is($verdict->{owner}, 'zone keys', 'with its owner');
+    is($verdict->{link}, 'memory?fields=zones', 'and its link');
+    like($verdict->{since}, qr/^20\S+Z$/, 'and its time');
+    like(table($nginx), qr/^since \S+, acknowledged at \S+Z$/m,
+         'memory shows it as acknowledged');
+
+    my $form = $nginx->client->ask('POST', '/debug/pprof/control',
+        'Accept: text/html', \'acknowledge=zone-full');
+
+    is($form->{status}, 303, 'a form of the console');
+
+    my ($query) = ($form->{headers}{location} // '')
+                  =~ m{^\./(\?acknowledged=\d+)#zone-full$};
+
+    my $page = $nginx->get('/debug/pprof/' . ($query // ''),
+                           headers => "Accept: text/html\r\n")->{body};
+
+    like($page, qr/The finding zone-full is acknowledged until it is over\./,
+         'the console says what was done');
+    like($page, qr/id="zone-full">.*?, acknowledged at \S+Z\.<\/p>/s,
+         'and when');
+    unlike($page, qr/value="zone-full"/, 'which needs no button any more');
+    like($nginx->verdict->{text}, qr/; 2 findings are acknowledged$/,
+         'all are acknowledged');
+    is($nginx->verdict->{severity}, 'Healthy', 'which is as good as healthy');
+
+    refused($nginx, 'acknowledge=swap', 409, qr/^the finding swap does not (?#
+            )hold: it is over, or it is so new /);
+    refused($nginx, 'acknowledge=nothing', 400, qr/^acknowledge must be the (?#
+            )id of a finding, as status lists them$/);
+    refused($nginx, 'acknowledge=', 400, qr/^acknowledge must be the id of /);
+    refused($nginx, 'acknowledge=swap&purge=1', 400, qr/^acknowledge is (?#
+            )about a finding, and the rest about workers: send two /);
+    refused($nginx, 'acknowledge=swap&acknowledge=swap', 400,
+            qr/^acknowledge is given twice: give it once$/);
+}
+
+
+sub refused {
+    my ($nginx, $query, $status, $like) = @_;
+    my $answer = $nginx->client->ask('POST', "/debug/pprof/control?$query",
+                                     'Content-Length: 0');
+
+    is($answer->{status}, $status, $query);
+    like($answer->{body} =~ s/\n$//r, $like, 'and why');
+}
+
+
 sub table {
     my ($nginx) = @_;
 
@@ -127,6 +198,7 @@ sub full {
     # the worker that leads looks again, and finds more
 
     vanished($nginx);
+    acknowledged($nginx);
 
     is(scalar(() = logged($nginx, 'zone-full')), 1, 'it is logged once');
 

@@ -45,18 +45,11 @@ subtests(
 );
 
 
-sub verdict {
-    my ($nginx) = @_;
-
-    return decode_json($nginx->get('/debug/pprof/status')->{body})->{verdict};
-}
-
-
 # All first lines of NGINX are like LINE, and the text fits a terminal.
 
 sub is_first {
     my ($nginx, $line, $owner) = @_;
-    my $verdict = verdict($nginx);
+    my $verdict = $nginx->verdict;
     my $text = "$verdict->{severity}: $verdict->{text}.";
 
     like($text, qr/^$line/, 'status');
@@ -82,7 +75,7 @@ sub healthy {
     my $nginx = JppNginx->start(workers => 2, server => $tree);
 
     is_first($nginx, qr/Healthy: 2 workers hold [\d.]+ MiB/,
-             verdict($nginx)->{owner});
+             $nginx->verdict->{owner});
 
     my $root = $nginx->get('/debug/pprof/', headers => $accept)->{body};
 
@@ -117,7 +110,7 @@ END
 
     $_->send_request('/export/x') for @clients;
 
-    ok(wait_until(sub { verdict($nginx)->{text} =~ /12 requests/ }),
+    ok(wait_until(sub { $nginx->verdict->{text} =~ /12 requests/ }),
        'all are served');
 
     is_first($nginx, qr/Healthy: 1 worker holds [\d.]+ MiB, .* upstream (?#
@@ -147,7 +140,7 @@ END
     $_->write("POST /upload HTTP/1.1\r\nHost: www\r\nContent-Length: 2000000"
               . "\r\n\r\n" . 'x' x 100_000) for @clients;
 
-    ok(wait_until(sub { verdict($nginx)->{text} =~ /10 requests/ }),
+    ok(wait_until(sub { $nginx->verdict->{text} =~ /10 requests/ }),
        'all are read');
 
     is_first($nginx, qr/Healthy: .* request bodies of location \/upload (?#
@@ -169,12 +162,12 @@ sub headers {
     $_->write("GET / HTTP/1.1\r\nHost: www\r\nX-A: " . 'x' x 500_000)
         for @clients;
 
-    ok(wait_until(sub { (verdict($nginx)->{owner} // '') =~ /header/ }),
+    ok(wait_until(sub { ($nginx->verdict->{owner} // '') =~ /header/ }),
        'all are read');
 
     is_first($nginx, qr/Healthy: .* client header buffers of .*(?#
                         )large_client_header_buffers/,
-             verdict($nginx)->{owner});
+             $nginx->verdict->{owner});
 
     undef @clients;
     $nginx->stop;
@@ -311,7 +304,7 @@ END
 
     $client->send_request("/stuck/x?$nginx->{prefix}/done");
 
-    ok(wait_until(sub { verdict($nginx)->{text} =~ /has kept it/ }), 'stuck');
+    ok(wait_until(sub { $nginx->verdict->{text} =~ /has kept it/ }), 'stuck');
 
     is_first($nginx, qr/Critical: worker \d \(pid \d+\) did not answer: (?#
                         ).*; location \/stuck\/ of www has kept it for (?#

@@ -926,7 +926,9 @@ JPP_TEST(jpp_test_remedies)
     jpp_worker_t  worker;
 
     static const char  remedy[] = " <a href=\"#act-purge\">Return it now</a>"
-                                  "</p>\n</div>";
+        "</p>\n<p>Since 2026-11-21T04:40:15Z.</p>\n<form method=\"post\" "
+        "action=\"control\"><input type=\"hidden\" name=\"acknowledge\" "
+        "value=\"retained\"><button>Acknowledge</button></form>\n</div>";
     static const char  ledger[] = "<a href=\"memory?format=top\">Every byte in "
                                   "a row</a></p>";
 

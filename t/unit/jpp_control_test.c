@@ -1,5 +1,6 @@
 
 #include "jpp_control.h"
+#include "jpp_fleet.h"
 #include "jpp_report.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
@@ -16,7 +17,10 @@
 
 #define JPP_UNKNOWN                                                           \
     "unknown key: control takes active, sampler, lg_sample, stall, owners, "  \
-    "reset, purge, worker and strict"
+    "reset, purge, acknowledge, worker and strict"
+
+#define JPP_BAD_FINDING                                                       \
+    "acknowledge must be the id of a finding, as status lists them"
 
 #define JPP_TWICE(key)  key " is given twice: give it once"
 
@@ -38,35 +42,39 @@ JPP_TEST(jpp_test_good)
         const char     *text;
         jpp_control_t   control;
     } rows[] = {
-        { "", { -1, -1, false, false, -1, -1, -1, -1 } },
-        { "active=on", { 1, -1, false, false, -1, -1, -1, -1 } },
-        { "active=off", { 0, -1, false, false, -1, -1, -1, -1 } },
-        { "sampler=on", { -1, -1, false, false, 1, -1, -1, -1 } },
+        { "", { -1, -1, false, false, -1, -1, -1, -1, -1 } },
+        { "active=on", { 1, -1, false, false, -1, -1, -1, -1, -1 } },
+        { "active=off", { 0, -1, false, false, -1, -1, -1, -1, -1 } },
+        { "sampler=on", { -1, -1, false, false, 1, -1, -1, -1, -1 } },
         { "sampler=off&lg_sample=11",
-          { -1, 11, false, false, 0, -1, -1, -1 } },
-        { "lg_sample=10", { -1, 10, false, false, -1, -1, -1, -1 } },
-        { "lg_sample=24", { -1, 24, false, false, -1, -1, -1, -1 } },
-        { "lg_sample=014", { -1, 14, false, false, -1, -1, -1, -1 } },
-        { "reset=1", { -1, -1, true, false, -1, -1, -1, -1 } },
-        { "purge=1", { -1, -1, false, true, -1, -1, -1, -1 } },
+          { -1, 11, false, false, 0, -1, -1, -1, -1 } },
+        { "lg_sample=10", { -1, 10, false, false, -1, -1, -1, -1, -1 } },
+        { "lg_sample=24", { -1, 24, false, false, -1, -1, -1, -1, -1 } },
+        { "lg_sample=014", { -1, 14, false, false, -1, -1, -1, -1, -1 } },
+        { "reset=1", { -1, -1, true, false, -1, -1, -1, -1, -1 } },
+        { "purge=1", { -1, -1, false, true, -1, -1, -1, -1, -1 } },
         { "active=on&lg_sample=14&reset=1&purge=1",
-          { 1, 14, true, true, -1, -1, -1, -1 } },
+          { 1, 14, true, true, -1, -1, -1, -1, -1 } },
         { "purge=1&reset=1&lg_sample=14&active=off",
-          { 0, 14, true, true, -1, -1, -1, -1 } },
+          { 0, 14, true, true, -1, -1, -1, -1, -1 } },
         { "%61ctive=%6fn&lg%5Fsample=%31%34",
-          { 1, 14, false, false, -1, -1, -1, -1 } },
-        { "&&=&active=on&", { 1, -1, false, false, -1, -1, -1, -1 } },
+          { 1, 14, false, false, -1, -1, -1, -1, -1 } },
+        { "&&=&active=on&", { 1, -1, false, false, -1, -1, -1, -1, -1 } },
         { "worker=all&strict=1&active=on",
-          { 1, -1, false, false, -1, -1, -1, -1 } },
+          { 1, -1, false, false, -1, -1, -1, -1, -1 } },
         { "active=on&worker=pid-7",
-          { 1, -1, false, false, -1, -1, -1, -1 } },
-        { "stall=off", { -1, -1, false, false, -1, -1, 0, -1 } },
-        { "stall=10ms", { -1, -1, false, false, -1, -1, 10, -1 } },
-        { "stall=60000ms", { -1, -1, false, false, -1, -1, 60000, -1 } },
-        { "stall=1s", { -1, -1, false, false, -1, -1, 1000, -1 } },
+          { 1, -1, false, false, -1, -1, -1, -1, -1 } },
+        { "stall=off", { -1, -1, false, false, -1, -1, 0, -1, -1 } },
+        { "stall=10ms", { -1, -1, false, false, -1, -1, 10, -1, -1 } },
+        { "stall=60000ms", { -1, -1, false, false, -1, -1, 60000, -1, -1 } },
+        { "stall=1s", { -1, -1, false, false, -1, -1, 1000, -1, -1 } },
         { "stall=60s&owners=off",
-          { -1, -1, false, false, -1, -1, 60000, 0 } },
-        { "owners=on", { -1, -1, false, false, -1, -1, -1, 1 } }
+          { -1, -1, false, false, -1, -1, 60000, 0, -1 } },
+        { "owners=on", { -1, -1, false, false, -1, -1, -1, 1, -1 } },
+        { "acknowledge=limit-near",
+          { -1, -1, false, false, -1, -1, -1, -1, 0 } },
+        { "worker=2&acknowledge=swap",
+          { -1, -1, false, false, -1, -1, -1, -1, JPP_FINDING_SWAP } }
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -167,6 +175,10 @@ JPP_TEST(jpp_test_bad)
         { "purge=2", "purge must be 1" },
         { "purge=true", "purge must be 1" },
         { "purge=", "purge must be 1" },
+        { "acknowledge=", JPP_BAD_FINDING },
+        { "acknowledge=0", JPP_BAD_FINDING },
+        { "acknowledge=swa", JPP_BAD_FINDING },
+        { "acknowledge=swapp", JPP_BAD_FINDING },
         { "active=on&reset=<script>", "reset must be 1" }
     };
 
@@ -230,6 +242,34 @@ JPP_TEST(jpp_test_twice)
 }
 
 
+JPP_TEST(jpp_test_beside)
+{
+    size_t          i;
+    jpp_err_t       err;
+    jpp_args_t      args;
+    jpp_control_t   control;
+
+    static const char  *rows[] = {
+        "active=on", "lg_sample=14", "reset=1", "purge=1", "sampler=off",
+        "stall=off", "owners=on"
+    };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_report_args_init(&args);
+        jpp_control_init(&control);
+
+        (void) jpp_control_query(&control, &args, "acknowledge=swap", 16, &err);
+        (void) jpp_control_query(&control, &args, rows[i], strlen(rows[i]),
+                                 &err);
+
+        jpp_is_u64(jpp_control_check(&control, &err), JPP_ERR_ARG,
+                   "acknowledge beside %s", rows[i]);
+        jpp_is_str(err.text, "acknowledge is about a finding, and the rest "
+                   "about workers: send two requests", "and why not");
+    }
+}
+
+
 JPP_TEST(jpp_test_nothing)
 {
     size_t          i;
@@ -239,7 +279,8 @@ JPP_TEST(jpp_test_nothing)
 
     static const char  *something[] = {
         "active=on", "active=off", "lg_sample=14", "reset=1", "purge=1",
-        "sampler=on", "sampler=off", "stall=off", "stall=1s", "owners=off"
+        "sampler=on", "sampler=off", "stall=off", "stall=1s", "owners=off",
+        "acknowledge=limit-near"
     };
 
     jpp_report_args_init(&args);
@@ -248,7 +289,8 @@ JPP_TEST(jpp_test_nothing)
     jpp_is_str(err.text, "nothing to change: send active=on, active=off, "
                "sampler=on, sampler=off, lg_sample= and a number from 10 to "
                "24, stall= and a time, stall=off, owners=on, owners=off, "
-               "reset=1, purge=1, or several of them joined by &",
+               "reset=1, purge=1, or several of them joined by &; or "
+               "acknowledge= and the id of a finding",
                "and what there is");
 
     for (i = 0; i < sizeof(something) / sizeof(something[0]); i++) {

@@ -64,6 +64,14 @@ JPP_TEST(jpp_test_fill)
     jpp_is_str(jpp_outcome_said(true), "2 of 3 workers have done it; 1.0 MiB "
                "went back to the kernel.", "in words");
 
+    jpp_ok(jpp_outcome_read(&jpp_outcome, "acknowledged=0&done=9", 21),
+           "a finding");
+    jpp_is_str(jpp_outcome_said(true), "The finding limit-near is acknowledged "
+               "until it is over.", "in words");
+    jpp_ok(!jpp_outcome_read(&jpp_outcome, "acknowledged=17", 15),
+           "one that there is not");
+
+    jpp_outcome_fill(&jpp_outcome, &control, workers, 3);
     was = jpp_outcome;
     jpp_ok(jpp_outcome_read(&jpp_outcome, jpp_outcome_said(false),
                             strlen(jpp_outcome_said(false))), "read again");

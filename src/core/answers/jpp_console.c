@@ -348,6 +348,31 @@ jpp_console_owners(const jpp_console_t *console, jpp_sink_t *sink)
 
 
 static void
+jpp_console_acknowledge(const jpp_console_t *console,
+    const jpp_finding_t *finding, jpp_sink_t *sink)
+{
+    char  time[JPP_STATUS_TIME];
+
+    jpp_sink_printf(sink, "<p>Since %s",
+                    jpp_status_time(finding->since, time));
+
+    if (finding->acknowledged != 0) {
+        jpp_sink_printf(sink, ", acknowledged at %s",
+                        jpp_status_time(finding->acknowledged, time));
+    }
+
+    jpp_sink_str(sink, ".</p>\n");
+
+    if (console->has_control && finding->acknowledged == 0) {
+        jpp_sink_printf(sink, "<form method=\"post\" action=\"control\">"
+                        "<input type=\"hidden\" name=\"acknowledge\" "
+                        "value=\"%s\"><button>Acknowledge</button></form>\n",
+                        finding->id);
+    }
+}
+
+
+static void
 jpp_console_findings(const jpp_console_t *console,
     const jpp_finding_t *findings, size_t n, jpp_sink_t *sink)
 {
@@ -385,7 +410,9 @@ jpp_console_findings(const jpp_console_t *console,
                             row->text);
         }
 
-        jpp_sink_str(sink, "</p>\n</div>\n");
+        jpp_sink_str(sink, "</p>\n");
+        jpp_console_acknowledge(console, &findings[i], sink);
+        jpp_sink_str(sink, "</div>\n");
     }
 }
 

@@ -40,6 +40,7 @@ typedef struct {
     uint64_t   reset;              /* 1 */
     uint64_t   purge;              /* 1 */
     uint64_t   purged;             /* bytes */
+    uint64_t   acknowledged;       /* a finding, by its number: nothing else */
     uint64_t   done;               /* workers that made the change */
     uint64_t   asked;
 } jpp_outcome_t;

@@ -33,6 +33,7 @@ static const jpp_outcome_row_t  jpp_outcome_rows[] = {
     JPP_OUTCOME_ROW(reset, 1),
     JPP_OUTCOME_ROW(purge, 1),
     JPP_OUTCOME_ROW(purged, UINT64_MAX),
+    JPP_OUTCOME_ROW(acknowledged, JPP_FINDINGS - 1),
     JPP_OUTCOME_ROW(done, UINT32_MAX),
     JPP_OUTCOME_ROW(asked, UINT32_MAX)
 };
@@ -65,6 +66,7 @@ jpp_outcome_fill(jpp_outcome_t *outcome, const jpp_control_t *control,
     outcome->reset = control->reset ? 1 : JPP_NONE;
     outcome->purge = control->purge ? 1 : JPP_NONE;
     outcome->purged = JPP_NONE;
+    outcome->acknowledged = JPP_NONE;
     outcome->asked = n;
     outcome->done = 0;
 
@@ -183,6 +185,11 @@ jpp_outcome_read(jpp_outcome_t *outcome, const char *text, size_t len)
         outcome->lg_sample = JPP_NONE;
     }
 
+    if (outcome->acknowledged != JPP_NONE) {
+        outcome->done = outcome->asked = 0;
+        return true;
+    }
+
     return outcome->done != JPP_NONE
            && outcome->asked != JPP_NONE
            && outcome->done <= outcome->asked;
@@ -193,6 +200,12 @@ void
 jpp_outcome_text(const jpp_outcome_t *outcome, jpp_sink_t *sink)
 {
     char  text[JPP_UNITS_TEXT];
+
+    if (outcome->acknowledged != JPP_NONE) {
+        jpp_sink_printf(sink, "The finding %s is acknowledged until it is "
+                        "over.", jpp_finding_ids[outcome->acknowledged]);
+        return;
+    }
 
     jpp_sink_printf(sink, "%" PRIu64 " of %" PRIu64 " workers have done it",
                     outcome->done, outcome->asked);

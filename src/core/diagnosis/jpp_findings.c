@@ -627,7 +627,6 @@ jpp_finding_variance(const jpp_profile_t *profile, int64_t objects,
 
 
 typedef struct {
-    const char   *id;
     bool          is_critical;
     bool        (*check)(const jpp_telemetry_t *telemetry,
                          jpp_finding_t *finding);
@@ -646,7 +645,7 @@ typedef struct {
 static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
 
     [JPP_FINDING_LIMIT_NEAR] = {
-        "limit-near", true, jpp_finding_limit_near,
+        true, jpp_finding_limit_near,
         "nginx is close to its memory limit",
         "Raise the limit (MemoryMax= of the systemd unit, or the container's), "
         "or find what holds the memory: pools and heap have it by location and "
@@ -654,14 +653,14 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "memory?format=top" },
 
     [JPP_FINDING_OOM_KILL] = {
-        "oom-kill", true, jpp_finding_oom_kill,
+        true, jpp_finding_oom_kill,
         "processes were killed, or crashed",
         "The error log says \"exited on signal 9\" for workers that were "
         "killed, and the kernel's log (dmesg) why. This is said for an hour.",
         "" },
 
     [JPP_FINDING_STALLS] = {
-        "stalls", false, jpp_finding_stalls,
+        false, jpp_finding_stalls,
         "something keeps an event loop from serving",
         "While a handler computes or waits for a disk, no other client of its "
         "worker is served. stalls?format=top has the stacks, by location. What "
@@ -670,14 +669,14 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "stalls?format=top" },
 
     [JPP_FINDING_GROWS] = {
-        "grows", false, jpp_finding_grows,
+        false, jpp_finding_grows,
         "memory grows all the time",
         "While it grows, a difference shows which functions hold more. What "
         "does not show up there is not malloc's: memory?format=top has it.",
         "heap?seconds=300&format=top&worker=" },
 
     [JPP_FINDING_RELOAD_LEAK] = {
-        "reload-leak", false, jpp_finding_reload_leak,
+        false, jpp_finding_reload_leak,
         "workers start with more memory than before the reload",
         "Either the configuration has grown, or the master keeps memory of "
         "former ones. heap?origin=master shows what workers inherit, by "
@@ -685,7 +684,7 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "heap?origin=master&format=top" },
 
     [JPP_FINDING_PRESSURE] = {
-        "pressure", false, jpp_finding_pressure,
+        false, jpp_finding_pressure,
         "processes wait for memory",
         "Something on this machine, or in this container, needs more memory "
         "than there is: find the largest (ps aux --sort=-rss), or add "
@@ -693,35 +692,35 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "" },
 
     [JPP_FINDING_SWAP] = {
-        "swap", false, jpp_finding_swap,
+        false, jpp_finding_swap,
         "memory of workers was swapped out",
         "Requests that touch it wait for the disk. Add memory, or keep nginx "
         "from being swapped out (MemorySwapMax=0 of the systemd unit).",
         "" },
 
     [JPP_FINDING_ZONE_FULL] = {
-        "zone-full", false, jpp_finding_zone_full,
+        false, jpp_finding_zone_full,
         "a zone of shared memory is full",
         "Make it larger where it is defined: the size stands behind its "
         "name.",
         "memory?fields=zones" },
 
     [JPP_FINDING_OLD_WORKERS] = {
-        "old-workers", false, jpp_finding_old_workers,
+        false, jpp_finding_old_workers,
         "workers of former configurations hold much of the memory",
         "They live until their last connection ends. To bound that, add "
         "outside of all blocks: worker_shutdown_timeout 10m;",
         "requests?worker=exiting" },
 
     [JPP_FINDING_ODD_WORKER] = {
-        "odd-worker", false, jpp_finding_odd_worker,
+        false, jpp_finding_odd_worker,
         "one worker holds much more than the others",
         "Compare what its pools and its requests hold with another worker's. "
         "Clients that keep their connections keep their worker, too.",
         "pools?format=top&worker=" },
 
     [JPP_FINDING_OUTSIDE] = {
-        "outside", false, jpp_finding_outside,
+        false, jpp_finding_outside,
         "much of the memory does not come from malloc",
         "jemalloc has not handed it out: Python, Go and Java map their own, "
         "and count it. What else does so has a row in memory?format=top, with "
@@ -729,14 +728,14 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "memory?format=top" },
 
     [JPP_FINDING_RETAINED] = {
-        "retained", false, jpp_finding_retained,
+        false, jpp_finding_retained,
         "jemalloc keeps much memory that was freed",
         "POST purge=1 to control returns it to the kernel. For good: add "
         "background_thread:true,dirty_decay_ms:5000 to MALLOC_CONF.",
         "memory?format=top" },
 
     [JPP_FINDING_FRAGMENTED] = {
-        "fragmented", false, jpp_finding_fragmented,
+        false, jpp_finding_fragmented,
         "allocations use only a part of their pages",
         "A burst that has ended leaves pages with few allocations; a fine "
         "sampling rate does the same, as jemalloc gives each sampled one a "
@@ -744,7 +743,7 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "memory?format=top" },
 
     [JPP_FINDING_THP] = {
-        "thp", false, jpp_finding_thp,
+        false, jpp_finding_thp,
         "huge pages take memory that was not asked for",
         "The kernel backs 2 MiB where a few KiB are in use. For jemalloc alone "
         "add thp:never to MALLOC_CONF; for all processes: "
@@ -752,21 +751,21 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "" },
 
     [JPP_FINDING_PEAK] = {
-        "peak", false, jpp_finding_peak,
+        false, jpp_finding_peak,
         "the memory was much larger before: a peak has passed",
         "What a monitor saw then is not there any more. metrics keeps the "
         "peak as nginx_worker_peak_resident_memory_bytes.",
         "metrics" },
 
     [JPP_FINDING_FEW_SAMPLES] = {
-        "few-samples", false, jpp_finding_few_samples,
+        false, jpp_finding_few_samples,
         "the profile rests on few samples",
         "Its figures may be far off, and the rate is the finest there is. "
         "pools counts without samples.",
         "pools?format=top" },
 
     [JPP_FINDING_EXPLAINS] = {
-        "explains", false, jpp_finding_explains,
+        false, jpp_finding_explains,
         "the profile has only a part of what is allocated",
         "What was allocated while nobody sampled, or before a reset, is not in "
         "it. " JPP_FINDING_SAVE "Then nginx -s reload starts workers that "
@@ -924,25 +923,7 @@ jpp_finding_named(jpp_finding_id_t id, jpp_finding_t *finding)
     row = &jpp_finding_rows[id];
 
     finding->number = id;
-    finding->id = row->id;
+    finding->id = jpp_finding_ids[id];
     finding->is_critical = row->is_critical;
     finding->what = row->what;
-}
-
-
-bool
-jpp_finding_known(const char *id, size_t len, jpp_finding_id_t *number)
-{
-    unsigned  i;
-
-    for (i = 0; i < JPP_FINDING_FEW_SAMPLES; i++) {
-        if (strlen(jpp_finding_rows[i].id) == len
-            && memcmp(jpp_finding_rows[i].id, id, len) == 0)
-        {
-            *number = i;
-            return true;
-        }
-    }
-
-    return false;
 }

@@ -20,27 +20,6 @@
 #include "jpp_fleet.h"
 
 
-typedef enum {
-    JPP_FINDING_LIMIT_NEAR = 0,
-    JPP_FINDING_OOM_KILL,
-    JPP_FINDING_STALLS,
-    JPP_FINDING_GROWS,
-    JPP_FINDING_RELOAD_LEAK,
-    JPP_FINDING_PRESSURE,
-    JPP_FINDING_SWAP,
-    JPP_FINDING_ZONE_FULL,
-    JPP_FINDING_OLD_WORKERS,
-    JPP_FINDING_ODD_WORKER,
-    JPP_FINDING_OUTSIDE,
-    JPP_FINDING_RETAINED,
-    JPP_FINDING_FRAGMENTED,
-    JPP_FINDING_THP,
-    JPP_FINDING_PEAK,
-    JPP_FINDING_FEW_SAMPLES,
-    JPP_FINDING_EXPLAINS,
-    JPP_FINDINGS
-} jpp_finding_id_t;
-
 /* the last ones need a profile */
 #define JPP_FINDINGS_PROFILE  (JPP_FINDINGS - JPP_FINDING_FEW_SAMPLES)
 
@@ -97,9 +76,6 @@ uint64_t jpp_finding_kills(const jpp_telemetry_t *telemetry);
 /* Fill FINDING for the rule ID, but its numbers; or with its name alone. */
 void jpp_finding_of(jpp_finding_id_t id, jpp_finding_t *finding);
 void jpp_finding_named(jpp_finding_id_t id, jpp_finding_t *finding);
-
-/* Set *NUMBER to the rule whose id is the LEN bytes at ID; false: none is. */
-bool jpp_finding_known(const char *id, size_t len, jpp_finding_id_t *number);
 
 
 #endif /* _JPP_FINDINGS_H_INCLUDED_ */

@@ -2,9 +2,6 @@
 #include "jpp_notes.h"
 
 
-_Static_assert(JPP_FINDINGS <= JPP_STANDING, "each finding has a place");
-
-
 /* The clock may have been set back. */
 
 static void

@@ -1,6 +1,7 @@
 
 #include "jpp_args.h"
 #include "jpp_control.h"
+#include "jpp_fleet.h"
 
 
 typedef enum {
@@ -11,6 +12,7 @@ typedef enum {
     JPP_CONTROL_OWNERS,
     JPP_CONTROL_RESET,
     JPP_CONTROL_PURGE,
+    JPP_CONTROL_ACKNOWLEDGE,
     JPP_CONTROLS
 } jpp_control_key_t;
 
@@ -19,7 +21,7 @@ typedef struct {
     const char    *key;
     size_t         offset;         /* of an int of jpp_control_t */
     int            none;           /* its value: no change */
-    const char    *words[2];       /* that stand for 0 and 1 */
+    const char *const  *words;     /* for 0, 1 ..., up to NULL; or NULL */
     uint32_t       min;            /* of a number; max 0: it is none */
     uint32_t       max;
     bool           is_time;        /* a number of ms, with a unit */
@@ -27,38 +29,47 @@ typedef struct {
 } jpp_control_row_t;
 
 
+static const char *const  jpp_control_switch[] = { "off", "on", NULL };
+static const char *const  jpp_control_stop[] = { "off", NULL };
+
+
 static const jpp_control_row_t  jpp_control_rows[JPP_CONTROLS] = {
     [JPP_CONTROL_ACTIVE] =
         { "active", offsetof(jpp_control_t, active), -1,
-          { "off", "on" }, 0, 0, false, "active must be on or off" },
+          jpp_control_switch, 0, 0, false, "active must be on or off" },
 
     [JPP_CONTROL_SAMPLER] =
         { "sampler", offsetof(jpp_control_t, sampler), -1,
-          { "off", "on" }, 0, 0, false, "sampler must be on or off" },
+          jpp_control_switch, 0, 0, false, "sampler must be on or off" },
 
     [JPP_CONTROL_LG_SAMPLE] =
         { "lg_sample", offsetof(jpp_control_t, lg_sample), -1,
-          { NULL }, JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX, false,
+          NULL, JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX, false,
           "lg_sample must be a whole number from 10 to 24: below 10 too many "
           "small objects take 16 KiB each, above 24 next to nothing is "
           "sampled" },
 
     [JPP_CONTROL_STALL] =
         { "stall", offsetof(jpp_control_t, stall), -1,
-          { "off" }, JPP_CONTROL_MIN_STALL, JPP_CONTROL_MAX_STALL, true,
+          jpp_control_stop, JPP_CONTROL_MIN_STALL, JPP_CONTROL_MAX_STALL, true,
           "stall must be off, or a time from 10ms to 60s, as in stall=100ms" },
 
     [JPP_CONTROL_OWNERS] =
         { "owners", offsetof(jpp_control_t, owners), -1,
-          { "off", "on" }, 0, 0, false, "owners must be on or off" },
+          jpp_control_switch, 0, 0, false, "owners must be on or off" },
 
     [JPP_CONTROL_RESET] =
         { "reset", offsetof(jpp_control_t, reset), 0,
-          { NULL }, 1, 1, false, "reset must be 1" },
+          NULL, 1, 1, false, "reset must be 1" },
 
     [JPP_CONTROL_PURGE] =
         { "purge", offsetof(jpp_control_t, purge), 0,
-          { NULL }, 1, 1, false, "purge must be 1" }
+          NULL, 1, 1, false, "purge must be 1" },
+
+    [JPP_CONTROL_ACKNOWLEDGE] =
+        { "acknowledge", offsetof(jpp_control_t, acknowledge), -1,
+          jpp_finding_ids, 0, 0, false,
+          "acknowledge must be the id of a finding, as status lists them" }
 };
 
 
@@ -71,8 +82,8 @@ static const char *const  jpp_control_args[] = { "worker", "strict" };
 
 
 const char  jpp_control_keys[] =
-    "active, sampler, lg_sample, stall, owners, reset, purge, worker and "
-    "strict";
+    "active, sampler, lg_sample, stall, owners, reset, purge, acknowledge, "
+    "worker and strict";
 
 
 static int *
@@ -158,7 +169,7 @@ jpp_control_value(const jpp_control_row_t *row, const jpp_query_t *pair)
     bool      is_number;
     uint32_t  n;
 
-    for (i = 0; i < 2 && row->words[i] != NULL; i++) {
+    for (i = 0; row->words != NULL && row->words[i] != NULL; i++) {
         if (jpp_control_is(row->words[i], pair->value, pair->value_len)) {
             return i;
         }
@@ -263,12 +274,19 @@ jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
 
     copy = *control;
 
-    for (i = 0; i < JPP_CONTROLS; i++) {
+    for (i = 0; i < JPP_CONTROL_ACKNOWLEDGE; i++) {
         if (*jpp_control_field(&copy, &jpp_control_rows[i])
             != jpp_control_rows[i].none)
         {
-            return JPP_OK;
+            return control->acknowledge == -1 ? JPP_OK
+                   : jpp_err_set(err, JPP_ERR_ARG,
+                                 "acknowledge is about a finding, and the rest "
+                                 "about workers: send two requests");
         }
+    }
+
+    if (control->acknowledge != -1) {
+        return JPP_OK;
     }
 
     return jpp_err_set(err, JPP_ERR_ARG,
@@ -276,7 +294,7 @@ jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
                        "sampler=on, sampler=off, lg_sample= and a number from "
                        "%d to %d, stall= and a time, stall=off, owners=on, "
                        "owners=off, reset=1, purge=1, or several of them "
-                       "joined by &",
+                       "joined by &; or acknowledge= and the id of a finding",
                        JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX);
 }
 

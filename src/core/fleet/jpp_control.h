@@ -10,6 +10,7 @@
  *     owners=on|off       attribute samples to servers and locations
  *     reset=1             forget all samples
  *     purge=1             give unused memory back to the kernel
+ *     acknowledge=ID      know of a finding, until it is over
  *
  * Beside these it takes worker and strict of jpp_args.h.
  *
@@ -57,7 +58,10 @@ extern const char  jpp_control_keys[];
 jpp_code_t jpp_control_query(jpp_control_t *control, jpp_args_t *args,
     const char *text, size_t len, jpp_err_t *err);
 
-/* JPP_ERR_ARG if CONTROL has no change; the sentence lists the changes. */
+/*
+ * JPP_ERR_ARG if CONTROL has no change, or acknowledges beside one; the
+ * sentence lists the changes.
+ */
 jpp_code_t jpp_control_check(const jpp_control_t *control, jpp_err_t *err);
 
 /* Change WORKER to what it will be if CONTROL is applied successfully. */

@@ -16,6 +16,34 @@
 #include "jpp_worker.h"
 
 
+/* the most severe first; the last ones are about a profile */
+
+typedef enum {
+    JPP_FINDING_LIMIT_NEAR = 0,
+    JPP_FINDING_OOM_KILL,
+    JPP_FINDING_STALLS,
+    JPP_FINDING_GROWS,
+    JPP_FINDING_RELOAD_LEAK,
+    JPP_FINDING_PRESSURE,
+    JPP_FINDING_SWAP,
+    JPP_FINDING_ZONE_FULL,
+    JPP_FINDING_OLD_WORKERS,
+    JPP_FINDING_ODD_WORKER,
+    JPP_FINDING_OUTSIDE,
+    JPP_FINDING_RETAINED,
+    JPP_FINDING_FRAGMENTED,
+    JPP_FINDING_THP,
+    JPP_FINDING_PEAK,
+    JPP_FINDING_FEW_SAMPLES,
+    JPP_FINDING_EXPLAINS,
+    JPP_FINDINGS
+} jpp_finding_id_t;
+
+
+/* "limit-near"; NULL ends them. */
+extern const char *const  jpp_finding_ids[];
+
+
 #define JPP_FINDING_OWNER  512
 #define JPP_FINDING_LINK   96
 
@@ -219,8 +247,6 @@ typedef struct {
     int64_t                acknowledged;   /* the same; 0: it is not */
 } jpp_standing_t;
 
-#define JPP_STANDING  32
-
 
 /* How often a resource was requested: answers by the first digit, from 2xx. */
 typedef struct {
@@ -258,7 +284,7 @@ typedef struct {
     int64_t                now;            /* seconds since the epoch */
     uint32_t               active;         /* findings that are: a bit for */
                                            /*   each number */
-    jpp_standing_t         standing[JPP_STANDING];     /* by number */
+    jpp_standing_t         standing[JPP_FINDINGS];     /* by number */
     uint64_t               shutdown_timeout;   /* of workers, in seconds; 0: */
                                            /*   they have all the time */
     uint64_t               inherited;      /* by a worker of the newest */

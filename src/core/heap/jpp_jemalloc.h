@@ -102,6 +102,7 @@ typedef struct {
                                            /*   have one; -1: lg_sample */
     int                    stall;          /* ms; 0: off; -1: keep */
     int                    owners;         /* of samples: 0, 1; -1: keep */
+    int                    acknowledge;    /* a finding, by its number; -1 */
 } jpp_control_t;
 
 

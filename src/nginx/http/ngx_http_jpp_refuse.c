@@ -76,6 +76,11 @@ static const ngx_http_jpp_refusal_t
     [NGX_HTTP_JPP_TAKEN] =
         { NGX_HTTP_CONFLICT, NGX_LOG_WARN, NULL, "%s" },
 
+    [NGX_HTTP_JPP_OVER] =
+        { NGX_HTTP_CONFLICT, NGX_LOG_INFO, NULL,
+          "the finding %s does not hold: it is over, or it is so new that the "
+          "workers have not written it down; status lists those that hold" },
+
     [NGX_HTTP_JPP_LARGE_BODY] =
         { NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, NGX_LOG_INFO, NULL,
           "more than %ui bytes of addresses: send fewer at once" },

@@ -32,6 +32,7 @@ typedef enum {
     NGX_HTTP_JPP_FOREIGN,
     NGX_HTTP_JPP_CROSS_SITE,
     NGX_HTTP_JPP_TAKEN,        /* char *: why */
+    NGX_HTTP_JPP_OVER,         /* char *: the id of a finding */
     NGX_HTTP_JPP_LARGE_BODY,   /* ngx_uint_t: bytes allowed */
     NGX_HTTP_JPP_LARGE_FORM,   /* the same; char *: the keys */
     NGX_HTTP_JPP_BUSY,

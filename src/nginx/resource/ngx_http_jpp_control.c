@@ -20,6 +20,9 @@
 /* a form with every key is below 100 bytes */
 #define NGX_HTTP_JPP_MAX_FORM  4096
 
+/* what is answered with the id of a finding and two times */
+#define NGX_HTTP_JPP_MAX_ACKNOWLEDGED  256
+
 
 static ngx_int_t ngx_http_jpp_control_read(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
@@ -27,6 +30,8 @@ static ngx_int_t ngx_http_jpp_control_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
 static ngx_int_t ngx_http_jpp_control_apply(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question, const jpp_control_t *control);
+static ngx_int_t ngx_http_jpp_control_acknowledge(ngx_http_request_t *r,
+    jpp_finding_id_t id, ngx_uint_t is_form);
 static ngx_int_t ngx_http_jpp_control_init(ngx_http_jpp_job_t *job, void *data);
 static jpp_code_t ngx_http_jpp_control_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
@@ -143,6 +148,11 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
               ? &ngx_http_jpp_control_back
               : &ngx_http_jpp_control;
 
+    if (control->acknowledge != -1) {
+        return ngx_http_jpp_control_acknowledge(r, control->acknowledge,
+                   handler == &ngx_http_jpp_control_back);
+    }
+
     zone = ngx_http_jpp_self.zone;
     asked = *control;
 
@@ -172,6 +182,57 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
     }
 
     return rc;
+}
+
+
+/* No worker is asked: findings lie in the registry. */
+
+static ngx_int_t
+ngx_http_jpp_control_acknowledge(ngx_http_request_t *r, jpp_finding_id_t id,
+    ngx_uint_t is_form)
+{
+    char            since[JPP_STATUS_TIME], time[JPP_STATUS_TIME];
+    u_char         *text, *last;
+    ngx_uint_t      holds;
+    jpp_notes_t    *notes;
+    jpp_finding_t   finding;
+
+    if (ngx_http_jpp_self.zone == NULL) {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LEFT_OUT);
+    }
+
+    notes = ngx_http_jpp_registry_lock(ngx_http_jpp_self.zone);
+    holds = jpp_active_acknowledge(notes->active, id, ngx_time(), &finding);
+    ngx_http_jpp_registry_unlock(ngx_http_jpp_self.zone);
+
+    if (!holds) {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_OVER, jpp_finding_ids[id]);
+    }
+
+    ngx_log_error(NGX_LOG_NOTICE, r->connection->log, 0,
+                  "jemalloc_pprof: finding %s is acknowledged", finding.id);
+
+    text = ngx_pnalloc(r->pool, NGX_HTTP_JPP_MAX_ACKNOWLEDGED);
+    if (text == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (is_form) {
+        last = ngx_slprintf(text, text + NGX_HTTP_JPP_MAX_ACKNOWLEDGED,
+                            "./?acknowledged=%ui#%s", (ngx_uint_t) id,
+                            finding.id);
+
+        return ngx_http_jpp_send_see_other(r, text, last - text);
+    }
+
+    last = ngx_slprintf(text, text + NGX_HTTP_JPP_MAX_ACKNOWLEDGED,
+                        "{\n  \"id\": \"%s\",\n  \"since\": \"%s\",\n"
+                        "  \"acknowledged\": \"%s\"\n}\n", finding.id,
+                        jpp_status_time(finding.since, since),
+                        jpp_status_time(finding.acknowledged, time));
+
+    return ngx_http_jpp_send(r, NGX_HTTP_OK, &ngx_http_jpp_control.answer, text,
+                             last - text);
 }
 
 
