@@ -561,7 +561,7 @@ sub refused {
         'heap?by=request'
             => qr/^a profile takes by=server, by=location and by=upstream: /,
         'pools?by=server' => qr/^the stacks of pools begin with servers /,
-        'heap?by=all' => qr/^by must be request, connection, location, /,
+        'heap?by=all' => qr/^by must be location, server or upstream; /,
         'heap?owners=yes' => qr/^owners must be 0 or 1$/,
         'heap?format=jemalloc&worker=0&by=server'
             => qr/^format=jemalloc serves a single dump unchanged, whose /,

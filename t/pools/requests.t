@@ -284,8 +284,8 @@ sub parameters {
         'top=0' => 'top must be a whole number from 1 to 1000',
         'top=1e9' => 'top must be a whole number from 1 to 1000',
         'top=1000000000' => 'top must be a whole number from 1 to 1000',
-        'by=x' => 'by must be request, connection, location, server or '
-                  . 'upstream',
+        'by=x' => 'by must be location, server or upstream; or, of requests, '
+                  . 'request or connection',
         'by=location' => 'requests takes by=request and by=connection: sums by '
                          . 'location, server and upstream are in locations '
                          . 'and pools',

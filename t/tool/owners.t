@@ -73,7 +73,7 @@ is(() = $page =~ m{</script>}g, () = shown('--format=html') =~ m{</script>}g,
    'a page has no more scripts than without');
 
 for ([ '--by=request', qr/^jemalloc-pprof: a profile takes by=server, / ],
-     [ '--by=all', qr/by must be request, connection, location, / ],
+     [ '--by=all', qr/by must be location, server or upstream; / ],
      [ '--owners=2', qr/owners must be 0 or 1/ ])
 {
     my ($option, $sentence) = @$_;

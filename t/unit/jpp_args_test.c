@@ -249,7 +249,8 @@ static const jpp_args_number_t  modes[] = {
 
 
 #define JPP_BAD_BY                                                            \
-    "by must be request, connection, location, server or upstream"
+    "by must be location, server or upstream; or, of requests, request or "   \
+    "connection"
 
 static const jpp_args_number_t  bys[] = {
     { "", JPP_BY_REQUEST, 0, NULL },

@@ -88,10 +88,9 @@ static const jpp_problem_case_t  cases[] = {
       "under code that LuaJIT has compiled; the module's does neither, but the "
       "configuration has jemalloc_pprof_unwind off",
       "pprof/memory?format=top'\n"
-      "Where jemalloc is 5.3.0 or 5.3.1 and the machine is amd64, then set in "
-      "the http block, and reload:\n"
+      "Then set in the http block, and reload:\n"
       "    jemalloc_pprof_unwind on;\n"
-      "Elsewhere:\n"
+      "Or, without samples:\n"
       "    jemalloc_pprof_active off;" },
 
     { "unsampled", JPP_JEMALLOC_READY, jpp_option(unsampled), 19,
@@ -321,6 +320,12 @@ JPP_TEST(jpp_test_hooks)
         jpp_has(p[1].why, rows[i].why, "%s", p[1].why);
     }
 
+    worker.jemalloc.hook = JPP_HOOK_ABSENT;
+    (void) jpp_problems(&worker, p);
+    jpp_ok(strstr(p[1].fix, "unwind") == NULL
+           && strstr(p[1].fix, "reload:\n    jemalloc_pprof_active off;")
+              != NULL, "what would not help is not advised: %s", p[1].fix);
+
     worker.jemalloc.hook = JPP_HOOK_ON;
     jpp_is_u64(jpp_problems(&worker, p), 1, "not under the hook");
     jpp_ok(jpp_problems_hook(JPP_HOOK_ON) == NULL, "for which there is no why");
@@ -357,7 +362,12 @@ JPP_TEST(jpp_test_sampler)
     worker.sampler.is_on = true;
     worker.sampler.dropped_live = UINT64_MAX - 1;
     worker.sampler.dropped_sites = 1;
+    worker.sampler.lg_sample = 14;
     jpp_is_u64(jpp_problems(&worker, p), 1, "and samples that were dropped");
+    jpp_has(p[0].fix, "lg_sample=16 to control", "a coarser rate than it has");
+    worker.sampler.lg_sample = 23;
+    (void) jpp_problems(&worker, p);
+    jpp_has(p[0].fix, "lg_sample=24 to control", "or the coarsest");
     jpp_is_str(p[0].id, "sampler-drops", "which is told");
     jpp_has(p[0].why, "full: 18446744073709551615 samples are",
             "with how many: %s", p[0].why);

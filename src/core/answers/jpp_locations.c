@@ -551,6 +551,16 @@ jpp_locations_compare_parts(const void *a, const void *b, void *ctx)
 }
 
 
+/* What nobody knows the owner of names no culprit. */
+
+static bool
+jpp_locations_is_unknown(const jpp_locations_row_t *row)
+{
+    return jpp_str_equal(row->names[JPP_ROOT_SERVER],
+                         jpp_roots_none(JPP_ROOT_SERVER));
+}
+
+
 static int
 jpp_locations_compare_rows(const void *a, const void *b, void *ctx)
 {
@@ -562,6 +572,13 @@ jpp_locations_compare_rows(const void *a, const void *b, void *ctx)
 
     x = a;
     y = b;
+
+    order = jpp_sort_order(jpp_locations_is_unknown(x),
+                           jpp_locations_is_unknown(y));
+
+    if (order != 0) {
+        return order;
+    }
 
     if (x->share > y->share) {
         return -1;
@@ -614,7 +631,7 @@ jpp_locations_close(jpp_locations_t *locations)
         /*
          * What stands out by any measure comes first: of all that pools hold,
          * so that where requests hold next to nothing the one that asks does
-         * not.
+         * not; and of samples as much as is sure, so that one sample does not.
          */
 
         for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
@@ -623,7 +640,9 @@ jpp_locations_close(jpp_locations_t *locations)
 
             if (all > 0) {
                 rows[i].share = fmax(rows[i].share,
-                                     (double) rows[i].cells[k].value / all);
+                                     ((double) rows[i].cells[k].value
+                                      - sqrt(rows[i].cells[k].variance))
+                                     / all);
             }
         }
     }

@@ -86,6 +86,7 @@ jpp_memory_add(jpp_memory_sum_t *sum, const jpp_ledger_read_t *one)
     sum->facts.sockets += one->facts.sockets;
     sum->facts.n_sockets += one->facts.n_sockets;
     sum->facts.nanos += one->facts.nanos;
+    sum->facts.has_luajit |= one->facts.has_luajit;
     sum->n++;
 
     for (i = 0; i < one->n; i++) {
@@ -159,6 +160,14 @@ jpp_memory_sum(const jpp_memory_t *memory)
 }
 
 
+const char *
+jpp_memory_hint(const jpp_ledger_facts_t *facts, const jpp_ledger_row_t *row)
+{
+    return facts->has_luajit != 0 && row->kind == JPP_LEDGER_MAPS
+           && row->name_len == 0 ? "LuaJIT is loaded" : NULL;
+}
+
+
 /* of the N_WORKERS together; 0: of one */
 
 static void
@@ -200,6 +209,10 @@ jpp_memory_ledger_json(jpp_json_t *json, size_t n_workers,
 
         if (row->name_len != 0) {
             jpp_json_name(json, "name", row->name, row->name_len);
+        }
+
+        if (jpp_memory_hint(facts, row) != NULL) {
+            jpp_json_str(json, "hint", jpp_memory_hint(facts, row));
         }
 
         jpp_json_u64(json, "bytes", row->bytes);

@@ -80,6 +80,10 @@ typedef struct {
 bool jpp_memory_load(const jpp_memory_answer_t *answer,
     jpp_ledger_read_t *ledger, jpp_err_t *err);
 
+/* What may be behind ROW of a ledger with FACTS; NULL: nobody knows. */
+const char *jpp_memory_hint(const jpp_ledger_facts_t *facts,
+    const jpp_ledger_row_t *row);
+
 /* Append the tables to SINK; no SUM: no ledger.  False: no memory. */
 bool jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_sink_t *sink);

@@ -95,6 +95,7 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
     char                     text[JPP_MEMORY_CELL];
     size_t                   i, n;
     uint64_t                 bytes, one, per_mille;
+    const char              *hint;
     jpp_table_t              table;
     const jpp_fleet_t       *fleet;
     const jpp_ledger_row_t  *rows;
@@ -121,9 +122,13 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
             jpp_memory_text_bytes(&table, rows[i].held);
             jpp_table_cell(&table, "%s", jpp_ledger_hows[rows[i].how]);
 
-            len = snprintf(text, sizeof(text), "%s%s",
+            hint = jpp_memory_hint(&sum->facts, &rows[i]);
+
+            len = snprintf(text, sizeof(text), "%s%s%s",
                            jpp_ledger_kinds[rows[i].kind],
-                         rows[i].name_len != 0 ? " " : "");
+                           hint != NULL ? ": "
+                           : rows[i].name_len != 0 ? " " : "",
+                           hint != NULL ? hint : "");
 
             memcpy(text + len, rows[i].name, rows[i].name_len);
 

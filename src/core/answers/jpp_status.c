@@ -237,7 +237,7 @@ jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
 
     is_on = worker->sampler.is_on;
 
-    /* The one that says how often samples are taken, or N. */
+    /* The one that says how often jemalloc takes samples, or N. */
 
     for (i = 0; i < n; i++) {
         if (strcmp(problems[i].id, "coarse") == 0

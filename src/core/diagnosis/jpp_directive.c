@@ -24,7 +24,8 @@ static const jpp_directive_row_t  jpp_directive_rows[] = {
     { JPP_POOLS_CLIENT_CONNECTION, JPP_POOLS_BLOCKS, NULL,
       "connection_pool_size" },
     { JPP_POOLS_CLOSING, JPP_POOLS_BLOCKS, NULL, "connection_pool_size" },
-    { JPP_POOLS_HTTP2, JPP_POOLS_BLOCKS, NULL, "http2_pool_size" },
+    { JPP_POOLS_HTTP2, JPP_POOLS_BLOCKS, NULL,
+      "http2_max_concurrent_streams, http2_pool_size" },
     { JPP_POOLS_HTTP3, JPP_POOLS_BLOCKS, NULL, "connection_pool_size" },
 
     { JPP_POOLS_REQUEST, JPP_POOLS_HEADERS, NULL,

@@ -12,8 +12,11 @@
 /* of what is filled in: the longest */
 #define JPP_PROBLEMS_VALUE  JPP_COVERAGE_TEXT
 
-#define JPP_COARSE  20
-#define JPP_FINE    15
+#define JPP_COARSE   20
+#define JPP_FINE     15
+
+/* a quarter as many samples */
+#define JPP_COARSER  2
 
 /* with the address that the documents have */
 
@@ -92,8 +95,8 @@ typedef enum {
 /*
  * In the texts: %a the file that has malloc, %v the version of jemalloc, %m
  * the variable of its options, %l lg_sample, %r the same in bytes, %h why
- * jemalloc walks stacks itself, %d the samples that were dropped, %o when
- * sampling was off.
+ * jemalloc walks stacks itself, %u how to change that, %d the samples that were
+ * dropped, %c a coarser lg of the sampler, %o when sampling was off.
  */
 
 typedef struct {
@@ -160,10 +163,7 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "neither, but %h",
         "At once: POST active=off to control, which takes no more samples.\n"
         JPP_SAVE
-        "Where jemalloc is 5.3.0 or 5.3.1 and the machine is amd64, then set "
-        "in the http block, and reload:\n"
-        "    jemalloc_pprof_unwind on;\n"
-        "Elsewhere:\n"
+        "Then set in the http block, and reload:\n%u"
         "    jemalloc_pprof_active off;" },
 
     [JPP_PROBLEM_GAP] = {
@@ -244,9 +244,7 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "the sampler has dropped samples",
         "its memory is bounded and full: %d samples are missing in profiles, "
         "which show less than there is",
-        "Sample coarser: POST sampler=on&lg_sample=14 to control, or set in "
-        "the http block, and reload:\n"
-        "    jemalloc_pprof_sample 16k;" },
+        "Sample coarser: POST sampler=on&lg_sample=%c to control." },
 
     [JPP_PROBLEM_KEPT] = {
         "sampler-kept", false,
@@ -318,8 +316,9 @@ jpp_problems_hold(const jpp_worker_t *worker, bool holds[JPP_PROBLEMS])
     holds[JPP_PROBLEM_FINAL] = on && jemalloc->final;
     holds[JPP_PROBLEM_LEAK_ERROR] = on && jemalloc->leak_error;
     holds[JPP_PROBLEM_ACCUM] = on && jemalloc->accum;
-    holds[JPP_PROBLEM_COARSE] = on && jemalloc->lg_sample > JPP_COARSE;
-    holds[JPP_PROBLEM_FINE] = on && jemalloc->lg_sample < JPP_FINE;
+    holds[JPP_PROBLEM_COARSE] = on && !other
+                                && jemalloc->lg_sample > JPP_COARSE;
+    holds[JPP_PROBLEM_FINE] = on && !other && jemalloc->lg_sample < JPP_FINE;
     holds[JPP_PROBLEM_BOTH] = other && jemalloc->active;
     holds[JPP_PROBLEM_DROPS] = other && jpp_problems_dropped(sampler) != 0;
     holds[JPP_PROBLEM_KEPT] = !other && sampler->kept != 0;
@@ -353,8 +352,21 @@ jpp_problems_value(const jpp_worker_t *worker, char name,
                         jpp_problems_dropped(&worker->sampler));
         return text;
 
+    case 'c':
+        (void) snprintf(text, JPP_PROBLEMS_VALUE, "%u",
+                        worker->sampler.lg_sample + JPP_COARSER
+                        < JPP_SAMPLER_LG_MAX
+                        ? worker->sampler.lg_sample + JPP_COARSER
+                        : JPP_SAMPLER_LG_MAX);
+        return text;
+
     case 'h':
         return jpp_problems_hook(jemalloc->hook);
+
+    case 'u':
+        return jemalloc->hook == JPP_HOOK_OFF
+               ? "    jemalloc_pprof_unwind on;\n"
+                 "Or, without samples:\n" : "";
 
     case 'l':
         (void) snprintf(text, JPP_PROBLEMS_VALUE, "%u", jemalloc->lg_sample);
@@ -389,7 +401,7 @@ jpp_problems_expand(const jpp_worker_t *worker, const char *template,
         value = jpp_problems_value(worker, *++template, buffer);
 
         for ( /* void */ ; *value != '\0' && text < last; value++) {
-            *text++ = jpp_ascii(*value);
+            *text++ = *template == 'u' ? *value : jpp_ascii(*value);
         }
     }
 

@@ -64,7 +64,9 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
       .least = 1, .most = JPP_MAX_ROWS, .what = "" },
 
     { .key = "by", .value = JPP_BY_REQUEST,
-      .words = { "request", "connection", "location", "server", "upstream" } },
+      .words = { "request", "connection", "location", "server", "upstream" },
+      .allowed = "by must be location, server or upstream; or, of requests, "
+                 "request or connection" },
 
     { .key = "clients", .words = { "off", "on" },
       .allowed = "clients must be on or off" },

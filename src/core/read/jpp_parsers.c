@@ -24,7 +24,8 @@ const jpp_parser_t  jpp_parser_heap = {
     .n_values = JPP_HEAP_TYPES,
     .types = JPP_PARSER_WORDS(jpp_parser_heap, JPP_HEAP_INUSE_SPACE),
     .absent = "jemalloc counts what was ever allocated only with "
-              "prof_accum:true",
+              "prof_accum:true; the module's sampler always does: POST "
+              "sampler=on to control",
     .period_type = "space",
     .period_unit = "bytes",
     .facts_size = sizeof(jpp_heap_facts_t),

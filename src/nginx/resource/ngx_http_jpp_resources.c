@@ -127,8 +127,9 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "Changes how the chosen workers sample; refused unless this location has "
       "control=on. It takes active=on or off, lg_sample=10 to 24, reset=1, "
       "purge=1, and acknowledge= with the id of a finding. What is set in all "
-      "workers also applies to those that start later. A finer rate shows more and costs more: set it for an hour, "
-      "then go back. jemalloc forgets its samples both times.",
+      "workers also applies to those that start later. A finer rate shows more "
+      "and costs more: set it for an hour, then go back. jemalloc forgets its "
+      "samples both times.",
       "curl -d lg_sample=14 \"${URL}control\"\n"
       "curl -d lg_sample=19 \"${URL}control\"", true },
 
