@@ -343,9 +343,9 @@ sub fixes {
 sub documentation {
     my $top = dirname(__FILE__) . '/../..';
     my $docs = slurp("$top/docs/findings.md");
-    my $code = slurp("$top/src/core/diagnosis/jpp_findings.c");
+    my $code = slurp("$top/src/core/fleet/jpp_fleet.c");
 
-    my @ids = $code =~ /^        "([a-z-]+)", (?:true|false), /mg;
+    my @ids = $code =~ /^    \[JPP_FINDING_\w+\] = "([a-z-]+)"/mg;
     my @documented = $docs =~ /^## ([a-z-]+)$/mg;
 
     cmp_ok(scalar @ids, '>=', 12, scalar @ids . ' findings');
