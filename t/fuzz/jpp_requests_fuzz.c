@@ -17,7 +17,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t           last;
     jpp_args_t        args;
     jpp_arena_t       arena;
-    jpp_words_t       none = jpp_requests_words;
+    jpp_words_t       none = jpp_words_top;
     jpp_requests_t    requests;
     jpp_identity_t    who = { 0, 1, 1 };
 
@@ -27,7 +27,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                     last & 0x20 ? "connection" : "request", 1 + last % 4,
                     last & 0x80 ? "&format=json" : "");
 
-    jpp_args_init(&args, &jpp_requests_words, &none);
+    jpp_args_init(&args, &jpp_words_top, &none);
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
 
     if (jpp_args_query(&args, query, strlen(query), NULL) != JPP_OK

@@ -45,13 +45,13 @@ jpp_locations_start(const char *query)
 
     jpp_arena_destroy(&arena);
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_args_init(&args, &jpp_locations_words, jpp_parser_heap.types);
+    jpp_args_init(&args, &jpp_words_top, jpp_parser_heap.types);
 
     args.values[JPP_ARG_BY] = JPP_BY_LOCATION;
 
     jpp_is_u64(jpp_args_query(&args, query, strlen(query), &err), JPP_OK,
                "\"%s\"", query);
-    jpp_is_str(jpp_locations_type(&args), strstr(query, "json") == NULL
+    jpp_is_str(jpp_args_type(&args), strstr(query, "json") == NULL
                ? "text/plain" : "application/json", "its type");
 
     jpp_locations_init(&locations, &arena, &args);

@@ -623,7 +623,7 @@ JPP_TEST(jpp_memory_test_check)
         jpp_is_u64(jpp_memory_check(&args, &err), rows[i].code, "'%s'",
                    rows[i].query);
         jpp_is_u64(jpp_memory_detail(&args), rows[i].detail, "its detail");
-        jpp_is_str(jpp_memory_type(&args), rows[i].type, "its type");
+        jpp_is_str(jpp_args_type(&args), rows[i].type, "its type");
     }
 
     for (i = 0;

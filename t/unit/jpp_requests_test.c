@@ -94,16 +94,16 @@ static void
 jpp_requests_start(const char *query)
 {
     jpp_err_t    err;
-    jpp_words_t  none = jpp_requests_words;
+    jpp_words_t  none = jpp_words_top;
 
     jpp_arena_init(&arena, JPP_CAP);
-    jpp_args_init(&args, &jpp_requests_words, &none);
+    jpp_args_init(&args, &jpp_words_top, &none);
 
     if (jpp_args_query(&args, query, strlen(query), &err) != JPP_OK) {
         printf("Bail out!  %s: %s\n", query, err.text);
     }
 
-    jpp_is_str(jpp_requests_type(&args), strstr(query, "json") == NULL
+    jpp_is_str(jpp_args_type(&args), strstr(query, "json") == NULL
                ? "text/plain" : "application/json", "its type");
 
     if (!jpp_requests_init(&requests, &arena, &args)) {

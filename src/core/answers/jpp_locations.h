@@ -120,13 +120,6 @@ void jpp_locations_note(jpp_locations_t *locations,
 bool jpp_locations_close(jpp_locations_t *locations);
 
 
-/* the words of the parameter "format": top and json */
-extern const jpp_words_t  jpp_locations_words;
-
-
-/* Content-Type by ARGS. */
-const char *jpp_locations_type(const jpp_args_t *args);
-
 /*
  * Append LOCATIONS, which are closed, to SINK, which the caller flushes.
  * False: no memory.

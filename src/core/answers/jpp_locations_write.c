@@ -417,29 +417,12 @@ jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
 }
 
 
-#define JPP_LOCATIONS_TOP  0
-
-static const char *const  jpp_locations_formats[] = { "top", "json", NULL };
-
-const jpp_words_t  jpp_locations_words = {
-    jpp_words_listed, jpp_locations_formats, 0
-};
-
-
-const char *
-jpp_locations_type(const jpp_args_t *args)
-{
-    return args->values[JPP_ARG_FORMAT] == JPP_LOCATIONS_TOP
-           ? "text/plain" : "application/json";
-}
-
-
 bool
 jpp_locations_write(const jpp_locations_t *locations, jpp_sink_t *sink)
 {
     size_t  n, top;
 
-    if (locations->args->values[JPP_ARG_FORMAT] == JPP_LOCATIONS_TOP) {
+    if (jpp_args_is_top(locations->args)) {
         /* Append LOCATIONS to SINK; false: no memory. */
 
         n = jpp_vec_count(locations->rows, jpp_locations_row_t);

@@ -713,21 +713,11 @@ jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
 }
 
 
-#define JPP_MEMORY_TOP  1
-
 static const char *const  jpp_memory_formats[] = { "json", "top", NULL };
 
 const jpp_words_t  jpp_memory_words = {
     jpp_words_listed, jpp_memory_formats, 0
 };
-
-
-const char *
-jpp_memory_type(const jpp_args_t *args)
-{
-    return args->values[JPP_ARG_FORMAT] == JPP_MEMORY_TOP
-           ? "text/plain" : "application/json";
-}
 
 
 jpp_detail_t
@@ -737,17 +727,14 @@ jpp_memory_detail(const jpp_args_t *args)
         return (jpp_detail_t) args->values[JPP_ARG_DETAIL];
     }
 
-    return args->values[JPP_ARG_FORMAT] == JPP_MEMORY_TOP
-           ? JPP_DETAIL_LEDGER : JPP_DETAIL_NONE;
+    return jpp_args_is_top(args) ? JPP_DETAIL_LEDGER : JPP_DETAIL_NONE;
 }
 
 
 jpp_code_t
 jpp_memory_check(const jpp_args_t *args, jpp_err_t *err)
 {
-    if (args->values[JPP_ARG_FORMAT] == JPP_MEMORY_TOP
-        && jpp_memory_detail(args) != JPP_DETAIL_LEDGER)
-    {
+    if (jpp_args_is_top(args) && jpp_memory_detail(args) != JPP_DETAIL_LEDGER) {
         return jpp_err_set(err, JPP_ERR_ARG,
                            "format=top shows the ledger only: leave format out "
                            "for detail=smaps and detail=arenas, which are "
@@ -773,7 +760,7 @@ jpp_memory_write(const jpp_memory_t *memory, jpp_sink_t *sink)
         }
     }
 
-    if (memory->args->values[JPP_ARG_FORMAT] == JPP_MEMORY_TOP) {
+    if (jpp_args_is_top(memory->args)) {
         return jpp_memory_text(memory, sum, sink);
     }
 

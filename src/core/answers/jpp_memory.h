@@ -48,9 +48,6 @@ typedef struct {
 extern const jpp_words_t  jpp_memory_words;
 
 
-/* Content-Type by ARGS. */
-const char *jpp_memory_type(const jpp_args_t *args);
-
 /*
  * What ARGS ask for besides what memory always has: a table has the ledger,
  * unless they say otherwise.

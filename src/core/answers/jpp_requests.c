@@ -785,23 +785,6 @@ jpp_requests_text(const jpp_requests_t *requests,
 }
 
 
-#define JPP_REQUESTS_TOP  0
-
-static const char *const  jpp_requests_formats[] = { "top", "json", NULL };
-
-const jpp_words_t  jpp_requests_words = {
-    jpp_words_listed, jpp_requests_formats, 0
-};
-
-
-const char *
-jpp_requests_type(const jpp_args_t *args)
-{
-    return args->values[JPP_ARG_FORMAT] == JPP_REQUESTS_TOP
-           ? "text/plain" : "application/json";
-}
-
-
 bool
 jpp_requests_write(const jpp_requests_t *requests, jpp_sink_t *sink)
 {
@@ -811,7 +794,7 @@ jpp_requests_write(const jpp_requests_t *requests, jpp_sink_t *sink)
         return false;
     }
 
-    if (requests->args->values[JPP_ARG_FORMAT] == JPP_REQUESTS_TOP) {
+    if (jpp_args_is_top(requests->args)) {
         return jpp_requests_text(requests, &rows, sink);
     }
 

@@ -62,13 +62,6 @@ bool jpp_requests_missing(jpp_requests_t *requests, const jpp_identity_t *who,
     const char *why);
 
 
-/* the words of the parameter "format": top and json */
-extern const jpp_words_t  jpp_requests_words;
-
-
-/* Content-Type by ARGS. */
-const char *jpp_requests_type(const jpp_args_t *args);
-
 /* Append REQUESTS to SINK, which the caller flushes.  False: no memory. */
 bool jpp_requests_write(const jpp_requests_t *requests, jpp_sink_t *sink);
 

@@ -104,6 +104,27 @@ jpp_words_listed(const void *ctx, uint32_t i)
 }
 
 
+static const char *const  jpp_words_forms[] = { "top", "json", NULL };
+
+const jpp_words_t  jpp_words_top = { jpp_words_listed, jpp_words_forms, 0 };
+
+
+bool
+jpp_args_is_top(const jpp_args_t *args)
+{
+    return strcmp(args->formats.word(args->formats.ctx,
+                                     args->values[JPP_ARG_FORMAT]), "top")
+           == 0;
+}
+
+
+const char *
+jpp_args_type(const jpp_args_t *args)
+{
+    return jpp_args_is_top(args) ? "text/plain" : "application/json";
+}
+
+
 void
 jpp_args_init(jpp_args_t *args, const jpp_words_t *formats,
     const jpp_words_t *types)

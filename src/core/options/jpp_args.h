@@ -139,6 +139,10 @@ typedef struct {
 const char *jpp_words_listed(const void *ctx, uint32_t i);
 
 
+/* "top", the default, and "json": the forms of an answer that is no profile */
+extern const jpp_words_t  jpp_words_top;
+
+
 typedef struct {
     uint32_t       values[JPP_ARGS];
     bool           is_set[JPP_ARGS];
@@ -156,6 +160,12 @@ typedef struct {
  */
 void jpp_args_init(jpp_args_t *args, const jpp_words_t *formats,
     const jpp_words_t *types);
+
+/* Do ARGS ask for a table for a terminal? */
+bool jpp_args_is_top(const jpp_args_t *args);
+
+/* The Content-Type of such an answer: of that table, or of JSON. */
+const char *jpp_args_type(const jpp_args_t *args);
 
 /*
  * Set the key that is the LEN bytes at KEY to the VALUE_LEN bytes at VALUE.

@@ -439,8 +439,8 @@ ngx_http_jpp_job_describe(ngx_http_request_t *r, ngx_http_jpp_answer_t *answer,
 {
     *answer = handler->answer;
 
-    if (handler->type != NULL) {
-        answer->type = handler->type(&question->args);
+    if (handler->formats != NULL) {
+        answer->type = jpp_args_type(&question->args);
     }
 
     return question->resource->evidence.parser != NULL

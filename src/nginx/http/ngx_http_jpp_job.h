@@ -47,7 +47,8 @@ typedef ngx_int_t (*ngx_http_jpp_step_pt)(ngx_http_jpp_job_t *job,
 
 struct ngx_http_jpp_handler_s {
     ngx_http_jpp_answer_t     answer;
-    const jpp_words_t        *formats;         /* NULL: a profile's */
+    const jpp_words_t        *formats;         /* top and json; NULL: a */
+                                               /*   profile's */
     size_t                    size;            /* of the job's state */
     unsigned                  is_change:1;     /* it does not only read */
     unsigned                  is_brief:1;      /* see ngx_http_jpp_task_t */
@@ -62,9 +63,6 @@ struct ngx_http_jpp_handler_s {
 
     /* Answer the request, by a job or without; NULL: by a job of this. */
     ngx_http_jpp_answer_pt    start;
-
-    /* The Content-Type that ARGS ask for; NULL: the answer's. */
-    const char             *(*type)(const jpp_args_t *args);
 
     /*
      * In the event loop: fill JOB's state and questions.  DATA is the caller's.

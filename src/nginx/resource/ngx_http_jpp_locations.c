@@ -254,9 +254,8 @@ ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 
 
 const ngx_http_jpp_handler_t  ngx_http_jpp_locations = {
-    .formats = &jpp_locations_words,
+    .formats = &jpp_words_top,
     .check = jpp_locations_check,
-    .type = jpp_locations_type,
     .init = ngx_http_jpp_locations_init,
     .write = ngx_http_jpp_locations_write
 };

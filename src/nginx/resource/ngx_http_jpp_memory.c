@@ -199,7 +199,6 @@ ngx_http_jpp_memory_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 const ngx_http_jpp_handler_t  ngx_http_jpp_memory = {
     .formats = &jpp_memory_words,
     .check = jpp_memory_check,
-    .type = jpp_memory_type,
     .size = sizeof(ngx_http_jpp_memory_t),
     .has_telemetry = 1,
     .has_holders = 1,

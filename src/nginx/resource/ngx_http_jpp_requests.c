@@ -86,10 +86,9 @@ ngx_http_jpp_requests_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 
 
 const ngx_http_jpp_handler_t  ngx_http_jpp_requests = {
-    .formats = &jpp_requests_words,
+    .formats = &jpp_words_top,
     .check = jpp_requests_check,
     .start = ngx_http_jpp_requests_start,
-    .type = jpp_requests_type,
     .has_workers = 1,
     .init = ngx_http_jpp_requests_init,
     .write = ngx_http_jpp_requests_write
