@@ -115,7 +115,7 @@ ngx_http_jpp_server_text(const ngx_http_core_srv_conf_t *cscf,
 
 /* A request has its server's own configuration until it has found another. */
 
-uint32_t
+static uint32_t
 ngx_http_jpp_name_location(ngx_http_jpp_walk_t *walk,
     const ngx_http_core_loc_conf_t *clcf)
 {

@@ -364,8 +364,6 @@ ngx_str_t ngx_http_jpp_upstream_text(const ngx_http_upstream_srv_conf_t *uscf,
 
 uint32_t ngx_http_jpp_name_server(ngx_http_jpp_walk_t *walk,
     const ngx_http_core_srv_conf_t *cscf);
-uint32_t ngx_http_jpp_name_location(ngx_http_jpp_walk_t *walk,
-    const ngx_http_core_loc_conf_t *clcf);
 
 /* NULL: found at run time. */
 uint32_t ngx_http_jpp_name_upstream(ngx_http_jpp_walk_t *walk,
@@ -409,9 +407,6 @@ void ngx_http_jpp_scope_open(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool);
 
 /* From now on memory of POOL, which is alive, may be looked at. */
 void ngx_http_jpp_scope_push(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool);
-
-/* The large allocations above base, by their addresses. */
-void ngx_http_jpp_scope_sort(ngx_http_jpp_walk_t *walk);
 
 /* What is in scope; and back to it. */
 ngx_http_jpp_extent_t ngx_http_jpp_scope_extent(
@@ -502,22 +497,6 @@ void ngx_http_jpp_count_see(ngx_http_jpp_walk_t *walk, const ngx_pool_t *pool,
     uint32_t owner);
 
 
-/* ngx_http_jpp_pools_rests.c */
-
-/*
- * Count later, for OWNER and the open unit, what POOL, which is alive, has from
- * BLOCK and from CELL on; NULL: nothing of that.
- */
-void ngx_http_jpp_rests_add(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
-    uint32_t owner, const ngx_pool_t *block, const ngx_pool_large_t *cell);
-
-/*
- * P, in the list of a pool of which there will be a rest, is of CLASS, if it is
- * a large allocation at all.
- */
-void ngx_http_jpp_rests_mark(ngx_http_jpp_walk_t *walk, const void *p,
-    jpp_pools_class_t class);
-
 /*
  * The open unit ends, but has rests: fill in what is expensive to find out, and
  * it is ended with the last of them.  NULL: it has none.
@@ -544,7 +523,7 @@ void ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, ngx_uint_t is_request,
     const ngx_connection_t *c, ngx_http_request_t *r);
 
 
-/* ngx_http_jpp_pools_buffers.c */
+/* ngx_http_jpp_pools_requests.c */
 
 /* A client's; HC is NULL, or lies in its pool. */
 void ngx_http_jpp_buffers_connection(ngx_http_jpp_walk_t *walk,
@@ -553,33 +532,6 @@ void ngx_http_jpp_buffers_connection(ngx_http_jpp_walk_t *walk,
 /* One to an upstream. */
 void ngx_http_jpp_buffers_peer(ngx_http_jpp_walk_t *walk,
     const ngx_connection_t *pc);
-
-/* UPSTREAM: the owner of those that are there for its upstream; 0: R. */
-void ngx_http_jpp_buffers_request(ngx_http_jpp_walk_t *walk,
-    ngx_http_request_t *r, uint32_t upstream);
-
-
-/* UPSTREAM: the owner of what has come from R's upstream; 0: R. */
-void ngx_http_jpp_output_request(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *r, uint32_t upstream);
-
-/*
- * The same for B, which is in scope: it is what its tag says, and without one
- * that of MODULE, a name; 0: it is only known to be output.
- */
-void ngx_http_jpp_output_buf(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *r, const ngx_buf_t *b, uint32_t upstream,
-    uint32_t module);
-
-/*
- * What is unnamed after everything else, and is of the size of the buffers for
- * R's upstream, is one of them: as many as R has.
- */
-void ngx_http_jpp_output_passed(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *r, uint32_t upstream);
-
-
-/* ngx_http_jpp_pools_requests.c */
 
 /*
  * R is alive, and its client's pools are in scope.  C is the connection that
@@ -595,17 +547,6 @@ ngx_uint_t ngx_http_jpp_request_is_of(const ngx_http_request_t *r,
 /* That of HC, if it is a ngx_http_connection_t in scope, or NULL. */
 ngx_http_core_srv_conf_t *ngx_http_jpp_request_server(
     ngx_http_jpp_walk_t *walk, const void *hc);
-
-
-
-/* ngx_http_jpp_pools_contexts.c */
-
-/*
- * Mark what the contexts of R refer to: the best guess.  UPSTREAM: the owner of
- * what has come from R's upstream; 0: R.
- */
-void ngx_http_jpp_contexts_mark(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *r, uint32_t upstream);
 
 
 #endif /* _NGX_HTTP_JPP_POOLS_WALK_H_INCLUDED_ */

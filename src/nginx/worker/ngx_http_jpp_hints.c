@@ -316,10 +316,6 @@ ngx_http_jpp_functions_upstreams(ngx_http_jpp_gather_t *gather)
 
     umcf = ngx_http_cycle_get_module_main_conf(ngx_cycle,
                                                ngx_http_upstream_module);
-    if (umcf == NULL) {
-        return;
-    }
-
     uscf = umcf->upstreams.elts;
 
     for (i = 0; i < umcf->upstreams.nelts; i++) {
@@ -445,10 +441,7 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
 
         cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
 
-        if (cmcf != NULL) {
-            ngx_http_jpp_functions_http(&gather, cmcf);
-        }
-
+        ngx_http_jpp_functions_http(&gather, cmcf);
         ngx_http_jpp_functions_upstreams(&gather);
 
         ls = ngx_cycle->listening.elts;
