@@ -12,6 +12,7 @@
 
 
 #include "jpp_arena.h"
+#include "jpp_clock.h"
 #include "jpp_config.h"
 #include "jpp_err.h"
 #include "jpp_index.h"

@@ -395,7 +395,7 @@ jpp_cpu_main(void *data)
 
         n = jpp_cpu_changes(changes);
 
-        begun = jpp_cpu_sampler_now();
+        begun = jpp_clock();
 
         if (n == 0 && begun < next) {
             time.tv_sec = (time_t) (next / JPP_CPU_NANOS);
@@ -413,7 +413,7 @@ jpp_cpu_main(void *data)
         }
 
         next = jpp_cpu_sampler_step();
-        ended = jpp_cpu_sampler_now();
+        ended = jpp_clock();
 
         /* the CPU is for others, however many threads there are to look at */
 

@@ -21,17 +21,6 @@ jpp_cpu_sampler_t      jpp_cpu_sampler;
 static uint8_t         jpp_cpu_wall_copy[JPP_BACKTRACE_COPY];
 
 
-uint64_t
-jpp_cpu_sampler_now(void)
-{
-    struct timespec  time;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &time);
-
-    return (uint64_t) time.tv_sec * JPP_CPU_NANOS + (uint64_t) time.tv_nsec;
-}
-
-
 /* [signal] Add SAMPLE to the windows of wall clock time. */
 
 static void
@@ -416,12 +405,12 @@ jpp_cpu_wall_settle(void)
 
     static const struct timespec  pause = { 0, JPP_CPU_WALL_PAUSE };
 
-    end = jpp_cpu_sampler_now() + JPP_CPU_WALL_PATIENCE;
+    end = jpp_clock() + JPP_CPU_WALL_PATIENCE;
 
     /* one that has arrived may be about to record it */
 
     while ((jpp_cpu_wall_is_owed() || !jpp_signal_is_left(JPP_SIGNAL_CPU))
-           && jpp_cpu_sampler_now() < end)
+           && jpp_clock() < end)
     {
         (void) nanosleep(&pause, NULL);
     }
@@ -565,7 +554,7 @@ jpp_cpu_sampler_remove(jpp_cpu_window_t *window)
     /* signals had time to arrive since the last look */
 
     window->closed = window->mode == JPP_MODE_WALL ? jpp_cpu_sampler.ticked
-                                                   : jpp_cpu_sampler_now();
+                                                   : jpp_clock();
     window->seen.threads = threads->n_seen;
     window->seen.deaf = threads->n_deaf;
     window->seen.beyond = threads->n_beyond;
@@ -585,7 +574,7 @@ jpp_cpu_sampler_add(jpp_cpu_window_t *window)
     threads = &jpp_cpu_sampler.threads;
 
     window->opened = window->mode == JPP_MODE_WALL ? jpp_cpu_sampler.ticked
-                                                   : jpp_cpu_sampler_now();
+                                                   : jpp_clock();
     window->scan = threads->scan;
 
     for (i = 0; window->mode == JPP_MODE_CPU && i < threads->n; i++) {
@@ -648,7 +637,7 @@ jpp_cpu_sampler_change(jpp_cpu_window_t *const *windows, uint32_t n)
         jpp_cpu_threads_init(&jpp_cpu_sampler.threads);
     }
 
-    now = jpp_cpu_sampler_now();
+    now = jpp_clock();
     jpp_cpu_sampler_scan(now);
 
     if (jpp_cpu_sampler.frequency[JPP_MODE_WALL] != 0) {
@@ -686,7 +675,7 @@ jpp_cpu_sampler_step(void)
 {
     uint64_t  now, scan, tick, interval;
 
-    now = jpp_cpu_sampler_now();
+    now = jpp_clock();
 
     if (now - jpp_cpu_sampler.scanned >= JPP_CPU_SCAN) {
         jpp_cpu_sampler_scan(now);

@@ -257,8 +257,5 @@ void jpp_cpu_sampler_change(jpp_cpu_window_t *const *windows, uint32_t n);
 /* Do what is due; returns when something is due again. */
 uint64_t jpp_cpu_sampler_step(void);
 
-/* ns of CLOCK_MONOTONIC */
-uint64_t jpp_cpu_sampler_now(void);
-
 
 #endif /* _JPP_CPU_SAMPLER_H_INCLUDED_ */

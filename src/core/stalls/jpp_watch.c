@@ -435,17 +435,13 @@ jpp_watch_passed(void)
 static void
 jpp_watch_begin(uint64_t age)
 {
-    struct timespec  now;
-
-    (void) clock_gettime(CLOCK_REALTIME, &now);
-
     jpp_watch.id = 0;
     jpp_watch.stall = jpp_watch.loop.who;
     jpp_watch.stall.kind = JPP_STALL_SHORT;
     jpp_watch.stall.state = JPP_STALL_LASTS;
     jpp_watch.stall.nanos = age * 1000000;
-    jpp_watch.stall.time_nanos = (int64_t) now.tv_sec * 1000000000
-                              + now.tv_nsec - (int64_t) jpp_watch.stall.nanos;
+    jpp_watch.stall.time_nanos = jpp_clock_wall()
+                                 - (int64_t) jpp_watch.stall.nanos;
 }
 
 

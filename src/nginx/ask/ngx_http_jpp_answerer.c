@@ -422,7 +422,6 @@ static ngx_uint_t
 ngx_http_jpp_work_begin(ngx_http_jpp_work_t *work)
 {
     jpp_code_t            rc;
-    struct timespec       now;
     jpp_message_reply_t  *reply;
 
     if (work->is_worked || work->type->file == NULL) {
@@ -434,8 +433,7 @@ ngx_http_jpp_work_begin(ngx_http_jpp_work_t *work)
     reply = &work->reply.reply;
 
     if (reply->time_nanos == 0) {
-        (void) clock_gettime(CLOCK_REALTIME, &now);
-        reply->time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+        reply->time_nanos = jpp_clock_wall();
     }
 
     rc = jpp_memfd_open(&work->reply.file, ngx_http_jpp_self.directory,

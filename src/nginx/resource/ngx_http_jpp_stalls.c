@@ -89,8 +89,7 @@ ngx_http_jpp_stalls_wait(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
     ngx_http_jpp_stalls_t *stalls = job->state;
 
-    uint32_t          seconds;
-    struct timespec   now;
+    uint32_t  seconds;
 
     seconds = job->question.args.values[JPP_ARG_SECONDS];
 
@@ -102,9 +101,7 @@ ngx_http_jpp_stalls_wait(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
         return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_NO_WORKER);
     }
 
-    (void) clock_gettime(CLOCK_REALTIME, &now);
-
-    stalls->since = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+    stalls->since = jpp_clock_wall();
 
     return ngx_http_jpp_job_pause(job, (ngx_msec_t) seconds * 1000,
                                   ngx_http_jpp_job_run);
@@ -130,7 +127,6 @@ ngx_http_jpp_stalls_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
     jpp_stall_t         *stall;
     jpp_capture_t        capture;
     jpp_selector_t       selector;
-    struct timespec      now;
     ngx_http_jpp_row_t   row;
 
     selector = jpp_args_selector(&job->question.args);
@@ -156,9 +152,8 @@ ngx_http_jpp_stalls_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 
     (void) ngx_snprintf(title, sizeof(title), "%V of nginx on %s%Z",
                         &job->question.resource->name, ngx_http_jpp_self.host);
-    (void) clock_gettime(CLOCK_REALTIME, &now);
 
-    job->time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+    job->time_nanos = jpp_clock_wall();
 
     stalls->options.title = (char *) title;
     stalls->options.time_nanos = job->time_nanos;

@@ -308,7 +308,7 @@ ngx_http_jpp_pools_walk(ngx_http_jpp_reply_t *reply)
     jpp_pools_facts_t    *facts;
     ngx_http_jpp_walk_t  *walk;
 
-    start = ngx_http_jpp_walk_clock();
+    start = jpp_clock();
 
     walk = reply->state != NULL ? reply->state
                                 : ngx_http_jpp_walk_create(reply);
@@ -331,7 +331,7 @@ ngx_http_jpp_pools_walk(ngx_http_jpp_reply_t *reply)
     rc = ngx_http_jpp_walk_go_on(walk);
 
     facts = &walk->table.facts;
-    nanos = ngx_http_jpp_walk_clock() - start;
+    nanos = jpp_clock() - start;
 
     facts->n_slices++;
     facts->nanos += nanos;

@@ -20,17 +20,6 @@ ngx_http_jpp_size(const void *p)
 }
 
 
-uint64_t
-ngx_http_jpp_walk_clock(void)
-{
-    struct timespec  now;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-
-    return (uint64_t) now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-
 ngx_uint_t
 ngx_http_jpp_walk_is_over(ngx_http_jpp_walk_t *walk)
 {
@@ -44,7 +33,7 @@ ngx_http_jpp_walk_is_over(ngx_http_jpp_walk_t *walk)
 
     walk->work = 0;
 
-    return ngx_http_jpp_walk_clock() >= walk->deadline;
+    return jpp_clock() >= walk->deadline;
 }
 
 

@@ -222,9 +222,6 @@ typedef ngx_int_t (*ngx_http_jpp_phase_pt)(ngx_http_jpp_walk_t *walk);
 /* The allocator's size of P; 0 for NULL. */
 size_t ngx_http_jpp_size(const void *p);
 
-/* The time, ns, of a clock that nobody sets. */
-uint64_t ngx_http_jpp_walk_clock(void);
-
 /*
  * Is the slice over?  Work is counted in blocks, large allocations and such.
  * So is one that has no memory left.

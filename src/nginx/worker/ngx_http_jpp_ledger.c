@@ -243,7 +243,7 @@ ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger)
 
     err = &ledger->reply->reply.err;
 
-    start = ngx_http_jpp_walk_clock();
+    start = jpp_clock();
 
     if (!jpp_smaps_open(&parser, "/proc/self/smaps")) {
         (void) jpp_err_sys(err, parser.lines.error,
@@ -272,7 +272,7 @@ ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger)
 
     jpp_smaps_close(&parser);
 
-    ledger->facts.nanos = ngx_http_jpp_walk_clock() - start;
+    ledger->facts.nanos = jpp_clock() - start;
 
     return rc;
 }

@@ -40,7 +40,6 @@ static void
 ngx_http_jpp_cpu_begin(ngx_http_jpp_reply_t *reply)
 {
     unsigned                    was_sampled;
-    struct timespec             now;
     const jpp_message_times_t  *times;
 
     times = &reply->question.times;
@@ -54,8 +53,7 @@ ngx_http_jpp_cpu_begin(ngx_http_jpp_reply_t *reply)
 
     (void) jpp_source_sample_thread(was_sampled);
 
-    (void) clock_gettime(CLOCK_REALTIME, &now);
-    reply->reply.time_nanos = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+    reply->reply.time_nanos = jpp_clock_wall();
 
     ngx_http_jpp_unwind_watch();
 }
@@ -145,13 +143,13 @@ static void
 ngx_http_jpp_type_dump_work(ngx_http_jpp_reply_t *reply)
 {
     bool                  was_on;
-    struct timespec       start, end;
+    uint64_t              start;
     jpp_message_reply_t  *message;
 
     message = &reply->reply;
     was_on = message->worker.sampler.is_on;
 
-    (void) clock_gettime(CLOCK_MONOTONIC, &start);
+    start = jpp_clock();
 
     (void) jpp_source_dump(reply->file.fd, &message->worker.sampler,
                            &message->err);
@@ -165,10 +163,7 @@ ngx_http_jpp_type_dump_work(ngx_http_jpp_reply_t *reply)
                            "again");
     }
 
-    (void) clock_gettime(CLOCK_MONOTONIC, &end);
-
-    reply->took = (end.tv_sec - start.tv_sec) * 1000
-                  + (end.tv_nsec - start.tv_nsec) / 1000000;
+    reply->took = (jpp_clock() - start) / 1000000;
 
     message->worker.has_stats = jpp_stats_read(&message->worker.stats);
 }
