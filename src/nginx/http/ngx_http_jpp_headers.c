@@ -329,18 +329,26 @@ ngx_http_jpp_site_is_visit(ngx_http_request_t *r)
 }
 
 
-/* by the first Accept header: builds without headers do not keep it */
+/* builds without headers do not keep it */
+
+const ngx_str_t *
+ngx_http_jpp_accept(ngx_http_request_t *r)
+{
+    ngx_http_jpp_header_t  at;
+
+    ngx_memzero(&at, sizeof(ngx_http_jpp_header_t));
+
+    return ngx_http_jpp_header(r, "Accept", &at);
+}
+
 
 ngx_uint_t
 ngx_http_jpp_prefers(ngx_http_request_t *r, const char *type, const char *other)
 {
-    const char             *accept;
-    const ngx_str_t        *value;
-    ngx_http_jpp_header_t   at;
+    const char       *accept;
+    const ngx_str_t  *value;
 
-    ngx_memzero(&at, sizeof(ngx_http_jpp_header_t));
-
-    value = ngx_http_jpp_header(r, "Accept", &at);
+    value = ngx_http_jpp_accept(r);
     if (value == NULL) {
         return 0;
     }

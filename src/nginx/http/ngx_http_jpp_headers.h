@@ -43,7 +43,10 @@ ngx_uint_t ngx_http_jpp_site_is_other_origin(ngx_http_request_t *r);
 /* Does R open a page in a tab, where somebody sees it? */
 ngx_uint_t ngx_http_jpp_site_is_visit(ngx_http_request_t *r);
 
-/* Does R rather take TYPE than OTHER?  No, if it says nothing. */
+/* The first Accept header of R, or NULL. */
+const ngx_str_t *ngx_http_jpp_accept(ngx_http_request_t *r);
+
+/* Does R rather take TYPE than OTHER, by that?  No, if there is none. */
 ngx_uint_t ngx_http_jpp_prefers(ngx_http_request_t *r, const char *type,
     const char *other);
 

@@ -5,6 +5,7 @@
  */
 
 
+#include "ngx_http_jpp_headers.h"
 #include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_resources.h"
 
@@ -17,7 +18,7 @@ typedef struct {
 
 static ngx_int_t ngx_http_jpp_console_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question);
-static ngx_uint_t ngx_http_jpp_console_is_text(const ngx_http_request_t *r);
+static ngx_uint_t ngx_http_jpp_console_is_text(ngx_http_request_t *r);
 static ngx_int_t ngx_http_jpp_console_asked(ngx_http_jpp_job_t *job,
     ngx_http_request_t *r);
 static jpp_code_t ngx_http_jpp_console_write(ngx_http_jpp_job_t *job,
@@ -82,32 +83,16 @@ ngx_http_jpp_console_start(ngx_http_request_t *r,
 /* curl accepts anything, and browsers name HTML. */
 
 static ngx_uint_t
-ngx_http_jpp_console_is_text(const ngx_http_request_t *r)
+ngx_http_jpp_console_is_text(ngx_http_request_t *r)
 {
-    ngx_uint_t              i;
-    const ngx_list_part_t  *part;
-    const ngx_table_elt_t  *header;
+    const ngx_str_t  *accept;
 
-    for (part = &r->headers_in.headers.part; part != NULL; part = part->next) {
-        header = part->elts;
+    accept = ngx_http_jpp_accept(r);
 
-        for (i = 0; i < part->nelts; i++) {
-            if (header[i].key.len == sizeof("Accept") - 1
-                && ngx_strncasecmp(header[i].key.data, (u_char *) "Accept",
-                                   sizeof("Accept") - 1)
-                   == 0)
-            {
-                return ngx_strlcasestrn(header[i].value.data,
-                                        header[i].value.data
-                                        + header[i].value.len,
-                                        (u_char *) "text/html",
-                                        sizeof("text/html") - 2)
-                       == NULL;
-            }
-        }
-    }
-
-    return 0;
+    return accept != NULL
+           && ngx_strlcasestrn(accept->data, accept->data + accept->len,
+                               (u_char *) "text/html", sizeof("text/html") - 2)
+              == NULL;
 }
 
 
