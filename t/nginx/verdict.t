@@ -113,7 +113,7 @@ END
     ok(wait_until(sub { $nginx->verdict->{text} =~ /12 requests/ }),
        'all are served');
 
-    is_first($nginx, qr/Healthy: 1 worker holds [\d.]+ MiB, .* upstream (?#
+    is_first($nginx, qr/Healthy: 1 worker holds [\d.]+ MiB[,;] .* upstream (?#
                         )buffers of location \/export\/ of www (?#
                         )\(proxy_buffers 64 64k; 12 requests of [34]\.\d MiB/,
              'upstream buffers of location /export/ of www');
@@ -365,8 +365,10 @@ sub backtracks {
     ok(wait_until(sub {
         $nginx->get($path . ('a' x 20 . '!') x 10);
 
-        return verdict($nginx)->{id} eq 'stalls'
-               && verdict($nginx)->{text} =~ / computing in /;
+        my $status = decode_json($nginx->get('/debug/pprof/status')->{body});
+
+        return $status->{verdict}{id} eq 'stalls'
+               && $status->{verdict}{text} =~ / computing in /;
     }), 'it takes a second');
 }
 
@@ -400,7 +402,9 @@ END
     chmod 0666, $fifo;
     $client->send_request("/read/x?$fifo");
 
-    ok(wait_until(sub { verdict($nginx)->{text} =~ /has kept it/ }), 'stuck');
+    ok(wait_until(sub {
+        $nginx->get('/debug/pprof/status')->{body} =~ / has kept it /
+    }), 'stuck');
 
     is_first($nginx, qr/Critical: worker \d \(pid \d+\) did not answer: (?#
                         ).*; location \/read\/ of www has kept it for (?#
