@@ -80,8 +80,7 @@ jpp_console_number(jpp_sink_t *sink, const char *before, uint64_t n)
 
     jpp_sink_u64(sink, n / unit);
 
-    while (unit > 1) {
-        unit /= 1000;
+    for (unit /= 1000; unit != 0; unit /= 1000) {
         jpp_sink_printf(sink, ",%03u", (unsigned) (n / unit % 1000));
     }
 }

@@ -175,6 +175,8 @@ jpp_control_value(const jpp_control_row_t *row, const jpp_query_t *pair)
         }
     }
 
+    n = 0;
+
     is_number = row->max != 0
                 && (row->is_time ? jpp_control_time : jpp_query_number)
                        (pair->value, pair->value_len, &n);
