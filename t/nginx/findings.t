@@ -184,13 +184,13 @@ sub full {
     my $line = (logged($nginx, 'zone-full'))[0] // '';
 
     like($line, qr/^\[warn\] /, 'as a warning');
-    like($line, qr/: zone keys has .* left in whole pages, and .*\. Make /,
+    like($line, qr/: zone keys has .* left in whole pages, and .*\. Enlarge /,
          'with its numbers and what to do');
 
     my $finding = findings($nginx, 'status')->{'zone-full'};
 
     like($finding->{because}, qr/^zone keys has /, 'status has it');
-    like($finding->{fix}, qr/larger/, 'and the fix');
+    like($finding->{fix}, qr/^Enlarge /, 'and the fix');
     like(comments($nginx),
          qr/finding zone-full: a zone of shared memory is full: zone keys has /,
          'and so have profiles');

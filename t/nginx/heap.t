@@ -33,7 +33,7 @@ my $row = '(?: *[\d.]+ [KM]?i?B +[\d.]+% +[\d.]+ [KM]?i?B +[\d.]+% +\d+ '
           . '+(?:-|[\d.]+ [KM]?i?B) +(?:-|exact|[\d.]+ %)  [^\n]+\n)';
 
 my $end = '(?:\d+ more functions\n)?'
-          . 'functions that only pass memory on \([^\n]*\n.*\z';
+          . 'allocation wrappers \([^\n]*\n.*\z';
 
 my $dump = '\Aheap_v2/4096\n  t\*: \d+: \d+ \[0: 0\]\n(?:  t\d+: .*\n)+'
            . '(?:@(?: 0x[0-9a-f]+)+\n(?:  t.*\n)+)+\nMAPPED_LIBRARIES:\n.*\n\z';

@@ -158,9 +158,9 @@ sub ours {
 # clients that are no browsers say nothing of that.
 
 sub other_sites {
-    my $unseen = 'a page of another site sent this request, and its answer '
-                 . 'would not be shown, so nobody would notice what it costs: '
-                 . "paste the URL into the address bar, or use curl\n";
+    my $unseen = 'a page of another site sent this request, whose answer '
+                 . 'would not be shown: paste the URL into the address bar, '
+                 . "or use curl\n";
     my @visit = ('Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document');
     my @shown = ('/a/', '/a/status', '/a/memory', '/a/metrics', '/a/symbol',
                  '/a/requests', '/a/locations', '/a/heap?format=html',

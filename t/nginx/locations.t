@@ -145,7 +145,7 @@ sub both {
     like($row->{sampled}{mostly}[0]{name}, qr/event_pipe|nginx\+0x/,
          "by a function: $row->{sampled}{mostly}[0]{name}");
     is($row->{cpu}, undef, 'nobody has looked at CPU time');
-    like($json->{cpu}{why}, qr/^nobody has looked at it$/, 'which is said');
+    like($json->{cpu}{why}, qr/^it was not measured$/, 'which is said');
     like($json->{cpu}{fix}, qr/^locations\?seconds=5 does, /, 'with the fix');
     ok((grep { /^samples with an owner: / } @{ $json->{sampled}{notes} }),
        'and how many samples have an owner');

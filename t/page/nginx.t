@@ -329,7 +329,7 @@ sub check_site {
 
     is($status{$_}, 403, $ways[$_]) for 0 .. $#ways;
 
-    for ([ $file, 'return /nobody would notice/.test(document.body.innerText)',
+    for ([ $file, 'return /would not be shown/.test(document.body.innerText)',
            'a link to a file' ],
          [ $url, 'return location.search !== "" && document.readyState
                          === "complete" && document.title.includes("heap")',

@@ -284,7 +284,7 @@ C
 
     my (undef, $stacks) = stalls($nginx);
     like($stacks->[0],
-         qr/^\[no stack: SIGPROF belongs to somebody else\] \d+$/,
+         qr/^\[no stack: another profiler uses SIGPROF\] \d+$/,
          'and one frame that says why');
 
     $client = hold($nginx, 'read');

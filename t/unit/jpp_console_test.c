@@ -978,7 +978,7 @@ JPP_TEST(jpp_test_samples)
            && strstr(jpp_output.text, "id=\"picture\"") == NULL,
            "no worker takes samples: no picture");
     jpp_has(jpp_output.text, "<p>No worker takes samples, so there is no "
-            "picture: Problems, above, says why.", "but a sentence");
+            "picture: see Problems above.", "but a sentence");
     jpp_has(jpp_output.text, "<h2>Problems</h2>", "and what it speaks of");
 
     jpp_is_u64(jpp_console_count("complete since"), 0, "nor since when");

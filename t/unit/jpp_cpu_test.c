@@ -576,7 +576,7 @@ JPP_TEST(jpp_test_taken)
     (void) sigaction(SIGPROF, &action, NULL);
 
     jpp_is_u64(jpp_cpu_check(&err), JPP_ERR_TAKEN,
-               "SIGPROF belongs to somebody else");
+               "another profiler uses SIGPROF");
     jpp_ok(jpp_cpu_open(JPP_MODE_CPU, 99, &err) == NULL
            && err.code == JPP_ERR_TAKEN
            && strstr(err.text, "SIGPROF belongs to ") == err.text,

@@ -329,8 +329,8 @@ JPP_TEST(jpp_memory_test_zones)
 
     zones[0].was_busy = true;
     jpp_ok(jpp_memory_test_text(0) != NULL
-           && jpp_memory_test_has("\": \"somebody used this zone as it was "
-                                  "read: its numbers are of several moments\"")
+           && jpp_memory_test_has("\": \"the zone changed while it was read: "
+                                  "its numbers are from several moments\"")
            && strchr(output.text, '\x01') == NULL, "or not, which is said");
 
 

@@ -84,7 +84,7 @@ static const jpp_problem_case_t  cases[] = {
       JPP_RESTART },
 
     { "lua-abort", JPP_JEMALLOC_READY, jpp_option(has_luajit), 19,
-      "sampling ends workers in which LuaJIT runs",
+      "sampling can abort workers running LuaJIT",
       "under code that LuaJIT has compiled; the module's does neither, but the "
       "configuration has jemalloc_pprof_unwind off",
       "pprof/memory?format=top'\n"

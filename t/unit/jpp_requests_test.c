@@ -183,7 +183,7 @@ JPP_TEST(jpp_requests_test_text)
                "worker 1 pid 4712 is missing: it has exited\n"
                "kernel: the kernel's memory for data in the queues of the "
                "sockets, which is more than that data; none of it is nginx's\n"
-               "clients and URIs are not shown: clients=on does, where the "
+               "clients and URIs are hidden: clients=on shows them, if the "
                "location allows it\n", "the largest of two workers");
 
     jpp_arena_destroy(&arena);
@@ -281,7 +281,7 @@ JPP_TEST(jpp_requests_test_connections)
                "workers 1/1\n"
                "kernel: the kernel's memory for data in the queues of the "
                "sockets, which is more than that data; none of it is nginx's\n"
-               "clients and URIs are not shown: clients=on does, where the "
+               "clients and URIs are hidden: clients=on shows them, if the "
                "location allows it\n", "a connection");
 
     jpp_arena_destroy(&arena);

@@ -242,7 +242,7 @@ JPP_TEST(test_report)
     text = text_of(out);
     jpp_ok(strstr(text, "nginx+0x20;libc.so+0x10 312000000\n") != NULL
            && strstr(text, "[cut: JIT code];") != NULL
-           && strstr(text, "[no stack: SIGPROF belongs to somebody else] "
+           && strstr(text, "[no stack: another profiler uses SIGPROF] "
                            "1000000\n") != NULL,
            "stacks, and why there is none");
 

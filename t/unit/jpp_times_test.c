@@ -184,8 +184,8 @@ JPP_TEST(jpp_times_test_comments)
           "99 samples a second of each thread, for 30.0 s" },
         { "frequency 99\nhighest 999\nduration 1500000000\n", false,
           "99 samples a second of each thread were asked for, for 1.5 s; up "
-          "to 999 were taken, for others who asked for more: each has its "
-          "true time" },
+          "to 999 were taken for other profiles: each sample has its true "
+          "time" },
         { "duration 1000000000\nidle 815000000\n", true,
           "idle 81.5 %: event loops that waited for events, which is not in "
           "the profile" },

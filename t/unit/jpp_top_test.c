@@ -12,8 +12,8 @@
     "function\n"
 
 #define JPP_PASSED                                                            \
-    "functions that only pass memory on (pools, strdup, operator new) are "   \
-    "passed over: callers=0 shows them\n"
+    "allocation wrappers (pools, strdup, operator new) are skipped: "         \
+    "callers=0 shows them\n"
 
 
 typedef struct {

@@ -460,9 +460,8 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
               "width=960\">A picture</a> of who asked for it, or <a href=\""
               "heap?format=html\">flame graphs, tables and differences</a></p>"
               "\n<div id=\"picture\"></div>\n"
-            : "<p>No worker takes samples, so there is no picture: Problems, "
-              "above, says why. Load this page again once that is mended.</p>"
-              "\n");
+            : "<p>No worker takes samples, so there is no picture: see "
+              "Problems above. Fix them, then reload this page.</p>\n");
     }
 
     if (console->telemetry->fleet->unnamed != NULL) {
@@ -655,9 +654,9 @@ static const jpp_console_act_t  jpp_console_act_rows[] = {
       "Stop it, and lose its samples", jpp_console_has_sampler, false },
 
     { "act-rate", "lg_sample", NULL, "Change the sampling rate",
-      "All samples so far are lost, and so is what tells inherited memory from "
-      "a worker's own. Save a profile first, if you need it. A finer rate "
-      "shows more and costs more: set it for an hour, then go back.",
+      "All samples so far are lost, and profiles no longer separate inherited "
+      "memory. Save a profile first, if you need it. A finer rate shows more "
+      "and costs more: set it for an hour, then go back.",
       "Change it, and lose all samples", jpp_console_is_sampled, false },
 
     { "act-stalls", "stall", "100ms", "Record stalls",

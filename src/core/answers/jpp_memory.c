@@ -615,8 +615,8 @@ jpp_memory_zones_why(jpp_json_t *json, const jpp_telemetry_t *telemetry)
 
             (void) snprintf(key, sizeof(key), "zones.%.*s", len, name);
 
-            jpp_json_str(json, key, "somebody used this zone as it was read: "
-                         "its numbers are of several moments");
+            jpp_json_str(json, key, "the zone changed while it was read: its "
+                                    "numbers are from several moments");
         }
     }
 }

@@ -51,7 +51,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(INFO, IDENTITY, JPP_METRICS_NO_NUMBER,
         "nginx_worker",
-        "The process that is a worker now.")
+        "The process id of the worker.")
 
     JPP_METRICS_ONE(GAUGE, WORKER, started,
         "nginx_worker_start_time_seconds",
@@ -84,7 +84,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_BY(GAUGE, NGINX, "probe=\"process\"", no_status,
         "nginx_jemalloc_pprof_probe_errors",
-        "What could not be read for this answer: of how many workers, or 1.")
+        "Sources that could not be read: the number of workers, or 1.")
     JPP_METRICS_MORE(NGINX, "probe=\"jemalloc\"", no_stats)
     JPP_METRICS_MORE(NGINX, "probe=\"cgroup\"", no_cgroup)
     JPP_METRICS_MORE(NGINX, "probe=\"system\"", no_system)
@@ -95,27 +95,27 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, WORKER, sampler_interval,
         "nginx_jemalloc_pprof_sampler_interval_bytes",
-        "Bytes from one of its samples to the next, on average.")
+        "Bytes from one of the sampler's samples to the next, on average.")
 
     JPP_METRICS_ONE(GAUGE, WORKERS, sampler_live,
         "nginx_jemalloc_pprof_sampler_live_samples",
-        "Its samples of memory that was not freed yet.")
+        "Samples of memory that is still allocated.")
 
     JPP_METRICS_ONE(GAUGE, WORKERS, sampler_bytes,
         "nginx_jemalloc_pprof_sampler_memory_bytes",
-        "Memory that it takes for all that.")
+        "Memory that the sampler uses.")
 
     JPP_METRICS_ONE(COUNTER, WORKER, sampler_samples,
         "nginx_jemalloc_pprof_sampler_samples",
-        "Samples that it took since it was switched on.")
+        "Samples that the sampler took, since it was switched on.")
 
     JPP_METRICS_ONE(COUNTER, WORKER, sampler_dropped,
         "nginx_jemalloc_pprof_sampler_dropped_samples",
-        "Samples that it had no room for since then.")
+        "Samples that the sampler dropped, since it was switched on.")
 
     JPP_METRICS_ONE(COUNTER, WORKER, sampler_cut,
         "nginx_jemalloc_pprof_sampler_cut_stacks",
-        "Stacks that it did not walk to their end since then.")
+        "Truncated stacks, since the sampler was switched on.")
 
     /* what jemalloc counts */
 
@@ -239,7 +239,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, WORKER, activity.usage.max_fds,
         "nginx_worker_max_fds",
-        "How many it may open.")
+        "The limit of open file descriptors.")
 
     JPP_METRICS_ONE(GAUGE, WORKERS, activity.usage.threads,
         "nginx_worker_threads",
@@ -251,7 +251,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(SIGNED, WORKER, activity.usage.oom_score_adj,
         "nginx_worker_oom_score_adj",
-        "What was added to that score.")
+        "The adjustment of the OOM score.")
 
     /* what nginx does */
 
@@ -265,7 +265,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(HISTOGRAM, WORKER, activity.loop,
         "nginx_worker_event_loop_busy_seconds",
-        "How long iterations of the event loop kept everybody waiting.")
+        "The duration of iterations of the event loop.")
 
     /* the cgroup */
 
@@ -279,7 +279,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, CGROUP, working_set,
         "nginx_cgroup_memory_working_set_bytes",
-        "The same without inactive pages of files.")
+        "Memory that the cgroup uses, without inactive pages of files.")
 
     JPP_METRICS_ONE(GAUGE, NGINX, limit,
         "nginx_cgroup_memory_limit_bytes",
@@ -307,7 +307,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, CGROUP, swap_limit,
         "nginx_cgroup_memory_swap_limit_bytes",
-        "Swap that it may use.")
+        "The limit of the cgroup's swap.")
 
     JPP_METRICS_BY(GAUGE, CGROUP, "kind=\"anon\"", stat.anon,
         "nginx_cgroup_memory_stat_bytes",
@@ -329,7 +329,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_BY(COUNTER, CGROUP, "event=\"low\"", events.low,
         "nginx_cgroup_memory_events",
-        "How often usage met a bound, and what came of it.")
+        "Times that usage reached a bound, by event.")
     JPP_METRICS_MORE(CGROUP, "event=\"high\"", events.high)
     JPP_METRICS_MORE(CGROUP, "event=\"max\"", events.max)
     JPP_METRICS_MORE(CGROUP, "event=\"oom\"", events.oom)

@@ -625,8 +625,8 @@ jpp_requests_notes(const jpp_requests_t *requests,
                  "nginx's\n");
 
     if (!requests->has_clients) {
-        jpp_sink_str(sink, "clients and URIs are not shown: clients=on does, "
-                     "where the location allows it\n");
+        jpp_sink_str(sink, "clients and URIs are hidden: clients=on shows "
+                           "them, if the location allows it\n");
     }
 }
 

@@ -663,24 +663,25 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         false, jpp_finding_stalls,
         "something keeps an event loop from serving",
         "While a handler computes or waits for a disk, no other client of its "
-        "worker is served. stalls?format=top has the stacks, by location. What "
-        "takes so long belongs into a thread, another process, or a call that "
-        "does not wait.",
+        "worker is served. stalls?format=top has the stacks, by location. Move "
+        "long work into a thread, into another process, or to a call that does "
+        "not block.",
         "stalls?format=top" },
 
     [JPP_FINDING_GROWS] = {
         false, jpp_finding_grows,
         "memory grows all the time",
-        "While it grows, a difference shows which functions hold more. What "
-        "does not show up there is not malloc's: memory?format=top has it.",
+        "While it grows, a difference shows which functions hold more. Memory "
+        "that is not there does not come from malloc: memory?format=top shows "
+        "it.",
         "heap?seconds=300&format=top&worker=" },
 
     [JPP_FINDING_RELOAD_LEAK] = {
         false, jpp_finding_reload_leak,
         "workers start with more memory than before the reload",
         "Either the configuration has grown, or the master keeps memory of "
-        "former ones. heap?origin=master shows what workers inherit, by "
-        "function. Save that before a restart, which frees it.",
+        "former configurations. heap?origin=master shows what workers inherit, "
+        "by function. Save that before a restart, which frees it.",
         "heap?origin=master&format=top" },
 
     [JPP_FINDING_PRESSURE] = {
@@ -701,14 +702,13 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_ZONE_FULL] = {
         false, jpp_finding_zone_full,
         "a zone of shared memory is full",
-        "Make it larger where it is defined: the size stands behind its "
-        "name.",
+        "Enlarge it in its directive: the size follows the zone's name.",
         "memory?fields=zones" },
 
     [JPP_FINDING_OLD_WORKERS] = {
         false, jpp_finding_old_workers,
         "workers of former configurations hold much of the memory",
-        "They live until their last connection ends. To bound that, add "
+        "They live until their last connection ends. To limit that time, add "
         "outside of all blocks: worker_shutdown_timeout 10m;",
         "requests?worker=exiting" },
 
@@ -722,9 +722,8 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_OUTSIDE] = {
         false, jpp_finding_outside,
         "much of the memory does not come from malloc",
-        "jemalloc has not handed it out: Python, Go and Java map their own, "
-        "and count it. What else does so has a row in memory?format=top, with "
-        "its name if it gave one.",
+        "Python, Go and Java map memory themselves, and count it. Any other "
+        "mapping has a row in memory?format=top, with its name if it has one.",
         "memory?format=top" },
 
     [JPP_FINDING_RETAINED] = {
@@ -753,8 +752,8 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_PEAK] = {
         false, jpp_finding_peak,
         "the memory was much larger before: a peak has passed",
-        "What a monitor saw then is not there any more. metrics keeps the "
-        "peak as nginx_worker_peak_resident_memory_bytes.",
+        "A monitor may have shown the peak, but that memory is free again. "
+        "metrics keeps the peak as nginx_worker_peak_resident_memory_bytes.",
         "metrics" },
 
     [JPP_FINDING_FEW_SAMPLES] = {

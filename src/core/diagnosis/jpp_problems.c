@@ -157,7 +157,7 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
 
     [JPP_PROBLEM_LUA_ABORT] = {
         "lua-abort", false,
-        "sampling ends workers in which LuaJIT runs",
+        "sampling can abort workers running LuaJIT",
         "jemalloc's own unwinder, libgcc's, aborts or deadlocks when it "
         "samples under code that LuaJIT has compiled; the module's does "
         "neither, but %h",
@@ -233,8 +233,8 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
     [JPP_PROBLEM_BOTH] = {
         "both", false,
         "jemalloc samples beside the module's sampler",
-        "profiles are made from the sampler's samples, and jemalloc's cost all "
-        "the same",
+        "profiles use the sampler's samples only, so jemalloc's cost time and "
+        "memory in vain",
         "Without a restart: POST active=off to control, or set in the http "
         "block, and reload:\n"
         "    jemalloc_pprof_active off;" },
@@ -242,23 +242,23 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
     [JPP_PROBLEM_DROPS] = {
         "sampler-drops", false,
         "the sampler has dropped samples",
-        "its memory is bounded and full: %d samples are missing in profiles, "
-        "which show less than there is",
+        "its memory is bounded and full: %d samples are missing, so profiles "
+        "show too little",
         "Sample coarser: POST sampler=on&lg_sample=%c to control." },
 
     [JPP_PROBLEM_KEPT] = {
         "sampler-kept", false,
         "calls of malloc still pass through the sampler, which is off",
-        "the kernel refused to have the tables of addresses written back; each "
-        "call costs a jump, and no more",
+        "the kernel refused to restore the tables of addresses (GOT), so each "
+        "call costs one jump more",
         JPP_SAVE
         "Then run nginx -s reload: new workers have none of it." },
 
     [JPP_PROBLEM_SIGPROF] = {
         "sigprof", false,
         "stalls in which this worker computes have no stack",
-        "SIGPROF, by which a thread records its stack, belongs to somebody "
-        "else in this process; the error log names the file",
+        "a thread records its stack on SIGPROF, which another profiler uses in "
+        "this process; the error log names its file",
         "Switch that profiler off (google_perftools_profiles, for one).\n"
         JPP_RESTART },
 };

@@ -261,9 +261,8 @@ jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
     jpp_figures_more(n - shown, "function", sink);
 
     if (top->is_passed) {
-        jpp_sink_str(sink, "functions that only pass memory on (pools, "
-                     "strdup, operator new) are passed over: callers=0 shows "
-                     "them\n");
+        jpp_sink_str(sink, "allocation wrappers (pools, strdup, operator new) "
+                           "are skipped: callers=0 shows them\n");
     }
 }
 

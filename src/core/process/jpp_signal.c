@@ -109,7 +109,7 @@ jpp_signal_set(jpp_err_t *err)
     struct sigaction  action;
 
     if (sigaction(SIGPROF, NULL, &action) == -1) {
-        return jpp_err_sys(err, errno, "cannot read who handles SIGPROF");
+        return jpp_err_sys(err, errno, "cannot read the handler of SIGPROF");
     }
 
     if (!jpp_signal_is_free(&action, err)) {

@@ -29,7 +29,7 @@ static const char *const  jpp_stalls_frames[JPP_STALL_KINDS] = {
     [JPP_STALL_RAN]     = "[no stack]",
     [JPP_STALL_WAITED]  = "[no stack]",
     [JPP_STALL_SHORT]   = "[no stack: it was over before it was taken]",
-    [JPP_STALL_FOREIGN] = "[no stack: SIGPROF belongs to somebody else]",
+    [JPP_STALL_FOREIGN] = "[no stack: another profiler uses SIGPROF]",
     [JPP_STALL_BLIND]   = "[no stack: the kernel does not say]"
 };
 

@@ -570,8 +570,8 @@ jpp_times_describe_rate(jpp_profile_t *profile, const jpp_times_facts_t *facts)
     } else {
         jpp_profile_comment(profile, "%" PRIu64 " samples a second of each "
                             "thread were asked for, for %.1f s; up to "
-                            "%" PRIu64 " were taken, for others who asked for "
-                            "more: each has its true time",
+                            "%" PRIu64 " were taken for other profiles: each "
+                            "sample has its true time",
                             facts->frequency, seconds, facts->highest);
     }
 }

@@ -29,8 +29,8 @@ static const char *const  jpp_where_kinds[JPP_STALL_KINDS] = {
     [JPP_STALL_RAN]     = "computing",
     [JPP_STALL_WAITED]  = "blocked",
     [JPP_STALL_SHORT]   = "too short for its stack to be taken",
-    [JPP_STALL_FOREIGN] = "computing, without a stack, since SIGPROF belongs "
-                          "to somebody else",
+    [JPP_STALL_FOREIGN] = "computing, without a stack, since another profiler "
+                          "uses SIGPROF",
     [JPP_STALL_BLIND]   = "without a stack, since the kernel does not say "
                           "what a thread does"
 };

@@ -264,8 +264,8 @@ ngx_http_jpp_part_unpack(ngx_http_jpp_part_t *part, const uint8_t *data,
                && reply->has_file != (part->collection->type->file != NULL))
     {
         (void) jpp_err_set(&reply->err, JPP_ERR_GONE,
-                           "its answer makes no sense: it has a file too many "
-                           "or too few");
+                           "its answer is not valid: it has the wrong number "
+                           "of files");
     }
 
     if (reply->err.code != JPP_OK || !reply->has_file) {

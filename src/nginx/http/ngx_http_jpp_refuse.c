@@ -69,9 +69,8 @@ static const ngx_http_jpp_refusal_t
 
     [NGX_HTTP_JPP_CROSS_SITE] =
         { NGX_HTTP_FORBIDDEN, NGX_LOG_INFO, NULL,
-          "a page of another site sent this request, and its answer would not "
-          "be shown, so nobody would notice what it costs: paste the URL into "
-          "the address bar, or use curl" },
+          "a page of another site sent this request, whose answer would not be "
+          "shown: paste the URL into the address bar, or use curl" },
 
     [NGX_HTTP_JPP_TAKEN] =
         { NGX_HTTP_CONFLICT, NGX_LOG_WARN, NULL, "%s" },

@@ -158,7 +158,7 @@ ngx_http_jpp_locations_absent(ngx_http_jpp_listing_t *listing)
     jpp_problem_t                problems[JPP_MAX_PROBLEMS];
     const jpp_message_reply_t   *reply;
 
-    why = "nobody has looked at it";
+    why = "it was not measured";
     fix = "locations?seconds=5 does, for 5 seconds";
 
     if (listing->answers != NULL) {

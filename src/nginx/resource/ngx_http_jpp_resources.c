@@ -16,7 +16,7 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "go tool pprof \"${URL}heap\"", false },
 
     { "heap?format=top",
-      "The same as a table for a terminal.",
+      "The heap as a table for a terminal.",
       "curl \"${URL}heap?format=top\"", false },
 
     { "heap?format=html",
@@ -37,8 +37,8 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "curl -o heap.text \"${URL}heap?debug=1\"", false },
 
     { "heap?seconds=30",
-      "What is allocated and what is freed within the next 30 seconds. The "
-      "answer takes that long.",
+      "Memory allocated and freed within the next 30 seconds. The answer takes "
+      "that long.",
       "go tool pprof \"${URL}heap?seconds=30\"", false },
 
     { "heap?format=jemalloc&worker=self",
@@ -47,8 +47,8 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "curl -o heap.dump \"${URL}heap?format=jemalloc&worker=self\"", false },
 
     { "allocs",
-      "The samples of heap. With prof_accum:true it shows first what was "
-      "ever allocated, freed or not.",
+      "The samples of heap. With prof_accum:true, all allocations come first, "
+      "including freed ones.",
       "go tool pprof \"${URL}allocs\"", false },
 
     { "pools?format=top",
@@ -57,7 +57,7 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "curl \"${URL}pools?format=top\"", false },
 
     { "pools",
-      "The same as a profile.",
+      "The pools as a profile.",
       "go tool pprof \"${URL}pools\"", false },
 
     { "profile?seconds=10&format=html",
@@ -66,16 +66,16 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "go tool pprof \"${URL}profile?seconds=10\"", false },
 
     { "profile?seconds=10&mode=wall&format=html",
-      "The same of the time that passes: what blocks the event loop, besides.",
+      "Wall-clock time by function, which shows what blocks the event loop.",
       "curl \"${URL}profile?seconds=10&mode=wall&format=top\"", false },
 
     { "locations",
-      "What each location costs: the memory that it holds, and the memory "
-      "sampled for it, by function.",
+      "The cost of each location: the memory it holds, and its sampled "
+      "allocations by function.",
       "curl \"${URL}locations\"", false },
 
     { "locations?seconds=5",
-      "The same with its CPU time in the next 5 seconds.",
+      "Each location's memory, and its CPU time in the next 5 seconds.",
       "curl \"${URL}locations?seconds=5\"", false },
 
     { "requests",
@@ -93,7 +93,7 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "curl \"${URL}stalls?format=top\"", false },
 
     { "stalls",
-      "The same as a profile.",
+      "The stalls as a profile.",
       "go tool pprof \"${URL}stalls\"", false },
 
     { "symbol",
@@ -109,13 +109,12 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "curl \"${URL}status\"", false },
 
     { "memory",
-      "What jemalloc, the kernel and the cgroup count, for all workers, and "
-      "what there is to say about it: JSON.",
+      "The memory of all workers as jemalloc, the kernel and the cgroup count "
+      "it, and the findings: JSON.",
       "curl \"${URL}memory\"", false },
 
     { "memory?format=top",
-      "Why is RSS high? Every byte of the workers in a row that says whose it "
-      "is.",
+      "Why is RSS high? Attributes every byte of the workers to an owner.",
       "curl \"${URL}memory?format=top\"", false },
 
     { "metrics",
