@@ -513,7 +513,7 @@ JPP_TEST(jpp_verdict_test_remedies)
                            &jpp_test.nginx.fleet, 0);
 
     jpp_has(output.text, " <a href=\"memory?format=top\">Every byte in a row"
-            "</a></p>\n</div>\n", "its own");
+            "</a></p>\n", "its own");
     jpp_lacks(output.text, "What the heap gains", "another's");
     jpp_lacks(output.text, "Return it now", "nor what is not served");
 
