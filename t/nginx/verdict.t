@@ -11,21 +11,26 @@ use strict;
 use warnings;
 
 use File::Basename;
+use IO::Socket::INET;
 use JSON::PP qw(decode_json);
 use POSIX qw(mkfifo);
 use Test::More;
 
 use lib dirname(__FILE__) . '/../lib';
 
-use JppNginx qw( spew wait_until );
+use JppNginx qw( free_port spew wait_until );
 use JppRun qw( lua_modules subtests );
 use JppStalls qw( has_scripts );
 
 # what hangs ends
-alarm 300;
+alarm 500;
 
 my $tree = 'location /debug/pprof/ { jemalloc_pprof; }';
 my $accept = "Accept: */*\r\n";
+
+my @backends;
+
+END { kill 'KILL', @backends if @backends; }
 
 subtests(
     'nothing is wrong' => [ \&healthy, 'jemalloc' ],
@@ -41,6 +46,16 @@ subtests(
     'a regular expression in a location' => [ \&matching, 'jemalloc' ],
     'a file that does not come' => [ \&reading, 'jemalloc', \&has_scripts ],
     'a table of Lua' => [ \&lua, 'jemalloc', sub { lua_modules() ne '' } ],
+    'keys of a cache' => [ \&cache, 'jemalloc' ],
+    'connections that were upgraded' => [ \&upgraded, 'jemalloc' ],
+    'gRPC' => [ \&grpc, 'jemalloc' ],
+    'gzip, and a backend that is slow' => [ \&gzip, 'jemalloc' ],
+    'parts of a page' => [ \&parts, 'jemalloc' ],
+    'substitutions in large bodies' => [ \&substituted, 'jemalloc' ],
+    'sessions of TCP' => [ \&sessions, 'jemalloc', \&has_stream ],
+    'connections that there may be' => [ \&slots, 'jemalloc' ],
+    'names of 4 KB' => [ \&names, 'jemalloc' ],
+    'load without a fault' => [ \&load, 'jemalloc' ],
     'which clients get text' => [ \&accepts ],
 );
 
@@ -420,25 +435,399 @@ END
 }
 
 
+# It grows by steps: made at once, the stall would be what comes first.
+
 sub lua {
     my $nginx = JppNginx->start(
         workers => 1, main => lua_modules(),
         server => "$tree location = /grow {
                        content_by_lua_block {
                            kept = kept or {}
-                           for i = 1, 1400000 do
+                           for i = 1, 20000 do
                                kept[#kept + 1] = { i }
                            end
                            ngx.say(#kept)
                        } }");
 
-    is($nginx->get('/grow')->{status}, 200, 'a table grows');
+    my $grown = grep { $nginx->get('/grow')->{status} == 200 } 1 .. 70;
+
+    is($grown, 70, 'a table grows');
 
     is_first($nginx, qr/Warning: [\d.]+ MiB of [\d.]+ MiB are LuaJIT's (?#
                         )heap, most of it in worker 0 \(pid \d+\)/,
              "LuaJIT's heap");
 
     $nginx->stop;
+}
+
+
+# A server that answers each connection with REPLY, and holds it; its port.
+
+sub backend {
+    my ($reply) = @_;
+    my $listen = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 128)
+        or die "listen: $!";
+    my @held;
+
+    defined(my $pid = fork()) or die "fork: $!";
+
+    if ($pid == 0) {
+        alarm 120;
+
+        while (my $client = $listen->accept) {
+            push @held, $client;
+            sysread $client, my $request, 65536 if length $reply > 16;
+            syswrite $client, $reply;
+        }
+
+        POSIX::_exit(0);
+    }
+
+    push @backends, $pid;
+
+    return $listen->sockport;
+}
+
+
+# N clients of NGINX that have asked for PATH, and read next to nothing.
+
+sub slow_clients {
+    my ($nginx, $n, $path, %how) = @_;
+    my @clients = map { $nginx->client(window => 4096) } 1 .. $n;
+
+    $_->send_request($path, %how) for @clients;
+
+    return @clients;
+}
+
+
+sub holds {
+    my ($nginx, $owner) = @_;
+
+    return wait_until(sub { ($nginx->verdict->{owner} // '') =~ $owner });
+}
+
+
+sub cache {
+    my $nginx = JppNginx->start(
+        http => 'proxy_cache_path cache keys_zone=pages:8m;',
+        server => "$tree
+                   location /page {
+                       proxy_pass http://127.0.0.1:\$server_port/fine;
+                       proxy_cache pages;
+                       proxy_cache_key \$request_uri;
+                       proxy_cache_valid 10m;
+                   }");
+    my $client = $nginx->client;
+
+    for (1 .. 60) {
+        my $base = $_ * 100;
+
+        $client->write(join '', map {
+            "GET /page?" . ($base + $_) . " HTTP/1.1\r\nHost: www\r\n\r\n"
+        } 1 .. 100);
+        $client->answer('GET') for 1 .. 100;
+    }
+
+    is_first($nginx, qr/Healthy: .* of it zone pages/, 'zone pages');
+
+    $nginx->stop;
+}
+
+
+sub upgraded {
+    my $port = backend("HTTP/1.1 101 Switching Protocols\r\n"
+                       . "Upgrade: x\r\nConnection: upgrade\r\n\r\n");
+    my $nginx = JppNginx->start(server => <<"END");
+            $tree
+            server_name www;
+            location /ws/ {
+                proxy_pass http://127.0.0.1:$port/ws;
+                proxy_http_version 1.1;
+                proxy_set_header Upgrade \$http_upgrade;
+                proxy_set_header Connection upgrade;
+                proxy_buffer_size 256k;
+                proxy_buffers 8 64k;
+                proxy_busy_buffers_size 256k;
+            }
+END
+    my @clients = slow_clients($nginx, 30, '/ws/', headers =>
+                               "Upgrade: x\r\nConnection: upgrade\r\n");
+
+    ok(holds($nginx, qr{location /ws/}), 'all are upgraded');
+
+    # a buffer in each direction
+
+    is_first($nginx, qr/Healthy: .* requests of location \/ws\/ of www (?#
+                        )\(30 requests of 5\d\d\.\d KiB each\)/,
+             'requests of location /ws/ of www');
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+# A backend that says hello in HTTP/2, and no more.
+
+sub grpc {
+    my $port = backend("\0\0\0\4\0\0\0\0\0");
+    my $nginx = JppNginx->start(server => <<"END");
+            $tree
+            server_name www;
+            location /rpc.Service/ {
+                grpc_buffer_size 512k;
+                grpc_pass 127.0.0.1:$port;
+            }
+END
+    my @clients = slow_clients($nginx, 20, '/rpc.Service/Call');
+
+    ok(holds($nginx, qr{/rpc\.Service/}), 'all wait');
+
+    is_first($nginx, qr/Healthy: .* upstream header buffers of location (?#
+                        )\/rpc\.Service\/ of www (?#
+                        )\(grpc_buffer_size 512k; 20 requests/,
+             'upstream header buffers of location /rpc.Service/ of www');
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+# Files of HTML: PAGE, and a part of 5 MB.
+
+sub pages {
+    my ($nginx, $page) = @_;
+
+    mkdir "$nginx->{prefix}/html";
+    spew("$nginx->{prefix}/html/part.html",
+         join '', map { sprintf "line %08x%08x\n", rand 1 << 32, rand 1 << 32 }
+                  1 .. 220_000);
+    spew("$nginx->{prefix}/html/page.html", $page // '');
+}
+
+
+# The rest of a body never comes.
+
+sub gzip {
+    my $port = backend("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+                       . "Content-Length: 1000000\r\n\r\n" . 'x' x 2000);
+    my $nginx = JppNginx->start(server => <<"END");
+            $tree
+            server_name www;
+            location /text {
+                proxy_pass http://127.0.0.1:$port;
+                proxy_http_version 1.1;
+                gzip on;
+                proxy_buffering off;
+                gzip_proxied any;
+            }
+END
+    my @clients = slow_clients($nginx, 20, '/text',
+                               headers => "Accept-Encoding: gzip\r\n");
+
+    ok(holds($nginx, qr/gzip/), 'all are compressed');
+
+    is_first($nginx, qr/Healthy: .* ngx_http_gzip_filter_module for requests (?#
+                        )of location \/text of www \(gzip_window, (?#
+                        )gzip_hash, gzip_buffers; 20 requests/,
+             'allocations by ngx_http_gzip_filter_module for requests of '
+             . 'location /text of www');
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+# What subrequests hold is in the pool of the page.
+
+sub parts {
+    my $nginx = JppNginx->start(server => <<"END");
+            $tree
+            server_name www;
+            location /page.html { types { text/html html; } root html; ssi on; }
+            location /inner/ {
+                proxy_pass http://127.0.0.1:\$server_port/part.html;
+                proxy_buffers 16 64k;
+                proxy_max_temp_file_size 0;
+            }
+            location /part.html { root html; }
+END
+    pages($nginx, '<!--#include virtual="/inner/part.html"-->' x 8);
+
+    my @clients = slow_clients($nginx, 10, '/page.html');
+
+    ok(holds($nginx, qr/upstream buffers/), 'all are being sent');
+
+    is_first($nginx, qr/Healthy: .* upstream buffers of location (?#
+                        )\/(?:inner\/|page\.html) of www \(\S*_buffers/,
+             $nginx->verdict->{owner});
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+sub substituted {
+    my $nginx = JppNginx->start(server => <<"END");
+            $tree
+            server_name www;
+            location /part.html {
+                types { text/html html; }
+                root html;
+                sub_filter line LINE;
+                sub_filter_once off;
+                output_buffers 2 512k;
+            }
+END
+    pages($nginx);
+
+    my @clients = slow_clients($nginx, 20, '/part.html');
+
+    ok(holds($nginx, qr{/part\.html}), 'all are being sent');
+
+    is_first($nginx, qr/Healthy: .* of location \/part\.html of www /,
+             $nginx->verdict->{owner});
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+sub has_stream {
+    return -e '/usr/lib/nginx/modules/ngx_stream_module.so';
+}
+
+
+sub sessions {
+    my $port = backend('hello');
+    my $tcp = free_port();
+    my $nginx = JppNginx->start(server => $tree, main => <<"END");
+load_module /usr/lib/nginx/modules/ngx_stream_module.so;
+stream {
+    server {
+        listen 127.0.0.1:$tcp;
+        proxy_pass 127.0.0.1:$port;
+        proxy_buffer_size 256k;
+    }
+}
+END
+    my @clients = map {
+        IO::Socket::INET->new(PeerAddr => "127.0.0.1:$tcp")
+    } 1 .. 30;
+
+    sysread $_, my $hello, 5 for @clients;
+
+    is_first($nginx, qr/Healthy: .* session buffers of stream server (?#
+                        )127\.0\.0\.1:$tcp \(proxy_buffer_size; 30 sessions/,
+             "session buffers of stream server 127.0.0.1:$tcp");
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+sub slots {
+    my $nginx = JppNginx->start(server => $tree, connections => 60_000);
+
+    is_first($nginx, qr/Healthy: .* connection slots \(worker_connections\)/,
+             'connection slots');
+
+    $nginx->stop;
+}
+
+
+# Right to left, controls, and pictures: cut in the middle, and escaped.
+
+sub names {
+    my $name = '/' . "\xd7\x90\xf0\x9f\x98\x80\e[31m" x 300 . '/end';
+    my $nginx = JppNginx->start(server => <<"END");
+            $tree
+            server_name w\xc3\xa4w;
+            client_max_body_size 8m;
+            location "$name" {
+                client_body_buffer_size 2m;
+                proxy_pass http://127.0.0.1:1;
+            }
+END
+    my $uri = $name =~ s/([^\/\w])/sprintf '%%%02x', ord $1/ger;
+    my @clients = map { $nginx->client } 1 .. 10;
+
+    $_->write("POST $uri HTTP/1.1\r\nHost: localhost\r\n"
+              . "Content-Length: 2000000\r\n\r\n" . 'x' x 100_000)
+        for @clients;
+
+    ok(holds($nginx, qr/request bodies/), 'all are read');
+
+    my $owner = $nginx->verdict->{owner};
+
+    unlike($owner, qr/[\x00-\x1f]/, 'without controls');
+    cmp_ok(length $owner, '<', 400, 'it is cut');
+    like($owner, qr/\.\.\..*\/end of w.{1,8}w$/, 'in the middle');
+
+    for my $accept ('*/*', 'text/html') {
+        my $page = $nginx->get('/debug/pprof/',
+                               headers => "Accept: $accept\r\n")->{body};
+
+        unlike($page, qr/[\x00-\x08\x0b-\x1f]/, "$accept: no controls");
+        like($page, qr/\/end of w/, "$accept: its end");
+    }
+
+    undef @clients;
+    $nginx->stop;
+}
+
+
+# Ten kinds of load: nothing is wrong, whoever holds most.
+
+sub load {
+    my $nginx = JppNginx->start(
+        workers => 2,
+        http => 'limit_req_zone $uri zone=fair:1m rate=10000r/s;',
+        server => <<"END");
+            $tree
+            location /files/ { alias html/; }
+            location /gzip/ { alias html/; gzip on; gzip_types *; }
+            location /proxied { proxy_pass http://127.0.0.1:\$server_port/fine;
+                                proxy_http_version 1.1;
+                                proxy_set_header Connection ""; }
+            location /limited { limit_req zone=fair burst=1000; empty_gif; }
+            location /moved { return 301 /fine; }
+            location /upload { client_body_buffer_size 16k;
+                               proxy_pass http://127.0.0.1:1; }
+            location /auth { satisfy any; deny all; }
+END
+    mkdir "$nginx->{prefix}/html";
+    spew("$nginx->{prefix}/html/page.html", 'a page ' x 1000);
+
+    my %loads = (
+        'a small answer' => [ '/fine' ],
+        'a file' => [ '/files/page.html' ],
+        'a part of one' => [ '/files/page.html',
+                             headers => "Range: bytes=1-9\r\n" ],
+        'compression' => [ '/gzip/page.html',
+                           headers => "Accept-Encoding: gzip\r\n" ],
+        'a proxy' => [ '/proxied' ],
+        'a limit' => [ '/limited' ],
+        'a redirect' => [ '/moved' ],
+        'no such file' => [ '/files/nothing' ],
+        'a body' => [ '/upload', body => 'x' x 9_000 ],
+        'no access' => [ '/auth' ],
+    );
+
+    for my $what (sort keys %loads) {
+        my @clients = map { $nginx->client } 1 .. 8;
+
+        for my $client (@clients) {
+            $client->get(@{ $loads{$what} }) for 1 .. 25;
+        }
+
+        my $verdict = $nginx->verdict;
+
+        is($verdict->{id}, 'healthy', $what)
+            or diag($verdict->{text});
+    }
+
+    $nginx->stop(alerts => qr/connect\(\) failed/);
 }
 
 

@@ -361,6 +361,14 @@ JPP_TEST(jpp_verdict_test_front)
         jpp_has(output.text, lines[i], "line %zu", i);
     }
 
+    for (i = 0; i < JPP_TEST_WORKERS; i++) {
+        jpp_test.nginx.workers[i].activity.usage.rss_anon = JPP_TEST_MIB;
+    }
+
+    (void) jpp_output_fill(&output, jpp_verdict_test_write, fleet, 0);
+    jpp_has(output.text, "  120.1 MiB aside  upstream buffers",
+            "what was set aside, and not touched");
+
     jpp_test.nginx.telemetry.n_holders = 0;
     (void) jpp_output_fill(&output, jpp_verdict_test_write, fleet, 0);
     jpp_ok(strstr(output.text, "largest owners") == NULL,
@@ -516,7 +524,43 @@ JPP_TEST(jpp_verdict_test_remedies)
             "</a></p>\n", "its own");
     jpp_lacks(output.text, "What the heap gains", "another's");
     jpp_lacks(output.text, "Return it now", "nor what is not served");
+    jpp_arena_destroy(&jpp_test.arena);
+}
 
+
+/* A thousand owners of one size: in the order of their names. */
+
+JPP_TEST(jpp_verdict_test_thousand)
+{
+    size_t               i;
+    uint32_t             owner;
+    const jpp_holder_t  *holders;
+
+    static char  names[1000][8];
+
+    jpp_verdict_test_begin();
+    (void) jpp_pools_init(&jpp_test.tables[0], &jpp_test.arena,
+                          JPP_POOLS_NO_UNITS, 0);
+
+    for (i = 0; i < 1000; i++) {
+        (void) snprintf(names[i], sizeof(names[i]), "/%03zu", (i * 7) % 1000);
+
+        owner = jpp_test_owner(&jpp_test.tables[0], JPP_POOLS_REQUEST, "www",
+                               names[i], NULL);
+        (void) jpp_pools_add(&jpp_test.tables[0], owner, JPP_POOLS_BLOCKS, 0, 1,
+                             4096, 0);
+    }
+
+    jpp_is_str(jpp_verdict_test_end(), "3 workers hold 24.0 MiB",
+               "none of them is worth a name");
+    jpp_is_u64(jpp_test.verdict.severity, JPP_VERDICT_HEALTHY, "healthy");
+
+    holders = jpp_test.nginx.telemetry.holders;
+
+    jpp_is_u64(jpp_test.nginx.telemetry.n_holders, 1000, "all are there");
+    jpp_has(holders[0].who, "location /000 of www", "the first");
+    jpp_has(holders[jpp_test.nginx.telemetry.n_holders - 1].who,
+            "location /999 of www", "and the last");
     jpp_arena_destroy(&jpp_test.arena);
 }
 

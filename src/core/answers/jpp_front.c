@@ -81,6 +81,7 @@ static void
 jpp_front_holders(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
 {
     char                 bytes[JPP_UNITS_TEXT], text[JPP_FRONT_TEXT];
+    char                 share[JPP_UNITS_TEXT];
     size_t               i;
     uint64_t             all;
     const jpp_holder_t  *holder;
@@ -96,9 +97,16 @@ jpp_front_holders(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
     for (i = 0; i < telemetry->n_holders && i < JPP_VERDICT_OWNERS; i++) {
         holder = &telemetry->holders[i];
 
-        (void) snprintf(text, sizeof(text), "%11s %3" PRIu64 " %%  %s%s%s",
+        /* what was set aside and not touched is no share of the memory */
+
+        if (holder->bytes <= all) {
+            (void) snprintf(share, sizeof(share), "%3" PRIu64 " %%",
+                            all == 0 ? 0 : holder->bytes * 100 / all);
+        }
+
+        (void) snprintf(text, sizeof(text), "%11s %5s  %s%s%s",
                         jpp_units_bytes(holder->bytes, bytes),
-                        all == 0 ? 0 : holder->bytes * 100 / all, holder->who,
+                        holder->bytes <= all ? share : "aside", holder->who,
                         holder->bound[0] != '\0' ? ": " : "", holder->bound);
 
         jpp_front_wrap(sink, text, "                   ");
