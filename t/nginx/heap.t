@@ -179,12 +179,15 @@ my $nobody = 'no such worker: status lists all workers';
 
 my $none = "no such resource here: use one of $resources";
 
+my $accum = "prof_accum:true; the module's sampler always does: POST "
+            . 'sampler=on to control';
+
 my @refused = (
     [ 'heap?type=alloc_space', 400, 'alloc_space is not in this profile: '
-      . 'jemalloc counts what was ever allocated only with prof_accum:true' ],
+      . "jemalloc counts what was ever allocated only with $accum" ],
     [ 'allocs?type=alloc_objects&format=top', 400,
       'alloc_objects is not in this profile: jemalloc counts what was ever '
-      . 'allocated only with prof_accum:true' ],
+      . "allocated only with $accum" ],
     [ 'heap?format=jemalloc&seconds=1', 400, 'format=jemalloc serves a single '
       . 'dump unchanged: choose one worker or file, and no difference' ],
 

@@ -119,7 +119,8 @@ sub check_types {
 
     refuses('a type that is not in the dump', 1,
             'alloc_space is not in this profile: jemalloc counts what was '
-            . 'ever allocated only with prof_accum:true',
+            . "ever allocated only with prof_accum:true; the module's "
+            . 'sampler always does: POST sampler=on to control',
             '--type=alloc_space', $one);
 }
 
