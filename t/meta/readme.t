@@ -384,8 +384,8 @@ sub check_control {
 
     my $table = table('"lg_sample"', '"purge must be 1"');
 
-    while ($table =~ /\{\s"(\w+)",\soffsetof[^{}]*\{\s(.*?)\s\},\s(\w+),\s(?#
-                      )(\w+),\s(\w+),/gx)
+    while ($table =~ /\{\s"(\w+)",\soffsetof\([^)]*\),\s-?\d+,\s+(?#
+                      )(\w+),\s(\w+),\s(\w+),\s(\w+),/gx)
     {
         $keys{$1} = [ $2, $3, $4, $5 ];
     }
@@ -396,7 +396,9 @@ sub check_control {
         my ($words, $least, $most, $is_time) = @{ $keys{$key} };
         my @range = map { /^\d+$/ ? $_ : $headers =~ /define $_ +(\d+)/ }
                         $least, $most;
-        my @allowed = $words =~ /"(\w+)"/g;
+        my ($list) = $core =~ /^static const char \*const  $words\[\] = (?#
+                               )\{(.*?)\};/ms;
+        my @allowed = ($list // '') =~ /"(\w+)"/g;
 
         push @allowed, $is_time eq 'true'
                        ? ("$range[0]ms", $range[1] / 1000 . 's') : @range
@@ -445,9 +447,9 @@ sub check_status {
     # the sample has no problem, no finding, no error and no gap, and its
     # sampler is off; id and text are the verdict's
 
-    delete @keys{qw( fatal critical what why because fix time since samples live
-                     live_max sites dropped bytes_max slots objects foreign lost
-                     from to times )};
+    delete @keys{qw( fatal critical what why because fix time acknowledged
+                     samples live live_max sites dropped bytes_max slots objects
+                     foreign lost from to times )};
     same([ keys %shown ], [ keys %keys ], 'those of the sample');
 }
 

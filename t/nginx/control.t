@@ -197,7 +197,8 @@ sub active {
     }
 
     like($connection->ask('GET', '/a/')->{body},
-         qr{<span class="bad">inactive</span>}, 'the console shows it');
+         qr{<td class="fair" data-l="samples">inactive<},
+         'the console shows it');
 
     $done = control('active=on');
 
@@ -255,7 +256,7 @@ sub gap {
 
     like($page, qr/profiles lack memory that was allocated while sampling (?#
                   )was off/, 'the console has a card');
-    like($page, qr{<small>complete since $time</small>}, 'and the time');
+    like($page, qr{<li>samples complete since $time</li>}, 'and the time');
 
     my $answer = $connection->ask('GET', '/a/heap?strict=1');
 
