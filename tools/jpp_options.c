@@ -1,8 +1,11 @@
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "jpp_limits.h"
 #include "jpp_options.h"
 #include "jpp_version.h"
 
@@ -35,6 +38,7 @@ static const jpp_option_t  jpp_options_table[] = {
     { "by",         JPP_OPTION_ARG,        true },
     { "owners",     JPP_OPTION_ARG,        true },
     { "width",      JPP_OPTION_ARG,        true },
+    { "cols",       JPP_OPTION_ARG,        true },
     { "invert",     JPP_OPTION_ARG,        true },
     { "level",      JPP_OPTION_LEVEL,      true },
     { "base",       JPP_OPTION_BASE,       true },
@@ -76,6 +80,8 @@ static const char  jpp_options_more[] =
 "                     the dump has owners: a table in top, else the roots\n"
 "  --owners=0|1       the same as labels (0)\n"
 "  --width=PIXELS     of svg: 300 to 8000 (1200)\n"
+"  --cols=COLUMNS     that top fits into: 20 to 1000 (those of the terminal,\n"
+"                     or of a file or a pipe 1000, unless COLUMNS is set)\n"
 "  --invert=0|1       svg from the leaf on, not from the root on (0)\n"
 "  --level=1..9       how hard to compress pprof (1)\n"
 "  --any-kernel       the dump comes from another kernel: do not expect its\n"
@@ -238,12 +244,45 @@ jpp_options_read_one(jpp_options_t *options, char **argv, int *i,
 }
 
 
+/* How wide tables are: as COLUMNS says, or else the terminal. */
+
+static void
+jpp_options_cols(jpp_args_t *args, bool is_terminal)
+{
+    bool             is_known;
+    jpp_err_t        err;
+    const char      *columns;
+    struct winsize   size;
+
+    columns = getenv("COLUMNS");
+
+    if (args->is_set[JPP_ARG_COLS]
+        || (columns != NULL
+            && jpp_args_set(args, "cols", sizeof("cols") - 1, columns,
+                            strlen(columns), &is_known, &err) == JPP_OK))
+    {
+        return;
+    }
+
+    if (!is_terminal) {
+        args->values[JPP_ARG_COLS] = JPP_MAX_COLS;
+
+    } else if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0
+               && size.ws_col >= JPP_MIN_COLS && size.ws_col <= JPP_MAX_COLS)
+    {
+        args->values[JPP_ARG_COLS] = size.ws_col;
+    }
+}
+
+
 static jpp_code_t
 jpp_options_default(jpp_options_t *options, jpp_err_t *err)
 {
     jpp_args_t  *args;
 
     args = &options->report.args;
+
+    jpp_options_cols(args, options->output == NULL && isatty(STDOUT_FILENO));
 
     if (options->output != NULL || !isatty(STDOUT_FILENO)) {
         return JPP_OK;

@@ -107,7 +107,7 @@ sub unblocked {
     ok(!$client->hears(0), 'the pause is not over');
     $client->leave;
 
-    like($nginx->get("$heap?seconds=1&format=top")->{body},
+    like($nginx->get("$heap?seconds=1&format=top&cols=1000")->{body},
          qr/ \(difference\): /, 'a pause ends with a difference');
     is_at_rest($pid, 'at the end');
     $nginx->stop;

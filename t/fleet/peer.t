@@ -117,7 +117,8 @@ sub stopped {
         is($answer->{status}, 200, "$_: an answer");
     }
 
-    like(once_like($client, "$heap?format=top", qr{^workers 2/3\n}m)->{body},
+    like(once_like($client, "$heap?format=top&cols=1000",
+                   qr{^workers 2/3\n}m)->{body},
          qr{^workers 2/3\nworker $number pid $victim is missing: no answer }m,
          'top says so as well');
 

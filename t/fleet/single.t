@@ -40,7 +40,7 @@ sub stalls {
 
     again($nginx, http => 'jemalloc_pprof_stall off;');
 
-    like($client->get('/debug/pprof/stalls?format=top')->{body},
+    like($client->get('/debug/pprof/stalls?format=top&cols=1000')->{body},
          qr/^stalls are not recorded: POST stall=100ms to control$/m,
          'without');
 

@@ -232,7 +232,7 @@ sub stall {
 
     again($nginx, module => 1, main => '', http => $all);
 
-    like($client->get('/debug/pprof/stalls?format=top')->{body},
+    like($client->get('/debug/pprof/stalls?format=top&cols=1000')->{body},
          qr/^\S+ worker 0 pid $nginx->{pid} generation 1: \d{3,} ms/m,
          'it is known');
 

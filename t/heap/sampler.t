@@ -161,7 +161,7 @@ sub any_malloc {
     ok(!(grep { $_ eq 'master' } @{ $profile->{strings} }),
        'nothing is inherited');
 
-    my $top = $nginx->get("$tree/heap?format=top")->{body};
+    my $top = $nginx->get("$tree/heap?format=top&cols=1000")->{body};
 
     like($top, qr/one every 1\.0 KiB/, 'at its rate');
 
@@ -176,7 +176,7 @@ sub any_malloc {
          qr/\Aheap profile: .*\@ heap_v2\/1$/m, 'as text');
     like($nginx->get("$tree/heap?format=jemalloc&worker=0")->{body},
          qr{\Aheap_v2/1024\n.*^MAPPED_LIBRARIES:$}ms, 'as a dump');
-    like($nginx->get("$tree/allocs?format=top")->{body},
+    like($nginx->get("$tree/allocs?format=top&cols=1000")->{body},
          qr/\Aalloc_space: /, 'what was ever allocated, since then');
 
     # new workers have it as well
@@ -292,7 +292,7 @@ sub off_before_dump {
     my $why = 'the sampler was switched off before its samples were read: (?#
               )POST sampler=on to control, and ask again';
 
-    for my $path ("$tree/heap", "$tree/locations") {
+    for my $path ("$tree/heap", "$tree/locations?cols=1000") {
         my ($changes, $asks) = map { $nginx->client } 1 .. 2;
 
         control($nginx, 'sampler=on');

@@ -28,7 +28,7 @@ use JppRun qw( $fake $checker binary free_port has_fake has_jemalloc is_alive
 
 our @EXPORT_OK = qw( has_fake has_jemalloc is_root free_port wait_until slurp
                      spew descriptors threads watchers mappings memory limit
-                     dumps sockets cpu_time lowest profile partly );
+                     dumps sockets cpu_time lowest profile partly escaped );
 
 my $sampling = 'prof:true,prof_active:true,lg_prof_sample:12';
 
@@ -425,6 +425,15 @@ sub verdict {
     my ($self) = @_;
 
     return decode_json($self->get('/debug/pprof/status')->{body})->{verdict};
+}
+
+
+# TEXT, any bytes, in a URI.
+
+sub escaped {
+    my ($text) = @_;
+
+    return $text =~ s/([^\w.])/sprintf '%%%02x', ord $1/ger;
 }
 
 

@@ -54,7 +54,7 @@ sub sums {
 
     for (1 .. 5) {
         $held = held($nginx);
-        $top = $nginx->get("$pools?format=top")->{body};
+        $top = $nginx->get("$pools?format=top&cols=1000")->{body};
         ($total) = $top =~ /^total (\d+) bytes in 1 worker/m;
 
         last if sum0(values %$held) == $total;

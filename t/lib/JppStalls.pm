@@ -186,7 +186,7 @@ sub stalls {
 
     $query = $query ? "&$query" : '';
 
-    my $top = elsewhere($nginx, "top$query");
+    my $top = elsewhere($nginx, "top&cols=1000$query");
     my $folded = elsewhere($nginx, "folded$query");
 
     return ([ $top =~ /^(\d+-\S+Z worker .*)/mg ], [ split /\n/, $folded ]);

@@ -561,7 +561,8 @@ sub conditions {
             for grep { length } sort keys %like;
     }
 
-    asked("the root, Accept: $_", 200, qr/\A\w+: .*\n\nlargest owners\n/s,
+    asked("the root, Accept: $_", 200,
+          qr/\A\w+: .*\n\n +bytes +% +largest owners/s,
           'GET', '/a/', "Accept: $_")
         for 'application/json', '*/*;q=0', $marker;
 

@@ -105,7 +105,7 @@ sub pools {
     # two answers: the second may have a thread more
 
     for (1 .. 5) {
-        my $top = $nginx->get("$at/pools?format=top")->{body};
+        my $top = $nginx->get("$at/pools?format=top&cols=1000")->{body};
 
         $folded = $nginx->get("$at/pools?format=folded")->{body};
         ($total) = $top =~ /^total (\d+) bytes in 1 worker\b/m;

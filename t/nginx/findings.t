@@ -84,7 +84,7 @@ sub example {
 sub comments {
     my ($nginx) = @_;
 
-    return $nginx->get('/debug/pprof/heap?format=top')->{body};
+    return $nginx->get('/debug/pprof/heap?format=top&cols=1000')->{body};
 }
 
 
@@ -162,7 +162,7 @@ sub refused {
 sub table {
     my ($nginx) = @_;
 
-    return $nginx->get('/debug/pprof/memory?format=top')->{body};
+    return $nginx->get('/debug/pprof/memory?format=top&cols=1000')->{body};
 }
 
 
@@ -354,7 +354,8 @@ sub few {
          'is said in its comments');
     is(findings($nginx, 'memory')->{'few-samples'}, undef,
        'memory has no profile');
-    unlike($nginx->get('/debug/pprof/heap?format=top&origin=worker')->{body},
+    unlike($nginx->get('/debug/pprof/heap?format=top&cols=1000&origin=worker')
+           ->{body},
            qr/few-samples/, 'a part of one is not rated');
 
     $nginx->stop;

@@ -332,7 +332,7 @@ sub burst {
 
 sub table {
     my $nginx = JppNginx->start(workers => 2, server => $tree);
-    my $answer = $nginx->get("$memory?format=top");
+    my $answer = $nginx->get("$memory?format=top&cols=1000");
 
     is($answer->{status}, 200, 'a table');
     like($answer->{headers}{'content-type'}, qr{^text/plain}, 'its type');
@@ -466,7 +466,7 @@ sub large {
              'with the cost');
     }
 
-    my $table = $nginx->get("$memory?format=top");
+    my $table = $nginx->get("$memory?format=top&cols=1000");
 
     is($table->{status}, 200, 'a table');
     like($table->{body}, qr/^no ledger: worker 0 .*: add force=1$/m,
@@ -530,7 +530,7 @@ sub no_proc {
                 )directory$}, 'and why');
     }
 
-    like($nginx->get("$memory?format=top")->{body},
+    like($nginx->get("$memory?format=top&cols=1000")->{body},
          qr{^the ledger of pid $pid is missing: /proc/self/smaps cannot}m,
          'a table says so, too');
 

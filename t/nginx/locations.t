@@ -155,7 +155,7 @@ sub both {
     is($row->{held}{bytes}, bytes($nginx, '/large/'),
        'requests have the same bytes');
 
-    my $answer = $nginx->get("$tree/locations");
+    my $answer = $nginx->get("$tree/locations?cols=1000");
 
     is($answer->{status}, 200, 'a table');
     like($answer->{headers}{'content-type'}, qr{^text/plain}, 'is text');
@@ -280,7 +280,7 @@ sub inherited {
          qr/^server \(inherited\);location \(inherited\);/m,
          'and profiles have it so');
 
-    like($nginx->get("$tree/heap?by=location&format=top")->{body},
+    like($nginx->get("$tree/heap?by=location&format=top&cols=1000")->{body},
          qr/^samples with an owner: \d+ of \d+ live ones$(?#
             )|^no sample has an owner: .*, inherited ones never$/m,
          'what says how many have an owner counts what there is');
@@ -300,7 +300,7 @@ sub off {
 
     $nginx->get('/fine') for 1 .. 50;
 
-    my $text = $nginx->get("$tree/locations")->{body};
+    my $text = $nginx->get("$tree/locations?cols=1000")->{body};
 
     like($text, qr/^sampled: no sample has an owner/m, 'no owners');
     like($text, qr/POST owners=on to control/, 'and the fix');
@@ -310,7 +310,7 @@ sub off {
 
     $nginx = JppNginx->start(preload => [], conf => 'prof:false',
         server => "location $tree/ { jemalloc_pprof; }");
-    $text = $nginx->get("$tree/locations")->{body};
+    $text = $nginx->get("$tree/locations?cols=1000")->{body};
 
     like($text, qr/^sampled: not known: \S.*: .*/m, 'no samples');
     like($text, qr/jemalloc_pprof_source sampler|libjemalloc/,
@@ -341,12 +341,12 @@ sub since {
     my $gap = qr/jemalloc's sampling was off from $time to $time in 2 of 2 (?#
                 )workers, and memory allocated while it was off is missing/;
 
-    like($nginx->get("$tree/locations")->{body},
+    like($nginx->get("$tree/locations?cols=1000")->{body},
          qr/^sampled: not known: profiling is not active: /m, 'not yet');
 
     is($nginx->get($control, body => 'active=on')->{status}, 200, 'on');
 
-    my $text = $nginx->get("$tree/locations?strict=1")->{body};
+    my $text = $nginx->get("$tree/locations?strict=1&cols=1000")->{body};
     my ($row) = rows(json($nginx, ''), '/large/');
 
     cmp_ok($row->{sampled}{bytes}, '<', $row->{held}{bytes} / 2,
@@ -357,13 +357,13 @@ sub since {
 
     $nginx->get($control, body => "active=$_") for qw( off on );
 
-    like($nginx->get("$tree/locations")->{body},
+    like($nginx->get("$tree/locations?cols=1000")->{body},
          qr/^sampled: samples complete since $time: $gap$/m,
          'off and on again');
     is(scalar(grep { /^samples complete since $time: $gap\z/ }
                    @{ json($nginx, '')->{sampled}{notes} }), 1, 'in JSON, too');
 
-    my $answer = $nginx->get("$tree/locations?strict=1");
+    my $answer = $nginx->get("$tree/locations?strict=1&cols=1000");
 
     is($answer->{status}, 503, 'strict=1 refuses that');
     is($answer->{body}, 'the samples of 2 of 2 workers lack what was '
@@ -372,7 +372,7 @@ sub since {
        . "answer without strict=1 says when it was off\n", 'why');
 
     $nginx->get($control, body => 'reset=1');
-    $answer = $nginx->get("$tree/locations?strict=1");
+    $answer = $nginx->get("$tree/locations?strict=1&cols=1000");
     is($answer->{status}, 200, 'not after a reset');
     like($answer->{body}, qr/^sampled: samples complete since $time: $began$/m,
          'which says since when');
@@ -387,14 +387,14 @@ sub stopped {
 
     $nginx->signal('STOP', $stopped);
 
-    my $text = $nginx->get("$tree/locations")->{body};
+    my $text = $nginx->get("$tree/locations?cols=1000")->{body};
 
     like($text, qr/^held: worker \d+ pid $stopped is missing: no answer /m,
          'what is held lacks it');
     like($text, qr/^sampled: worker \d+ pid $stopped is missing: no answer /m,
          'what is sampled, too');
 
-    my $answer = $nginx->get("$tree/locations?strict=1");
+    my $answer = $nginx->get("$tree/locations?strict=1&cols=1000");
 
     is($answer->{status}, 503, 'strict=1');
     like($answer->{body}, qr/^only 1 of 2 workers answered/, 'the sentence');
@@ -496,7 +496,7 @@ sub parameters {
     $nginx->get('/fine');
 
     is(scalar @{ json($nginx, 'top=1')->{rows} }, 1, 'one row');
-    like($nginx->get("$tree/locations?top=1")->{body},
+    like($nginx->get("$tree/locations?top=1&cols=1000")->{body},
          qr/^\d+ more: top=1000 shows as many as that$/m, 'and how many more');
 
     my $head = $nginx->get("$tree/locations", method => 'HEAD');

@@ -179,7 +179,7 @@ sub full {
        $zone->{used_in_slots}, 'all slots have what the zone has');
     is(sum(map { $_->{failures} } @{ $zone->{slots} }), $zone->{failures},
        'and what it refused');
-    like($nginx->get('/debug/pprof/memory?format=top')->{body},
+    like($nginx->get('/debug/pprof/memory?format=top&cols=1000')->{body},
          qr/^32\.0 KiB +[\d.]+ KiB +$zone->{failures}  keys .*(?#
            )\b$slot->{used} of $slot->{total} x $slot->{size} B/m,
          'and as a table');

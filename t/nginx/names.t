@@ -154,7 +154,8 @@ sub tables {
 
 
 sub formats {
-    my $top = $nginx->get('/debug/pprof/heap?format=top&n=1000')->{body};
+    my $top = $nginx->get('/debug/pprof/heap?format=top&cols=1000&n=1000')
+              ->{body};
     my $folded = $nginx->get('/debug/pprof/heap?format=folded')->{body};
 
     like($top, qr/  directive http$/m, 'a name in top');
@@ -182,7 +183,7 @@ sub formats {
 
     my $client = $nginx->client;
 
-    my ($said) = $client->get('/debug/pprof/heap?format=top')->{body}
+    my ($said) = $client->get('/debug/pprof/heap?format=top&cols=1000')->{body}
                  =~ /^(\d+ of \d+ addresses have no name .*)/m;
     my ($unnamed) = $client->get('/debug/pprof/status')->{body}
                     =~ /"unnamed": "(.*)",/;

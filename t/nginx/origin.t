@@ -312,7 +312,8 @@ sub formats {
     is(sum0(map { /;jpp_stacks_[^ ]* (\d+)$/ ? $1 : 0 } @lines),
        $workers * $stacks, 'folded');
 
-    my $top = $nginx->get('/debug/pprof/heap?format=top&n=1000&origin=worker')
+    my $top = $nginx->get('/debug/pprof/heap?format=top&cols=1000&n=1000'
+                          . '&origin=worker')
               ->{body};
     my ($total) = $top =~ /^inuse_space: ([\d.]+) MiB in /;
     my $known = $workers * $stacks * $block / 1048576;

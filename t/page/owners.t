@@ -211,7 +211,7 @@ sub check_cpu {
     my $load = JppBusy::load(2, sub { eval { $nginx->get('/busy/',
         headers => "Accept-Encoding: gzip\r\n") } });
     my $text = $nginx->get('/debug/pprof/profile?seconds=1&by=location&'
-                           . 'format=top')->{body};
+                           . 'format=top&cols=1000')->{body};
 
     plan skip_all => 'no CPU profile here' if $text !~ /^cpu: /;
     plan skip_all => 'samples of time have no owner'

@@ -79,9 +79,10 @@ sub left_out {
                . 'timer proves that their memory is still there '
                . '(init_worker_by_lua leaves one behind in each worker)';
 
-    like($nginx->get('/debug/pprof/pools?format=top')->{body}, qr/^\Q$said\E$/m,
+    like($nginx->get('/debug/pprof/pools?format=top&cols=1000')->{body},
+         qr/^\Q$said\E$/m,
          "$n were left out, says a profile");
-    like($nginx->get('/debug/pprof/requests?by=connection')->{body},
+    like($nginx->get('/debug/pprof/requests?by=connection&cols=1000')->{body},
          qr/^\Q$said\E$/m, 'and a table of connections');
     like($nginx->get('/debug/pprof/requests?format=json')->{body},
          qr/"unproven": $n,/, 'and JSON');
@@ -157,8 +158,8 @@ EOF
     ok(wait_until(sub { below(held($nginx), $lua_pools) != 0 }),
        'a timer that waits is there');
 
-    my @rows = $nginx->get('/debug/pprof/requests?by=connection')->{body}
-               =~ /^.*connection of .*ngx_http_lua_module/mg;
+    my @rows = $nginx->get('/debug/pprof/requests?by=connection&cols=1000')
+               ->{body} =~ /^.*connection of .*ngx_http_lua_module/mg;
 
     is(scalar @rows, 1, 'once');
 
@@ -216,7 +217,7 @@ EOF
     # a timer that ends just now is not proven, either
 
     ok(wait_until(sub {
-        $nginx->get('/debug/pprof/pools?format=top')->{body}
+        $nginx->get('/debug/pprof/pools?format=top&cols=1000')->{body}
             =~ /^connections left out: 1\./m
     }), 'what init_worker has left behind was left out');
 

@@ -47,7 +47,8 @@ CONF
     my ($seen, $slices);
 
     ok(wait_until(sub {
-        my $top = $nginx->get('/debug/pprof/pools?format=top')->{body};
+        my $top = $nginx->get('/debug/pprof/pools?format=top&cols=1000')
+                  ->{body};
 
         ($seen, $slices) =
             $top =~ /(\d+) connections, seen in (\d+) slices/;

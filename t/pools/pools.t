@@ -91,7 +91,7 @@ sub is_exact {
 sub comments {
     my ($nginx) = @_;
 
-    my $top = $nginx->get("$pools?format=top")->{body};
+    my $top = $nginx->get("$pools?format=top&cols=1000")->{body};
 
     return $top =~ s/\A.*?\n\n(?=counted)//sr;
 }
@@ -296,7 +296,7 @@ EOF
 
     # of a single worker, as all formats have it
 
-    my $top = $nginx->get("$pools?format=top&worker=0")->{body};
+    my $top = $nginx->get("$pools?format=top&cols=1000&worker=0")->{body};
 
     like($top, qr{location /slow/}, 'a table');
     is($nginx->get("$pools?format=jemalloc&worker=0")->{status}, 400,
@@ -674,7 +674,8 @@ EOF
     is_exact($nginx, '30 files');
     cmp_ok(below($held, 'open file cache'), '>=', 30 * 128, 'are known');
 
-    my $top = $nginx->get("$pools?format=top&type=inuse_objects")->{body};
+    my $top = $nginx->get("$pools?format=top&cols=1000&type=inuse_objects")
+              ->{body};
 
     like($top, qr/^ +30 .*open file cache/m, 'all of them')
         or diag($top);
@@ -716,7 +717,7 @@ EOF
         is(scalar @at, 1, 'location ' . substr $name, 0, 20);
     }
 
-    my $top = $nginx->get("$pools?format=top")->{body};
+    my $top = $nginx->get("$pools?format=top&cols=1000")->{body};
 
     unlike($top, qr/[^\n\x20-\x7e\x80-\xff]/, 'no control bytes');
     like($nginx->get("$pools?format=folded")->{body}, qr/^http;server o/m,

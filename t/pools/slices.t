@@ -249,7 +249,8 @@ sub memory {
 
     $happens->('memory', $pid, 1);
 
-    my $top = $client->get("$pools?format=top&worker=pid-$pid&n=1000");
+    my $top = $client->get("$pools?format=top&cols=1000&n=1000&"
+                           . "worker=pid-$pid");
 
     is($top->{status}, 200, 'an answer');
     like($top->{body}, qr/^partial:[ ]1[ ]of[ ]1[ ]walks[ ]ended[ ]early,

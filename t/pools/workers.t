@@ -56,7 +56,8 @@ sub held {
 
 sub total {
     my ($client, $pid) = @_;
-    my $top = $client->get("$pools?format=top&worker=pid-$pid")->{body};
+    my $top = $client->get("$pools?format=top&cols=1000&worker=pid-$pid")
+              ->{body};
 
     return $top =~ /^total (\d+) bytes in 1 worker/m ? $1 : undef;
 }

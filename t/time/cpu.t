@@ -438,7 +438,7 @@ sub reloaded {
     my $client = $nginx->client;
     my @old = $nginx->worker_pids;
 
-    $client->send_request("$list?seconds=60&format=top");
+    $client->send_request("$list?seconds=60&format=top&cols=1000");
     wait_until(sub { left_over($old[0]) && left_over($old[1]) })
         or die 'no window';
 

@@ -362,7 +362,7 @@ sub forms {
         like($refused->{body}, qr/choose another format/, 'and says so');
     }
 
-    like($nginx->get("$stalls?format=top&type=stalls")->{body},
+    like($nginx->get("$stalls?format=top&cols=1000&type=stalls")->{body},
          qr/^stalls: 1 /, 'type=stalls');
     is($nginx->get("$stalls?type=inuse_space")->{status}, 400,
        'a type of others');
@@ -373,7 +373,7 @@ sub forms {
 
     # a window has what begins in it
 
-    my $window = $nginx->get("$stalls?format=top&seconds=1")->{body};
+    my $window = $nginx->get("$stalls?format=top&cols=1000&seconds=1")->{body};
 
     unlike($window, qr{/sleep/}, 'seconds: nothing from before');
     like($window, qr/^stalls are recorded from 100 ms on$/m, 'but the rest');
@@ -449,7 +449,7 @@ sub off {
     my ($pid) = $nginx->worker_pids;
 
     is(watchers($pid), 0, 'no thread');
-    like($nginx->get("$stalls?format=top")->{body},
+    like($nginx->get("$stalls?format=top&cols=1000")->{body},
          qr/^stalls are not recorded: POST stall=100ms to control$/m,
          'which is said, with the fix');
 

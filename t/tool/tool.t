@@ -254,6 +254,8 @@ sub check_usage {
         '--n=0' => 'n must be a whole number from 1 to 1000',
         '--n=1001' => 'n must be a whole number from 1 to 1000',
         '--callers=2' => 'callers must be 0 or 1',
+        map({ $_ => 'cols must be a whole number of columns from 20 to 1000' }
+            qw( --cols=0 --cols=19 --cols=x --cols=100000 )),
         '--width=0' => 'width must be a whole number of pixels from 300 to '
                        . '8000',
         '--invert=2' => 'invert must be 0 or 1',
@@ -278,7 +280,7 @@ sub check_usage {
         refuses($option, 2, "$sentence{$option} $more", $option, $one);
     }
 
-    for my $option (qw( format type symbolize sort n callers width
+    for my $option (qw( format type symbolize sort n callers width cols
                         invert level base output )) {
         refuses("--$option without", 2, "--$option needs a value $more", $one,
                 "--$option");
@@ -286,7 +288,7 @@ sub check_usage {
 
     my %value = ( format => 'top', type => 'inuse_space', symbolize => 1,
                   sort => 'cum', n => 1, callers => 0, level => 1,
-                  width => 300, invert => 1,
+                  width => 300, cols => 80, invert => 1,
                   base => $one, output => "$dir/never" );
 
     for my $option (sort keys %value) {
@@ -836,6 +838,22 @@ sub check_terminals {
     like(on_terminal("$tool $one")->{out}, qr/\Ainuse_space: 100 B in 1 stack/,
          'top on a terminal');
     is(on_terminal("$tool -o $dir/out/t $one")->{out}, '', 'but not with -o');
+
+    # its width: by COLUMNS, by the terminal, by the option
+
+    for ([ '', 45, 45 ], [ '', 0, 80 ], [ 'COLUMNS=60 ', 45, 60 ],
+         [ 'COLUMNS=x ', 45, 45 ], [ 'COLUMNS=60 ', 45, 33, '--cols=33' ])
+    {
+        my ($before, $size, $cols, @option) = @$_;
+        my $out = on_terminal("stty cols $size; ${before}$tool @option "
+                              . '--symbolize=0 t/data/hand.heap')->{out};
+        my @widths = sort { $b <=> $a } map { s/\r//r =~ tr///c }
+                     split /\n/, $out;
+
+        ok($widths[0] <= $cols && $widths[0] > $cols - 12,
+           "${before}at $size columns: $widths[0] of $cols @option");
+    }
+
     like(slurp("$dir/out/t"), qr/^\x1f\x8b\x08/, 'which is pprof');
     unlink "$dir/out/t";
     like(on_terminal("$tool --format=text $one")->{out}, qr/\Aheap profile: /,

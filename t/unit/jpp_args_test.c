@@ -205,6 +205,23 @@ static const jpp_args_number_t  tops[] = {
 };
 
 
+#define JPP_BAD_COLS                                                          \
+    "cols must be a whole number of columns from 20 to 1000"
+
+static const jpp_args_number_t  cols[] = {
+    { "", 80, 0, NULL },
+    { "cols=20", 20, 0, NULL },
+    { "cols=1000", 1000, 0, NULL },
+    { "cols=0", 80, 0, JPP_BAD_COLS },
+    { "cols=19", 80, 0, JPP_BAD_COLS },
+    { "cols=1001", 80, 0, JPP_BAD_COLS },
+    { "cols=100000", 80, 0, JPP_BAD_COLS },
+    { "cols=x", 80, 0, JPP_BAD_COLS },
+    { "cols=", 80, 0, JPP_BAD_COLS },
+    { NULL, 0, 0, NULL }
+};
+
+
 #define JPP_BAD_WIDTH                                                         \
     "width must be a whole number of pixels from 300 to 8000"
 
@@ -436,6 +453,7 @@ JPP_TEST(jpp_args_test)
     jpp_args_test_numbers(bys, JPP_ARG_BY);
     jpp_args_test_numbers(clients, JPP_ARG_CLIENTS);
     jpp_args_test_numbers(widths, JPP_ARG_WIDTH);
+    jpp_args_test_numbers(cols, JPP_ARG_COLS);
     jpp_args_test_numbers(inverts, JPP_ARG_INVERT);
     jpp_args_test_numbers(details, JPP_ARG_DETAIL);
     jpp_args_test_numbers(fields, JPP_ARG_FIELDS);

@@ -172,6 +172,7 @@ jpp_report_of(const char *text, bool is_wall, const char *args)
     options.time_nanos = 1;
 
     jpp_args_init(&options.args, &jpp_format_words, options.parser->types);
+    options.args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
     (void) jpp_args_query(&options.args, args, strlen(args), &err);
 
     memset(&capture, 0, sizeof(capture));

@@ -143,7 +143,7 @@ static const jpp_owned_t  jpp_owned[] = {
 
     { "the table", JPP_OWNED, "format=top&by=location&sort=cum",
       { "a.example     ~ ^/x y       31 B: prog+0x200\n",
-        "\n\n       flat  flat%",
+        "\n\nflat   flat%",
         "samples with an owner: 3 of 5 live ones\n" },
       NULL, false },
 

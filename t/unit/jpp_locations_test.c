@@ -46,6 +46,7 @@ jpp_locations_start(const char *query)
     jpp_arena_destroy(&arena);
     jpp_arena_init(&arena, JPP_CAP);
     jpp_args_init(&args, &jpp_words_top, jpp_parser_heap.types);
+    args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
 
     args.values[JPP_ARG_BY] = JPP_BY_LOCATION;
 
@@ -189,7 +190,7 @@ JPP_TEST(jpp_locations_test_text)
         { NULL, NULL, NULL, NULL, 0, 0 }
     };
 
-    jpp_locations_start("");
+    jpp_locations_start("cols=80");
     jpp_locations_hold();
     jpp_locations_sample(JPP_LOCATIONS_SAMPLED, heap);
     jpp_locations_sample(JPP_LOCATIONS_CPU, times);

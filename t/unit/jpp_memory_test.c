@@ -50,6 +50,7 @@ jpp_memory_test_start(const char *query)
     memset(&machine, 0, sizeof(jpp_system_t));
 
     jpp_args_init(&args, &jpp_memory_words, &jpp_memory_words);
+    args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
     (void) jpp_args_query(&args, query, strlen(query), NULL);
 
     for (i = 0; i < 2; i++) {
@@ -389,6 +390,7 @@ JPP_TEST(jpp_memory_test_many)
         for (i = 0; i < JPP_MEMORY_MANY; i++) {
             many[i] = jpp_fleet_evil((uint32_t) i, JPP_JEMALLOC_READY);
             many[i].history = &history;
+            many[i].who.pid = (int64_t) i + 1;
         }
 
         fleet = jpp_fleet_of(JPP_MEMORY_MANY, many, JPP_MEMORY_MANY);
@@ -573,7 +575,7 @@ JPP_TEST(jpp_memory_test_golden)
     } rows[] = {
         { "detail=ledger&fields=total,workers,missing,cgroup,system,zones,"
           "unavailable", "memory-ledger.json" },
-        { "format=top", "memory-ledger.top" }
+        { "format=top&cols=80", "memory-ledger.top" }
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

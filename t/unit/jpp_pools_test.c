@@ -62,6 +62,7 @@ jpp_pools_report(const char *args, jpp_err_t *err)
     options.errors = errors;
 
     jpp_args_init(&options.args, &jpp_format_words, jpp_parser_pools.types);
+    options.args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
 
     if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
         return err->code;
@@ -417,33 +418,27 @@ JPP_TEST(jpp_pools_test_top)
         const char  *args, *expected;
     } cases[] = {
 
-        { "format=top&n=6",
+        { "format=top&n=6&cols=80",
           "inuse_space: 2.9 MiB in 8 places\n"
-          "  inuse_space      % inuse_objects  unused_space  "
-          "mostly                  where\n"
-          "      1.1 MiB  37.1%            17           8 B  "
-          "upstream buffers        http; server a.example; location /big; "
+          "inuse_space      %  mostly              where\n"
+          "    1.1 MiB  37.1%  upstream buffers    http; server a.exa...g; "
           "upstream backend\n"
-          "    630.5 KiB  21.5%             0           0 B  "
-          "-                       outside pools; since start\n"
-          "    488.3 KiB  16.7%             0           0 B  "
-          "-                       outside pools; inherited\n"
-          "    453.0 KiB  15.5%            13       3.9 KiB  "
-          "large                   configuration\n"
-          "    260.0 KiB   8.9%             2       2.0 KiB  "
-          "module gzip filter      http; server a.example; location /; request"
-          "\n"
-          "      8.0 KiB   0.3%             2        1000 B  "
-          "pool blocks             http; server a.example; location /big; "
-          "request\n"
+          "  630.5 KiB  21.5%  -                   outside pools; since start\n"
+          "  488.3 KiB  16.7%  -                   outside pools; inherited\n"
+          "  453.0 KiB  15.5%  large               configuration\n"
+          "  260.0 KiB   8.9%  module gzip filter  http; server a.exa..."
+          "location /; request\n"
+          "    8.0 KiB   0.3%  pool blocks         http; server a.exa...ation "
+          "/big; request\n"
+          "cols=124 shows more: inuse_objects, unused_space, longer names\n"
           "2 more places\n\n" },
 
-        { "format=top&n=1&type=unused_space",
+        { "format=top&n=1&type=unused_space&cols=1000",
           "unused_space: 6.9 KiB in 5 places\n"
-          " unused_space      % inuse_objects   inuse_space  "
-          "mostly                  where\n"
-          "      3.9 KiB  56.3%            10     160.0 KiB  "
-          "pool blocks             configuration\n"
+          "unused_space      %  inuse_objects  inuse_space  mostly       "
+          "where\n"
+          "     3.9 KiB  56.3%             10    160.0 KiB  pool blocks  "
+          "configuration\n"
           "4 more places\n\n" }
     };
 
@@ -474,10 +469,10 @@ JPP_TEST(jpp_pools_test_top)
     jpp_ok(strstr((char *) out->data,
                   "inuse_space (difference): -900 B in 2 places\n") != NULL
            && strstr((char *) out->data,
-                     "\n      -1000 B 111.1%             0           0 B  "
-                     "-                       outside pools; since start\n"
-                     "        100 B -11.1%             1           0 B  "
-                     "request body            http; server a.example; "
+                     "\n    -1000 B  111.1%              0           0 B  "
+                     "-             outside pools; since start\n"
+                     "      100 B  -11.1%              1           0 B  "
+                     "request body  http; server a.example; "
                      "location /big; request\n") != NULL,
            "a difference, what changed most first: %s", (char *) out->data);
 

@@ -98,6 +98,7 @@ jpp_requests_start(const char *query)
 
     jpp_arena_init(&arena, JPP_CAP);
     jpp_args_init(&args, &jpp_words_top, &none);
+    args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
 
     if (jpp_args_query(&args, query, strlen(query), &err) != JPP_OK) {
         printf("Bail out!  %s: %s\n", query, err.text);
@@ -271,11 +272,11 @@ JPP_TEST(jpp_requests_test_connections)
                "1 connection: 1.3 MiB\n"
                "bytes  unused  kernel    age  requests  worker   pid  "
                "kind               doing  server     "
-               "upstream, address or module  mostly              "
+               "upstream/address/module  mostly              "
                "bounded by\n"
                "512 B   100 B     0 B  0.0 s         0       0  1000  "
                "client connection  -      a.example  "
-               "-                            512 B: pool blocks  "
+               "-                        512 B: pool blocks  "
                "connection_pool_size\n"
                "\n"
                "workers 1/1\n"
@@ -416,7 +417,7 @@ JPP_TEST(jpp_requests_test_order)
         { "a", "/minute", 4096, 100000 }
     };
 
-    jpp_requests_start("top=30");
+    jpp_requests_start("top=30&cols=80");
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         jpp_requests_unit(JPP_POOLS_REQUEST, rows[i].server, rows[i].location,
@@ -498,10 +499,18 @@ JPP_TEST(jpp_requests_test_many)
 
     for (n = 0; (line = strchr(line, '\n')) != NULL; /* void */ ) {
         pid = strtoul(++line, &end, 10);
+        k = 1;
+
+        /* those of one size are alike */
+
+        if (strncmp(end, " x ", 3) == 0) {
+            k = (uint32_t) pid;
+            pid = strtoul(end + 3, &end, 10);
+        }
 
         if (strncmp(end, " B ", 3) == 0 && pid <= seed) {
             seed = (uint32_t) pid;
-            n++;
+            n += k;
         }
     }
 

@@ -174,6 +174,7 @@ report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
 
     jpp_report_options_init(&options);
     jpp_args_init(&options.args, &jpp_format_words, jpp_parser_stalls.types);
+    options.args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
     (void) jpp_args_set(&options.args, "format", 6, format, strlen(format),
                         &is_known, err);
 

@@ -1,103 +1,324 @@
 
-/* Tables of text: widths, sides, and cells that are too long. */
+/*
+ * Tables of text: widths, sides, what is left out, cut and put together; and
+ * lines that are too long.
+ */
 
 
-#include <stdlib.h>
-
+#include "jpp_limits.h"
 #include "jpp_table.h"
 #include "jpp_test_main.h"
+#include "jpp_utf8.h"
 
 
-/* four bytes for two characters */
+/* four bytes for two characters, and three for one of two columns */
 #define JPP_TWO    "\xc3\xa4\xc3\xb6"
+#define JPP_WIDE   "\xe6\xbc\xa2"
 
 #define JPP_TEN    "1234567890"
 #define JPP_FORTY  JPP_TEN JPP_TEN JPP_TEN JPP_TEN
-#define JPP_BLANKS "                                        "
 
+#define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
+
+
+static uint8_t      buffer[64];
+static jpp_vec_t   *out;
+static jpp_sink_t   sink;
+static jpp_arena_t  arena;
+
+
+static void
+jpp_table_test_open(void)
+{
+    jpp_arena_init(&arena, 16 << 20);
+    out = jpp_vec_create(&arena);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+}
+
+
+static const char *
+jpp_table_test_text(void)
+{
+    jpp_is_i64(jpp_sink_flush(&sink), 0, "all of it");
+    *(char *) jpp_vec_push(out, 1) = '\0';
+
+    return (const char *) out->data;
+}
+
+
+/* A number, a name that gives way, a number and a name that stay. */
 
 static const struct {
     const char  *name;
-    const char  *cells[6];      /* of two columns, the first at the right */
+    uint32_t     cols;
+    const char  *cells[8];
     const char  *text;
 } rows[] = {
-    { "one row", { "1", "a" }, "1  a\n" },
-    { "numbers end at the right", { "1", "a", "100", "b" },
-      "  1  a\n100  b\n" },
-    { "a character of two bytes is one", { JPP_TWO, "a", "100", "b" },
-      " " JPP_TWO "  a\n100  b\n" },
-    { "as long as may be", { JPP_FORTY "12345678", "a", "1", "b" },
-      JPP_FORTY "12345678  a\n       " JPP_BLANKS "1  b\n" },
-    { "one more", { JPP_FORTY "123456789", "a" }, JPP_FORTY "12345...  a\n" },
-    { "a cut is before a character", { JPP_FORTY "1234" JPP_TWO "5678", "a" },
-      JPP_FORTY "1234\xc3\xa4...  a\n" },
-    { "the last column is whole", { "1", JPP_FORTY JPP_FORTY },
-      "1  " JPP_FORTY JPP_FORTY "\n" },
-    { "bytes that are no text", { "1", "a\nb\x01" }, "1  a\\x0ab\\x01\n" }
+    { "all of it", 80, { "1", "a", "22", "b", "100", "c", "4", "d" },
+      "  n  optional  must  name\n"
+      "  1  a           22  b\n"
+      "100  c            4  d\n" },
+    { "as wide as it may be", 24, { "1", "a", "22", "b" },
+      "n  optional  must  name\n1  a           22  b\n" },
+    { "a column is left out", 22, { "1", "a", "22", "b" },
+      "n  must  name\n1    22  b\ncols=23 shows more: optional\n" },
+    { "the highest rank first", 30, { "1", "a", "22", JPP_TEN JPP_TEN },
+      "n  must  name\n1    22  " JPP_TEN JPP_TEN "\n"
+      "cols=39 shows more: optional\n" },
+    { "names are cut in the middle", 40,
+      { "1", JPP_FORTY, "22", JPP_FORTY "end" },
+      "n  must  name\n1    22  12345678901234...01234567890end\n"
+      "cols=94 shows more: optional, longer names\n" },
+    { "as much as there is room for", 60,
+      { "1", JPP_FORTY, "22", JPP_FORTY "end" },
+      "n  optional                  must  name\n"
+      "1  1234567890...01234567890    22  12345678901...34567890end\n"
+      "cols=94 shows more: longer names\n" },
+    { "no room for anything", 20,
+      { "123456789012345", JPP_FORTY, "22", JPP_FORTY "end" },
+      "              n  must  name\n"
+      "123456789012345    22  ...d\n"
+      "cols=108 shows more: optional, longer names\n" },
+    { "characters of two bytes, and of two columns", 80,
+      { JPP_TWO, JPP_WIDE, "100", "a", JPP_WIDE, "b", JPP_TWO, "c" },
+      " n  optional  must  name\n"
+      JPP_TWO "  " JPP_WIDE "         100  a\n"
+      JPP_WIDE "  b           " JPP_TWO "  c\n" },
+    { "nothing", 80, { "", "", "1", "" },
+      "n  optional  must  name\n                1\n" },
+    { "bytes that are no text", 80, { "1", "a\nb\x01", "2", "\xff" },
+      "n  optional    must  name\n1  a\\x0ab\\x01     2  \\xff\n" },
+    { NULL, 0, { NULL }, NULL }
 };
+
+
+static void
+jpp_table_test_columns(jpp_table_t *table, uint32_t cols)
+{
+    jpp_table_init(table, &arena, cols);
+    jpp_table_column(table, "n", 0, 0);
+    jpp_table_column(table, "optional", 2, 20);
+    jpp_table_column(table, "must", 0, 0);
+    jpp_table_column(table, "name", 0, 20);
+}
 
 
 JPP_TEST(jpp_table_test_rows)
 {
-    char          text[1024], expected[1024];
-    size_t        i, k;
-    uint8_t       buffer[64];
-    jpp_vec_t    *out;
-    jpp_sink_t    sink;
-    jpp_arena_t   arena;
-    jpp_table_t   table;
+    size_t       i, k;
+    jpp_table_t  table;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        jpp_arena_init(&arena, 1 << 20);
-        out = jpp_vec_create(&arena);
-        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+    for (i = 0; rows[i].text != NULL; i++) {
+        jpp_table_test_open();
+        jpp_table_test_columns(&table, rows[i].cols);
 
-        jpp_table_init(&table, &arena, 2, 1);
-
-        for (k = 0; k < 6 && rows[i].cells[k] != NULL; k++) {
+        for (k = 0; k < 8 && rows[i].cells[k] != NULL; k++) {
             jpp_table_name(&table, rows[i].cells[k], strlen(rows[i].cells[k]));
         }
 
-        jpp_ok(jpp_table_write(&table, &sink) && jpp_sink_flush(&sink) == 0,
-               "%s", rows[i].name);
-
-        snprintf(text, sizeof(text), "%.*s", (int) out->len,
-                 (const char *) out->data);
-        snprintf(expected, sizeof(expected), "%s", rows[i].text);
-        jpp_is_str(text, expected, "%s: its text", rows[i].name);
-
+        jpp_ok(jpp_table_write(&table, &sink), "%s", rows[i].name);
+        jpp_is_str(jpp_table_test_text(), rows[i].text, "%s: its text",
+                   rows[i].name);
         jpp_arena_destroy(&arena);
     }
 }
 
 
-/* The left column is filled up behind it, the last one never. */
+/* Cells of any kind; the last one is never filled up. */
 
-JPP_TEST(jpp_table_test_left)
+JPP_TEST(jpp_table_test_cells)
 {
-    uint8_t       buffer[64];
-    jpp_vec_t    *out;
-    jpp_sink_t    sink;
-    jpp_arena_t   arena;
-    jpp_table_t   table;
+    jpp_table_t  table;
 
-    jpp_arena_init(&arena, 1 << 20);
-    out = jpp_vec_create(&arena);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
-
-    jpp_table_init(&table, &arena, 3, 4);
+    jpp_table_test_open();
+    jpp_table_test_columns(&table, 80);
     jpp_table_cell(&table, "%d", 7);
     jpp_table_text(&table, "abc", 2);
-    jpp_table_valued(&table, "1 KiB", "all", 3);
     jpp_table_cell(&table, "%s", "long");
-    jpp_table_text(&table, "", 0);
-    jpp_table_cell(&table, "5");
+    jpp_table_valued(&table, "1 KiB", "all", 3);
 
-    jpp_ok(jpp_table_write(&table, &sink) && jpp_sink_flush(&sink) == 0,
-           "three columns");
-    *(char *) jpp_vec_push(out, 1) = '\0';
-    jpp_is_str((const char *) out->data,
-               "7     ab  1 KiB: all\nlong               5\n", "their text");
+    jpp_ok(jpp_table_write(&table, &sink), "a row");
+    jpp_is_str(jpp_table_test_text(), "n  optional  must  name\n"
+               "7  ab        long  1 KiB: all\n", "its text");
+    jpp_arena_destroy(&arena);
+}
 
+
+/* Ten rows are one, nine are not, and one that differs divides them. */
+
+JPP_TEST(jpp_table_test_alike)
+{
+    size_t        i, k;
+    const char   *p;
+    jpp_table_t   table;
+
+    static const struct {
+        size_t       n;
+        size_t       other;        /* a row with another name */
+        const char  *text;
+        size_t       lines;
+    } cases[] = {
+        { 9, 9, "4 KiB  same", 10 },
+        { 10, 10, "\n10 x 4 KiB  same  ...  x\n\"10 x\": rows that differ "
+                  "only where \"...\" stands; format=json has each\n", 3 },
+        { 25, 3, "\n     4 KiB  other    3  x\n21 x 4 KiB  same   ...  x\n",
+          7 }
+    };
+
+    for (i = 0; i < jpp_nelts(cases); i++) {
+        jpp_table_test_open();
+        jpp_table_init(&table, &arena, 80);
+        jpp_table_column(&table, "bytes", 0, 0);
+        jpp_table_column(&table, "name", 2, 20);
+        jpp_table_column(&table, "age", 1, 0);
+        jpp_table_column(&table, "last", 0, 20);
+
+        for (k = 0; k < cases[i].n; k++) {
+            jpp_table_cell(&table, "4 KiB");
+            jpp_table_cell(&table, "%s", k == cases[i].other ? "other"
+                                                             : "same");
+            jpp_table_cell(&table, "%zu", k);
+            jpp_table_cell(&table, "x");
+        }
+
+        jpp_ok(jpp_table_write(&table, &sink), "%zu rows", cases[i].n);
+
+        p = jpp_table_test_text();
+        jpp_has(p, cases[i].text, "as lines");
+
+        for (k = 0; *p != '\0'; p++) {
+            k += *p == '\n';
+        }
+
+        jpp_is_u64(k, cases[i].lines, "so many");
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+/* Whatever names are: no line is wider than the terminal. */
+
+JPP_TEST(jpp_table_test_hostile)
+{
+    char           name[4096];
+    size_t         i, k, n, len, n_wide;
+    uint32_t       cols;
+    const char    *p, *end;
+    jpp_wrap_t     wrap;
+    jpp_table_t    table;
+
+    static const char *const  pieces[] = {
+        "a", "\x1b[2J", "\n", JPP_WIDE, "\xf0\x9f\x98\x80",
+        "\xe2\x80\xae\xd7\xa9\xd7\x9c", "\xff", "\\x41", "e\xcc\x81", "; "
+    };
+
+    static const uint32_t  widths[] = { JPP_MIN_COLS, 21, 33, 80, 120,
+                                        JPP_MAX_COLS };
+
+    n_wide = 0;
+
+    for (i = 0; i < jpp_nelts(pieces) * jpp_nelts(widths); i++) {
+
+        cols = widths[i / jpp_nelts(pieces)];
+        p = pieces[i % jpp_nelts(pieces)];
+
+        for (len = 0; len + strlen(p) <= sizeof(name); len += strlen(p)) {
+            memcpy(name + len, p, strlen(p));
+        }
+
+        jpp_table_test_open();
+        jpp_ok(jpp_wrap_open(&wrap, &arena, cols, &sink), "%u columns of %s",
+               (unsigned) cols, i % jpp_nelts(pieces) == 0 ? p : "others");
+        jpp_table_test_columns(&table, cols);
+
+        for (k = 0; k < 3; k++) {
+            jpp_table_cell(&table, "%zu", k);
+            jpp_table_name(&table, name, len);
+            jpp_table_cell(&table, "%s", "18446744073709551615");
+            jpp_table_name(&table, name, k == 0 ? 0 : len);
+        }
+
+        jpp_ok(jpp_table_write(&table, &wrap.sink), "a table");
+        jpp_sink_printf(&wrap.sink, "  a sentence, and ");
+        jpp_sink_write(&wrap.sink, name, p[0] == '\n' ? 0 : len);
+        jpp_sink_str(&wrap.sink, ", which ends");
+        jpp_wrap_close(&wrap);
+
+        for (p = jpp_table_test_text(); *p != '\0'; p = end + (*end != '\0')) {
+            end = p + strcspn(p, "\n");
+            n = jpp_utf8_width(p, (size_t) (end - p));
+            n_wide += n > cols;
+        }
+
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_is_u64(n_wide, 0, "no line is too wide");
+}
+
+
+/* Lines are divided at blanks, and where there is none anywhere. */
+
+JPP_TEST(jpp_table_test_wrap)
+{
+    size_t      i;
+    jpp_wrap_t  wrap;
+
+    static const struct {
+        const char  *from, *to;
+    } cases[] = {
+        { "", "" },
+        { "one\ntwo", "one\ntwo" },
+        { "12345678901234567890\n", "12345678901234567890\n" },
+        { "1234567890123456789 1\n", "1234567890123456789\n1\n" },
+        { "12345678901234567890 1\n", "12345678901234567890\n1\n" },
+        { "123456789012345678901\n", "12345678901234567890\n1\n" },
+        { "a 123456789012345678  12\n", "a 123456789012345678\n12\n" },
+        { "  ab 1234567890 1234567890 12\n",
+          "  ab 1234567890\n  1234567890 12\n" },
+        { "  1234567890123456789\n", "  123456789012345678\n  9\n" },
+        { "           1234567890 12\n", "          \n1234567890 12\n" }
+    };
+
+    for (i = 0; i < jpp_nelts(cases); i++) {
+        jpp_table_test_open();
+        jpp_ok(jpp_wrap_open(&wrap, &arena, 20, &sink), "line %zu", i);
+        jpp_sink_str(&wrap.sink, cases[i].from);
+        jpp_wrap_close(&wrap);
+        jpp_is_str(jpp_table_test_text(), cases[i].to, "\"%s\"", cases[i].from);
+        jpp_arena_destroy(&arena);
+    }
+}
+
+
+/* Without memory there is no table, and no half of one. */
+
+JPP_TEST(jpp_table_test_memory)
+{
+    size_t       i;
+    uint64_t     n;
+    jpp_table_t  table;
+
+    static uint8_t  room[64 * 1024];
+
+    for (n = 0; n < 100; n++) {
+        jpp_arena_init(&arena, n * 4096);
+        jpp_sink_init(&sink, room, sizeof(room), NULL, NULL);
+
+        jpp_table_test_columns(&table, 1000);
+
+        for (i = 0; i < 4 * 100; i++) {
+            jpp_table_name(&table, JPP_FORTY, 40);
+        }
+
+        if (jpp_table_write(&table, &sink)) {
+            break;
+        }
+
+        jpp_ok(sink.pos == sink.start, "%u pages: nothing", (unsigned) n);
+        jpp_arena_destroy(&arena);
+    }
+
+    jpp_ok(n > 2 && n < 100, "not without memory, and with enough");
     jpp_arena_destroy(&arena);
 }

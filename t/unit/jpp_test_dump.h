@@ -142,6 +142,7 @@ jpp_test_options(const char *args)
     jpp_report_options_t  options;
 
     jpp_report_options_init(&options);
+    options.args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
 
     if (jpp_args_query(&options.args, args, strlen(args), &err) != JPP_OK) {
         printf("Bail out!  %s: %s\n", args, err.text);

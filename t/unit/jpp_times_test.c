@@ -80,7 +80,7 @@ JPP_TEST(jpp_times_test_formats)
         { "format=folded&type=samples", "prog+0x1fff;prog+0xfff 3\n" },
         { "format=top", "cpu: 60.0 ms in 3 stacks, estimated from 6 samples, "
           "one every 10.0 ms" },
-        { "format=top", "\n    30.0 ms  50.0%" },
+        { "format=top", "\n30.0 ms  50.0%" },
         { "format=svg", "60.0 ms" },
         { "format=html", "<html" }
     };

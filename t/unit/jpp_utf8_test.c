@@ -44,6 +44,28 @@ static const jpp_utf8_case_t  cases[] = {
 };
 
 
+/* names in few columns: raw ones, and text */
+static const struct {
+    const char   *from;
+    size_t        max;
+    const char   *raw;
+    const char   *text;
+    size_t        width;           /* of the text */
+    size_t        fits;            /* bytes of it that MAX columns hold */
+} shorts[] = {
+    { "", 4, "", "", 0, 0 },
+    { "abcdefgh", 8, "abcdefgh", "abcdefgh", 8, 8 },
+    { "abcdefghi", 8, "ab...ghi", "ab...ghi", 9, 8 },
+    { "abcdefghi", 4, "...i", "...i", 9, 4 },
+    { "a\nb", 6, "a\\x0ab", "a\\x0ab", 6, 3 },
+    { "\\x0abc", 6, "...abc", "\\x0abc", 6, 6 },
+    { "\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2", 5, "...\xe6\xbc\xa2",
+      "...\xe6\xbc\xa2", 6, 6 },
+    { "\xf0\x9f\x98\x80z", 3, NULL, NULL, 3, 5 },
+    { "\xc3\xa4\xc3\xb6", 1, NULL, NULL, 2, 2 }
+};
+
+
 int
 main(void)
 {
@@ -58,6 +80,27 @@ main(void)
 
         jpp_is_str(text, cases[i].to, "%s", cases[i].what);
         jpp_ok(len <= JPP_UTF8_ESCAPED(cases[i].len), "within its bound");
+    }
+
+    for (i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++) {
+        n = strlen(shorts[i].from);
+
+        jpp_is_u64(jpp_utf8_width(shorts[i].from, n), shorts[i].width,
+                   "short %zu: its width", i);
+        jpp_is_u64(jpp_utf8_fits(shorts[i].from, n, shorts[i].max),
+                   shorts[i].fits, "and what fits");
+
+        if (shorts[i].raw == NULL) {
+            continue;
+        }
+
+        len = jpp_utf8_short(text, shorts[i].from, n, shorts[i].max);
+        text[len] = '\0';
+        jpp_is_str(text, shorts[i].raw, "bytes");
+
+        len = jpp_utf8_shorter(text, shorts[i].from, n, shorts[i].max);
+        text[len] = '\0';
+        jpp_is_str(text, shorts[i].text, "text");
     }
 
     /* whatever the bytes are */

@@ -310,7 +310,7 @@ jpp_verdict_test_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     console.telemetry = &jpp_test.nginx.telemetry;
     console.links = links;
 
-    jpp_front_text(&console, sink);
+    (void) jpp_front_text(&console, &jpp_test.arena, 80, sink);
 }
 
 
@@ -333,10 +333,11 @@ JPP_TEST(jpp_verdict_test_front)
             "keep their connections keep their worker, too.\n"
             "Since 2026-11-21T04:40:15Z; ask for "
             "pools?format=top&worker=pid-4712\n",
-        "\nlargest owners\n"
-            "  120.1 MiB  83 %  upstream buffers of location /export/ of www: "
-            "proxy_buffers\n"
-            "                   64 64k\n",
+        "\n    bytes   %  largest owners                               "
+            "bounded by\n"
+            "120.1 MiB  83  upstream buffers of ...tion /export/ of www  "
+            "proxy_buffers 64 64k\n"
+            "cols=81 shows more: longer names\n",
         "\nask below this address\n"
             "  pools?format=top                what servers, locations, "
             "modules hold\n"
@@ -366,7 +367,7 @@ JPP_TEST(jpp_verdict_test_front)
     }
 
     (void) jpp_output_fill(&output, jpp_verdict_test_write, fleet, 0);
-    jpp_has(output.text, "  120.1 MiB aside  upstream buffers",
+    jpp_has(output.text, "120.1 MiB  aside  upstream buffers",
             "what was set aside, and not touched");
 
     jpp_test.nginx.telemetry.n_holders = 0;
@@ -401,7 +402,7 @@ JPP_TEST(jpp_verdict_test_acknowledged)
 
     (void) jpp_output_fill(&output, jpp_verdict_test_write,
                            &jpp_test.nginx.fleet, 0);
-    jpp_has(output.text, "over all workers,\n  acknowledged at "
+    jpp_has(output.text, "over all workers,\nacknowledged at "
             "2026-11-21T04:40:10Z.\n", "which is shown as such");
 
     standing[JPP_FINDING_ODD_WORKER].acknowledged = 1795236012;

@@ -99,10 +99,11 @@ extern const char  jpp_console_policy_control[];
 void jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink);
 
 /*
- * Write its text for a terminal to SINK, in lines of 80 columns: the verdict,
- * the largest owners, and what to ask next.
+ * Write its text for a terminal of COLS columns to SINK: the verdict, the
+ * largest owners, and what to ask next; false: no memory in ARENA.
  */
-void jpp_front_text(const jpp_console_t *console, jpp_sink_t *sink);
+bool jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena,
+    uint32_t cols, jpp_sink_t *sink);
 
 
 /*

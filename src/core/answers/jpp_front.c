@@ -6,13 +6,8 @@
 
 
 #include "jpp_console.h"
+#include "jpp_table.h"
 #include "jpp_verdict.h"
-
-
-#define JPP_FRONT_WIDTH   80
-
-/* bytes of a sentence, and what is around it */
-#define JPP_FRONT_TEXT    (JPP_VERDICT_TEXT + 32)
 
 
 /* What to ask for, and why, where the resource is served. */
@@ -34,126 +29,107 @@ static const jpp_front_row_t  jpp_front_rows[] = {
 };
 
 
-/* Append TEXT in lines of WIDTH; those after the first begin with INDENT. */
-
-static void
-jpp_front_wrap(jpp_sink_t *sink, const char *text, const char *indent)
+static bool
+jpp_front_holders(const jpp_console_t *console, jpp_arena_t *arena,
+    uint32_t cols, jpp_sink_t *sink)
 {
-    size_t       len, width;
-    const char  *end;
+    char                    bytes[JPP_UNITS_TEXT];
+    size_t                  i;
+    uint64_t                all;
+    jpp_table_t             table;
+    const jpp_holder_t     *holder;
+    const jpp_telemetry_t  *telemetry;
 
-    width = JPP_FRONT_WIDTH;
-
-    for ( ;; ) {
-        len = strlen(text);
-
-        if (len <= width) {
-            break;
-        }
-
-        for (end = text + width; end != text && *end != ' '; end--) {
-            /* void */
-        }
-
-        /* a word that has no room is not divided */
-
-        if (end == text) {
-            end = strchr(text, ' ');
-        }
-
-        if (end == NULL) {
-            break;
-        }
-
-        jpp_sink_write(sink, text, (size_t) (end - text));
-        jpp_sink_printf(sink, "\n%s", indent);
-
-        text = end + 1;
-        width = JPP_FRONT_WIDTH - strlen(indent);
-    }
-
-    jpp_sink_str(sink, text);
-    jpp_sink_str(sink, "\n");
-}
-
-
-static void
-jpp_front_holders(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
-{
-    char                 bytes[JPP_UNITS_TEXT], text[JPP_FRONT_TEXT];
-    char                 share[JPP_UNITS_TEXT];
-    size_t               i;
-    uint64_t             all;
-    const jpp_holder_t  *holder;
+    telemetry = console->telemetry;
 
     if (telemetry->n_holders == 0) {
-        return;
+        return true;
     }
 
     all = jpp_verdict_total(telemetry);
 
-    jpp_sink_str(sink, "\nlargest owners\n");
+    jpp_table_init(&table, arena, cols);
+    jpp_table_column(&table, "bytes", 0, 0);
+    jpp_table_column(&table, "%", 1, 0);
+    jpp_table_column(&table, "largest owners", 0, 3 * JPP_TABLE_NAME);
+    jpp_table_column(&table, "bounded by", 2, JPP_TABLE_NAME);
 
     for (i = 0; i < telemetry->n_holders && i < JPP_VERDICT_OWNERS; i++) {
         holder = &telemetry->holders[i];
 
+        jpp_table_cell(&table, "%s", jpp_units_bytes(holder->bytes, bytes));
+
         /* what was set aside and not touched is no share of the memory */
 
         if (holder->bytes <= all) {
-            (void) snprintf(share, sizeof(share), "%3" PRIu64 " %%",
-                            all == 0 ? 0 : holder->bytes * 100 / all);
+            jpp_table_cell(&table, "%" PRIu64,
+                           all == 0 ? 0 : holder->bytes * 100 / all);
+
+        } else {
+            jpp_table_cell(&table, "aside");
         }
 
-        (void) snprintf(text, sizeof(text), "%11s %5s  %s%s%s",
-                        jpp_units_bytes(holder->bytes, bytes),
-                        holder->bytes <= all ? share : "aside", holder->who,
-                        holder->bound[0] != '\0' ? ": " : "", holder->bound);
-
-        jpp_front_wrap(sink, text, "                   ");
+        jpp_table_text(&table, holder->who, strlen(holder->who));
+        jpp_table_text(&table, holder->bound, strlen(holder->bound));
     }
+
+    jpp_sink_char(sink, '\n');
+
+    return jpp_table_write(&table, sink);
 }
 
 
-void
-jpp_front_text(const jpp_console_t *console, jpp_sink_t *sink)
+bool
+jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena, uint32_t cols,
+    jpp_sink_t *out)
 {
-    char                    text[JPP_FRONT_TEXT], time[JPP_STATUS_TIME];
+    char                    time[JPP_STATUS_TIME];
     char                    known[JPP_FINDING_LINK];
     size_t                  i, n;
+    bool                    is_done;
+    jpp_sink_t             *sink;
+    jpp_wrap_t              wrap;
     jpp_finding_t           findings[JPP_FINDINGS];
     jpp_verdict_t           verdict;
     const jpp_fleet_t      *fleet;
     const jpp_front_row_t  *row;
 
+    if (!jpp_wrap_open(&wrap, arena, cols, out)) {
+        return false;
+    }
+
+    sink = &wrap.sink;
     fleet = console->telemetry->fleet;
 
     n = jpp_findings(console->telemetry, findings);
     jpp_verdict(console->telemetry, findings, n, &verdict);
 
-    (void) snprintf(text, sizeof(text), "%s: %s.",
-                    jpp_severities[verdict.severity], verdict.text);
-
-    jpp_front_wrap(sink, text, "");
+    jpp_sink_str(sink, jpp_severities[verdict.severity]);
+    jpp_sink_str(sink, ": ");
+    jpp_sink_str(sink, verdict.text);
+    jpp_sink_str(sink, ".\n");
 
     for (i = 0; i < n; i++) {
         if (strcmp(findings[i].id, verdict.id) == 0) {
-            jpp_front_wrap(sink, findings[i].fix, "");
-            jpp_sink_printf(sink, "Since %s%s%s\n",
+            jpp_sink_str(sink, findings[i].fix);
+            jpp_sink_printf(sink, "\nSince %s%s%s",
                             jpp_status_time(findings[i].since, time),
                             findings[i].link[0] != '\0' ? "; ask for " : "",
                             findings[i].link);
 
         } else {
-            (void) snprintf(text, sizeof(text), "%s: %s: %s%s.",
+            jpp_sink_printf(sink, "%s: %s: ",
                             jpp_finding_severity(&findings[i]),
-                            findings[i].what, findings[i].because,
-                            jpp_finding_acknowledged(&findings[i], known));
-
-            jpp_front_wrap(sink, text, "  ");
+                            findings[i].what);
+            jpp_sink_str(sink, findings[i].because);
+            jpp_sink_str(sink, jpp_finding_acknowledged(&findings[i], known));
+            jpp_sink_char(sink, '.');
         }
+
+        jpp_sink_char(sink, '\n');
     }
 
-    jpp_front_holders(console->telemetry, sink);
+    is_done = jpp_front_holders(console, arena, cols, sink);
 
     jpp_sink_str(sink, "\nask below this address\n");
 
@@ -168,4 +144,7 @@ jpp_front_text(const jpp_console_t *console, jpp_sink_t *sink)
     jpp_sink_printf(sink, "\n%zu of %" PRIu32 " workers answered; nginx %s, "
                     "jemalloc_pprof module " JPP_VERSION "\n", fleet->n,
                     fleet->n_asked, fleet->nginx);
+    jpp_wrap_close(&wrap);
+
+    return is_done;
 }

@@ -14,6 +14,7 @@ typedef struct {
     const char   *key;             /* of JSON */
     const char   *unit;
     const char   *name;            /* of notes, and the heading */
+    const char   *mostly;          /* the heading of its largest part */
     bool          is_estimate;
     const char *(*show)(int64_t value, char text[JPP_UNITS_TEXT]);
 } jpp_locations_column_t;
@@ -23,11 +24,13 @@ static const jpp_locations_column_t
     jpp_locations_columns[JPP_LOCATIONS_MEASURES] =
 {
     [JPP_LOCATIONS_HELD] =
-        { "held", "bytes", "held", false, jpp_units_change },
+        { "held", "bytes", "held", "held mostly", false, jpp_units_change },
     [JPP_LOCATIONS_SAMPLED] =
-        { "sampled", "bytes", "sampled", true, jpp_units_change },
+        { "sampled", "bytes", "sampled", "sampled mostly", true,
+          jpp_units_change },
     [JPP_LOCATIONS_CPU] =
-        { "cpu", "nanoseconds", "CPU", true, jpp_units_time_change }
+        { "cpu", "nanoseconds", "CPU", "CPU mostly", true,
+          jpp_units_time_change }
 };
 
 
@@ -227,21 +230,6 @@ jpp_locations_heading(const jpp_locations_t *locations, size_t n,
 }
 
 
-static const char *
-jpp_locations_error(double variance, int64_t value, char text[JPP_ERROR_TEXT])
-{
-    const char  *p;
-
-    if (value == 0) {
-        return "-";
-    }
-
-    p = jpp_error_text(jpp_error_percent(variance, value), text);
-
-    return p[0] == '+' ? p + sizeof("+- ") - 1 : p;
-}
-
-
 static void
 jpp_locations_mostly(const jpp_locations_t *locations,
     const jpp_locations_row_t *row, uint32_t measure, jpp_table_t *table)
@@ -271,7 +259,6 @@ jpp_locations_cells(const jpp_locations_t *locations,
     const jpp_locations_row_t *row, jpp_table_t *table)
 {
     char                            text[JPP_UNITS_TEXT];
-    char                            error[JPP_ERROR_TEXT];
     uint32_t                        i;
     const jpp_locations_cell_t     *cell;
     const jpp_locations_column_t   *column;
@@ -290,9 +277,7 @@ jpp_locations_cells(const jpp_locations_t *locations,
                                     ? column->show(cell->value, text) : "-");
 
         if (column->is_estimate) {
-            jpp_table_cell(table, "%s",
-                           jpp_locations_error(cell->variance, cell->value,
-                                               error));
+            jpp_error_cell(cell->variance, cell->value, table);
         }
     }
 
@@ -314,54 +299,41 @@ static bool
 jpp_locations_table(const jpp_locations_t *locations, size_t shown,
     jpp_sink_t *sink)
 {
-    size_t                      i;
-    uint32_t                    k, columns, right, j;
-    jpp_table_t                 table;
-    const jpp_locations_row_t  *rows;
+    size_t                          i;
+    uint32_t                        k;
+    jpp_table_t                     table;
+    const jpp_locations_row_t      *rows;
+    const jpp_locations_column_t   *column;
 
-    columns = 1;
+    jpp_table_init(&table, locations->arena,
+                   locations->args->values[JPP_ARG_COLS]);
+
+    jpp_table_column(&table, "requests", 6, 0);
 
     for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
-        columns += locations->about[k].is_there
-                   * (1u + jpp_locations_columns[k].is_estimate);
-    }
+        column = &jpp_locations_columns[k];
 
-    right = (1u << columns) - 1;
+        if (!locations->about[k].is_there) {
+            continue;
+        }
+
+        jpp_table_column(&table, column->name, k, 0);
+
+        if (column->is_estimate) {
+            jpp_table_column(&table, "error", 5, 0);
+        }
+    }
 
     for (k = 0; k < JPP_ROOTS; k++) {
-        columns += locations->shows[k];
+        if (locations->shows[k]) {
+            jpp_table_column(&table, jpp_root_keys[k], 0, JPP_TABLE_NAME);
+        }
     }
 
     for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
-        columns += locations->about[k].is_there;
-    }
-
-    jpp_table_init(&table, locations->arena, columns, right);
-
-    jpp_table_cell(&table, "requests");
-
-    for (j = 0; j < JPP_LOCATIONS_MEASURES; j++) {
-        if (locations->about[j].is_there) {
-            jpp_table_cell(&table, "%s", jpp_locations_columns[j].name);
-        }
-
-        if (locations->about[j].is_there
-            && jpp_locations_columns[j].is_estimate)
-        {
-            jpp_table_cell(&table, "error");
-        }
-    }
-
-    for (j = 0; j < JPP_ROOTS; j++) {
-        if (locations->shows[j]) {
-            jpp_table_cell(&table, "%s", jpp_root_keys[j]);
-        }
-    }
-
-    for (j = 0; j < JPP_LOCATIONS_MEASURES; j++) {
-        if (locations->about[j].is_there) {
-            jpp_table_cell(&table, "%s mostly",
-                           jpp_locations_columns[j].name);
+        if (locations->about[k].is_there) {
+            jpp_table_column(&table, jpp_locations_columns[k].mostly, 2 + k,
+                             2 * JPP_TABLE_NAME);
         }
     }
 
@@ -417,35 +389,53 @@ jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
 }
 
 
-bool
-jpp_locations_write(const jpp_locations_t *locations, jpp_sink_t *sink)
+/* Append the table of LOCATIONS to SINK; false: no memory. */
+
+static bool
+jpp_locations_text(const jpp_locations_t *locations, jpp_sink_t *sink)
 {
     size_t  n, top;
 
-    if (jpp_args_is_top(locations->args)) {
-        /* Append LOCATIONS to SINK; false: no memory. */
+    n = jpp_vec_count(locations->rows, jpp_locations_row_t);
+    top = locations->args->values[JPP_ARG_TOP];
+    top = n < top ? n : top;
 
-        n = jpp_vec_count(locations->rows, jpp_locations_row_t);
-        top = locations->args->values[JPP_ARG_TOP];
-        top = n < top ? n : top;
+    jpp_locations_heading(locations, n, sink);
 
-        jpp_locations_heading(locations, n, sink);
+    if (!jpp_locations_table(locations, top, sink)) {
+        return false;
+    }
 
-        if (!jpp_locations_table(locations, top, sink)) {
-            return false;
-        }
+    if (top < n) {
+        jpp_sink_printf(sink, "%zu more: top=%d shows as many as that\n",
+                        n - top, JPP_MAX_ROWS);
+    }
 
-        if (top < n) {
-            jpp_sink_printf(sink, "%zu more: top=%d shows as many as that\n",
-                            n - top, JPP_MAX_ROWS);
-        }
+    jpp_locations_notes(locations, sink);
 
-        jpp_locations_notes(locations, sink);
+    return true;
+}
 
+
+bool
+jpp_locations_write(const jpp_locations_t *locations, jpp_sink_t *sink)
+{
+    bool         is_done;
+    jpp_wrap_t  wrap;
+
+    if (!jpp_args_is_top(locations->args)) {
+        jpp_locations_as_json(locations, sink);
         return true;
     }
 
-    jpp_locations_as_json(locations, sink);
+    if (!jpp_wrap_open(&wrap, locations->arena,
+                        locations->args->values[JPP_ARG_COLS], sink))
+    {
+        return false;
+    }
 
-    return true;
+    is_done = jpp_locations_text(locations, &wrap.sink);
+    jpp_wrap_close(&wrap);
+
+    return is_done;
 }

@@ -1,5 +1,6 @@
 
 #include "jpp_memory.h"
+#include "jpp_table.h"
 #include "jpp_verdict.h"
 
 
@@ -748,6 +749,8 @@ jpp_memory_check(const jpp_args_t *args, jpp_err_t *err)
 bool
 jpp_memory_write(const jpp_memory_t *memory, jpp_sink_t *sink)
 {
+    bool               is_done;
+    jpp_wrap_t         wrap;
     jpp_memory_sum_t  *sum;
 
     sum = NULL;
@@ -760,11 +763,19 @@ jpp_memory_write(const jpp_memory_t *memory, jpp_sink_t *sink)
         }
     }
 
-    if (jpp_args_is_top(memory->args)) {
-        return jpp_memory_text(memory, sum, sink);
+    if (!jpp_args_is_top(memory->args)) {
+        jpp_memory_json(memory, sum, sink);
+        return true;
     }
 
-    jpp_memory_json(memory, sum, sink);
+    if (!jpp_wrap_open(&wrap, memory->arena,
+                        memory->args->values[JPP_ARG_COLS], sink))
+    {
+        return false;
+    }
 
-    return true;
+    is_done = jpp_memory_text(memory, sum, &wrap.sink);
+    jpp_wrap_close(&wrap);
+
+    return is_done;
 }

@@ -14,6 +14,58 @@
 
 #define JPP_MEMORY_CELL   (JPP_LEDGER_NAME + 64)
 
+#define jpp_memory_table(table, memory, columns)                              \
+    jpp_memory_text_table(table, memory, columns,                             \
+                          sizeof(columns) / sizeof((columns)[0]))
+
+
+static const jpp_column_t  jpp_memory_workers[] = {
+    { .heading = "worker", .least = JPP_TABLE_NAME },
+    { .heading = "pid" },
+    { .heading = "generation", .rank = 7 },
+    { .heading = "allocated", .rank = 2 },
+    { .heading = "active", .rank = 8 },
+    { .heading = "resident", .rank = 6 },
+    { .heading = "anonymous", .rank = 1 },
+    { .heading = "files", .rank = 5 },
+    { .heading = "shared", .rank = 4 },
+    { .heading = "swap", .rank = 1 },
+    { .heading = "page tables", .rank = 6 },
+    { .heading = "connections", .rank = 3 }
+};
+
+static const jpp_column_t  jpp_memory_rows[] = {
+    { .heading = "bytes" },
+    { .heading = "%", .rank = 1 },
+    { .heading = "set aside", .rank = 3 },
+    { .heading = "known", .rank = 2, .least = JPP_TABLE_NAME },
+    { .heading = "what", .least = 3 * JPP_TABLE_NAME }
+};
+
+static const jpp_column_t  jpp_memory_zones[] = {
+    { .heading = "size", .rank = 1 },
+    { .heading = "in use" },
+    { .heading = "refused", .rank = 1 },
+    { .heading = "zone", .least = JPP_TABLE_NAME },
+    { .heading = "places in use, by their size", .rank = 2,
+      .least = 3 * JPP_TABLE_NAME }
+};
+
+
+static void
+jpp_memory_text_table(jpp_table_t *table, const jpp_memory_t *memory,
+    const jpp_column_t *columns, size_t n)
+{
+    size_t  i;
+
+    jpp_table_init(table, memory->arena, memory->args->values[JPP_ARG_COLS]);
+
+    for (i = 0; i < n; i++) {
+        jpp_table_column(table, columns[i].heading, columns[i].rank,
+                         columns[i].least);
+    }
+}
+
 
 static void
 jpp_memory_text_bytes(jpp_table_t *table, uint64_t bytes)
@@ -72,10 +124,7 @@ jpp_memory_text_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
 
     fleet = memory->telemetry->fleet;
 
-    jpp_table_init(&table, memory->arena, 12, 0xffe);
-    jpp_table_row(&table, "worker\tpid\tgeneration\tallocated\tactive\t"
-                  "resident\tanonymous\tfiles\tshared\tswap\tpage tables\t"
-                  "connections");
+    jpp_memory_table(&table, memory, jpp_memory_workers);
 
     for (i = 0; i < fleet->n; i++) {
         jpp_memory_text_worker(&table, &fleet->workers[i]);
@@ -107,8 +156,7 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
     rows = jpp_vec_items(sum->ledger.rows, jpp_ledger_row_t);
     n = jpp_vec_count(sum->ledger.rows, jpp_ledger_row_t);
 
-    jpp_table_init(&table, memory->arena, 5, 0x7);
-    jpp_table_row(&table, "bytes\t%\tset aside\tknown\twhat");
+    jpp_memory_table(&table, memory, jpp_memory_rows);
 
     for (i = 0; i < n; i++) {
         if (rows[i].bytes != 0) {
@@ -218,9 +266,7 @@ jpp_memory_zones_text(const jpp_memory_t *memory, jpp_sink_t *sink)
         return true;
     }
 
-    jpp_table_init(&table, memory->arena, 5, 0x7);
-    jpp_table_row(&table,
-                  "size\tin use\trefused\tzone\tplaces in use, by their size");
+    jpp_memory_table(&table, memory, jpp_memory_zones);
 
     for (i = 0; i < telemetry->n_zones; i++) {
         jpp_memory_zone_text(&table, &telemetry->zones[i]);

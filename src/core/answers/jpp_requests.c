@@ -61,25 +61,27 @@ static const struct {
     const char           *headings[2]; /* by request, by connection; NULL: */
                                        /*   not shown */
     jpp_requests_type_t   type;
+    uint32_t              rank;        /* see jpp_table.h */
     size_t                offset;
 } jpp_requests_columns[] = {
-    { { "bytes", "bytes" }, JPP_REQUESTS_BYTES, JPP_REQUESTS_AT(bytes) },
-    { { "unused", "unused" }, JPP_REQUESTS_BYTES, JPP_REQUESTS_AT(unused) },
-    { { "kernel", "kernel" }, JPP_REQUESTS_BYTES, JPP_REQUESTS_AT(kernel) },
-    { { "age", "age" }, JPP_REQUESTS_AGE, JPP_REQUESTS_AT(age_msec) },
-    { { NULL, "requests" }, JPP_REQUESTS_NUMBER, JPP_REQUESTS_AT(n_requests) },
-    { { "worker", "worker" }, JPP_REQUESTS_NUMBER, JPP_REQUESTS_AT(index) },
-    { { "pid", "pid" }, JPP_REQUESTS_NUMBER, JPP_REQUESTS_AT(pid) },
-    { { NULL, "kind" }, JPP_REQUESTS_NAME, JPP_REQUESTS_AT(kind_name) },
-    { { "doing", "doing" }, JPP_REQUESTS_NAME, JPP_REQUESTS_AT(doing) },
-    { { "server", "server" }, JPP_REQUESTS_NAME, JPP_REQUESTS_AT(server) },
-    { { "location", NULL }, JPP_REQUESTS_NAME, JPP_REQUESTS_AT(location) },
-    { { "upstream", "upstream, address or module" }, JPP_REQUESTS_NAME,
+    { { "bytes", "bytes" }, JPP_REQUESTS_BYTES, 0, JPP_REQUESTS_AT(bytes) },
+    { { "unused", "unused" }, JPP_REQUESTS_BYTES, 6, JPP_REQUESTS_AT(unused) },
+    { { "kernel", "kernel" }, JPP_REQUESTS_BYTES, 4, JPP_REQUESTS_AT(kernel) },
+    { { "age", "age" }, JPP_REQUESTS_AGE, 1, JPP_REQUESTS_AT(age_msec) },
+    { { NULL, "requests" }, JPP_REQUESTS_NUMBER, 2,
+      JPP_REQUESTS_AT(n_requests) },
+    { { "worker", "worker" }, JPP_REQUESTS_NUMBER, 7, JPP_REQUESTS_AT(index) },
+    { { "pid", "pid" }, JPP_REQUESTS_NUMBER, 8, JPP_REQUESTS_AT(pid) },
+    { { NULL, "kind" }, JPP_REQUESTS_NAME, 0, JPP_REQUESTS_AT(kind_name) },
+    { { "doing", "doing" }, JPP_REQUESTS_NAME, 3, JPP_REQUESTS_AT(doing) },
+    { { "server", "server" }, JPP_REQUESTS_NAME, 1, JPP_REQUESTS_AT(server) },
+    { { "location", NULL }, JPP_REQUESTS_NAME, 0, JPP_REQUESTS_AT(location) },
+    { { "upstream", "upstream/address/module" }, JPP_REQUESTS_NAME, 5,
       JPP_REQUESTS_AT(third) },
-    { { "mostly", "mostly" }, JPP_REQUESTS_MOSTLY, 0 },
-    { { "bounded by", "bounded by" }, JPP_REQUESTS_BOUND, 0 },
-    { { "client", "client" }, JPP_REQUESTS_CLIENT, JPP_REQUESTS_AT(client) },
-    { { "uri", NULL }, JPP_REQUESTS_CLIENT, JPP_REQUESTS_AT(uri) }
+    { { "mostly", "mostly" }, JPP_REQUESTS_MOSTLY, 4, 0 },
+    { { "bounded by", "bounded by" }, JPP_REQUESTS_BOUND, 2, 0 },
+    { { "client", "client" }, JPP_REQUESTS_CLIENT, 1, JPP_REQUESTS_AT(client) },
+    { { "uri", NULL }, JPP_REQUESTS_CLIENT, 1, JPP_REQUESTS_AT(uri) }
 };
 
 #define JPP_REQUESTS_COLUMNS                                                  \
@@ -738,14 +740,16 @@ jpp_requests_text(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
 {
     size_t                     i, k, shown[JPP_REQUESTS_COLUMNS];
-    uint32_t                   by, n, right;
+    uint32_t                   by, n;
     jpp_table_t                table;
     jpp_requests_type_t        type;
     const jpp_requests_row_t  *row;
 
     by = requests->args->values[JPP_ARG_BY];
-    right = 0;
     n = 0;
+
+    jpp_table_init(&table, requests->arena,
+                   requests->args->values[JPP_ARG_COLS]);
 
     for (k = 0; k < JPP_REQUESTS_COLUMNS; k++) {
         type = jpp_requests_columns[k].type;
@@ -753,16 +757,14 @@ jpp_requests_text(const jpp_requests_t *requests,
         if (jpp_requests_columns[k].headings[by] != NULL
             && (type != JPP_REQUESTS_CLIENT || requests->has_clients))
         {
-            right |= (uint32_t) (type < JPP_REQUESTS_NAME) << n;
+            jpp_table_column(&table, jpp_requests_columns[k].headings[by],
+                             jpp_requests_columns[k].rank,
+                             type < JPP_REQUESTS_NAME ? 0
+                             : type < JPP_REQUESTS_MOSTLY
+                               && jpp_requests_columns[k].rank != 0
+                             ? JPP_TABLE_NAME : 2 * JPP_TABLE_NAME);
             shown[n++] = k;
         }
-    }
-
-    jpp_table_init(&table, requests->arena, n, right);
-
-    for (k = 0; k < n; k++) {
-        jpp_table_cell(&table, "%s",
-                       jpp_requests_columns[shown[k]].headings[by]);
     }
 
     row = jpp_vec_items(rows->rows, jpp_requests_row_t);
@@ -788,17 +790,27 @@ jpp_requests_text(const jpp_requests_t *requests,
 bool
 jpp_requests_write(const jpp_requests_t *requests, jpp_sink_t *sink)
 {
+    bool                 is_done;
+    jpp_wrap_t           wrap;
     jpp_requests_rows_t  rows;
 
     if (!jpp_requests_rows(&rows, requests)) {
         return false;
     }
 
-    if (jpp_args_is_top(requests->args)) {
-        return jpp_requests_text(requests, &rows, sink);
+    if (!jpp_args_is_top(requests->args)) {
+        jpp_requests_json(requests, &rows, sink);
+        return true;
     }
 
-    jpp_requests_json(requests, &rows, sink);
+    if (!jpp_wrap_open(&wrap, requests->arena,
+                        requests->args->values[JPP_ARG_COLS], sink))
+    {
+        return false;
+    }
 
-    return true;
+    is_done = jpp_requests_text(requests, &rows, &wrap.sink);
+    jpp_wrap_close(&wrap);
+
+    return is_done;
 }

@@ -47,6 +47,10 @@
 #define JPP_MIN_WIDTH           300
 #define JPP_MAX_WIDTH           8000
 
+/* the columns of a terminal that tables fit into */
+#define JPP_MIN_COLS            20
+#define JPP_MAX_COLS            1000
+
 /* the longest time between two dumps that can be requested */
 #define JPP_MAX_SECONDS         86400
 

@@ -115,12 +115,57 @@ jpp_utf8_is_escape(const uint8_t *p, const uint8_t *end)
 
 
 /*
- * Write what is at P, a character or a byte that is escaped, to TO, which may
- * be NULL; *COLUMNS is its width.  Returns how many bytes of P that was.
+ * Two columns in a terminal: East Asian scripts and emoji (Unicode's wide and
+ * full width).  Marks that combine count as one, so nothing is wider than this.
  */
 
 static size_t
-jpp_utf8_piece(char *to, const uint8_t *p, const uint8_t *end, size_t *columns)
+jpp_utf8_columns(const uint8_t *p, size_t n)
+{
+    size_t    i;
+    uint32_t  code;
+
+    static const struct {
+        uint32_t  first, last;
+    } wide[] = {
+        { 0x1100, 0x115f },
+        { 0x231a, 0x232a },
+        { 0x23e9, 0x23f3 },
+        { 0x25fd, 0x27bf },
+        { 0x2b1b, 0x2b55 },
+        { 0x2e80, 0xa4cf },
+        { 0xa960, 0xa97f },
+        { 0xac00, 0xd7a3 },
+        { 0xf900, 0xfaff },
+        { 0xfe10, 0xfe6f },
+        { 0xff00, 0xff60 },
+        { 0xffe0, 0xffe6 },
+        { 0x16fe0, 0x1b2ff },
+        { 0x1f000, 0x1faff },
+        { 0x20000, 0x3fffd }
+    };
+
+    code = jpp_utf8_code(p, n);
+
+    for (i = 0; i < sizeof(wide) / sizeof(wide[0]); i++) {
+        if (code >= wide[i].first && code <= wide[i].last) {
+            return 2;
+        }
+    }
+
+    return 1;
+}
+
+
+/*
+ * Write what is at P to TO, which may be NULL, and advance it: a character, or
+ * a byte, which is escaped unless this is text already; add its width to
+ * *COLUMNS.  Returns how many bytes of P that was.
+ */
+
+static size_t
+jpp_utf8_piece(char **to, const uint8_t *p, const uint8_t *end, bool is_text,
+    size_t *columns)
 {
     size_t  n;
 
@@ -128,43 +173,136 @@ jpp_utf8_piece(char *to, const uint8_t *p, const uint8_t *end, size_t *columns)
 
     n = jpp_utf8_len(p, (size_t) (end - p));
 
-    if (n != 0 && jpp_utf8_is_seen(p, n) && !jpp_utf8_is_escape(p, end)) {
-        *columns = 1;
+    if (n != 0
+        && (is_text
+            || (jpp_utf8_is_seen(p, n) && !jpp_utf8_is_escape(p, end))))
+    {
+        *columns += jpp_utf8_columns(p, n);
 
         if (to != NULL) {
-            memcpy(to, p, n);
+            memcpy(*to, p, n);
+            *to += n;
         }
 
         return n;
     }
 
-    *columns = 4;
+    *columns += 4;
 
     if (to != NULL) {
-        *to++ = '\\';
-        *to++ = 'x';
-        *to++ = hex[*p >> 4];
-        *to++ = hex[*p & 15];
+        *(*to)++ = '\\';
+        *(*to)++ = 'x';
+        *(*to)++ = hex[*p >> 4];
+        *(*to)++ = hex[*p & 15];
     }
 
     return 1;
 }
 
 
+/* Write LEN bytes at DATA to TO, and advance it; returns their width. */
+
+static size_t
+jpp_utf8_put(char **to, const char *data, size_t len, bool is_text)
+{
+    size_t          columns;
+    const uint8_t  *p, *end;
+
+    p = (const uint8_t *) data;
+    end = p + len;
+    columns = 0;
+
+    while (p < end) {
+        p += jpp_utf8_piece(to, p, end, is_text, &columns);
+    }
+
+    return columns;
+}
+
+
 size_t
 jpp_utf8_escape(char *to, const char *data, size_t len)
 {
-    char           *from;
+    char  *from;
+
+    from = to;
+    (void) jpp_utf8_put(&to, data, len, false);
+
+    return (size_t) (to - from);
+}
+
+
+size_t
+jpp_utf8_width(const char *text, size_t len)
+{
+    return jpp_utf8_put(NULL, text, len, true);
+}
+
+
+/* How many bytes at DATA fit into MAX columns. */
+
+static size_t
+jpp_utf8_head(const char *data, size_t len, size_t max, bool is_text)
+{
     size_t          n, columns;
     const uint8_t  *p, *end;
 
-    from = to;
     p = (const uint8_t *) data;
+    end = p + len;
+    columns = 0;
 
-    for (end = p + len; p < end; p += n) {
-        n = jpp_utf8_piece(to, p, end, &columns);
-        to += columns == 1 ? n : columns;
+    for ( /* void */ ; p < end; p += n) {
+        n = jpp_utf8_piece(NULL, p, end, is_text, &columns);
+
+        if (columns > max) {
+            break;
+        }
     }
+
+    return (size_t) (p - (const uint8_t *) data);
+}
+
+
+size_t
+jpp_utf8_fits(const char *text, size_t len, size_t max)
+{
+    return jpp_utf8_head(text, len, max, true);
+}
+
+
+/* The end of a name tells more than its middle. */
+
+static size_t
+jpp_utf8_cut(char *to, const char *data, size_t len, size_t max, bool is_text)
+{
+    char    *from;
+    size_t   head, width, columns;
+
+    from = to;
+    width = jpp_utf8_put(NULL, data, len, is_text);
+
+    if (width > max) {
+        head = jpp_utf8_head(data, len, (max - 3) / 2, is_text);
+        columns = jpp_utf8_put(&to, data, head, is_text);
+        max -= columns + 3;
+        width -= columns;
+
+        memcpy(to, "...", 3);
+        to += 3;
+
+        while (width > max) {
+            columns = 0;
+            head += jpp_utf8_piece(NULL, (const uint8_t *) data + head,
+                                   (const uint8_t *) data + len, is_text,
+                                   &columns);
+            width -= columns;
+        }
+
+        data += head;
+        len -= head;
+    }
+
+    (void) jpp_utf8_put(&to, data, len, is_text);
 
     return (size_t) (to - from);
 }
@@ -173,44 +311,12 @@ jpp_utf8_escape(char *to, const char *data, size_t len)
 size_t
 jpp_utf8_short(char *to, const char *data, size_t len, size_t max)
 {
-    size_t          n, width, columns, head;
-    const uint8_t  *p, *start, *end;
+    return jpp_utf8_cut(to, data, len, max, false);
+}
 
-    start = (const uint8_t *) data;
-    end = start + len;
 
-    for (p = start, width = 0; p < end; p += n) {
-        n = jpp_utf8_piece(NULL, p, end, &columns);
-        width += columns;
-    }
-
-    if (width <= max) {
-        return jpp_utf8_escape(to, data, len);
-    }
-
-    /* the end of a name tells more than its middle */
-
-    for (p = start, head = 0; /* void */ ; p += n) {
-        n = jpp_utf8_piece(NULL, p, end, &columns);
-
-        if (head + columns > (max - 3) / 2) {
-            break;
-        }
-
-        head += columns;
-        width -= columns;
-    }
-
-    len = jpp_utf8_escape(to, data, (size_t) (p - start));
-
-    memcpy(to + len, "...", 3);
-    len += 3;
-
-    while (width > max - 3 - head) {
-        p += jpp_utf8_piece(NULL, p, end, &columns);
-        width -= columns;
-    }
-
-    return len + jpp_utf8_escape(to + len, (const char *) p,
-                                 (size_t) (end - p));
+size_t
+jpp_utf8_shorter(char *to, const char *text, size_t len, size_t max)
+{
+    return jpp_utf8_cut(to, text, len, max, true);
 }

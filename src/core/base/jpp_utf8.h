@@ -59,15 +59,23 @@ uint32_t jpp_utf8_code(const uint8_t *p, size_t n);
  */
 size_t jpp_utf8_escape(char *to, const char *data, size_t len);
 
-/* the most that shortening to N characters makes */
+/* the most that shortening to N columns makes */
 #define JPP_UTF8_SHORT(n)  (4 * (n) + 4)
 
 /*
- * Write the LEN bytes at DATA to TO as above, with the middle of what is longer
- * than MAX characters replaced by "...".  Returns the length, which is below
+ * Write the LEN bytes at DATA to TO as above; of what is wider than MAX columns
+ * (4 at least) the middle becomes "...".  Returns the length, which is below
  * JPP_UTF8_SHORT(MAX).
  */
 size_t jpp_utf8_short(char *to, const char *data, size_t len, size_t max);
+
+/*
+ * The LEN bytes of TEXT are escaped already: the same; how many columns of a
+ * terminal they take; and how many of them fit into MAX columns.
+ */
+size_t jpp_utf8_shorter(char *to, const char *text, size_t len, size_t max);
+size_t jpp_utf8_width(const char *text, size_t len);
+size_t jpp_utf8_fits(const char *text, size_t len, size_t max);
 
 
 #endif /* _JPP_UTF8_H_INCLUDED_ */

@@ -76,6 +76,9 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
     { .key = "width", .kind = JPP_ARG_IS_NUMBER, .value = 1200,
       .least = JPP_MIN_WIDTH, .most = JPP_MAX_WIDTH, .what = " of pixels" },
 
+    { .key = "cols", .kind = JPP_ARG_IS_NUMBER, .value = 80,
+      .least = JPP_MIN_COLS, .most = JPP_MAX_COLS, .what = " of columns" },
+
     { .key = "invert", .words = { "0", "1" } },
 
     { .key = "detail", .words = { "ledger", "smaps", "arenas" },

@@ -117,6 +117,8 @@ typedef enum {                 /* values, the default first */
     JPP_ARG_OWNERS,            /* 0, 1: labels of samples */
     JPP_ARG_WIDTH,             /* of a picture, pixels: 1200; */
                                /*   JPP_MIN_WIDTH..JPP_MAX_WIDTH */
+    JPP_ARG_COLS,              /* of a terminal, for tables: 80; */
+                               /*   JPP_MIN_COLS..JPP_MAX_COLS */
     JPP_ARG_INVERT,            /* 0, 1: a picture from the leaf on */
     JPP_ARG_DETAIL,            /* jpp_detail_t: none */
     JPP_ARG_FIELDS,            /* bits by jpp_field_t: all */

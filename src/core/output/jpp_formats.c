@@ -2,14 +2,27 @@
 /* The formats of a profile: one table, one row each. */
 
 
+#include "jpp_table.h"
 #include "jpp_view.h"
 
 
 static bool
 jpp_format_top(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    return view->parts != NULL ? jpp_places_write(view, sink)
-                               : jpp_top_write(view, sink);
+    bool         is_done;
+    jpp_wrap_t  wrap;
+
+    if (!jpp_wrap_open(&wrap, view->profile->arena,
+                        view->args->values[JPP_ARG_COLS], sink))
+    {
+        return false;
+    }
+
+    is_done = view->parts != NULL ? jpp_places_write(view, &wrap.sink)
+                                  : jpp_top_write(view, &wrap.sink);
+    jpp_wrap_close(&wrap);
+
+    return is_done;
 }
 
 

@@ -5,11 +5,6 @@
 #include "jpp_view.h"
 
 
-/* a bit for each column of numbers: value, share, objects, mean, error */
-#define JPP_OWNED_NUMBERS  5
-#define JPP_OWNED_RIGHT    ((1u << JPP_OWNED_NUMBERS) - 1)
-
-
 bool
 jpp_owned_is_asked(const jpp_view_t *view)
 {
@@ -350,9 +345,7 @@ jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
                                      row->sum.value, text));
     jpp_table_cell(table, "%.1f%%",
                    jpp_figures_percent(row->sum.value, owned->total.value));
-    jpp_table_cell(table, "%" PRId64, row->sum.objects);
-    jpp_table_cell(table, "%s", jpp_sums_mean(&owned->sums, &row->sum, text));
-    jpp_table_cell(table, "%s", jpp_sums_error(&row->sum, text));
+    jpp_sums_cells(&owned->sums, &row->sum, table);
 
     for (root = 0; root < JPP_ROOTS; root++) {
         if (owned->shows[root]) {
@@ -366,38 +359,34 @@ jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
 
 
 bool
-jpp_owned_write(const jpp_owned_t *owned, size_t most, jpp_sink_t *sink)
+jpp_owned_write(const jpp_owned_t *owned, const jpp_view_t *view,
+    jpp_sink_t *sink)
 {
     size_t                  i, n, shown;
-    uint32_t                root, columns;
+    uint32_t                root;
     jpp_table_t             table;
     const jpp_owned_row_t  *rows;
 
     rows = jpp_vec_items(owned->rows, jpp_owned_row_t);
     n = jpp_vec_count(owned->rows, jpp_owned_row_t);
-    shown = n < most ? n : most;
-    columns = JPP_OWNED_NUMBERS + 1;
+    shown = view->args->values[JPP_ARG_N];
+    shown = n < shown ? n : shown;
 
-    for (root = 0; root < JPP_ROOTS; root++) {
-        columns += owned->shows[root];
-    }
+    jpp_table_init(&table, owned->profile->arena,
+                   view->args->values[JPP_ARG_COLS]);
 
-    jpp_table_init(&table, owned->profile->arena, columns, JPP_OWNED_RIGHT);
-
-    jpp_table_cell(&table, "%s",
-                   owned->profile->types[owned->sums.type].type);
-    jpp_table_cell(&table, "%%");
-    jpp_table_cell(&table, "%s", jpp_sums_things(&owned->sums));
-    jpp_table_cell(&table, "mean");
-    jpp_table_cell(&table, "error");
+    jpp_table_column(&table, owned->profile->types[owned->sums.type].type, 0,
+                     0);
+    jpp_table_column(&table, "%", 1, 0);
+    jpp_sums_columns(&owned->sums, &table);
 
     for (root = 0; root < JPP_ROOTS; root++) {
         if (owned->shows[root]) {
-            jpp_table_cell(&table, "%s", jpp_root_keys[root]);
+            jpp_table_column(&table, jpp_root_keys[root], 0, JPP_TABLE_NAME);
         }
     }
 
-    jpp_table_cell(&table, "mostly");
+    jpp_table_column(&table, "mostly", 1, 2 * JPP_TABLE_NAME);
 
     for (i = 0; i < shown; i++) {
         jpp_owned_cells(owned, &rows[i], &table);

@@ -58,8 +58,9 @@ bool jpp_owned_is_asked(const jpp_view_t *view);
  */
 bool jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view);
 
-/* Append the table of its largest MOST rows to SINK; false: no memory. */
-bool jpp_owned_write(const jpp_owned_t *owned, size_t most, jpp_sink_t *sink);
+/* Append the table of its largest rows to SINK; false: no memory. */
+bool jpp_owned_write(const jpp_owned_t *owned, const jpp_view_t *view,
+    jpp_sink_t *sink);
 
 
 #endif /* _JPP_OWNED_H_INCLUDED_ */

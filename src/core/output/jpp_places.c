@@ -10,6 +10,7 @@
 
 
 #include "jpp_profile.h"
+#include "jpp_table.h"
 #include "jpp_view.h"
 
 
@@ -242,96 +243,129 @@ jpp_places_compare(const void *a, const void *b, void *ctx)
 }
 
 
-/* The other types have columns, too. */
+/* Appends LEN bytes to *WHERE, which is NULL without memory. */
 
 static void
-jpp_places_heading(const jpp_places_t *places, size_t n, jpp_sink_t *sink)
+jpp_places_where(jpp_vec_t **where, const char *data, size_t len)
 {
-    char                  text[JPP_FIGURES_TEXT];
-    uint32_t              t;
-    const jpp_profile_t  *profile;
+    char  *to;
 
-    profile = places->profile;
+    to = *where != NULL ? jpp_vec_push(*where, len) : NULL;
 
-    jpp_sink_printf(sink, "%s%s: %s in %zu place%s\n",
-                    profile->types[places->type].type,
-                    profile->is_difference ? " (difference)" : "",
-                    jpp_figures_value(profile, places->type, places->total,
-                                      text),
-                    n, n == 1 ? "" : "s");
-
-    jpp_sink_printf(sink, "%13s %6s", profile->types[places->type].type, "%");
-
-    for (t = 0; t < profile->n_types; t++) {
-        if (t != places->type) {
-            jpp_sink_printf(sink, " %13s", profile->types[t].type);
-        }
+    if (to == NULL) {
+        *where = NULL;
+        return;
     }
 
-    jpp_sink_printf(sink, "  %-23s %s\n", "mostly", "where");
+    memcpy(to, data, len);
 }
 
 
 static void
-jpp_places_line(const jpp_places_t *places, const jpp_places_row_t *row,
-    jpp_sink_t *sink)
+jpp_places_cells(const jpp_places_t *places, const jpp_places_row_t *row,
+    jpp_vec_t *where, jpp_table_t *table)
 {
     char                     text[JPP_FIGURES_TEXT];
     uint32_t                 t, id, n, ids[JPP_MAX_FRAMES];
-    jpp_str_t                mostly, name;
+    jpp_str_t                name;
     const jpp_profile_t     *profile;
     const jpp_places_row_t  *most;
 
     profile = places->profile;
     most = jpp_places_row_at(&places->held, row->place);
 
-    jpp_sink_printf(sink, "%13s %5.1f%%",
-                    jpp_figures_value(profile, places->type,
-                                      row->values[places->type], text),
-                    jpp_figures_percent(row->values[places->type],
-                                        places->total));
+    jpp_table_cell(table, "%s",
+                   jpp_figures_value(profile, places->type,
+                                     row->values[places->type], text));
+    jpp_table_cell(table, "%.1f%%",
+                   jpp_figures_percent(row->values[places->type],
+                                       places->total));
 
     for (t = 0; t < profile->n_types; t++) {
         if (t != places->type) {
-            jpp_sink_printf(sink, " %13s",
-                            jpp_figures_value(profile, t, row->values[t],
-                                              text));
+            jpp_table_cell(table, "%s", jpp_figures_value(profile, t,
+                                                          row->values[t],
+                                                          text));
         }
     }
 
     /* a place that is the whole stack holds nothing but itself */
 
-    mostly.data = "-";
-    mostly.len = 1;
+    name.data = "-";
+    name.len = 1;
 
     if (most->len != row->len) {
         (void) jpp_stack_next(most->stack, &id);
-        mostly = jpp_profile_location_name(profile, id);
+        name = jpp_profile_location_name(profile, id);
     }
 
-    jpp_sink_str(sink, "  ");
-    jpp_sink_write(sink, mostly.data, mostly.len);
-    jpp_sink_printf(sink, "%*s", mostly.len < 23 ? 24 - (int) mostly.len : 1,
-                    "");
+    jpp_table_text(table, name.data, name.len);
 
     /* root first */
 
+    where->len = 0;
+
     for (n = jpp_stack_ids(row->stack, row->len, ids); n-- > 0; /* void */ ) {
         name = jpp_profile_location_name(profile, ids[n]);
-        jpp_sink_write(sink, name.data, name.len);
-        jpp_sink_str(sink, n != 0 ? "; " : "");
+
+        jpp_places_where(&where, name.data, name.len);
+        jpp_places_where(&where, "; ", n != 0 ? 2 : 0);
     }
 
-    jpp_sink_char(sink, '\n');
+    if (where == NULL) {
+        table->failed = true;
+        return;
+    }
+
+    jpp_table_text(table, (const char *) where->data, where->len);
+}
+
+
+static bool
+jpp_places_table(const jpp_places_t *places, size_t n, const jpp_view_t *view,
+    jpp_sink_t *sink)
+{
+    size_t                  i;
+    uint32_t                t;
+    jpp_vec_t              *where;
+    jpp_table_t             table;
+    const jpp_profile_t    *profile;
+
+    profile = places->profile;
+    where = jpp_vec_create(profile->arena);
+
+    if (where == NULL) {
+        return false;
+    }
+
+    jpp_table_init(&table, profile->arena, view->args->values[JPP_ARG_COLS]);
+    jpp_table_column(&table, profile->types[places->type].type, 0, 0);
+    jpp_table_column(&table, "%", 1, 0);
+
+    for (t = 0; t < profile->n_types; t++) {
+        if (t != places->type) {
+            jpp_table_column(&table, profile->types[t].type, 3 + t, 0);
+        }
+    }
+
+    jpp_table_column(&table, "mostly", 2, JPP_TABLE_NAME);
+    jpp_table_column(&table, "where", 0, 3 * JPP_TABLE_NAME);
+
+    for (i = 0; i < n; i++) {
+        jpp_places_cells(places, jpp_places_row_at(&places->places, i + 1),
+                         where, &table);
+    }
+
+    return jpp_table_write(&table, sink);
 }
 
 
 bool
 jpp_places_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    size_t             i, n, shown;
-    jpp_places_t       places;
-    jpp_places_row_t  *rows;
+    char           text[JPP_FIGURES_TEXT];
+    size_t         n, shown;
+    jpp_places_t   places;
 
     if (!jpp_places_init(&places, view) || !jpp_places_read(&places)) {
         return false;
@@ -339,22 +373,25 @@ jpp_places_write(const jpp_view_t *view, jpp_sink_t *sink)
 
     jpp_places_most(&places);
 
-    rows = jpp_vec_items(places.places.rows, jpp_places_row_t);
     n = jpp_vec_count(places.places.rows, jpp_places_row_t);
+    shown = view->args->values[JPP_ARG_N];
+    shown = n < shown ? n : shown;
 
-    jpp_sort(rows, n, sizeof(jpp_places_row_t), jpp_places_compare, &places);
+    jpp_sort(jpp_vec_items(places.places.rows, jpp_places_row_t), n,
+             sizeof(jpp_places_row_t), jpp_places_compare, &places);
 
-    jpp_places_heading(&places, n, sink);
+    jpp_sink_printf(sink, "%s%s: %s in %zu place%s\n",
+                    places.profile->types[places.type].type,
+                    places.profile->is_difference ? " (difference)" : "",
+                    jpp_figures_value(places.profile, places.type,
+                                      places.total, text),
+                    n, n == 1 ? "" : "s");
 
-    shown = n < view->args->values[JPP_ARG_N] ? n
-                                              : view->args->values[JPP_ARG_N];
-
-    for (i = 0; i < shown; i++) {
-        jpp_places_line(&places, &rows[i], sink);
+    if (!jpp_places_table(&places, shown, view, sink)) {
+        return false;
     }
 
     jpp_figures_more(n - shown, "place", sink);
-
     jpp_figures_comments(places.profile, sink);
 
     return true;

@@ -225,36 +225,54 @@ jpp_sums_things(const jpp_sums_t *sums)
 }
 
 
-const char *
-jpp_sums_mean(const jpp_sums_t *sums, const jpp_sum_t *sum,
-    char text[JPP_FIGURES_TEXT])
+void
+jpp_sums_columns(const jpp_sums_t *sums, jpp_table_t *table)
 {
-    (void) snprintf(text, JPP_FIGURES_TEXT, "-");
+    jpp_table_column(table, jpp_sums_things(sums), 5, 0);
+    jpp_table_column(table, "mean", 6, 0);
+    jpp_table_column(table, "error", 2, 0);
+}
+
+
+void
+jpp_sums_cells(const jpp_sums_t *sums, const jpp_sum_t *sum,
+    jpp_table_t *table)
+{
+    char  text[JPP_FIGURES_TEXT];
+
+    jpp_table_cell(table, "%" PRId64, sum->objects);
 
     if (sum->objects != 0 && sums->size != sums->objects
         && (sum->objects < 0) == (sum->size < 0))
     {
-        (void) jpp_figures_value(sums->profile, sums->size,
-                                 sum->size / sum->objects, text);
+        jpp_table_cell(table, "%s",
+                       jpp_figures_value(sums->profile, sums->size,
+                                         sum->size / sum->objects, text));
+
+    } else {
+        jpp_table_cell(table, "-");
     }
 
-    return text;
+    jpp_error_cell(sum->variance, sum->value, table);
 }
 
 
-const char *
-jpp_sums_error(const jpp_sum_t *sum, char text[JPP_ERROR_TEXT])
+void
+jpp_error_cell(double variance, int64_t value, jpp_table_t *table)
 {
-    (void) snprintf(text, JPP_ERROR_TEXT, "-");
+    char         text[JPP_ERROR_TEXT];
+    const char  *p;
 
-    if (sum->value != 0) {
-        (void) jpp_error_text(jpp_error_percent(sum->variance, sum->value),
-                              text);
-    }
+    p = "-";
 
     /* the heading says "+-" already */
 
-    return text[0] == '+' ? text + sizeof("+- ") - 1 : text;
+    if (value != 0) {
+        p = jpp_error_text(jpp_error_percent(variance, value), text);
+        p += p[0] == '+' ? sizeof("+- ") - 1 : 0;
+    }
+
+    jpp_table_cell(table, "%s", p);
 }
 
 

@@ -1,19 +1,48 @@
 
+/* memrchr() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include "jpp_table.h"
 
 
-#define JPP_TABLE_TEXT  256
+#define JPP_TABLE_TEXT    256
+
+/* blanks between columns */
+#define JPP_TABLE_GAP     2
+
+/* the least of a name where there is room for nothing */
+#define JPP_TABLE_STUMP   4
+
+#define JPP_WRAP_BUFFER  1024
+
+/* bytes of a line; a longer one is divided here */
+#define JPP_WRAP_MOST    8192
 
 
 void
-jpp_table_init(jpp_table_t *table, jpp_arena_t *arena, uint32_t columns,
-    uint32_t right)
+jpp_table_init(jpp_table_t *table, jpp_arena_t *arena, uint32_t cols)
 {
+    memset(table, 0, sizeof(jpp_table_t));
+
     table->arena = arena;
     table->cells = jpp_vec_create(arena);
-    table->columns = columns;
-    table->right = right;
+    table->cols = cols;
     table->failed = table->cells == NULL;
+}
+
+
+void
+jpp_table_column(jpp_table_t *table, const char *heading, uint32_t rank,
+    uint32_t least)
+{
+    jpp_column_t  *column;
+
+    column = &table->columns[table->n++];
+    column->heading = heading;
+    column->rank = rank;
+    column->least = least;
 }
 
 
@@ -45,24 +74,6 @@ jpp_table_cell(jpp_table_t *table, const char *fmt, ...)
     va_end(args);
 
     jpp_table_add(table, jpp_arena_strndup(table->arena, text, strlen(text)));
-}
-
-
-void
-jpp_table_row(jpp_table_t *table, const char *cells)
-{
-    size_t  len;
-
-    for ( ;; ) {
-        len = strcspn(cells, "\t");
-        jpp_table_text(table, cells, len);
-
-        if (cells[len] == '\0') {
-            return;
-        }
-
-        cells += len + 1;
-    }
 }
 
 
@@ -108,38 +119,183 @@ jpp_table_valued(jpp_table_t *table, const char *value, const char *data,
 }
 
 
-/* How wide TEXT is shown, if its first *CUT bytes are. */
+/* What a row of COLUMNS takes, by the least it can do with or by its widths. */
 
-static size_t
-jpp_table_width(const char *text, size_t *cut)
+static uint32_t
+jpp_table_sum(const jpp_table_t *table, bool is_least)
 {
-    size_t  i, n, short_of;
+    uint32_t             i, sum;
+    const jpp_column_t  *column;
 
-    short_of = 0;
+    for (i = 0, sum = 0; i < table->n; i++) {
+        column = &table->columns[i];
 
-    for (i = 0, n = 0; text[i] != '\0'; i++) {
-
-        /* the first byte of a character */
-
-        if (((uint8_t) text[i] & 0xc0) == 0x80) {
-            continue;
+        if (column->width != 0) {
+            sum += JPP_TABLE_GAP + (is_least && column->least != 0
+                                    && column->least < column->width
+                                    ? column->least : column->width);
         }
-
-        if (n == JPP_TABLE_WIDTH - 3) {
-            short_of = i;
-        }
-
-        if (n == JPP_TABLE_WIDTH) {
-            *cut = short_of;
-            return n;
-        }
-
-        n++;
     }
 
-    *cut = i;
+    return sum - JPP_TABLE_GAP;
+}
+
+
+/* The column that is left out first, NULL: none may be. */
+
+static jpp_column_t *
+jpp_table_last(jpp_table_t *table)
+{
+    uint32_t       i;
+    jpp_column_t  *column, *last;
+
+    last = NULL;
+
+    for (i = 0; i < table->n; i++) {
+        column = &table->columns[i];
+
+        if (column->width != 0 && column->rank != 0
+            && (last == NULL || column->rank >= last->rank))
+        {
+            last = column;
+        }
+    }
+
+    return last;
+}
+
+
+/* The widest column of names, of those that have more than LEAST or their own
+   least; NULL: there is none. */
+
+static jpp_column_t *
+jpp_table_widest(jpp_table_t *table, uint32_t least)
+{
+    uint32_t       i;
+    jpp_column_t  *column, *widest;
+
+    widest = NULL;
+
+    for (i = 0; i < table->n; i++) {
+        column = &table->columns[i];
+
+        if (column->least != 0
+            && column->width > (least != 0 ? least : column->least)
+            && (widest == NULL || column->width > widest->width))
+        {
+            widest = column;
+        }
+    }
+
+    return widest;
+}
+
+
+/* Returns how wide the whole table is. */
+
+static uint32_t
+jpp_table_fit(jpp_table_t *table)
+{
+    uint32_t       i, needs;
+    jpp_column_t  *column;
+
+    for (i = 0; i < table->n; i++) {
+        table->columns[i].width = table->columns[i].needs;
+    }
+
+    needs = jpp_table_sum(table, false);
+
+    while (jpp_table_sum(table, true) > table->cols
+           && (column = jpp_table_last(table)) != NULL)
+    {
+        column->width = 0;
+    }
+
+    while (jpp_table_sum(table, false) > table->cols) {
+
+        column = jpp_table_widest(table, 0);
+
+        /* numbers alone are too wide: better a stump than a broken line */
+
+        if (column == NULL) {
+            column = jpp_table_widest(table, JPP_TABLE_STUMP);
+        }
+
+        if (column == NULL) {
+            break;
+        }
+
+        column->width--;
+    }
+
+    return needs;
+}
+
+
+/* How many rows from the one at CELLS on are alike. */
+
+static size_t
+jpp_table_alike(const jpp_table_t *table, char **cells, char **end)
+{
+    char      **row;
+    size_t      n;
+    uint32_t    i;
+
+    for (row = cells + table->n, n = 1; row < end; row += table->n, n++) {
+        for (i = 0; i < table->n; i++) {
+            if ((table->columns[i].rank == 0 || table->columns[i].least != 0)
+                && strcmp(row[i], cells[i]) != 0)
+            {
+                return n;
+            }
+        }
+    }
 
     return n;
+}
+
+
+/*
+ * Make one of rows that are alike, "..." for their other numbers; returns the
+ * end of the rows.
+ */
+
+static char **
+jpp_table_gather(jpp_table_t *table, char **cells, char **end, size_t *most)
+{
+    char      **row, **to;
+    char        text[JPP_TABLE_TEXT];
+    size_t      n, k;
+    uint32_t    i;
+
+    static char  several[] = "...";
+
+    for (row = cells, to = cells; row < end; row += n * table->n) {
+        n = jpp_table_alike(table, row, end);
+        n = n < JPP_TABLE_ALIKE ? 1 : n;
+
+        for (i = 0; i < table->n; i++) {
+            to[i] = row[i];
+
+            for (k = 1; k < n; k++) {
+                if (strcmp(row[k * table->n + i], row[i]) != 0) {
+                    to[i] = several;
+                }
+            }
+        }
+
+        if (n > 1) {
+            (void) snprintf(text, sizeof(text), "%zu x %.200s", n, row[0]);
+            to[0] = jpp_arena_strndup(table->arena, text, strlen(text));
+
+            table->failed |= to[0] == NULL;
+        }
+
+        *most = n > *most ? n : *most;
+        to += table->n;
+    }
+
+    return to;
 }
 
 
@@ -152,52 +308,224 @@ jpp_table_pad(jpp_sink_t *sink, size_t n)
 }
 
 
+/* A row: cells, or where these are NULL the headings; TEXT has room for one. */
+
+static void
+jpp_table_line(const jpp_table_t *table, char **cells, char *text,
+    jpp_sink_t *sink)
+{
+    size_t               len, blanks;
+    uint32_t             i;
+    const char          *cell;
+    const jpp_column_t  *column;
+
+    for (i = 0, blanks = 0; i < table->n; i++) {
+
+        column = &table->columns[i];
+        cell = cells != NULL ? cells[i] : column->heading;
+
+        if (column->width == 0) {
+            continue;
+        }
+
+        len = jpp_utf8_shorter(text, cell, strlen(cell), column->width);
+
+        /* no blanks at the end of a line */
+
+        if (len == 0) {
+            blanks += column->width + JPP_TABLE_GAP;
+            continue;
+        }
+
+        jpp_table_pad(sink, blanks);
+        blanks = column->width - jpp_utf8_width(text, len);
+
+        if (column->least == 0) {
+            jpp_table_pad(sink, blanks);
+            blanks = 0;
+        }
+
+        jpp_sink_write(sink, text, len);
+        blanks += JPP_TABLE_GAP;
+    }
+
+    jpp_sink_char(sink, '\n');
+}
+
+
+/* What is not shown, and what shows it. */
+
+static void
+jpp_table_more(const jpp_table_t *table, uint32_t needs, size_t most,
+    jpp_sink_t *sink)
+{
+    bool                 is_cut;
+    uint32_t             i;
+    const char          *before;
+    const jpp_column_t  *column;
+
+    if (most > 1) {
+        jpp_sink_printf(sink, "\"%zu x\": rows that differ only where \"...\" "
+                        "stands; format=json has each\n", most);
+    }
+
+    if (needs <= table->cols) {
+        return;
+    }
+
+    jpp_sink_printf(sink, "cols=%" PRIu32 " shows more: ",
+                    needs < JPP_MAX_COLS ? needs : JPP_MAX_COLS);
+
+    for (i = 0, is_cut = false, before = ""; i < table->n; i++) {
+        column = &table->columns[i];
+        is_cut |= column->width != 0 && column->width < column->needs;
+
+        if (column->width == 0) {
+            jpp_sink_printf(sink, "%s%s", before, column->heading);
+            before = ", ";
+        }
+    }
+
+    jpp_sink_printf(sink, "%s%s\n", is_cut ? before : "",
+                    is_cut ? "longer names" : "");
+}
+
+
 bool
 jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
 {
-    size_t    i, n, cut, width, widths[JPP_TABLE_COLUMNS] = { 0 };
-    bool      is_last;
-    char    **cells;
-    uint32_t  column;
+    char          **cells, **end, **cell, *text;
+    size_t          width, most;
+    uint32_t        i, needs;
+    jpp_column_t   *column;
 
-    if (table->failed) {
+    text = jpp_arena_alloc(table->arena,
+                           JPP_UTF8_SHORT(table->cols + JPP_TABLE_TEXT));
+    if (table->failed || text == NULL) {
         return false;
     }
 
     cells = jpp_vec_items(table->cells, char *);
-    n = jpp_vec_count(table->cells, char *);
+    end = cells + jpp_vec_count(table->cells, char *);
+    most = 1;
 
-    for (i = 0; i < n; i++) {
-        column = (uint32_t) (i % table->columns);
-        width = jpp_table_width(cells[i], &cut);
-
-        widths[column] = width > widths[column] ? width : widths[column];
+    end = jpp_table_gather(table, cells, end, &most);
+    if (table->failed) {
+        return false;
     }
 
-    for (i = 0; i < n; i++) {
-        column = (uint32_t) (i % table->columns);
-        is_last = column == table->columns - 1;
-        width = jpp_table_width(cells[i], &cut);
+    for (i = 0; i < table->n; i++) {
+        column = &table->columns[i];
+        column->needs = (uint32_t) strlen(column->heading);
 
-        if ((table->right >> column & 1) != 0) {
-            jpp_table_pad(sink, widths[column] - width);
+        for (cell = cells + i; cell < end; cell += table->n) {
+            width = jpp_utf8_width(*cell, strlen(*cell));
+            column->needs = width > column->needs ? (uint32_t) width
+                                                  : column->needs;
         }
+    }
 
-        if (is_last) {
-            jpp_sink_str(sink, cells[i]);
-            jpp_sink_char(sink, '\n');
+    needs = jpp_table_fit(table);
+
+    for (jpp_table_line(table, NULL, text, sink); cells < end;
+         cells += table->n)
+    {
+        jpp_table_line(table, cells, text, sink);
+    }
+
+    jpp_table_more(table, needs, most, sink);
+
+    return true;
+}
+
+
+/* Divides a line at blanks; what follows begins in the column of its first. */
+
+static void
+jpp_wrap_put(jpp_wrap_t *wrap)
+{
+    char    *p, *end, *blank;
+    size_t   n, indent, skip;
+
+    p = wrap->line;
+    end = p + wrap->len;
+    *end = '\0';
+
+    indent = strspn(p, " ");
+    indent = indent < wrap->cols / 2 ? indent : 0;
+    skip = indent;
+    n = jpp_utf8_fits(p, wrap->len, wrap->cols);
+
+    while (p + n < end) {
+        blank = memrchr(p + skip, ' ', n + 1 - skip);
+        n = blank != NULL ? (size_t) (blank - p) : n;
+
+        jpp_sink_write(wrap->out, p, n);
+        jpp_sink_char(wrap->out, '\n');
+        jpp_table_pad(wrap->out, indent);
+
+        p += n;
+        p += strspn(p, " ");
+        skip = 0;
+        n = jpp_utf8_fits(p, (size_t) (end - p), wrap->cols - indent);
+    }
+
+    jpp_sink_write(wrap->out, p, (size_t) (end - p));
+    wrap->len = 0;
+}
+
+
+static int
+jpp_wrap_write(void *ctx, const uint8_t *data, size_t len)
+{
+    size_t        i;
+    jpp_wrap_t  *wrap;
+
+    wrap = ctx;
+
+    for (i = 0; i < len; i++) {
+
+        if (data[i] == '\n') {
+            jpp_wrap_put(wrap);
+            jpp_sink_char(wrap->out, '\n');
             continue;
         }
 
-        jpp_sink_write(sink, cells[i], cut);
-        jpp_sink_str(sink, cells[i][cut] != '\0' ? "..." : "");
-
-        if ((table->right >> column & 1) == 0) {
-            jpp_table_pad(sink, widths[column] - width);
+        if (wrap->len == JPP_WRAP_MOST) {
+            jpp_wrap_put(wrap);
+            jpp_sink_char(wrap->out, '\n');
         }
 
-        jpp_table_pad(sink, 2);
+        wrap->line[wrap->len++] = (char) data[i];
     }
 
-    return true;
+    return 0;
+}
+
+
+bool
+jpp_wrap_open(jpp_wrap_t *wrap, jpp_arena_t *arena, uint32_t cols,
+    jpp_sink_t *out)
+{
+    uint8_t  *buffer;
+
+    buffer = jpp_arena_alloc(arena, JPP_WRAP_BUFFER + JPP_WRAP_MOST + 1);
+
+    jpp_sink_init(&wrap->sink, buffer, JPP_WRAP_BUFFER, jpp_wrap_write,
+                  wrap);
+
+    wrap->out = out;
+    wrap->line = (char *) buffer + JPP_WRAP_BUFFER;
+    wrap->len = 0;
+    wrap->cols = cols;
+
+    return buffer != NULL;
+}
+
+
+void
+jpp_wrap_close(jpp_wrap_t *wrap)
+{
+    (void) jpp_sink_flush(&wrap->sink);
+    jpp_wrap_put(wrap);
 }

@@ -1,13 +1,22 @@
 
 /*
- * A table of cells for a terminal: columns as wide as their widest cell, the
- * last one with whatever there is.
+ * Text for a terminal that is COLS columns wide: tables, and the lines around
+ * them.
  *
- *     jpp_table_init(), jpp_table_cell() or jpp_table_name() for each cell row
- *     by row, the headings first, jpp_table_write()
+ *     jpp_wrap_open()
+ *     jpp_table_init(), jpp_table_column() for each column, then
+ *     jpp_table_cell() or jpp_table_name() for each cell row by row,
+ *     jpp_table_write()
+ *     jpp_wrap_close()
  *
- * A cell that is too wide is cut, and ends in "...".  One thread at a time;
- * memory from the arena.  Without it a cell is lost, and writing fails.
+ * A table that is too wide leaves columns out, the one of the highest rank
+ * first, until numbers and a part of each name have room; then names are cut in
+ * the middle, since their ends tell most.  A line below says what is missing,
+ * and how wide a terminal shows it.  JPP_TABLE_ALIKE rows or more with the same
+ * names and the same cells of rank 0 stand as one, "30 x 4.0 MiB".
+ *
+ * One thread at a time; memory from the arena.  Without it a cell is lost, and
+ * writing fails.
  */
 
 
@@ -20,32 +29,42 @@
 
 #define JPP_TABLE_COLUMNS  16
 
-/* characters of a cell that is not in the last column */
-#define JPP_TABLE_WIDTH    48
+#define JPP_TABLE_ALIKE    10
+
+/* the narrowest column of names that is worth its place */
+#define JPP_TABLE_NAME     12
+
+
+typedef struct {
+    const char    *heading;
+    uint32_t       rank;           /* 0: always shown */
+    uint32_t       least;          /* columns of a name; 0: numbers, which */
+                                   /*   stand at the right and are never cut */
+    uint32_t       needs;          /* columns of the widest cell */
+    uint32_t       width;          /* and what it has; 0: left out */
+} jpp_column_t;
 
 
 typedef struct {
     jpp_arena_t   *arena;
     jpp_vec_t     *cells;          /* const char *: escaped, row by row */
-    uint32_t       columns;
-    uint32_t       right;          /* a bit for each that ends at the right */
+    jpp_column_t   columns[JPP_TABLE_COLUMNS];
+    uint32_t       n;              /* columns */
+    uint32_t       cols;
     bool           failed;
 } jpp_table_t;
 
 
-/*
- * Initialize the caller's TABLE of COLUMNS; those with a bit in RIGHT, the
- * first the lowest, are of numbers.
- */
-void jpp_table_init(jpp_table_t *table, jpp_arena_t *arena, uint32_t columns,
-    uint32_t right);
+/* Initialize the caller's TABLE. */
+void jpp_table_init(jpp_table_t *table, jpp_arena_t *arena, uint32_t cols);
+
+/* Add a column with a HEADING, which has to stay; see jpp_column_t. */
+void jpp_table_column(jpp_table_t *table, const char *heading, uint32_t rank,
+    uint32_t least);
 
 /* Append a cell of formatted text, 255 bytes at most. */
 void jpp_table_cell(jpp_table_t *table, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* Append CELLS, with tabs between them. */
-void jpp_table_row(jpp_table_t *table, const char *cells);
 
 /* Append a cell of the LEN bytes of a name, which may be any. */
 void jpp_table_name(jpp_table_t *table, const char *data, size_t len);
@@ -59,6 +78,24 @@ void jpp_table_valued(jpp_table_t *table, const char *value, const char *data,
 
 /* Append the table to SINK; false: no memory. */
 bool jpp_table_write(jpp_table_t *table, jpp_sink_t *sink);
+
+
+/* Lines: a sink in front of another, which divides long lines at blanks. */
+typedef struct {
+    jpp_sink_t     sink;           /* append here */
+    jpp_sink_t    *out;
+    char          *line;
+    size_t         len;
+    uint32_t       cols;
+} jpp_wrap_t;
+
+
+/* Prepare the caller's LINES in front of OUT; false: no memory. */
+bool jpp_wrap_open(jpp_wrap_t *wrap, jpp_arena_t *arena, uint32_t cols,
+    jpp_sink_t *out);
+
+/* Write what is left; OUT has the error, if there is one. */
+void jpp_wrap_close(jpp_wrap_t *wrap);
 
 
 #endif /* _JPP_TABLE_H_INCLUDED_ */

@@ -17,7 +17,12 @@
 
 #include "jpp_owned.h"
 #include "jpp_profile.h"
+#include "jpp_table.h"
 #include "jpp_view.h"
+
+
+/* the least that a function is worth */
+#define JPP_TOP_FUNCTION  32
 
 
 typedef struct {
@@ -201,41 +206,43 @@ jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
 /* Objects, mean and error belong to the column that the rows are sorted by. */
 
 static void
-jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_sink_t *sink)
+jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_table_t *table)
 {
-    char                   flat[JPP_FIGURES_TEXT], cum[JPP_FIGURES_TEXT];
-    char                   mean[JPP_FIGURES_TEXT], error[JPP_ERROR_TEXT];
-    int64_t                value, all;
-    jpp_str_t              name;
-    const jpp_sum_t       *sum;
+    char              text[JPP_FIGURES_TEXT];
+    size_t            i;
+    int64_t           value;
+    jpp_str_t         name;
+    const jpp_sum_t  *sum;
+
+    static const jpp_sort_by_t  sides[] = { JPP_SORT_FLAT, JPP_SORT_CUM };
+
+    for (i = 0; i < 2; i++) {
+        value = row->sums[sides[i]].value;
+
+        jpp_table_cell(table, "%s", jpp_figures_value(top->profile,
+                                                      top->sums.type, value,
+                                                      text));
+        jpp_table_cell(table, "%.1f%%",
+                       jpp_figures_percent(value, top->total.value));
+    }
 
     sum = &row->sums[top->sort];
-    value = row->sums[JPP_SORT_FLAT].value;
-    all = row->sums[JPP_SORT_CUM].value;
-
-    jpp_sink_printf(sink, "%11s %5.1f%% %11s %5.1f%% %10" PRId64 " %10s %8s  ",
-                    jpp_figures_value(top->profile, top->sums.type, value,
-                                      flat),
-                    jpp_figures_percent(value, top->total.value),
-                    jpp_figures_value(top->profile, top->sums.type, all, cum),
-                    jpp_figures_percent(all, top->total.value),
-                    sum->objects, jpp_sums_mean(&top->sums, sum, mean),
-                    jpp_sums_error(sum, error));
-
     name = jpp_profile_function_name(top->profile, row->function);
 
-    jpp_sink_write(sink, name.data, name.len);
-    jpp_sink_char(sink, '\n');
+    jpp_sums_cells(&top->sums, sum, table);
+    jpp_table_text(table, name.data, name.len);
 }
 
 
-static void
-jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
+static bool
+jpp_top_rows(jpp_top_t *top, const jpp_view_t *view, jpp_sink_t *sink)
 {
     size_t                i, n, shown;
+    jpp_table_t           table;
     const jpp_top_row_t  *rows;
 
     rows = top->rows;
+    shown = view->args->values[JPP_ARG_N];
 
     for (i = 0, n = 0; i < top->n; i++) {
         n += rows[i].seen != 0;
@@ -244,18 +251,26 @@ jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
     /* the first line says that there is nothing */
 
     if (n == 0) {
-        return;
+        return true;
     }
 
-    shown = n < most ? n : most;
+    shown = n < shown ? n : shown;
 
-    jpp_sink_printf(sink, "%11s %6s %11s %6s %10s %10s %8s  %s\n",
-                    "flat", "flat%", "cum", "cum%",
-                    jpp_sums_things(&top->sums),
-                    "mean", "error", "function");
+    jpp_table_init(&table, top->profile->arena,
+                   view->args->values[JPP_ARG_COLS]);
+    jpp_table_column(&table, "flat", top->sort == JPP_SORT_CUM, 0);
+    jpp_table_column(&table, "flat%", 4, 0);
+    jpp_table_column(&table, "cum", top->sort == JPP_SORT_FLAT, 0);
+    jpp_table_column(&table, "cum%", 3, 0);
+    jpp_sums_columns(&top->sums, &table);
+    jpp_table_column(&table, "function", 0, JPP_TOP_FUNCTION);
 
     for (i = 0; i < shown; i++) {
-        jpp_top_row(top, &rows[i], sink);
+        jpp_top_row(top, &rows[i], &table);
+    }
+
+    if (!jpp_table_write(&table, sink)) {
+        return false;
     }
 
     jpp_figures_more(n - shown, "function", sink);
@@ -264,6 +279,8 @@ jpp_top_rows(jpp_top_t *top, size_t most, jpp_sink_t *sink)
         jpp_sink_str(sink, "allocation wrappers (pools, strdup, operator new) "
                            "are skipped: callers=0 shows them\n");
     }
+
+    return true;
 }
 
 
@@ -289,7 +306,7 @@ jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink)
     if (jpp_owned_is_asked(view)) {
 
         if (!jpp_owned_init(&owned, view)
-            || !jpp_owned_write(&owned, view->args->values[JPP_ARG_N], sink))
+            || !jpp_owned_write(&owned, view, sink))
         {
             return false;
         }
@@ -297,7 +314,10 @@ jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink)
         jpp_sink_char(sink, '\n');
     }
 
-    jpp_top_rows(&top, view->args->values[JPP_ARG_N], sink);
+    if (!jpp_top_rows(&top, view, sink)) {
+        return false;
+    }
+
     jpp_figures_comments(top.profile, sink);
 
     return true;

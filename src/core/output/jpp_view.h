@@ -16,6 +16,7 @@
 #include "jpp_args.h"
 #include "jpp_parsers.h"
 #include "jpp_profile.h"
+#include "jpp_table.h"
 
 
 typedef struct {
@@ -203,15 +204,19 @@ bool jpp_sums_sample(const jpp_sums_t *sums, uint32_t i, jpp_sum_t *sum);
 
 void jpp_sum_add(jpp_sum_t *sum, const jpp_sum_t *more);
 
-/*
- * "objects" of "inuse_objects", "samples" of "samples": what is counted; and
- * the cells of SUM: their mean size, and the error of the value without its
- * sign.  Both in TEXT, which is the result; "-": there is none.
- */
+/* "objects" of "inuse_objects", "samples" of "samples": what is counted. */
 const char *jpp_sums_things(const jpp_sums_t *sums);
-const char *jpp_sums_mean(const jpp_sums_t *sums, const jpp_sum_t *sum,
-    char text[JPP_FIGURES_TEXT]);
-const char *jpp_sums_error(const jpp_sum_t *sum, char text[JPP_ERROR_TEXT]);
+
+/*
+ * The columns that explain a value, and their cells for SUM: these things,
+ * their mean size, and the error of the value.
+ */
+void jpp_sums_columns(const jpp_sums_t *sums, jpp_table_t *table);
+void jpp_sums_cells(const jpp_sums_t *sums, const jpp_sum_t *sum,
+    jpp_table_t *table);
+
+/* The error of VALUE as a cell, without its sign. */
+void jpp_error_cell(double variance, int64_t value, jpp_table_t *table);
 
 /*
  * Which of two values comes first: what shrank by much in a difference is as

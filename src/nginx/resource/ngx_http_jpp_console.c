@@ -119,12 +119,16 @@ ngx_http_jpp_console_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 {
     ngx_http_jpp_shown_t *shown = job->state;
 
-    if (job->handler == &ngx_http_jpp_console_text) {
-        jpp_front_text(&shown->console, sink);
+    uint32_t  cols;
 
-    } else {
-        jpp_console_html(&shown->console, sink);
+    if (job->handler == &ngx_http_jpp_console_text) {
+        cols = job->question.args.values[JPP_ARG_COLS];
+
+        return jpp_front_text(&shown->console, &job->arena, cols, sink)
+               ? JPP_OK : jpp_err_memory(&job->err);
     }
+
+    jpp_console_html(&shown->console, sink);
 
     return JPP_OK;
 }
