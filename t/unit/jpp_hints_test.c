@@ -31,10 +31,13 @@
 
 static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
 
-static struct stat      st;
-static jpp_arena_t      arena;
-static jpp_profile_t    profile;
-static jpp_symbols_t    symbols;
+/* as which file this process has stripped.so */
+static const char       *jpp_test_loaded = "stripped.so";
+
+static struct stat       st;
+static jpp_arena_t       arena;
+static jpp_profile_t     profile;
+static jpp_symbols_t     symbols;
 
 
 /* In this file offsets are addresses. */
@@ -56,7 +59,7 @@ jpp_test_maps(uint64_t start)
     (void) snprintf(text, sizeof(text), "%" PRIx64 "-%" PRIx64 " r-xp 00001000"
                     " %02x:%02x %" PRIu64 " %s\n", start, start + 4096,
                     major(st.st_dev), minor(st.st_dev), (uint64_t) st.st_ino,
-                    jpp_test_path("stripped.so"));
+                    jpp_test_path(jpp_test_loaded));
 
     return text;
 }
@@ -154,7 +157,7 @@ JPP_TEST(jpp_hints_test_names)
     jpp_test_begin(hints, 2);
 
     jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC),
-               "directive one", "a hint where no symbol is");
+               "directive one (stripped.so)", "a hint where no symbol is");
     jpp_is_str(jpp_test_string(jpp_test_function()->file), "some table",
                "is marked as one");
     jpp_ok(strstr(jpp_test_string(jpp_test_function()->system_name),
@@ -175,14 +178,15 @@ JPP_TEST(jpp_hints_test_names)
 
     (void) jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_COLD);
     jpp_is_str(jpp_test_string(jpp_test_function()->file),
-               "between directive one and jt_global", "a neighbour");
+               "between directive one (stripped.so) and jt_global",
+               "a neighbour");
     jpp_is_u64(jpp_test_function()->name, jpp_test_function()->system_name,
                "is no name");
 
     /* the object is in the cache: the same without reading it */
 
     jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC),
-               "directive one", "again");
+               "directive one (stripped.so)", "again");
     jpp_is_u64(symbols.n_misses, 1, "files that were read");
 
     jpp_test_end();
@@ -204,7 +208,8 @@ JPP_TEST(jpp_hints_test_where)
     jpp_is_u64(jpp_vec_count(symbols.loaded.hints.rows, jpp_hint_row_t), 2,
                "hints that are in a file");
     jpp_is_str(jpp_test_name(JPP_TEST_THERE, st.st_ino, JPP_TEST_STATIC),
-               "directive one", "another process has it elsewhere");
+               "directive one (stripped.so)",
+               "another process has it elsewhere");
 
     (void) jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_COLD);
     jpp_is_u64(jpp_test_function()->name, jpp_test_function()->system_name,
@@ -223,8 +228,8 @@ JPP_TEST(jpp_hints_test_where)
 
 JPP_TEST(jpp_hints_test_words)
 {
-    char      longest[JPP_HINT_NAME + 2], expected[JPP_HINT_NAME + 16];
-    char      offset[32];
+    char      longest[JPP_HINT_NAME + 2], expected[JPP_HINT_NAME + 32];
+    char      offset[48];
     size_t    i;
     uint64_t  one, two, three;
 
@@ -232,13 +237,14 @@ JPP_TEST(jpp_hints_test_words)
     two = jpp_test_here(JPP_TEST_COLD);
     three = jpp_test_here("jt_global");
 
-    (void) snprintf(offset, sizeof(offset), "a (0x%" PRIx64 ")",
+    (void) snprintf(offset, sizeof(offset), "a (stripped.so+0x%" PRIx64
+                    ")",
                     jpp_test_nm("full.so", JPP_TEST_STATIC));
 
     memset(longest, 'x', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
-    (void) snprintf(expected, sizeof(expected), "%.*s (%.8s)", JPP_HINT_NAME,
-                    longest, "mod_long");
+    (void) snprintf(expected, sizeof(expected), "%.*s (%.8s, stripped.so)",
+                    JPP_HINT_NAME, longest, "mod_long");
 
     {
         const struct {
@@ -247,33 +253,36 @@ JPP_TEST(jpp_hints_test_words)
             const char  *expected;      /* of jt_static */
             const char  *what;
         } rows[] = {
-            { { { one, "a", "mod_a" }, { one, "b", "mod_a" } }, 2, "a, ...",
+            { { { one, "a", "mod_a" }, { one, "b", "mod_a" } }, 2,
+              "a, ... (stripped.so)",
               "the first of two names" },
-            { { { one, "a", "mod_a" }, { one, "a", "mod_b" } }, 2, "a",
+            { { { one, "a", "mod_a" }, { one, "a", "mod_b" } }, 2,
+              "a (stripped.so)",
               "the same name twice" },
             { { { one, "a", "mod_a" }, { two, "a", "mod_b" } }, 2,
-              "a (mod_a)", "another function has this name" },
+              "a (mod_a, stripped.so)", "another function has this name" },
             { { { one, "a", "mod_a" }, { one, "b", "mod_a" },
                 { two, "a", "mod_b" } }, 3,
-              "a, ... (mod_a)", "both" },
+              "a, ... (mod_a, stripped.so)", "both" },
             { { { one, "a", NULL }, { two, "a", "mod_b" } }, 2,
               offset, "a namesake, and no owner" },
             { { { one - 4, "x", "mod_a" }, { one, "a", NULL },
                 { two, "y", "mod_a" } }, 3,
-              "a (mod_a)", "between functions of one owner" },
+              "a (mod_a, stripped.so)", "between functions of one owner" },
             { { { one - 4, "x", "mod_a" }, { one, "a", NULL },
                 { two, "y", "mod_b" } }, 3,
-              "a", "between functions of two owners" },
+              "a (stripped.so)", "between functions of two owners" },
             { { { one - 4, "x", "mod_a" }, { one - 4, "x", "mod_b" },
                 { one, "a", NULL }, { two, "y", "mod_a" } }, 4,
-              "a", "a function of several tables has no name" },
+              "a (stripped.so)", "a function of several tables has no name" },
             { { { one, "a", NULL }, { two, "y", "mod_a" },
                 { three, "z", "mod_a" } }, 3,
-              "a", "before the functions of an owner" },
+              "a (stripped.so)", "before the functions of an owner" },
             { { { one, longest, NULL }, { one - 4, "x", "mod_long" },
                 { two, "y", "mod_long" } }, 3,
               expected, "a long name is cut" },
-            { { { one, "a\n\033b", NULL } }, 1, "a??b", "control bytes" }
+            { { { one, "a\n\033b", NULL } }, 1, "a??b (stripped.so)",
+              "control bytes" }
         };
 
         for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -285,6 +294,29 @@ JPP_TEST(jpp_hints_test_words)
 
             jpp_test_end();
         }
+    }
+
+    /* in nginx itself only what belongs to nobody that is known has a file */
+
+    {
+        const jpp_hint_t  hints[] = {
+            { one, "phase access handler 1", NULL }, { two, "b", "mod_b" },
+            { one, "a", "mod_a" }
+        };
+
+        jpp_test_loaded = "nginx";
+
+        jpp_test_begin(hints, 2);
+        jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC),
+                   "phase access handler 1 (nginx)", "of nobody, in nginx");
+        jpp_test_end();
+
+        jpp_test_begin(&hints[2], 1);
+        jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC),
+                   "a", "of a module, in nginx");
+        jpp_test_end();
+
+        jpp_test_loaded = "stripped.so";
     }
 }
 
@@ -315,8 +347,8 @@ JPP_TEST(jpp_hints_test_lookup)
     jpp_is_u64(jpp_lookup(&arena, &symbols, maps, strlen(maps), text,
                           strlen(text), &sink, &err),
                JPP_OK, "a lookup");
-    jpp_ok(memmem(out->data, out->len, " directive one\n", 15) != NULL,
-           "has the name");
+    jpp_ok(memmem(out->data, out->len, " directive one (stripped.so)\n", 29)
+           != NULL, "has the name");
 
     jpp_test_end();
 }
@@ -436,9 +468,9 @@ JPP_TEST(jpp_hints_test_files)
         const char  *name;
     } expected[] = {
         { (uint64_t) 8 << 32 | 1, 5, 0x1010, "in a" },
-        { (uint64_t) 8 << 32 | 1, 5, 0x1020, "last of a" },
+        { (uint64_t) 8 << 32 | 1, 5, 0x1020, "last of a (a)" },
         { (uint64_t) 8 << 32 | 1, 6, 0x10, "in b" },
-        { (uint64_t) 8 << 32 | 1, 6, 0x20, "last of b" },
+        { (uint64_t) 8 << 32 | 1, 6, 0x20, "last of b (b)" },
         { (uint64_t) 8 << 32 | 2, 5, 0x10, "in c" }
     };
 
@@ -480,12 +512,12 @@ JPP_TEST(jpp_hints_test_apply)
     static const char  text[] = "10000-12000 r-xp 00001000 08:01 5 /a\n";
 
     static const jpp_hint_t  given[] = {
-        { 0x10000, "one", NULL },
-        { 0x10011, "inside of two", NULL },
-        { 0x10020, "named", NULL },
-        { 0x10030, "between", NULL },
-        { 0x10040, "four", NULL },
-        { 0x11000, "no segment", NULL }
+        { 0x10000, "one", "m" },
+        { 0x10011, "inside of two", "m" },
+        { 0x10020, "named", "m" },
+        { 0x10030, "between", "m" },
+        { 0x10040, "four", "n" },
+        { 0x11000, "no segment", "m" }
     };
 
     /* the last is split by a symbol */

@@ -16,8 +16,8 @@
 #define JPP_LOADED_MAPS_CAP  (64 * 1024 * 1024)
 
 
-/* "name, ... (owner)" and the NUL */
-#define JPP_HINT_TEXT  (2 * JPP_HINT_NAME + 32)
+/* "name, ... (owner, file+0x1)" and the NUL */
+#define JPP_HINT_TEXT  (3 * JPP_HINT_NAME + 48)
 
 
 /* A hint at work. */
@@ -25,6 +25,7 @@ typedef struct {
     const jpp_hint_t  *given;
     jpp_hint_row_t     row;
     const char        *owner;
+    const char        *path;            /* of the file */
     bool               is_shared;       /* stands in other tables, too */
     bool               has_namesake;    /* another function has its name */
 } jpp_hint_work_t;
@@ -75,6 +76,7 @@ jpp_hints_place(jpp_vec_t *work, const jpp_profile_t *profile,
 
         hint->given = &given[i];
         hint->owner = given[i].owner;
+        hint->path = mapping->path;
         hint->row.device = mapping->device;
         hint->row.inode = mapping->inode;
         hint->row.offset = given[i].address + map->shift - mapping->start
@@ -209,33 +211,44 @@ jpp_hints_distinguish(jpp_hint_work_t *work, size_t n)
 }
 
 
+/*
+ * Names with a file are those of loadable modules, and those that nothing else
+ * says an owner of.  A given owner is in the name already.
+ */
+
 static void
 jpp_hints_text(const jpp_hint_work_t *work, char text[JPP_HINT_TEXT])
 {
-    int          len;
-    const char  *more;
+    char         offset[24];
+    bool         has_file;
+    size_t       len;
+    const char  *owner, *file;
 
-    more = work->is_shared ? ", ..." : "";
+    owner = work->has_namesake || work->given->owner == NULL ? work->owner
+                                                             : NULL;
+    file = strrchr(work->path, '/');
+    file = file != NULL ? file + 1 : work->path;
+    len = strlen(file);
 
-    /*
-     * the text has an owner only if it was derived: a given one is in the name
-     */
+    offset[0] = '\0';
 
-    if (work->owner != NULL
-        && (work->has_namesake || work->given->owner == NULL))
-    {
-        (void) snprintf(text, JPP_HINT_TEXT, "%.*s%s (%.*s)", JPP_HINT_NAME,
-                        work->given->name, more, JPP_HINT_NAME, work->owner);
-        return;
+    if (work->has_namesake && owner == NULL) {
+        (void) snprintf(offset, sizeof(offset), "+0x%" PRIx64,
+                        work->row.offset);
     }
 
-    len = snprintf(text, JPP_HINT_TEXT, "%.*s%s", JPP_HINT_NAME,
-                   work->given->name, more);
+    has_file = offset[0] != '\0'
+               || (owner == NULL && work->given->owner == NULL)
+               || (len > 3 && strcmp(file + len - 3, ".so") == 0);
 
-    if (work->has_namesake) {
-        (void) snprintf(text + len, JPP_HINT_TEXT - (size_t) len,
-                        " (0x%" PRIx64 ")", work->row.offset);
-    }
+    (void) snprintf(text, JPP_HINT_TEXT, "%.*s%s%s%.*s%s%.*s%s%s",
+                    JPP_HINT_NAME, work->given->name,
+                    work->is_shared ? ", ..." : "",
+                    owner != NULL || has_file ? " (" : "",
+                    JPP_HINT_NAME, owner != NULL ? owner : "",
+                    owner != NULL && has_file ? ", " : "",
+                    has_file ? JPP_HINT_NAME : 0, file, offset,
+                    owner != NULL || has_file ? ")" : "");
 }
 
 

@@ -60,7 +60,9 @@
  * covers.
  *
  * A function in several tables gets the name of the first, and ", ...".
- * Functions with the same name get their owner, or their offset, appended.
+ * Functions with the same name get their owner, or their file and offset,
+ * appended; functions of loadable modules, and of nobody known, their file:
+ * "phase access handler 1 (ngx_http_x_module.so)".
  * The owner of a function that none of its tables names is its neighbours':
  * functions of one source file are adjacent.
  */

@@ -57,8 +57,8 @@ typedef struct {
  *     upstream init                          how peers are chosen, and begun
  *     first header filter                    of the chain
  *
- * followed by the function's module in parentheses, unless the name contains it
- * (jpp_loaded.c).
+ * followed by the function's module in parentheses, unless the name contains
+ * it, and by the module's file (jpp_loaded.c).
  */
 
 
@@ -443,6 +443,10 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
 
         ngx_http_jpp_functions_http(&gather, cmcf);
         ngx_http_jpp_functions_upstreams(&gather);
+
+        /* what these are in is clear */
+
+        gather.owner = "nginx";
 
         ls = ngx_cycle->listening.elts;
 
