@@ -99,6 +99,13 @@ my %states = (
         'The error log' => \&idle,
         'Refused dumps' => \&idle,
     },
+    'docs/two-in-the-morning.md' => {
+        map { $_ => \&downloads }
+            '1. What is wrong?', '2. Does every worker answer?',
+            '3. Where is the memory?', '4. Whose is it?',
+            '5. Which requests, and which directive?',
+            '6. Does it grow, and in which function?', '7. Why is it slow?'
+    },
 );
 
 plan skip_all => 'there is no jemalloc' unless has_jemalloc();

@@ -440,8 +440,8 @@ jpp_verdict_test_page(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 }
 
 
-/* Five owners are named, for a terminal and on a page; a word that has no room
-   is not divided, and what else was found is said. */
+/* Five owners are named, for a terminal and on a page; a name that has no room
+   is cut, and what else was found is said. */
 
 JPP_TEST(jpp_verdict_test_owners)
 {
@@ -479,11 +479,11 @@ JPP_TEST(jpp_verdict_test_owners)
 
     jpp_has(output.text, "Warning: memory of workers was swapped out: 20.0 MiB",
             "another finding");
-    jpp_has(output.text, "10.0 MiB  41 % \n                   xxxx", "a word");
-    jpp_has(output.text, "xxx\n                   has no room\n", "alone");
-    jpp_has(output.text, "xxx\n    8.0 MiB  33 %  zone <a>: a & b\n",
-            "a bound");
-    jpp_has(output.text, "    6.0 MiB  25 %  zone <a>\n\nask", "the fifth");
+    jpp_has(output.text, "\n10.0 MiB  41  xxxx", "the largest");
+    jpp_has(output.text, "xxx...xxxxxxxxxxxxxx has no room\n", "its end");
+    jpp_has(output.text, "\n 8.0 MiB  33  zone <a> ", "another");
+    jpp_has(output.text, "  a & b\n", "a bound");
+    jpp_has(output.text, "\n 6.0 MiB  25  zone <a>\ncols=", "the fifth");
 
     jpp_ok(jpp_output_fill(&output, jpp_verdict_test_page, fleet, 0) == 0,
            "written as a page");
