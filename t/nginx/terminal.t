@@ -86,7 +86,7 @@ sub headings {
                split /, /, ($more // '') =~ s/\n/ /gr;
     my ($line) = $text =~ /^ *((?:bytes|flat|cum|\w+_space)  .*)/m;
 
-    return sort { $a cmp $b } @more, split / {2,}/, $line;
+    return sort { $a cmp $b } @more, split / {2,}/, $line // '';
 }
 
 

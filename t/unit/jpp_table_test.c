@@ -74,6 +74,35 @@ static const struct {
       "n  optional                  must  name\n"
       "1  1234567890...01234567890    22  12345678901...34567890end\n"
       "cols=94 shows more: longer names\n" },
+    { "names go on in the next line", 30,
+      { "1", "a", "22", "one two three four five six", "5", "b", "6", "c" },
+      "n  must  name\n"
+      "1    22  one two three four\n"
+      "         five six\n"
+      "5     6  c\n"
+      "cols=46 shows more: optional\n" },
+    { "a blank where the line ends", 29,
+      { "1", "a", "22", "one two three fourt five" },
+      "n  must  name\n"
+      "1    22  one two three fourt\n"
+      "         five\n"
+      "cols=43 shows more: optional\n" },
+    { "a word that is too long for its line", 29,
+      { "1", "a", "22", "of " JPP_TEN JPP_TEN JPP_TEN " x" },
+      "n  must  name\n"
+      "1    22  of\n"
+      "         12345678...234567890\n"
+      "         x\n"
+      "cols=54 shows more: optional, longer names\n" },
+    { "and what is too long for all its lines", 29,
+      { "1", "a", "22", JPP_TEN "12345678 b " JPP_TEN "12345678 d "
+        JPP_TEN "12345678 f " JPP_TEN "12345678 and the end" },
+      "n  must  name\n"
+      "1    22  " JPP_TEN "12345678 b\n"
+      "         " JPP_TEN "12345678 d\n"
+      "         " JPP_TEN "12345678 f\n"
+      "         12345678...d the end\n"
+      "cols=112 shows more: optional, longer names\n" },
     { "no room for anything", 20,
       { "123456789012345", JPP_FORTY, "22", JPP_FORTY "end" },
       "              n  must  name\n"

@@ -15,6 +15,9 @@
 /* the least of a name where there is room for nothing */
 #define JPP_TABLE_STUMP   4
 
+/* lines of a name */
+#define JPP_TABLE_LINES   4
+
 #define JPP_WRAP_BUFFER  1024
 
 /* bytes of a line; a longer one is divided here */
@@ -308,48 +311,101 @@ jpp_table_pad(jpp_sink_t *sink, size_t n)
 }
 
 
-/* A row: cells, or where these are NULL the headings; TEXT has room for one. */
+/*
+ * Write to TEXT what fits into COLUMN of the name at *REST, as whole words, and
+ * move *REST behind it.  The middle of a word that is too long is left out, and
+ * of what remains in the last line.
+ */
 
-static void
-jpp_table_line(const jpp_table_t *table, char **cells, char *text,
-    jpp_sink_t *sink)
+static size_t
+jpp_table_piece(jpp_table_t *table, const jpp_column_t *column,
+    const char **rest, bool is_last, char *text)
 {
-    size_t               len, blanks;
-    uint32_t             i;
-    const char          *cell;
-    const jpp_column_t  *column;
+    size_t       len, n;
+    const char  *name, *blank;
 
-    for (i = 0, blanks = 0; i < table->n; i++) {
+    name = *rest;
+    len = strlen(name);
+    n = jpp_utf8_fits(name, len, column->width);
 
-        column = &table->columns[i];
-        cell = cells != NULL ? cells[i] : column->heading;
-
-        if (column->width == 0) {
-            continue;
-        }
-
-        len = jpp_utf8_shorter(text, cell, strlen(cell), column->width);
-
-        /* no blanks at the end of a line */
-
-        if (len == 0) {
-            blanks += column->width + JPP_TABLE_GAP;
-            continue;
-        }
-
-        jpp_table_pad(sink, blanks);
-        blanks = column->width - jpp_utf8_width(text, len);
-
-        if (column->least == 0) {
-            jpp_table_pad(sink, blanks);
-            blanks = 0;
-        }
-
-        jpp_sink_write(sink, text, len);
-        blanks += JPP_TABLE_GAP;
+    if (n < len && !is_last) {
+        blank = memrchr(name, ' ', n + 1);
+        blank = blank != NULL ? blank : strchr(name, ' ');
+        len = blank != NULL ? (size_t) (blank - name) : len;
     }
 
-    jpp_sink_char(sink, '\n');
+    table->is_cut |= n < len;
+
+    *rest = name + len;
+    *rest += strspn(*rest, " ");
+
+    return jpp_utf8_shorter(text, name, len, column->width);
+}
+
+
+/* A row: CELLS, which are used up; TEXT has room for one. */
+
+static void
+jpp_table_row(jpp_table_t *table, const char **cells, char *text,
+    jpp_sink_t *sink)
+{
+    bool                 is_more;
+    size_t               len, blanks, line;
+    uint32_t             i;
+    const jpp_column_t  *column;
+
+    line = 0;
+
+    do {
+        line++;
+
+        for (i = 0, blanks = 0, is_more = false; i < table->n; i++) {
+
+            column = &table->columns[i];
+
+            if (column->width == 0) {
+                continue;
+            }
+
+            len = jpp_table_piece(table, column, &cells[i],
+                                  line == JPP_TABLE_LINES, text);
+            is_more |= cells[i][0] != '\0';
+
+            /* no blanks at the end of a line */
+
+            if (len == 0) {
+                blanks += column->width + JPP_TABLE_GAP;
+                continue;
+            }
+
+            jpp_table_pad(sink, blanks);
+            blanks = column->width - jpp_utf8_width(text, len);
+
+            if (column->least == 0) {
+                jpp_table_pad(sink, blanks);
+                blanks = 0;
+            }
+
+            jpp_sink_write(sink, text, len);
+            blanks += JPP_TABLE_GAP;
+        }
+
+        jpp_sink_char(sink, '\n');
+
+    } while (is_more);
+}
+
+
+static void
+jpp_table_cols(uint32_t needs, const char *before, const char *what,
+    jpp_sink_t *sink)
+{
+    if (before[0] == '\0') {
+        jpp_sink_printf(sink, "cols=%" PRIu32 " shows more: ",
+                        needs < JPP_MAX_COLS ? needs : JPP_MAX_COLS);
+    }
+
+    jpp_sink_printf(sink, "%s%s", before, what);
 }
 
 
@@ -359,7 +415,6 @@ static void
 jpp_table_more(const jpp_table_t *table, uint32_t needs, size_t most,
     jpp_sink_t *sink)
 {
-    bool                 is_cut;
     uint32_t             i;
     const char          *before;
     const jpp_column_t  *column;
@@ -369,25 +424,23 @@ jpp_table_more(const jpp_table_t *table, uint32_t needs, size_t most,
                         "stands; format=json has each\n", most);
     }
 
-    if (needs <= table->cols) {
-        return;
-    }
-
-    jpp_sink_printf(sink, "cols=%" PRIu32 " shows more: ",
-                    needs < JPP_MAX_COLS ? needs : JPP_MAX_COLS);
-
-    for (i = 0, is_cut = false, before = ""; i < table->n; i++) {
+    for (i = 0, before = ""; i < table->n; i++) {
         column = &table->columns[i];
-        is_cut |= column->width != 0 && column->width < column->needs;
 
         if (column->width == 0) {
-            jpp_sink_printf(sink, "%s%s", before, column->heading);
+            jpp_table_cols(needs, before, column->heading, sink);
             before = ", ";
         }
     }
 
-    jpp_sink_printf(sink, "%s%s\n", is_cut ? before : "",
-                    is_cut ? "longer names" : "");
+    if (table->is_cut) {
+        jpp_table_cols(needs, before, "longer names", sink);
+        before = ", ";
+    }
+
+    if (before[0] != '\0') {
+        jpp_sink_char(sink, '\n');
+    }
 }
 
 
@@ -397,6 +450,7 @@ jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
     char          **cells, **end, **cell, *text;
     size_t          width, most;
     uint32_t        i, needs;
+    const char     *row[JPP_TABLE_COLUMNS];
     jpp_column_t   *column;
 
     text = jpp_arena_alloc(table->arena,
@@ -417,6 +471,7 @@ jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
     for (i = 0; i < table->n; i++) {
         column = &table->columns[i];
         column->needs = (uint32_t) strlen(column->heading);
+        row[i] = column->heading;
 
         for (cell = cells + i; cell < end; cell += table->n) {
             width = jpp_utf8_width(*cell, strlen(*cell));
@@ -427,10 +482,11 @@ jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
 
     needs = jpp_table_fit(table);
 
-    for (jpp_table_line(table, NULL, text, sink); cells < end;
-         cells += table->n)
-    {
-        jpp_table_line(table, cells, text, sink);
+    jpp_table_row(table, row, text, sink);
+
+    for ( /* void */ ; cells < end; cells += table->n) {
+        memcpy(row, cells, table->n * sizeof(char *));
+        jpp_table_row(table, row, text, sink);
     }
 
     jpp_table_more(table, needs, most, sink);

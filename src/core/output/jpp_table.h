@@ -10,10 +10,12 @@
  *     jpp_wrap_close()
  *
  * A table that is too wide leaves columns out, the one of the highest rank
- * first, until numbers and a part of each name have room; then names are cut in
- * the middle, since their ends tell most.  A line below says what is missing,
- * and how wide a terminal shows it.  JPP_TABLE_ALIKE rows or more with the same
- * names and the same cells of rank 0 stand as one, "30 x 4.0 MiB".
+ * first, until numbers and a part of each name have room.  Then names go on in
+ * the next lines; a word that is too long, and what has no room in the last of
+ * these lines, is cut in the middle, since ends tell most.  A line below says
+ * what is missing, and how wide a terminal shows it.  JPP_TABLE_ALIKE rows or
+ * more with the same names and the same cells of rank 0 stand as one,
+ * "30 x 4.0 MiB".
  *
  * One thread at a time; memory from the arena.  Without it a cell is lost, and
  * writing fails.
@@ -51,6 +53,7 @@ typedef struct {
     jpp_column_t   columns[JPP_TABLE_COLUMNS];
     uint32_t       n;              /* columns */
     uint32_t       cols;
+    bool           is_cut;         /* a name, in what is written */
     bool           failed;
 } jpp_table_t;
 
