@@ -406,7 +406,7 @@ profile()
     worker=0
 
     while [ $worker -lt $workers ]; do
-        fetch "$pprof/heap?format=top&origin=worker&worker=$worker" \
+        fetch "$pprof/heap?format=top&cols=100&origin=worker&worker=$worker" \
             "heap.$worker" || die "no profile of worker $worker"
 
         echo "    worker $worker: $(head -n 1 "$prefix/logs/heap.$worker")"

@@ -92,6 +92,9 @@ my %rows = (
         $_[0] eq 'control'
         ? ()
         : both($_[0], '', headers => [ 'Sec-Fetch-Site: cross-site' ]) } ],
+    OVER => [ 'at once', sub {
+        $_[0] eq 'control'
+        ? [ 'POST', '/debug/pprof/control?acknowledge=oom-kill' ] : () } ],
     LARGE_BODY => [ 'at once', sub {
         $_[0] eq 'symbol'
         ? [ 'POST', '/debug/pprof/symbol', \('x' x (1024 * 1024 + 1)) ]

@@ -421,7 +421,7 @@ sub others {
     my $page = $answer->{body} =~ s/&#39;/'/gr;
 
     is($answer->{status}, 200, 'the console');
-    like($page, qr{<span class="[a-z]+">$state</span>}, 'shows the state');
+    like($page, qr{data-l="samples">$state<}, 'shows the state');
     is(() = $page =~ /<div class="card/g, scalar @{ $worker->{problems} },
        'and as many problems');
 

@@ -335,6 +335,9 @@ link.click();
 END
 
     show();
+    ok($browser->wait_for('return document.querySelector(
+                               `.menu a[href*="seconds=30"]`) !== null'),
+       'a worker has links');
     like($browser->run("$ask; return \$('busy').textContent"),
          qr/^Watching for 2 s: heap: the next 30/, 'it says what happens');
     ok($browser->wait_for('return document.title.startsWith("heap")'),

@@ -460,7 +460,7 @@ jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
     }
 
     cells = jpp_vec_items(table->cells, char *);
-    end = cells + jpp_vec_count(table->cells, char *);
+    end = cells != NULL ? cells + jpp_vec_count(table->cells, char *) : NULL;
     most = 1;
 
     end = jpp_table_gather(table, cells, end, &most);
@@ -567,6 +567,10 @@ jpp_wrap_open(jpp_wrap_t *wrap, jpp_arena_t *arena, uint32_t cols,
 
     buffer = jpp_arena_alloc(arena, JPP_WRAP_BUFFER + JPP_WRAP_MOST + 1);
 
+    if (buffer == NULL) {
+        return false;
+    }
+
     jpp_sink_init(&wrap->sink, buffer, JPP_WRAP_BUFFER, jpp_wrap_write,
                   wrap);
 
@@ -575,7 +579,7 @@ jpp_wrap_open(jpp_wrap_t *wrap, jpp_arena_t *arena, uint32_t cols,
     wrap->len = 0;
     wrap->cols = cols;
 
-    return buffer != NULL;
+    return true;
 }
 
 
