@@ -19,7 +19,7 @@ use Test::More;
 use lib dirname(__FILE__) . '/../lib';
 
 use JppNginx qw( free_port spew wait_until );
-use JppRun qw( lua_modules subtests );
+use JppRun qw( lua_modules slurp subtests );
 use JppStalls qw( has_scripts );
 
 # what hangs ends
@@ -418,9 +418,15 @@ END
     chmod 0666, $fifo;
     $client->send_request("/read/x?$fifo");
 
+    # before that it may take a connection of ours, too
+
+    ok(wait_until(sub {
+        grep { slurp("/proc/$_/wchan") =~ /partner/ } $nginx->worker_pids
+    }), 'stuck');
+
     ok(wait_until(sub {
         $nginx->get('/debug/pprof/status')->{body} =~ / has kept it /
-    }), 'stuck');
+    }), 'as status says');
 
     is_first($nginx, qr/Critical: worker \d \(pid \d+\) did not answer: (?#
                         ).*; location \/read\/ of www has kept it for (?#
