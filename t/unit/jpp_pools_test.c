@@ -421,16 +421,19 @@ JPP_TEST(jpp_pools_test_top)
         { "format=top&n=6&cols=80",
           "inuse_space: 2.9 MiB in 8 places\n"
           "inuse_space      %  mostly              where\n"
-          "    1.1 MiB  37.1%  upstream buffers    http; server a.exa...g; "
-          "upstream backend\n"
+          "    1.1 MiB  37.1%  upstream buffers    http; server a.example; "
+          "location /big;\n"
+          "                                        upstream backend\n"
           "  630.5 KiB  21.5%  -                   outside pools; since start\n"
           "  488.3 KiB  16.7%  -                   outside pools; inherited\n"
           "  453.0 KiB  15.5%  large               configuration\n"
-          "  260.0 KiB   8.9%  module gzip filter  http; server a.exa..."
-          "location /; request\n"
-          "    8.0 KiB   0.3%  pool blocks         http; server a.exa...ation "
-          "/big; request\n"
-          "cols=124 shows more: inuse_objects, unused_space, longer names\n"
+          "  260.0 KiB   8.9%  module gzip filter  http; server a.example; "
+          "location /;\n"
+          "                                        request\n"
+          "    8.0 KiB   0.3%  pool blocks         http; server a.example; "
+          "location /big;\n"
+          "                                        request\n"
+          "cols=124 shows more: inuse_objects, unused_space\n"
           "2 more places\n\n" },
 
         { "format=top&n=1&type=unused_space&cols=1000",

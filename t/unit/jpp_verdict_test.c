@@ -335,9 +335,9 @@ JPP_TEST(jpp_verdict_test_front)
             "pools?format=top&worker=pid-4712\n",
         "\n    bytes   %  largest owners                               "
             "bounded by\n"
-            "120.1 MiB  83  upstream buffers of ...tion /export/ of www  "
+            "120.1 MiB  83  upstream buffers of location /export/ of     "
             "proxy_buffers 64 64k\n"
-            "cols=81 shows more: longer names\n",
+            "               www\n",
         "\nask below this address\n"
             "  pools?format=top                what servers, locations, "
             "modules hold\n"
@@ -480,7 +480,8 @@ JPP_TEST(jpp_verdict_test_owners)
     jpp_has(output.text, "Warning: memory of workers was swapped out: 20.0 MiB",
             "another finding");
     jpp_has(output.text, "\n10.0 MiB  41  xxxx", "the largest");
-    jpp_has(output.text, "xxx...xxxxxxxxxxxxxx has no room\n", "its end");
+    jpp_has(output.text, "xxx...xxx", "the middle of it is cut");
+    jpp_has(output.text, "\n              has no room\n", "its end");
     jpp_has(output.text, "\n 8.0 MiB  33  zone <a> ", "another");
     jpp_has(output.text, "  a & b\n", "a bound");
     jpp_has(output.text, "\n 6.0 MiB  25  zone <a>\ncols=", "the fifth");

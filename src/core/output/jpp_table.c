@@ -447,7 +447,7 @@ jpp_table_more(const jpp_table_t *table, uint32_t needs, size_t most,
 bool
 jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
 {
-    char          **cells, **end, **cell, *text;
+    char          **cells, **end, **cell, *text, *none[JPP_TABLE_COLUMNS];
     size_t          width, most;
     uint32_t        i, needs;
     const char     *row[JPP_TABLE_COLUMNS];
@@ -460,7 +460,8 @@ jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
     }
 
     cells = jpp_vec_items(table->cells, char *);
-    end = cells != NULL ? cells + jpp_vec_count(table->cells, char *) : NULL;
+    cells = cells != NULL ? cells : none;
+    end = cells + jpp_vec_count(table->cells, char *);
     most = 1;
 
     end = jpp_table_gather(table, cells, end, &most);
