@@ -74,11 +74,12 @@ sub measure {
 
         is($answer->{status}, 200, "$what: 200");
 
-        my @reads = map { reads($nginx, $path{$what}) } 1 .. 5;
+        my @reads = map { reads($nginx, $path{$what}) } 1 .. 9;
 
-        # the event loop may have read something of its own
+        # the event loop may have read something of its own, or two events at
+        # once
 
-        $result{reads}{$what} = (sort { $a <=> $b } @reads)[0];
+        $result{reads}{$what} = (sort { $a <=> $b } @reads)[4];
     }
 
     my $answer = $nginx->get('/debug/pprof/heap');
