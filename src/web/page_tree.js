@@ -183,7 +183,11 @@ function labelFrame(labels, key) {
   return id;
 }
 
-/* Frames that so much of all has in common are one, if there are some. */
+/*
+ * Frames that so many of the stacks have in common are one, if there are some.
+ * Stacks count, not their values: a single one with most of the value is what
+ * is looked for.
+ */
 const COMMON = 0.9, MIN_COMMON = 3;
 
 /* Places of the configuration are no such frames. */
@@ -199,7 +203,7 @@ const folds = new Map();
  */
 function foldCommon(stacks, m, isWanted) {
   const weight = (all) => all.reduce((sum, { row }) =>
-    sum + Math.abs(m.after[row]) + Math.abs(m.before[row]), 0);
+    sum + (m.after[row] || m.before[row] ? 1 : 0), 0);
   let common = stacks, n = 0;
   for (const one of stacks) one.folded = 0;
   for (const all = weight(stacks); isWanted && all; n++) {
