@@ -60,6 +60,17 @@ subtests(
 );
 
 
+# An nginx whose memory is looked at: on a busy machine any of them stalls, and
+# what blocks a worker is said first.
+
+sub start {
+    my (%how) = @_;
+
+    return JppNginx->start(%how, http => 'jemalloc_pprof_stall off; '
+                                         . ($how{http} // ''));
+}
+
+
 # All first lines of NGINX are like LINE, and the text fits a terminal.
 
 sub is_first {
@@ -88,7 +99,7 @@ sub is_first {
 
 
 sub healthy {
-    my $nginx = JppNginx->start(workers => 2, server => $tree);
+    my $nginx = start(workers => 2, server => $tree);
 
     is_first($nginx, qr/Healthy: 2 workers hold [\d.]+ MiB/,
              $nginx->verdict->{owner});
@@ -105,7 +116,7 @@ sub healthy {
 
 
 sub buffers {
-    my $nginx = JppNginx->start(
+    my $nginx = start(
         workers => 1,
         server => <<"END");
             $tree
@@ -140,7 +151,7 @@ END
 
 
 sub uploads {
-    my $nginx = JppNginx->start(
+    my $nginx = start(
         workers => 1,
         server => <<"END");
             $tree
@@ -169,7 +180,7 @@ END
 
 
 sub headers {
-    my $nginx = JppNginx->start(
+    my $nginx = start(
         workers => 1,
         server => "$tree server_name www; client_header_timeout 60s;
                    large_client_header_buffers 4 1m;");
@@ -191,7 +202,7 @@ sub headers {
 
 
 sub zone {
-    my $nginx = JppNginx->start(
+    my $nginx = start(
         workers => 1,
         http => 'limit_req_zone $arg_key zone=perclient:8m rate=1r/m;',
         server => "$tree location /key {
@@ -217,7 +228,7 @@ sub zone {
 
 
 sub full {
-    my $nginx = JppNginx->start(
+    my $nginx = start(
         workers => 1,
         http => 'limit_req_zone $arg_key zone=keys:32k rate=1000r/s;',
         server => "$tree location /key { limit_req zone=keys burst=1000;
@@ -238,7 +249,7 @@ sub configuration {
         . "map \$uri \$large {\n"
         . join('', map { "\"/$_" . 'x' x 100 . "\" \"" . 'y' x 400 . "\";\n" }
                    1 .. 20000) . "}\n";
-    my $nginx = JppNginx->start(workers => 2, server => $tree, http => $large);
+    my $nginx = start(workers => 2, server => $tree, http => $large);
 
     my $last = decode_json($nginx->get('/debug/pprof/status')->{body})
                ->{workers}[0]{generation};
@@ -445,7 +456,7 @@ END
 # It grows by steps: made at once, the stall would be what comes first.
 
 sub lua {
-    my $nginx = JppNginx->start(
+    my $nginx = start(
         workers => 1, main => lua_modules(),
         server => "$tree location = /grow {
                        content_by_lua_block {
@@ -516,7 +527,7 @@ sub holds {
 
 
 sub cache {
-    my $nginx = JppNginx->start(
+    my $nginx = start(
         http => 'proxy_cache_path cache keys_zone=pages:8m;',
         server => "$tree
                    location /page {
@@ -545,7 +556,7 @@ sub cache {
 sub upgraded {
     my $port = backend("HTTP/1.1 101 Switching Protocols\r\n"
                        . "Upgrade: x\r\nConnection: upgrade\r\n\r\n");
-    my $nginx = JppNginx->start(server => <<"END");
+    my $nginx = start(server => <<"END");
             $tree
             server_name www;
             location /ws/ {
@@ -578,7 +589,7 @@ END
 
 sub grpc {
     my $port = backend("\0\0\0\4\0\0\0\0\0");
-    my $nginx = JppNginx->start(server => <<"END");
+    my $nginx = start(server => <<"END");
             $tree
             server_name www;
             location /rpc.Service/ {
@@ -618,7 +629,7 @@ sub pages {
 sub gzip {
     my $port = backend("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
                        . "Content-Length: 1000000\r\n\r\n" . 'x' x 2000);
-    my $nginx = JppNginx->start(server => <<"END");
+    my $nginx = start(server => <<"END");
             $tree
             server_name www;
             location /text {
@@ -648,7 +659,7 @@ END
 # What subrequests hold is in the pool of the page.
 
 sub parts {
-    my $nginx = JppNginx->start(server => <<"END");
+    my $nginx = start(server => <<"END");
             $tree
             server_name www;
             location /page.html { types { text/html html; } root html; ssi on; }
@@ -675,7 +686,7 @@ END
 
 
 sub substituted {
-    my $nginx = JppNginx->start(server => <<"END");
+    my $nginx = start(server => <<"END");
             $tree
             server_name www;
             location /part.html {
@@ -708,7 +719,7 @@ sub has_stream {
 sub sessions {
     my $port = backend('hello');
     my $tcp = free_port();
-    my $nginx = JppNginx->start(server => $tree, main => <<"END");
+    my $nginx = start(server => $tree, main => <<"END");
 load_module /usr/lib/nginx/modules/ngx_stream_module.so;
 stream {
     server {
@@ -734,7 +745,7 @@ END
 
 
 sub slots {
-    my $nginx = JppNginx->start(server => $tree, connections => 60_000);
+    my $nginx = start(server => $tree, connections => 60_000);
 
     is_first($nginx, qr/Healthy: .* connection slots \(worker_connections\)/,
              'connection slots');
@@ -747,7 +758,7 @@ sub slots {
 
 sub names {
     my $name = '/' . "\xd7\x90\xf0\x9f\x98\x80\e[31m" x 300 . '/end';
-    my $nginx = JppNginx->start(server => <<"END");
+    my $nginx = start(server => <<"END");
             $tree
             server_name w\xc3\xa4w;
             client_max_body_size 8m;
@@ -787,7 +798,7 @@ END
 # Ten kinds of load: nothing is wrong, whoever holds most.
 
 sub load {
-    my $nginx = JppNginx->start(
+    my $nginx = start(
         workers => 2,
         http => 'limit_req_zone $uri zone=fair:1m rate=10000r/s;',
         server => <<"END");

@@ -177,7 +177,7 @@ sub check_selections {
 
     show("$url&symbolize=0");
     is_deeply($browser->run('return frames.names.filter((name) =>
-        !/0x|^all$|^\\[/.test(name))'), [], 'without names');
+        !/0x|^all$|^\\[|in common$/.test(name))'), [], 'without names');
     $browser->is_quiet;
 }
 

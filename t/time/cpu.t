@@ -449,7 +449,7 @@ sub reloaded {
     is($answer->{status}, 200, 'workers that end answer first');
     like($answer->{body}, qr/^2 of 2 workers ended early, the first after /m,
          'what they had so far');
-    like($answer->{body}, qr/ s: (?:it|the worker that asked) shuts down$/m,
+    like($answer->{body}, qr/ s: (?:it|the worker that asked) shuts\s+down$/m,
          'and why');
 
     wait_until(sub {
@@ -534,7 +534,7 @@ sub quits {
     is($answer->{headers}{'jemalloc-pprof-workers'}, '2/2', 'for all');
     like($answer->{body}, qr/^2 of 2 workers ended early, the first after /m,
          'with what they had so far');
-    like($answer->{body}, qr/ s: (?:it|the worker that asked) shuts down$/m,
+    like($answer->{body}, qr/ s: (?:it|the worker that asked) shuts\s+down$/m,
          'and why');
 
     $nginx->stop;
