@@ -200,7 +200,7 @@ sub killed {
 
     $happens->('kill', $pid, 1);
 
-    my $top = $client->get("$pools?format=top");
+    my $top = $client->get("$pools?format=top&cols=1000");
 
     is($top->{headers}{'jemalloc-pprof-workers'}, '1/2', 'one is missing');
     like($top->{body}, qr/pid $pid .*exited/, 'which, and why')

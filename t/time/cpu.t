@@ -326,7 +326,7 @@ END
 
     ($answer, my $threads) = under_load($nginx, $slow, 4, sub {
         return at_once($nginx, "$list?seconds=1&mode=wall&frequency=200",
-                       "$list?seconds=1&format=top");
+                       "$list?seconds=1&format=top&cols=1000");
     });
 
     $profile = profile($answer);
@@ -394,7 +394,7 @@ sub stopped {
 
     $nginx->signal('STOP', $other);
 
-    my $answer = $client->get('/late/profile?seconds=1&format=top');
+    my $answer = $client->get('/late/profile?seconds=1&format=top&cols=1000');
 
     is($answer->{status}, 200, 'the other one answers');
     is($answer->{headers}{'jemalloc-pprof-workers'}, '1/2', 'alone');
@@ -417,7 +417,7 @@ sub killed {
     my $client = $nginx->client;
     my ($other) = other_than_self($nginx, $client);
 
-    $client->send_request("$list?seconds=3&format=top");
+    $client->send_request("$list?seconds=3&format=top&cols=1000");
     wait_until(sub { left_over($other) }) or die 'no window';
     kill 'KILL', $other;
 
@@ -522,7 +522,7 @@ sub quits {
     my $client = $nginx->client;
     my ($other, $self) = $nginx->workers_of($client);
 
-    $client->send_request("$list?seconds=100&format=top");
+    $client->send_request("$list?seconds=100&format=top&cols=1000");
     wait_until(sub { left_over($self) && left_over($other) })
         or die 'no window';
 
@@ -548,7 +548,7 @@ sub quits_alone {
     my $client = $nginx->client;
     my ($other, $self) = $nginx->workers_of($client);
 
-    $client->send_request('/late/profile?seconds=100&format=top');
+    $client->send_request('/late/profile?seconds=100&format=top&cols=1000');
     wait_until(sub { left_over($self) && left_over($other) })
         or die 'no window';
 
@@ -591,7 +591,7 @@ sub many {
         my ($mode, $frequency) = ($_ % 5 ? 'cpu' : 'wall', 1 + 9 * $_);
 
         $client->send_request("$list?seconds=2&mode=$mode"
-                              . "&frequency=$frequency&format=top");
+                              . "&frequency=$frequency&format=top&cols=1000");
         $client;
     } 1 .. 100;
 

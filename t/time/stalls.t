@@ -417,7 +417,7 @@ sub watched {
     my $nginx = JppNginx->start(level => 'notice');
 
     is(watched_by($nginx->worker_pids, 1), 1, 'a thread watches');
-    like($nginx->get("$stalls?format=top")->{body},
+    like($nginx->get("$stalls?format=top&cols=1000")->{body},
          qr/^stalls are recorded from 100 ms on$/m, 'from 100 ms on');
     unlike($nginx->get('/debug/pprof/profile?seconds=1&format=top')->{body},
            qr/take no signal/, 'profiles of CPU time have no word of it');
