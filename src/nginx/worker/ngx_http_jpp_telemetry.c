@@ -625,9 +625,11 @@ ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
                                                     &look->arena)
                        == NGX_OK;
 
-    if (look->has_looked) {
-        look->n = jpp_findings(&telemetry->all, look->findings);
+    if (!look->has_looked) {
+        return;
     }
+
+    look->n = jpp_findings(&telemetry->all, look->findings);
 
     /* page tables take the kernel some time: only where it may matter */
 
