@@ -1,7 +1,7 @@
 
 /*
- * What the files of the adapter share: the configuration, and what a request
- * asks for.
+ * Declarations for all files of the adapter: the configuration, and a request's
+ * parsed parameters.
  *
  * Files of the adapter never parse, encode or unwind: the core does.
  */

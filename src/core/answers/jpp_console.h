@@ -1,9 +1,9 @@
 
 /*
- * The console: one page for people, with a verdict on the memory, what there is
- * to do about it, the workers, and links to the resources.  It is complete
- * without its script, which refreshes it, fetches what costs a profile, and has
- * the forms answered in place (src/web/console.js).
+ * The console: one HTML page with the verdict, the findings and their fixes,
+ * the workers, and links to the resources.  The page is complete without its
+ * script, which refreshes it, fetches the profiles, and submits its forms in
+ * place (src/web/console.js).
  *
  * It fetches nothing from outside, and every text that is not the module's own
  * is escaped.

@@ -1,7 +1,7 @@
 
 /*
- * Memory over time on the console: a small picture for each worker, and a large
- * one of all, over the whole life of the oldest.
+ * The console's charts of memory over time: a small one for each worker, and a
+ * large one of all workers over the life of the oldest.
  *
  * The script reads values for the pointer back from the heights of the paths,
  * so data-top and data-seconds say what the large picture's edges are.

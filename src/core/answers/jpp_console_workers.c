@@ -1,8 +1,8 @@
 
 /*
- * The workers on the console: a table with a line for each that was asked, and
- * what all of them share.  Of many, those that do not stand out are folded: the
- * style hides them behind a <details>, which needs no script.
+ * The console's table of workers, and the resources that all workers share.  In
+ * a long table the style folds ordinary workers behind a <details>, which needs
+ * no script.
  *
  * Bars are SVG with attributes, since the policy of the page forbids a style
  * attribute.  A bar says in words what it shows.

@@ -1,7 +1,7 @@
 
 /*
- * The console as text, for a terminal: the verdict, who holds most, and what to
- * ask next.
+ * The console as text for a terminal: the verdict, the largest owners, and the
+ * next commands.
  */
 
 

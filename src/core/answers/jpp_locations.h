@@ -1,8 +1,7 @@
 
 /*
- * What each location costs, by three measures side by side: the memory that it
- * holds, as the pools count it; the memory that was sampled for it, by the
- * functions that took it; and the CPU time that went to it.
+ * Three measures of each location, side by side: the memory in its pools, its
+ * sampled memory by function, and its CPU time.
  *
  *     jpp_locations_init()
  *     of the pools: jpp_locations_pools() for each worker

@@ -1,6 +1,6 @@
 
 /*
- * The forms of a list of locations: a row for each.
+ * Writes a list of locations as a table or as JSON, one row each.
  */
 
 

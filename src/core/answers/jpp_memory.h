@@ -1,9 +1,8 @@
 
 /*
- * The resource memory: what is known about the memory of all workers, of their
- * cgroup, of the machine and of the shared zones, and what there is to say
- * about it, as JSON; and what was asked for besides: ledgers, smaps_rollup, or
- * the arenas of one worker.
+ * The resource memory as JSON: the memory of all workers, of their cgroup, of
+ * the machine and of the shared zones, with the findings; on request also
+ * ledgers, smaps_rollup, or the arenas of one worker.
  *
  * A value that a kernel or a version of jemalloc lacks is null, and what could
  * not be read at all is null with its reason in "unavailable".

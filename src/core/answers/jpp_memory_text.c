@@ -1,7 +1,7 @@
 
 /*
- * Memory as tables for a terminal: what there is to say, the workers, the
- * ledger of all of them, and the zones.
+ * The resource memory as tables for a terminal: findings, workers, the sum of
+ * their ledgers, and zones.
  */
 
 

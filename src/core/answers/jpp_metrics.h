@@ -1,6 +1,6 @@
 
 /*
- * Telemetry as metrics: the text of Prometheus, version 0.0.4, or OpenMetrics
+ * Telemetry as metrics, in the text format of Prometheus 0.0.4 or OpenMetrics
  * 1.0.0.
  *
  * One table has every family (jpp_metrics_rows.c) with its type, unit and help.

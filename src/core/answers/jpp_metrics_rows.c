@@ -1,7 +1,7 @@
 
 /*
- * The families of metrics: what each is called, its type and unit, where its
- * values come from, and what they mean.
+ * The table of metric families: name, type, unit, source of the values, and
+ * help.
  */
 
 

@@ -1,6 +1,6 @@
 
 /*
- * What a form of the console has changed: as a query, from one, and as a
+ * The result of a console form: encoded as a query, decoded from one, and as a
  * sentence.
  */
 

@@ -1,8 +1,8 @@
 
 /*
- * The requests and connections that hold the most memory at this moment, over
- * all workers that were asked: what each worker's table of pools has of them,
- * merged, sorted, cut, and written as a table for a terminal or as JSON.
+ * The requests and connections that hold the most memory now: units from the
+ * pool tables of all asked workers, merged, sorted and limited, as a table for
+ * a terminal or as JSON.
  *
  *     jpp_requests_check(), jpp_requests_init();
  *     for each worker: jpp_requests_add() its table, or jpp_requests_missing()

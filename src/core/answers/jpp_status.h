@@ -1,7 +1,7 @@
 
 /*
- * The state of the profiling of each worker: as a line of the log, as JSON, and
- * as comments of a profile.
+ * The profiling state of each worker, as a log line, as JSON, and as comments
+ * of a profile.
  *
  * Pure functions of the caller's values; any thread.
  */

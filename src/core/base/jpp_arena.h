@@ -1,6 +1,6 @@
 
 /*
- * The memory of a report: mmap-ed pages under one byte cap.
+ * The memory of a report: pages from mmap() under one limit in bytes.
  *
  * Nothing here comes from malloc, so the profiler adds nothing to the heap
  * that it measures, and one call gives everything back.  Small things are cut

@@ -1,6 +1,6 @@
 
 /*
- * The time in nanoseconds, by two clocks: one that nobody sets, and the wall's.
+ * The time in nanoseconds, from the monotonic clock or from the wall clock.
  *
  * [signal] Any thread.
  */

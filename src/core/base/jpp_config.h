@@ -1,7 +1,7 @@
 
 /*
- * The headers of libc that nearly every file of the core needs, with all that
- * Linux has: as ngx_config.h is for nginx.
+ * The headers of libc that nearly every file of the core needs, with the
+ * extensions of Linux: the counterpart of ngx_config.h.
  *
  * For the headers of this room; all others include jpp_core.h.
  */

@@ -1,6 +1,6 @@
 
 /*
- * What every file of the core builds on: libc, and all of this room.
+ * Includes libc and the headers of this room, for every file of the core.
  *
  * A file includes its own header first, then those of other rooms, then what
  * of the system only a few files need.

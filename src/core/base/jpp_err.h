@@ -1,6 +1,6 @@
 
 /*
- * The error value of the core.
+ * The core's error value.
  *
  * Every function that can fail for a reason a person should read returns a
  * jpp_code_t and fills the caller's jpp_err_t: the code, the errno where there

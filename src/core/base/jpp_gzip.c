@@ -1,5 +1,5 @@
 
-/* gzip, both ways; the owner of zlib. */
+/* Compresses and decompresses gzip; the owner of zlib. */
 
 
 #include "jpp_sink.h"

@@ -1,9 +1,9 @@
 
 /*
- * A hash index over items that live elsewhere: slots of (hash, id), open
- * addressing, ids from 1.  The owner keeps the items, computes the hashes and
- * compares; the index only narrows the search.  It never looks at an item, so
- * it can grow without its owner.
+ * A hash index of items stored elsewhere: slots of (hash, id), open addressing,
+ * ids from 1.  The caller keeps the items, computes the hashes and compares;
+ * the index only narrows the search.  It never reads an item, so it can grow
+ * without the caller.
  *
  *     pos = hash;
  *     while ((id = jpp_index_next(index, hash, &pos)) != 0) {

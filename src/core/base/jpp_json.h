@@ -1,6 +1,6 @@
 
 /*
- * JSON out: one value per line, indented, so that people can read it too.
+ * Writes JSON, one value a line and indented, so that people can read it too.
  *
  * The caller opens and closes objects and arrays as they nest; commas, lines
  * and quoting come by themselves.  In an array KEY is NULL.  The output is

@@ -1,7 +1,7 @@
 
 /*
- * Every bound on foreign input, in one table.  t/unit tries each at the limit
- * and one past it.
+ * Every bound on foreign input, in one table.  Unit tests try each bound, and
+ * one more.
  */
 
 

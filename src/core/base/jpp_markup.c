@@ -1,5 +1,5 @@
 
-/* Foreign text in HTML and XML. */
+/* Escapes foreign text for HTML and XML. */
 
 
 #include "jpp_sink.h"

@@ -1,5 +1,5 @@
 
-/* Which addresses this module has mapped for itself. */
+/* The set of addresses that this module has mapped itself. */
 
 
 #include "jpp_arena.h"

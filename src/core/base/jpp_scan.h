@@ -1,6 +1,6 @@
 
 /*
- * Reading numbers from text, and lines of maps.
+ * Reads numbers, and the lines of maps, from text.
  *
  * The functions return where the number ends, or NULL if no number is there or
  * it does not fit into 64 bits.  They take no end: the text must be followed

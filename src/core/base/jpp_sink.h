@@ -1,6 +1,6 @@
 
 /*
- * Bytes out: a buffer in front of a write function, with a sticky error.
+ * An output buffer in front of a write function, with a sticky error.
  *
  * Writers append and never check; the opener of the sink checks once, at the
  * end (jpp_sink_flush).  After a failure the sink drops everything appended

@@ -1,7 +1,7 @@
 
 /*
- * Sorting in place.  For large arrays the C library's qsort() takes memory
- * from malloc, the heap that is being measured.
+ * Sorts in place.  For large arrays libc's qsort() calls malloc(), whose heap
+ * is being measured.
  */
 
 

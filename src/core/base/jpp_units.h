@@ -1,6 +1,6 @@
 
 /*
- * Sizes and times for people: "16.0 KiB", "83.0 ms", one way everywhere.
+ * Formats sizes and times for people: "16.0 KiB", "83.0 ms".
  *
  * Below 1024 bytes and 1000 ns they are exact ("512 B", "7 ns"); above, they
  * have one decimal, rounded to the nearest.  The largest unit of time is the

@@ -1,6 +1,6 @@
 
 /*
- * Names that may have any bytes, as text.
+ * Converts names with arbitrary bytes to printable text.
  *
  * Configurations, clients and symbol tables bring names that are no UTF-8, have
  * control bytes, or characters that turn the direction of a line, so that it

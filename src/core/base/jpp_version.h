@@ -1,5 +1,5 @@
 
-/* The one place of the version. */
+/* The version, defined here only. */
 
 
 #ifndef _JPP_VERSION_H_INCLUDED_

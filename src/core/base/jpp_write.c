@@ -1,6 +1,7 @@
 
 /*
- * Writing to files, whose largest size (RLIMIT_FSIZE) is an error like others.
+ * Writes files, and reports the file size limit (RLIMIT_FSIZE) as an error like
+ * others.
  */
 
 

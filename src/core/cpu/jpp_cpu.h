@@ -1,6 +1,6 @@
 
 /*
- * What the threads of this process do with their time: one sampler, and any
+ * CPU and wall-clock samples of this process's threads: one sampler, and any
  * number of windows on it.
  *
  * A window is a stretch of time in which somebody wants samples.  The sampler

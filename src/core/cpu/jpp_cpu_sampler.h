@@ -1,7 +1,7 @@
 
 /*
- * What jpp_cpu.h's windows are filled by, for the files of this room: the table
- * of a window, the threads of this process with their timers, and the sampler.
+ * The parts behind jpp_cpu.h, shared by the files of this room: a window's
+ * table, the threads with their timers, and the sampler.
  *
  *     jpp_cpu.c           the windows: who asks for one, and gets what it saw
  *     jpp_cpu_sampler.c   the handler of the signal, and the sampler's thread

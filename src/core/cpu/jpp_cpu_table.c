@@ -1,8 +1,7 @@
 
 /*
- * The stacks that were seen in one window of time, each once, with how often
- * and for how long: a table of a fixed size, whose untouched pages cost
- * nothing.
+ * The stacks seen in one window, each once, with its number of samples and its
+ * time: a table of fixed size, whose untouched pages cost nothing.
  *
  * [signal] Additions take no lock and no memory, and any thread may make them,
  * in a handler too.  What does not fit is dropped and counted.  Reading is for

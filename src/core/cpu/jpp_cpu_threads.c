@@ -1,7 +1,7 @@
 
 /*
- * The threads of this process, while anybody samples them: who they are, the
- * timer of each, and how much of their time is in samples.
+ * The threads of this process while samples are taken: their ids, their timers,
+ * and the part of their time that samples cover.
  *
  * A thread that cannot be signalled, because it blocks SIGPROF or because the
  * kernel refuses the timer, is deaf: its CPU time is read from its clock.

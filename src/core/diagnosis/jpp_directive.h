@@ -1,7 +1,7 @@
 
 /*
- * The directives that bound what requests and connections hold, by class: what
- * an operator would change.
+ * The directives that bound the memory of requests and connections, by class of
+ * memory.
  *
  * Pure functions; any thread.
  */

@@ -1,8 +1,8 @@
 
 /*
- * What there is to say about the memory of an nginx: a sentence, the numbers
- * behind it, and what to do.  A problem (jpp_problems.h) keeps profiles from
- * being right; a finding is about the memory itself.
+ * Findings about nginx's memory: a sentence, the numbers behind it, and the
+ * fix.  A problem (jpp_problems.h) makes profiles wrong; a finding is about the
+ * memory itself.
  *
  * One table has every rule, the gravest first.  Each has a ratio and a floor in
  * bytes or counts, so that a small idle nginx has none; and each falls later

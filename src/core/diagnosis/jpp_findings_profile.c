@@ -1,7 +1,7 @@
 
 /*
- * Findings about a profile, where one is at hand: whether it rests on enough
- * samples, and has what is allocated.
+ * Findings about a profile: too few samples, or allocations that it does not
+ * contain.
  */
 
 

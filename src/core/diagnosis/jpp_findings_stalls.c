@@ -1,7 +1,7 @@
 
 /*
- * Event loops that stand still: whose, and by the records of their stalls,
- * which location did what.
+ * Findings about stalled event loops: which workers, and by the recorded
+ * stalls, which location and function.
  */
 
 

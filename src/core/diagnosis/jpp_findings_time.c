@@ -1,6 +1,6 @@
 
 /*
- * Findings about memory that grows: of workers, by their history, and from one
+ * Findings about growing memory: of a worker, by its history, and from one
  * configuration to the next.
  */
 

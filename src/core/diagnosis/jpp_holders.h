@@ -1,8 +1,8 @@
 
 /*
- * Who holds the memory of an nginx, the largest first: places of the
- * configuration, as the pools of all workers count them; zones of shared
- * memory; other runtimes, such as LuaJIT.  Findings and the verdict name them.
+ * The largest owners of nginx's memory: places of the configuration, by the
+ * pools of all workers; zones of shared memory; other runtimes, such as LuaJIT.
+ * Findings and the verdict name them.
  *
  *     jpp_holders_init()
  *     for each worker: jpp_holders_worker(), jpp_holders_pools()

@@ -1,8 +1,8 @@
 
 /*
- * What the workers of an nginx write down from time to time, in memory that
- * they share, for those who do not ask them: each of them its own state and its
- * history, and one the findings about all.
+ * Shared notes of the workers: each worker regularly stores its own state and
+ * history, and one worker stores the findings about all of them.  Readers need
+ * not ask the workers.
  *
  * The memory is the caller's, and so is the lock: no function here waits.
  */

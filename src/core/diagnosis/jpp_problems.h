@@ -1,6 +1,6 @@
 
 /*
- * What can be wrong with the profiling of a process, why, and the fix.
+ * Problems with the profiling of a process: cause, reason and fix.
  *
  * One table has every problem: the log, the error answers, the status resource
  * and the console all take their words from the same row.

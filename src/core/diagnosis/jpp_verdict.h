@@ -1,8 +1,8 @@
 
 /*
- * The verdict on an nginx: one sentence that names what is wrong, who is behind
- * it and what bounds that, for the first line of every answer; of an nginx with
- * no finding, who holds most.
+ * The verdict: one sentence, on the first line of every response, that names
+ * the most severe finding, its owner, and the directive that bounds it; without
+ * a finding, the largest owner of memory.
  *
  * What keeps nginx from answering comes first: workers that do not answer, then
  * the findings in their order (jpp_findings.h).  An owner that holds half of

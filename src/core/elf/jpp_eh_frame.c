@@ -1,7 +1,7 @@
 
 /*
- * Entries of .eh_frame, of a file or of this process.  The grammar (Linux
- * Standard Base, "Exception Frames"; DWARF 5, 6.4.1):
+ * Parses the entries of .eh_frame, in a file or in this process.  The grammar
+ * (Linux Standard Base, "Exception Frames"; DWARF 5, 6.4.1):
  *
  *     section  := entry* [ u32 zero ]
  *     entry    := u32 length, body of so many bytes

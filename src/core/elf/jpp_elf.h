@@ -1,7 +1,7 @@
 
 /*
- * What one ELF file says about functions: its build id, its executable
- * segments, and one table of functions by address.
+ * One ELF file's build id, its executable segments, and its table of functions
+ * by address.
  *
  * Addresses here are the file's own virtual addresses, as nm and addr2line use
  * them.  jpp_symbolize.h decides which file belongs to a mapping, and

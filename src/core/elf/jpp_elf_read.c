@@ -1,6 +1,6 @@
 
 /*
- * Reading an ELF file into the table of jpp_elf.h; the owner of libelf.
+ * Reads an ELF file into the table of jpp_elf.h; the owner of libelf.
  *
  * The parts that are needed are in an image as large as the file, of which only
  * those are filled in: the rest is zeros and takes no memory.  The file is read

@@ -1,7 +1,7 @@
 
 /*
- * The table of functions of jpp_elf.h: how it is searched, and how it is made
- * from a symbol table and .eh_frame that are loaded.
+ * The table of functions of jpp_elf.h: the search, and the construction from a
+ * loaded symbol table and .eh_frame.
  */
 
 

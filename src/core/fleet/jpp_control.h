@@ -1,7 +1,8 @@
 
 /*
- * The control resource: the changes requested of the workers' profilers, and
- * the answer.  jpp_source.h and the adapter make the change itself.
+ * The resource control: parses the requested changes of the workers' profilers,
+ * and writes the response.  jpp_source.h and the adapter make the change
+ * itself.
  *
  *     active=on|off       let jemalloc take samples, or not
  *     sampler=on|off      let the module take samples, in its place

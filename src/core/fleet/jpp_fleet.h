@@ -1,7 +1,7 @@
 
 /*
- * The workers of an nginx: those that answered, those that did not, and what
- * was found about all of them; and what else is known about its memory.
+ * All workers of an nginx, those that replied and those that did not, and the
+ * numbers about its memory that are not a worker's.
  *
  * Pure functions of the caller's values; any thread.
  */

@@ -1,7 +1,7 @@
 
 /*
- * The messages between workers: a question and a reply, as bytes of a fixed
- * size.  The adapter sends them.
+ * The messages between workers: a question and a reply, packed in a fixed
+ * number of bytes.  The adapter sends them.
  *
  * Both ends are processes of one machine, and mostly of one module; another
  * layout is another version, and is refused.  Unpacking checks only that every

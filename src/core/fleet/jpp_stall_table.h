@@ -1,7 +1,7 @@
 
 /*
- * The last stalls of all workers: a table in memory that they share, which
- * outlives them.
+ * The last stalls of all workers, in a table in shared memory that outlives
+ * them.
  *
  * Nobody locks it, so a worker that is killed while it writes leaves no lock.
  * Who writes takes the oldest slot; what a parser finds half written, or

@@ -1,8 +1,8 @@
 
 /*
- * What a worker says of itself: who it is, what samples its heap and since when
- * that is complete, how much memory it held, how long its event loop keeps
- * everybody waiting, what it uses, and what failed last.
+ * A worker's report about itself: its identity, the source of its heap samples
+ * and since when they are complete, its memory over time, the delays of its
+ * event loop, its use of the machine, and its last error.
  *
  * Pure functions of the caller's values; any thread.
  */

@@ -1,5 +1,5 @@
 
-/* The tables of addresses that loaded objects call functions of others by. */
+/* Replaces functions in the global offset tables (GOT) of loaded objects. */
 
 
 #include "jpp_proc.h"

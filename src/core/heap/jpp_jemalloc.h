@@ -1,7 +1,7 @@
 
 /*
- * The jemalloc of this process: whether it is there, what state its profiler
- * is in, a dump of it, and what can be changed while it runs.
+ * The jemalloc of this process: its presence, the state of its profiler, heap
+ * dumps, and settings that can change at run time.
  *
  * jpp_mallctl.c looks mallctl up by dlsym(), so nothing is linked.  Without it
  * every function here still works and says so.

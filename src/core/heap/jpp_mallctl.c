@@ -1,8 +1,8 @@
 
 /*
- * The mallctl of this process and the report of the same jemalloc, the owner of
- * both functions: looked up under the names of the usual builds, and used only
- * if malloc() is proven to be the same library's.
+ * The process's mallctl() and malloc_stats_print(), and the owner of both:
+ * looked up under the names of the usual builds, and used only if malloc() is
+ * proven to belong to the same library.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * The names of those whom samples belong to: a small number for a server, a
- * location and an upstream, given once and never taken back.
+ * A table of owners: each combination of server, location and upstream gets a
+ * small number, which is never reused.
  *
  * One table per process.  One thread adds, any may read.  Memory outside
  * malloc, and bounded.

@@ -1,7 +1,7 @@
 
 /*
- * Whom samples belong to: the server and location on whose behalf memory was
- * allocated, or a CPU was busy.
+ * Attributes samples to owners: the server and location on whose behalf memory
+ * was allocated, or CPU time was used.
  *
  * An owner is the number of some names (jpp_owner_names.h).  The words of a
  * sample's stack name the connection that is served (jpp_serving.c), and the

@@ -1,9 +1,8 @@
 
 /*
- * A heap sampler of our own: which stacks hold the memory that is live now, and
- * how much each has allocated since the sampler was switched on.  It works with
- * any malloc(), in a process that runs already, and costs nothing while it is
- * off.
+ * The module's heap sampler: the stacks that hold live memory, and the bytes
+ * that each has allocated since the sampler was switched on.  It works with any
+ * malloc(), in a process that runs already, and costs nothing while it is off.
  *
  * On, it takes the place of malloc(), free(), operator new and their like in
  * the tables of addresses that loaded objects call them by (jpp_got.c); where

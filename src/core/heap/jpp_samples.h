@@ -1,7 +1,7 @@
 
 /*
- * Samples of what is allocated: when one is due, where it was, what is live of
- * them.
+ * Allocation samples: when a sample is due, its stack, and whether its object
+ * is live.
  *
  * Whoever sees allocations reports each to jpp_samples_is_due(), those for
  * which that is true to jpp_samples_take(), and each object that is about to be

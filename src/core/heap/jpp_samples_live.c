@@ -1,7 +1,7 @@
 
 /*
- * The sampled objects that are live: from the address to where it was
- * allocated, and its size.
+ * The live sampled objects: a map from an address to the allocation site and
+ * the size.
  *
  * A filter of one byte for each of 65,536 hashes says that an address is not
  * there, which is all that most calls of free() take.  Otherwise an object lies

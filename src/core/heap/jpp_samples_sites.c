@@ -1,7 +1,7 @@
 
 /*
- * Where samples were taken: each stack once, for each class of sizes and each
- * owner, with what was allocated there.
+ * Allocation sites: each stack once, for each size class and owner, with the
+ * sums of its allocations.
  *
  * Sizes are kept apart, four classes to a doubling, because an object that was
  * sampled stands for the more, the smaller it is: counts of one class can be

@@ -1,5 +1,5 @@
 
-/* Which connection a server is serving, as the words of a stack say. */
+/* Finds the connection that the server is serving, by the words on a stack. */
 
 
 #include "jpp_frame.h"

@@ -1,7 +1,7 @@
 
 /*
  * The two sources of a process's heap profile: jemalloc's profiler, and the
- * sampler of the module.  Where the sampler is on, it is the source.
+ * module's sampler.  The sampler is the source while it is on.
  *
  * Threads as in jpp_sampler.h.
  */

@@ -1,7 +1,7 @@
 
 /*
- * What jemalloc counts: how much it has handed out, holds and keeps, and what
- * it has done so far.  jemalloc(3) says what each of its names means.
+ * jemalloc's counters: bytes allocated, held and retained, and operations so
+ * far.  jemalloc(3) explains each name.
  *
  * Any thread, as soon as jpp_jemalloc_read() has been called once.  A dump in
  * progress delays the caller until it has ended: jemalloc locks.

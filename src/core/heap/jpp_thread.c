@@ -1,5 +1,5 @@
 
-/* Threads of our own. */
+/* Starts threads of the module. */
 
 
 #include "jpp_source.h"

@@ -1,7 +1,7 @@
 
 /*
- * The memory of this process's cgroup, and of those above it: what is used,
- * what is allowed, and how much room is left.
+ * The memory of this process's cgroup and its parents: usage, limit, and
+ * headroom.
  *
  * A cgroup's own limit says little: a parent may have a lower one, and other
  * children that fill it.  So usage and limit are compared at each level up to

@@ -1,8 +1,8 @@
 
 /*
- * Files of the kernel, such as those below /proc or of a cgroup: their lines,
- * through a buffer of a fixed size, since mountinfo and smaps have no bound,
- * and those of them that have a name and a number each:
+ * Parses files of the kernel, such as those below /proc or of a cgroup, into
+ * numbers by name.  They are read by lines through a buffer of fixed size,
+ * since mountinfo and smaps have no bound:
  *
  *     VmRSS:      1740 kB        /proc/PID/status, meminfo
  *     oom_kill 0                 memory.stat, memory.events of a cgroup

@@ -1,6 +1,6 @@
 
 /*
- * What the kernel says about another process.
+ * Reads another process's state from /proc.
  *
  * /proc/PID/stat (proc(5)): one line,
  *

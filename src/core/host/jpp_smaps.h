@@ -1,7 +1,7 @@
 
 /*
- * /proc/PID/smaps: the mappings of a process, and what of each is resident, one
- * after the other.
+ * Parses /proc/PID/smaps: the mappings of a process, one after the other, and
+ * their resident memory.
  *
  *     55d0a3c4e000-55d0a3c50000 rw-p 001a2000 fe:00 1234      /usr/sbin/nginx
  *     Size:                  8 kB

@@ -1,7 +1,7 @@
 
 /*
- * The memory of the machine: what is left of it, whether tasks wait for it, and
- * how the kernel hands it out.
+ * The machine's memory: what is available, the pressure on it, and the kernel's
+ * policy of handing it out.
  */
 
 

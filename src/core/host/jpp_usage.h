@@ -1,9 +1,9 @@
 
 /*
- * What this process uses of the machine: memory as the kernel counts it, CPU
- * time, faults, descriptors; and, where somebody asks for that, what its page
- * tables say (smaps_rollup), which stops the process for as long as the kernel
- * reads them: 5 ms for each GiB, so it is a function of its own.
+ * This process's use of the machine: memory as the kernel counts it, CPU time,
+ * page faults, descriptors.  A function of its own reads the sums of the page
+ * tables (smaps_rollup), because the kernel stops the process meanwhile, 5 ms
+ * for each GiB.
  *
  * Bytes; what a kernel does not have is JPP_NONE.  No allocation; any
  * thread.

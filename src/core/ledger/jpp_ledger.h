@@ -1,7 +1,7 @@
 
 /*
- * The ledger of a worker: every byte of its Pss in one row or another, each
- * with what it is and how well that is known.
+ * The ledger of a worker: assigns every byte of its Pss to a row, with the
+ * accuracy of each row.
  *
  *     jpp_ledger_bases_find(), which adds jemalloc's blocks to the ranges
  *     jpp_ledger_init(), with the ranges whose owners are known

@@ -1,6 +1,7 @@
 
 /*
- * base.c and edata.h of jemalloc, since 5.0:
+ * Finds jemalloc's blocks of metadata in its mappings.  Their format (base.c
+ * and edata.h of jemalloc, since 5.0):
  *
  *     block := size:8 next:8 extent ... to its end
  *     extent := bits:8 address:8 left:8 ...

@@ -1,5 +1,7 @@
 
 /*
+ * Packs a ledger into bytes, and unpacks it.  The grammar:
+ *
  *     file := magic:8 facts row*
  *
  * The facts and rows are as in memory: nothing but numbers of 4 and 8 bytes,

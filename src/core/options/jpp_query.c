@@ -1,5 +1,5 @@
 
-/* The pairs of a query string, or of a form's body. */
+/* Splits a query string, or a form's body, into pairs. */
 
 
 #include "jpp_args.h"

@@ -1,7 +1,7 @@
 
 /*
- * One value of a profile as folded stacks: "root;...;leaf value" lines, as
- * flame graph tools, speedscope and the Firefox profiler read them.
+ * Writes one value of a profile as folded stacks: "root;...;leaf value" lines,
+ * for flame graph tools, speedscope and the Firefox profiler.
  *
  * With callers=1, functions that only pass memory on (jpp_wrappers.c) are left
  * out.  A semicolon in a name becomes a colon.  A sample without a stack is

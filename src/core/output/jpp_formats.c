@@ -1,5 +1,5 @@
 
-/* The formats of a profile: one table, one row each. */
+/* The table of a profile's formats. */
 
 
 #include "jpp_table.h"

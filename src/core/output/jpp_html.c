@@ -1,7 +1,7 @@
 
 /*
- * A profile as a page: flame graphs, tables and differences in a browser,
- * without a server.
+ * Writes a profile as one HTML page: flame graphs, tables and differences,
+ * which need no server.
  *
  *     head | title | base64 of the pprof form | the same of the base | script
  *

@@ -1,8 +1,7 @@
 
 /*
- * The samples of a profile added up by whom they belong to (jpp_roots.c), each
- * with the functions that have most of it: a table of its own before that of
- * functions.
+ * Sums the samples of a profile by owner (jpp_roots.c), each with its largest
+ * functions: a table in front of the table of functions.
  *
  * Memory from the profile's arena; one thread at a time.
  */

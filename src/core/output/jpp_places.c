@@ -1,8 +1,8 @@
 
 /*
- * A profile of places as a table for a terminal: what each place holds by all
- * types, what it holds most, and where it is, root first; the largest first, by
- * the type that is shown.
+ * Writes a profile of places as a table for a terminal: a place's values of all
+ * types, its largest class, and its path from the root; sorted by the selected
+ * type.
  *
  * A place is a stack without what it is held for; jpp_parsers.h says which
  * frames begin that.

@@ -1,5 +1,5 @@
 
-/* What tables for people share. */
+/* The sums and headings that tables for a terminal share. */
 
 
 #include "jpp_profile.h"

@@ -1,6 +1,6 @@
 
 /*
- * A profile as a picture: a flame graph in SVG, for tickets, mail and README.
+ * Writes a profile as a flame graph in SVG, for tickets, mail and README.
  *
  * It has no script, its style knows light and dark, and pointing at a box says
  * what it is.  Colours are owners (jpp_tree_owner()); in a difference red is

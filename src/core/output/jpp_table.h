@@ -1,7 +1,6 @@
 
 /*
- * Text for a terminal that is COLS columns wide: tables, and the lines around
- * them.
+ * Tables, and the text around them, for a terminal of COLS columns.
  *
  *     jpp_wrap_open()
  *     jpp_table_init(), jpp_table_column() for each column, then

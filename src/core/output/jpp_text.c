@@ -1,8 +1,8 @@
 
 /*
- * Profiles in the legacy forms, which google/pprof and jeprof both read: return
- * addresses, and the executable mappings as text.  They have no labels and no
- * comments.
+ * Writes a profile in the legacy formats that google/pprof and jeprof both
+ * read: return addresses, and the executable mappings as text.  These formats
+ * have no labels and no comments.
  *
  * A heap is text, one line per stack.  The parsers scale.  So a profile with
  * raw counts is written with its period; estimates (of a difference, or a sum)

@@ -1,8 +1,7 @@
 
 /*
- * One value of a profile as a table for a terminal: what each function holds
- * itself (flat) and with what it calls (cum), the number of objects, their
- * mean size and the error; the largest first.
+ * Writes one value of a profile as a table of functions: flat and cumulative
+ * sums, number of objects, mean size, and error; sorted by size.
  *
  * A heading says what the figures rest on; the comments of the profile, such
  * as which workers are missing, follow.

@@ -1,7 +1,7 @@
 
 /*
- * The stacks of a profile as a tree of functions, for pictures: from the root
- * on, or from the leaf on.
+ * The stacks of a profile as a tree of functions, for flame graphs: from the
+ * root, or from the leaf.
  *
  * Node 0 is the root.  A parent has a smaller index than its children, which
  * are a list in no order.  Each node has the values of its subtree; where the

@@ -1,7 +1,6 @@
 
 /*
- * The writers of profiles, and what each is given: the profile, and how it is
- * shown.
+ * The writers of profiles, and their argument: a profile, and how to show it.
  *
  * A writer drains the model into a sink and returns false without memory;
  * errors of the sink stay in the sink.  The format's row (jpp_formats.c) says

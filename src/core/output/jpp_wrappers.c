@@ -1,7 +1,7 @@
 
 /*
- * Functions that only pass memory on to their callers: ngx_palloc(),
- * CRYPTO_malloc(), strdup() ...
+ * The table of allocation wrappers, functions that only pass memory on to their
+ * callers: ngx_palloc(), CRYPTO_malloc(), strdup() ...
  */
 
 

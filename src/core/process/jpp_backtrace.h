@@ -1,8 +1,8 @@
 
 /*
- * The stack of whoever allocates, or is interrupted by a signal, for samplers:
- * src/unwind, with the objects that this process has loaded.  A stack that
- * cannot be walked to its end has a last frame that says so (jpp_cut.h).
+ * Unwinds the calling or the interrupted stack for samplers, with
+ * src/core/unwind and the loaded objects of this process.  The last frame of a
+ * truncated stack says why (jpp_cut.h).
  *
  * One per process, because allocators call their hooks without an argument.
  * jpp_backtrace_start() and _refresh() are for any thread, outside signals and

@@ -1,6 +1,6 @@
 
 /*
- * What a thread of this process does at this moment, as the kernel says.
+ * Reads from /proc what a thread of this process is doing now.
  *
  * The grammar (fs/proc/base.c of the kernel):
  *

@@ -1,8 +1,7 @@
 
 /*
- * What is loaded into this process: the build id of every object that the
- * dynamic linker knows, read from memory, and its segments for the unwinder.
- * The owner of dl_iterate_phdr().
+ * The objects loaded into this process: their build ids, read from memory, and
+ * their segments for the unwinder.  The owner of dl_iterate_phdr().
  *
  * No state; any thread, but not while the objects may change under it.
  */

@@ -1,9 +1,9 @@
 
 /*
- * A file without a name, for a dump to be written into: anonymous memory by
- * memfd_create(), or where that is forbidden an O_TMPFILE in a directory of
- * the caller's.  The writer uses the descriptor, or its path below
- * /proc/self/fd; the parser maps it.
+ * Creates an unnamed file for a dump: anonymous memory by memfd_create(), or
+ * where that is forbidden, an O_TMPFILE in a directory of the caller.  The
+ * writer uses the descriptor, or its path below /proc/self/fd; the parser maps
+ * it.
  *
  * No state; any thread.
  */

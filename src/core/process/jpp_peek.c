@@ -1,7 +1,7 @@
 
 /*
- * Memory that may not be there, read without a fault: a pipe takes it, and a
- * write() of what is not mapped fails.
+ * Reads memory that may not be mapped, without a fault: write() to a pipe fails
+ * if its source is not mapped.
  */
 
 

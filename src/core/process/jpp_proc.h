@@ -1,7 +1,6 @@
 
 /*
- * What the kernel says about this process: its mappings.  The owner of
- * /proc/self/maps.
+ * This process's mappings; the owner of /proc/self/maps.
  *
  * No state; any thread.
  */

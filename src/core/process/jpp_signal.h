@@ -1,8 +1,7 @@
 
 /*
- * SIGPROF: the signal that records stacks, and its one handler.  A signal
- * carries whose it is, one of the few users here; any other SIGPROF is
- * dropped.
+ * The handler of SIGPROF, the signal that records stacks.  Each signal carries
+ * the number of its user, one of a few; any other SIGPROF is ignored.
  *
  * The handler is set while somebody has claimed it.  Where the process already
  * has another one (google_perftools_profiles), there is no claim.  Afterwards

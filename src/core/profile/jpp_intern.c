@@ -1,7 +1,7 @@
 
 /*
- * What the samples of a profile refer to, each kept once: strings, comments,
- * mappings, locations, functions and label sets.
+ * The objects that a profile's samples refer to, each stored once: strings,
+ * comments, mappings, locations, functions and label sets.
  */
 
 

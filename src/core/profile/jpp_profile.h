@@ -1,6 +1,6 @@
 
 /*
- * The one in-memory model: every producer fills it, every writer drains it.
+ * The profile: the one model that every parser fills, and every writer reads.
  *
  * A profile is a list of samples.  A sample is a stack (location ids, leaf
  * first), a label set and one value per type.  Adding a stack that is already

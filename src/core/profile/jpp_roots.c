@@ -1,5 +1,5 @@
 
-/* Whom samples belong to, by the labels that parsers give them. */
+/* Finds the owners of a profile's samples, by their labels. */
 
 
 #include "jpp_profile.h"

@@ -1,6 +1,6 @@
 
 /*
- * The distinct return addresses of one capture, and the location of each in the
+ * The distinct return addresses of one capture, and their locations in the
  * profile.
  */
 

@@ -1,7 +1,7 @@
 
 /*
- * What belongs to jemalloc: its library by the file's name, and where it is
- * linked into a program, its functions by theirs.
+ * Recognizes jemalloc's frames: by the library's file name, or where jemalloc
+ * is linked into a program, by the names of its functions.
  */
 
 

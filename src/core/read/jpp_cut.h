@@ -1,7 +1,7 @@
 
 /*
- * Why a stack ends before its outermost function: the last frame of a stack
- * that could not be walked any further.
+ * The reasons for truncated stacks.  A reason is stored as the last frame of
+ * its stack.
  *
  * Such a frame is an address of page 0, which no process maps, so that dumps
  * keep their grammar and every parser still reads them.  Ours shows its name.

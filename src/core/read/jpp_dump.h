@@ -1,6 +1,6 @@
 
 /*
- * A capture while it is read: what all grammars share.
+ * The state of a capture while it is parsed, common to all grammars.
  *
  * Opening it finds its parts and reads its mappings; reading it adds its
  * samples.  In between the caller finds out which addresses belong to the

@@ -1,7 +1,7 @@
 
 /*
- * The types, columns and comments of a heap profile, and what its sampled
- * counts stand for.
+ * The types, columns and comments of a heap profile, and the scaling of its
+ * sampled counts.
  *
  * jpp_heap_open() opens a dump of jemalloc, jpp_heap_read() reads it.
  */

@@ -1,5 +1,5 @@
 
-/* A heap dump taken apart: its first line, its mappings, its header. */
+/* Splits a heap dump into its first line, its header, and its mappings. */
 
 
 #include "jpp_heap.h"

@@ -1,5 +1,5 @@
 
-/* The maps section of a dump.  The grammar: see src/core/base/jpp_scan.c. */
+/* Parses the mappings of a dump.  The grammar: see src/core/base/jpp_scan.c. */
 
 
 #include "jpp_dump.h"

@@ -1,6 +1,7 @@
 
 /*
- * Separates what a worker inherited from what it allocated itself.
+ * Separates the memory that a worker inherited from the memory that it
+ * allocated itself.
  *
  * The dumps of a forked process also show what its parent had allocated.  Its
  * baseline, a dump from when it started, says how much: for every stack and

@@ -1,8 +1,7 @@
 
 /*
- * Whom samples belong to, as a capture names them: numbers from 0, and the
- * labels "server", "location" and, if there is one, "upstream" that each stands
- * for.
+ * The owners of a capture: numbers from 0, and for each number the labels
+ * "server", "location" and, if there is one, "upstream".
  *
  * Memory from the profile's arena.
  */

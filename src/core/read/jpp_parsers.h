@@ -1,6 +1,6 @@
 
 /*
- * The parsers of captures: one table, a row for each grammar.
+ * The table of parsers of captures, a row for each grammar.
  *
  * A report uses a capture only through its row.  A new kind of capture is a
  * row and a parser.

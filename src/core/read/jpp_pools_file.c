@@ -1,6 +1,6 @@
 
 /*
- * The grammar of the bytes, and the bounds of the numbers in them:
+ * Packs a table of pools into bytes, and unpacks it.  The grammar:
  *
  *     file  := magic:8 length:8 names:4 owners:4 rows:4 units:4
  *              facts name* owner* row* unit*

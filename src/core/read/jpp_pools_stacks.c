@@ -1,7 +1,7 @@
 
 /*
- * A table of pools into a profile: a stack for each of its rows, and two for
- * what is in no pool; and the words of both.
+ * Converts a table of pools to a profile: a stack for each row, and two for
+ * memory outside pools.
  *
  *     http;server NAME;location NAME;request;large;request body
  *

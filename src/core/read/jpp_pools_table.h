@@ -1,9 +1,9 @@
 
 /*
- * What a walk through the pools of a worker found, in nginx's terms: who holds
- * memory, of which class, how much.  The walk fills the table; its bytes
- * (jpp_pools_file.c) travel to whoever asked, and become a profile
- * (jpp_parsers.h) or a list of requests (answers/jpp_requests.h).
+ * The result of a worker's pool scan, in nginx's terms: owners, classes of
+ * memory, and bytes.  The scan fills the table.  Its bytes (jpp_pools_file.c)
+ * are sent to the asking worker, and become a profile (jpp_parsers.h) or a list
+ * of requests (answers/jpp_requests.h).
  *
  *     names   <- owners <- rows      what is held, added up by its key
  *                       <- units     the largest requests and connections

@@ -1,6 +1,6 @@
 
 /*
- * A stall: an iteration of an event loop that kept everybody waiting for long.
+ * A stall: an iteration of an event loop that lasted longer than the threshold.
  *
  * It holds all that a report needs, the mappings of its addresses too, so that
  * it can be reported when its process has ended.  Plain bytes without pointers:

@@ -1,7 +1,7 @@
 
 /*
- * A profile of stalls: how often an event loop stood still, and for how long,
- * by the stack it stood still in.
+ * Parses stalls into a profile: number and duration of the stalls, by the stack
+ * in which the event loop was found.
  *
  * A capture is an array of jpp_stall_t, of any processes: what it is labelled
  * with, its worker and what that served, is in it.

@@ -1,7 +1,6 @@
 
 /*
- * The types, columns and comments of a profile of time: what threads did with
- * their CPU time, or with the time that passed.
+ * The types, columns and comments of a CPU or wall-clock profile.
  */
 
 

@@ -1,6 +1,6 @@
 
 /*
- * pprof's symbol protocol: addresses of this process in, names out.
+ * pprof's symbol protocol: receives addresses of this process, returns names.
  *
  * jeprof sends "0x" and 16 digits, and takes the zeros away on both sides
  * before it compares (FetchSymbols, ReadSymbols); google/pprof sends "%#x" and

@@ -1,6 +1,6 @@
 
 /*
- * The whole way in one call: captures and options in, bytes out.
+ * A whole report in one call: captures and options in, bytes out.
  *
  *     captures --read--> profile --symbolize--> profile --write--> sink
  *

@@ -1,8 +1,8 @@
 
 /*
- * The watcher of an event loop: a thread of the same process, which looks at it
- * once per threshold and finds iterations that last longer.  The loop itself
- * does nothing for that.
+ * The watcher of an event loop: a thread of the same process, which checks the
+ * loop once per threshold and finds iterations that last longer.  The loop
+ * itself does nothing for it.
  *
  * Of a loop that is stuck it takes the stack at once.  If the loop's thread is
  * blocked, in a call or in the kernel, that is by its memory, and it sleeps on:

@@ -1,7 +1,7 @@
 
 /*
- * Where a stall was, in a few words and at once: by what the dynamic linker
- * knows, which is what objects export.  A report knows more.
+ * Describes a stall's place in a few words, at once: by the symbols that
+ * objects export, as the dynamic linker knows them.  A report knows more.
  *
  * For a process about its own stalls; any thread, outside signals.
  */

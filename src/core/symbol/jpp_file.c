@@ -1,7 +1,6 @@
 
 /*
- * The file behind a mapping: how it is opened, and the proof that it is the
- * one that was loaded.
+ * Opens the file of a mapping, and proves that it is the file that was loaded.
  *
  * Files are opened with O_NOFOLLOW|O_NONBLOCK|O_CLOEXEC and used only when
  * regular, owned by root or by us, not writable by others, and not too large.

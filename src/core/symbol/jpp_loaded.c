@@ -1,7 +1,7 @@
 
 /*
- * What a process knows about the files it has loaded itself: which build each
- * of them is, and what some of their functions are for (hints).
+ * The files that this process has loaded: their build ids, and the purpose of
+ * some of their functions (hints).
  */
 
 

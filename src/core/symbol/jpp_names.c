@@ -1,7 +1,7 @@
 
 /*
- * The name of the location at an address: see the table in jpp_symbolize.h.
- * Each function of an object is named once, however many locations it has.
+ * Names the location at an address: see the table in jpp_symbolize.h.  Each
+ * function of an object is named once, however many locations it has.
  *
  * For one profile; one thread at a time; memory from the profile's arena.
  */

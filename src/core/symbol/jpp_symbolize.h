@@ -1,6 +1,6 @@
 
 /*
- * Names for the locations of a profile.
+ * Finds the names of a profile's locations.
  *
  * For each mapping that has locations: find its file, prove as far as possible
  * that it is the one that was loaded (jpp_file.c), read it (jpp_elf.h) or take

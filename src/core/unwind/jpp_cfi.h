@@ -1,7 +1,7 @@
 
 /*
- * The entry of .eh_frame that describes a function: found by .eh_frame_hdr,
- * and taken apart with the CIE it belongs to.
+ * Finds the entry of .eh_frame that describes a function, by .eh_frame_hdr, and
+ * parses it together with its CIE.
  *
  * Every byte is checked against the segment that holds the section: a hostile
  * one gives a wrong entry or none, and neither a loop nor a read outside.

@@ -1,8 +1,9 @@
 
 /*
- * One frame while a stack is walked: its address, its registers, its stack.
- * And the only way to memory: words between the frame's rsp and the top of the
- * stack, and the red zone below rsp where a function was interrupted.
+ * One frame of a stack that is being unwound: its address, its registers, its
+ * stack.  It is the only way to memory: words between the frame's rsp and the
+ * top of the stack, and the red zone below rsp where a function was
+ * interrupted.
  *
  * [signal] No state, no lock, no memory; any thread.
  */

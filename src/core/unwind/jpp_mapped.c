@@ -1,6 +1,6 @@
 
 /*
- * The loaded objects that can be unwound through.
+ * The table of loaded objects that can be unwound through.
  *
  * The header of the table (Linux Standard Base, ".eh_frame_hdr"):
  *

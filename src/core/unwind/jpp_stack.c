@@ -1,8 +1,7 @@
 
 /*
- * Where the stack that rsp lies in ends: that of the main thread, of any other
- * thread, and of whatever else code runs on (coroutines, alternate signal
- * stacks).
+ * Finds the end of the stack that contains rsp: the main thread's, another
+ * thread's, or any other stack (coroutines, alternate signal stacks).
  *
  * The problem: a walk must not read beyond its stack, and nobody tells a hook
  * in malloc() or a signal's handler where that ends: pthread_getattr_np() takes

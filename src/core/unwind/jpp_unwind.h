@@ -1,7 +1,8 @@
 
 /*
- * Stacks of this process, by the call-frame information of what it has loaded:
- * what libgcc's unwinder does, without its locks, its cost, and its crashes.
+ * Unwinds stacks of this process by the call-frame information of its loaded
+ * objects, as libgcc's unwinder does, without its locks, its cost, and its
+ * crashes.
  *
  * It reads .eh_frame of known objects, and words of the stack between rsp and
  * the top; never what a register or a return address points at elsewhere.  So

@@ -1,7 +1,7 @@
 
 /*
- * Questions from other workers: this worker listens on a socket of its own,
- * reads one question from each connection, and sends the answer with its files.
+ * Answers the questions of other workers: listens on this worker's socket,
+ * reads one question from each connection, and sends the reply with its files.
  *
  * Only the kernel is trusted about the asker: that it runs as our user and is a
  * process of the registry.  A fixed number of questions is read at a time; the

@@ -1,7 +1,7 @@
 
 /*
- * Asking workers: what the chosen ones answer to one question, this worker
- * among them, as a collection with a part of each (collect, part).
+ * Asks workers: one question to the chosen workers, this one included, as a
+ * collection with a part for each worker (collect, part).
  *
  * A part is what one worker answers, in memory that is counted, or why it did
  * not.  All collections together ask at most two workers at a time: a dump of

@@ -1,6 +1,6 @@
 
 /*
- * What the chosen workers answer to one question, put together.
+ * A collection: one question to the chosen workers, and their replies.
  *
  * Requests that ask the same question at about the same time share one
  * collection, unless it changes something or a change was made since it began.

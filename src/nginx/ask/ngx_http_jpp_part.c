@@ -1,6 +1,6 @@
 
 /*
- * A question to one worker: one connection for each.
+ * A part: one question to one worker, over its own connection.
  *
  * Every worker listens on an abstract unix socket of its own.  To ask one,
  * connect, check with the kernel that it is the process of the registry and

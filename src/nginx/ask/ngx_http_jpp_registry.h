@@ -1,7 +1,7 @@
 
 /*
- * The workers of this nginx, in every generation: a table in a shared zone that
- * survives reloads.
+ * The registry: the workers of this nginx, in all generations, in a shared zone
+ * that survives reloads.
  *
  * A worker writes its own row when it starts and clears it when it exits.  The
  * next reader clears the rows of killed workers.  A row is trusted only after

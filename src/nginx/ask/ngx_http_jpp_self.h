@@ -1,6 +1,6 @@
 
 /*
- * What this worker process is, and what it reports about itself.
+ * This worker process's identity, and its report about itself.
  *
  * For the event loop; only the background thread uses symbols.
  */

@@ -1,7 +1,7 @@
 
 /*
- * The sockets between workers: their names, the process at the other end, and
- * one message at a time.  jpp_message.h has the messages.
+ * The sockets between workers: their names, the identity of the peer process,
+ * and one message at a time.  jpp_message.h defines the messages.
  *
  * All functions are for the event loop, and none blocks.
  */

@@ -1,8 +1,8 @@
 
 /*
- * The types of request that workers send each other: a row each, with what it
- * takes to answer one.  What the messages say is jpp_message.h; how they travel
- * is part, answerer and socket; whose turn it is, collect and answerer.
+ * The table of request types between workers: how a worker answers each.
+ * jpp_message.h defines the messages; part, answerer and socket send them;
+ * collect and answerer schedule them.
  *
  * A new type is a row here, its functions, and its fields in jpp_message.
  */

@@ -1,7 +1,7 @@
 
 /*
- * The configuration of a location, a server and http: what it is without a
- * directive, and what it inherits.
+ * The configuration of http, a server and a location: defaults, and
+ * inheritance.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * The directives: a table, and what their values may be.  That of a location
- * that serves is location, the defaults are conf.
+ * The table of directives, and the checks of their values.  The directive
+ * jemalloc_pprof is in location, the defaults are in conf.
  */
 
 

@@ -1,6 +1,6 @@
 
 /*
- * One line of the log, at each start and each reload: what profiles there are.
+ * Logs one line at each start and reload: the profiles that are available.
  */
 
 

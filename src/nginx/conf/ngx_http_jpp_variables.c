@@ -1,7 +1,7 @@
 
 /*
- * Variables: what the worker that handles a request holds.  They cost nothing
- * where no configuration uses them.
+ * The variables for the access log, about the worker that handles a request.
+ * They cost nothing where no configuration uses them.
  */
 
 

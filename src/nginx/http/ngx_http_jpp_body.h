@@ -1,6 +1,6 @@
 
 /*
- * The body of a request, in memory or in a temporary file.
+ * Reads the body of a request, from memory or from a temporary file.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * What the headers of a request say: whom it is addressed to, which site's page
- * it comes from, and what it accepts.
+ * Checks a request's headers: the host it is addressed to, the site of the page
+ * that sent it, and the formats it accepts.
  *
  * The host is the guard against DNS rebinding: any site can let its own name
  * resolve to 127.0.0.1, and its pages then read what this nginx answers there:

@@ -1,8 +1,8 @@
 
 /*
- * How a resource is answered that takes work: by asking workers, in the
- * background thread, or both.  All have this one way, and name in a handler
- * what is theirs:
+ * A job: the work behind a resource, which asks workers, runs in the background
+ * thread, or does both.  All resources take this one way, and set their own
+ * functions in a handler:
  *
  *     init -> ask -> collect -> asked -> run: write -> written -> send
  *                 -> pause   ->

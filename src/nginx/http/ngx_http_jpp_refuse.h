@@ -1,6 +1,6 @@
 
 /*
- * Refusals: every error that a request can get.
+ * Refusals: every error response of the module.
  *
  * One table has a row for each: status, level of the log, Retry-After and the
  * sentence.  A new refusal is a row.  All functions send the answer and return

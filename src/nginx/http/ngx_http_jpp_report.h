@@ -1,7 +1,7 @@
 
 /*
- * From the parts of a collection to a profile: captures and their labels, the
- * workers that are missing, and one call of jpp_report_profile().
+ * Makes a profile from the parts of a collection: captures with their labels,
+ * missing workers, and one call of jpp_report_profile().
  */
 
 

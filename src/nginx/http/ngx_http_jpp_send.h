@@ -1,6 +1,6 @@
 
 /*
- * Answers: headers and bodies.
+ * Sends responses: headers and bodies.
  *
  * Every answer of the module leaves through here, so that all of them carry
  * the same headers, and none is compressed again or cut into ranges.  All

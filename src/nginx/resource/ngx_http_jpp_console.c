@@ -1,7 +1,7 @@
 
 /*
- * console: the page for people, at the root of a tree.  It lists the resources,
- * so it is not one of their table.
+ * The resource console: the HTML page at the root of a tree.  It lists the
+ * resources, so it is not in their table.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * control: changes to the profiling of the chosen workers.  A change to all of
- * them is kept in the registry, for workers that start later.
+ * The resource control: changes the profiling of the chosen workers.  A change
+ * to all workers is kept in the registry, for workers that start later.
  */
 
 

@@ -1,6 +1,6 @@
 
 /*
- * The resource locations: what each location costs.
+ * The resource locations: the costs of each location.
  */
 
 

@@ -1,7 +1,6 @@
 
 /*
- * memory: what is known about the memory of all workers, and what there is to
- * say about it.
+ * The resource memory: the memory of all workers, and the findings about it.
  *
  * What workers answer to a question for their status, and where details are
  * asked for, what they answer to a second one, which is sent with it; written

@@ -1,6 +1,6 @@
 
 /*
- * metrics: what is known about the memory of all workers, for Prometheus.
+ * The resource metrics: telemetry for Prometheus.
  */
 
 

@@ -1,9 +1,8 @@
 
 /*
- * Every resource that is a profile: what the chosen workers answer to the
- * question of its row, or two answers of each with some seconds between them,
- * and their report.  What takes time is done in the background thread of one
- * worker or another.
+ * Every resource that is a profile: asks the chosen workers the question of its
+ * row, once, or twice with some seconds between, and reports their replies.
+ * The slow parts run in background threads.
  */
 
 

@@ -1,6 +1,6 @@
 
 /*
- * From a request to a question:
+ * Parses a request's path and parameters.  The path:
  *
  *     tree := location [ "worker/" selector "/" ] [ "pprof/" ] resource
  *

@@ -1,6 +1,7 @@
 
 /*
- * The resource requests: what holds most memory at this moment, one by one.
+ * The resource requests: the single requests and connections that hold the most
+ * memory now.
  *
  * The tables of pools of the chosen workers, each with its largest requests or
  * connections, as one list.  It is made in the background thread: a thousand

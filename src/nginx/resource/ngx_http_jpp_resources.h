@@ -1,8 +1,8 @@
 
 /*
- * What is served: a table with a row for each resource that has a name.  A new
- * one is a row and a file with its answer; one that is a profile is a row
- * alone, with its evidence.  The root of a tree is console.
+ * The table of resources, a row for each name.  A new resource is a row and a
+ * file with its handler; a resource that is a profile is a row alone, with its
+ * request type.  The root of a tree is console.
  */
 
 

@@ -1,6 +1,7 @@
 
 /*
- * The resource stalls: what kept the event loops of the fleet, as a profile.
+ * The resource stalls: the stacks that blocked the workers' event loops, as a
+ * profile.
  *
  * Whoever is asked answers for all workers, also for
  * those that are stuck at this moment, or have ended: a stall has all that a

@@ -1,7 +1,7 @@
 
 /*
- * status: the state of the profiling of the workers; cmdline: what nginx was
- * started with.
+ * The resource status, the workers' profiling state; and cmdline, nginx's
+ * command line.
  */
 
 

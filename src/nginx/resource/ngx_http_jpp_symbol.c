@@ -1,7 +1,7 @@
 
 /*
- * symbol: pprof's protocol for names.  GET asks whether names are available,
- * POST sends addresses, and so does a GET with a query.
+ * The resource symbol: pprof's protocol for names.  GET asks whether names are
+ * available; POST, or GET with a query, sends addresses.
  */
 
 

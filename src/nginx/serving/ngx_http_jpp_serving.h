@@ -1,7 +1,8 @@
 
 /*
- * Whom a connection is served for, at any moment of the event loop: also within
- * malloc(), and in a handler of a signal that has interrupted nginx anywhere.
+ * Finds the server and location that a connection is served for, at any moment
+ * of the event loop: also within malloc(), and in a signal handler that has
+ * interrupted nginx anywhere.
  *
  * So no pointer is followed unless it is known to be valid between any two
  * instructions of nginx: as long as a connection has a descriptor, its log is

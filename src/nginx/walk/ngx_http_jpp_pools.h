@@ -1,8 +1,7 @@
 
 /*
- * The walk through the pools of this worker, which answers a question for them:
- * in slices on the event loop, into a table that is written to the file of the
- * reply.
+ * The scan of this worker's pools, the answer to a question for pools: runs in
+ * slices on the event loop, fills a table, and writes it to the reply's file.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * What nginx itself takes from malloc(): the connection slots, the caches of
- * open files, and the answers of resolvers.
+ * Scans memory that nginx itself takes from malloc(): connection slots, open
+ * file caches, and resolver answers.
  */
 
 

@@ -1,8 +1,8 @@
 
 /*
- * The configuration's own pool, whose memory the connections refer to.  Its
+ * Scans the configuration's pool, whose memory connections refer to.  Its
  * blocks and the cells of its large allocations live as long as the
- * configuration, so that it can be read in any number of slices.
+ * configuration, so any number of slices can read it.
  */
 
 

@@ -1,9 +1,10 @@
 
 /*
- * Fake connections: those without a descriptor, which modules make to run code
- * for nobody's request, such as a timer of Lua.  A module may also leave one
- * behind whose pool it has destroyed: lua-nginx-module does with that of
- * init_worker_by_lua.  The connection does not say which it is.
+ * Scans fake connections: those without a descriptor, which modules create to
+ * run code outside requests, such as a timer of Lua.  A module may also leave a
+ * fake connection behind whose pool it has destroyed, as lua-nginx-module does
+ * with that of init_worker_by_lua.  The connection does not show which kind it
+ * is.
  *
  * So such a pool is not read until a timer of nginx proves it alive.  nginx
  * itself uses a timer that is set, and the log it has.  If that is the log of

@@ -1,6 +1,6 @@
 
 /*
- * Connections that HTTP accepted: what they are, and whose.
+ * Scans connections that HTTP accepted: their kind, and their server.
  */
 
 

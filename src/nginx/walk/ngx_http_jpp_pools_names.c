@@ -1,7 +1,7 @@
 
 /*
- * The names of a walk: all from the configuration, or nginx's own words.  Each
- * function returns the id of a name in the walk's table; 0: no memory.
+ * The names of a pool scan: from the configuration, or nginx's own words.  Each
+ * function returns the id of a name in the scan's table, and 0 without memory.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * Connections that nobody accepted: kept alive to an upstream, or a module's.
- * They are looked at last, when it is known whose peers there are.
+ * Scans connections that were not accepted: kept alive to an upstream, or a
+ * module's.  They come last, when all upstream peers are known.
  */
 
 

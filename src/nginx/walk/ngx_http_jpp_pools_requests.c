@@ -1,7 +1,7 @@
 
 /*
- * The requests of a client, with their subrequests and upstreams: whose pools
- * they have, and what the large allocations in them are for.
+ * Scans a client's requests, subrequests and upstreams: their pools, and the
+ * purpose of the large allocations.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * The pools at hand while a connection is looked at, and the rests of those
- * that are too large for that.
+ * The pools in scope while a connection is scanned, and the remainders of pools
+ * that are too large for one slice.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * Sessions of stream and mail, whether these are part of nginx, loaded, or not
- * there at all.
+ * Scans sessions of stream and mail, whether these modules are built in,
+ * loaded, or absent.
  */
 
 

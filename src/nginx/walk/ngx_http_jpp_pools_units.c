@@ -1,6 +1,6 @@
 
 /*
- * What is shown of a single request or connection, besides its memory.
+ * The details of a single request or connection, besides its memory.
  */
 
 

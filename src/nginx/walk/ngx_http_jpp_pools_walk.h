@@ -1,7 +1,7 @@
 
 /*
- * A walk through the pools of this worker: what its files share.  Its phases
- * and its slices are ngx_http_jpp_pools.c's.
+ * A pool scan: declarations for its files.  ngx_http_jpp_pools.c has its phases
+ * and its slices.
  *
  * In the event loop, from an event of its own, nginx's structures are whole,
  * but not all pointers in them lead anywhere: a free connection keeps that of

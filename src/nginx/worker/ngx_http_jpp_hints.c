@@ -1,6 +1,6 @@
 
 /*
- * What this process knows about its own code, as data for the symbolizer.
+ * Hints for the symbolizer: the functions that nginx's own tables name.
  */
 
 

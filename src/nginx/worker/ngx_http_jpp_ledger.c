@@ -1,8 +1,8 @@
 
 /*
- * A ledger takes two steps: in slices on the event loop, a walk through the
- * pools, which notes where all that it counts lies; and in the thread, the
- * mappings of the process, and the rows that come of both.
+ * Makes this worker's ledger in two steps: slices on the event loop scan the
+ * pools and note their addresses; then the thread reads the mappings of the
+ * process, and computes the rows.
  */
 
 

@@ -1,6 +1,6 @@
 
 /*
- * How long each iteration of the event loop keeps everybody waiting.
+ * Measures the duration of each iteration of the event loop.
  *
  * nginx calls process_events once an iteration, through a table, and reads the
  * clock as soon as epoll_wait() returns.  A wrapper around that call looks how

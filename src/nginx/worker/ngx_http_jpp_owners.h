@@ -1,7 +1,6 @@
 
 /*
- * Whom the memory of this worker's samples belongs to: which server and
- * location a connection is served for, told to jpp_owners.h.
+ * Tells jpp_owners.h which server and location a connection is served for.
  *
  * A request's location is known from the rewrite phase on, of which there is
  * one for each location that it comes through, and to the log phase.  What is

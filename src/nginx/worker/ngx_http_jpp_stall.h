@@ -1,7 +1,7 @@
 
 /*
- * The stalls of this worker: its event loop is watched, what is found lies in
- * the registry, and the error log has a line.
+ * The stalls of this worker: watches its event loop, stores stalls in the
+ * registry, and logs a line for each.
  *
  * For the event loop.  Off, it costs nothing.
  */

@@ -1,7 +1,7 @@
 
 /*
- * What this nginx knows about its memory: the workers, the configuration, its
- * shared zones, and what the kernel says.
+ * Telemetry: everything known about this nginx's memory, from the workers, the
+ * configuration, the shared zones, and the kernel.
  *
  * It is put together in two places.  What lies in nginx, and is little, is
  * taken on the event loop; what grows with the workers, and what the kernel may

@@ -1,6 +1,6 @@
 
 /*
- * The start and the end of this worker, its settings, and its code.
+ * The start and the end of this worker, its settings, and its executable code.
  */
 
 

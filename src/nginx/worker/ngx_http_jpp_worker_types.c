@@ -1,6 +1,6 @@
 
 /*
- * What this worker does for each type of question: the table of
+ * The work of each request type in this worker: the table of
  * ngx_http_jpp_type.h.
  */
 
