@@ -237,7 +237,7 @@ sub gap {
         is("$gap->{to} $gap->{times}", "$since 1", 'and of the gap before');
         like($gap->{from}, qr/\A$time\z/, 'which has a beginning');
         is($problem->{why}, "jemalloc's sampling was off from $gap->{from} to "
-           . "$since, and it samples memory only as that is allocated",
+           . "$since, and it samples memory only when it is allocated",
            'as a problem');
     }
 

@@ -379,7 +379,7 @@ sub explains {
                            'Content-Length: 0')->{status}, 200, 'now it is on');
 
     like(comments($nginx),
-         qr/finding explains: .* is allocated: [\d.]+ [KM]?i?B of \d\d\d\./,
+         qr/finding explains: .* allocated memory: [\d.]+ [KM]?i?B of \d\d\d\./,
          'what is missing is said');
 
     $nginx->stop;

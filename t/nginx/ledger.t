@@ -341,8 +341,8 @@ sub table {
     like($answer->{body}, qr/^worker +pid .* connections\n0 .*\n1 /m,
          'two workers');
     like($answer->{body},
-         qr/^whose the memory of 2 workers is: .* of Pss, in which (?#
-         )a page that four processes have counts a quarter in each$/m,
+         qr/^the ledger of 2 workers: .* of Pss, which counts a (?#
+         )page shared by four processes as a quarter in each$/m,
          'their ledger');
     like($answer->{body}, qr/^ *bytes +% +set aside +known +what$/m,
          'its columns');

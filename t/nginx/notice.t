@@ -167,7 +167,7 @@ my @ready = (
                                          'lg_prof_sample:12' ],
       problems => [ 'accum', 'fine' ],
       rate => '4.0 KiB makes workers larger and slower',
-      says => 'prof_accum keeps every stack for ever',
+      says => 'prof_accum keeps every stack forever',
       also => \&accum },
 
     { name => 'the rate of the fixes', options => [ 'lg_prof_sample:19' ],
@@ -184,7 +184,7 @@ my @ready = (
     { name => 'several', options => [ 'prof_accum:true', 'prof_final:true' ],
       problems => [ 'final', 'accum' ],
       says => 'prof_final makes every worker write a dump file as it ends; '
-              . 'prof_accum keeps every stack for ever' },
+              . 'prof_accum keeps every stack forever' },
 
     { name => 'prof_sys_thread_name of 5.3.1',
       keys => "opt.prof_sys_thread_name 1\nversion 5.3.1-0-g0\n"

@@ -261,7 +261,7 @@ JPP_TEST(jpp_findings_test_odd)
 
     jpp_test.workers[1].stats.allocated = 65 * JPP_TEST_MIB;
     jpp_is_str(jpp_findings_test_has("odd-worker"),
-               "worker 1 (pid 4712) holds 65.0 MiB, half of the others at most "
+               "worker 1 (pid 4712) holds 65.0 MiB, the others' median is "
                "12.0 MiB", "five times the others");
 
     jpp_test.workers[1].stats.allocated = 64 * JPP_TEST_MIB;
@@ -295,13 +295,13 @@ JPP_TEST(jpp_findings_test_odd)
 
     jpp_test.workers[2].activity.usage.rss_anon++;
     jpp_is_str(jpp_findings_test_has("odd-worker"),
-               "worker 2 (pid 4713) holds 90.0 MiB, half of the others at most "
+               "worker 2 (pid 4713) holds 90.0 MiB, the others' median is "
                "30.0 MiB", "a byte more");
 
     jpp_test.workers[0].activity.usage.rss_anon = 60 * JPP_TEST_MIB;
     jpp_test.workers[1].activity.usage.rss_anon = 20 * JPP_TEST_MIB;
     jpp_is_str(jpp_findings_test_has("odd-worker"),
-               "worker 2 (pid 4713) holds 90.0 MiB, half of the others at most "
+               "worker 2 (pid 4713) holds 90.0 MiB, the others' median is "
                "30.0 MiB", "half of three others");
 
     jpp_test.workers[2].activity.usage.rss_anon = JPP_NONE;

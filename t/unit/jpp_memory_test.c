@@ -194,9 +194,9 @@ JPP_TEST(jpp_memory_test_table)
     answers[1].why = "it hangs";
 
     jpp_ok(jpp_memory_test_text(0) != NULL, "a table");
-    jpp_ok(jpp_memory_test_has("\nwhose the memory of 1 worker is: 1000 B of "
-                               "Pss, in which a page that four processes have "
-                               "counts a quarter in each\n"), "of one ledger");
+    jpp_ok(jpp_memory_test_has("\nthe ledger of 1 worker: 1000 B of Pss, "
+                               "which counts a page shared by four processes "
+                               "as a quarter in each\n"), "of one ledger");
     jpp_ok(jpp_memory_test_has("  70.0          -  bound  dirty pages\n"),
            "a row");
     jpp_ok(jpp_memory_test_has("the ledger of pid 4711 is less exact: no pages?"
@@ -215,7 +215,7 @@ JPP_TEST(jpp_memory_test_refused)
 
     jpp_ok(jpp_memory_test_text(0) != NULL
            && jpp_memory_test_has("\nno ledger: it is large\n")
-           && strstr(output.text, "whose the memory") == NULL,
+           && strstr(output.text, "\nthe ledger of ") == NULL,
            "a table without a ledger");
 }
 

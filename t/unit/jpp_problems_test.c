@@ -115,7 +115,7 @@ static const jpp_problem_case_t  cases[] = {
       "a leak", "    ,prof_leak_error:false\n" },
 
     { "accum", JPP_JEMALLOC_READY, jpp_option(accum), 19,
-      "prof_accum keeps every stack for ever", "alloc_space",
+      "prof_accum keeps every stack forever", "alloc_space",
       "    ,prof_accum:false\n" },
 
     { "coarse", JPP_JEMALLOC_READY, 0, 21,
@@ -386,7 +386,7 @@ JPP_TEST(jpp_test_sampler)
     jpp_ok(!p[0].is_fatal, "and not fatal");
     jpp_is_str(p[0].why, "jemalloc's sampling was off from "
                "2026-11-21T04:01:00Z to 2026-11-21T04:02:00Z, and it samples "
-               "memory only as that is allocated", "with its time");
+               "memory only when it is allocated", "with its time");
     jpp_has(p[0].fix, "POST reset=1 to control", "the fix");
     jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
 

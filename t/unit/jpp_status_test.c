@@ -166,7 +166,7 @@ JPP_TEST(jpp_test_notices)
     jpp_status_notice(&worker, text, sizeof(text));
     jpp_is_str(text, "jemalloc 5.3.0, profiling ready, one sample every "
                "4.0 MiB is too coarse for nginx; prof_accum keeps every stack "
-               "for ever", "and its harm, the rate once");
+               "forever", "and its harm, the rate once");
 
     worker.jemalloc.state = JPP_JEMALLOC_INACTIVE;
     jpp_status_notice(&worker, text, sizeof(text));
@@ -320,7 +320,7 @@ JPP_TEST(jpp_test_json)
         ".workers.0.stats.retained=0", ".workers.0.problems=2",
         ".workers.0.problems.0.id=\"accum\"",
         ".workers.0.problems.0.fatal=false",
-        ".workers.0.problems.0.what=\"prof_accum keeps every stack for ever\"",
+        ".workers.0.problems.0.what=\"prof_accum keeps every stack forever\"",
         ".workers.0.problems.1.id=\"coarse\"",
         ".workers.1.worker=1", ".workers.1.pid=4712",
         ".workers.1.exiting=true", ".workers.1.jemalloc=null",

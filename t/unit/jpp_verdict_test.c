@@ -142,7 +142,7 @@ JPP_TEST(jpp_verdict_test_worker)
     jpp_verdict_test_is("odd-worker",
         "120.1 MiB of 127.0 MiB are upstream buffers of location /export/ of "
         "www (proxy_buffers 64 64k; 30 requests of 4.0 MiB each); worker 1 "
-        "(pid 4712) holds 127.0 MiB, half of the others at most 7.0 MiB");
+        "(pid 4712) holds 127.0 MiB, the others' median is 7.0 MiB");
 }
 
 
@@ -158,7 +158,7 @@ JPP_TEST(jpp_verdict_test_other)
 
     jpp_verdict_test_is("odd-worker",
         "one worker holds much more than the others: worker 1 (pid 4712) holds "
-        "80.0 MiB, half of the others at most 13.0 MiB; of all workers, 6.0 "
+        "80.0 MiB, the others' median is 13.0 MiB; of all workers, 6.0 "
         "MiB of 30.0 MiB are upstream buffers of location /export/ of www "
         "(proxy_buffers 64 64k; one of the requests)");
 }
@@ -327,10 +327,10 @@ JPP_TEST(jpp_verdict_test_front)
             "/export/ of www\n"
             "(proxy_buffers 64 64k; 30 requests of 4.0 MiB each); worker 1 "
             "(pid 4712) holds\n"
-            "127.0 MiB, half of the others at most 7.0 MiB.\n"
+            "127.0 MiB, the others' median is 7.0 MiB.\n"
             "Compare what its pools and its requests hold with another "
-            "worker's. Clients that\n"
-            "keep their connections keep their worker, too.\n"
+            "worker's. A connection\n"
+            "stays with its worker until it is closed.\n"
             "Since 2026-11-21T04:40:15Z; ask for "
             "pools?format=top&worker=pid-4712\n",
         "\n    bytes   %  largest owners                               "
@@ -339,8 +339,8 @@ JPP_TEST(jpp_verdict_test_front)
             "proxy_buffers 64 64k\n"
             "               www\n",
         "\nask below this address\n"
-            "  pools?format=top                what servers, locations, "
-            "modules hold\n"
+            "  pools?format=top                memory by server, location, "
+            "module\n"
             "\n",
         "3 of 3 workers answered; nginx "
     };
@@ -650,7 +650,7 @@ JPP_TEST(jpp_verdict_test_stalls)
     strcpy(stall.where, "blocked in f");
 
     (void) jpp_verdict_test_end();
-    jpp_has(jpp_test.verdict.text, "something keeps an event loop from serving",
+    jpp_has(jpp_test.verdict.text, "an event loop is blocked",
             "nobody knows what");
 
     jpp_verdict_test_begin();

@@ -449,7 +449,7 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
     if (jpp_console_serves(console->links, "memory")) {
         jpp_sink_str(sink, "<p><a id=\"ledger\" href=\"memory?format=top\">"
                      "Every byte of the workers in a row</a>. The rows add up "
-                     "to Pss, in which a page that four processes have counts "
+                     "to Pss, which counts a page shared by four processes as "
                      "a quarter in each.</p>\n<div id=\"rows\"></div>\n");
     }
 

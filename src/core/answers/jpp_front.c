@@ -20,11 +20,11 @@ typedef struct {
 
 static const jpp_front_row_t  jpp_front_rows[] = {
     { "memory", "memory?format=top", "every byte by kind; findings, fixes" },
-    { "requests", "requests", "the requests that hold most" },
+    { "requests", "requests", "the largest requests" },
     { "locations", "locations", "memory and CPU time by location" },
-    { "pools", "pools?format=top", "what servers, locations, modules hold" },
+    { "pools", "pools?format=top", "memory by server, location, module" },
     { "heap", "heap?format=top", "allocations by function" },
-    { "stalls", "stalls?format=top", "what kept an event loop from serving" },
+    { "stalls", "stalls?format=top", "code that blocked an event loop" },
     { "profile", "profile?format=top&seconds=10", "CPU time by function" }
 };
 

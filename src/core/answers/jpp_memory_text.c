@@ -184,9 +184,9 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
         }
     }
 
-    jpp_sink_printf(sink, "\nwhose the memory of %zu worker%s is: %s of Pss, "
-                    "in which a page that four processes have counts a quarter "
-                    "in each\n\n",
+    jpp_sink_printf(sink, "\nthe ledger of %zu worker%s: %s of Pss, which "
+                    "counts a page shared by four processes as a quarter in "
+                    "each\n\n",
                     sum->n, sum->n == 1 ? "" : "s",
                     jpp_units_bytes(sum->facts.sums.pss, pss));
 

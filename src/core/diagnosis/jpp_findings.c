@@ -441,7 +441,7 @@ jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
            && jpp_finding_above(finding, most, 100, JPP_FINDING_FLOOR)
            && jpp_finding_about(finding, most, fleet->workers[largest].who.pid)
            && jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
-                  ") holds %s, half of the others at most %s",
+                  ") holds %s, the others' median is %s",
                   fleet->workers[largest].who.index,
                   fleet->workers[largest].who.pid, jpp_units_bytes(most, its),
                   jpp_units_bytes(median, others));
@@ -656,12 +656,12 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         true, jpp_finding_oom_kill,
         "processes were killed, or crashed",
         "The error log says \"exited on signal 9\" for workers that were "
-        "killed, and the kernel's log (dmesg) why. This is said for an hour.",
+        "killed, and the kernel's log (dmesg) why. The finding lasts an hour.",
         "" },
 
     [JPP_FINDING_STALLS] = {
         false, jpp_finding_stalls,
-        "something keeps an event loop from serving",
+        "an event loop is blocked",
         "While a handler computes or waits for a disk, no other client of its "
         "worker is served. stalls?format=top has the stacks, by location. Move "
         "long work into a thread, into another process, or to a call that does "
@@ -671,9 +671,9 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_GROWS] = {
         false, jpp_finding_grows,
         "memory grows all the time",
-        "While it grows, a difference shows which functions hold more. Memory "
-        "that is not there does not come from malloc: memory?format=top shows "
-        "it.",
+        "While it grows, a difference shows which functions hold more. If it "
+        "shows less growth, the rest does not come from malloc: "
+        "memory?format=top shows it.",
         "heap?seconds=300&format=top&worker=" },
 
     [JPP_FINDING_RELOAD_LEAK] = {
@@ -687,9 +687,8 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_PRESSURE] = {
         false, jpp_finding_pressure,
         "processes wait for memory",
-        "Something on this machine, or in this container, needs more memory "
-        "than there is: find the largest (ps aux --sort=-rss), or add "
-        "some.",
+        "The processes of this machine, or of this container, need more memory "
+        "than it has: find the largest (ps aux --sort=-rss), or add memory.",
         "" },
 
     [JPP_FINDING_SWAP] = {
@@ -716,7 +715,7 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         false, jpp_finding_odd_worker,
         "one worker holds much more than the others",
         "Compare what its pools and its requests hold with another worker's. "
-        "Clients that keep their connections keep their worker, too.",
+        "A connection stays with its worker until it is closed.",
         "pools?format=top&worker=" },
 
     [JPP_FINDING_OUTSIDE] = {
@@ -765,11 +764,11 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
 
     [JPP_FINDING_EXPLAINS] = {
         false, jpp_finding_explains,
-        "the profile has only a part of what is allocated",
-        "What was allocated while nobody sampled, or before a reset, is not in "
-        "it. " JPP_FINDING_SAVE "Then nginx -s reload starts workers that "
-        "sample from their start. A fine rate adds to what is allocated: pools "
-        "has it without.",
+        "the profile lacks much of the allocated memory",
+        "It has no allocations made while sampling was off, or before a reset. "
+        JPP_FINDING_SAVE "Then nginx -s reload starts workers that sample from "
+        "their start. Sampling itself takes memory at a fine rate: pools does "
+        "not count it.",
         "pools?format=top" }
 };
 

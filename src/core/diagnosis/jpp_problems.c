@@ -169,8 +169,8 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
     [JPP_PROBLEM_GAP] = {
         "gap", false,
         "profiles lack memory that was allocated while sampling was off",
-        "jemalloc's sampling was off %o, and it samples memory only as that "
-        "is allocated",
+        "jemalloc's sampling was off %o, and it samples memory only "
+        "when it is allocated",
         "POST reset=1 to control: profiles then show what is allocated from "
         "then on. Or run nginx -s reload: new workers sample from their "
         "start." },
@@ -211,7 +211,7 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
 
     [JPP_PROBLEM_ACCUM] = {
         "accum", false,
-        "prof_accum keeps every stack for ever",
+        "prof_accum keeps every stack forever",
         "the memory of the profiler and the time of a dump only grow; only "
         "alloc_objects and alloc_space need the option",
         JPP_APPEND("prof_accum:false") },
@@ -226,8 +226,8 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
     [JPP_PROBLEM_FINE] = {
         "fine", false,
         "one sample every %r makes workers larger and slower",
-        "every sampled small object takes 16 KiB and a walk up the stack; "
-        "lg_prof_sample:%l is for an hour, not for good",
+        "every sampled small object takes 16 KiB and the time to unwind a "
+        "stack; use lg_prof_sample:%l for an hour at a time",
         JPP_RESAMPLE },
 
     [JPP_PROBLEM_BOTH] = {

@@ -61,8 +61,8 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "go tool pprof \"${URL}pools\"", false },
 
     { "profile?seconds=10&format=html",
-      "The functions that the workers spend their CPU time in, within the next "
-      "10 seconds: flame graphs. The answer takes that long.",
+      "The workers' CPU time by function in the next 10 seconds, as flame "
+      "graphs. The response takes that long.",
       "go tool pprof \"${URL}profile?seconds=10\"", false },
 
     { "profile?seconds=10&mode=wall&format=html",
@@ -79,17 +79,17 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "curl \"${URL}locations?seconds=5\"", false },
 
     { "requests",
-      "The requests that hold most memory right now, with the directive that "
+      "The requests that hold the most memory now, with the directive that "
       "bounds what they hold.",
       "curl \"${URL}requests\"", false },
 
     { "requests?by=connection",
-      "The connections that hold most memory right now.",
+      "The connections that hold the most memory now.",
       "curl \"${URL}requests?by=connection\"", false },
 
     { "stalls?format=top",
-      "What kept an event loop, and everybody in it, for 100 ms or longer: "
-      "the last 64 times.",
+      "Code that blocked an event loop for 100 ms or longer: the last 64 "
+      "stalls.",
       "curl \"${URL}stalls?format=top\"", false },
 
     { "stalls",
