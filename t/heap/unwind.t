@@ -119,15 +119,15 @@ sub used {
         is($_->{name}, 'module', 'the module walks');
         is($_->{reason}, undef, 'for no other reason');
         cmp_ok($_->{stacks}, '>', 0, "$_->{stacks} stacks");
-        is($_->{cut}, 0, 'all of them whole');
+        is($_->{truncated}, 0, 'all of them whole');
     }
 
     my $answer = $nginx->get('/debug/pprof/heap');
     my $profile = profile($answer);
 
     is(partly($answer), '2/2', 'a profile of both');
-    is(scalar(grep { /^stacks walked by the module in 2 of 2 workers: (?#
-                     )\d+, of which 0 were cut$/ } @{ $profile->{comments} }),
+    is(scalar(grep { /^stacks unwound by the module in 2 of 2 workers: (?#
+                     )\d+, 0 of them truncated$/ } @{ $profile->{comments} }),
        1, 'that says who walked');
 
     # the allocator's frames are left out as they were
@@ -146,13 +146,13 @@ sub switched_off {
     my ($unwinder) = unwinders($nginx);
 
     is_deeply($unwinder, {
-        name => 'jemalloc', stacks => undef, cut => undef,
+        name => 'jemalloc', stacks => undef, truncated => undef,
         reason => 'the configuration has jemalloc_pprof_unwind off',
     }, 'jemalloc walks, and status says why');
 
     my $profile = profile($nginx->get('/debug/pprof/heap'));
 
-    is(scalar(grep { /^stacks walked/ } @{ $profile->{comments} }), 0,
+    is(scalar(grep { /^stacks unwound/ } @{ $profile->{comments} }), 0,
        'no word of it in profiles');
     unlike($nginx->error_log, qr/LuaJIT/, 'nor of LuaJIT, which is not there');
 
@@ -203,8 +203,8 @@ sub lua_hook {
 
     my ($unwinder) = unwinders($nginx);
 
-    cmp_ok($unwinder->{cut}, '>', 0,
-           "$unwinder->{cut} of $unwinder->{stacks} stacks are cut");
+    cmp_ok($unwinder->{truncated}, '>', 0,
+           "$unwinder->{truncated} of $unwinder->{stacks} are truncated");
 
     my $answer = $nginx->get('/debug/pprof/heap');
     my $profile = profile($answer);
@@ -333,7 +333,7 @@ sub aio {
 
     is(scalar(grep { length == 3_000_000 } @bodies), 20,
        'files that threads read');
-    is((unwinders($nginx))[0]{cut}, 0, 'stacks are whole');
+    is((unwinders($nginx))[0]{truncated}, 0, 'stacks are whole');
 
     $nginx->stop;
 }

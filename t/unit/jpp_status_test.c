@@ -312,7 +312,7 @@ JPP_TEST(jpp_test_json)
         ".workers.0.lg_sample=22", ".workers.0.prof_accum=true",
         ".workers.0.unwinder.name=\"module\"",
         ".workers.0.unwinder.reason=null", ".workers.0.unwinder.stacks=12345",
-        ".workers.0.unwinder.cut=67",
+        ".workers.0.unwinder.truncated=67",
         ".workers.0.stats.allocated=12897484",
         ".workers.0.stats.active=14680064", ".workers.0.stats.metadata=3",
         ".workers.0.stats.resident=21076377",
@@ -329,7 +329,7 @@ JPP_TEST(jpp_test_json)
         ".workers.1.lg_sample=null", ".workers.1.prof_accum=false",
         ".workers.1.unwinder.name=null",
         ".workers.1.unwinder.reason=\"nothing is sampled\"",
-        ".workers.1.unwinder.stacks=null", ".workers.1.unwinder.cut=null",
+        ".workers.1.unwinder.stacks=null", ".workers.1.unwinder.truncated=null",
         ".workers.0.source=\"jemalloc\"", ".workers.0.sampler=null",
         ".workers.0.cost.cpu_ms=61", ".workers.0.cost.assumed_ns=5000",
         ".workers.0.cost.bytes=null", ".workers.1.cost.assumed_ns=null",
@@ -523,7 +523,7 @@ JPP_TEST(jpp_test_json_sampler)
         ".workers.0.sampler.since=\"2026-11-21T04:02:00Z\"",
         ".workers.0.sampler.samples=4000000", ".workers.0.sampler.live=31",
         ".workers.0.sampler.live_max=65536", ".workers.0.sampler.sites=7",
-        ".workers.0.sampler.dropped=0", ".workers.0.sampler.cut=5",
+        ".workers.0.sampler.dropped=0", ".workers.0.sampler.truncated=5",
         ".workers.0.sampler.bytes_max=99", ".workers.0.sampler.slots=25",
         ".workers.0.sampler.objects=8", ".workers.0.sampler.foreign=1",
         ".workers.0.sampler.lost=2", ".workers.0.cost.cpu_ms=2000",
@@ -740,8 +740,8 @@ JPP_TEST(jpp_test_comments)
     worker.jemalloc.stacks.n = 12;
     worker.jemalloc.stacks.n_cut = 3;
     comments = jpp_status_said(&fleet, &arena);
-    jpp_is_str(comments[5], "stacks walked by the module in 1 of 1 workers: "
-               "12, of which 3 were cut", "of one with the hook");
+    jpp_is_str(comments[5], "stacks unwound by the module in 1 of 1 workers: "
+               "12, 3 of them truncated", "of one with the hook");
 
     worker.jemalloc.hook = JPP_HOOK_OFF;
     worker.sampler.is_on = true;
@@ -755,8 +755,8 @@ JPP_TEST(jpp_test_comments)
                "allocated before is not in it", "of one with the sampler");
     jpp_is_str(comments[6], "the sampler dropped 9 samples, so there is more "
                "than this: sample coarser", "and what it dropped");
-    jpp_is_str(comments[7], "stacks walked by the module in 1 of 1 workers: "
-               "12, of which 3 were cut", "and walked");
+    jpp_is_str(comments[7], "stacks unwound by the module in 1 of 1 workers: "
+               "12, 3 of them truncated", "and walked");
 
     jpp_arena_destroy(&arena);
 }
@@ -805,12 +805,12 @@ JPP_TEST(jpp_test_comments_coverage)
 
     workers[0].sampler.is_on = true;
     comments = jpp_status_said(&fleet, &arena);
-    jpp_ok(strncmp(comments[6], "stacks walked", 13) == 0,
+    jpp_ok(strncmp(comments[6], "stacks unwound", 14) == 0,
            "nor with the sampler, which says so itself");
 
     fleet.is_sampled = false;
     comments = jpp_status_said(&fleet, &arena);
-    jpp_ok(strncmp(comments[5], "stacks walked", 13) == 0,
+    jpp_ok(strncmp(comments[5], "stacks unwound", 14) == 0,
            "though not of what is not sampled");
     workers[0].sampler.is_on = false;
 

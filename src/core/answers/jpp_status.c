@@ -72,7 +72,7 @@ jpp_sampling_sampler(jpp_json_t *json, const jpp_sampler_state_t *sampler)
     jpp_json_u64(json, "sites", sampler->sites);
     jpp_json_u64(json, "dropped",
                  sampler->dropped_live + sampler->dropped_sites);
-    jpp_json_u64(json, "cut", sampler->cut);
+    jpp_json_u64(json, "truncated", sampler->cut);
     jpp_json_u64(json, "bytes_max", sampler->bytes_max);
     jpp_json_u64(json, "slots", sampler->slots);
     jpp_json_u64(json, "objects", sampler->objects);
@@ -132,8 +132,8 @@ jpp_sampling_unwinder(jpp_json_t *json, const jpp_worker_t *worker)
 
     jpp_json_known(json, "stacks", is_ours ? worker->jemalloc.stacks.n
                                            : JPP_NONE);
-    jpp_json_known(json, "cut", is_ours ? worker->jemalloc.stacks.n_cut
-                                        : JPP_NONE);
+    jpp_json_known(json, "truncated", is_ours ? worker->jemalloc.stacks.n_cut
+                                              : JPP_NONE);
 
     jpp_json_close(json, '}');
 }
@@ -619,9 +619,9 @@ jpp_facts_stacks(jpp_profile_t *profile, const jpp_fleet_t *fleet)
     }
 
     if (n != 0) {
-        jpp_profile_comment(profile, "stacks walked by the module in %zu of "
-                            "%zu workers: %" PRIu64 ", of which %" PRIu64
-                            " were cut", n, fleet->n, walked, cut);
+        jpp_profile_comment(profile, "stacks unwound by the module in %zu of "
+                            "%zu workers: %" PRIu64 ", %" PRIu64 " of them "
+                            "truncated", n, fleet->n, walked, cut);
     }
 }
 
