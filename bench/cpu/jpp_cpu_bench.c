@@ -287,21 +287,14 @@ jpp_bench_main_thread(void)
 
 /* The stack that most of WINDOW's samples have. */
 
-static const jpp_cpu_site_t *
-jpp_bench_most(const jpp_cpu_window_t *window)
+static void
+jpp_bench_most(jpp_site_t *site, void *data)
 {
-    uint32_t               i;
-    const jpp_cpu_site_t  *most;
+    jpp_site_t **most = data;
 
-    most = &window->table.sites[0];
-
-    for (i = 1; i < window->table.n_sites; i++) {
-        if (window->table.sites[i].count > most->count) {
-            most = &window->table.sites[i];
-        }
+    if (*most == NULL || site->allocated > (*most)->allocated) {
+        *most = site;
     }
-
-    return most;
 }
 
 
@@ -312,8 +305,8 @@ main(int argc, char **argv)
     unsigned               depth;
     jpp_err_t              err;
     struct sigaction       action;
+    jpp_site_t            *most;
     jpp_cpu_window_t      *window;
-    const jpp_cpu_site_t  *most;
 
     if (argc > 1) {
         jpp_bench_rounds = (unsigned) strtoul(argv[1], NULL, 10);
@@ -352,14 +345,15 @@ main(int argc, char **argv)
     jpp_bench_serve(&jpp_bench_connections[7], depth, &jpp_bench_of_one);
     jpp_bench_serve(NULL, depth, &jpp_bench_of_nobody);
 
-    most = jpp_bench_most(window);
-    count = most->count;
+    most = NULL;
+    jpp_sites_walk(&window->sites, jpp_bench_most, &most);
+    count = most->allocated;
 
     printf("%u frames deep, %llu of %u signals in one stack\n", most->n,
            (unsigned long long) count, jpp_bench_rounds);
 
     if (jpp_bench_seen != (sig_atomic_t) jpp_bench_rounds
-        || count < jpp_bench_rounds || window->table.dropped != 0)
+        || count < jpp_bench_rounds || window->dropped != 0)
     {
         fprintf(stderr, "signals are missing\n");
         return 1;

@@ -200,29 +200,66 @@ jpp_burn(uint64_t nanos)
 
 /* What WINDOW has of threads with NAME; NULL: of all. */
 
-static uint64_t
-jpp_sum(const jpp_cpu_window_t *window, const char *name)
+typedef struct {
+    const char   (*names)[JPP_BLOCKED_NAME];
+    const char    *name;
+    uint64_t       sum;
+} jpp_sum_t;
+
+
+static void
+jpp_sum_site(jpp_site_t *site, void *data)
 {
-    uint32_t               i;
-    uint64_t               sum;
-    const char            (*names)[JPP_BLOCKED_NAME];
-    const jpp_cpu_site_t  *site;
+    jpp_sum_t *sum = data;
 
-    names = window->closed != 0 ? window->seen.names
-                                : jpp_cpu_sampler.threads.names;
-
-    for (i = 0, sum = 0; i < window->table.n_sites; i++) {
-
-        site = &window->table.sites[i];
-
-        if (name == NULL
-            || strcmp(names[site->name], name) == 0)
-        {
-            sum += site->nanos;
-        }
+    if (sum->name == NULL
+        || strcmp(sum->names[site->key.kind / JPP_CPU_STATES], sum->name) == 0)
+    {
+        sum->sum += site->allocated_bytes;
     }
+}
 
-    return sum;
+
+static uint64_t
+jpp_sum(jpp_cpu_window_t *window, const char *name)
+{
+    jpp_sum_t  sum;
+
+    sum.names = window->closed != 0 ? window->seen.names
+                                    : jpp_cpu_sampler.threads.seen.names;
+    sum.name = name;
+    sum.sum = 0;
+
+    jpp_sites_walk(&window->sites, jpp_sum_site, &sum);
+
+    return sum.sum;
+}
+
+
+static void
+jpp_site_is_small(jpp_site_t *site, void *data)
+{
+    (void) data;
+
+    if (site->allocated > 100) {
+        jpp_ok(false, "%" PRIu64 " samples of 100", site->allocated);
+    }
+}
+
+
+/* A site of a thread whose stack is unknown. */
+
+static void
+jpp_site_is_cut(jpp_site_t *site, void *data)
+{
+    bool *has_stack = data;
+
+    if (site->allocated_bytes != 0
+        && (site->pcs[0] == jpp_cut_frame(JPP_CUT_DEAF)
+            || site->pcs[0] == jpp_cut_frame(JPP_CUT_LATE)))
+    {
+        *has_stack = false;
+    }
 }
 
 
@@ -502,12 +539,7 @@ JPP_TEST(jpp_test_overrun)
     jpp_ok(sum > 0 && sum <= used, "timers that are late: %" PRIu64 " of %"
            PRIu64, sum, used);
 
-    for (i = 0; i < window->table.n_sites; i++) {
-        if (window->table.sites[i].count > 100) {
-            jpp_ok(false, "%" PRIu64 " samples of 100",
-                   window->table.sites[i].count);
-        }
-    }
+    jpp_sites_walk(&window->sites, jpp_site_is_small, NULL);
 
     jpp_cpu_close(window);
 }
@@ -847,8 +879,6 @@ static bool
 jpp_ends_with_stack(void)
 {
     bool               has_stack;
-    uint32_t           i;
-    uintptr_t          pc;
     pthread_t          thread;
     jpp_cpu_window_t  *window;
 
@@ -863,16 +893,7 @@ jpp_ends_with_stack(void)
 
     has_stack = jpp_sum(window, "main") > 0;
 
-    for (i = 0; i < window->table.n_sites; i++) {
-        pc = window->table.frames[window->table.sites[i].frames];
-
-        if (window->table.sites[i].nanos != 0
-            && (pc == jpp_cut_frame(JPP_CUT_DEAF)
-                || pc == jpp_cut_frame(JPP_CUT_LATE)))
-        {
-            has_stack = false;
-        }
-    }
+    jpp_sites_walk(&window->sites, jpp_site_is_cut, &has_stack);
 
     jpp_cpu_close(window);
 

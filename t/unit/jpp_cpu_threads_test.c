@@ -38,13 +38,14 @@ main(void)
 
     jpp_is_u64(jpp_cpu_threads_scan(threads, false, &err), JPP_OK,
                "a look at the threads of this process %s", err.text);
-    jpp_is_u64(threads->n_seen, 1, "there is one");
-    jpp_is_u64(threads->n_beyond, 1, "and no place for it");
+    jpp_is_u64(threads->seen.threads, 1, "there is one");
+    jpp_is_u64(threads->seen.beyond, 1, "and no place for it");
 
     jpp_is_u64(jpp_cpu_threads_scan(threads, false, &err), JPP_OK,
                "another look %s", err.text);
-    jpp_is_u64(threads->n_seen, 1, "it is still there");
-    jpp_is_u64(threads->n_beyond, 0, "and has the place of one that is gone");
+    jpp_is_u64(threads->seen.threads, 1, "it is still there");
+    jpp_is_u64(threads->seen.beyond, 0,
+               "and has the place of one that is gone");
 
     jpp_cpu_threads_clear(threads);
     free(threads);

@@ -331,7 +331,7 @@ jpp_add(const uintptr_t *pcs, uint32_t n, uint64_t size, uint16_t owner)
 {
     jpp_site_key_t  key;
 
-    key.size_class = jpp_sites_class(size);
+    key.kind = jpp_sites_class(size);
     key.owner = owner;
 
     return jpp_sites_add(&jpp_sites, pcs, n, &key);
@@ -349,7 +349,7 @@ JPP_TEST(jpp_test_sites)
         pcs[i] = 0x7f0000000000 + i * 4096;
     }
 
-    jpp_sites_init(&jpp_sites, jpp_pages(JPP_SITES_MEMORY));
+    jpp_sites_init(&jpp_sites, jpp_pages(JPP_SITES_MEMORY), JPP_SITES_WORDS);
 
     one = jpp_add(pcs, 20, 100, 0);
     jpp_ok(one != 0, "a site");
@@ -375,8 +375,8 @@ JPP_TEST(jpp_test_sites)
     jpp_is_u64(at->pcs[JPP_SITES_DEPTH - 1], pcs[JPP_SITES_DEPTH - 1],
                "at its outer end");
 
-    jpp_sites_count(&jpp_sites, site, 100);
-    jpp_sites_count(&jpp_sites, site, 104);
+    jpp_sites_count(&jpp_sites, site, 1, 100);
+    jpp_sites_count(&jpp_sites, site, 1, 104);
     jpp_ok(at->allocated == 2 && at->allocated_bytes == 204, "counts");
     jpp_ok(jpp_sites_uncount(&jpp_sites, site, 104)
            && at->allocated == 1 && at->allocated_bytes == 100,

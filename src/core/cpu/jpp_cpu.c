@@ -74,8 +74,8 @@ jpp_cpu_window_facts(const jpp_cpu_window_t *window, const char *why_early,
         { "frequency", window->frequency },
         { "highest", window->highest },
         { "duration", window->closed - window->opened },
-        { "dropped", window->table.dropped },
-        { "dropped_nanos", window->table.dropped_nanos },
+        { "dropped", window->dropped },
+        { "dropped_nanos", window->dropped_nanos },
         { "idle", window->idle },
         { "waits", window->waits },
         { "threads", window->seen.threads },
@@ -118,72 +118,66 @@ jpp_cpu_window_labels(const jpp_cpu_window_t *window, jpp_sink_t *sink)
 }
 
 
-/* Those that have samples, each with a number of the capture in NUMBERS; 0: it
-   has none. */
+/* what is written to, and the numbers that owners have there; 0: not yet */
+typedef struct {
+    jpp_sink_t   sink;
+    uint16_t     numbers[JPP_OWNER_NAMES];
+    uint16_t     n_owners;
+} jpp_cpu_write_t;
+
 
 static void
-jpp_cpu_window_owners(const jpp_cpu_window_t *window,
-    uint16_t numbers[JPP_OWNER_NAMES], jpp_sink_t *sink)
+jpp_cpu_window_owner(jpp_site_t *site, void *data)
 {
-    uint32_t               i, n, next;
-    jpp_owner_t            names;
-    const jpp_cpu_site_t  *site;
+    jpp_cpu_write_t *write = data;
 
-    memset(numbers, 0, JPP_OWNER_NAMES * sizeof(uint16_t));
+    jpp_owner_t  names;
 
-    n = __atomic_load_n(&window->table.n_sites, __ATOMIC_ACQUIRE);
-    next = 1;
-
-    for (i = 0; i < n; i++) {
-        site = &window->table.sites[i];
-
-        if (__atomic_load_n(&site->nanos, __ATOMIC_RELAXED) == 0
-            || site->owner == JPP_OWNER_NONE || numbers[site->owner] != 0)
-        {
-            continue;
-        }
-
-        numbers[site->owner] = (uint16_t) next++;
-        names = jpp_owner_names(site->owner);
-
-        jpp_sink_str(sink, "owner ");
-        jpp_owner_write(&names, sink);
-        jpp_sink_char(sink, '\n');
+    if (site->key.owner == JPP_OWNER_NONE
+        || write->numbers[site->key.owner] != 0
+        || __atomic_load_n(&site->allocated_bytes, __ATOMIC_RELAXED) == 0)
+    {
+        return;
     }
+
+    write->numbers[site->key.owner] = ++write->n_owners;
+    names = jpp_owner_names(site->key.owner);
+
+    jpp_sink_str(&write->sink, "owner ");
+    jpp_owner_write(&names, &write->sink);
+    jpp_sink_char(&write->sink, '\n');
 }
 
 
 static void
-jpp_cpu_window_site(const jpp_cpu_window_t *window,
-    const jpp_cpu_site_t *site, const uint16_t numbers[JPP_OWNER_NAMES],
-    jpp_sink_t *sink)
+jpp_cpu_window_site(jpp_site_t *site, void *data)
 {
-    uint32_t  i;
-    uint64_t  count, nanos;
+    jpp_cpu_write_t *write = data;
 
-    count = __atomic_load_n(&site->count, __ATOMIC_RELAXED);
-    nanos = __atomic_load_n(&site->nanos, __ATOMIC_RELAXED);
+    uint32_t     i, owner;
+    uint64_t     count, nanos;
+    jpp_sink_t  *sink;
+
+    sink = &write->sink;
+    owner = write->numbers[site->key.owner];
+    count = __atomic_load_n(&site->allocated, __ATOMIC_RELAXED);
+    nanos = __atomic_load_n(&site->allocated_bytes, __ATOMIC_RELAXED);
 
     if (nanos == 0) {
         return;
     }
 
-    jpp_sink_str(sink, "@ ");
-    jpp_sink_u64(sink, (uint64_t) site->name * JPP_CPU_STATES + site->state);
+    jpp_sink_printf(sink, "@ %u", site->key.kind);
 
-    if (numbers[site->owner] != 0) {
-        jpp_sink_char(sink, '.');
-        jpp_sink_u64(sink, numbers[site->owner] - 1u);
+    if (owner != 0) {
+        jpp_sink_printf(sink, ".%" PRIu32, owner - 1);
     }
 
-    jpp_sink_char(sink, ' ');
-    jpp_sink_u64(sink, count);
-    jpp_sink_char(sink, ' ');
-    jpp_sink_u64(sink, nanos);
+    jpp_sink_printf(sink, " %" PRIu64 " %" PRIu64, count, nanos);
 
     for (i = 0; i < site->n; i++) {
         jpp_sink_str(sink, " 0x");
-        jpp_sink_hex(sink, window->table.frames[site->frames + i]);
+        jpp_sink_hex(sink, site->pcs[i]);
     }
 
     jpp_sink_char(sink, '\n');
@@ -193,49 +187,41 @@ jpp_cpu_window_site(const jpp_cpu_window_t *window,
 /* Write WINDOW, which has ended, to FD. */
 
 static jpp_code_t
-jpp_cpu_window_write(const jpp_cpu_window_t *window, const char *why_early,
+jpp_cpu_window_write(jpp_cpu_window_t *window, const char *why_early,
     int fd, jpp_err_t *err)
 {
-    uint32_t      i, n;
-    uint8_t      *buffer;
-    jpp_vec_t    *maps;
-    jpp_code_t    rc;
-    jpp_sink_t    sink;
-    uint16_t      numbers[JPP_OWNER_NAMES];
-    jpp_arena_t   arena;
+    jpp_vec_t        *maps;
+    jpp_code_t        rc;
+    jpp_arena_t       arena;
+    jpp_cpu_write_t  *write;
 
     jpp_arena_init(&arena, JPP_CPU_ARENA);
 
-    buffer = jpp_arena_alloc(&arena, JPP_SINK_BUFFER);
+    write = jpp_arena_alloc(&arena, sizeof(jpp_cpu_write_t) + JPP_SINK_BUFFER);
     maps = jpp_vec_create(&arena);
 
-    rc = buffer != NULL && maps != NULL ? jpp_proc_maps(maps, err)
-                                        : jpp_err_memory(err);
+    rc = write != NULL && maps != NULL ? jpp_proc_maps(maps, err)
+                                       : jpp_err_memory(err);
 
-    if (rc != JPP_OK) {
-        jpp_arena_destroy(&arena);
-        return rc;
-    }
+    if (rc == JPP_OK) {
+        jpp_sink_init(&write->sink, (uint8_t *) (write + 1), JPP_SINK_BUFFER,
+                      jpp_write, &fd);
 
-    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_write, &fd);
+        jpp_sink_printf(&write->sink, JPP_TIMES_HEAD "%s\n",
+                        jpp_cpu_modes[window->mode]);
 
-    jpp_sink_printf(&sink, JPP_TIMES_HEAD "%s\n", jpp_cpu_modes[window->mode]);
+        jpp_cpu_window_facts(window, why_early, &write->sink);
+        jpp_cpu_window_labels(window, &write->sink);
 
-    jpp_cpu_window_facts(window, why_early, &sink);
-    jpp_cpu_window_labels(window, &sink);
-    jpp_cpu_window_owners(window, numbers, &sink);
+        jpp_sites_walk(&window->sites, jpp_cpu_window_owner, write);
+        jpp_sites_walk(&window->sites, jpp_cpu_window_site, write);
 
-    n = __atomic_load_n(&window->table.n_sites, __ATOMIC_ACQUIRE);
+        jpp_sink_str(&write->sink, JPP_TIMES_MAPS);
+        jpp_sink_write(&write->sink, maps->data, maps->len);
 
-    for (i = 0; i < n; i++) {
-        jpp_cpu_window_site(window, &window->table.sites[i], numbers, &sink);
-    }
-
-    jpp_sink_str(&sink, JPP_TIMES_MAPS);
-    jpp_sink_write(&sink, maps->data, maps->len);
-
-    if (jpp_sink_flush(&sink) != 0) {
-        rc = jpp_write_failed(err, sink.error, "its samples");
+        if (jpp_sink_flush(&write->sink) != 0) {
+            rc = jpp_write_failed(err, write->sink.error, "its samples");
+        }
     }
 
     jpp_arena_destroy(&arena);
@@ -495,6 +481,7 @@ jpp_cpu_open(jpp_mode_t mode, uint32_t frequency, jpp_err_t *err)
 
     window->mode = mode;
     window->frequency = frequency;
+    jpp_sites_init(&window->sites, window->memory, JPP_CPU_WORDS);
 
     (void) pthread_mutex_lock(&jpp_cpu_lock);
 

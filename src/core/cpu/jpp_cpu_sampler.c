@@ -21,6 +21,30 @@ jpp_cpu_sampler_t      jpp_cpu_sampler;
 static uint8_t         jpp_cpu_wall_copy[JPP_BACKTRACE_COPY];
 
 
+/*
+ * What came before WINDOW was full is kept.  Additions take no lock, and any
+ * thread may make them; a site is complete before it can be found.
+ */
+
+void
+jpp_cpu_window_add(jpp_cpu_window_t *window, const jpp_cpu_sample_t *sample)
+{
+    uint32_t  site;
+
+    site = jpp_sites_add(&window->sites, sample->pcs, sample->n, &sample->key);
+
+    if (site != 0) {
+        jpp_sites_count(&window->sites, site, sample->count, sample->nanos);
+        return;
+    }
+
+    (void) __atomic_fetch_add(&window->dropped, sample->count,
+                              __ATOMIC_RELAXED);
+    (void) __atomic_fetch_add(&window->dropped_nanos, sample->nanos,
+                              __ATOMIC_RELAXED);
+}
+
+
 /* [signal] Add SAMPLE to the windows of wall clock time. */
 
 static void
@@ -34,7 +58,7 @@ jpp_cpu_sampler_passed(const jpp_cpu_sample_t *sample)
         window = __atomic_load_n(&jpp_cpu_sampler.windows[i], __ATOMIC_SEQ_CST);
 
         if (window != NULL && window->mode == JPP_MODE_WALL) {
-            jpp_cpu_table_add(&window->table, sample);
+            jpp_cpu_window_add(window, sample);
         }
     }
 }
@@ -84,7 +108,7 @@ jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread,
             most = sample->nanos * frequency / JPP_CPU_NANOS + 1;
             sample->count = count < most ? count : most;
 
-            jpp_cpu_table_add(&window->table, sample);
+            jpp_cpu_window_add(window, sample);
         }
     }
 }
@@ -112,11 +136,10 @@ jpp_cpu_sampler_take(jpp_cpu_thread_t *thread, jpp_mode_t mode,
     nanos = __atomic_exchange_n(&thread->owed_nanos, 0, __ATOMIC_RELAXED);
 
     if (has_run || nanos != 0) {
-        sample.state = JPP_CPU_RUNS;
-        sample.name = thread->name;
-        sample.owner = (uint16_t) jpp_owners_interrupted(signal->ucontext);
+        sample.key.kind = jpp_cpu_kind(thread->name, JPP_CPU_RUNS);
+        sample.key.owner = (uint16_t) jpp_owners_interrupted(signal->ucontext);
         sample.n = jpp_backtrace_interrupted(signal->ucontext, sample.pcs,
-                                             JPP_CPU_DEPTH);
+                                             JPP_SITES_DEPTH);
     }
 
     if (has_run) {
@@ -166,9 +189,8 @@ jpp_cpu_sampler_blank(const jpp_cpu_thread_t *thread, jpp_cut_t cut)
 
     sample = &jpp_cpu_sampler.sample;
 
-    sample->state = JPP_CPU_RUNS;
-    sample->name = thread->name;
-    sample->owner = JPP_OWNER_NONE;
+    sample->key.kind = jpp_cpu_kind(thread->name, JPP_CPU_RUNS);
+    sample->key.owner = JPP_OWNER_NONE;
     sample->n = 1;
     sample->pcs[0] = jpp_cut_frame(cut);
 
@@ -282,12 +304,12 @@ jpp_cpu_wall_asleep(jpp_cpu_thread_t *thread,
     /* that of the main thread is always there */
 
     sample->n = thread->is_main
-                ? jpp_backtrace_blocked(blocked, sample->pcs, JPP_CPU_DEPTH)
+                ? jpp_backtrace_blocked(blocked, sample->pcs, JPP_SITES_DEPTH)
                 : 0;
 
     if (sample->n == 0) {
         sample->n = jpp_backtrace_copied(blocked, jpp_cpu_wall_copy,
-                                         sample->pcs, JPP_CPU_DEPTH);
+                                         sample->pcs, JPP_SITES_DEPTH);
     }
 
     jpp_blocked_read(thread->tid, &again);
@@ -299,9 +321,8 @@ jpp_cpu_wall_asleep(jpp_cpu_thread_t *thread,
 
     sample->count = count;
     sample->nanos = nanos;
-    sample->state = JPP_CPU_BLOCKED;
-    sample->name = thread->name;
-    sample->owner = JPP_OWNER_NONE;
+    sample->key.kind = jpp_cpu_kind(thread->name, JPP_CPU_BLOCKED);
+    sample->key.owner = JPP_OWNER_NONE;
 
     jpp_cpu_sampler_passed(sample);
 }
@@ -545,21 +566,13 @@ jpp_cpu_sampler_place(const jpp_cpu_window_t *window)
 static void
 jpp_cpu_sampler_remove(jpp_cpu_window_t *window)
 {
-    const jpp_cpu_threads_t  *threads;
-
     __atomic_store_n(jpp_cpu_sampler_place(window), NULL, __ATOMIC_SEQ_CST);
-
-    threads = &jpp_cpu_sampler.threads;
 
     /* signals had time to arrive since the last look */
 
     window->closed = window->mode == JPP_MODE_WALL ? jpp_cpu_sampler.ticked
                                                    : jpp_clock();
-    window->seen.threads = threads->n_seen;
-    window->seen.deaf = threads->n_deaf;
-    window->seen.beyond = threads->n_beyond;
-    window->seen.n_names = threads->n_names;
-    memcpy(window->seen.names, threads->names, sizeof(window->seen.names));
+    window->seen = jpp_cpu_sampler.threads.seen;
 }
 
 
@@ -596,7 +609,6 @@ jpp_cpu_sampler_tune(void)
     jpp_cpu_window_t  *window;
 
     for (i = 0; i < JPP_CPU_WINDOWS; i++) {
-
         window = jpp_cpu_sampler.windows[i];
 
         if (window != NULL && highest[window->mode] < window->frequency) {
@@ -605,7 +617,6 @@ jpp_cpu_sampler_tune(void)
     }
 
     for (i = 0; i < JPP_CPU_WINDOWS; i++) {
-
         window = jpp_cpu_sampler.windows[i];
 
         if (window != NULL && window->highest < highest[window->mode]) {

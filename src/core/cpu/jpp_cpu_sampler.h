@@ -1,12 +1,11 @@
 
 /*
- * The parts behind jpp_cpu.h, shared by the files of this room: a window's
- * table, the threads with their timers, and the sampler.
+ * The parts behind jpp_cpu.h, shared by the files of this room: the threads
+ * with their timers, and the sampler.
  *
  *     jpp_cpu.c           the windows: who asks for one, and gets what it saw
  *     jpp_cpu_sampler.c   the handler of the signal, and the sampler's thread
  *     jpp_cpu_threads.c   the threads, and their timers
- *     jpp_cpu_table.c     what a window has seen
  *
  * There is one sampler in a process, because a signal comes without a pointer.
  * All of it belongs to its thread, except for the handler, which reads the list
@@ -19,16 +18,13 @@
 
 
 #include "jpp_args.h"
-#include "jpp_backtrace.h"
+#include "jpp_samples.h"
 #include "jpp_signal.h"
 
 
-/* frames of a stack: of a deeper one, the outermost are left out */
-#define JPP_CPU_DEPTH   128
-
-#define JPP_CPU_SITES   16384
-#define JPP_CPU_SLOTS   (2 * JPP_CPU_SITES)
-#define JPP_CPU_FRAMES  (32 * JPP_CPU_SITES)
+/* words of memory for what a window sees: some 16,000 stacks; untouched pages
+   cost nothing */
+#define JPP_CPU_WORDS   ((size_t) 1 << 20)
 
 
 /* What a thread was doing. */
@@ -43,39 +39,14 @@ typedef struct {
     uint64_t          count;
     uint64_t          nanos;
     uint32_t          n;           /* frames */
-    uint8_t           state;       /* jpp_cpu_state_t */
-    uint8_t           name;        /* whose: jpp_cpu_threads_t */
-    uint16_t          owner;       /* and for whom: jpp_owners.h */
-    uintptr_t         pcs[JPP_CPU_DEPTH];
+    jpp_site_key_t    key;         /* jpp_cpu_kind(), and for whom */
+    uintptr_t         pcs[JPP_SITES_DEPTH];
 } jpp_cpu_sample_t;
 
 
-typedef struct {
-    uint64_t          hash;
-    uint64_t          count;       /* 0: a site that was filled in vain */
-    uint64_t          nanos;
-    uint32_t          frames;      /* the first */
-    uint16_t          n;
-    uint8_t           state;
-    uint8_t           name;
-    uint16_t          owner;
-} jpp_cpu_site_t;
-
-
-/* zeroed, it is empty; about 5 MB */
-typedef struct {
-    uint32_t          slots[JPP_CPU_SLOTS];    /* a site, from 1; 0: free */
-    uint32_t          n_sites;
-    uint32_t          n_frames;
-    uint64_t          dropped;
-    uint64_t          dropped_nanos;
-    jpp_cpu_site_t    sites[JPP_CPU_SITES];
-    uintptr_t         frames[JPP_CPU_FRAMES];
-} jpp_cpu_table_t;
-
-
-/* [signal] Add SAMPLE to TABLE. */
-void jpp_cpu_table_add(jpp_cpu_table_t *table, const jpp_cpu_sample_t *sample);
+/* A thread with the name NAME of jpp_cpu_seen_t was in STATE. */
+#define jpp_cpu_kind(name, state)                                             \
+    ((uint16_t) ((name) * JPP_CPU_STATES + (state)))
 
 
 /* windows at a time */
@@ -91,7 +62,7 @@ typedef struct {
     pid_t             tid;         /* 0: the place is free */
     uint32_t          seen;        /* the last scan that saw it */
     uint32_t          since;       /* and the first */
-    uint8_t           name;        /* of names */
+    uint8_t           name;        /* of jpp_cpu_seen_t */
     bool              is_main;
     bool              is_deaf;
     bool              is_suspect;  /* it was, at the last look */
@@ -112,17 +83,23 @@ typedef struct {
 } jpp_cpu_thread_t;
 
 
+/* what a window tells of threads: as they were at its end */
+typedef struct {
+    uint32_t          threads;     /* in the last scan */
+    uint32_t          deaf;        /* of these */
+    uint32_t          beyond;      /* of these: no place for them */
+    char              names[JPP_CPU_NAMES][JPP_BLOCKED_NAME];
+    uint32_t          n_names;
+} jpp_cpu_seen_t;
+
+
 /* zeroed until jpp_cpu_threads_init() */
 typedef struct {
     uint32_t          round;       /* the last one */
     jpp_cpu_thread_t  threads[JPP_CPU_THREADS];
     uint32_t          n;           /* places in use lie below */
-    uint32_t          n_seen;      /* in the last scan */
-    uint32_t          n_beyond;    /* of these: there is no place for them */
-    uint32_t          n_deaf;
     uint32_t          scan;
-    char              names[JPP_CPU_NAMES][JPP_BLOCKED_NAME];
-    uint32_t          n_names;
+    jpp_cpu_seen_t    seen;
 } jpp_cpu_threads_t;
 
 
@@ -179,15 +156,6 @@ uint64_t jpp_cpu_timers_used(pid_t tid);
 typedef struct jpp_cpu_window_s  jpp_cpu_window_t;
 
 
-typedef struct {
-    uint32_t          threads;     /* at its end */
-    uint32_t          deaf;        /* of these */
-    uint32_t          beyond;      /* of these: no place for them */
-    char              names[JPP_CPU_NAMES][JPP_BLOCKED_NAME];
-    uint32_t          n_names;
-} jpp_cpu_seen_t;
-
-
 /*
  * Where a window is on its way from the caller to the sampler's thread and
  * back; that thread has it from WANTED to OVER.
@@ -221,9 +189,17 @@ struct jpp_cpu_window_s {
     uint64_t            waits;     /* of the others, ns */
     jpp_cpu_seen_t      seen;
 
-    /* of all threads, in the handler too */
-    jpp_cpu_table_t     table;
+    /* of all threads, in the handler too: what it saw, and had no room for */
+    jpp_sites_t         sites;
+    uint64_t            dropped;
+    uint64_t            dropped_nanos;
+    uint64_t            memory[JPP_CPU_WORDS];
 };
+
+
+/* [signal] Add SAMPLE to WINDOW. */
+void jpp_cpu_window_add(jpp_cpu_window_t *window,
+    const jpp_cpu_sample_t *sample);
 
 
 #define JPP_CPU_NANOS  1000000000u

@@ -291,8 +291,8 @@ jpp_cpu_threads_init(jpp_cpu_threads_t *threads)
 
     threads->round = round;
 
-    (void) memcpy(threads->names[0], "main", sizeof("main"));
-    threads->n_names = 1;
+    (void) memcpy(threads->seen.names[0], "main", sizeof("main"));
+    threads->seen.n_names = 1;
 }
 
 
@@ -336,7 +336,7 @@ jpp_cpu_threads_hear(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread,
     }
 
     thread->is_deaf = is_deaf;
-    threads->n_deaf += is_deaf ? 1 : -1u;
+    threads->seen.deaf += is_deaf ? 1 : -1u;
 
     if (is_deaf) {
         jpp_cpu_timers_unset(thread);
@@ -373,8 +373,8 @@ jpp_cpu_threads_name(jpp_cpu_threads_t *threads, pid_t tid)
     memset(name, 0, JPP_BLOCKED_NAME);
     jpp_blocked_name(tid, name);
 
-    for (i = 1; i < threads->n_names; i++) {
-        if (strcmp(threads->names[i], name) == 0) {
+    for (i = 1; i < threads->seen.n_names; i++) {
+        if (strcmp(threads->seen.names[i], name) == 0) {
             return (uint8_t) i;
         }
     }
@@ -387,8 +387,8 @@ jpp_cpu_threads_name(jpp_cpu_threads_t *threads, pid_t tid)
         (void) memcpy(name, "(others)", sizeof("(others)"));
     }
 
-    memcpy(threads->names[i], name, JPP_BLOCKED_NAME);
-    threads->n_names++;
+    memcpy(threads->seen.names[i], name, JPP_BLOCKED_NAME);
+    threads->seen.n_names++;
 
     return (uint8_t) i;
 }
@@ -400,12 +400,12 @@ jpp_cpu_threads_see(jpp_cpu_threads_t *threads, pid_t tid, bool is_thorough)
     bool               is_new;
     jpp_cpu_thread_t  *thread;
 
-    threads->n_seen++;
+    threads->seen.threads++;
 
     thread = jpp_cpu_threads_place(threads, tid);
 
     if (thread == NULL) {
-        threads->n_beyond++;
+        threads->seen.beyond++;
         return;
     }
 
@@ -440,7 +440,7 @@ jpp_cpu_threads_remove(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
 {
     jpp_cpu_timers_unset(thread);
 
-    threads->n_deaf -= thread->is_deaf;
+    threads->seen.deaf -= thread->is_deaf;
 
     memset(thread, 0, sizeof(jpp_cpu_thread_t));
 }
@@ -467,8 +467,8 @@ jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
     }
 
     threads->scan++;
-    threads->n_seen = 0;
-    threads->n_beyond = 0;
+    threads->seen.threads = 0;
+    threads->seen.beyond = 0;
 
     while ((n = syscall(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
 
@@ -498,7 +498,7 @@ jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
 
         } else {
             thread->seen = threads->scan;
-            threads->n_seen++;
+            threads->seen.threads++;
         }
     }
 

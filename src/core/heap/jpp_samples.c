@@ -159,7 +159,7 @@ jpp_samples_prepare(void)
 
     (void) madvise(p, JPP_LIVE_MEMORY + JPP_SITES_MEMORY, MADV_NOHUGEPAGE);
 
-    jpp_sites_init(&jpp_samples.sites, p + JPP_LIVE_MEMORY);
+    jpp_sites_init(&jpp_samples.sites, p + JPP_LIVE_MEMORY, JPP_SITES_WORDS);
     jpp_live_init(&jpp_samples.live, p);
     jpp_draw_init();
 
@@ -228,7 +228,7 @@ jpp_samples_stop(void)
 static inline uint32_t
 jpp_repeat_place(const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
 {
-    return (uint32_t) ((frame->pc + frame->rsp * 5 + key->size_class * 1021u)
+    return (uint32_t) ((frame->pc + frame->rsp * 5 + key->kind * 1021u)
                        * 0x9e3779b97f4a7c15u >> (64 - JPP_REPEAT_LG));
 }
 
@@ -254,7 +254,7 @@ jpp_repeat_find(const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
     reach = __atomic_load_n(&at->reach, __ATOMIC_RELAXED);
 
     if (at->pcs[0] != frame->pc
-        || at->key.size_class != key->size_class
+        || at->key.kind != key->kind
         || !jpp_backtrace_holds(frame->rsp, reach))
     {
         return 0;
@@ -450,7 +450,7 @@ jpp_samples_record(void *p, size_t size, uint32_t generation,
     jpp_site_key_t    key = { 0, 0 };
     jpp_sample_at_t  *waits;
 
-    key.size_class = jpp_sites_class(size);
+    key.kind = jpp_sites_class(size);
 
     site = jpp_samples_site(&key, caller, frame);
 
@@ -464,7 +464,7 @@ jpp_samples_record(void *p, size_t size, uint32_t generation,
         site = jpp_samples_owned(site, &waits);
     }
 
-    jpp_sites_count(&jpp_samples.sites, site, size);
+    jpp_sites_count(&jpp_samples.sites, site, 1, size);
 
     object = jpp_live_object(site, size);
     place = jpp_live_add(&jpp_samples.live, (uintptr_t) p, object);
@@ -539,7 +539,7 @@ jpp_samples_give(jpp_sample_at_t *sample, uint32_t owner)
         return;
     }
 
-    jpp_sites_count(&jpp_samples.sites, given, size);
+    jpp_sites_count(&jpp_samples.sites, given, 1, size);
 
     now = jpp_live_object(given, size);
     jpp_live_replace(&jpp_samples.live, sample->place, sample->address,

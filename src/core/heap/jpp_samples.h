@@ -133,7 +133,8 @@ jpp_live_may_have(const jpp_live_t *live, uintptr_t address)
 
 /* what keeps samples of one stack apart */
 typedef struct {
-    uint16_t      size_class;
+    uint16_t      kind;            /* a class of sizes; or a thread's name */
+                                   /*   and state (jpp_cpu_sampler.h) */
     uint16_t      owner;           /* jpp_owners.h */
 } jpp_site_key_t;
 
@@ -159,8 +160,8 @@ typedef struct {
     uint64_t      reach;           /* bytes of stack that have the addresses, */
                                    /*   JPP_SITES_UNKNOWN, or _VARIES */
 
-    uint64_t      allocated;       /* objects that were sampled, and bytes: */
-    uint64_t      allocated_bytes; /*   since they were cleared */
+    uint64_t      allocated;       /* objects that were sampled, and bytes; */
+    uint64_t      allocated_bytes; /*   or times, and ns: since cleared */
     uint64_t      live;            /* the same, of the dump being written */
     uint64_t      live_bytes;
 
@@ -176,6 +177,7 @@ typedef struct {
     uint32_t      n;
     uint64_t      n_dropped;
     uint64_t     *memory;
+    uint32_t      words;           /* of it */
 } jpp_sites_t;
 
 
@@ -183,8 +185,9 @@ typedef struct {
 typedef void (*jpp_sites_visit_pt)(jpp_site_t *site, void *data);
 
 
-/* SITES is empty, and works in the JPP_SITES_MEMORY bytes at MEMORY. */
-void jpp_sites_init(jpp_sites_t *sites, void *memory);
+/* SITES is empty, and works in the WORDS zeroed words at MEMORY, of which there
+   are JPP_SITES_WORDS at most. */
+void jpp_sites_init(jpp_sites_t *sites, void *memory, size_t words);
 
 /*
  * The site of KEY whose stack is the N addresses at PCS.  0: there is no room
@@ -198,10 +201,11 @@ uint32_t jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
 uint32_t jpp_sites_give_another(jpp_sites_t *sites, jpp_site_t *from,
     uint16_t owner);
 
-/* Count an object of SIZE bytes as allocated at SITE. */
-void jpp_sites_count(jpp_sites_t *sites, uint32_t site, uint64_t size);
+/* Count N objects of SIZE bytes together as allocated at SITE. */
+void jpp_sites_count(jpp_sites_t *sites, uint32_t site, uint64_t n,
+    uint64_t size);
 
-/* Take that back; false: nothing was counted since they were cleared. */
+/* Take one back; false: nothing was counted since they were cleared. */
 bool jpp_sites_uncount(jpp_sites_t *sites, uint32_t site, uint64_t size);
 
 /* Call VISIT with every site. */

@@ -1,7 +1,9 @@
 
 /*
  * Allocation sites: each stack once, for each size class and owner, with the
- * sums of its allocations.
+ * sums of its allocations.  A window of CPU time (jpp_cpu.h) keeps its stacks
+ * here, too: once for each owner and each thread's name and state, with the sum
+ * of the times.
  *
  * Sizes are kept apart, four classes to a doubling, because an object that was
  * sampled stands for the more, the smaller it is: counts of one class can be
@@ -24,9 +26,10 @@
 
 
 void
-jpp_sites_init(jpp_sites_t *sites, void *memory)
+jpp_sites_init(jpp_sites_t *sites, void *memory, size_t words)
 {
     sites->memory = memory;
+    sites->words = (uint32_t) words;
 
     /* no site is 0 */
 
@@ -40,7 +43,7 @@ jpp_sites_hash(const uintptr_t *pcs, uint32_t n, const jpp_site_key_t *key)
     uint32_t  i;
     uint64_t  hash;
 
-    hash = (uint64_t) key->owner << 16 | key->size_class;
+    hash = (uint64_t) key->owner << 16 | key->kind;
 
     for (i = 0; i < n; i++) {
         hash = (hash ^ pcs[i]) * 0x9e3779b97f4a7c15u;
@@ -62,7 +65,7 @@ jpp_sites_find(const jpp_sites_t *sites, uint32_t first,
 
         if (known->hash == like->hash
             && known->n == like->n
-            && known->key.size_class == like->key.size_class
+            && known->key.kind == like->key.kind
             && known->key.owner == like->key.owner
             && memcmp(known->pcs, pcs, like->n * sizeof(uintptr_t)) == 0)
         {
@@ -83,7 +86,7 @@ jpp_sites_make(jpp_sites_t *sites, const jpp_site_t *like,
 
     words = (uint32_t) (sizeof(jpp_site_t) / sizeof(uint64_t))
             + like->n + (like->n + 1u) / 2;
-    room = like->key.owner == 0 ? JPP_SITES_WORDS : JPP_SITES_WORDS / 4 * 3;
+    room = like->key.owner == 0 ? sites->words : sites->words / 4 * 3;
     used = __atomic_load_n(&sites->used, __ATOMIC_RELAXED);
 
     do {
@@ -110,7 +113,7 @@ uint32_t
 jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
     const jpp_site_key_t *key)
 {
-    uint32_t     site, first, *head;
+    uint32_t     site, first, other, *head;
     jpp_site_t   like;
 
     like.n = n < JPP_SITES_DEPTH ? n : JPP_SITES_DEPTH;
@@ -132,17 +135,22 @@ jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
         return 0;
     }
 
-    /*
-     * Another thread may have added the same meanwhile: then there are two,
-     * whose counts add up.
-     */
-
-    do {
+    for ( ;; ) {
         jpp_sites_at(sites, site)->next = first;
 
-    } while (!__atomic_compare_exchange_n(head, &first, site, false,
-                                          __ATOMIC_RELEASE,
-                                          __ATOMIC_RELAXED));
+        if (__atomic_compare_exchange_n(head, &first, site, false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        {
+            break;
+        }
+
+        /* another thread may have added the same meanwhile */
+
+        other = jpp_sites_find(sites, first, &like, pcs);
+        if (other != 0) {
+            return other;
+        }
+    }
 
     (void) __atomic_fetch_add(&sites->n, 1, __ATOMIC_RELAXED);
 
@@ -156,7 +164,7 @@ jpp_sites_give_another(jpp_sites_t *sites, jpp_site_t *from, uint16_t owner)
     uint32_t        given;
     jpp_site_key_t  key;
 
-    key.size_class = from->key.size_class;
+    key.kind = from->key.kind;
     key.owner = owner;
 
     given = jpp_sites_add(sites, from->pcs, from->n, &key);
@@ -168,13 +176,13 @@ jpp_sites_give_another(jpp_sites_t *sites, jpp_site_t *from, uint16_t owner)
 
 
 void
-jpp_sites_count(jpp_sites_t *sites, uint32_t site, uint64_t size)
+jpp_sites_count(jpp_sites_t *sites, uint32_t site, uint64_t n, uint64_t size)
 {
     jpp_site_t  *at;
 
     at = jpp_sites_at(sites, site);
 
-    (void) __atomic_fetch_add(&at->allocated, 1, __ATOMIC_RELAXED);
+    (void) __atomic_fetch_add(&at->allocated, n, __ATOMIC_RELAXED);
     (void) __atomic_fetch_add(&at->allocated_bytes, size, __ATOMIC_RELAXED);
 }
 
