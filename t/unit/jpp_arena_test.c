@@ -1,11 +1,9 @@
 
-#include <fcntl.h>
-#include <stdlib.h>
+#include "jpp_test.h"
+
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "jpp_arena.h"
-#include "jpp_test.h"
 
 
 #define JPP_KIB    ((size_t) 1024)

@@ -1,9 +1,7 @@
 
-#include <stdlib.h>
-
+#include "jpp_test_main.h"
 #include "jpp_report.h"
 #include "jpp_limits.h"
-#include "jpp_test_main.h"
 
 
 typedef struct {

@@ -1,8 +1,6 @@
 
-#include <errno.h>
-
-#include "jpp_sink.h"
 #include "jpp_test_main.h"
+#include "jpp_sink.h"
 
 
 static const char *

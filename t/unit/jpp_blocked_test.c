@@ -1,16 +1,9 @@
 
-#include <fcntl.h>
-#include <pthread.h>
+#include "jpp_test.h"
+
 #include <spawn.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "jpp_backtrace.h"
-#include "jpp_test.h"
 
 
 #define DEPTH  32

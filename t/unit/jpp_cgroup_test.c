@@ -1,11 +1,6 @@
 
-#include <pthread.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "jpp_cgroup.h"
 #include "jpp_test_main.h"
+#include "jpp_cgroup.h"
 
 
 #define JPP_TEST_MIB  (1024 * 1024)

@@ -5,11 +5,9 @@
  * complaint that it must cause, and no other.
  */
 
-#include <stdlib.h>
-
+#include "jpp_test_main.h"
 #include "jpp_contract.h"
 #include "jpp_sink.h"
-#include "jpp_test_main.h"
 
 
 #define HEAP             JPP_CONTRACT_HEAP

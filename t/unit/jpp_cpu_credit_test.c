@@ -9,23 +9,12 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "jpp_cpu.h"
 #include "jpp_cut.h"
-#include "jpp_test.h"
 #include "jpp_test_cpu.h"
 
 

@@ -5,22 +5,15 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test_main.h"
 
-#include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "jpp_backtrace.h"
 #include "jpp_cut.h"
 #include "jpp_frame.h"
-#include "jpp_test_main.h"
 
 
 #define JPP_LOOK_DEPTH  64

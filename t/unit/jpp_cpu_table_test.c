@@ -5,11 +5,8 @@
  */
 
 
-#include <pthread.h>
-#include <stdlib.h>
-
-#include "jpp_cpu_sampler.h"
 #include "jpp_test.h"
+#include "jpp_cpu_sampler.h"
 
 
 #define JPP_TABLE_THREADS  4

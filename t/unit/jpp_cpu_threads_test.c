@@ -5,10 +5,8 @@
  */
 
 
-#include <stdlib.h>
-
-#include "jpp_cpu_sampler.h"
 #include "jpp_test.h"
+#include "jpp_cpu_sampler.h"
 
 
 /* no thread has such a number */

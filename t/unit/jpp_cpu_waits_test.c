@@ -6,18 +6,8 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <dlfcn.h>
-#include <pthread.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "jpp_cpu.h"
 #include "jpp_test.h"
+#include "jpp_cpu.h"
 
 
 typedef int (*jpp_settime_pt)(timer_t timer, int flags,

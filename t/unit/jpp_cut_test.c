@@ -1,12 +1,7 @@
 
-/* memmem() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
+#include "jpp_test_main.h"
 #include "jpp_cut.h"
 #include "jpp_test_dump.h"
-#include "jpp_test_main.h"
 
 
 JPP_TEST(jpp_cut_test_names)

@@ -6,14 +6,10 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
+#include "jpp_test_main.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_lines.h"
-#include "jpp_test_main.h"
 
 
 /* signs: a report that is the same, or is another; the rest are sentences */

@@ -5,11 +5,9 @@
  */
 
 
-#include <stdlib.h>
-
+#include "jpp_test_main.h"
 #include "jpp_arena.h"
 #include "jpp_elf.h"
-#include "jpp_test_main.h"
 
 
 /* where the section and the code are */

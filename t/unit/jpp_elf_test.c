@@ -1,11 +1,7 @@
 
-/* memfd_create() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
 #include <elf.h>
-#include <sys/syscall.h>
 
 #include "jpp_elf.h"
 #include "jpp_limits.h"

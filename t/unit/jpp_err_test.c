@@ -1,8 +1,6 @@
 
-#include <errno.h>
-
-#include "jpp_err.h"
 #include "jpp_test_main.h"
+#include "jpp_err.h"
 
 
 JPP_TEST(jpp_test_null)

@@ -2,11 +2,9 @@
 /* Each rule, by numbers that fulfil it and by numbers that just do not. */
 
 
-#include <stdlib.h>
-
+#include "jpp_test_main.h"
 #include "jpp_memory.h"
 #include "jpp_test_findings.h"
-#include "jpp_test_main.h"
 
 
 /* four idle workers, without limits and zones */

@@ -5,21 +5,10 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "jpp_test.h"
 #include "jpp_arena.h"
 #include "jpp_proc.h"
 #include "jpp_sampler.h"
-#include "jpp_test.h"
 #include "jpp_test_seccomp.h"
 
 

@@ -1,9 +1,6 @@
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "jpp_sink.h"
 #include "jpp_test_main.h"
+#include "jpp_sink.h"
 
 
 #define JPP_KIB  ((size_t) 1024)

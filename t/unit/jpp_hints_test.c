@@ -5,10 +5,7 @@
  */
 
 
-/* memfd_create() in jpp_test_elf.h */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
 #include <sys/sysmacros.h>
 

@@ -5,16 +5,10 @@
  * throw.  See jpp_test_jemalloc.h.
  */
 
-/* memmem(), RTLD_DEFAULT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #define JPP_PROGRAM  "jpp_hook_test"
 
-#include <dlfcn.h>
-#include <pthread.h>
-#include <sys/mman.h>
+#include "jpp_test.h"
+
 #include <ucontext.h>
 
 #include "jpp_backtrace.h"

@@ -5,19 +5,13 @@
  */
 
 
-/* dl_iterate_phdr() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test_main.h"
 
 #include <link.h>
-#include <stddef.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 #include "jpp_arena.h"
 #include "jpp_images.h"
-#include "jpp_test_main.h"
 
 
 #define JPP_IMAGES_MAX      4

@@ -1,8 +1,6 @@
 
-#include <stdlib.h>
-
-#include "jpp_index.h"
 #include "jpp_test_main.h"
+#include "jpp_index.h"
 
 
 #define JPP_CAP  ((size_t) 64 << 20)

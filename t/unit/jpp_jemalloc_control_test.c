@@ -4,15 +4,9 @@
  * See jpp_test_jemalloc.h.
  */
 
-/* unshare(), memmem() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #define JPP_PROGRAM  "jpp_jemalloc_control_test"
 
-#include <pthread.h>
-
+#include "jpp_test.h"
 #include "jpp_control.h"
 #include "jpp_test_jemalloc.h"
 

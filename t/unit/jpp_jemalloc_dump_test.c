@@ -4,20 +4,13 @@
  * See jpp_test_jemalloc.h.
  */
 
-/* unshare(), memmem() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #define JPP_PROGRAM  "jpp_jemalloc_dump_test"
 
-#include <errno.h>
+#include "jpp_test.h"
+
 #include <sched.h>
-#include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "jpp_test_jemalloc.h"
 

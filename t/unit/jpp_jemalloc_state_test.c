@@ -4,15 +4,9 @@
  * threads.  See jpp_test_jemalloc.h.
  */
 
-/* unshare(), memmem() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #define JPP_PROGRAM  "jpp_jemalloc_state_test"
 
-#include <pthread.h>
-
+#include "jpp_test.h"
 #include "jpp_control.h"
 #include "jpp_stats.h"
 #include "jpp_test_jemalloc.h"

@@ -1,8 +1,6 @@
 
-#include <errno.h>
-
-#include "jpp_json.h"
 #include "jpp_test_main.h"
+#include "jpp_json.h"
 
 
 static char  jpp_text[4096];

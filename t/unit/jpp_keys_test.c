@@ -1,17 +1,7 @@
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "jpp_test_main.h"
 #include "jpp_cgroup.h"
 #include "jpp_test_lines.h"
-#include "jpp_test_main.h"
 #include "jpp_usage.h"
 
 

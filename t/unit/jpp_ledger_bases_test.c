@@ -5,13 +5,9 @@
  */
 
 
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "jpp_test_main.h"
 #include "jpp_ledger.h"
 #include "jpp_smaps.h"
-#include "jpp_test_main.h"
 
 
 #define JPP_MIB    ((uint64_t) 1024 * 1024)

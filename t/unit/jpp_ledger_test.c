@@ -5,13 +5,10 @@
  */
 
 
-#include <stdlib.h>
-#include <unistd.h>
-
+#include "jpp_test_main.h"
 #include "jpp_ledger.h"
 #include "jpp_memfd.h"
 #include "jpp_test_ledger.h"
-#include "jpp_test_main.h"
 
 
 /* a worker of two, with 113 MiB in a table of Lua */

@@ -1,11 +1,5 @@
 
-/* memfd_create() in jpp_test_elf.h */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <dlfcn.h>
-
+#include "jpp_test.h"
 #include "jpp_dump.h"
 #include "jpp_elf.h"
 #include "jpp_proc.h"

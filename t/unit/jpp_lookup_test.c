@@ -1,17 +1,7 @@
 
-/* RTLD_DEFAULT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <time.h>
-
+#include "jpp_test.h"
 #include "jpp_proc.h"
 #include "jpp_report.h"
-#include "jpp_test.h"
 
 
 int jpp_lookup_test_one(int n);

@@ -1,9 +1,6 @@
 
-#include <dlfcn.h>
-#include <unistd.h>
-
-#include "jpp_jemalloc.h"
 #include "jpp_test_main.h"
+#include "jpp_jemalloc.h"
 
 
 static void

@@ -1,21 +1,10 @@
 
-/* O_TMPFILE, F_GET_SEALS */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "jpp_memfd.h"
-#include "jpp_test.h"
 
 
 #ifndef MFD_NOEXEC_SEAL

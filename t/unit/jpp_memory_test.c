@@ -5,15 +5,12 @@
  */
 
 
-#include <stdlib.h>
-#include <unistd.h>
-
+#include "jpp_test_main.h"
 #include "jpp_ledger.h"
 #include "jpp_memfd.h"
 #include "jpp_memory.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
-#include "jpp_test_main.h"
 
 
 #define JPP_CAP  ((size_t) 64 << 20)

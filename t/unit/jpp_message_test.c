@@ -1,10 +1,8 @@
 
-#include <stdlib.h>
-
+#include "jpp_test_main.h"
 #include "jpp_message.h"
 #include "jpp_stats.h"
 #include "jpp_test_fleet.h"
-#include "jpp_test_main.h"
 
 
 /* where the texts begin */

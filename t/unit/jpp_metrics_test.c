@@ -5,8 +5,7 @@
  */
 
 
-#include <stdlib.h>
-
+#include "jpp_test.h"
 #include "jpp_metrics.h"
 #include "jpp_notes.h"
 #include "jpp_test_fleet.h"

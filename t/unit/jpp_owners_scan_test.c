@@ -5,16 +5,12 @@
  */
 
 
-/* names of registers */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test_main.h"
 
 #include <ucontext.h>
 
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
-#include "jpp_test_main.h"
 
 
 #if defined(__x86_64__) && defined(__LP64__)

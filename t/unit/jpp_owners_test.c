@@ -8,23 +8,14 @@
  */
 
 
-/* names of registers */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
-#include <pthread.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include "jpp_backtrace.h"
 #include "jpp_owner_names.h"
 #include "jpp_owners.h"
 #include "jpp_samples.h"
-#include "jpp_test.h"
 
 
 #if defined(__x86_64__) && defined(__LP64__)

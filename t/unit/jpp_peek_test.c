@@ -1,10 +1,6 @@
 
-#include <errno.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "jpp_proc.h"
 #include "jpp_test.h"
+#include "jpp_proc.h"
 #include "jpp_watch.h"
 
 

@@ -5,16 +5,7 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "jpp_test.h"
 #include "jpp_pools_table.h"
 #include "jpp_test_pools.h"
 

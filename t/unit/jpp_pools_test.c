@@ -5,11 +5,9 @@
  */
 
 
-#include <errno.h>
-
+#include "jpp_test_main.h"
 #include "jpp_contract.h"
 #include "jpp_test_dump.h"
-#include "jpp_test_main.h"
 #include "jpp_test_pools.h"
 
 

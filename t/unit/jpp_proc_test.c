@@ -1,22 +1,12 @@
 
-/* memfd_create() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "jpp_dump.h"
 #include "jpp_limits.h"
 #include "jpp_proc.h"
-#include "jpp_test.h"
 
 
 /* mappings of a file, and the directories that its path is long by */

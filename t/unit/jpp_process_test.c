@@ -1,12 +1,4 @@
 
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "jpp_test_main.h"
 #include "jpp_units.h"
 #include "jpp_usage.h"

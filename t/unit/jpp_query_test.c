@@ -1,8 +1,6 @@
 
-#include <stdlib.h>
-
-#include "jpp_args.h"
 #include "jpp_test_main.h"
+#include "jpp_args.h"
 
 
 /* The pairs as "[key|value][key|value]". */

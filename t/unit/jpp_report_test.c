@@ -1,13 +1,8 @@
 
-/* memrchr() */
-#define _GNU_SOURCE
-
-#include <errno.h>
-
+#include "jpp_test_main.h"
 #include "jpp_contract.h"
 #include "jpp_sink.h"
 #include "jpp_test_dump.h"
-#include "jpp_test_main.h"
 
 
 typedef struct {

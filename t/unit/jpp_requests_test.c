@@ -4,11 +4,9 @@
  */
 
 
-#include <stdlib.h>
-
+#include "jpp_test_main.h"
 #include "jpp_requests.h"
 #include "jpp_test_golden.h"
-#include "jpp_test_main.h"
 #include "jpp_test_pools.h"
 
 

@@ -5,21 +5,13 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "jpp_backtrace.h"
 #include "jpp_signal.h"
-#include "jpp_test.h"
 
 
 static volatile bool  has_restart;

@@ -4,11 +4,8 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
-#include <errno.h>
 #include <malloc.h>
 
 #include "jpp_test_sampler.h"

@@ -5,9 +5,7 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
 #include <math.h>
 

@@ -6,11 +6,8 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
-#include <fcntl.h>
 #include <sys/sendfile.h>
 
 #include "jpp_test_sampler.h"

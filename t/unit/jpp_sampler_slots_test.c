@@ -5,13 +5,7 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <errno.h>
-#include <sys/mman.h>
-
+#include "jpp_test.h"
 #include "jpp_proc.h"
 #include "jpp_sampler.h"
 #include "jpp_test_sampler.h"

@@ -5,12 +5,8 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <ucontext.h>
 
 #include "jpp_backtrace.h"

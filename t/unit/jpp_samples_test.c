@@ -5,13 +5,11 @@
  */
 
 
+#include "jpp_test.h"
+
 #include <math.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 
 #include "jpp_samples.h"
-#include "jpp_test.h"
 
 
 #define JPP_DRAWS     200000

@@ -6,12 +6,7 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <unistd.h>
-
+#include "jpp_test.h"
 #include "jpp_ledger.h"
 #include "jpp_memfd.h"
 #include "jpp_message.h"

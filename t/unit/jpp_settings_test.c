@@ -5,13 +5,8 @@
  */
 
 
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "jpp_control.h"
 #include "jpp_test_main.h"
+#include "jpp_control.h"
 
 
 #define JPP_ROUNDS   500000

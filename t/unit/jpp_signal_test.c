@@ -4,21 +4,10 @@
  * it interrupts.
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
+#include "jpp_test_main.h"
 #include "jpp_backtrace.h"
 #include "jpp_signal.h"
-#include "jpp_test_main.h"
 
 
 #define JPP_SIGNAL_DEPTH   64

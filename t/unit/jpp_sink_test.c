@@ -1,15 +1,6 @@
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <errno.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include "jpp_sink.h"
 #include "jpp_test_main.h"
+#include "jpp_sink.h"
 
 
 #define JPP_MAX_OUT  8192

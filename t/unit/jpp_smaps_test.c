@@ -2,19 +2,13 @@
 /* /proc/PID/smaps: of a real nginx, garbled, cut, and of any length. */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test_main.h"
 
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "jpp_arena.h"
 #include "jpp_memfd.h"
 #include "jpp_test_lines.h"
-#include "jpp_test_main.h"
 #include "jpp_usage.h"
 
 

@@ -2,11 +2,11 @@
 /* What the kernel holds for sockets: those of this process. */
 
 
+#include "jpp_test.h"
+
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "jpp_usage.h"
-#include "jpp_test.h"
 
 
 #define JPP_ALL  1000

@@ -4,13 +4,9 @@
  * libc's malloc(), and with a jemalloc that profiles.  See jpp_test_jemalloc.h.
  */
 
-/* memmem() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #define JPP_PROGRAM  "jpp_source_test"
 
+#include "jpp_test.h"
 #include "jpp_control.h"
 #include "jpp_worker.h"
 #include "jpp_source.h"

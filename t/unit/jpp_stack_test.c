@@ -5,19 +5,12 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
 #include <alloca.h>
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <ucontext.h>
 
-#include "jpp_test.h"
 #include "jpp_test_unwind.h"
 
 

@@ -4,14 +4,12 @@
  */
 
 
-#include <stdlib.h>
-
+#include "jpp_test_main.h"
 #include "jpp_contract.h"
 #include "jpp_cut.h"
 #include "jpp_parsers.h"
 #include "jpp_report.h"
 #include "jpp_stall_table.h"
-#include "jpp_test_main.h"
 #include "jpp_view.h"
 
 

@@ -1,14 +1,8 @@
 
-/* mkstemp(), popen() */
-#define _GNU_SOURCE
-
-#include <stdlib.h>
-#include <unistd.h>
-
+#include "jpp_test_main.h"
 #include "jpp_profile.h"
 #include "jpp_status.h"
 #include "jpp_test_fleet.h"
-#include "jpp_test_main.h"
 #include "jpp_version.h"
 
 

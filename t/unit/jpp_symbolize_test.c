@@ -1,12 +1,7 @@
 
-/* memfd_create(), RTLD_DEFAULT */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
-#include <dlfcn.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 
 #include "jpp_elf.h"
 #include "jpp_profile.h"

@@ -8,9 +8,6 @@
 #define _JPP_TEST_CPU_H_INCLUDED_
 
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "jpp_cpu.h"
 #include "jpp_test.h"
 

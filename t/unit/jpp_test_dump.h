@@ -9,8 +9,6 @@
 #define _JPP_TEST_DUMP_H_INCLUDED_
 
 
-#include <stdlib.h>
-
 #include "jpp_heap.h"
 #include "jpp_parsers.h"
 #include "jpp_profile.h"

@@ -9,8 +9,6 @@
 #define _JPP_TEST_FLEET_H_INCLUDED_
 
 
-#include <errno.h>
-
 #include "jpp_status.h"
 #include "jpp_test.h"
 

@@ -8,8 +8,6 @@
 #define _JPP_TEST_GOLDEN_H_INCLUDED_
 
 
-#include <stdlib.h>
-
 #include "jpp_test.h"
 
 

@@ -9,17 +9,13 @@
  * A program under a sanitizer has its malloc() from that, so that no jemalloc
  * can be preloaded; the fake one, which only has to be believed, can.
  *
- * To be included once, behind a definition of _GNU_SOURCE.
+ * To be included once.
  */
 
 
 #ifndef _JPP_TEST_JEMALLOC_H_INCLUDED_
 #define _JPP_TEST_JEMALLOC_H_INCLUDED_
 
-
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "jpp_heap.h"
 #include "jpp_jemalloc.h"

@@ -6,11 +6,6 @@
 #define _JPP_TEST_LINES_H_INCLUDED_
 
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "jpp_smaps.h"
 
 

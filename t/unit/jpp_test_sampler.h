@@ -9,19 +9,13 @@
  * address.  Such a process plays a part, and prints a line for each check; the
  * first one compares.
  *
- * To be included once, behind a definition of _GNU_SOURCE.
+ * To be included once.
  */
 
 
 #ifndef _JPP_TEST_SAMPLER_H_INCLUDED_
 #define _JPP_TEST_SAMPLER_H_INCLUDED_
 
-
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "jpp_index.h"
 #include "jpp_sampler.h"

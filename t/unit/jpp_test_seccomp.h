@@ -2,7 +2,7 @@
 /*
  * For tests of what a kernel may refuse.
  *
- * To be included once, behind a definition of _GNU_SOURCE.
+ * To be included once.
  */
 
 
@@ -10,14 +10,9 @@
 #define _JPP_TEST_SECCOMP_H_INCLUDED_
 
 
-#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 
 
 /* mprotect() that makes anything writable is refused from now on, in this

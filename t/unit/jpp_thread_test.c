@@ -5,13 +5,12 @@
  */
 
 
-#include <errno.h>
+#include "jpp_test.h"
+
 #include <semaphore.h>
-#include <signal.h>
 
 #include "jpp_cpu.h"
 #include "jpp_source.h"
-#include "jpp_test.h"
 #include "jpp_test_threads.h"
 
 

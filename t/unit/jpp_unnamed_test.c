@@ -2,11 +2,9 @@
 /* How many addresses have no name, in which builds of which files. */
 
 
-#include <inttypes.h>
-
+#include "jpp_test_main.h"
 #include "jpp_profile.h"
 #include "jpp_symbolize.h"
-#include "jpp_test_main.h"
 
 
 #define JPP_TEST_CAP  (1024 * 1024)

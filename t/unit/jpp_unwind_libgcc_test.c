@@ -8,20 +8,13 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
 #include <alloca.h>
-#include <dlfcn.h>
-#include <errno.h>
 #include <setjmp.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <ucontext.h>
 #include <wchar.h>
 
-#include "jpp_test.h"
 #include "jpp_test_unwind.h"
 
 

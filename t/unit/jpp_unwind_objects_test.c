@@ -6,15 +6,9 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <sys/mman.h>
-
+#include "jpp_test_main.h"
 #include "jpp_test_cfi.h"
 #include "jpp_test_complete.h"
-#include "jpp_test_main.h"
 #include "jpp_unwind_ends.h"
 
 

@@ -6,18 +6,11 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "jpp_cfi.h"
-#include "jpp_test.h"
 #include "jpp_unwind.h"
 
 

@@ -6,13 +6,6 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <dlfcn.h>
-#include <errno.h>
-
 #include "jpp_test.h"
 #include "jpp_test_cfi.h"
 #include "jpp_test_complete.h"

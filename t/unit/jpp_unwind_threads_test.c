@@ -10,22 +10,13 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
 #include <alloca.h>
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/sendfile.h>
 #include <ucontext.h>
-#include <unistd.h>
 
-#include "jpp_test.h"
 #include "jpp_test_unwind.h"
 
 

@@ -5,9 +5,7 @@
  */
 
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
+#include "jpp_test.h"
 
 static int          epoll;
 

@@ -4,16 +4,9 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <dlfcn.h>
-#include <unistd.h>
-
+#include "jpp_test.h"
 #include "jpp_backtrace.h"
 #include "jpp_cut.h"
-#include "jpp_test.h"
 #include "jpp_unwind.h"
 #include "jpp_watch.h"
 

@@ -1,8 +1,6 @@
 
-#include <stdlib.h>
-
-#include "jpp_profile.h"
 #include "jpp_test.h"
+#include "jpp_profile.h"
 #include "jpp_view.h"
 
 

@@ -5,18 +5,11 @@
  */
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_test.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "jpp_sink.h"
-#include "jpp_test.h"
 
 
 #define JPP_BYTES  10000
