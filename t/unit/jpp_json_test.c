@@ -1,6 +1,7 @@
 
 #include "jpp_test_main.h"
 #include "jpp_json.h"
+#include "jpp_test_golden.h"
 
 
 static char  jpp_text[4096];
@@ -52,20 +53,7 @@ JPP_TEST(jpp_test_nesting)
     jpp_json_close(&json, '}');
 
     jpp_is_i64(jpp_sink_flush(&sink), 0, "written");
-    jpp_is_str(jpp_text,
-               "{\n"
-               "  \"none\": [],\n"
-               "  \"some\": [\n"
-               "    -9223372036854775808,\n"
-               "    {\n"
-               "      \"u\": 18446744073709551615,\n"
-               "      \"t\": true\n"
-               "    },\n"
-               "    null\n"
-               "  ],\n"
-               "  \"s\": null,\n"
-               "  \"f\": false\n"
-               "}\n", "nested");
+    jpp_shows(jpp_text, "nested");
 }
 
 

@@ -9,6 +9,7 @@
 #include "jpp_metrics.h"
 #include "jpp_notes.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_golden.h"
 #include "jpp_version.h"
 
 
@@ -151,114 +152,11 @@ jpp_metrics_test_has(const char *text, const char *line)
 
 JPP_TEST(jpp_metrics_test_text)
 {
-    size_t       i;
-    const char  *text;
-
-    static const char  *lines[] = {
-        "# HELP nginx_workers Workers by state; missing ones did not answer.",
-        "# TYPE nginx_workers gauge",
-        "nginx_workers{state=\"running\"} 2",
-        "nginx_workers{state=\"exiting\"} 2",
-        "nginx_workers{state=\"missing\"} 1",
-        "# TYPE nginx_worker_info gauge",
-        "nginx_worker_info{worker=\"1\",pid=\"4712\",generation=\"2\"} 1",
-        "nginx_jemalloc_allocated_bytes{worker=\"0\"} 1000",
-        "nginx_jemalloc_allocated_bytes{worker=\"exiting\"} 7000",
-        "# TYPE nginx_jemalloc_mallocs_total counter",
-        "nginx_jemalloc_mallocs_total{worker=\"0\"} 42",
-        "nginx_jemalloc_prof_sample_interval_bytes{worker=\"0\"} 524288",
-        "nginx_jemalloc_prof_in_step{worker=\"0\"} 1",
-        "nginx_worker_resident_memory_bytes{worker=\"1\",kind=\"anon\"} 7001",
-        "nginx_worker_cpu_seconds_total{worker=\"0\",mode=\"user\"} 1.234567",
-        "nginx_worker_oom_score_adj{worker=\"0\"} -1",
-        "nginx_worker_connections{worker=\"exiting\"} 1024",
-        "# TYPE nginx_worker_event_loop_busy_seconds histogram",
-        "nginx_worker_event_loop_busy_seconds_bucket{worker=\"0\","
-            "le=\"0.001\"} 0",
-        "nginx_worker_event_loop_busy_seconds_bucket{worker=\"0\","
-            "le=\"0.005\"} 1",
-        "nginx_worker_event_loop_busy_seconds_bucket{worker=\"0\","
-            "le=\"5.0\"} 1",
-        "nginx_worker_event_loop_busy_seconds_bucket{worker=\"0\","
-            "le=\"+Inf\"} 2",
-        "nginx_worker_event_loop_busy_seconds_count{worker=\"0\"} 2",
-        "nginx_worker_event_loop_busy_seconds_sum{worker=\"0\"} 9.003",
-        "nginx_cgroup_info{version=\"2\"} 1",
-        "nginx_cgroup_memory_limit_bytes 268435456",
-        "nginx_cgroup_memory_headroom_bytes 100663296",
-        "nginx_cgroup_memory_events_total{event=\"max\"} 333",
-        "nginx_cgroup_memory_stat_bytes{kind=\"sock\"} 3145728",
-        "nginx_cgroup_memory_pressure_seconds_total{kind=\"some\"} 123.456789",
-        "nginx_memory_total_bytes 8192000000",
-        "nginx_zone_size_bytes{zone=\"limit \\\"a\\\\b\\\"\\\\x0a\\\\x80{}\"} "
-            "65536",
-        "nginx_zone_allocation_failures_total{zone=\"cache\"} 0",
-        "nginx_jemalloc_pprof_requests_total{resource=\"heap\",code=\"2xx\"} "
-            "11",
-        "nginx_jemalloc_pprof_requests_total{resource=\"heap\",code=\"4xx\"} "
-            "5",
-        "nginx_jemalloc_pprof_requests_total{resource=\"heap\",code=\"5xx\"} "
-            "0",
-        "nginx_jemalloc_pprof_dump_seconds_bucket{worker=\"0\",le=\"0.010\"} "
-            "0",
-        "nginx_jemalloc_pprof_dump_seconds_sum{worker=\"0\"} 0.020",
-        "nginx_jemalloc_pprof_probe_errors{probe=\"process\"} 0",
-        "nginx_jemalloc_pprof_probe_errors{probe=\"jemalloc\"} 1",
-        "nginx_jemalloc_pprof_probe_errors{probe=\"cgroup\"} 0",
-        "nginx_jemalloc_pprof_probe_errors{probe=\"system\"} 0",
-        "nginx_jemalloc_pprof_sampler_active{worker=\"0\"} 0",
-        "nginx_jemalloc_pprof_sampler_active{worker=\"1\"} 1",
-        "nginx_jemalloc_pprof_sampler_interval_bytes{worker=\"1\"} 4096",
-        "nginx_jemalloc_pprof_sampler_live_samples{worker=\"1\"} 30",
-        "nginx_jemalloc_pprof_sampler_memory_bytes{worker=\"1\"} 4096",
-        "nginx_jemalloc_pprof_sampler_samples_total{worker=\"1\"} 70",
-        "nginx_jemalloc_pprof_sampler_dropped_samples_total{worker=\"1\"} 7",
-        "nginx_jemalloc_pprof_sampler_cut_stacks_total{worker=\"1\"} 2",
-        "nginx_config_generation 7"
-    };
-
     jpp_metrics_test_init(&jpp_metrics_test);
-    text = jpp_metrics_test_write(&jpp_metrics_test, false);
+    jpp_metrics_test.telemetry.n_zones = 2;
 
-    for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-        jpp_ok(jpp_metrics_test_has(text, lines[i]), "%s", lines[i]);
-    }
-
-    jpp_lacks(text, "mallocs_total{worker=\"exiting\"}",
-              "counters of workers that end are not added up");
-    jpp_lacks(text, "nginx_jemalloc_muzzy_bytes{",
-              "what is not known has no line");
-    jpp_ok(strstr(text, "swap_limit_bytes ") == NULL
-           || strstr(text, "\nnginx_cgroup_memory_swap_limit_bytes ") == NULL,
-           "nor has what has no limit");
-    jpp_ok(strstr(text, "EOF") == NULL && strstr(text, "# UNIT") == NULL,
-           "nothing that belongs to OpenMetrics");
-}
-
-
-JPP_TEST(jpp_metrics_test_openmetrics)
-{
-    size_t       i;
-    const char  *text;
-
-    static const char  *lines[] = {
-        "# TYPE nginx_worker info",
-        "nginx_worker_info{worker=\"0\",pid=\"4711\",generation=\"2\"} 1",
-        "# TYPE nginx_jemalloc_mallocs counter",
-        "# HELP nginx_jemalloc_mallocs Allocations.",
-        "nginx_jemalloc_mallocs_total{worker=\"0\"} 42",
-        "# UNIT nginx_jemalloc_allocated_bytes bytes",
-        "# UNIT nginx_worker_cpu_seconds seconds",
-        "# TYPE nginx_worker_event_loop_busy_seconds histogram"
-    };
-
-    text = jpp_metrics_test_write(&jpp_metrics_test, true);
-
-    for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-        jpp_ok(jpp_metrics_test_has(text, lines[i]), "%s", lines[i]);
-    }
-
-    jpp_is_str(text + strlen(text) - 6, "# EOF\n", "the end");
+    jpp_shows(jpp_metrics_test_write(&jpp_metrics_test, false), "text");
+    jpp_shows(jpp_metrics_test_write(&jpp_metrics_test, true), "OpenMetrics");
 }
 
 

@@ -5,21 +5,16 @@
  */
 
 
+#include "jpp_test_golden.h"
 #include "jpp_test_owned.h"
 
 
 #define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
 
-#define JPP_HEADING                                                           \
-    "inuse_space: 13.7 KiB in 6 stacks, estimated from 10 samples, one every" \
-    " 16.0 KiB, +- 43 %\n"
-
-
 typedef struct {
     const char               *query;
     const jpp_owned_stack_t  *stacks;
     bool                      is_difference;
-    const char               *text;        /* what it begins with */
 } jpp_owned_case_t;
 
 
@@ -48,86 +43,24 @@ static const jpp_owned_stack_t  plain[] = {
 
 
 static const jpp_owned_case_t  cases[] = {
-
-    { "format=top&owners=1", stacks, false,
-      JPP_HEADING
-      "inuse_space      %  objects     mean  error  server     location   "
-      "upstream     mostly\n"
-      "    4.9 KiB  35.7%        1  4.9 KiB  100 %  b.example  /          "
-      "10.0.0.1:80  4.9 KiB: tls\n"
-      "    4.0 KiB  29.2%        4  1.0 KiB   50 %  a.example  /          "
-      "10.0.0.1:80  4.0 KiB: handler\n"
-      "    2.0 KiB  14.3%        2   1000 B   71 %  a.example  /x/        "
-      "(none)       2.0 KiB: handler\n"
-      "    1.9 KiB  13.6%        2    955 B   99 %  (unknown)  (unknown)  "
-      "(none)       1.9 KiB: main\n"
-      "     1000 B   7.1%        1   1000 B  100 %  a.example  /          "
-      "(none)       1000 B: other\n" },
-
-    { "format=top&by=location&n=2", stacks, false,
-      JPP_HEADING
-      "inuse_space      %  objects     mean  error  server     location  "
-      "mostly\n"
-      "    5.0 KiB  36.4%        5   1019 B   45 %  a.example  /         "
-      "4.0 KiB: handler\n"
-      "    4.9 KiB  35.7%        1  4.9 KiB  100 %  b.example  /         "
-      "4.9 KiB: tls\n"
-      "2 more owners\n" },
-
-    { "format=top&by=server&n=1", stacks, false,
-      JPP_HEADING
-      "inuse_space      %  objects    mean  error  server     mostly\n"
-      "    6.9 KiB  50.7%        7  1013 B   38 %  a.example  "
-      "6.0 KiB: handler\n"
-      "2 more owners\n" },
-
-    { "format=top&by=server&n=2", stacks, false,
-      JPP_HEADING
-      "inuse_space      %  objects     mean  error  server     mostly\n"
-      "    6.9 KiB  50.7%        7   1013 B   38 %  a.example  "
-      "6.0 KiB: handler\n"
-      "    4.9 KiB  35.7%        1  4.9 KiB  100 %  b.example  "
-      "4.9 KiB: tls\n"
-      "1 more owner\n" },
-
-    { "format=top&by=upstream&callers=0", stacks, false,
-      JPP_HEADING
-      "inuse_space      %  objects     mean  error  upstream     mostly\n"
-      "    8.9 KiB  64.9%        5  1.8 KiB   59 %  10.0.0.1:80  "
-      "4.9 KiB: tls\n"
-      "    4.8 KiB  35.1%        5    982 B   52 %  (none)       "
-      "2.0 KiB: handler\n" },
-
-    { "format=top&by=location", changes, true,
-      "inuse_space (difference): -400 B in 2 stacks, one every 16.0 KiB, "
-      "+- 127 % at least\n"
-      "inuse_space       %  objects   mean  error  server     location  "
-      "mostly\n"
-      "     -500 B  125.0%       -1  500 B  100 %  b.example  /         "
-      "-500 B: shrunk\n"
-      "      100 B  -25.0%        1  100 B  100 %  a.example  /         "
-      "100 B: grown\n" },
+    { "format=top&owners=1", stacks, false },
+    { "format=top&by=location&n=2", stacks, false },
+    { "format=top&by=server&n=1", stacks, false },
+    { "format=top&by=server&n=2", stacks, false },
+    { "format=top&by=upstream&callers=0", stacks, false },
+    { "format=top&by=location", changes, true },
 
     /* what is not known is 100 % of it, which is said */
 
-    { "format=top&owners=1", plain, false,
-      "inuse_space: 4.0 KiB in 1 stack, estimated from 1 sample, one every "
-      "16.0 KiB, +- 100 %\n"
-      "inuse_space       %  objects     mean  error  server     location   "
-      "mostly\n"
-      "    4.0 KiB  100.0%        1  4.0 KiB  100 %  (unknown)  (unknown)  "
-      "4.0 KiB: handler\n" },
+    { "format=top&owners=1", plain, false },
 
-    { "format=top", stacks, false,
-      JPP_HEADING
-      "   flat  flat%" }
+    { "format=top", stacks, false }
 };
 
 
 static void
 jpp_owned_test_case(const jpp_owned_case_t *row)
 {
-    char           begin[2048];
     const char    *text;
     jpp_arena_t    arena;
     jpp_profile_t  profile;
@@ -136,10 +69,7 @@ jpp_owned_test_case(const jpp_owned_case_t *row)
     profile.is_difference = row->is_difference;
 
     text = jpp_owned_text(&profile, row->query, NULL);
-
-    snprintf(begin, sizeof(begin), "%.*s", (int) strlen(row->text), text);
-    jpp_is_str(begin, row->text, "%s", row->query);
-    jpp_has(text, "  function\n", "and functions");
+    jpp_shows(text, "%s", row->query);
 
     jpp_ok(strstr(text, "location /\n") == NULL
            && strstr(text, "server a.example\n") == NULL,

@@ -301,20 +301,8 @@ JPP_TEST(jpp_svg_test_tree)
     (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_svg_fill(&profile, base, stacks, "/bin/prog");
 
-    jpp_is_str(jpp_svg_nodes(&profile, NULL, "callers=1", false), "1\n"
-               "0 - 3160-0 15 1293600 3960\n"
-               "0 main 3100-0 14 1290000 3900\n"
-               "1 @reads 3500-0 10 1250000 3500\n"
-               "1 less -400-0 4 40000 400\n"
-               "- 60-0\n"
-               "main 0-0\n"
-               "@reads 3500-0\n"
-               "malloc 0-0\n"
-               "gone 0-0\n"
-               "less -400-0\n"
-               "nothing 0-0\n"
-               "/lib/other.so\n",
-               "from the root, without what passes memory on");
+    jpp_shows(jpp_svg_nodes(&profile, NULL, "callers=1", false),
+              "from the root, without what passes memory on");
 
     seen = jpp_profile_seen(&profile,
                             profile.types[profile.default_type].count);
@@ -325,40 +313,9 @@ JPP_TEST(jpp_svg_test_tree)
                sizeof(before[i]));
     }
 
-    jpp_is_str(jpp_svg_nodes(&profile, base, "", false), "1\n"
-               "0 - 3160-2200 21 875267 4660\n"
-               "0 main 3100-2200 20 871667 4600\n"
-               "1 @reads 3500-1500 10 750000 3500\n"
-               "2 malloc 3000-1000 8 750000 3000\n"
-               "1 gone 0-700 6 81667 700\n"
-               "4 malloc 0-700 6 81667 700\n"
-               "1 less -400-0 4 40000 400\n"
-               "- 60-0\n"
-               "main 0-0\n"
-               "@reads 500-500\n"
-               "malloc 3000-1700\n"
-               "gone 0-0\n"
-               "less -400-0\n"
-               "nothing 0-0\n"
-               "/lib/other.so\n",
-               "a difference, with samples on both sides");
-    jpp_is_str(jpp_svg_nodes(&profile, base, "", true), "1\n"
-               "0 - 3160-2200 21 875267 4660\n"
-               "0 @reads 3500-1500 10 750000 3500\n"
-               "1 main 3500-1500 10 750000 3500\n"
-               "0 gone 0-700 6 81667 700\n"
-               "3 main 0-700 6 81667 700\n"
-               "0 less -400-0 4 40000 400\n"
-               "5 main -400-0 4 40000 400\n"
-               "- 60-0\n"
-               "main 0-0\n"
-               "@reads 3500-1500\n"
-               "malloc 0-0\n"
-               "gone 0-700\n"
-               "less -400-0\n"
-               "nothing 0-0\n"
-               "/lib/other.so\n",
-               "from the leaf");
+    jpp_shows(jpp_svg_nodes(&profile, base, "", false),
+              "a difference, with samples on both sides");
+    jpp_shows(jpp_svg_nodes(&profile, base, "", true), "from the leaf");
     jpp_is_u64(jpp_tree_owner(&profile, 0), 0, "no function has no owner");
 
     jpp_arena_destroy(&arena);

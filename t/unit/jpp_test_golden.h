@@ -1,6 +1,7 @@
 
 /*
- * Texts to the letter: golden files in t/data/answers.
+ * Texts to the letter: golden files in t/data/answers, a file for a text, or
+ * one for a unit.  With JPP_UPDATE in the environment they are written anew.
  */
 
 
@@ -16,22 +17,28 @@
 
 
 /*
- * Is TEXT what the file NAME has?  With JPP_UPDATE in the environment it is
- * written there.
+ * Is TEXT what the golden file of this unit, jpp_x_test.txt, has next?  The
+ * rest is its caption, for printf(), below which it stands there:
+ *
+ *     == caption
+ *     text
  */
-static inline bool
-jpp_is_golden(const char *text, const char *name)
+#define jpp_shows(text, ...)                                                  \
+    jpp_golden_shows((text), __FILE__, __LINE__, __VA_ARGS__)
+
+
+/* The file NAME in GOLDEN, first written as TEXT, by MODE, if that is asked. */
+static inline void
+jpp_golden_read(const char *name, const char *text, const char *mode,
+    char golden[JPP_GOLDEN_MAX])
 {
-    bool     held;
     char     path[128];
     FILE    *f;
-    size_t   i, n, line;
-
-    static char  golden[JPP_GOLDEN_MAX];
+    size_t   n;
 
     (void) snprintf(path, sizeof(path), "t/data/answers/%s", name);
 
-    if (getenv("JPP_UPDATE") != NULL && (f = fopen(path, "w")) != NULL) {
+    if (getenv("JPP_UPDATE") != NULL && (f = fopen(path, mode)) != NULL) {
         fputs(text, f);
         fclose(f);
     }
@@ -40,21 +47,90 @@ jpp_is_golden(const char *text, const char *name)
     f = fopen(path, "r");
 
     if (f != NULL) {
-        n = fread(golden, 1, sizeof(golden) - 1, f);
+        n = fread(golden, 1, JPP_GOLDEN_MAX - 1, f);
         fclose(f);
     }
 
     golden[n] = '\0';
+}
+
+
+static inline void
+jpp_golden_differs(const char *text, const char *golden)
+{
+    size_t  i, line;
+
+    for (i = 0, line = 1; text[i] != '\0' && text[i] == golden[i]; i++) {
+        line += text[i] == '\n';
+    }
+
+    jpp_diag("line %zu: got %.60s", line, text + i);
+    jpp_diag("expected %.60s", golden + i);
+}
+
+
+/* Is TEXT what the file NAME has? */
+static inline bool
+jpp_is_golden(const char *text, const char *name)
+{
+    bool  held;
+
+    static char  golden[JPP_GOLDEN_MAX];
+
+    jpp_golden_read(name, text, "w", golden);
     held = jpp_ok(strcmp(text, golden) == 0,
                   "%s is as it was (JPP_UPDATE=1 writes it anew)", name);
 
     if (!held) {
-        for (i = 0, line = 1; text[i] != '\0' && text[i] == golden[i]; i++) {
-            line += text[i] == '\n';
-        }
+        jpp_golden_differs(text, golden);
+    }
 
-        jpp_diag("line %zu: got %.60s", line, text + i);
-        jpp_diag("expected %.60s", golden + i);
+    return held;
+}
+
+
+static inline bool __attribute__((format(printf, 4, 5)))
+jpp_golden_shows(const char *text, const char *file, int line,
+    const char *fmt, ...)
+{
+    int       n;
+    bool      held;
+    char      name[64];
+    size_t    at, len;
+    va_list   args;
+
+    static char    golden[JPP_GOLDEN_MAX], section[2 * JPP_GOLDEN_MAX];
+    static size_t  next;           /* what was read ends there */
+
+    n = snprintf(section, sizeof(section), "== ");
+    va_start(args, fmt);
+    n += vsnprintf(section + n, 1024, fmt, args);
+    va_end(args);
+    (void) snprintf(section + n, sizeof(section) - (size_t) n, "\n%s\n",
+                    text != NULL ? text : "(null)");
+
+    file = strrchr(file, '/') + 1;
+    (void) snprintf(name, sizeof(name), "%.*s.txt", (int) strcspn(file, "."),
+                    file);
+    jpp_golden_read(name, section, next == 0 ? "w" : "a", golden);
+
+    at = next;
+    len = strlen(section);
+    held = strlen(golden) >= at && strncmp(golden + at, section, len) == 0
+           && (golden[at + len] == '\0'
+               || strncmp(golden + at + len, "== ", 3) == 0);
+
+    /* the sections behind one that differs are compared, too */
+
+    file = strstr(golden + at, "\n== ");
+    next = held ? at + len
+                : file != NULL ? (size_t) (file + 1 - golden) : strlen(golden);
+
+    jpp_test_check(held, name, line, "%.*s (JPP_UPDATE=1 writes it anew)",
+                   n - 3, section + 3);
+
+    if (!held) {
+        jpp_golden_differs(section, golden + at);
     }
 
     return held;

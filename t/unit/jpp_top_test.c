@@ -1,16 +1,12 @@
 
 #include "jpp_test_dump.h"
+#include "jpp_test_golden.h"
 #include "jpp_view.h"
 
 
 #define JPP_CAP     (64 << 20)
 
 #define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
-
-#define JPP_PASSED                                                            \
-    "allocation wrappers (pools, strdup, operator new) are skipped: "         \
-    "callers=0 shows them\n"
-
 
 typedef struct {
     const char   *stack;       /* leaf first, by blanks */
@@ -35,8 +31,6 @@ typedef struct {
     const char              *args;
     const jpp_top_stack_t   *stacks;
     bool                     is_difference;
-    const char              *top;
-    const char              *folded;
 } jpp_top_case_t;
 
 
@@ -51,69 +45,12 @@ static const jpp_top_stack_t  changes[] = {
 
 
 static const jpp_top_case_t  cases[] = {
-
-    { "callers, by flat", "", stacks, false,
-      "inuse_space: 15.0 KiB in 4 stacks, estimated from 13 samples, one every "
-      "16.0 KiB, +- 6.7 %\n"
-      "    flat  flat%       cum   cum%  objects     mean  error  function\n"
-      "11.0 KiB  73.3%  11.0 KiB  73.3%       14    804 B  9.1 %  handler\n"
-      " 4.0 KiB  26.6%   4.0 KiB  26.6%        1  4.0 KiB  exact  accept\n"
-      "    16 B   0.1%      16 B   0.1%        1     16 B  exact  strdup\n"
-      "     0 B   0.0%  15.0 KiB  99.9%        0        -      -  main\n"
-      JPP_PASSED,
-      "main;handler;ngx_palloc;ngx_alloc 10240\n"
-      "main;accept;ngx_create_pool;ngx_alloc 4096\n"
-      "main;handler 1024\nstrdup 16\n" },
-
-    { "callers, by cum", "sort=cum&callers=1", stacks, false,
-      "inuse_space: 15.0 KiB in 4 stacks, estimated from 13 samples, one every "
-      "16.0 KiB, +- 6.7 %\n"
-      "    flat  flat%       cum   cum%  objects     mean  error  function\n"
-      "     0 B   0.0%  15.0 KiB  99.9%       15  1.0 KiB  6.7 %  main\n"
-      "11.0 KiB  73.3%  11.0 KiB  73.3%       14    804 B  9.1 %  handler\n"
-      " 4.0 KiB  26.6%   4.0 KiB  26.6%        1  4.0 KiB  exact  accept\n"
-      "    16 B   0.1%      16 B   0.1%        1     16 B  exact  strdup\n"
-      JPP_PASSED,
-      "main;handler 10240\nmain;accept 4096\nmain;handler 1024\nstrdup 16\n" },
-
-    { "all frames, two rows", "callers=0&n=2", stacks, false,
-      "inuse_space: 15.0 KiB in 4 stacks, estimated from 13 samples, one every "
-      "16.0 KiB, +- 6.7 %\n"
-      "    flat  flat%       cum   cum%  objects     mean  error  function\n"
-      "14.0 KiB  93.2%  14.0 KiB  93.2%       11  1.3 KiB  exact  ngx_alloc\n"
-      " 1.0 KiB   6.7%  11.0 KiB  73.3%        4    256 B  100 %  handler\n"
-      "5 more functions\n",
-      "main;handler;ngx_palloc;ngx_alloc 10240\n"
-      "main;accept;ngx_create_pool;ngx_alloc 4096\n"
-      "main;handler 1024\nstrdup 16\n" },
-
-    { "one row less than there are", "n=3", stacks, false,
-      "inuse_space: 15.0 KiB in 4 stacks, estimated from 13 samples, one every "
-      "16.0 KiB, +- 6.7 %\n"
-      "    flat  flat%       cum   cum%  objects     mean  error  function\n"
-      "11.0 KiB  73.3%  11.0 KiB  73.3%       14    804 B  9.1 %  handler\n"
-      " 4.0 KiB  26.6%   4.0 KiB  26.6%        1  4.0 KiB  exact  accept\n"
-      "    16 B   0.1%      16 B   0.1%        1     16 B  exact  strdup\n"
-      "1 more function\n" JPP_PASSED, NULL },
-
-    { "objects", "type=inuse_objects&n=1", stacks, false,
-      "inuse_objects: 16 in 4 stacks, estimated from 13 samples, one every "
-      "16.0 KiB, +- 25 %\n"
-      "flat  flat%  cum   cum%  objects   mean  error  function\n"
-      "  14  87.5%   14  87.5%       14  804 B   29 %  handler\n"
-      "3 more functions\n" JPP_PASSED, NULL },
-
-    { "a difference", "", changes, true,
-      "inuse_space (difference): 1023.7 KiB in 5 stacks, estimated from 4 "
-      "samples, one every 16.0 KiB, +- 50 % at least\n"
-      "   flat   flat%         cum    cum%  objects     mean  error  function\n"
-      "1.0 MiB  100.0%     1.0 MiB  100.0%     1024  1.0 KiB   50 %  b\n"
-      " -300 B    0.0%      -300 B    0.0%       -2    150 B   71 %  c\n"
-      "   40 B    0.0%        40 B    0.0%        0        -  exact  e\n"
-      "  -20 B    0.0%       -20 B    0.0%        1        -  exact  d\n"
-      "   -1 B    0.0%        -1 B    0.0%        0        -  exact  a\n"
-      "    0 B    0.0%  1023.7 KiB  100.0%        0        -      -  main\n",
-      "main;a -1\nmain;b 1048576\nmain;c -300\nmain;d -20\nmain;e 40\n" }
+    { "callers, by flat", "", stacks, false },
+    { "callers, by cum", "sort=cum&callers=1", stacks, false },
+    { "all frames, two rows", "callers=0&n=2", stacks, false },
+    { "one row less than there are", "n=3", stacks, false },
+    { "objects", "type=inuse_objects&n=1", stacks, false },
+    { "a difference", "", changes, true }
 };
 
 
@@ -220,13 +157,10 @@ jpp_top_test_case(const jpp_top_case_t *row)
     jpp_top_fill(&profile, row->stacks);
     profile.is_difference = row->is_difference;
 
-    jpp_is_str(jpp_top_text(jpp_top_write, &profile, row->args), row->top,
-               "%s: top", row->name);
-
-    if (row->folded != NULL) {
-        jpp_is_str(jpp_top_text(jpp_folded_write, &profile, row->args),
-                   row->folded, "%s: folded", row->name);
-    }
+    jpp_shows(jpp_top_text(jpp_top_write, &profile, row->args), "%s: top",
+              row->name);
+    jpp_shows(jpp_top_text(jpp_folded_write, &profile, row->args),
+              "%s: folded", row->name);
 
     jpp_arena_destroy(&arena);
 }
@@ -293,15 +227,7 @@ JPP_TEST(jpp_top_test_time)
         (void) jpp_profile_commit(&profile, rows[i].values);
     }
 
-    jpp_is_str(jpp_top_text(jpp_top_write, &profile, ""),
-      "cpu: 1.0 s in 2 stacks, estimated from 100 samples, one every 10.0 ms, "
-      "+- 10 %\n"
-      "    flat  flat%       cum    cum%  samples     mean  error  function\n"
-      "900.0 ms  90.0%  900.0 ms   90.0%       90  10.0 ms   11 %  malloc\n"
-      "100.0 ms  10.0%  100.0 ms   10.0%       10  10.0 ms   32 %  epoll_wait\n"
-      "    0 ns   0.0%     1.0 s  100.0%        0        -      -  main\n"
-      "    0 ns   0.0%  900.0 ms   90.0%        0        -      -  handler\n",
-      "a profile of time");
+    jpp_shows(jpp_top_text(jpp_top_write, &profile, ""), "a profile of time");
 
     jpp_is_str(jpp_top_text(jpp_folded_write, &profile, "callers=1"),
                "main;handler;malloc 900000000\nmain;epoll_wait 100000000\n",
