@@ -20,7 +20,7 @@
 
 # What runs a suite, of a way that has none of its own.
 
-prove=prove
+prove="prove -I t/lib"
 
 
 # Which ways each suite runs: the suites of a row are those of no row above it.
@@ -123,7 +123,7 @@ tests_job()
             ;;
     esac
 
-    proved "$2, $1" "./dev test $2 $1" --timer -I t/lib "$2"
+    proved "$2, $1" "./dev test $2 $1" --timer "$2"
 }
 
 
@@ -166,7 +166,7 @@ tests_env()
 
     case $1 in
         reloaded) TEST_NGINX_USE_HUP=1; export TEST_NGINX_USE_HUP ;;
-        updated)  prove="sh tools/updated.sh prove" ;;
+        updated)  prove="sh tools/updated.sh $prove" ;;
     esac
 }
 
@@ -323,7 +323,7 @@ tests_suite()
         *) tests_env "$way" ;;
     esac
 
-    exec $prove --timer -I t/lib "$file"
+    exec $prove --timer "$file"
 }
 
 
@@ -336,7 +336,7 @@ tests_units()
 
     if [ $# = 0 ]; then
         core build gcc "-O2 -g" units
-        exec prove --timer t/tool/units.t
+        exec $prove --timer t/tool/units.t
     fi
 
     # one that preloads the fake has it made
@@ -351,7 +351,7 @@ tests_units()
     # shellcheck disable=SC2046
     core build gcc "-O2 -g" $(printf 'build/t/%s_test ' "$@") \
         build/t/jpp_fake.so build/t/jpp_throw.so build/t/jpp_plugin.so
-    exec prove --verbose t/tool/units.t :: "$@"
+    exec $prove --verbose t/tool/units.t :: "$@"
 }
 
 
@@ -414,7 +414,7 @@ suites()
     fi
 
     # shellcheck disable=SC2086
-    proved "$1" '' --timer -I t/lib $2
+    proved "$1" '' --timer $2
 )
 
 

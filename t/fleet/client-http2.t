@@ -5,22 +5,8 @@
 #
 # Not here: what is the same in HTTP/1.1 (fleet/client.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Temp;
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppClient;
+use JppTest;
 use JppFleet qw( held is_at_rest );
-use JppNginx qw( free_port wait_until slurp );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 900;
 
 my $heap = '/debug/pprof/heap';
 my $n_streams = 8;

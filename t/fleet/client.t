@@ -9,22 +9,9 @@
 # client hears when a worker ends (fleet/worker.t), is late (fleet/peer.t) or is
 # reloaded (fleet/reload.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use Test::More;
-use Time::HiRes qw(sleep);
-
-use lib dirname(__FILE__) . '/../lib';
-
+use JppTest;
 use JppFleet qw( connections fleet held is_at_rest is_well
                  status wait_for );
-use JppNginx qw( wait_until spew threads memory partly );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 1500;
 
 my $heap = '/debug/pprof/heap';
 my $fine = qr/^(?:200|429)$/;

@@ -5,23 +5,9 @@
 #
 # Not here: clients that leave a plain GET (fleet/client.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
+use JppTest;
 use IO::Select;
-use IO::Socket::INET;
-use Test::More;
-use Time::HiRes qw(sleep);
-
-use lib dirname(__FILE__) . '/../lib';
-
 use JppFleet qw( connections held wait_for );
-use JppNginx qw( wait_until threads );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 900;
 
 my $heap = '/debug/pprof/heap';
 

@@ -10,26 +10,12 @@
 #
 # JPP_SOAK=1 does it more often, and asserts times.
 
-use strict;
-use warnings;
-
-use File::Basename;
-use Test::More;
-use Time::HiRes qw(sleep time);
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppClient;
+use JppTest;
 use JppFleet qw( clients_of_one fleet grow held is_well measured missing most
                  rests_at status );
-use JppNginx qw( wait_until free_port cpu_time descriptors limit lowest profile
-                 partly sockets threads );
-use JppRun qw( slurp subtests );
+use JppNginx qw( profile );
 
 my $soak = $ENV{JPP_SOAK} ? 10 : 1;
-
-# what hangs ends
-alarm 1500 * $soak;
 
 my $heap = '/debug/pprof/heap';
 

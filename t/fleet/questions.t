@@ -9,24 +9,11 @@
 # Not here: one worker that asks one other (fleet/peer.t); the memory of answers
 # (fleet/workers.t); processes that are no workers (fleet/strangers.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use POSIX ();
-use Test::More;
-use Time::HiRes qw(sleep time);
-
-use lib dirname(__FILE__) . '/../lib';
-
+use JppTest;
 use JppFleet qw( clients_of_one fleet held is_well missing rests_at status );
-use JppNginx qw( wait_until limit lowest profile partly sockets threads );
-use JppRun qw( subtests );
+use JppNginx qw( profile );
 
 my $soak = $ENV{JPP_SOAK};
-
-# what hangs ends
-alarm($soak ? 3600 : 1800);
 
 my $heap = '/debug/pprof/heap';
 my $control = '/debug/pprof/control';

@@ -8,19 +8,7 @@
 # Not here: what each refusal is for (the suites of each resource), and what
 # else clients do (fleet/client.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( slurp sockets wait_until );
-use JppRun qw( $build $root halt preloads subtests );
-
-# what hangs ends
-alarm 300;
+use JppTest;
 
 my $adapter = "$root/src/nginx";
 

@@ -10,27 +10,12 @@
 #
 # JPP_SOAK=1 does it ten times as often.
 
-use strict;
-use warnings;
-
-use File::Basename;
-use Test::More;
-use Time::HiRes qw(time);
-
-use lib dirname(__FILE__) . '/../lib';
-
+use JppTest;
 use JppFleet qw( clients_of_one fleet grow held is_well measured missing most
                  status wait_for );
-use JppNginx qw( wait_until slurp spew descriptors threads dumps memory profile
-                 partly );
-use JppRun qw( is_linked subtests );
-
-*is_gone = \&JppNginx::is_gone;
+use JppNginx qw( profile );
 
 my $soak = $ENV{JPP_SOAK} ? 10 : 1;
-
-# what hangs ends
-alarm 1200 * $soak;
 
 my $heap = '/debug/pprof/heap';
 

@@ -7,18 +7,7 @@
 #
 # JPP_SOAK=1 does a thousand.
 
-use strict;
-use warnings;
-
-use File::Basename;
-use POSIX ();
-use Test::More;
-use Time::HiRes qw(sleep time);
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( has_jemalloc wait_until spew descriptors memory dumps
-                 sockets partly );
+use JppTest;
 
 my $n_reloads = $ENV{JPP_SOAK} ? 1000 : 60;
 my $n_scrapers = 4;
@@ -29,9 +18,6 @@ my $n_workers = 2;
 
 # seconds between two reloads
 my $pause = 0.06;
-
-# what hangs ends
-alarm($ENV{JPP_SOAK} ? 3600 : 900);
 
 my $heap = '/debug/pprof/heap';
 my $exiting = "$heap?worker=exiting";
@@ -136,8 +122,8 @@ sub is_settled {
         my @pids = $nginx->worker_pids;
 
         return @pids == $n_workers
-               && $n_workers == JppNginx::children($nginx->{pid})
-               && !grep { JppNginx::title($_) =~ /shutting down/ } @pids;
+               && $n_workers == children($nginx->{pid})
+               && !grep { title($_) =~ /shutting down/ } @pids;
     });
 }
 

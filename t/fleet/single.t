@@ -7,19 +7,7 @@
 # Not here: that it goes on with what stays (nginx/history.t, fleet/worker.t,
 # time/stalls.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( threads );
-use JppRun qw( subtests wait_until );
-
-# what hangs ends
-alarm 120;
+use JppTest;
 
 subtests(
     'without stalls' => [ \&stalls ],

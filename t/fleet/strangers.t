@@ -9,21 +9,9 @@
 #
 # JPP_SOAK=1 asserts times.
 
-use strict;
-use warnings;
-
-use File::Basename;
-use Test::More;
-use Time::HiRes qw(sleep time);
-
-use lib dirname(__FILE__) . '/../lib';
-
+use JppTest;
 use JppFleet qw( clients_of_one fleet is_well measured missing most status );
-use JppNginx qw( wait_until spew sockets profile partly );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 900;
+use JppNginx qw( profile );
 
 my $heap = '/debug/pprof/heap';
 

@@ -10,21 +10,7 @@
 # Not here: one that is reloaded with less of it (fleet/single.t); workers,
 # which end with their configuration (fleet/reload.t, fleet/reloads.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw( decode_json );
-use Test::More;
-use Time::HiRes qw( sleep );
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( threads watchers );
-use JppRun qw( is_alive loaded lua_modules spew subtests wait_until );
-
-# what hangs ends
-alarm 240;
+use JppTest;
 
 my $all = 'jemalloc_pprof_stall 50ms; jemalloc_pprof_owners on;'
           . ' jemalloc_pprof_source sampler;';

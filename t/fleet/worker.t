@@ -10,27 +10,11 @@
 #
 # JPP_SOAK=1 does it ten times as often, and compares times.
 
-use strict;
-use warnings;
-
-use File::Basename;
-use Test::More;
-use Time::HiRes qw(sleep time);
-
-use lib dirname(__FILE__) . '/../lib';
-
+use JppTest;
 use JppFleet qw( clients_of_one connections fleet grow held is_well measured
                  missing most wait_for );
-use JppNginx qw( wait_until spew descriptors threads dumps );
-use JppRun qw( subtests title );
-
-*children = \&JppNginx::children;
-*is_gone = \&JppNginx::is_gone;
 
 my $soak = $ENV{JPP_SOAK} ? 10 : 1;
-
-# what hangs ends
-alarm 1500 * $soak;
 
 my $heap = '/debug/pprof/heap';
 

@@ -6,22 +6,9 @@
 # Not here: a worker that does not answer (fleet/peer.t) or ends
 # (fleet/worker.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use List::Util qw(max);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppClient;
+use JppTest;
 use JppFleet qw( clients_of_one fleet grow is_well missing status );
-use JppNginx qw( wait_until free_port spew threads dumps profile partly );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 900;
+use JppNginx qw( profile );
 
 my $heap = '/debug/pprof/heap';
 

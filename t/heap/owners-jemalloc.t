@@ -5,19 +5,8 @@
 #
 # Not here: the module's sampler (heap/owners.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( profile spew );
-use JppRun qw( $build printed subtests );
-
-# what hangs ends
-alarm 240;
+use JppTest;
+use JppNginx qw( profile );
 
 my $tree = '/debug/pprof';
 

@@ -14,27 +14,10 @@
 # Not here: one location at a time (heap/owners.t, time/owners.t), how much has
 # an owner (bench/owners).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Temp;
-use List::Util qw( sum0 );
-use POSIX ();
-use Test::More;
-use Time::HiRes qw( sleep time );
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppClient;
-use JppNginx qw( free_port spew wait_until );
-use JppRun qw( printed subtests );
+use JppTest;
 
 my $soak = $ENV{JPP_SOAK} // 0;
 my $seconds = $soak > 1 ? $soak : $soak ? 60 : 5;
-
-# what hangs ends
-alarm 240 + 2 * $seconds;
 
 my $tree = '/debug/pprof';
 my $dir = File::Temp->newdir;

@@ -7,21 +7,8 @@
 #
 # Not here: owners without an nginx (t/unit/jpp_owners_test.c).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw(decode_json);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppClient;
-use JppNginx qw( profile free_port spew wait_until );
-use JppRun qw( printed subtests );
-
-# what hangs ends
-alarm 240;
+use JppTest;
+use JppNginx qw( profile );
 
 my $tree = '/debug/pprof';
 my $asking = 'main.example /debug/pprof/';

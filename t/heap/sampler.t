@@ -9,24 +9,10 @@
 #
 # JPP_SOAK=1 switches a thousand times, reloads a hundred and kills fifty.
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw(decode_json);
-use POSIX ();
-use Test::More;
-use Time::HiRes qw( sleep time );
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( profile partly slurp spew wait_until );
-use JppRun qw( lua_modules preloads subtests );
+use JppTest;
+use JppNginx qw( profile );
 
 my $is_long = $ENV{JPP_SOAK};
-
-# what hangs ends
-alarm($is_long ? 3600 : 300);
 
 my $tree = '/debug/pprof';
 my $server = 'location /debug/pprof/ { jemalloc_pprof control=on; }';

@@ -9,22 +9,10 @@
 #
 # JPP_SOAK=1 asks a hundred thousand times.
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw(decode_json);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( profile partly slurp spew wait_until );
-use JppRun qw( loaded lua_modules subtests );
+use JppTest;
+use JppNginx qw( profile );
 
 my $is_long = $ENV{JPP_SOAK};
-
-# what hangs ends
-alarm($is_long ? 1800 : 240);
 
 # as often as may be
 my $conf = 'prof:true,prof_active:true,lg_prof_sample:10';

@@ -28,7 +28,8 @@ use JppRun qw( $fake $checker binary free_port has_fake has_jemalloc is_alive
 
 our @EXPORT_OK = qw( has_fake has_jemalloc is_root free_port wait_until slurp
                      spew descriptors threads watchers mappings memory limit
-                     dumps sockets cpu_time lowest profile partly escaped );
+                     dumps sockets cpu_time lowest profile partly escaped
+                     children is_gone );
 
 my $sampling = 'prof:true,prof_active:true,lg_prof_sample:12';
 

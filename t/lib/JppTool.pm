@@ -18,6 +18,8 @@ our @EXPORT_OK = qw( $root $build $tool $checker $dir slurp spew start finish
 my $patience = 60;
 
 our $tool = "$build/jemalloc-pprof";
+die "no $tool: ./dev build makes it\n" unless -x $tool;
+
 our $dir = tempdir('jpp-tool-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
 mkdir "$dir/.run" or die "$dir/.run: $!";
@@ -65,9 +67,10 @@ sub finish {
 
     local $SIG{ALRM} = sub { kill 'KILL', $run->{pid} };
 
-    alarm $patience;
+    my $left = alarm $patience;
+
     1 while waitpid($run->{pid}, 0) != $run->{pid};
-    alarm 0;
+    alarm $left;
 
     my %result = ( exit => $? >> 8, signal => $? & 127 );
 

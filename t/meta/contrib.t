@@ -6,25 +6,12 @@
 # package is built, and its module loaded.  And the commands of
 # docs/reading-a-heap.md that find leaks find some.
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Temp qw( tempdir );
-use JSON::PP;
-use POSIX ();
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
+use JppTest;
 use JppFleet qw( held );
-use JppNginx qw( threads );
-use JppRun qw( binary free_port has_jemalloc loaded slurp spew wait_until );
 
 $ENV{PATH} .= ':/usr/sbin:/sbin';
 
-my $top = $JppRun::root;
-my $contrib = "$top/contrib";
+my $contrib = "$root/contrib";
 my $dir = tempdir('jpp-contrib-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
 my $own = '/usr/share/nginx/src';
@@ -132,7 +119,7 @@ sub check_drop_in {
 
     # the module's fixes have the same settings
 
-    my $fixes = slurp("$top/src/core/diagnosis/jpp_problems.c");
+    my $fixes = slurp("$root/src/core/diagnosis/jpp_problems.c");
 
     for my $setting (@{$drop_in{Environment}}) {
         my $fix = "Environment=$setting" =~ s/=MALLOC_CONF=/=%m=/r;
@@ -547,7 +534,7 @@ sub holds {
 sub told {
     my ($server, $heading, $worker) = @_;
 
-    my ($text) = slurp("$top/docs/reading-a-heap.md")
+    my ($text) = slurp("$root/docs/reading-a-heap.md")
                  =~ /^### \Q$heading\E\n(.*?)(?=^##)/ms
                      or die "reading-a-heap.md has no \"$heading\"\n";
 
@@ -596,7 +583,7 @@ sub check_configure {
 
     my ($said, $exit) = output('/usr/bin/env', "PATH=$bin", 'sh', '-c',
                                "cd $tree && ./configure --with-compat "
-                               . "--add-dynamic-module=$top");
+                               . "--add-dynamic-module=$root");
 
     isnt($exit, 0, 'it is an error');
     like($said, qr/^\S+: error: the jemalloc pprof module needs protoc-c (?#
@@ -618,7 +605,7 @@ sub check_package {
 
     chomp %field;
 
-    my ($version) = slurp("$top/src/core/base/jpp_version.h")
+    my ($version) = slurp("$root/src/core/base/jpp_version.h")
                     =~ /JPP_VERSION\s+"(.*)"/;
 
     is($field{Package}, $name, 'its name');
@@ -647,7 +634,7 @@ sub check_package {
 sub build_package {
 
     my $copy = "$dir/package/source";
-    my @files = map { "$top/$_" } qw( config LICENSE README.md contrib docs
+    my @files = map { "$root/$_" } qw( config LICENSE README.md contrib docs
                                       ngx_http_jemalloc_pprof_module.c proto
                                       src tools );
 
@@ -699,12 +686,12 @@ sub check_contents {
 
     # documents may be compressed
 
-    for my $file ('README.md', map { basename($_) } glob("$top/docs/*.md")) {
+    for my $file ('README.md', map { basename($_) } glob("$root/docs/*.md")) {
         ok(-f "$root/$doc/$file" || -f "$root/$doc/$file.gz",
            "it has $doc/$file");
     }
 
-    is(words("$root/$doc/copyright"), words("$top/LICENSE"),
+    is(words("$root/$doc/copyright"), words("$root/LICENSE"),
        'its license is ours');
 
     check_tool($root, $version);
@@ -741,7 +728,7 @@ sub check_tool {
     my ($root, $version) = @_;
 
     my $tool = "$root/usr/bin/jemalloc-pprof";
-    my $dump = "$top/t/data/hand.heap";
+    my $dump = "$root/t/data/hand.heap";
 
     is((output($tool, '--version'))[0], "jemalloc-pprof $version\n",
        'the tool runs');
@@ -750,7 +737,7 @@ sub check_tool {
                                '--any-kernel', $dump);
 
     is($exit, 0, 'it reads a dump') or diag($text);
-    is($text, slurp("$top/t/data/hand.folded"), 'and prints its stacks');
+    is($text, slurp("$root/t/data/hand.folded"), 'and prints its stacks');
 
     ($text, $exit) = output('readelf', '-d', $tool);
     like($text, qr/\bPIE\b/, 'it is position-independent, as Debian wants');

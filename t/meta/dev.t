@@ -3,15 +3,7 @@
 # ./dev test with the name of a test runs that one, and refuses other names;
 # without a name it runs every suite.
 
-use strict;
-use warnings;
-
-use File::Basename;
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppRun qw( $root );
+use JppTest;
 
 chdir $root or die "$root: $!\n";
 

@@ -3,17 +3,7 @@
 # tools/lint.pl finds what breaks a rule: each tree here breaks one, and the
 # same tree without that breaks none.
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Path qw(make_path);
-use File::Temp qw(tempdir);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppRun qw( $root spew );
+use JppTest;
 
 # a repository of one's own, whoever started this
 delete @ENV{ grep { /^GIT_/ } keys %ENV };

@@ -3,18 +3,8 @@
 # ./dev mutants: which changes of a small core its units notice, which they do
 # not, and which are none.
 
-use strict;
-use warnings;
-
-use File::Basename;
+use JppTest;
 use File::Copy qw( copy );
-use File::Path qw( make_path );
-use File::Temp;
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppRun qw( $root spew );
 
 # seconds until a unit that goes on for ever is ended
 

@@ -7,18 +7,8 @@
 # apt and dpkg work in a folder of the test, with an archive, lists, and locks
 # of their own.
 
-use strict;
-use warnings;
-
+use JppTest;
 use Fcntl qw( F_SETLK F_WRLCK O_CREAT O_RDWR SEEK_SET );
-use File::Basename;
-use File::Path qw( make_path );
-use File::Temp qw( tempdir );
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppRun qw( $root slurp spew subtests wait_until );
 
 my $dir = tempdir('jpp-packages-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 my $package = 'jpp-nothing';

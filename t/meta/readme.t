@@ -8,21 +8,10 @@
 # nginx is $TEST_NGINX_BINARY with the modules of $TEST_NGINX_LOAD_MODULES, or
 # the machine's with the one in build/.
 
-use strict;
-use warnings;
-
-use Cwd qw( abs_path );
-use File::Basename;
-use File::Temp qw( tempdir );
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppRun qw( binary free_port loaded lua_modules modules slurp );
+use JppTest;
 
 $ENV{PATH} .= ':/usr/sbin:/sbin';
 
-my $top = dirname(dirname(dirname(abs_path(__FILE__))));
 my $dir = tempdir('jpp-readme-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
 my $own = '/usr/share/nginx/src/src';
@@ -53,20 +42,20 @@ my %where = (
     'index'          => [ 'README.md', 'Documentation' ],
 );
 
-my %text = map { $_ => slurp("$top/$_") }
+my %text = map { $_ => slurp("$root/$_") }
                qw( README.md CONTRIBUTING.md CHANGELOG.md ),
-               map { 'docs/' . basename($_) } glob("$top/docs/*.md");
+               map { 'docs/' . basename($_) } glob("$root/docs/*.md");
 
 my $all = join '', map { $text{$_} } sort keys %text;
 
-my $core = join '', map { slurp($_) } glob("$top/src/core/*/*.c");
-my $adapter = join '', map { slurp($_) } glob("$top/src/nginx/*/*.c");
-my $headers = join '', map { slurp($_) } glob("$top/src/*/*.h"),
-                                         glob("$top/src/*/*/*.h");
-my $options = slurp("$top/tools/jpp_options.c");
-my $manual = slurp("$top/docs/jemalloc-pprof.1");
-my $config = slurp("$top/config");
-my $dev = slurp("$top/dev");
+my $core = join '', map { slurp($_) } glob("$root/src/core/*/*.c");
+my $adapter = join '', map { slurp($_) } glob("$root/src/nginx/*/*.c");
+my $headers = join '', map { slurp($_) } glob("$root/src/*/*.h"),
+                                         glob("$root/src/*/*/*.h");
+my $options = slurp("$root/tools/jpp_options.c");
+my $manual = slurp("$root/docs/jemalloc-pprof.1");
+my $config = slurp("$root/config");
+my $dev = slurp("$root/dev");
 
 # tables are found by what is in them, so they may move
 
@@ -431,9 +420,9 @@ sub check_status {
                 rows($about);
 
     my $status = join "\n", map { slurp($_) }
-                 glob("$top/src/core/answers/jpp_status*.c"),
-                 "$top/src/core/fleet/jpp_fleet.c",
-                 "$top/src/core/diagnosis/jpp_verdict.c";
+                 glob("$root/src/core/answers/jpp_status*.c"),
+                 "$root/src/core/fleet/jpp_fleet.c",
+                 "$root/src/core/diagnosis/jpp_verdict.c";
 
     my ($identity) = $core =~ /^jpp_json_identity\((.*?)^\}/ms
         or die "no keys of a worker\n";
@@ -479,7 +468,7 @@ sub check_statuses {
 
     # the numbers of the limits
 
-    my %limit = map { $_ => limit($_) } qw( MAX_JOBS MAX_FORM );
+    my %limit = map { $_ => constant($_) } qw( MAX_JOBS MAX_FORM );
     my ($rows) = $headers =~ /^#define JPP_NOTES +(\d+)$/m
         or die "there is no JPP_NOTES in the sources\n";
 
@@ -492,7 +481,7 @@ sub check_statuses {
          'how long a form may be');
     like(about('limits'), qr/\b$rows rows/,
          'how many workers there may be');
-    is(limit('MAX_BODY'), 1 << 20, 'how many addresses a request may have');
+    is(constant('MAX_BODY'), 1 << 20, 'how many addresses a request may have');
     like(about('statuses'), qr/1 MiB of addresses/,
          'the same in docs/http.md');
 }
@@ -500,7 +489,7 @@ sub check_statuses {
 
 # A number that the sources define, which may be a product.
 
-sub limit {
+sub constant {
     my ($name) = @_;
 
     "$headers\n$adapter" =~ /^#define NGX_HTTP_JPP_$name +(?#
@@ -593,8 +582,8 @@ sub check_build {
 
     my @contrib = map { s/^contrib\///r }
                   grep { !m{^contrib/debian/} }
-                  map { s/^\Q$top\E\///r }
-                  grep { -f } map { glob "$top/contrib/$_" } '*/*', '*/*/*';
+                  map { s/^\Q$root\E\///r }
+                  grep { -f } map { glob "$root/contrib/$_" } '*/*', '*/*/*';
 
     is_deeply([ grep { about('examples') !~ /\[\Q$_\E\]/ } @contrib ], [],
               'all files of contrib/');
@@ -623,7 +612,7 @@ sub check_readme {
          'the example is a session');
 
     same([ map { $_->[0] =~ /\((.*)\)/ } rows(about('index')) ],
-         [ map { s/^\Q$top\E\///r } grep { !/\.svg$/ } glob("$top/docs/*") ],
+         [ map { s/^\Q$root\E\///r } grep { !/\.svg$/ } glob("$root/docs/*") ],
          'the index of docs/');
 }
 
@@ -635,7 +624,7 @@ sub check_tool {
     same([ $manual =~ /^\.It (?:.* )?Fl Fl ([a-z-]+)/mg ], \@names,
          'options in the manual');
 
-    my $build = $ENV{JPP_BUILD} // "$top/build";
+    my $build = $ENV{JPP_BUILD} // "$root/build";
     my $help = `'$build/jemalloc-pprof' --help`;
 
     like($help, qr/--\Q$_\E\b/, "--help has --$_") for @names;
@@ -660,10 +649,10 @@ sub check_tool {
 
 sub check_scheme {
 
-    my %used = map { $_ => slurp("$top/$_") }
+    my %used = map { $_ => slurp("$root/$_") }
                'tools/run.sh',
-               grep { !m{/debian/} } map { s/^\Q$top\E\///r }
-               grep { -f } map { glob "$top/contrib/$_" } '*/*', '*/*/*';
+               grep { !m{/debian/} } map { s/^\Q$root\E\///r }
+               grep { -f } map { glob "$root/contrib/$_" } '*/*', '*/*/*';
 
     my %ports;
 
@@ -697,7 +686,7 @@ sub check_ways {
     my ($ways) = $text{'docs/architecture.md'}
                  =~ /^## Six ways.*?\n(.*?)^## Design/ms;
     my %file = map { basename($_) =~ s/^ngx_http_jpp_//r => 1 }
-                   glob("$top/src/*/*/*.[ch]");
+                   glob("$root/src/*/*/*.[ch]");
     my %function = map { $_ => 1 }
                        "$core$adapter" =~ /^(?:ngx_http_)?jpp_(\w+)\(/mg;
 
@@ -713,9 +702,9 @@ sub check_ways {
 # It is written in one place; documents show it.
 
 sub check_version {
-    my ($version) = slurp("$top/src/core/base/jpp_version.h")
+    my ($version) = slurp("$root/src/core/base/jpp_version.h")
                     =~ /JPP_VERSION  "(.*)"/;
-    my $debian = slurp("$top/contrib/debian/changelog");
+    my $debian = slurp("$root/contrib/debian/changelog");
     my %shown = map { $_ => 1 }
                     $text{'CHANGELOG.md'} =~ /\A# Changes\n\n## ([\d.]+)/,
                     $debian =~ /\A\S+ \(([\d.]+)\)/,
@@ -735,8 +724,8 @@ sub check_links {
 
         for my $link (@links) {
             my ($path, $anchor) = split /#/, $link;
-            my $target = $path eq '' ? "$top/$document"
-                                     : dirname("$top/$document") . "/$path";
+            my $target = $path eq '' ? "$root/$document"
+                                     : dirname("$root/$document") . "/$path";
 
             ok(-e $target, "$document: $link") or next;
 

@@ -4,24 +4,11 @@
 # show; and the demonstration ends well and leaves nothing behind, whenever it
 # is interrupted.
 
-use strict;
-use warnings;
-
-use Cwd qw( abs_path );
-use File::Basename;
-use File::Temp qw( tempdir );
-use IO::Socket::INET;
+use JppTest;
 use POSIX qw( :sys_wait_h setsid );
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppRun qw( free_port slurp spew title wait_until );
 use JppShown qw( shown_blocks shown_pattern );
 
-my $top = dirname(dirname(dirname(abs_path(__FILE__))));
-
-chdir $top or die "$top: $!\n";
+chdir $root or die "$root: $!\n";
 
 my ($port, $tls) = map { free_port() } 1 .. 2;
 

@@ -6,31 +6,19 @@
 #
 # nginx is $TEST_NGINX_BINARY with the modules of $TEST_NGINX_LOAD_MODULES.
 
-use strict;
-use warnings;
-
-use Cwd qw( abs_path );
-use File::Basename;
-use File::Temp qw( tempdir );
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
+use JppTest;
 use JppBusy qw( compressing has_lua looping searching shaking_hands );
-use JppNginx qw( has_jemalloc spew slurp wait_until );
 use JppOwned qw( crowded has_perl leaking packing reporting three_servers );
 use JppPlaces qw( huge_configuration idle_tls large_buffers leak
                   many_connections slow_uploads streams );
 use JppStalls qw( backtracking has_scripts sleeping waiting );
 use JppShown qw( shown_blocks shown_pattern shown_script shown_parts );
 
-my $top = dirname(dirname(dirname(abs_path(__FILE__))));
-my $build = abs_path($ENV{JPP_BUILD} // "$top/build");
 my $dir = tempdir('jpp-shown-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
 # what the documents recommend, with which nothing is wrong; and a rate at which
 # the examples have something to show
-my ($recommended) = slurp("$top/contrib/systemd/nginx.service.d/"
+my ($recommended) = slurp("$root/contrib/systemd/nginx.service.d/"
                           . 'jemalloc-pprof.conf')
                     =~ /^Environment=MALLOC_CONF=(.*)$/m;
 my $fine = 'prof:true,prof_active:true,lg_prof_sample:14';
@@ -114,11 +102,11 @@ plan skip_all => 'there is no go' if system('go version >/dev/null 2>&1') != 0;
 check_pattern();
 
 for my $document ('README.md', map { 'docs/' . basename($_) }
-                                   glob("$top/docs/*.md"))
+                                   glob("$root/docs/*.md"))
 {
     my %blocks;
 
-    push @{ $blocks{$_->{heading}} }, $_ for shown_blocks("$top/$document");
+    push @{ $blocks{$_->{heading}} }, $_ for shown_blocks("$root/$document");
 
     my $states = $states{$document} // {};
 
@@ -187,7 +175,7 @@ sub run {
     my ($server, @blocks) = @_;
     my $where = tempdir(DIR => $dir);
 
-    symlink "$top/t", "$where/t" or die "$where: $!\n";
+    symlink "$root/t", "$where/t" or die "$where: $!\n";
     symlink $build, "$where/build" or die "$where: $!\n";
 
     my $script = shown_script(@blocks);
@@ -214,7 +202,7 @@ sub run {
 sub server {
     my (%how) = @_;
 
-    my $port = JppNginx::free_port();
+    my $port = free_port();
 
     my $server = JppNginx->start(workers => 4, conf => $fine,
                                  level => 'notice', port => $port,

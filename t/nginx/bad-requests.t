@@ -2,17 +2,9 @@
 # protocols.  No answer repeats what a client sent, and after each request the
 # next one on the connection is answered.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
-use JppRun qw( $formats free_port );
+use JppTest;
 use JppSuite qw( $dir $resources contract dial fake_jemalloc holds profile
-                 serve slurp spew );
-use JSON::PP qw(decode_json);
-use Test::More;
+                 serve );
 
 # what is looked for in every answer
 my $marker = 'qvzMARKERzvq';

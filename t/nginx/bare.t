@@ -6,21 +6,7 @@
 #
 # Not here: what the others have (the others of t/nginx).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw( decode_json );
-use List::Util qw(max sum0);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( spew );
-use JppRun qw( $checker binary has_jemalloc subtests );
-
-# what hangs ends
-alarm 200;
+use JppTest;
 
 my $at = '/debug/pprof';
 

@@ -4,9 +4,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
 use JppSuite qw( $resources blocks quiet_log table );
 use Test::Nginx::Socket 'no_plan';
 

@@ -1,17 +1,8 @@
 # control: what it changes, in which workers and for how long; its parameters;
 # what it refuses; and the directives that set workers as they start.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
-use JppNginx qw( wait_until watchers );
-use JppRun qw( halt );
+use JppTest;
 use JppSuite qw( contract dial options profile serve settled );
-use JSON::PP qw(decode_json);
-use Test::More;
 
 my $n = 4;
 

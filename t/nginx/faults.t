@@ -7,23 +7,9 @@
 # Not here: faults on the way from one worker to another (fleet/peer.t); the end
 # of a worker (fleet/worker.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Temp;
+use JppTest;
 use POSIX qw( strftime );
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
 use JppFleet qw( rests_at );
-use JppNginx qw( has_fake has_jemalloc wait_until slurp spew memory limit
-                 lowest );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 1200;
 
 # In these sentences * stands for any text, and a blank for blanks and line
 # ends.
@@ -64,7 +50,7 @@ my %writes = (
 );
 
 subtests(
-    'dumps' => [ \&dumps, 'fake' ],
+    'dumps' => [ \&failing_dumps, 'fake' ],
     'the size of a dump' => [ \&sizes, 'fake' ],
     'dumps that take too long' => [ \&hanging, 'fake' ],
     'states of a fake jemalloc' => [ \&states, 'fake' ],
@@ -141,7 +127,7 @@ sub recovers {
 }
 
 
-sub dumps {
+sub failing_dumps {
     my $nginx = JppNginx->start(fake => '');
     my $before = remember($nginx);
     my $cut = "$incomplete the dump was cut: its last line has no newline. "
@@ -360,7 +346,7 @@ sub real_states {
 
     # a jemalloc that is linked is always there
 
-    return unless JppNginx::preloads();
+    return unless preloads();
 
     my $nginx = JppNginx->start(preload => []);
 

@@ -1,15 +1,8 @@
 # What other modules must not do to an answer: compress it again, make it
 # cacheable, or recode it.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
+use JppTest;
 use JppSuite qw( contract dial nginx_test serve );
-use JSON::PP qw(decode_json);
-use Test::More;
 
 my $brotli = '/usr/lib/nginx/modules/ngx_http_brotli_filter_module.so';
 

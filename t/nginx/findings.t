@@ -6,21 +6,7 @@
 # Not here: the numbers at which each rule begins to hold (t/unit), memory
 # (nginx/memory.t), the page (page/console.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw(decode_json);
-use Test::More;
-use Time::HiRes qw(sleep);
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( slurp wait_until );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 300;
+use JppTest;
 
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 
@@ -68,7 +54,7 @@ sub findings {
 sub example {
     my ($name) = @_;
 
-    my ($text) = slurp(dirname(__FILE__) . '/../../docs/memory.md')
+    my ($text) = slurp("$root/docs/memory.md")
                  =~ /^### \Q$name\E\n(.*?)^##/ms
         or die "docs/memory.md has no example \"$name\"\n";
     my ($connections) = $text =~ /^ *worker_connections (\d+);$/m;

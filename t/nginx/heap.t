@@ -5,9 +5,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
 use JppSuite qw( $build $dir $resources blocks contract dial fleets profile
                  quiet_log settled slurp spew table totals );
 use Test::Nginx::Socket 'no_plan';

@@ -6,21 +6,7 @@
 # Not here: how points merge (t/unit), what findings make of them
 # (nginx/findings.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw(decode_json);
-use Test::More;
-use Time::HiRes qw(sleep time);
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( slurp wait_until );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 300;
+use JppTest;
 
 my $mib = 1024 * 1024;
 
@@ -29,7 +15,7 @@ subtests(
     'a single process' => [ \&single ],
     'a worker that exits' => [ \&exits ],
     'nothing is served' => [ \&not_served ],
-    'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
+    'no jemalloc' => [ \&no_jemalloc, sub { !is_linked() } ],
 );
 
 
@@ -56,7 +42,7 @@ sub points {
         cmp_ok(scalar @{ $history->{points} }, '>=', 1, 'the first is there');
         cmp_ok($rss, '>', $mib, 'with what the kernel counts');
         cmp_ok($allocated, '>', 100000, 'and what jemalloc does')
-            if JppRun::has_jemalloc();
+            if has_jemalloc();
     }
 
     my $n = @{ $workers[0]{history}{points} };

@@ -5,17 +5,8 @@
 # shows it.  Under its own name it reads nothing, but its requests cost: only
 # Sec-Fetch-Site shows them.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
-use JppClient;
-use JppRun qw( free_port );
-use JppSuite qw( $dir $port dial serve settled slurp );
-use JSON::PP qw(decode_json);
-use Test::More;
+use JppTest;
+use JppSuite qw( $dir $port dial serve settled );
 
 my $why = 'the host of this request is not a name of this server, so a page of '
           . 'another site may have sent it (DNS rebinding): add the name to '

@@ -8,18 +8,8 @@
 #
 # JPP_SOAK=1 has ten thousand profiles.
 
-use strict;
-use warnings;
+use JppTest;
 no warnings 'portable';
-
-use File::Basename;
-use Test::More;
-use Time::HiRes qw(time);
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( has_jemalloc wait_until slurp descriptors threads mappings
-                 memory );
 
 my $soak = $ENV{JPP_SOAK};
 my $n_workers = 3;
@@ -27,9 +17,6 @@ my $n_workers = 3;
 # each has more than 20 requests
 my $warm_up = 200;
 my $rounds = $soak ? 1000 : 600;
-
-# what hangs ends
-alarm($soak ? 1800 : 1200);
 
 my $heap = '/debug/pprof/heap';
 
@@ -150,7 +137,7 @@ sub measure {
     wait_until(sub {
         my $n = () = descriptors($pid);
         my $is_at_rest = $n == $last && threads($pid) == 1
-                         && (!$is_worker || JppNginx::dumps($pid) == 1);
+                         && (!$is_worker || dumps($pid) == 1);
 
         $last = $n;
 

@@ -7,28 +7,14 @@
 # Not here: the arithmetic of rows (t/unit), findings and the rest of memory
 # (nginx/memory.t), how near the rows come in seven states (bench/ledger.pl).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw(decode_json);
-use List::Util qw(sum0);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( is_root slurp wait_until );
-use JppRun qw( lua_modules subtests );
-
-# what hangs ends
-alarm 300;
+use JppTest;
 
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 my $memory = '/debug/pprof/memory';
 
 # Debian's modules; elsewhere these subtests are left out
 my $load_lua = lua_modules();
-my $has_lua = sub { $load_lua ne '' && !JppRun::is_linked() };
+my $has_lua = sub { $load_lua ne '' && !is_linked() };
 
 my $mib = 1024 * 1024;
 
@@ -48,7 +34,7 @@ subtests(
     'a worker that hangs' => [ \&hangs ],
     'no /proc' => [ \&no_proc, \&is_root ],
     'a /proc that hides' => [ \&hidden, \&hides ],
-    'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
+    'no jemalloc' => [ \&no_jemalloc, sub { !is_linked() } ],
 );
 
 
@@ -88,7 +74,7 @@ sub row {
 sub example {
     my ($name) = @_;
 
-    my $docs = slurp(dirname(__FILE__) . '/../../docs/memory.md');
+    my $docs = slurp("$root/docs/memory.md");
     my ($text) = $docs =~ /^### \Q$name\E\n(.*?)^##/ms
         or die "docs/memory.md has no example \"$name\"\n";
     my (undef, $conf) = $text =~ /^( *)(location .*?^\1\}\n)/ms;

@@ -8,21 +8,7 @@
 # Not here: sums, order and forms (t/unit/jpp_locations_test.c); whose a sample
 # is (heap/owners.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw(decode_json);
-use List::Util qw( sum0 );
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( descriptors free_port spew threads wait_until );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 400;
+use JppTest;
 
 my $tree = '/debug/pprof';
 

@@ -8,20 +8,7 @@
 # page/console.t), what findings say (nginx/findings.t), how long any of it
 # takes (bench/metrics).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw(decode_json);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( limit threads wait_until );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 300;
+use JppTest;
 
 my @pages = map { "/debug/pprof/$_" } '', 'status', 'memory', 'metrics';
 

@@ -6,28 +6,13 @@
 # Not here: the numbers at which each rule begins to hold (t/unit), metrics
 # (nginx/metrics.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw(decode_json);
-use List::Util qw( sum );
-use Test::More;
-use Time::HiRes qw(sleep);
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( memory slurp wait_until );
-use JppRun qw( $root lua_modules subtests );
-
-# what hangs ends
-alarm 300;
+use JppTest;
 
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 
 # Debian's modules; elsewhere these subtests are left out
 my $load_lua = lua_modules();
-my $has_lua = sub { $load_lua ne '' && !JppRun::is_linked() };
+my $has_lua = sub { $load_lua ne '' && !is_linked() };
 
 my $mib = 1024 * 1024;
 
@@ -38,7 +23,7 @@ subtests(
     'memory that jemalloc keeps' => [ \&kept, 'jemalloc' ],
     'memory of Lua' => [ \&lua, 'jemalloc', $has_lua ],
     'an event loop that is kept' => [ \&kept_loop, $has_lua ],
-    'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
+    'no jemalloc' => [ \&no_jemalloc, sub { !is_linked() } ],
     'what fixes name' => [ \&fixes, 'jemalloc' ],
     'the documentation' => [ \&documentation ],
 );
@@ -341,9 +326,8 @@ sub fixes {
 # unit.
 
 sub documentation {
-    my $top = dirname(__FILE__) . '/../..';
-    my $docs = slurp("$top/docs/findings.md");
-    my $code = slurp("$top/src/core/fleet/jpp_fleet.c");
+    my $docs = slurp("$root/docs/findings.md");
+    my $code = slurp("$root/src/core/fleet/jpp_fleet.c");
 
     my @ids = $code =~ /^    \[JPP_FINDING_\w+\] = "([a-z-]+)"/mg;
     my @documented = $docs =~ /^## ([a-z-]+)$/mg;
@@ -352,7 +336,7 @@ sub documentation {
     is_deeply(\@documented, \@ids, 'are all there, in their order');
 
     my $units = join '', map { slurp($_) }
-                             glob("$top/t/unit/jpp_finding*_test.c");
+                             glob("$root/t/unit/jpp_finding*_test.c");
 
     for my $id (@ids) {
         my $name = uc($id) =~ tr/-/_/r;

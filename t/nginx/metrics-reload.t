@@ -6,19 +6,7 @@
 #
 # Not here: what the values are (nginx/metrics.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx;
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 100;
+use JppTest;
 
 my $metrics = '/debug/pprof/metrics';
 

@@ -6,21 +6,7 @@
 # Not here: how cgroups and files of the kernel are read (t/unit), the numbers
 # of jemalloc (t/unit), which workers a selector means (nginx/bad-requests.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw(decode_json);
-use Test::More;
-use Time::HiRes qw(sleep time);
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( slurp wait_until );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 300;
+use JppTest;
 
 my $metrics = '/debug/pprof/metrics';
 
@@ -47,7 +33,7 @@ subtests(
     'methods and parameters' => [ \&parameters ],
     'requests for this module' => [ \&requests, 'jemalloc' ],
     'the documentation' => [ \&documentation ],
-    'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
+    'no jemalloc' => [ \&no_jemalloc, sub { !is_linked() } ],
 );
 
 
@@ -96,8 +82,7 @@ sub text {
     is(complaints($nginx, $answer->{body}), '', 'promtool has no complaint');
 
     my %helped = map { $_ => 1 } $answer->{body} =~ /^# HELP (\S+) /mg;
-    my @families = slurp(dirname(__FILE__)
-                         . '/../../src/core/answers/jpp_metrics_rows.c')
+    my @families = slurp("$root/src/core/answers/jpp_metrics_rows.c")
                    =~ /^        "(nginx_\w+)",$/mg;
     my @lost = grep { my $family = $_;
                       !grep { $helped{"$family$_"} } '', '_total', '_info'
@@ -419,7 +404,7 @@ sub requests {
 sub documentation {
     my $nginx = JppNginx->start;
     my $body = $nginx->get($metrics)->{body};
-    my $docs = slurp(dirname(__FILE__) . '/../../docs/metrics.md');
+    my $docs = slurp("$root/docs/metrics.md");
 
     my @served = sort $body =~ /^# HELP (\S+) /mg;
     my @documented = sort $docs =~ /^\| `(\w+)` \|/mg;

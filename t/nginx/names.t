@@ -5,23 +5,8 @@
 #
 # Not here: how hints become names (t/unit/jpp_hints_test.c).
 
-use strict;
-use warnings;
+use JppTest;
 
-use Cwd qw(abs_path);
-use File::Basename;
-use File::Temp qw(tempdir);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( has_jemalloc slurp spew );
-
-# what hangs ends
-alarm 600;
-
-my $root = dirname(dirname(dirname(abs_path(__FILE__))));
-my $build = abs_path($ENV{JPP_BUILD} // "$root/build");
 my $contract = "$build/t/jpp_contract";
 
 my $dir = tempdir(CLEANUP => 1);
@@ -154,18 +139,18 @@ sub tables {
 
 
 sub formats {
-    my $top = $nginx->get('/debug/pprof/heap?format=top&cols=1000&n=1000')
+    my $root = $nginx->get('/debug/pprof/heap?format=top&cols=1000&n=1000')
               ->{body};
     my $folded = $nginx->get('/debug/pprof/heap?format=folded')->{body};
 
-    like($top, qr/  directive http$/m, 'a name in top');
+    like($root, qr/  directive http$/m, 'a name in top');
     like($folded, qr/;directive http;/, 'and in folded');
-    unlike("$top$folded", qr/nginx table|between ngx_|passes memory/,
+    unlike("$root$folded", qr/nginx table|between ngx_|passes memory/,
            'without marks');
 
     # which files lack most depends on the symbols that are installed
 
-    my ($files) = $top =~ /^\d+ of \d+ addresses have no name \((.+?)\): (?#
+    my ($files) = $root =~ /^\d+ of \d+ addresses have no name \((.+?)\): (?#
                            )install their debug symbols, then reload\. .*(?#
                            )\$DEBUGINFOD_URLS\/buildid\/ID\/debuginfo$/m;
 

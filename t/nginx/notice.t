@@ -2,16 +2,9 @@
 # log, "nginx -t" and every resource report it; and the directives that matter
 # only when something goes wrong.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
-use JppSuite qw( $build $dir contract dial fake_jemalloc is_static nginx_test
-                 options profile serve settled slurp spew totals );
-use JSON::PP qw(decode_json);
-use Test::More;
+use JppTest;
+use JppSuite qw( $dir contract dial fake_jemalloc is_static nginx_test
+                 options profile serve settled totals );
 
 my $jemalloc = $ENV{TEST_NGINX_LD_PRELOAD};
 

@@ -9,25 +9,8 @@
 # Not here: which workers are asked, and which are missing (fleet/peer.t,
 # fleet/workers.t).
 
-use strict;
-use warnings;
+use JppTest;
 
-use Cwd qw(abs_path);
-use File::Basename;
-use File::Temp qw(tempdir);
-use JSON::PP;
-use List::Util qw( max sum0 uniq );
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( has_jemalloc wait_until spew );
-
-# what hangs ends
-alarm 900;
-
-my $root = dirname(dirname(dirname(abs_path(__FILE__))));
-my $build = abs_path($ENV{JPP_BUILD} // "$root/build");
 my $dir = tempdir(CLEANUP => 1);
 
 my $contract = "$build/t/jpp_contract";
@@ -66,7 +49,7 @@ chmod 0755, $dir;
 
 my $nginx = JppNginx->start(
     workers => $workers, conf => $conf, http => $map,
-    preload => [ JppNginx::preloads(), $preload ],
+    preload => [ preloads(), $preload ],
     env => { JPP_STACKS => $stacks },
     server => <<'END');
 location = /slow { limit_rate 1; return 200 "0123456789 and many more"; }

@@ -7,21 +7,8 @@
 # Not here: files that really are others (t/unit/jpp_symbolize_test.c,
 # t/unit/jpp_loaded_test.c).
 
-use strict;
-use warnings;
-
+use JppTest;
 use Compress::Zlib;
-use File::Basename;
-use File::Temp qw(tempdir);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( has_jemalloc is_root slurp );
-use JppRun qw( binary );
-
-# what hangs ends
-alarm 600;
 
 my $dir = tempdir(CLEANUP => 1);
 

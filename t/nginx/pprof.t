@@ -5,22 +5,8 @@
 #
 # Not here: clients of our own, which do what no real one does (fleet/client.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Temp qw(tempdir);
-use List::Util qw(sum);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
+use JppTest;
 use JppFleet qw( connections );
-use JppNginx qw( wait_until slurp spew );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 900;
 
 my $dir = tempdir(CLEANUP => 1);
 

@@ -4,11 +4,9 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
 
 use Digest::SHA qw(sha256_base64);
-use JppRun qw( halt wait_until );
+use JppRun qw( $root halt wait_until );
 use JppSuite qw( blocks dial fleets profile quiet_log settled slurp table );
 use JSON::PP qw(decode_json);
 use POSIX qw(strftime);
@@ -202,7 +200,7 @@ END
 sub status {
     my $status = eval { decode_json($_[0]) } // return "no JSON: $@\n";
 
-    my ($version) = slurp("$FindBin::RealBin/../../src/core/base/jpp_version.h")
+    my ($version) = slurp("$root/src/core/base/jpp_version.h")
                     =~ /define JPP_VERSION\s+"(.*)"/;
     my ($nginx) = `$ENV{TEST_NGINX_BINARY} -v 2>&1` =~ m{/([\d.]+)};
     my ($lg_sample) = $ENV{MALLOC_CONF} =~ /lg_prof_sample:(\d+)/;

@@ -6,20 +6,7 @@
 # Not here: which columns give way (t/unit/jpp_table_test.c), the tool and its
 # terminal (tool/tool.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use List::Util qw( max );
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( escaped wait_until );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 300;
+use JppTest;
 
 my $tree = '/debug/pprof';
 

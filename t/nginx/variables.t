@@ -5,21 +5,7 @@
 #
 # Not here: how the numbers are read (t/unit).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw(decode_json);
-use Test::More;
-use Time::HiRes qw(sleep time);
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( slurp wait_until );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 300;
+use JppTest;
 
 my $values = 'return 200 "$jemalloc_allocated $jemalloc_active '
              . '$jemalloc_resident $jemalloc_rss_anon $jemalloc_worker";';
@@ -30,7 +16,7 @@ subtests(
     'a log' => [ \&log_of, 'jemalloc' ],
     'a map' => [ \&map_of ],
     'many requests' => [ \&many ],
-    'no jemalloc' => [ \&no_jemalloc, sub { !JppRun::is_linked() } ],
+    'no jemalloc' => [ \&no_jemalloc, sub { !is_linked() } ],
     'the documentation' => [ \&documentation ],
 );
 
@@ -161,10 +147,8 @@ sub no_jemalloc {
 # It has a row for each.
 
 sub documentation {
-    my $top = dirname(__FILE__) . '/../..';
-
-    is_deeply([ slurp("$top/docs/variables.md") =~ /^\| `\$(\w+)` \|/mg ],
-              [ slurp("$top/src/nginx/conf/ngx_http_jpp_variables.c")
+    is_deeply([ slurp("$root/docs/variables.md") =~ /^\| `\$(\w+)` \|/mg ],
+              [ slurp("$root/src/nginx/conf/ngx_http_jpp_variables.c")
                 =~ /^    \{ ngx_string\("(\w+)"\)/mg ],
               'has all of them');
 }

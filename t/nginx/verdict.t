@@ -7,23 +7,9 @@
 # Not here: the sentence for each finding (t/unit/jpp_verdict_test.c), the page
 # (page/console.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use IO::Socket::INET;
-use JSON::PP qw(decode_json);
+use JppTest;
 use POSIX qw(mkfifo);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( free_port spew wait_until );
-use JppRun qw( lua_modules slurp subtests );
 use JppStalls qw( has_scripts );
-
-# what hangs ends
-alarm 500;
 
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 my $accept = "Accept: */*\r\n";

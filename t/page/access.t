@@ -4,18 +4,10 @@
 # that can be read on every colour, a window of 320 pixels, forced colours,
 # paper.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
+use JppTest;
 use JppBrowser;
 use JppRecorded qw( recorded );
-use JppTool qw( $dir $root $tool run slurp );
-use Test::More;
-
-die "no $tool: ./dev build makes it\n" unless -x $tool;
+use JppTool qw( $dir run );
 
 plan skip_all => 'no chromium: ./dev test installs it'
     unless JppBrowser::is_there();

@@ -4,20 +4,11 @@
 # dropped, saving, copying, the keyboard; and what they see of it: the colours
 # of a difference, tables in parts, figures that few samples stand behind.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
+use JppTest;
 use JppBrowser;
 use JppProto qw( field number proto );
-use JppTool qw( $dir $root $tool run slurp spew );
-use JSON::PP ();
+use JppTool qw( $dir run );
 use MIME::Base64 qw( decode_base64 encode_base64 );
-use Test::More;
-
-die "no $tool: ./dev build makes it\n" unless -x $tool;
 
 plan skip_all => 'no chromium: ./dev test installs it'
     unless JppBrowser::is_there();

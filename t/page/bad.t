@@ -3,22 +3,13 @@
 # What the page makes of profiles that are not ours, of hostile ones, and of
 # bytes that are none: a graph or a sentence, never nothing.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
+use JppTest;
 use Compress::Zlib ();
 use JppBrowser;
-use JSON::PP ();
 use JppProto qw( field number proto );
 use JppRows qw( compare pprof_rows table_rows );
-use JppTool qw( $dir $root $tool run slurp spew );
+use JppTool qw( $dir run );
 use MIME::Base64 qw( encode_base64 );
-use Test::More;
-
-die "no $tool: ./dev build makes it\n" unless -x $tool;
 
 plan skip_all => 'no chromium: ./dev test installs it'
     unless JppBrowser::is_there();

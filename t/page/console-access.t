@@ -4,16 +4,9 @@
 # in a wide window and with a finding in a narrow one; the keyboard alone; a
 # window of 360 pixels; forced colours; paper; a browser that knows text only.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
+use JppTest;
 use JppBrowser;
-use JppSuite qw( $port dial serve settled slurp );
-use JppTool qw( $root );
-use Test::More;
+use JppSuite qw( $port dial serve settled );
 
 plan skip_all => 'no chromium: ./dev test installs it'
     unless JppBrowser::is_there();

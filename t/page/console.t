@@ -4,17 +4,10 @@
 # both ways, findings as they come and go, names that would like to be markup,
 # and what it asks the server for.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
+use JppTest;
 use Compress::Zlib;
 use JppBrowser;
-use JppSuite qw( $port dial serve settled slurp );
-use JSON::PP ();
-use Test::More;
+use JppSuite qw( $port dial serve settled );
 
 plan skip_all => 'no chromium: ./dev test installs it'
     unless JppBrowser::is_there();

@@ -4,19 +4,9 @@
 # metrics that the module serves with labels that these have, and each panel is
 # there to be read.  Grafana itself is not run.
 
-use strict;
-use warnings;
+use JppTest;
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
-use File::Temp qw(tempdir);
-use JppNginx qw( slurp spew );
-use JppRun;
-use JSON::PP qw(decode_json);
-use Test::More;
-
-my $file = "$JppRun::root/contrib/grafana/nginx-memory.json";
+my $file = "$root/contrib/grafana/nginx-memory.json";
 my $dir = tempdir(CLEANUP => 1);
 
 my $dashboard = decode_json(slurp($file));

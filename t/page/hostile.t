@@ -5,20 +5,11 @@
 #
 # The server of the refresh is a function that takes the place of fetch().
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
+use JppTest;
 use JppBrowser;
 use JppProto qw( field number proto varint );
-use JppTool qw( $dir $root $tool run slurp spew );
-use JSON::PP ();
+use JppTool qw( $dir run );
 use MIME::Base64 qw( encode_base64 );
-use Test::More;
-
-die "no $tool: ./dev build makes it\n" unless -x $tool;
 
 plan skip_all => 'no chromium: ./dev test installs it'
     unless JppBrowser::is_there();

@@ -3,18 +3,11 @@
 # The page as nginx serves it: its headers, labels of workers, live refresh,
 # what it asks the server for, and what it says when the server does not answer.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
+use JppTest;
 use JppBrowser;
 use JppRows qw( compare pprof_rows table_rows );
-use JppRun qw( is_alive spew );
-use JppSuite qw( $port dial serve slurp );
+use JppSuite qw( $port dial serve );
 use MIME::Base64 qw( decode_base64 );
-use Test::More;
 
 plan skip_all => 'no chromium: ./dev test installs it'
     unless JppBrowser::is_there();
@@ -123,7 +116,7 @@ sub check_refused {
 }
 
 
-sub sum {
+sub total {
     return $browser->run('return page.m.after.reduce((sum, value, i) =>
         sum + (page.stacks.some(({ row }) => row === i) ? value : 0), 0)');
 }
@@ -135,13 +128,13 @@ sub check_labels {
          'what it is and the host are its title');
     like($browser->text('#sum'), qr{, workers 2/2$}, 'who answered is said');
 
-    my $all = sum();
+    my $all = total();
     my %of;
 
     for my $worker (0, 1, '') {
         show("$url#l=" . ($worker eq '' ? 'origin%3Dmaster'
                                         : "worker%3D$worker"));
-        $of{$worker} = sum();
+        $of{$worker} = total();
         is($browser->run('return page.scene.trees[0].after[0]'),
            $of{$worker}, 'the graph has the same');
         cmp_ok($of{$worker}, '>', 0, "worker '$worker' has some");

@@ -5,22 +5,12 @@
 # with by= as its roots; of the heap, and of CPU time where samples of that have
 # owners.  Names of locations are any bytes.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
+use JppTest;
 use JppBrowser;
 use JppBusy;
-use JppNginx qw( wait_until );
-use Test::More;
 
 plan skip_all => 'no chromium: ./dev test installs it'
     unless JppBrowser::is_there();
-
-# what hangs ends
-alarm 240;
 
 my $script = '/</script><b onclick=alert(1)>/';
 my $long = '/' . 'l' x 4000 . '/';

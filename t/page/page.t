@@ -5,22 +5,14 @@
 #
 # The pages are files here, made by the tool; t/page/nginx.t has those of nginx.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
+use JppTest;
 use Compress::Zlib ();
 use Digest::SHA qw( sha256 );
 use JppBrowser;
 use JppRecorded qw( recorded );
 use JppRows qw( compare pprof_rows table_rows );
-use JppTool qw( $dir $tool finish run slurp spew start );
+use JppTool qw( $dir finish run start );
 use MIME::Base64 qw( decode_base64 encode_base64 );
-use Test::More;
-
-die "no $tool: ./dev build makes it\n" unless -x $tool;
 
 plan skip_all => 'no chromium: ./dev test installs it'
     unless JppBrowser::is_there();
@@ -359,7 +351,7 @@ sub check_views {
 }
 
 
-sub sum {
+sub total {
     return $browser->run('return page.scene.trees[0].after[0]');
 }
 
@@ -372,7 +364,7 @@ sub check_filters {
     my %pprof = ('f=^SSL_' => '-focus=^SSL_', 'x=^SSL_' => '-ignore=^SSL_');
 
     show('one');
-    my $all = sum();
+    my $all = total();
 
     for my $fragment (sort keys %pprof) {
         my $text = output(qw( go tool pprof -symbolize=none -top -unit=B
@@ -382,12 +374,12 @@ sub check_filters {
 
         show('one', $fragment);
         ok($sum, 'pprof has a sum');
-        cmp_ok(sum(), '<', $all, "$fragment leaves something out");
-        is(sum(), $sum, "$fragment: as pprof");
+        cmp_ok(total(), '<', $all, "$fragment leaves something out");
+        is(total(), $sum, "$fragment: as pprof");
     }
 
     show('one', 'h=^ngx_');
-    is(sum(), $all, 'hiding frames keeps the sum');
+    is(total(), $all, 'hiding frames keeps the sum');
     is($browser->run('return page.scene.trees[0].frame.filter((f) =>
                       frames.names[f].startsWith("ngx_")).length'), 0,
        'and they are gone');
@@ -425,11 +417,11 @@ sub check_common {
 
     show('one', 'c=1');
 
-    my $all = sum();
+    my $all = total();
 
     show('one');
     like($browser->run($first), qr/^\d+ frames in common\z/, 'one frame');
-    is(sum(), $all, 'nothing is lost');
+    is(total(), $all, 'nothing is lost');
 
     my $link = $browser->run('const [tree] = page.scene.trees;
         const [node] = tree.open(tree.open(0)[0]);

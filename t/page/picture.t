@@ -3,22 +3,13 @@
 # format=svg: what is in the picture, that it is well-formed whatever the names
 # are, that it has bounds, and that README's is what the tool makes today.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
+use JppTest;
 use Digest::SHA qw( sha256 );
-use File::Path qw( make_path );
 use JppBrowser;
 use JppDump qw( dump_of );
 use JppRecorded qw( recorded );
-use JppTool qw( $build $dir $root $tool run slurp spew );
+use JppTool qw( $dir run );
 use MIME::Base64 qw( encode_base64 );
-use Test::More;
-
-die "no $tool: ./dev build makes it\n" unless -x $tool;
 
 $ENV{LC_ALL} = 'C';
 

@@ -3,15 +3,7 @@
 # The rules of the house for the page's own source: lines, functions, nothing
 # unused, nothing that makes HTML of a string; what is served; and eslint.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
-use File::Temp qw( tempdir );
-use JppRun qw( $build $root slurp spew );
-use Test::More;
+use JppTest;
 
 my $web = "$root/src/web";
 my $dir = tempdir(CLEANUP => 1);

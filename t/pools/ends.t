@@ -5,20 +5,7 @@
 #
 # Not here: what a walk finds (pools/pools.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppClient;
-use JppNginx qw( wait_until );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 300;
+use JppTest;
 
 my $pools = '/debug/pprof/pools';
 

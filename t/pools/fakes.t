@@ -7,21 +7,8 @@
 #
 # Not here: modules that give theirs back (pools/modules.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use IO::Socket::INET;
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx;
+use JppTest;
 use JppPools qw( below held sums );
-use JppRun qw( $build modules subtests wait_until );
-
-# what hangs ends
-alarm 300;
 
 my $rounds = $ENV{JPP_SOAK} ? 2000 : 20;
 
@@ -113,7 +100,7 @@ sub left_behind {
     is(below($held, 'connection of ngx_http_fakes_module;pool blocks'),
        128 + 128 + 1024, 'those that a timer proves are there');
 
-    if (JppNginx::has_jemalloc()) {
+    if (has_jemalloc()) {
         my ($sum, $total) = sums($nginx);
 
         is($sum, $total, 'all, to the byte');

@@ -6,19 +6,7 @@
 #
 # Not here: how long a slice is (bench/pools.sh).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( wait_until );
-use JppRun qw( lua_modules subtests );
-
-# what hangs ends
-alarm 100;
+use JppTest;
 
 my $timers = 200;
 

@@ -6,23 +6,8 @@
 # Not here: what a walk finds (pools/pools.t), the directives that bound it
 # (pools/requests.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use IO::Socket::INET;
-use POSIX ();
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppClient;
-use JppNginx qw( free_port has_jemalloc slurp spew wait_until );
+use JppTest;
 use JppPools qw( below held http2_frame sums );
-use JppRun qw( binary modules subtests );
-
-# what hangs ends
-alarm 300;
 
 my $pools = '/debug/pprof/pools';
 my $k = 1024;

@@ -7,23 +7,8 @@
 #
 # Not here: what a walk finds of nginx's own (the others of t/pools).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Temp;
-use IO::Socket::INET;
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppClient;
-use JppNginx qw( free_port has_jemalloc spew );
+use JppTest;
 use JppPools qw( held sums );
-use JppRun qw( modules subtests );
-
-# what hangs ends
-alarm 200;
 
 my $rounds = $ENV{JPP_SOAK} ? 500 : 20;
 

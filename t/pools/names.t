@@ -8,21 +8,8 @@
 # are bounded (t/unit/jpp_pools_table_test.c), and what the page makes of them
 # (page/page.t).
 
-use strict;
-use warnings;
-
+use JppTest;
 use Compress::Zlib;
-use File::Basename;
-use JSON::PP qw( decode_json );
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( escaped spew );
-use JppRun qw( $checker subtests );
-
-# what hangs ends
-alarm 300;
 
 my $pools = '/debug/pprof/pools';
 

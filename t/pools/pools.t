@@ -7,24 +7,8 @@
 # missing or late, which is the same for all kinds of question (t/fleet);
 # ends, reloads and limits (pools/ends.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Temp;
-use IO::Socket::INET;
-use List::Util qw(sum0);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppClient;
-use JppNginx qw( free_port spew wait_until );
+use JppTest;
 use JppPools qw( below held http2_frame sums );
-use JppRun qw( $checker modules preloads subtests );
-
-# what hangs ends
-alarm 300;
 
 my $pools = '/debug/pprof/pools';
 my $sessions = modules(qw( ngx_stream_module ngx_mail_module ));

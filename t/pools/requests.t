@@ -6,20 +6,7 @@
 # Not here: how rows are merged, sorted and written, which is that of
 # t/unit/jpp_requests_test.c; what a walk finds (pools/pools.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw( decode_json );
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( free_port spew wait_until );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 200;
+use JppTest;
 
 my $list = '/debug/pprof/requests';
 

@@ -7,22 +7,8 @@
 # Not here: what a walk finds (pools/pools.t); workers that end at any time
 # (pools/ends.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Temp;
-use JSON::PP qw( decode_json );
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( slurp spew wait_until );
+use JppTest;
 use JppPools qw( below held sums );
-use JppRun qw( $walk lua_modules preloads subtests );
-
-# what hangs ends
-alarm 300;
 
 my $pools = '/debug/pprof/pools';
 my $requests = '/debug/pprof/requests';
@@ -54,7 +40,7 @@ subtests(
         \&gone, 'jemalloc', $has_lua, $has_walk
     ],
     'a worker that is killed in a walk' => [ \&killed, 'jemalloc', $has_walk ],
-    'memory that ends in a walk' => [ \&memory, 'jemalloc', $has_walk ],
+    'memory that ends in a walk' => [ \&memory_ends, 'jemalloc', $has_walk ],
 );
 
 
@@ -221,7 +207,7 @@ sub killed {
 # 700 locations with names of 4 KB, each with a request, take more than the two
 # megabytes that a walk begins with.
 
-sub memory {
+sub memory_ends {
     my $locations = join '', map {
         "location /$_/" . 'x' x 3900 . " {\n    limit_rate 1;\n"
         . "    return 200 'a slow answer';\n}\n"

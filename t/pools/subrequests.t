@@ -5,21 +5,7 @@
 #
 # Not here: whose memory that of a request is (pools/pools.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use IO::Socket::INET;
-use JSON::PP qw( decode_json );
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( free_port spew wait_until );
-use JppRun qw( subtests );
-
-# what hangs ends
-alarm 100;
+use JppTest;
 
 my $list = '/debug/pprof/locations?format=json&by=upstream';
 

@@ -8,21 +8,7 @@
 #
 # JPP_SOAK=1 has ten thousand walks.
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw( decode_json );
-use List::Util qw(sum0);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( mappings slurp wait_until );
-use JppRun qw( subtests wait_until );
-
-# what hangs ends
-alarm 300;
+use JppTest;
 
 my $pools = '/debug/pprof/pools';
 my $walks = $ENV{JPP_SOAK} ? 10_000 : 500;

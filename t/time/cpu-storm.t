@@ -11,22 +11,7 @@
 # Not here: single profiles (time/cpu.t); what a window holds
 # (t/unit/jpp_cpu_test.c).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Temp;
-use POSIX ();
-use Test::More;
-use Time::HiRes qw( sleep time );
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( free_port slurp spew wait_until );
-use JppRun qw( $checker lua_modules subtests );
-
-# what hangs ends
-alarm 400;
+use JppTest;
 
 my $seconds = $ENV{JPP_SOAK} ? 60 : 5;
 

@@ -7,22 +7,7 @@
 # Not here: what a window holds, which is that of t/unit/jpp_cpu_test.c; what
 # happens in a storm (time/cpu-storm.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Temp;
-use POSIX ();
-use Test::More;
-use Time::HiRes qw( sleep time );
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( limit slurp spew wait_until );
-use JppRun qw( $build $checker preloads subtests );
-
-# what hangs ends
-alarm 300;
+use JppTest;
 
 my $list = '/debug/pprof/profile';
 

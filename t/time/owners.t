@@ -8,21 +8,7 @@
 # Not here: memory (heap/owners.t); how true it is under a mixed load
 # (bench/owners).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use List::Util qw(sum0);
-use POSIX ();
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( free_port spew );
-use JppRun qw( $checker printed subtests );
-
-# what hangs ends
-alarm 240;
+use JppTest;
 
 my $tree = '/debug/pprof';
 my $asked = 'seconds=1&frequency=500';

@@ -9,25 +9,9 @@
 # Not here: single stalls (time/stalls.t); the watcher by itself
 # (t/unit/jpp_watch_test.c).
 
-use strict;
-use warnings;
-
+use JppTest;
 use Fcntl qw( O_RDWR O_NONBLOCK );
-use File::Basename;
-use File::Temp;
-use POSIX ();
-use Test::More;
-use Time::HiRes qw( sleep time );
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppClient;
-use JppNginx qw( free_port spew wait_until );
-use JppRun qw( $checker subtests );
 use JppStalls qw( has_scripts log_lines stalling stalls );
-
-# what hangs ends
-alarm 400;
 
 my $seconds = $ENV{JPP_SOAK} ? 60 : 5;
 my $clients = 8;

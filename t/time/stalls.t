@@ -8,22 +8,8 @@
 # words (t/unit/jpp_stalls_test.c); crowds, reloads and kills
 # (time/stalls-storm.t); what docs/stalls.md shows (meta/shown.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Temp;
-use JSON::PP;
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( free_port spew threads wait_until watchers );
-use JppRun qw( $checker binary loaded subtests );
+use JppTest;
 use JppStalls qw( has_scripts hold log_lines release stalling stalls );
-
-# what hangs ends
-alarm 300;
 
 my $stalls = '/debug/pprof/stalls';
 my $dir = File::Temp->newdir;
@@ -257,7 +243,7 @@ C
         or return plan(skip_all => 'there is no compiler');
 
     my $nginx = stalling(workers => 2,
-                         preload => [ JppRun::preloads(), "$dir/taken.so" ]);
+                         preload => [ preloads(), "$dir/taken.so" ]);
 
     like($nginx->error_log,
          qr{\[warn\].*\ jemalloc_pprof:\ stalls\ in\ which\ this\ worker

@@ -4,16 +4,7 @@
 # jeprof every text.  Their totals, ours, and those that jeprof finds in
 # jemalloc's own dump agree within one unit for each stack.
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Temp qw(tempdir);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppRun qw( $build printed slurp );
+use JppTest;
 
 my $tool = "$build/jemalloc-pprof";
 my $dir = tempdir(CLEANUP => 1);

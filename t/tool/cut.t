@@ -4,17 +4,8 @@
 # a dump as jemalloc writes it, in our text and in a profile, and no byte is
 # lost.  (The names are those of a profile: jeprof knows only the number.)
 
-use strict;
-use warnings;
-
-use File::Basename;
-use File::Temp qw(tempdir);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
+use JppTest;
 use JppDump qw( counts dump_of stack );
-use JppRun qw( $build printed spew );
 
 my $tool = "$build/jemalloc-pprof";
 my $dir = tempdir(CLEANUP => 1);

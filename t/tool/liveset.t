@@ -5,12 +5,7 @@
 # is estimated; at lg 19 an estimate of one run is off by some 4 %, and the
 # average of thirty by less than 3 %.
 
-use strict;
-use warnings;
-
-use File::Temp qw(tempdir);
-use List::Util qw(sum);
-use Test::More;
+use JppTest;
 
 my $build = $ENV{JPP_BUILD} // 'build';
 my $tool = "$build/jemalloc-pprof";

@@ -3,16 +3,8 @@
 # Dumps whose samples have owners, as the module's sampler writes them, in every
 # format of the tool: by owner, with labels, and without.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
-use JppTool qw( $dir $tool keeps_contract run spew );
-use Test::More;
-
-die "no $tool: ./dev build makes it\n" unless -x $tool;
+use JppTest;
+use JppTool qw( $dir keeps_contract run );
 
 my $dump = spew("$dir/owned.heap", <<'END' =~ tr/|/\t/r);
 heap_v2/1

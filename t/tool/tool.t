@@ -5,25 +5,14 @@
 #
 # The tool is $JPP_BUILD/jemalloc-pprof, or in build/.  Nothing is built here.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
-
-use Cwd qw(abs_path);
+use JppTest;
 use Fcntl qw(:mode);
 use IO::Handle;
 use JppCases qw( check_cases );
 use JppDump qw( counts dump_of maps megabytes stack );
-use JppRun qw( $formats printed wait_until );
-use JppTool qw( $dir $root $tool finish gives keeps_contract listing
-                profile refuses run slurp spew start );
+use JppTool qw( $dir $tool finish gives keeps_contract listing profile
+                refuses run start );
 use POSIX qw(mkfifo);
-use Test::More;
-use Time::HiRes qw( sleep time );
-
-die "no $tool: ./dev build makes it\n" unless -x $tool;
 
 $ENV{LC_ALL} = 'C';
 

@@ -7,18 +7,11 @@
 # They lie in t/ below $JPP_BUILD, or below build/ beside this directory.
 # Nothing is built here: ./dev test does that first.
 
-use strict;
-use warnings;
-
-use Cwd qw( abs_path );
-use File::Basename;
+use JppTest;
 use TAP::Parser;
 use TAP::Parser::Multiplexer;
-use Test::More;
 
-
-my $top = dirname(dirname(dirname(abs_path(__FILE__))));
-my $dir = ($ENV{JPP_BUILD} || "$top/build") . '/t';
+my $dir = ($ENV{JPP_BUILD} || "$root/build") . '/t';
 my %is_named = map { ("${_}_test" => 1) } @ARGV;
 
 my @tests = sort grep { -x && (!@ARGV || $is_named{basename($_)}) }
@@ -44,7 +37,7 @@ while (my ($parser, $test, $result) = $running->next) {
 
 # a test that does not build is missed
 
-for my $source (glob("$top/t/unit/*_test.c")) {
+for my $source (glob("$root/t/unit/*_test.c")) {
     my $name = basename($source, '.c');
 
     next if @ARGV && !$is_named{$name};
