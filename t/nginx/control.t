@@ -380,7 +380,13 @@ sub watch {
     is($one->{workers}[0]{stall_ms}, undef, 'one worker alone');
     is(of_all('stall_ms'), '2000 null 2000 2000', 'is the only one');
 
-    control('stall=100ms');
+    # owners= is a key of profiles, too, with other values
+
+    my $off = asked('by query', 200, undef, 'POST',
+                    '/a/control?owners=off&stall=100ms');
+
+    is($off->{workers}[0]{owners}, 0, 'as a query');
+    control('owners=on');
 }
 
 

@@ -134,9 +134,12 @@ ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
         return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_BAD_PATH, err.text);
     }
 
-    if (jpp_args_query(&question.args, (char *) r->args.data, r->args.len,
-                       &err)
-        != JPP_OK)
+    /* a change has keys of its own, such as owners=on */
+
+    if (!handler->is_change
+        && jpp_args_query(&question.args, (char *) r->args.data, r->args.len,
+                          &err)
+           != JPP_OK)
     {
         return ngx_http_jpp_refuse_error(r, &err);
     }
