@@ -2,6 +2,7 @@
 #include "jpp_test_main.h"
 #include "jpp_json.h"
 #include "jpp_test_golden.h"
+#include "jpp_units.h"
 
 
 static char  jpp_text[4096];
@@ -47,6 +48,7 @@ JPP_TEST(jpp_test_nesting)
     jpp_json_bool(&json, "t", true);
     jpp_json_close(&json, '}');
     jpp_json_null(&json, NULL);
+    jpp_json_object(&json, NULL, { "n", 1 }, { "none", JPP_NONE });
     jpp_json_close(&json, ']');
     jpp_json_str(&json, "s", NULL);
     jpp_json_bool(&json, "f", false);

@@ -27,5 +27,17 @@ JPP_TEST(jpp_markup_test)
                "a&lt;b&gt;&amp;&quot;c&#39;???[1m \303\251 &lt;/script&gt;",
                "text is nothing but text");
 
+    vec->len = 0;
+    jpp_markup_printf(&sink, "<b>%s</b> %d %" PRId64 " %u %zu %" PRIu64 " %%"
+                      "<i>%s", "a<b\n\033\303", -1, INT64_MIN, UINT32_MAX,
+                      SIZE_MAX, UINT64_MAX, "");
+    jpp_sink_char(&sink, '\0');
+    jpp_is_u64(jpp_sink_flush(&sink), 0, "written");
+
+    jpp_is_str((const char *) vec->data,
+               "<b>a&lt;b\n\x3f\x3f</b> -1 -9223372036854775808 4294967295 "
+               "18446744073709551615 18446744073709551615 %<i>",
+               "the format is markup, and strings are text");
+
     jpp_arena_destroy(&arena);
 }

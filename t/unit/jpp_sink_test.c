@@ -217,17 +217,17 @@ JPP_TEST(jpp_test_printf)
     jpp_sink_t         sink;
     static jpp_out_t   out;
 
-    for (len = 500, wrong = 0; len < 600; len++) {
+    for (len = 4050, wrong = 0; len < 4150; len++) {
         jpp_open(&sink, buffer, sizeof(buffer), &out, 0);
         jpp_sink_printf(&sink, "%*d", len, 7);
         jpp_sink_char(&sink, '.');
 
         wrong += jpp_sink_flush(&sink) != 0
-                 || out.len != (size_t) (len < 512 ? len : 511) + 1
+                 || out.len != (size_t) (len < 4096 ? len : 4095) + 1
                  || out.data[out.len - 1] != '.';
     }
 
-    jpp_is_u64(wrong, 0, "formatted text is cut at 511 bytes");
+    jpp_is_u64(wrong, 0, "formatted text is cut at 4095 bytes");
 }
 
 

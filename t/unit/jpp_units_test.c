@@ -77,6 +77,10 @@ main(void)
     jpp_is_str(jpp_units_change(INT64_MIN, text), "-8.0 EiB", "the least");
     jpp_is_str(jpp_units_change(INT64_MAX, text), "8.0 EiB", "the most");
 
+    jpp_is_str(jpp_bytes(1536), "1.5 KiB", "for one use");
+    jpp_is_str(jpp_bytes(JPP_NONE), "-", "no number");
+    jpp_is_str(jpp_change(-1536), "-1.5 KiB", "a change");
+
     for (c = 1; c < 256; c++) {
         line[c - 1] = (char) c;
     }

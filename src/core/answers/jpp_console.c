@@ -13,24 +13,22 @@
     "require-trusted-types-for 'script'"
 
 
-/* What a finding has as a link. */
+/* What a finding has as a link, where that is served. */
 typedef struct {
-    const char    *id;
-    const char    *resource;       /* where it is served; NULL: and control */
-    const char    *address;
+    const char    *address;        /* "#..." is a form */
     const char    *text;
 } jpp_console_remedy_t;
 
 
-static const jpp_console_remedy_t  jpp_console_remedies[] = {
-    { "limit-near", "memory", "memory?format=top", "Every byte in a row" },
-    { "grows", "heap", "heap?seconds=30&amp;format=html",
-      "What the heap gains in 30 seconds" },
-    { "reload-leak", "heap", "heap?format=top&amp;origin=master",
-      "What workers inherit" },
-    { "outside", "memory", "memory?format=top", "Every byte in a row" },
-    { "retained", NULL, "#act-purge", "Return it now" },
-    { "stalls", "stalls", "stalls?format=top", "What kept it" }
+static const jpp_console_remedy_t  jpp_console_remedies[JPP_FINDINGS] = {
+    [JPP_FINDING_LIMIT_NEAR] = { "memory?format=top", "Every byte in a row" },
+    [JPP_FINDING_GROWS] = { "heap?seconds=30&format=html",
+                            "What the heap gains in 30 seconds" },
+    [JPP_FINDING_RELOAD_LEAK] = { "heap?format=top&origin=master",
+                                  "What workers inherit" },
+    [JPP_FINDING_OUTSIDE] = { "memory?format=top", "Every byte in a row" },
+    [JPP_FINDING_RETAINED] = { "#act-purge", "Return it now" },
+    [JPP_FINDING_STALLS] = { "stalls?format=top", "What kept it" }
 };
 
 
@@ -41,48 +39,24 @@ const char  jpp_console_policy[] = JPP_CONSOLE_POLICY("none");
 const char  jpp_console_policy_control[] = JPP_CONSOLE_POLICY("self");
 
 
-void
-jpp_console_text(jpp_sink_t *sink, const char *before, const char *s)
+const char *
+jpp_console_number(uint64_t n, char text[JPP_CONSOLE_NUMBER])
 {
-    jpp_sink_str(sink, before);
-
-    for ( /* void */ ; *s != '\0'; s++) {
-
-        if (!jpp_markup_escape(sink, *s)) {
-            jpp_sink_char(sink, *s == '\n' ? '\n' : jpp_ascii(*s));
-        }
-    }
-}
-
-
-void
-jpp_console_bytes(jpp_sink_t *sink, const char *before, uint64_t bytes)
-{
-    char  text[JPP_UNITS_TEXT];
-
-    jpp_sink_str(sink, before);
-    jpp_sink_str(sink, bytes != JPP_NONE ? jpp_units_bytes(bytes, text) : "-");
-}
-
-
-/* "14,004" */
-
-void
-jpp_console_number(jpp_sink_t *sink, const char *before, uint64_t n)
-{
+    size_t    len;
     uint64_t  unit;
-
-    jpp_sink_str(sink, before);
 
     for (unit = 1; n / unit >= 1000; unit *= 1000) {
         /* void */
     }
 
-    jpp_sink_u64(sink, n / unit);
+    len = (size_t) snprintf(text, JPP_CONSOLE_NUMBER, "%" PRIu64, n / unit);
 
     for (unit /= 1000; unit != 0; unit /= 1000) {
-        jpp_sink_printf(sink, ",%03u", (unsigned) (n / unit % 1000));
+        len += (size_t) snprintf(text + len, JPP_CONSOLE_NUMBER - len, ",%03u",
+                                 (unsigned) (n / unit % 1000));
     }
+
+    return text;
 }
 
 
@@ -115,15 +89,15 @@ jpp_console_meter(jpp_sink_t *sink, uint64_t used, uint64_t all,
 
 
 bool
-jpp_console_serves(const jpp_console_link_t *links, const char *name)
+jpp_console_serves(const jpp_console_link_t *links, const char *address)
 {
     size_t  len;
 
-    len = strlen(name);
+    len = strcspn(address, "?");
 
     for ( /* void */ ; links->address != NULL; links++) {
 
-        if (strncmp(links->address, name, len) == 0
+        if (strncmp(links->address, address, len) == 0
             && (links->address[len] == '\0' || links->address[len] == '?'))
         {
             return true;
@@ -139,10 +113,9 @@ jpp_console_serves(const jpp_console_link_t *links, const char *name)
 static void
 jpp_console_verdict(const jpp_verdict_t *verdict, jpp_sink_t *sink)
 {
-    jpp_sink_printf(sink, "<p id=\"verdict\" role=\"status\" class=\"%s\">%s: ",
-                    jpp_console_classes[verdict->severity],
-                    jpp_severities[verdict->severity]);
-    jpp_console_text(sink, "", verdict->text);
+    jpp_markup_printf(sink, "<p id=\"verdict\" role=\"status\" class=\"%s\">"
+                      "%s: %s", jpp_console_classes[verdict->severity],
+                      jpp_severities[verdict->severity], verdict->text);
 
     if (verdict->n_more != 0) {
         jpp_sink_printf(sink, ". <a href=\"#findings\">%zu more</a>",
@@ -157,24 +130,20 @@ static void
 jpp_console_tile_memory(const jpp_console_t *console,
     const jpp_console_span_t *span, jpp_sink_t *sink)
 {
-    char  rate[JPP_UNITS_TEXT], age[JPP_CONSOLE_AGE];
-
-    jpp_console_bytes(sink, "<div><dt>private memory and zones</dt><dd>",
-                      jpp_verdict_total(console->telemetry));
+    jpp_sink_printf(sink, "<div><dt>private memory and zones</dt><dd>%s",
+                    jpp_bytes(jpp_verdict_total(console->telemetry)));
     jpp_console_spark(span, sink);
-    jpp_sink_str(sink, "</dd><dd class=\"note\">");
 
     if (span->window == 0) {
-        jpp_sink_str(sink, "no rate before a minute has passed");
-
-    } else {
-        jpp_sink_printf(sink, "%s%s an hour, by the last %s",
-                        span->per_hour > 0 ? "+" : "",
-                        jpp_units_change(span->per_hour, rate),
-                        jpp_console_age(0, span->window, age));
+        jpp_sink_str(sink, "</dd><dd class=\"note\">no rate before a minute "
+                     "has passed</dd></div>\n");
+        return;
     }
 
-    jpp_sink_str(sink, "</dd></div>\n");
+    jpp_sink_printf(sink, "</dd><dd class=\"note\">%s%s an hour, by the last "
+                    "%s</dd></div>\n", span->per_hour > 0 ? "+" : "",
+                    jpp_change(span->per_hour),
+                    jpp_console_for(0, span->window));
 }
 
 
@@ -182,7 +151,6 @@ static void
 jpp_console_tile_left(const jpp_console_t *console,
     const jpp_console_span_t *span, jpp_sink_t *sink)
 {
-    char                 age[JPP_CONSOLE_AGE];
     double               seconds;
     uint64_t             left, limit;
     const jpp_cgroup_t  *cgroup;
@@ -193,44 +161,36 @@ jpp_console_tile_left(const jpp_console_t *console,
     left = jpp_cgroup_left(cgroup);
 
     if (left == JPP_NONE) {
-        jpp_sink_printf(sink, "<div><dt>left below the limit</dt><dd>%s</dd>",
-                        cgroup != NULL ? "no limit" : "unknown");
-        jpp_console_bytes(sink, "<dd class=\"note\">", system->available);
-        jpp_console_bytes(sink, " of ", system->total);
-        jpp_sink_str(sink, " are free on this machine</dd></div>\n");
-
+        jpp_sink_printf(sink, "<div><dt>left below the limit</dt><dd>%s</dd>"
+                        "<dd class=\"note\">%s of %s are free on this machine"
+                        "</dd></div>\n",
+                        cgroup != NULL ? "no limit" : "unknown",
+                        jpp_bytes(system->available),
+                        jpp_bytes(system->total));
         return;
     }
 
     limit = cgroup->levels[cgroup->binding].limit;
 
-    jpp_sink_printf(sink, "<div class=\"%s\"><dt>left below the limit</dt><dd>",
+    jpp_sink_printf(sink, "<div class=\"%s\"><dt>left below the limit</dt>"
+                    "<dd>%s <small>of %s</small> ",
                     jpp_console_classes[(left < limit / 5)
-                                        + (left < limit / 10)]);
-    jpp_console_bytes(sink, "", left);
-    jpp_console_bytes(sink, " <small>of ", limit);
-    jpp_sink_str(sink, "</small> ");
+                                        + (left < limit / 10)],
+                    jpp_bytes(left), jpp_bytes(limit));
     jpp_console_meter(sink, jpp_less(limit, left), limit, "used of the limit");
-    jpp_sink_str(sink, "</dd><dd class=\"note\">");
 
     seconds = span->per_hour > 0
               ? (double) left * 3600 / (double) span->per_hour : 1e9;
 
-    if (seconds < 1e8) {
-        jpp_sink_printf(sink, "full in %s",
-                        jpp_console_age(0, (int64_t) seconds, age));
-    } else {
-        jpp_sink_str(sink, "not used up at this rate");
-    }
-
-    jpp_sink_str(sink, "</dd></div>\n");
+    jpp_sink_printf(sink, "</dd><dd class=\"note\">%s%s</dd></div>\n",
+                    seconds < 1e8 ? "full in " : "not used up at this rate",
+                    seconds < 1e8 ? jpp_console_for(0, (int64_t) seconds) : "");
 }
 
 
 static void
 jpp_console_tile_workers(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    char                    text[JPP_UNITS_TEXT];
     size_t                  i;
     uint64_t                stall;
     const jpp_fleet_t      *fleet;
@@ -249,7 +209,7 @@ jpp_console_tile_workers(const jpp_console_t *console, jpp_sink_t *sink)
                     jpp_console_classes[fleet->n < fleet->n_asked
                                         ? JPP_VERDICT_CRITICAL
                                         : jpp_console_slow(stall)],
-                    fleet->n, fleet->n_asked, jpp_console_ms(stall, text));
+                    fleet->n, fleet->n_asked, jpp_console_took(stall));
 
     if (telemetry->unclean_exits != 0) {
         jpp_sink_printf(sink, "; <span class=\"bad\">%" PRIu64 " crashed or "
@@ -278,16 +238,15 @@ jpp_console_tile_requests(const jpp_console_t *console, jpp_sink_t *sink)
     jpp_sink_str(sink, "<div><dt>requests a second</dt><dd>");
 
     if (rate == JPP_NONE) {
-        jpp_sink_str(sink, "-");
+        jpp_sink_char(sink, '-');
 
     } else {
-        jpp_console_number(sink, "", rate / 10);
-        jpp_sink_printf(sink, ".%" PRIu64, rate % 10);
+        jpp_sink_printf(sink, "%s.%" PRIu64, jpp_console_digits(rate / 10),
+                        rate % 10);
     }
 
-    jpp_console_number(sink, "</dd><dd class=\"note\">", used);
-    jpp_console_number(sink, " of ", all);
-    jpp_sink_str(sink, " connections ");
+    jpp_sink_printf(sink, "</dd><dd class=\"note\">%s of %s connections ",
+                    jpp_console_digits(used), jpp_console_digits(all));
     jpp_console_meter(sink, used, all, "connections in use");
     jpp_sink_str(sink, "</dd></div>\n");
 }
@@ -325,16 +284,15 @@ jpp_console_owners(const jpp_console_t *console, jpp_sink_t *sink)
         tenths = (uint64_t) ((double) holder->bytes * 1000
                              / (double) jpp_larger(all, holder->bytes + 1));
 
-        jpp_console_bytes(sink, "<tr><td class=\"n\">", holder->bytes);
-        jpp_sink_printf(sink, "</td><td class=\"n\">%" PRIu64 ".%" PRIu64
-                        " %%</td><td class=\"m\"><svg class=\"bar\" "
-                        "aria-hidden=\"true\"><rect class=\"a\" width=\"%"
-                        PRIu64 "%%\" height=\"100%%\"/></svg></td>",
-                        tenths / 10, tenths % 10, tenths / 10);
-        jpp_console_text(sink, "<th scope=\"row\">", holder->where);
-        jpp_console_text(sink, "</th><td>", holder->what);
-        jpp_console_text(sink, " <small>", holder->bound);
-        jpp_sink_str(sink, "</small></td></tr>\n");
+        jpp_markup_printf(sink, "<tr><td class=\"n\">%s</td><td class=\"n\">"
+                          "%" PRIu64 ".%" PRIu64 " %%</td><td class=\"m\"><svg "
+                          "class=\"bar\" aria-hidden=\"true\"><rect "
+                          "class=\"a\" width=\"%" PRIu64 "%%\" "
+                          "height=\"100%%\"/></svg></td><th scope=\"row\">%s"
+                          "</th><td>%s <small>%s</small></td></tr>\n",
+                          jpp_bytes(holder->bytes), tenths / 10, tenths % 10,
+                          tenths / 10, holder->where, holder->what,
+                          holder->bound);
     }
 
     if (n == 0) {
@@ -350,17 +308,10 @@ static void
 jpp_console_acknowledge(const jpp_console_t *console,
     const jpp_finding_t *finding, jpp_sink_t *sink)
 {
-    char  time[JPP_STATUS_TIME];
+    char  known[JPP_FINDING_LINK];
 
-    jpp_sink_printf(sink, "<p>Since %s",
-                    jpp_status_time(finding->since, time));
-
-    if (finding->acknowledged != 0) {
-        jpp_sink_printf(sink, ", acknowledged at %s",
-                        jpp_status_time(finding->acknowledged, time));
-    }
-
-    jpp_sink_str(sink, ".</p>\n");
+    jpp_sink_printf(sink, "<p>Since %s%s.</p>\n", jpp_date(finding->since),
+                    jpp_finding_acknowledged(finding, known));
 
     if (console->has_control && finding->acknowledged == 0) {
         jpp_sink_printf(sink, "<form method=\"post\" action=\"control\">"
@@ -373,44 +324,38 @@ jpp_console_acknowledge(const jpp_console_t *console,
 
 static void
 jpp_console_findings(const jpp_console_t *console,
-    const jpp_finding_t *findings, size_t n, jpp_sink_t *sink)
+    const jpp_finding_t *finding, size_t n, jpp_sink_t *sink)
 {
-    size_t                       i, k;
-    const jpp_console_remedy_t  *row;
+    const jpp_console_remedy_t  *remedy;
 
-    if (n == 0) {
-        return;
+    if (n != 0) {
+        jpp_sink_str(sink, "\n<h2>Findings</h2>\n");
     }
 
-    jpp_sink_str(sink, "\n<h2>Findings</h2>\n");
+    for ( /* void */ ; n != 0; n--, finding++) {
+        remedy = &jpp_console_remedies[finding->number];
 
-    for (i = 0; i < n; i++) {
-        jpp_sink_printf(sink, "\n<div class=\"card%s\" id=\"%s\">\n",
-                        findings[i].is_critical ? " critical" : "",
-                        findings[i].id);
-        jpp_console_text(sink, findings[i].is_critical
-                               ? "<h3 class=\"bad\">Critical: " : "<h3>",
-                         findings[i].what);
-        jpp_console_text(sink, "</h3>\n<p>Because ", findings[i].because);
-        jpp_console_text(sink, ".</p>\n<p class=\"fix\">", findings[i].fix);
+        jpp_sink_str(sink, finding->is_critical
+                           ? "\n<div class=\"card critical\""
+                           : "\n<div class=\"card\"");
+        jpp_sink_printf(sink, " id=\"%s\">\n%s", finding->id,
+                        finding->is_critical ? "<h3 class=\"bad\">Critical: "
+                                             : "<h3>");
+        jpp_markup_printf(sink, "%s</h3>\n<p>Because %s.</p>\n"
+                          "<p class=\"fix\">%s", finding->what,
+                          finding->because, finding->fix);
 
-        for (k = 0; k < sizeof(jpp_console_remedies) / sizeof(*row); k++) {
-            row = &jpp_console_remedies[k];
-
-            if (strcmp(row->id, findings[i].id) != 0
-                || (row->resource == NULL
-                    ? !console->has_control
-                    : !jpp_console_serves(console->links, row->resource)))
-            {
-                continue;
-            }
-
-            jpp_sink_printf(sink, " <a href=\"%s\">%s</a>", row->address,
-                            row->text);
+        if (remedy->address != NULL
+            && (remedy->address[0] == '#'
+                ? console->has_control
+                : jpp_console_serves(console->links, remedy->address)))
+        {
+            jpp_markup_printf(sink, " <a href=\"%s\">%s</a>", remedy->address,
+                              remedy->text);
         }
 
         jpp_sink_str(sink, "</p>\n");
-        jpp_console_acknowledge(console, &findings[i], sink);
+        jpp_console_acknowledge(console, finding, sink);
         jpp_sink_str(sink, "</div>\n");
     }
 }
@@ -465,9 +410,8 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
     }
 
     if (console->telemetry->fleet->unnamed != NULL) {
-        jpp_console_text(sink, "<p>In the last profile, ",
-                         console->telemetry->fleet->unnamed);
-        jpp_sink_str(sink, "</p>\n");
+        jpp_markup_printf(sink, "<p>In the last profile, %s</p>\n",
+                          console->telemetry->fleet->unnamed);
     }
 
     jpp_sink_str(sink, "</section>\n");
@@ -535,16 +479,13 @@ jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink)
                 is_first = false;
             }
 
-            jpp_console_text(sink, problems[p].is_fatal
-                                   ? "\n<div class=\"card critical\">\n"
-                                     "<h3 class=\"bad\">No profile: "
-                                   : "\n<div class=\"card\">\n<h3>Warning: ",
-                             problems[p].what);
-            jpp_console_text(sink, "</h3>\n<p>Because ", problems[p].why);
-
-            jpp_console_text(sink, ".</p>\n<pre>", problems[p].fix);
-
-            jpp_sink_str(sink, "</pre>\n<p>Seen in pid");
+            jpp_sink_str(sink, problems[p].is_fatal
+                               ? "\n<div class=\"card critical\">\n"
+                                 "<h3 class=\"bad\">No profile: "
+                               : "\n<div class=\"card\">\n<h3>Warning: ");
+            jpp_markup_printf(sink, "%s</h3>\n<p>Because %s.</p>\n<pre>%s"
+                              "</pre>\n<p>Seen in pid", problems[p].what,
+                              problems[p].why, problems[p].fix);
 
             for (j = i; j < fleet->n; j++) {
                 if (jpp_console_has(&fleet->workers[j], &problems[p])) {
@@ -733,10 +674,10 @@ jpp_console_form(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
         jpp_sink_str(sink, "</select></label> ");
     }
 
-    jpp_console_text(sink, act->confirm != NULL ? "<button class=\"danger\">"
-                                                : "<button>",
-                     act->confirm != NULL ? act->confirm : act->title);
-    jpp_sink_str(sink, "</button></form>\n");
+    jpp_sink_str(sink, act->confirm != NULL ? "<button class=\"danger\">"
+                                            : "<button>");
+    jpp_markup_printf(sink, "%s</button></form>\n",
+                      act->confirm != NULL ? act->confirm : act->title);
 }
 
 
@@ -751,7 +692,7 @@ jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
     if (act->confirm == NULL) {
         jpp_sink_printf(sink, "<div class=\"act\" id=\"%s\">\n", act->id);
         jpp_console_form(fleet, act, sink);
-        jpp_console_text(sink, "<p>", act->text);
+        jpp_markup_printf(sink, "<p>%s", act->text);
 
         if (act->is_due == jpp_console_has_stats) {
             /*
@@ -768,8 +709,7 @@ jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
                 }
             }
 
-            jpp_console_bytes(sink, " It is about ", sum);
-            jpp_sink_char(sink, '.');
+            jpp_sink_printf(sink, " It is about %s.", jpp_bytes(sum));
         }
 
         jpp_sink_str(sink, "</p>\n</div>\n");
@@ -777,11 +717,9 @@ jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
         return;
     }
 
-    jpp_sink_printf(sink, "<details class=\"act\" id=\"%s\">\n<summary>",
-                    act->id);
-    jpp_console_text(sink, "", act->title);
-    jpp_console_text(sink, " ...</summary>\n<p>", act->text);
-    jpp_sink_str(sink, "</p>\n");
+    jpp_markup_printf(sink, "<details class=\"act\" id=\"%s\">\n<summary>%s "
+                      "...</summary>\n<p>%s</p>\n", act->id, act->title,
+                      act->text);
     jpp_console_form(fleet, act, sink);
     jpp_sink_str(sink, "</details>\n");
 }
@@ -852,18 +790,15 @@ jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
 
     for ( /* void */ ; link->address != NULL; link++) {
         if (link->is_post) {
-            jpp_console_text(sink, "<dt>", link->address);
-            jpp_sink_str(sink, " (POST)");
+            jpp_markup_printf(sink, "<dt>%s (POST)", link->address);
 
         } else {
-            jpp_console_text(sink, "<dt><a href=\"", link->address);
-            jpp_console_text(sink, "\">", link->address);
-            jpp_sink_str(sink, "</a>");
+            jpp_markup_printf(sink, "<dt><a href=\"%s\">%s</a>", link->address,
+                              link->address);
         }
 
-        jpp_console_text(sink, "</dt>\n<dd>", link->text);
-        jpp_console_text(sink, "\n<pre>", link->command);
-        jpp_sink_str(sink, "</pre></dd>\n");
+        jpp_markup_printf(sink, "</dt>\n<dd>%s\n<pre>%s</pre></dd>\n",
+                          link->text, link->command);
     }
 
     jpp_sink_str(sink, "</dl>\n</details>\n");
@@ -873,7 +808,6 @@ jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
 static void
 jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
-    char                  time[JPP_STATUS_TIME];
     size_t                i;
     const jpp_worker_t   *worker;
     const jpp_failure_t  *failure;
@@ -888,11 +822,10 @@ jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink)
             continue;
         }
 
-        jpp_sink_printf(sink, "<p>Last error in worker %" PRIu32
-                        ", pid %" PRId64 ", at %s: ", worker->who.index,
-                        worker->who.pid, jpp_status_time(failure->time, time));
-        jpp_console_text(sink, "", failure->text);
-        jpp_sink_str(sink, ".</p>\n");
+        jpp_markup_printf(sink, "<p>Last error in worker %" PRIu32 ", pid %"
+                          PRId64 ", at %s: %s.</p>\n", worker->who.index,
+                          worker->who.pid, jpp_date(failure->time),
+                          failure->text);
     }
 
     jpp_sink_str(sink, "</div>\n");
@@ -910,28 +843,18 @@ jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
 
     fleet = console->telemetry->fleet;
 
-    jpp_console_text(sink, "<!DOCTYPE html>\n"
-                           "<html lang=\"en\">\n"
-                           "<head>\n"
-                           "<meta charset=\"utf-8\">\n"
-                           "<meta name=\"viewport\" "
-                           "content=\"width=device-width, initial-scale=1\">\n"
-                           "<title>nginx on ", fleet->host);
-
-    jpp_console_text(sink, "</title>\n"
-                           "<style>" JPP_CONSOLE_STYLE "</style>\n"
-                           "</head>\n"
-                           "<body>\n\n"
-                           "<header>\n<h1>nginx on ", fleet->host);
-
-    jpp_console_text(sink, "</h1>\n<p id=\"about\">nginx ", fleet->nginx);
-
-    jpp_sink_printf(sink, ", jemalloc_pprof module " JPP_VERSION
-                    ", %zu of %" PRIu32 " workers answered</p>\n"
-                    "<p id=\"live\"></p>\n</header>\n",
-                    fleet->n, fleet->n_asked);
-
-    jpp_sink_str(sink, "<main>\n");
+    jpp_markup_printf(sink,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+        "<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" "
+        "content=\"width=device-width, initial-scale=1\">\n"
+        "<title>nginx on %s</title>\n<style>", fleet->host);
+    jpp_sink_str(sink, JPP_CONSOLE_STYLE);
+    jpp_markup_printf(sink,
+        "</style>\n</head>\n<body>\n\n<header>\n<h1>nginx on %s</h1>\n"
+        "<p id=\"about\">nginx %s, jemalloc_pprof module " JPP_VERSION ", %zu "
+        "of %" PRIu32 " workers answered</p>\n<p id=\"live\"></p>\n</header>\n"
+        "<main>\n", fleet->host, fleet->nginx, fleet->n, fleet->n_asked);
 
     n = jpp_findings(console->telemetry, findings);
     jpp_verdict(console->telemetry, findings, n, &verdict);

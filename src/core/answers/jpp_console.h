@@ -110,15 +110,9 @@ bool jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena,
  * For the functions above, and for tests.
  */
 
-#define JPP_CONSOLE_AGE  32
+#define JPP_CONSOLE_AGE     32
+#define JPP_CONSOLE_NUMBER  32
 
-
-/*
- * Append the markup BEFORE as it is, then the string S as printable ASCII,
- * newlines and escaped markup; or BYTES with a unit, or "-" for JPP_NONE.
- */
-void jpp_console_text(jpp_sink_t *sink, const char *before, const char *s);
-void jpp_console_bytes(jpp_sink_t *sink, const char *before, uint64_t bytes);
 
 /*
  * Append how much USED is of ALL as a meter with the LABEL: red from nine
@@ -127,18 +121,26 @@ void jpp_console_bytes(jpp_sink_t *sink, const char *before, uint64_t bytes);
 void jpp_console_meter(jpp_sink_t *sink, uint64_t used, uint64_t all,
     const char *label);
 
-/* Does LINKS have the resource NAME, in whatever form? */
-bool jpp_console_serves(const jpp_console_link_t *links, const char *name);
+/* Do LINKS have the resource of ADDRESS, in whatever form? */
+bool jpp_console_serves(const jpp_console_link_t *links, const char *address);
 
 /* Write how long FROM is before TO, "2 h 13 min", to TEXT; returns TEXT. */
 const char *jpp_console_age(int64_t from, int64_t to,
     char text[JPP_CONSOLE_AGE]);
 
-/* Append BEFORE and the number N as "14,004". */
-void jpp_console_number(jpp_sink_t *sink, const char *before, uint64_t n);
+/* Write the number N as "14,004" to TEXT; returns TEXT. */
+const char *jpp_console_number(uint64_t n, char text[JPP_CONSOLE_NUMBER]);
 
 /* Write milliseconds as "1.3 s" to TEXT; returns TEXT. */
 const char *jpp_console_ms(uint64_t ms, char text[JPP_UNITS_TEXT]);
+
+/* The three for one use, as jpp_bytes(). */
+#define jpp_console_for(from, to)                                             \
+    jpp_console_age(from, to, (char[JPP_CONSOLE_AGE]) { 0 })
+#define jpp_console_digits(n)                                                  \
+    jpp_console_number(n, (char[JPP_CONSOLE_NUMBER]) { 0 })
+#define jpp_console_took(ms)                                                  \
+    jpp_console_ms(ms, (char[JPP_UNITS_TEXT]) { 0 })
 
 /* How bad an iteration of MS milliseconds is. */
 jpp_severity_t jpp_console_slow(uint64_t ms);

@@ -153,13 +153,10 @@ jpp_console_svg(const char *css, const char *label, const uint64_t *allocated,
     const uint64_t *rss, size_t n, int height, jpp_sink_t *sink)
 {
     jpp_sink_printf(sink, "<svg class=\"%s\" role=\"img\" aria-label=\"%s: "
-                    "allocated ", css, label);
-    jpp_console_bytes(sink, "", allocated[0]);
-    jpp_console_bytes(sink, " to ", allocated[n - 1]);
-    jpp_console_bytes(sink, ", RSS ", rss[0]);
-    jpp_console_bytes(sink, " to ", rss[n - 1]);
-    jpp_sink_printf(sink, "\"%s viewBox=\"0 0 %zu %d\" "
-                    "preserveAspectRatio=\"none\">",
+                    "allocated %s to %s, RSS %s to %s\"%s viewBox=\"0 0 %zu "
+                    "%d\" preserveAspectRatio=\"none\">", css, label,
+                    jpp_bytes(allocated[0]), jpp_bytes(allocated[n - 1]),
+                    jpp_bytes(rss[0]), jpp_bytes(rss[n - 1]),
                     height == JPP_CONSOLE_HIGH ? " tabindex=\"0\"" : "", n,
                     height);
 }
@@ -168,7 +165,7 @@ jpp_console_svg(const char *css, const char *label, const uint64_t *allocated,
 void
 jpp_console_trend(const jpp_worker_t *worker, uint64_t scale, jpp_sink_t *sink)
 {
-    char                  age[JPP_CONSOLE_AGE], over[JPP_CONSOLE_AGE + 8];
+    char                  over[JPP_CONSOLE_AGE + 8];
     size_t                i;
     uint64_t              allocated[JPP_HISTORY_POINTS];
     uint64_t              rss[JPP_HISTORY_POINTS];
@@ -185,8 +182,9 @@ jpp_console_trend(const jpp_worker_t *worker, uint64_t scale, jpp_sink_t *sink)
         rss[i] = history->points[i].rss;
     }
 
-    (void) jpp_console_age(0, (int64_t) (history->n * history->interval), age);
-    (void) snprintf(over, sizeof(over), "over %s", age);
+    (void) snprintf(over, sizeof(over), "over %s",
+                    jpp_console_for(0, (int64_t) (history->n
+                                                  * history->interval)));
 
     jpp_console_svg("trend", over, allocated, rss, history->n, JPP_CONSOLE_LOW,
                     sink);
@@ -407,7 +405,6 @@ void
 jpp_console_time(const jpp_console_t *console, const jpp_console_span_t *span,
     jpp_sink_t *sink)
 {
-    char      age[JPP_CONSOLE_AGE];
     uint64_t  limit, step, top, y;
 
     jpp_sink_str(sink, "\n<section id=\"time\" aria-labelledby=\"h-time\">\n"
@@ -433,8 +430,7 @@ jpp_console_time(const jpp_console_t *console, const jpp_console_span_t *span,
     jpp_sink_str(sink, "<div class=\"plot\">\n<p class=\"y\">");
 
     for (y = top; /* void */ ; y -= step) {
-        jpp_console_bytes(sink, "<span>", y);
-        jpp_sink_str(sink, "</span>");
+        jpp_sink_printf(sink, "<span>%s</span>", jpp_bytes(y));
 
         if (y == 0) {
             break;
@@ -467,15 +463,13 @@ jpp_console_time(const jpp_console_t *console, const jpp_console_span_t *span,
 
     jpp_console_starts(console->telemetry->fleet, span, sink);
 
-    jpp_sink_printf(sink, "</svg>\n<p class=\"x\"><span>%s ago</span>",
-                    jpp_console_age(0, span->seconds, age));
-    jpp_sink_printf(sink, "<span>%s ago</span><span>now</span></p>\n</div>\n",
-                    jpp_console_age(0, span->seconds / 2, age));
-
-    jpp_sink_printf(sink, "<p id=\"readout\" data-top=\"%" PRIu64 "\" "
+    jpp_sink_printf(sink, "</svg>\n<p class=\"x\"><span>%s ago</span>"
+                    "<span>%s ago</span><span>now</span></p>\n</div>\n"
+                    "<p id=\"readout\" data-top=\"%" PRIu64 "\" "
                     "data-seconds=\"%" PRId64 "\">Blue is allocated, grey is "
                     "RSS, added up, so that shared memory counts in each "
                     "worker%s; a dashed line is where a worker started.</p>\n"
-                    "</section>\n", top, span->seconds,
+                    "</section>\n", jpp_console_for(0, span->seconds),
+                    jpp_console_for(0, span->seconds / 2), top, span->seconds,
                     limit != JPP_NONE ? "; the red line is the limit" : "");
 }

@@ -51,10 +51,9 @@ typedef struct {
 } jpp_console_scale_t;
 
 
-/* What to ask of one worker. */
+/* What to ask of one worker, which comes behind the address. */
 typedef struct {
-    const char           *resource;
-    const char           *query;
+    const char           *address;
     const char           *text;
 } jpp_console_ask_t;
 
@@ -70,16 +69,14 @@ static const jpp_console_part_t  jpp_console_part_words[] = {
 
 
 static const jpp_console_ask_t  jpp_console_ask_rows[] = {
-    { "heap", "?format=html&amp;worker=", "heap, as a flame graph" },
-    { "heap", "?format=top&amp;worker=", "heap, as a table" },
-    { "heap", "?worker=", "heap, for pprof" },
-    { "heap", "?seconds=30&amp;format=html&amp;worker=",
-      "heap: the next 30 seconds" },
-    { "pools", "?format=top&amp;worker=", "pools, by location" },
-    { "memory", "?format=top&amp;worker=", "every byte in a row" },
-    { "profile", "?seconds=10&amp;format=html&amp;worker=",
-      "CPU: the next 10 seconds" },
-    { "stalls", "?format=html&amp;worker=", "stalls" }
+    { "heap?format=html&worker=", "heap, as a flame graph" },
+    { "heap?format=top&worker=", "heap, as a table" },
+    { "heap?worker=", "heap, for pprof" },
+    { "heap?seconds=30&format=html&worker=", "heap: the next 30 seconds" },
+    { "pools?format=top&worker=", "pools, by location" },
+    { "memory?format=top&worker=", "every byte in a row" },
+    { "profile?seconds=10&format=html&worker=", "CPU: the next 10 seconds" },
+    { "stalls?format=html&worker=", "stalls" }
 };
 
 
@@ -121,18 +118,15 @@ jpp_console_sum(const jpp_console_part_t *parts)
 static void
 jpp_console_words(jpp_sink_t *sink, const jpp_console_part_t *parts)
 {
-    bool  is_first;
+    const char  *before;
 
-    for (is_first = true; parts->what != NULL; parts++) {
+    for (before = ""; parts->what != NULL; parts++) {
 
-        if (parts->bytes == JPP_NONE) {
-            continue;
+        if (parts->bytes != JPP_NONE) {
+            jpp_markup_printf(sink, "%s%s %s", before, jpp_bytes(parts->bytes),
+                              parts->what);
+            before = ", ";
         }
-
-        jpp_console_bytes(sink, is_first ? "" : ", ", parts->bytes);
-        jpp_console_text(sink, " ", parts->what);
-
-        is_first = false;
     }
 }
 
@@ -192,12 +186,10 @@ jpp_console_missing(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     for (i = 0; i < fleet->n_missing; i++) {
         missing = &fleet->missing[i];
 
-        jpp_sink_printf(sink, "<tr><th scope=\"row\">%" PRIu32 " <small>pid %"
-                        PRId64 "</small></th><td class=\"bad\" colspan=\"8\">"
-                        "did not answer: ", missing->who.index,
-                        missing->who.pid);
-        jpp_console_text(sink, "", missing->why);
-        jpp_sink_str(sink, ".</td></tr>\n");
+        jpp_markup_printf(sink, "<tr><th scope=\"row\">%" PRIu32 " <small>pid %"
+                          PRId64 "</small></th><td class=\"bad\" colspan=\"8\">"
+                          "did not answer: %s.</td></tr>\n",
+                          missing->who.index, missing->who.pid, missing->why);
     }
 }
 
@@ -345,7 +337,6 @@ static void
 jpp_console_menu(const jpp_console_link_t *links, const jpp_worker_t *worker,
     jpp_sink_t *sink)
 {
-    char                      time[JPP_STATUS_TIME];
     size_t                    i;
     int64_t                   since;
     const jpp_console_ask_t  *row;
@@ -356,31 +347,24 @@ jpp_console_menu(const jpp_console_link_t *links, const jpp_worker_t *worker,
                     "<summary aria-label=\"look at worker %" PRIu32 "\">look "
                     "at</summary><ul>\n<li>started %s</li>\n<li>generation "
                     "%" PRIu64 "</li>\n", worker->who.index,
-                    jpp_status_time(worker->started, time),
-                    worker->who.generation);
+                    jpp_date(worker->started), worker->who.generation);
 
     if (jpp_worker_is_sampled(worker) && since != 0) {
         jpp_sink_printf(sink, "<li>samples complete since %s</li>\n",
-                        jpp_status_time(since, time));
+                        jpp_date(since));
     }
 
     for (i = 0; i < sizeof(jpp_console_ask_rows) / sizeof(*row); i++) {
         row = &jpp_console_ask_rows[i];
 
-        if (!jpp_console_serves(links, row->resource)) {
-            continue;
+        if (jpp_console_serves(links, row->address)) {
+            jpp_markup_printf(sink, "<li><a href=\"%s%s%" PRId64 "\">%s</a>"
+                              "</li>\n", row->address,
+                              worker->is_exiting ? "pid-" : "",
+                              worker->is_exiting ? worker->who.pid
+                                                 : worker->who.index,
+                              row->text);
         }
-
-        jpp_sink_printf(sink, "<li><a href=\"%s%s", row->resource, row->query);
-
-        if (worker->is_exiting) {
-            jpp_sink_printf(sink, "pid-%" PRId64, worker->who.pid);
-
-        } else {
-            jpp_sink_u64(sink, worker->who.index);
-        }
-
-        jpp_sink_printf(sink, "\">%s</a></li>\n", row->text);
     }
 
     jpp_sink_str(sink, "</ul></details></td></tr>\n");
@@ -391,7 +375,7 @@ static void
 jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
     const jpp_console_scale_t *scale, jpp_sink_t *sink)
 {
-    char                   age[JPP_CONSOLE_AGE], text[JPP_UNITS_TEXT];
+    char                   text[JPP_UNITS_TEXT];
     bool                   is_marked;
     jpp_severity_t         marks[JPP_CONSOLE_MARKS];
     jpp_console_part_t     parts[JPP_CONSOLE_PARTS + 1];
@@ -406,25 +390,26 @@ jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
                     PRId64 "</small></th><td data-l=\"for\">%s%s",
                     is_marked ? "" : " class=\"calm\"", worker->who.index,
                     worker->who.pid, worker->is_exiting ? "exiting, " : "",
-                    jpp_console_age(worker->started, console->now, age));
+                    jpp_console_for(worker->started, console->now));
 
     jpp_sink_str(sink, "</td>\n<td class=\"m\">");
     jpp_console_bar(sink, parts, scale->bar);
     jpp_console_trend(worker, scale->trend, sink);
 
     jpp_console_cell(marks[JPP_CONSOLE_PRIVATE], "private", sink);
-    jpp_console_bytes(sink, "", activity->usage.rss_anon);
+    jpp_sink_str(sink, jpp_bytes(activity->usage.rss_anon));
     jpp_console_cell(JPP_VERDICT_HEALTHY, "allocated", sink);
-    jpp_console_bytes(sink, "", parts[JPP_CONSOLE_ALLOCATED].bytes);
+    jpp_sink_str(sink, jpp_bytes(parts[JPP_CONSOLE_ALLOCATED].bytes));
 
     jpp_console_cell(marks[JPP_CONSOLE_CONNECTIONS], "connections", sink);
-    jpp_console_number(sink, "", jpp_activity_used(activity));
-    jpp_console_number(sink, " of ", activity->connections);
+    jpp_sink_printf(sink, "%s of %s",
+                    jpp_console_digits(jpp_activity_used(activity)),
+                    jpp_console_digits(activity->connections));
 
     jpp_console_cell(marks[JPP_CONSOLE_STALL], "worst stall", sink);
-    jpp_sink_str(sink, jpp_console_ms(activity->minute.longest, text));
-    jpp_sink_printf(sink, "<small>, ever %s</small>",
-                    jpp_console_ms(activity->loop.max, text));
+    jpp_sink_printf(sink, "%s<small>, ever %s</small>",
+                    jpp_console_took(activity->minute.longest),
+                    jpp_console_took(activity->loop.max));
 
     jpp_sink_printf(sink, "</td>\n<td class=\"%s\" data-l=\"samples\">%s",
                     jpp_console_classes[marks[JPP_CONSOLE_SAMPLES]],
@@ -481,21 +466,19 @@ jpp_console_zone(const jpp_zone_t *zone, jpp_sink_t *sink)
     jpp_console_bar(sink, parts, zone->size);
     jpp_console_cell((used > zone->size / 10 * 8)
                      + (used > zone->size / 10 * 9), "used", sink);
-    jpp_console_bytes(sink, "", used);
+    jpp_sink_str(sink, jpp_bytes(used));
     jpp_console_cell(JPP_VERDICT_HEALTHY, "of", sink);
-    jpp_console_bytes(sink, "", zone->size);
+    jpp_sink_str(sink, jpp_bytes(zone->size));
     jpp_console_cell(zone->failures != 0 ? JPP_VERDICT_CRITICAL
                                          : JPP_VERDICT_HEALTHY, "refused",
                      sink);
-    jpp_console_number(sink, "", zone->failures);
-    jpp_sink_str(sink, "</td></tr>\n");
+    jpp_sink_printf(sink, "%s</td></tr>\n", jpp_console_digits(zone->failures));
 }
 
 
 void
 jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    char                       age[JPP_CONSOLE_AGE];
     size_t                     i, n;
     jpp_severity_t             marks[JPP_CONSOLE_MARKS];
     const jpp_fleet_t         *fleet;
@@ -560,7 +543,7 @@ jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
         "<tbody>\n<tr><th scope=\"row\">configuration</th>"
         "<td colspan=\"4\">generation %" PRIu64 ", loaded %s ago",
         telemetry->generation,
-        jpp_console_age(telemetry->loaded, console->now, age));
+        jpp_console_for(telemetry->loaded, console->now));
 
     if (jpp_console_serves(console->links, "heap")) {
         jpp_sink_str(sink, "; <a href=\"heap?format=top&amp;origin=master\">"
@@ -573,7 +556,5 @@ jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
         jpp_console_zone(&telemetry->zones[i], sink);
     }
 
-    jpp_sink_str(sink, "</tbody>\n</table>\n");
-
-    jpp_sink_str(sink, "</section>\n");
+    jpp_sink_str(sink, "</tbody>\n</table>\n</section>\n");
 }

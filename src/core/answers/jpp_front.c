@@ -12,20 +12,19 @@
 
 /* What to ask for, and why, where the resource is served. */
 typedef struct {
-    const char   *resource;
     const char   *address;
     const char   *text;
 } jpp_front_row_t;
 
 
 static const jpp_front_row_t  jpp_front_rows[] = {
-    { "memory", "memory?format=top", "every byte by kind; findings, fixes" },
-    { "requests", "requests", "the largest requests" },
-    { "locations", "locations", "memory and CPU time by location" },
-    { "pools", "pools?format=top", "memory by server, location, module" },
-    { "heap", "heap?format=top", "allocations by function" },
-    { "stalls", "stalls?format=top", "code that blocked an event loop" },
-    { "profile", "profile?format=top&seconds=10", "CPU time by function" }
+    { "memory?format=top", "every byte by kind; findings, fixes" },
+    { "requests", "the largest requests" },
+    { "locations", "memory and CPU time by location" },
+    { "pools?format=top", "memory by server, location, module" },
+    { "heap?format=top", "allocations by function" },
+    { "stalls?format=top", "code that blocked an event loop" },
+    { "profile?format=top&seconds=10", "CPU time by function" }
 };
 
 
@@ -33,7 +32,6 @@ static bool
 jpp_front_holders(const jpp_console_t *console, jpp_arena_t *arena,
     uint32_t cols, jpp_sink_t *sink)
 {
-    char                    bytes[JPP_UNITS_TEXT];
     size_t                  i;
     uint64_t                all;
     jpp_table_t             table;
@@ -57,7 +55,7 @@ jpp_front_holders(const jpp_console_t *console, jpp_arena_t *arena,
     for (i = 0; i < telemetry->n_holders && i < JPP_VERDICT_OWNERS; i++) {
         holder = &telemetry->holders[i];
 
-        jpp_table_cell(&table, "%s", jpp_units_bytes(holder->bytes, bytes));
+        jpp_table_bytes(&table, holder->bytes);
 
         /* what was set aside and not touched is no share of the memory */
 
@@ -83,7 +81,6 @@ bool
 jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena, uint32_t cols,
     jpp_sink_t *out)
 {
-    char                    time[JPP_STATUS_TIME];
     char                    known[JPP_FINDING_LINK];
     size_t                  i, n;
     bool                    is_done;
@@ -104,29 +101,22 @@ jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena, uint32_t cols,
     n = jpp_findings(console->telemetry, findings);
     jpp_verdict(console->telemetry, findings, n, &verdict);
 
-    jpp_sink_str(sink, jpp_severities[verdict.severity]);
-    jpp_sink_str(sink, ": ");
-    jpp_sink_str(sink, verdict.text);
-    jpp_sink_str(sink, ".\n");
+    jpp_sink_printf(sink, "%s: %s.\n", jpp_severities[verdict.severity],
+                    verdict.text);
 
     for (i = 0; i < n; i++) {
         if (strcmp(findings[i].id, verdict.id) == 0) {
-            jpp_sink_str(sink, findings[i].fix);
-            jpp_sink_printf(sink, "\nSince %s%s%s",
-                            jpp_status_time(findings[i].since, time),
+            jpp_sink_printf(sink, "%s\nSince %s%s%s\n", findings[i].fix,
+                            jpp_date(findings[i].since),
                             findings[i].link[0] != '\0' ? "; ask for " : "",
                             findings[i].link);
 
         } else {
-            jpp_sink_printf(sink, "%s: %s: ",
+            jpp_sink_printf(sink, "%s: %s: %s%s.\n",
                             jpp_finding_severity(&findings[i]),
-                            findings[i].what);
-            jpp_sink_str(sink, findings[i].because);
-            jpp_sink_str(sink, jpp_finding_acknowledged(&findings[i], known));
-            jpp_sink_char(sink, '.');
+                            findings[i].what, findings[i].because,
+                            jpp_finding_acknowledged(&findings[i], known));
         }
-
-        jpp_sink_char(sink, '\n');
     }
 
     is_done = jpp_front_holders(console, arena, cols, sink);
@@ -136,7 +126,7 @@ jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena, uint32_t cols,
     for (i = 0; i < sizeof(jpp_front_rows) / sizeof(*row); i++) {
         row = &jpp_front_rows[i];
 
-        if (jpp_console_serves(console->links, row->resource)) {
+        if (jpp_console_serves(console->links, row->address)) {
             jpp_sink_printf(sink, "  %-31s %s\n", row->address, row->text);
         }
     }

@@ -37,14 +37,6 @@ static const jpp_keys_row_t  jpp_memory_usage[] = {
 };
 
 
-static const jpp_keys_row_t  jpp_memory_line[] = {
-    { "total_us", offsetof(jpp_pressure_line_t, total) },
-    { "avg10_hundredths", offsetof(jpp_pressure_line_t, avg10) },
-    { "avg60_hundredths", offsetof(jpp_pressure_line_t, avg60) },
-    { "avg300_hundredths", offsetof(jpp_pressure_line_t, avg300) }
-};
-
-
 /*
  * What was asked for besides.
  */
@@ -185,21 +177,15 @@ jpp_memory_ledger_json(jpp_json_t *json, size_t n_workers,
         jpp_json_u64(json, "workers", n_workers);
     }
 
-    jpp_json_u64(json, "pss", sums->pss);
-    jpp_json_u64(json, "rss", sums->rss);
-    jpp_json_u64(json, "anonymous", sums->anonymous);
-    jpp_json_u64(json, "mappings", sums->n_mappings);
-    jpp_json_u64(json, "mappings_without_pages", sums->n_unpaged);
-    jpp_json_u64(json, "names_without_row", sums->n_unnamed);
-    jpp_json_u64(json, "read_us", facts->nanos / 1000);
-
-    jpp_json_open(json, "beside", '{');
-
-    jpp_json_u64(json, "swap", sums->swap);
-    jpp_json_u64(json, "socket_queues", facts->sockets);
-    jpp_json_u64(json, "sockets", facts->n_sockets);
-
-    jpp_json_close(json, '}');
+    jpp_json_numbers(json,
+        { "pss", sums->pss }, { "rss", sums->rss },
+        { "anonymous", sums->anonymous }, { "mappings", sums->n_mappings },
+        { "mappings_without_pages", sums->n_unpaged },
+        { "names_without_row", sums->n_unnamed },
+        { "read_us", facts->nanos / 1000 });
+    jpp_json_object(json, "beside",
+        { "swap", sums->swap }, { "socket_queues", facts->sockets },
+        { "sockets", facts->n_sockets });
 
     jpp_json_open(json, "rows", '[');
 
@@ -219,8 +205,8 @@ jpp_memory_ledger_json(jpp_json_t *json, size_t n_workers,
         jpp_json_u64(json, "bytes", row->bytes);
 
         if (row->how == JPP_LEDGER_BOUND) {
-            jpp_json_u64(json, "least", row->least);
-            jpp_json_u64(json, "most", row->most);
+            jpp_json_numbers(json, { "least", row->least },
+                             { "most", row->most });
         }
 
         if (row->held != JPP_NONE) {
@@ -371,13 +357,11 @@ jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory,
 
     jpp_json_open(json, "total", '{');
 
-    jpp_json_known(json, "allocated", allocated);
-    jpp_json_known(json, "resident", resident);
-    jpp_json_known(json, "rss_anon", anon);
-    jpp_json_u64(json, "anon_once", jpp_fleet_anon(fleet));
-    jpp_json_known(json, "swap", swap);
-    jpp_json_u64(json, "rss_file_once", file);
-    jpp_json_u64(json, "rss_shmem_once", shmem);
+    jpp_json_numbers(json,
+        { "allocated", allocated }, { "resident", resident },
+        { "rss_anon", anon }, { "anon_once", jpp_fleet_anon(fleet) },
+        { "swap", swap }, { "rss_file_once", file },
+        { "rss_shmem_once", shmem });
 
     if (sum != NULL && sum->n != 0) {
         jpp_memory_ledger_json(json, sum->n, &sum->facts,
@@ -415,7 +399,6 @@ jpp_memory_rows(jpp_json_t *json, const char *key, const void *values,
 static void
 jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory)
 {
-    char                   text[JPP_STATUS_TIME];
     size_t                 i;
     const jpp_fleet_t     *fleet;
     const jpp_worker_t    *worker;
@@ -433,7 +416,7 @@ jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory)
 
         jpp_json_identity(json, &worker->who);
         jpp_json_bool(json, "exiting", worker->is_exiting);
-        jpp_json_str(json, "started", jpp_status_time(worker->started, text));
+        jpp_json_str(json, "started", jpp_date(worker->started));
 
         if (worker->has_stats) {
             jpp_memory_rows(json, "jemalloc", &worker->stats,
@@ -449,19 +432,16 @@ jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory)
 
         jpp_json_open(json, "nginx", '{');
 
-        jpp_json_u64(json, "connections", activity->connections);
-        jpp_json_u64(json, "connections_used", jpp_activity_used(activity));
+        jpp_json_numbers(json, { "connections", activity->connections },
+                         { "connections_used", jpp_activity_used(activity) });
+        jpp_json_object(json, "loop",
+            { "iterations", jpp_loop_count(&activity->loop) },
+            { "p50_ms", jpp_loop_quantile(&activity->loop, 500) },
+            { "p99_ms", jpp_loop_quantile(&activity->loop, 990) },
+            { "max_ms", activity->loop.max },
+            { "last_minute_max_ms", activity->minute.longest },
+            { "last_minute_slow_ms", activity->minute.slow });
 
-        jpp_json_open(json, "loop", '{');
-
-        jpp_json_u64(json, "iterations", jpp_loop_count(&activity->loop));
-        jpp_json_u64(json, "p50_ms", jpp_loop_quantile(&activity->loop, 500));
-        jpp_json_u64(json, "p99_ms", jpp_loop_quantile(&activity->loop, 990));
-        jpp_json_u64(json, "max_ms", activity->loop.max);
-        jpp_json_u64(json, "last_minute_max_ms", activity->minute.longest);
-        jpp_json_u64(json, "last_minute_slow_ms", activity->minute.slow);
-
-        jpp_json_close(json, '}');
         jpp_json_close(json, '}');
 
         jpp_history_json(json, worker->history);
@@ -475,15 +455,22 @@ jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory)
 
 
 static void
+jpp_memory_pressure_line(jpp_json_t *json, const char *key,
+    const jpp_pressure_line_t *line)
+{
+    jpp_json_object(json, key,
+        { "total_us", line->total }, { "avg10_hundredths", line->avg10 },
+        { "avg60_hundredths", line->avg60 },
+        { "avg300_hundredths", line->avg300 });
+}
+
+
+static void
 jpp_memory_pressure(jpp_json_t *json, const jpp_pressure_t *pressure)
 {
     jpp_json_open(json, "pressure", '{');
-
-    jpp_memory_rows(json, "some", &pressure->some,
-                    JPP_MEMORY_ROWS(jpp_memory_line));
-    jpp_memory_rows(json, "full", &pressure->full,
-                    JPP_MEMORY_ROWS(jpp_memory_line));
-
+    jpp_memory_pressure_line(json, "some", &pressure->some);
+    jpp_memory_pressure_line(json, "full", &pressure->full);
     jpp_json_close(json, '}');
 }
 
@@ -503,13 +490,11 @@ jpp_memory_cgroup(jpp_json_t *json, const jpp_cgroup_t *cgroup)
 
     jpp_json_u64(json, "version", cgroup->version);
     jpp_json_name(json, "path", cgroup->path, strlen(cgroup->path));
-    jpp_json_known(json, "usage", cgroup->usage);
-    jpp_json_known(json, "working_set", cgroup->working_set);
-    jpp_json_known(json, "headroom", cgroup->headroom);
-    jpp_json_known(json, "low", cgroup->low);
-    jpp_json_known(json, "peak", cgroup->peak);
-    jpp_json_known(json, "swap_usage", cgroup->swap_usage);
-    jpp_json_known(json, "swap_limit", cgroup->swap_limit);
+    jpp_json_numbers(json,
+        { "usage", cgroup->usage }, { "working_set", cgroup->working_set },
+        { "headroom", cgroup->headroom }, { "low", cgroup->low },
+        { "peak", cgroup->peak }, { "swap_usage", cgroup->swap_usage },
+        { "swap_limit", cgroup->swap_limit });
 
     jpp_json_open(json, "levels", '[');
 
@@ -520,9 +505,8 @@ jpp_memory_cgroup(jpp_json_t *json, const jpp_cgroup_t *cgroup)
 
         jpp_json_name(json, "path", level->len != 0 ? cgroup->path : "/",
                       level->len != 0 ? level->len : 1);
-        jpp_json_known(json, "usage", level->usage);
-        jpp_json_known(json, "limit", level->limit);
-        jpp_json_known(json, "high", level->high);
+        jpp_json_numbers(json, { "usage", level->usage },
+                         { "limit", level->limit }, { "high", level->high });
         jpp_json_bool(json, "binding", i == cgroup->binding);
 
         jpp_json_close(json, '}');
@@ -545,14 +529,14 @@ jpp_memory_system(jpp_json_t *json, const jpp_system_t *system)
 {
     jpp_json_open(json, "system", '{');
 
-    jpp_json_known(json, "total", system->total);
-    jpp_json_known(json, "available", system->available);
-    jpp_json_known(json, "swap_total", system->swap_total);
-    jpp_json_known(json, "swap_free", system->swap_free);
-    jpp_json_known(json, "commit_limit", system->commit_limit);
-    jpp_json_known(json, "committed", system->committed);
-    jpp_json_known(json, "overcommit", system->overcommit);
-    jpp_json_str(json, "thp", system->thp[0] != '\0' ? system->thp : NULL);
+    jpp_json_numbers(json,
+        { "total", system->total }, { "available", system->available },
+        { "swap_total", system->swap_total },
+        { "swap_free", system->swap_free },
+        { "commit_limit", system->commit_limit },
+        { "committed", system->committed },
+        { "overcommit", system->overcommit });
+    jpp_json_filled(json, "thp", system->thp);
     jpp_memory_pressure(json, &system->pressure);
 
     jpp_json_close(json, '}');
@@ -568,26 +552,20 @@ jpp_memory_zone_json(jpp_json_t *json, const jpp_zone_t *zone)
     jpp_json_open(json, NULL, '{');
 
     jpp_json_name(json, "name", zone->name, zone->name_len);
-    jpp_json_u64(json, "size", zone->size);
-    jpp_json_u64(json, "free", zone->free);
-    jpp_json_u64(json, "used_in_slots", zone->used);
-    jpp_json_u64(json, "allocations", zone->allocations);
-    jpp_json_u64(json, "failures", zone->failures);
+    jpp_json_numbers(json,
+        { "size", zone->size }, { "free", zone->free },
+        { "used_in_slots", zone->used }, { "allocations", zone->allocations },
+        { "failures", zone->failures });
 
     jpp_json_open(json, "slots", '[');
 
     for (i = 0; i < zone->n_slots; i++) {
         slot = &zone->slots[i];
 
-        jpp_json_open(json, NULL, '{');
-
-        jpp_json_u64(json, "size", slot->size);
-        jpp_json_u64(json, "total", slot->total);
-        jpp_json_u64(json, "used", slot->used);
-        jpp_json_u64(json, "allocations", slot->allocations);
-        jpp_json_u64(json, "failures", slot->failures);
-
-        jpp_json_close(json, '}');
+        jpp_json_object(json, NULL,
+            { "size", slot->size }, { "total", slot->total },
+            { "used", slot->used }, { "allocations", slot->allocations },
+            { "failures", slot->failures });
     }
 
     jpp_json_close(json, ']');
@@ -634,7 +612,6 @@ static void
 jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_sink_t *sink)
 {
-    char                    text[JPP_STATUS_TIME];
     size_t                  n, i;
     jpp_json_t              json;
     jpp_finding_t           findings[JPP_FINDINGS];
@@ -649,13 +626,13 @@ jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
 
     jpp_json_open(&json, NULL, '{');
 
-    jpp_json_str(&json, "time", jpp_status_time(memory->seconds, text));
+    jpp_json_str(&json, "time", jpp_date(memory->seconds));
     jpp_json_str(&json, "host", fleet->host);
     jpp_json_u64(&json, "generation", telemetry->generation);
-    jpp_json_str(&json, "loaded", jpp_status_time(telemetry->loaded, text));
-    jpp_json_u64(&json, "asked", fleet->n_asked);
-    jpp_json_u64(&json, "answered", fleet->n);
-    jpp_json_u64(&json, "unclean_exits", telemetry->unclean_exits);
+    jpp_json_str(&json, "loaded", jpp_date(telemetry->loaded));
+    jpp_json_numbers(&json,
+        { "asked", fleet->n_asked }, { "answered", fleet->n },
+        { "unclean_exits", telemetry->unclean_exits });
 
     if (jpp_memory_has(memory, JPP_FIELD_FINDINGS)) {
         n = jpp_findings(telemetry, findings);

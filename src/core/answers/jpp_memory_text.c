@@ -68,16 +68,6 @@ jpp_memory_text_table(jpp_table_t *table, const jpp_memory_t *memory,
 
 
 static void
-jpp_memory_text_bytes(jpp_table_t *table, uint64_t bytes)
-{
-    char  text[JPP_UNITS_TEXT];
-
-    jpp_table_cell(table, "%s", bytes != JPP_NONE
-                                ? jpp_units_bytes(bytes, text) : "-");
-}
-
-
-static void
 jpp_memory_text_worker(jpp_table_t *table, const jpp_worker_t *worker)
 {
     const jpp_stats_t     *stats;
@@ -102,14 +92,14 @@ jpp_memory_text_worker(jpp_table_t *table, const jpp_worker_t *worker)
     jpp_table_cell(table, "%" PRId64, worker->who.pid);
     jpp_table_cell(table, "%" PRIu64, worker->who.generation);
 
-    jpp_memory_text_bytes(table, stats->allocated);
-    jpp_memory_text_bytes(table, stats->active);
-    jpp_memory_text_bytes(table, stats->resident);
-    jpp_memory_text_bytes(table, usage->rss_anon);
-    jpp_memory_text_bytes(table, usage->rss_file);
-    jpp_memory_text_bytes(table, usage->rss_shmem);
-    jpp_memory_text_bytes(table, usage->swap);
-    jpp_memory_text_bytes(table, usage->page_tables);
+    jpp_table_bytes(table, stats->allocated);
+    jpp_table_bytes(table, stats->active);
+    jpp_table_bytes(table, stats->resident);
+    jpp_table_bytes(table, usage->rss_anon);
+    jpp_table_bytes(table, usage->rss_file);
+    jpp_table_bytes(table, usage->rss_shmem);
+    jpp_table_bytes(table, usage->swap);
+    jpp_table_bytes(table, usage->page_tables);
     jpp_table_cell(table, "%" PRIu64 "/%" PRIu64,
                    jpp_activity_used(activity), activity->connections);
 }
@@ -139,11 +129,9 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
     const jpp_memory_sum_t *sum, jpp_sink_t *sink)
 {
     int                      len;
-    char                     pss[JPP_UNITS_TEXT], swap[JPP_UNITS_TEXT];
-    char                     tables[JPP_UNITS_TEXT], queues[JPP_UNITS_TEXT];
     char                     text[JPP_MEMORY_CELL];
     size_t                   i, n;
-    uint64_t                 bytes, one, per_mille;
+    uint64_t                 bytes, per_mille;
     const char              *hint;
     jpp_table_t              table;
     const jpp_fleet_t       *fleet;
@@ -164,10 +152,10 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
                         : jpp_ledger_scale(rows[i].bytes, 1000,
                                            sum->facts.sums.pss);
 
-            jpp_memory_text_bytes(&table, rows[i].bytes);
+            jpp_table_bytes(&table, rows[i].bytes);
             jpp_table_cell(&table, "%" PRIu64 ".%" PRIu64, per_mille / 10,
                            per_mille % 10);
-            jpp_memory_text_bytes(&table, rows[i].held);
+            jpp_table_bytes(&table, rows[i].held);
             jpp_table_cell(&table, "%s", jpp_ledger_hows[rows[i].how]);
 
             hint = jpp_memory_hint(&sum->facts, &rows[i]);
@@ -188,7 +176,7 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
                     "counts a page shared by four processes as a quarter in "
                     "each\n\n",
                     sum->n, sum->n == 1 ? "" : "s",
-                    jpp_units_bytes(sum->facts.sums.pss, pss));
+                    jpp_bytes(sum->facts.sums.pss));
 
     if (!jpp_table_write(&table, sink)) {
         return false;
@@ -197,15 +185,14 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
     fleet = memory->telemetry->fleet;
 
     for (i = 0, bytes = 0; i < fleet->n; i++) {
-        one = fleet->workers[i].activity.usage.page_tables;
-        bytes += one != JPP_NONE ? one : 0;
+        jpp_add_known(&bytes, fleet->workers[i].activity.usage.page_tables);
     }
 
     jpp_sink_printf(sink, "\nbeside that, in the kernel: page tables %s, "
                     "memory of %" PRIu64 " sockets %s, swap %s\n",
-                    jpp_units_bytes(bytes, tables), sum->facts.n_sockets,
-                    jpp_units_bytes(sum->facts.sockets, queues),
-                    jpp_units_bytes(sum->facts.sums.swap, swap));
+                    jpp_bytes(bytes), sum->facts.n_sockets,
+                    jpp_bytes(sum->facts.sockets),
+                    jpp_bytes(sum->facts.sums.swap));
 
     return true;
 }
@@ -217,14 +204,12 @@ static void
 jpp_memory_zone_text(jpp_table_t *table, const jpp_zone_t *zone)
 {
     int                     n;
-    char                    text[JPP_MEMORY_SLOTS], size[JPP_UNITS_TEXT];
+    char                    text[JPP_MEMORY_SLOTS];
     size_t                  i, len;
     const jpp_zone_slot_t  *slot;
 
-    jpp_table_cell(table, "%s", jpp_units_bytes(zone->size, size));
-    jpp_table_cell(table, "%s", jpp_units_bytes(jpp_less(zone->size,
-                                                         zone->free),
-                                                size));
+    jpp_table_bytes(table, zone->size);
+    jpp_table_bytes(table, jpp_less(zone->size, zone->free));
     jpp_table_cell(table, "%" PRIu64, zone->failures);
     jpp_table_name(table, zone->name, zone->name_len);
 
@@ -239,7 +224,7 @@ jpp_memory_zone_text(jpp_table_t *table, const jpp_zone_t *zone)
 
         n = snprintf(text + len, sizeof(text) - len, "%s%" PRIu64 " of %"
                      PRIu64 " x %s", len == 0 ? "" : ", ", slot->used,
-                     slot->total, jpp_units_bytes(slot->size, size));
+                     slot->total, jpp_bytes(slot->size));
 
         if (n < 0 || len + (size_t) n >= sizeof(text)) {
             text[len] = '\0';
@@ -282,7 +267,7 @@ bool
 jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_sink_t *sink)
 {
-    char                  text[JPP_STATUS_TIME], known[JPP_FINDING_LINK];
+    char                  known[JPP_FINDING_LINK];
     size_t                i, n;
     jpp_err_t             err;
     const char           *why;
@@ -299,17 +284,13 @@ jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_verdict_line(sink, &verdict);
 
     jpp_sink_printf(sink, "memory of %s at %s\n\n", fleet->host,
-                    jpp_status_time(memory->seconds, text));
+                    jpp_date(memory->seconds));
 
     for (i = 0; i < n; i++) {
-        jpp_sink_printf(sink, "%s %s: %s: ",
+        jpp_sink_printf(sink, "%s %s: %s: %s\n%s\nsince %s%s%s%s\n\n",
                         findings[i].is_critical ? "!!" : "!", findings[i].id,
-                        findings[i].what);
-        jpp_sink_str(sink, findings[i].because);
-        jpp_sink_str(sink, "\n");
-        jpp_sink_str(sink, findings[i].fix);
-        jpp_sink_printf(sink, "\nsince %s%s%s%s\n\n",
-                        jpp_status_time(findings[i].since, text),
+                        findings[i].what, findings[i].because,
+                        findings[i].fix, jpp_date(findings[i].since),
                         jpp_finding_acknowledged(&findings[i], known),
                         findings[i].link[0] != '\0' ? "; ask for " : "",
                         findings[i].link);

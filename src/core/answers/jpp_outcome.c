@@ -246,8 +246,7 @@ jpp_outcome_text(const jpp_outcome_t *outcome, jpp_sink_t *sink)
     if (outcome->purge == 1) {
         jpp_sink_printf(sink, "; %s went back to the kernel",
                         outcome->purged != JPP_NONE
-                        ? jpp_units_bytes(outcome->purged, text)
-                        : "unused memory");
+                        ? jpp_bytes(outcome->purged) : "unused memory");
     }
 
     jpp_sink_char(sink, '.');

@@ -418,7 +418,6 @@ static void
 jpp_requests_json_most(const jpp_requests_row_t *row, jpp_json_t *json)
 {
     char                     text[JPP_DIRECTIVE_TEXT];
-    const char              *name;
     const jpp_pools_unit_t  *unit;
 
     unit = row->unit;
@@ -431,11 +430,9 @@ jpp_requests_json_most(const jpp_requests_row_t *row, jpp_json_t *json)
     jpp_requests_json_name(json, "module", row->most.module);
     jpp_json_u64(json, "bytes", unit->most_bytes);
 
-    name = jpp_directive(&row->most, text);
-    jpp_json_str(json, "directive", name[0] != '\0' ? name : NULL);
-
-    name = jpp_directive_value(unit->bound_number, unit->bound_size, text);
-    jpp_json_str(json, "value", name[0] != '\0' ? name : NULL);
+    jpp_json_filled(json, "directive", jpp_directive(&row->most, text));
+    jpp_json_filled(json, "value", jpp_directive_value(unit->bound_number,
+                                                       unit->bound_size, text));
 
     jpp_json_close(json, '}');
 }
@@ -456,8 +453,7 @@ jpp_requests_json_row(const jpp_requests_row_t *row, jpp_json_t *json)
 
     jpp_json_open(json, NULL, '{');
 
-    jpp_json_u64(json, "bytes", row->bytes);
-    jpp_json_u64(json, "unused", row->unused);
+    jpp_json_numbers(json, { "bytes", row->bytes }, { "unused", row->unused });
 
     jpp_requests_json_name(json, "server", row->server);
     jpp_requests_json_name(json, "location", row->location);
@@ -478,10 +474,8 @@ jpp_requests_json_row(const jpp_requests_row_t *row, jpp_json_t *json)
 
     jpp_json_identity(json, &row->worker->who);
 
-    jpp_json_open(json, "kernel", '{');
-    jpp_json_u64(json, "sending", unit->sending);
-    jpp_json_u64(json, "receiving", unit->receiving);
-    jpp_json_close(json, '}');
+    jpp_json_object(json, "kernel", { "sending", unit->sending },
+                    { "receiving", unit->receiving });
 
     jpp_json_u64(json, "age_ms", row->age_msec);
     jpp_json_str(json, "protocol", jpp_requests_protocols[unit->protocol]);
@@ -512,12 +506,11 @@ jpp_requests_json(const jpp_requests_t *requests,
     jpp_json_open(&json, NULL, '{');
 
     jpp_json_str(&json, "module", JPP_VERSION);
-    jpp_json_u64(&json, "asked", n_answered + n_missing);
-    jpp_json_u64(&json, "answered", n_answered);
+    jpp_json_numbers(&json, { "asked", n_answered + n_missing },
+                     { "answered", n_answered });
     jpp_json_str(&json, "by",
                  jpp_requests_bys[requests->args->values[JPP_ARG_BY]]);
-    jpp_json_u64(&json, "count", rows->n);
-    jpp_json_u64(&json, "bytes", rows->bytes);
+    jpp_json_numbers(&json, { "count", rows->n }, { "bytes", rows->bytes });
 
     jpp_json_open(&json, "rows", '[');
 
@@ -568,22 +561,19 @@ static void
 jpp_requests_heading(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
 {
-    char         shown[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
     const char  *what;
 
     what = jpp_requests_bys[requests->args->values[JPP_ARG_BY]];
 
-    (void) jpp_units_bytes(rows->bytes, all);
-
     if (rows->n_shown < rows->n) {
         jpp_sink_printf(sink, "the %zu largest of %" PRIu64 " %ss: %s of %s\n",
                         rows->n_shown, rows->n, what,
-                        jpp_units_bytes(rows->bytes_shown, shown), all);
+                        jpp_bytes(rows->bytes_shown), jpp_bytes(rows->bytes));
         return;
     }
 
     jpp_sink_printf(sink, "%" PRIu64 " %s%s: %s\n", rows->n, what,
-                    rows->n == 1 ? "" : "s", all);
+                    rows->n == 1 ? "" : "s", jpp_bytes(rows->bytes));
 }
 
 
@@ -637,13 +627,13 @@ static void
 jpp_requests_mostly(const jpp_requests_row_t *row, jpp_table_t *table)
 {
     int         n;
-    char        text[JPP_REQUESTS_MOST], size[JPP_UNITS_TEXT];
+    char        text[JPP_REQUESTS_MOST];
     const char *class;
 
     class = jpp_pools_classes[row->most.class];
 
     n = snprintf(text, sizeof(text), "%s: %s%.*s",
-                 jpp_units_bytes(row->unit->most_bytes, size),
+                 jpp_bytes(row->unit->most_bytes),
                  class != NULL ? class : "-",
                  (int) (row->most.module.len < 128 ? row->most.module.len
                                                    : 128),
@@ -676,7 +666,6 @@ static void
 jpp_requests_cell(const jpp_requests_row_t *row, size_t column,
     jpp_table_t *table)
 {
-    char              text[JPP_UNITS_TEXT];
     uint64_t          number, msec;
     const void       *at;
     const jpp_str_t  *name;
@@ -688,7 +677,7 @@ jpp_requests_cell(const jpp_requests_row_t *row, size_t column,
 
     case JPP_REQUESTS_BYTES:
         memcpy(&number, at, sizeof(number));
-        jpp_table_cell(table, "%s", jpp_units_bytes(number, text));
+        jpp_table_bytes(table, number);
         return;
 
     case JPP_REQUESTS_AGE:

@@ -26,14 +26,12 @@
 static void
 jpp_sampling_coverage(jpp_json_t *json, const jpp_worker_t *worker)
 {
-    char     text[JPP_STATUS_TIME];
     int64_t  since;
 
     since = jpp_worker_is_sampled(worker) ? jpp_worker_complete_since(worker)
                                           : 0;
 
-    jpp_json_str(json, "complete_since",
-                 since != 0 ? jpp_status_time(since, text) : NULL);
+    jpp_json_time(json, "complete_since", since);
 
     if (since == 0 || !jpp_worker_has_gap(worker)) {
         jpp_json_null(json, "gap");
@@ -42,8 +40,8 @@ jpp_sampling_coverage(jpp_json_t *json, const jpp_worker_t *worker)
 
     jpp_json_open(json, "gap", '{');
 
-    jpp_json_str(json, "from", jpp_status_time(worker->coverage.off, text));
-    jpp_json_str(json, "to", jpp_status_time(since, text));
+    jpp_json_str(json, "from", jpp_date(worker->coverage.off));
+    jpp_json_str(json, "to", jpp_date(since));
     jpp_json_u64(json, "times", worker->coverage.n_off);
 
     jpp_json_close(json, '}');
@@ -55,8 +53,6 @@ jpp_sampling_coverage(jpp_json_t *json, const jpp_worker_t *worker)
 static void
 jpp_sampling_sampler(jpp_json_t *json, const jpp_sampler_state_t *sampler)
 {
-    char  since[JPP_STATUS_TIME];
-
     if (!sampler->is_on) {
         jpp_json_null(json, "sampler");
         return;
@@ -65,19 +61,14 @@ jpp_sampling_sampler(jpp_json_t *json, const jpp_sampler_state_t *sampler)
     jpp_json_open(json, "sampler", '{');
 
     jpp_json_u64(json, "lg_sample", sampler->lg_sample);
-    jpp_json_str(json, "since", jpp_status_time(sampler->since, since));
-    jpp_json_u64(json, "samples", sampler->samples);
-    jpp_json_u64(json, "live", sampler->live);
-    jpp_json_u64(json, "live_max", sampler->live_max);
-    jpp_json_u64(json, "sites", sampler->sites);
-    jpp_json_u64(json, "dropped",
-                 sampler->dropped_live + sampler->dropped_sites);
-    jpp_json_u64(json, "truncated", sampler->cut);
-    jpp_json_u64(json, "bytes_max", sampler->bytes_max);
-    jpp_json_u64(json, "slots", sampler->slots);
-    jpp_json_u64(json, "objects", sampler->objects);
-    jpp_json_u64(json, "foreign", sampler->foreign);
-    jpp_json_u64(json, "lost", sampler->lost);
+    jpp_json_str(json, "since", jpp_date(sampler->since));
+    jpp_json_numbers(json,
+        { "samples", sampler->samples }, { "live", sampler->live },
+        { "live_max", sampler->live_max }, { "sites", sampler->sites },
+        { "dropped", sampler->dropped_live + sampler->dropped_sites },
+        { "truncated", sampler->cut }, { "bytes_max", sampler->bytes_max },
+        { "slots", sampler->slots }, { "objects", sampler->objects },
+        { "foreign", sampler->foreign }, { "lost", sampler->lost });
 
     jpp_json_close(json, '}');
 }
@@ -102,14 +93,10 @@ jpp_sampling_cost(jpp_json_t *json, const jpp_worker_t *worker)
         each = JPP_SAMPLING_HOOK_NS;
     }
 
-    jpp_json_open(json, "cost", '{');
-
-    jpp_json_known(json, "cpu_ms", each != 0 ? n * each / 1000000 : JPP_NONE);
-    jpp_json_known(json, "assumed_ns", each != 0 ? each : JPP_NONE);
-    jpp_json_known(json, "bytes", worker->sampler.is_on ? worker->sampler.bytes
-                                                        : JPP_NONE);
-
-    jpp_json_close(json, '}');
+    jpp_json_object(json, "cost",
+        { "cpu_ms", each != 0 ? n * each / 1000000 : JPP_NONE },
+        { "assumed_ns", each != 0 ? each : JPP_NONE },
+        { "bytes", worker->sampler.is_on ? worker->sampler.bytes : JPP_NONE });
 }
 
 
@@ -130,10 +117,9 @@ jpp_sampling_unwinder(jpp_json_t *json, const jpp_worker_t *worker)
                                : hook == JPP_HOOK_NONE ? NULL : "jemalloc");
     jpp_json_str(json, "reason", is_ours ? NULL : jpp_problems_hook(hook));
 
-    jpp_json_known(json, "stacks", is_ours ? worker->jemalloc.stacks.n
-                                           : JPP_NONE);
-    jpp_json_known(json, "truncated", is_ours ? worker->jemalloc.stacks.n_cut
-                                              : JPP_NONE);
+    jpp_json_numbers(json,
+        { "stacks", is_ours ? worker->jemalloc.stacks.n : JPP_NONE },
+        { "truncated", is_ours ? worker->jemalloc.stacks.n_cut : JPP_NONE });
 
     jpp_json_close(json, '}');
 }
@@ -337,7 +323,6 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
     const jpp_control_t *wanted)
 {
     int                   in_step;
-    char                  started[JPP_STATUS_TIME], time[JPP_STATUS_TIME];
     size_t                i, n;
     jpp_problem_t         problems[JPP_MAX_PROBLEMS];
     const jpp_stats_t    *stats;
@@ -347,7 +332,7 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
 
     jpp_json_identity(json, &worker->who);
     jpp_json_bool(json, "exiting", worker->is_exiting);
-    jpp_json_str(json, "started", jpp_status_time(worker->started, started));
+    jpp_json_str(json, "started", jpp_date(worker->started));
 
     jpp_json_known(json, "stall_ms", worker->stalling.threshold != 0
                                      ? worker->stalling.threshold : JPP_NONE);
@@ -382,16 +367,10 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
     } else {
         stats = &worker->stats;
 
-        jpp_json_open(json, "stats", '{');
-
-        jpp_json_u64(json, "allocated", stats->allocated);
-        jpp_json_u64(json, "active", stats->active);
-        jpp_json_u64(json, "metadata", stats->metadata);
-        jpp_json_u64(json, "resident", stats->resident);
-        jpp_json_u64(json, "mapped", stats->mapped);
-        jpp_json_u64(json, "retained", stats->retained);
-
-        jpp_json_close(json, '}');
+        jpp_json_object(json, "stats",
+            { "allocated", stats->allocated }, { "active", stats->active },
+            { "metadata", stats->metadata }, { "resident", stats->resident },
+            { "mapped", stats->mapped }, { "retained", stats->retained });
     }
 
     n = jpp_problems(worker, problems);
@@ -417,7 +396,7 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
 
     } else {
         jpp_json_open(json, "last_error", '{');
-        jpp_json_str(json, "time", jpp_status_time(failure->time, time));
+        jpp_json_str(json, "time", jpp_date(failure->time));
         jpp_json_str(json, "text", failure->text);
         jpp_json_close(json, '}');
     }
@@ -439,8 +418,8 @@ jpp_status_json(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     jpp_json_str(&json, "module", JPP_VERSION);
     jpp_json_str(&json, "nginx", fleet->nginx);
     jpp_json_str(&json, "host", fleet->host);
-    jpp_json_u64(&json, "asked", fleet->n_asked);
-    jpp_json_u64(&json, "answered", fleet->n);
+    jpp_json_numbers(&json, { "asked", fleet->n_asked },
+                     { "answered", fleet->n });
     jpp_json_str(&json, "unnamed", fleet->unnamed);
 
     jpp_verdict_json(&json, fleet->verdict);
@@ -498,7 +477,6 @@ jpp_facts_jemalloc(jpp_profile_t *profile, const jpp_fleet_t *fleet)
 static void
 jpp_facts_sampler(jpp_profile_t *profile, const jpp_fleet_t *fleet)
 {
-    char                        text[JPP_STATUS_TIME];
     size_t                      i, n;
     int64_t                     since;
     uint64_t                    dropped;
@@ -527,7 +505,7 @@ jpp_facts_sampler(jpp_profile_t *profile, const jpp_fleet_t *fleet)
     jpp_profile_comment(profile, "source: the module's sampler in %zu of %zu "
                         "workers, on in all of them since %s: what was "
                         "allocated before is not in it", n, fleet->n,
-                        jpp_status_time(since, text));
+                        jpp_date(since));
 
     if (dropped != 0) {
         jpp_profile_comment(profile, "the sampler dropped %" PRIu64 " samples, "
@@ -546,7 +524,7 @@ static void
 jpp_facts_coverage(jpp_profile_t *profile, const jpp_fleet_t *fleet,
     bool has_gap)
 {
-    char                   since[JPP_STATUS_TIME], gap[JPP_COVERAGE_TEXT];
+    char                   gap[JPP_COVERAGE_TEXT];
     size_t                 i, n;
     jpp_coverage_t         sum;
     const jpp_worker_t    *worker;
@@ -578,19 +556,18 @@ jpp_facts_coverage(jpp_profile_t *profile, const jpp_fleet_t *fleet,
         return;
     }
 
-    (void) jpp_status_time(sum.since, since);
-
     if (has_gap) {
         jpp_profile_comment(profile, "samples complete since %s: jemalloc's "
                             "sampling was off %s in %zu of %zu workers, and "
                             "memory allocated while it was off is missing",
-                            since, jpp_coverage_gap(&sum, gap), n, fleet->n);
+                            jpp_date(sum.since), jpp_coverage_gap(&sum, gap),
+                            n, fleet->n);
 
     } else {
         jpp_profile_comment(profile, "samples complete since %s: jemalloc "
                             "began to sample then, or forgot its samples, in "
                             "%zu of %zu workers, and memory allocated before "
-                            "is missing", since, n, fleet->n);
+                            "is missing", jpp_date(sum.since), n, fleet->n);
     }
 }
 
@@ -630,18 +607,14 @@ static void
 jpp_facts_sum(jpp_profile_t *profile, const char *what, uint64_t bytes,
     size_t n)
 {
-    char  text[JPP_UNITS_TEXT];
-
-    (void) jpp_units_bytes(bytes, text);
-
     if (n == 1) {
         jpp_profile_comment(profile, "jemalloc stats.%s %" PRIu64 " bytes (%s)",
-                            what, bytes, text);
+                            what, bytes, jpp_bytes(bytes));
 
     } else {
         jpp_profile_comment(profile, "jemalloc stats.%s %" PRIu64 " bytes (%s),"
                             " the sum of %zu workers, each with what it "
-                            "inherited", what, bytes, text, n);
+                            "inherited", what, bytes, jpp_bytes(bytes), n);
     }
 }
 
@@ -655,7 +628,7 @@ jpp_facts_sum(jpp_profile_t *profile, const char *what, uint64_t bytes,
 static void
 jpp_facts_stats(jpp_profile_t *profile, const jpp_fleet_t *fleet)
 {
-    char                 text[JPP_UNITS_TEXT], where[JPP_STATUS_WHERE];
+    char                 where[JPP_STATUS_WHERE];
     size_t               i;
     uint64_t             allocated, active;
     const jpp_worker_t  *worker, *largest;
@@ -696,8 +669,7 @@ jpp_facts_stats(jpp_profile_t *profile, const jpp_fleet_t *fleet)
         jpp_profile_comment(profile, "jemalloc stats.resident at most %" PRIu64
                             " bytes (%s)%s: shared pages and pages never "
                             "touched count", largest->stats.resident,
-                            jpp_units_bytes(largest->stats.resident, text),
-                            where);
+                            jpp_bytes(largest->stats.resident), where);
     }
 }
 

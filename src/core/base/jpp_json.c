@@ -238,6 +238,25 @@ jpp_json_known(jpp_json_t *json, const char *key, uint64_t value)
 
 
 void
+jpp_json_list(jpp_json_t *json, const jpp_json_number_t *numbers)
+{
+    for ( /* void */ ; numbers->key != NULL; numbers++) {
+        jpp_json_known(json, numbers->key, numbers->value);
+    }
+}
+
+
+void
+jpp_json_list_object(jpp_json_t *json, const char *key,
+    const jpp_json_number_t *numbers)
+{
+    jpp_json_open(json, key, '{');
+    jpp_json_list(json, numbers);
+    jpp_json_close(json, '}');
+}
+
+
+void
 jpp_json_pair(jpp_json_t *json, uint64_t one, uint64_t other)
 {
     jpp_json_member(json, NULL);

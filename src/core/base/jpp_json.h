@@ -24,6 +24,12 @@ typedef struct {
 } jpp_json_t;
 
 
+typedef struct {
+    const char    *key;            /* NULL ends a list */
+    uint64_t       value;
+} jpp_json_number_t;
+
+
 /* Initialize the caller's JSON, which is written to SINK. */
 void jpp_json_init(jpp_json_t *json, jpp_sink_t *sink);
 
@@ -53,6 +59,25 @@ void jpp_json_i64(jpp_json_t *json, const char *key, int64_t value);
 void jpp_json_u64(jpp_json_t *json, const char *key, uint64_t value);
 void jpp_json_bool(jpp_json_t *json, const char *key, bool value);
 void jpp_json_null(jpp_json_t *json, const char *key);
+
+/*
+ * Several numbers, of which JPP_NONE become null:
+ *
+ *     jpp_json_numbers(json, { "size", slot->size }, { "used", slot->used });
+ *
+ * jpp_json_object() opens an object before that, and closes it.
+ */
+#define jpp_json_numbers(json, ...)                                           \
+    jpp_json_list(json, (const jpp_json_number_t[]) {                         \
+        __VA_ARGS__, { NULL, 0 } })
+
+#define jpp_json_object(json, key, ...)                                       \
+    jpp_json_list_object(json, key, (const jpp_json_number_t[]) {             \
+        __VA_ARGS__, { NULL, 0 } })
+
+void jpp_json_list(jpp_json_t *json, const jpp_json_number_t *numbers);
+void jpp_json_list_object(jpp_json_t *json, const char *key,
+    const jpp_json_number_t *numbers);
 
 /* A number; JPP_NONE becomes null. */
 void jpp_json_known(jpp_json_t *json, const char *key, uint64_t value);

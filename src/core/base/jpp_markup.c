@@ -3,6 +3,37 @@
 
 
 #include "jpp_sink.h"
+#include "jpp_utf8.h"
+
+
+static void
+jpp_markup_char(jpp_sink_t *sink, char c)
+{
+    switch (c) {
+
+    case '&':
+        jpp_sink_str(sink, "&amp;");
+        return;
+
+    case '<':
+        jpp_sink_str(sink, "&lt;");
+        return;
+
+    case '>':
+        jpp_sink_str(sink, "&gt;");
+        return;
+
+    case '"':
+        jpp_sink_str(sink, "&quot;");
+        return;
+
+    case '\'':
+        jpp_sink_str(sink, "&#39;");
+        return;
+    }
+
+    jpp_sink_char(sink, c);
+}
 
 
 void
@@ -11,34 +42,53 @@ jpp_markup_text(jpp_sink_t *sink, const char *text, size_t len)
     size_t  i;
 
     for (i = 0; i < len; i++) {
-
-        if (!jpp_markup_escape(sink, text[i])) {
-            jpp_sink_char(sink, (uint8_t) text[i] >= 0x20 && text[i] != 0x7f
-                                ? text[i] : '?');
-        }
+        jpp_markup_char(sink, (uint8_t) text[i] >= 0x20 && text[i] != 0x7f
+                              ? text[i] : '?');
     }
 }
 
 
-bool
-jpp_markup_escape(jpp_sink_t *sink, char c)
+void
+jpp_markup_printf(jpp_sink_t *sink, const char *fmt, ...)
 {
-    size_t  i;
+    bool         is_long;
+    va_list      args;
+    const char  *s;
 
-    static const struct {
-        char         c;
-        const char  *text;
-    } escapes[] = {
-        { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '"', "&quot;" },
-        { '\'', "&#39;" }
-    };
+    va_start(args, fmt);
 
-    for (i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
-        if (escapes[i].c == c) {
-            jpp_sink_str(sink, escapes[i].text);
-            return true;
+    for ( /* void */ ; *fmt != '\0'; fmt++) {
+
+        if (*fmt != '%') {
+            jpp_sink_char(sink, *fmt);
+            continue;
+        }
+
+        is_long = strspn(fmt + 1, "lz") != 0;
+        fmt += 1 + strspn(fmt + 1, "lz");
+
+        switch (*fmt) {
+
+        case 's':
+            for (s = va_arg(args, const char *); *s != '\0'; s++) {
+                jpp_markup_char(sink, *s == '\n' ? '\n' : jpp_ascii(*s));
+            }
+            break;
+
+        case 'd':
+            jpp_sink_i64(sink, is_long ? va_arg(args, int64_t)
+                                       : va_arg(args, int));
+            break;
+
+        case 'u':
+            jpp_sink_u64(sink, is_long ? va_arg(args, uint64_t)
+                                       : va_arg(args, unsigned));
+            break;
+
+        default:
+            jpp_sink_char(sink, *fmt);
         }
     }
 
-    return false;
+    va_end(args);
 }

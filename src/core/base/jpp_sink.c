@@ -2,7 +2,7 @@
 #include "jpp_sink.h"
 
 
-#define JPP_SINK_LINE  512
+#define JPP_SINK_TEXT  4096
 
 
 void
@@ -132,7 +132,7 @@ void
 jpp_sink_printf(jpp_sink_t *sink, const char *fmt, ...)
 {
     int      len;
-    char     text[JPP_SINK_LINE];
+    char     text[JPP_SINK_TEXT];
     va_list  args;
 
     va_start(args, fmt);

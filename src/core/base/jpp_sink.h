@@ -56,7 +56,7 @@ void jpp_sink_i64(jpp_sink_t *sink, int64_t n);
 void jpp_sink_u64(jpp_sink_t *sink, uint64_t n);
 void jpp_sink_hex(jpp_sink_t *sink, uint64_t n);
 
-/* Append at most 511 bytes of formatted text: for headings, not for loops. */
+/* Append at most 4095 bytes of formatted text: not for long loops. */
 void jpp_sink_printf(jpp_sink_t *sink, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -124,8 +124,13 @@ int jpp_base64_close(jpp_base64_t *b64);
  */
 void jpp_markup_text(jpp_sink_t *sink, const char *text, size_t len);
 
-/* If C is a character of markup, append it escaped; false: it is none. */
-bool jpp_markup_escape(jpp_sink_t *sink, char c);
+/*
+ * As printf(), with the conversions %s, %d, %u, of any length, and %%: FMT is
+ * markup, and a string is text, which is escaped; newlines stay, and what is
+ * not printable ASCII becomes question marks.
+ */
+void jpp_markup_printf(jpp_sink_t *sink, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 
 /*

@@ -39,6 +39,13 @@ jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT])
 
 
 const char *
+jpp_units_known(uint64_t bytes, char text[JPP_UNITS_TEXT])
+{
+    return bytes != JPP_NONE ? jpp_units_bytes(bytes, text) : "-";
+}
+
+
+const char *
 jpp_units_time(uint64_t ns, char text[JPP_UNITS_TEXT])
 {
     unsigned  unit;

@@ -32,6 +32,17 @@ const char *jpp_units_change(int64_t bytes, char text[JPP_UNITS_TEXT]);
 const char *jpp_units_time_change(int64_t ns, char text[JPP_UNITS_TEXT]);
 
 
+/* Bytes, "-" where they are JPP_NONE. */
+const char *jpp_units_known(uint64_t bytes, char text[JPP_UNITS_TEXT]);
+
+/*
+ * Texts for one use, such as an argument of printf(): they live as long as the
+ * block around.
+ */
+#define jpp_bytes(n)   jpp_units_known(n, (char[JPP_UNITS_TEXT]) { 0 })
+#define jpp_change(n)  jpp_units_change(n, (char[JPP_UNITS_TEXT]) { 0 })
+
+
 /* X - Y, or 0. */
 static inline uint64_t
 jpp_less(uint64_t x, uint64_t y)

@@ -81,6 +81,13 @@ jpp_table_cell(jpp_table_t *table, const char *fmt, ...)
 
 
 void
+jpp_table_bytes(jpp_table_t *table, uint64_t bytes)
+{
+    jpp_table_cell(table, "%s", jpp_bytes(bytes));
+}
+
+
+void
 jpp_table_name(jpp_table_t *table, const char *data, size_t len)
 {
     char  *text;

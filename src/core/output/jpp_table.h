@@ -68,6 +68,9 @@ void jpp_table_column(jpp_table_t *table, const char *heading, uint32_t rank,
 void jpp_table_cell(jpp_table_t *table, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Append a cell of BYTES, "-" for JPP_NONE. */
+void jpp_table_bytes(jpp_table_t *table, uint64_t bytes);
+
 /* Append a cell of the LEN bytes of a name, which may be any. */
 void jpp_table_name(jpp_table_t *table, const char *data, size_t len);
 
