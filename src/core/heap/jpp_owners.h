@@ -178,7 +178,6 @@ typedef struct {
 
 typedef struct {
     jpp_owners_slot_t    *slots;         /* NULL: nobody serves */
-    size_t                size;          /* of these, in bytes */
     uint32_t              n;
 } jpp_owners_wait_t;
 

@@ -415,15 +415,10 @@ static void
 jpp_hooks_resized(void *extra, int call, void *p, size_t was, size_t size,
     uintptr_t result, uintptr_t *args)
 {
-    uint64_t  object;
-
-    (void) extra;
-    (void) call;
     (void) was;
     (void) result;
-    (void) args;
 
-    (void) jpp_samples_freed((uintptr_t) p, &object);
+    jpp_hooks_freed(extra, call, p, args);
 
     if (jpp_samples_is_due(size)) {
         jpp_samples_take(p, size, JPP_HOOKS_CALLER, NULL);
@@ -431,23 +426,9 @@ jpp_hooks_resized(void *extra, int call, void *p, size_t was, size_t size,
 }
 
 
-/* Have jpp_samples.h see every allocation; false: jemalloc has no such hooks,
-   or they are all in use. */
-
-static bool
-jpp_hooks_install(void)
-{
-    jpp_hooks_t  hooks;
-
-    hooks.allocated = jpp_hooks_allocated;
-    hooks.freed = jpp_hooks_freed;
-    hooks.resized = jpp_hooks_resized;
-    hooks.extra = NULL;
-
-    return jpp_mallctl_call("experimental.hooks.install", &jpp_hooks_handle,
-                            sizeof(void *), &hooks, sizeof(hooks))
-           == 0;
-}
+static jpp_hooks_t  jpp_hooks = {
+    jpp_hooks_allocated, jpp_hooks_freed, jpp_hooks_resized, NULL
+};
 
 
 /* what the process has of the sampler, but for the samples */
@@ -464,7 +445,6 @@ static pthread_mutex_t  jpp_sampler_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* for those who cannot wait for that lock: its state, but for the samples */
 
-static bool                 jpp_sampler_was_on;
 static jpp_sampler_state_t  jpp_sampler_known;
 static pthread_mutex_t      jpp_sampler_known_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -484,13 +464,48 @@ jpp_sampler_seed(void)
 }
 
 
+/* Begin to see what is allocated. */
+
 static jpp_code_t
-jpp_sampler_patch(jpp_err_t *err)
+jpp_sampler_see(jpp_err_t *err)
 {
-    jpp_code_t  rc;
-    jpp_got_t  *got;
+    uintptr_t       allocator;
+    jpp_got_t      *got;
+    jpp_code_t      rc;
+    jpp_jemalloc_t  jemalloc;
 
     got = &jpp_sampler.got;
+    allocator = jpp_calls_prepare();
+
+    jpp_sampler.state.is_hooked = jpp_got_is_beside(allocator,
+                                                    getauxval(AT_PHDR));
+
+    if (jpp_sampler.state.is_hooked) {
+
+        /* finds jemalloc */
+
+        jpp_jemalloc_read(&jemalloc);
+
+        return jpp_mallctl_call("experimental.hooks.install",
+                                &jpp_hooks_handle, sizeof(void *),
+                                &jpp_hooks, sizeof(jpp_hooks))
+               == 0
+               ? JPP_OK
+               : jpp_err_set(err, JPP_ERR_STATE,
+                             "malloc is linked into the program, so that its "
+                             "calls cannot be seen, and it is no jemalloc "
+                             "5.2.0 to 5.3.1, which would report them: "
+                             "preload an allocator, or link the program with "
+                             "a shared one");
+    }
+
+    /*
+     * An allocator that calls itself would be counted twice; libc does not, and
+     * hands out what it has allocated: by strdup(), getline() ...
+     */
+
+    got->except = jpp_got_is_beside(allocator, jpp_got_find("strdup"))
+                  ? 0 : allocator;
     got->functions = jpp_calls_functions(&got->n_functions);
 
     jpp_sampler.loads = jpp_images_loads();
@@ -508,47 +523,6 @@ jpp_sampler_patch(jpp_err_t *err)
     }
 
     return rc;
-}
-
-
-/* Begin to see what is allocated. */
-
-static jpp_code_t
-jpp_sampler_see(jpp_err_t *err)
-{
-    uintptr_t       allocator;
-    jpp_jemalloc_t  jemalloc;
-
-    allocator = jpp_calls_prepare();
-
-    jpp_sampler.state.is_hooked = jpp_got_is_beside(allocator,
-                                                    getauxval(AT_PHDR));
-
-    if (!jpp_sampler.state.is_hooked) {
-
-        /*
-         * An allocator that calls itself would be counted twice; libc does not,
-         * and hands out what it has allocated: by strdup(), getline() ...
-         */
-
-        jpp_sampler.got.except = jpp_got_is_beside(allocator,
-                                                   jpp_got_find("strdup"))
-                                 ? 0 : allocator;
-
-        return jpp_sampler_patch(err);
-    }
-
-    /* finds jemalloc */
-
-    jpp_jemalloc_read(&jemalloc);
-
-    return jpp_hooks_install()
-           ? JPP_OK
-           : jpp_err_set(err, JPP_ERR_STATE,
-                         "malloc is linked into the program, so that its "
-                         "calls cannot be seen, and it is no jemalloc 5.2.0 "
-                         "to 5.3.1, which would report them: preload an "
-                         "allocator, or link the program with a shared one");
 }
 
 
@@ -628,8 +602,6 @@ jpp_sampler_publish(void)
     pthread_mutex_lock(&jpp_sampler_known_lock);
     jpp_sampler_known = *state;
     pthread_mutex_unlock(&jpp_sampler_known_lock);
-
-    __atomic_store_n(&jpp_sampler_was_on, true, __ATOMIC_RELEASE);
 }
 
 
@@ -789,19 +761,16 @@ jpp_sampler_count(jpp_site_t *site, void *data)
 void
 jpp_sampler_state(jpp_sampler_state_t *state)
 {
-    memset(state, 0, sizeof(jpp_sampler_state_t));
+    if (pthread_mutex_trylock(&jpp_sampler_lock) == 0) {
+        jpp_sampler_publish();
+        pthread_mutex_unlock(&jpp_sampler_lock);
+    }
 
-    if (__atomic_load_n(&jpp_sampler_was_on, __ATOMIC_ACQUIRE)) {
+    pthread_mutex_lock(&jpp_sampler_known_lock);
+    *state = jpp_sampler_known;
+    pthread_mutex_unlock(&jpp_sampler_known_lock);
 
-        if (pthread_mutex_trylock(&jpp_sampler_lock) == 0) {
-            jpp_sampler_publish();
-            pthread_mutex_unlock(&jpp_sampler_lock);
-        }
-
-        pthread_mutex_lock(&jpp_sampler_known_lock);
-        *state = jpp_sampler_known;
-        pthread_mutex_unlock(&jpp_sampler_known_lock);
-
+    if (state->since != 0) {
         jpp_sites_walk(&jpp_samples.sites, jpp_sampler_count, state);
 
         state->live = jpp_live_count(&jpp_samples.live);
