@@ -242,38 +242,38 @@ JPP_TEST(jpp_refused_test_rows)
     uint32_t        i;
     jpp_err_t       err;
     jpp_file_t      file;
-    jpp_refused_t   refused;
+    jpp_known_t     known;
 
     memset(&file, 0, sizeof(jpp_file_t));
-    memset(&refused, 0, sizeof(jpp_refused_t));
+    memset(&known, 0, sizeof(jpp_known_t));
 
     (void) jpp_err_set(&err, JPP_ERR_SYS, "it may pass");
-    jpp_refused_add(&refused, &file, &err);
-    jpp_ok(!jpp_refused_find(&refused, &file, NULL), "what may pass");
+    jpp_known_add(&known, &file, &err);
+    jpp_ok(!jpp_known_refused(&known, &file, NULL), "what may pass");
 
     memset(err.text, 'x', sizeof(err.text) - 1);
     err.code = JPP_ERR_LIMIT;
 
-    for (i = 0; i <= JPP_REFUSED_FILES; i++) {
+    for (i = 0; i <= JPP_KNOWN_FILES; i++) {
         file.st.st_ino = i;
-        jpp_refused_add(&refused, &file, &err);
+        jpp_known_add(&known, &file, &err);
     }
 
     memset(&err, 0, sizeof(jpp_err_t));
 
-    jpp_ok(jpp_refused_find(&refused, &file, &err), "the last row");
-    jpp_is_u64(strlen(err.text), JPP_REFUSED_TEXT - 1, "with its text");
+    jpp_ok(jpp_known_refused(&known, &file, &err), "the last row");
+    jpp_is_u64(strlen(err.text), JPP_KNOWN_TEXT - 1, "with its text");
     jpp_is_u64(err.code, JPP_ERR_LIMIT, "and code");
 
     file.st.st_ino = 1;
-    jpp_ok(jpp_refused_find(&refused, &file, NULL), "the second one");
+    jpp_ok(jpp_known_refused(&known, &file, NULL), "the second one");
 
     file.st.st_ino = 0;
-    jpp_ok(!jpp_refused_find(&refused, &file, NULL), "the oldest goes first");
+    jpp_ok(!jpp_known_refused(&known, &file, NULL), "the oldest goes first");
 
     file.st.st_ino = 1;
     file.st.st_size++;
-    jpp_ok(!jpp_refused_find(&refused, &file, NULL), "one that has changed");
+    jpp_ok(!jpp_known_refused(&known, &file, NULL), "one that has changed");
 }
 
 

@@ -668,27 +668,27 @@ JPP_TEST(jpp_symbolize_test_known)
 
     /* the oldest row goes first */
 
-    other = symbols.known.files[0];
+    other = symbols.known.files[0].file;
     other.is_at_path = true;
 
     for (i = 0; i < JPP_KNOWN_FILES; i++) {
         other.st.st_ino++;
-        jpp_known_add(&symbols.known, &other);
+        jpp_known_add(&symbols.known, &other, NULL);
     }
 
     jpp_is_u64(symbols.known.n, JPP_KNOWN_FILES + 1, "rows were taken");
-    jpp_is_u64(symbols.known.files[0].st.st_ino, other.st.st_ino,
+    jpp_is_u64(symbols.known.files[0].file.st.st_ino, other.st.st_ino,
                "the first one twice");
 
     other.is_proven = false;
     other.st.st_ino++;
-    jpp_known_add(&symbols.known, &other);
+    jpp_known_add(&symbols.known, &other, NULL);
 
     jpp_is_u64(symbols.known.n, JPP_KNOWN_FILES + 1, "not for what is likely");
 
     other.is_proven = true;
     other.is_at_path = false;
-    jpp_known_add(&symbols.known, &other);
+    jpp_known_add(&symbols.known, &other, NULL);
 
     jpp_is_u64(symbols.known.n, JPP_KNOWN_FILES + 1, "or is elsewhere");
 

@@ -38,10 +38,10 @@
  * Tried instead: the registers of the event loop's frame, as the unwinder
  * restores them.  In 310,000 samples (nginx 1.22.1 of Debian, and by gcc -O2)
  * one always held the event's connection; that was the one served in 99 %, and
- * of the others all but one in 657 were of connections just accepted.  But 12 frames with all registers
- * take 8.6 us, where this takes 0.8, the words have to be searched for what was
- * accepted all the same, and built without --with-debug nginx has a posted
- * event in no register that outlives the call, by gcc and by clang.
+ * of 657 others all but one had just been accepted.  But 12 frames with all
+ * registers take 8.6 us, where this takes 0.8; the words have to be searched
+ * for what was accepted all the same; and an nginx built without --with-debug,
+ * by gcc or clang, has a posted event in no register that outlives the call.
  *
  * All but jpp_owners_start(), _stop() and _base() is [signal], and for any
  * thread where it does not say otherwise.

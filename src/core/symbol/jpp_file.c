@@ -349,46 +349,18 @@ jpp_file_is_settled(const struct stat *st)
 }
 
 
-bool
-jpp_refused_find(const jpp_refused_t *refused, const jpp_file_t *file,
-    jpp_err_t *err)
+static const jpp_known_file_t *
+jpp_known_row(const jpp_known_t *known, const struct stat *st)
 {
-    uint32_t                   i;
-    const jpp_refused_file_t  *row;
+    uint32_t  i;
 
-    for (i = 0; i < refused->n && i < JPP_REFUSED_FILES; i++) {
-        row = &refused->files[i];
-
-        if (jpp_file_is_same(&row->st, &file->st)) {
-            (void) jpp_err_set(err, row->code, "%s", row->text);
-            return true;
+    for (i = 0; i < known->n && i < JPP_KNOWN_FILES; i++) {
+        if (jpp_file_is_same(&known->files[i].file.st, st)) {
+            return &known->files[i];
         }
     }
 
-    return false;
-}
-
-
-void
-jpp_refused_add(jpp_refused_t *refused, const jpp_file_t *file,
-    const jpp_err_t *err)
-{
-    size_t               len;
-    jpp_refused_file_t  *row;
-
-    if (err->code == JPP_ERR_SYS || !jpp_file_is_settled(&file->st)) {
-        return;
-    }
-
-    row = &refused->files[refused->n++ % JPP_REFUSED_FILES];
-
-    len = strnlen(err->text, JPP_REFUSED_TEXT - 1);
-
-    row->st = file->st;
-    row->code = err->code;
-
-    memcpy(row->text, err->text, len);
-    row->text[len] = '\0';
+    return NULL;
 }
 
 
@@ -396,51 +368,64 @@ bool
 jpp_known_find(const jpp_known_t *known, const jpp_mapping_t *mapping,
     const char *build_id, jpp_file_t *file)
 {
-    uint32_t     i, n;
-    struct stat  st;
+    struct stat              st;
+    const jpp_known_file_t  *row;
 
-    n = known->n < JPP_KNOWN_FILES ? known->n : JPP_KNOWN_FILES;
+    row = known->n != 0 && lstat(mapping->path, &st) == 0
+          ? jpp_known_row(known, &st) : NULL;
 
-    if (n == 0 || lstat(mapping->path, &st) == -1) {
+    if (row == NULL
+        || !row->file.is_proven
+        || !row->file.is_at_path
+        || !jpp_file_is_of(&row->file, mapping, build_id))
+    {
         return false;
     }
 
-    for (i = 0; i < n; i++) {
+    *file = row->file;
+    file->device = mapping->device;
+    file->inode = mapping->inode;
 
-        if (jpp_file_is_same(&known->files[i].st, &st)
-            && jpp_file_is_of(&known->files[i], mapping, build_id))
-        {
-            *file = known->files[i];
-            file->device = mapping->device;
-            file->inode = mapping->inode;
+    return true;
+}
 
-            return true;
-        }
+
+bool
+jpp_known_refused(const jpp_known_t *known, const jpp_file_t *file,
+    jpp_err_t *err)
+{
+    const jpp_known_file_t  *row;
+
+    row = jpp_known_row(known, &file->st);
+
+    if (row == NULL || row->code == JPP_OK) {
+        return false;
     }
 
-    return false;
+    (void) jpp_err_set(err, row->code, "%s", row->text);
+
+    return true;
 }
 
 
 void
-jpp_known_add(jpp_known_t *known, const jpp_file_t *file)
+jpp_known_add(jpp_known_t *known, const jpp_file_t *file, const jpp_err_t *err)
 {
-    uint32_t     i;
-    jpp_file_t  *kept;
+    uint32_t            i;
+    const struct stat  *st;
+    jpp_known_file_t   *row;
 
-    if (!file->is_proven
-        || !file->is_at_path
-        || !jpp_file_is_settled(&file->st))
+    if (!jpp_file_is_settled(&file->st)
+        || (err == NULL ? !file->is_proven || !file->is_at_path
+                        : err->code == JPP_ERR_SYS))
     {
         return;
     }
 
     for (i = 0; i < known->n && i < JPP_KNOWN_FILES; i++) {
-        kept = &known->files[i];
+        st = &known->files[i].file.st;
 
-        if (kept->st.st_ino == file->st.st_ino
-            && kept->st.st_dev == file->st.st_dev)
-        {
+        if (st->st_ino == file->st.st_ino && st->st_dev == file->st.st_dev) {
             break;
         }
     }
@@ -449,8 +434,12 @@ jpp_known_add(jpp_known_t *known, const jpp_file_t *file)
         i = known->n++ % JPP_KNOWN_FILES;
     }
 
-    kept = &known->files[i];
+    row = &known->files[i];
 
-    *kept = *file;
-    kept->fd = -1;
+    row->file = *file;
+    row->file.fd = -1;
+    row->code = err != NULL ? err->code : JPP_OK;
+
+    (void) snprintf(row->text, JPP_KNOWN_TEXT, "%.*s", JPP_KNOWN_TEXT - 1,
+                    err != NULL ? err->text : "");
 }

@@ -275,7 +275,7 @@ jpp_names_file(jpp_names_t *names, uint32_t id, const char *file)
 static uint32_t
 jpp_names_near(jpp_names_t *names, const jpp_elf_function_t *function)
 {
-    char         text[2 * JPP_NEIGHBOUR + sizeof("between  and ")];
+    char         text[2 * JPP_NEIGHBOUR + sizeof("between before ")];
     char         first[JPP_DEMANGLED], second[JPP_DEMANGLED];
     uint32_t     id;
     const char  *before, *after;
@@ -293,18 +293,11 @@ jpp_names_near(jpp_names_t *names, const jpp_elf_function_t *function)
         return id;
     }
 
-    if (after == NULL) {
-        (void) snprintf(text, sizeof(text), "after %.*s", JPP_NEIGHBOUR,
-                        before);
-
-    } else if (before == NULL) {
-        (void) snprintf(text, sizeof(text), "before %.*s", JPP_NEIGHBOUR,
-                        after);
-
-    } else {
-        (void) snprintf(text, sizeof(text), "between %.*s and %.*s",
-                        JPP_NEIGHBOUR, before, JPP_NEIGHBOUR, after);
-    }
+    (void) snprintf(text, sizeof(text), "%s%.*s%s%.*s",
+                    after == NULL ? "after " : before != NULL ? "between " : "",
+                    JPP_NEIGHBOUR, before != NULL ? before : "",
+                    after == NULL ? "" : before != NULL ? " and " : "before ",
+                    JPP_NEIGHBOUR, after != NULL ? after : "");
 
     return jpp_names_file(names, id, text) ? id : 0;
 }

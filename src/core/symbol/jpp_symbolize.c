@@ -46,7 +46,6 @@ jpp_symbols_destroy(jpp_symbols_t *symbols)
     symbols->objects = NULL;
     symbols->bytes = 0;
     symbols->known.n = 0;
-    symbols->refused.n = 0;
 
     jpp_loaded_destroy(&symbols->loaded);
 }
@@ -76,7 +75,7 @@ jpp_object_has(const jpp_symbols_t *symbols, const jpp_file_t *file)
         }
     }
 
-    return jpp_refused_find(&symbols->refused, file, NULL);
+    return jpp_known_refused(&symbols->known, file, NULL);
 }
 
 
@@ -121,14 +120,17 @@ jpp_object_fits(const jpp_elf_t *elf, size_t cap, jpp_err_t *err)
 }
 
 
-static uint8_t *
-jpp_object_append(uint8_t *p, const void *data, size_t size)
-{
-    if (size != 0) {
-        memcpy(p, data, size);
-    }
+/* The SIZE bytes at DATA, copied to *AT, which moves on. */
 
-    return p + size;
+static void *
+jpp_object_copy(uint8_t **at, const void *data, size_t size)
+{
+    uint8_t  *p;
+
+    p = *at;
+    *at += size;
+
+    return size != 0 ? memcpy(p, data, size) : p;
 }
 
 
@@ -138,12 +140,8 @@ static jpp_object_t *
 jpp_object_store(const jpp_elf_t *elf, const jpp_build_id_t *key,
     jpp_err_t *err)
 {
-    size_t         segments, functions;
     uint8_t       *p;
     jpp_object_t  *object;
-
-    segments = elf->n_segments * sizeof(jpp_elf_segment_t);
-    functions = elf->n_functions * sizeof(jpp_elf_function_t);
 
     object = jpp_arena_object(jpp_object_size(elf));
     if (object == NULL) {
@@ -157,14 +155,12 @@ jpp_object_store(const jpp_elf_t *elf, const jpp_build_id_t *key,
     object->key = *key;
     object->elf = *elf;
 
-    object->elf.segments = (jpp_elf_segment_t *) (void *) p;
-    p = jpp_object_append(p, elf->segments, segments);
-
-    object->elf.functions = (jpp_elf_function_t *) (void *) p;
-    p = jpp_object_append(p, elf->functions, functions);
-
-    object->elf.names = (char *) p;
-    (void) jpp_object_append(p, elf->names, elf->names_len);
+    object->elf.segments = jpp_object_copy(&p, elf->segments, elf->n_segments
+                                               * sizeof(jpp_elf_segment_t));
+    object->elf.functions = jpp_object_copy(&p, elf->functions,
+                                            elf->n_functions
+                                            * sizeof(jpp_elf_function_t));
+    object->elf.names = jpp_object_copy(&p, elf->names, elf->names_len);
 
     return object;
 }
@@ -194,7 +190,7 @@ jpp_object_refuse(jpp_symbols_t *symbols, const jpp_file_t *file,
                            "such limit)", arena->cap >> 20);
     }
 
-    jpp_refused_add(&symbols->refused, file, err);
+    jpp_known_add(&symbols->known, file, err);
 }
 
 
@@ -277,7 +273,7 @@ jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room,
         }
     }
 
-    if (jpp_refused_find(&symbols->refused, file, err)) {
+    if (jpp_known_refused(&symbols->known, file, err)) {
         return NULL;
     }
 
@@ -435,7 +431,7 @@ jpp_identify_open(jpp_symbols_t *symbols, const jpp_profile_t *profile,
     rc = jpp_file_open(file, mapping, build_id, err);
 
     if (rc == JPP_OK) {
-        jpp_known_add(&symbols->known, file);
+        jpp_known_add(&symbols->known, file, NULL);
     }
 
     return rc;
@@ -472,52 +468,39 @@ typedef struct {
     jpp_unnamed_t       unnamed;
     uint32_t            n_comments;
 
+    const uint32_t     *next;           /* location in the same mapping, */
+                                        /*   from 1; 0: none is left */
     uint32_t            id;             /* the mapping at work, or 0 */
-    const uint32_t     *locations;      /* ids of those in it */
-    size_t              n_locations;
+    uint32_t            first;          /* location in it, 0: it has none */
 } jpp_symbolizer_t;
 
 
-/*
- * ORDER becomes the ids of the locations, by mapping; those of mapping M are
- * the elements GROUPS[M] to GROUPS[M + 1] - 1.
- */
+/* FIRSTS becomes the first location of each mapping, by its id, and NEXTS that
+   which follows each. */
 
 static bool
-jpp_symbolize_group(const jpp_profile_t *profile, jpp_vec_t *groups,
-    jpp_vec_t *order)
+jpp_symbolize_group(const jpp_profile_t *profile, jpp_vec_t *firsts,
+    jpp_vec_t *nexts)
 {
-    size_t                 i, n, n_groups;
-    uint32_t              *start, *ids;
+    size_t                 n;
+    uint32_t              *first, *next;
     const jpp_location_t  *location;
 
     n = jpp_vec_count(profile->locations, jpp_location_t);
-    n_groups = jpp_vec_count(profile->mappings, jpp_mapping_t) + 1;
     location = jpp_vec_items(profile->locations, jpp_location_t);
 
-    start = jpp_vec_push(groups, (n_groups + 2) * sizeof(uint32_t));
-    ids = jpp_vec_push(order, (n + 1) * sizeof(uint32_t));
+    first = jpp_vec_push(firsts, (jpp_vec_count(profile->mappings,
+                                                jpp_mapping_t) + 1)
+                                 * sizeof(uint32_t));
+    next = jpp_vec_push(nexts, (n + 1) * sizeof(uint32_t));
 
-    if (start == NULL || ids == NULL) {
+    if (first == NULL || next == NULL) {
         return false;
     }
 
-    /*
-     * Sizes are counted two places up.  Adding them up makes them starts, one
-     * place up; filling a group moves its start to its end, the start of the
-     * next.
-     */
-
-    for (i = 0; i < n; i++) {
-        start[location[i].mapping + 2]++;
-    }
-
-    for (i = 2; i < n_groups + 2; i++) {
-        start[i] += start[i - 1];
-    }
-
-    for (i = 0; i < n; i++) {
-        ids[start[location[i].mapping + 1]++] = (uint32_t) i + 1;
+    for ( /* void */ ; n != 0; n--) {
+        next[n] = first[location[n - 1].mapping];
+        first[location[n - 1].mapping] = (uint32_t) n;
     }
 
     return true;
@@ -527,8 +510,7 @@ jpp_symbolize_group(const jpp_profile_t *profile, jpp_vec_t *groups,
 static bool
 jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf)
 {
-    size_t           i;
-    uint32_t         unnamed;
+    uint32_t         i, unnamed;
     jpp_location_t  *location;
 
     unnamed = 0;
@@ -537,8 +519,8 @@ jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf)
         return false;
     }
 
-    for (i = 0; i < s->n_locations; i++) {
-        location = jpp_profile_location_at(s->profile, s->locations[i]);
+    for (i = s->first; i != 0; i = s->next[i]) {
+        location = jpp_profile_location_at(s->profile, i);
 
         if (location->function != 0) {
             continue;
@@ -570,7 +552,7 @@ jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what, const char *why)
     uint32_t    *comments, file;
     jpp_vec_t   *vec;
 
-    if (s->n_locations == 0 || s->n_comments > JPP_SYMBOLIZE_COMMENTS) {
+    if (s->first == 0 || s->n_comments > JPP_SYMBOLIZE_COMMENTS) {
         return;
     }
 
@@ -615,7 +597,7 @@ jpp_symbolize_file(jpp_symbolizer_t *s, const jpp_file_t *file)
     jpp_err_t      err;
     jpp_object_t  *object;
 
-    if (s->n_locations == 0) {
+    if (s->first == 0) {
         return true;
     }
 
@@ -649,25 +631,20 @@ jpp_symbolize_mapping(jpp_symbolizer_t *s)
     jpp_file_t      file;
     jpp_mapping_t  *mapping;
 
-    if (s->id == 0) {
-        return jpp_symbolize_locations(s, NULL);
-    }
+    mapping = s->id != 0 ? jpp_profile_mapping_at(s->profile, s->id) : NULL;
 
-    mapping = jpp_profile_mapping_at(s->profile, s->id);
-
-    if (!jpp_file_is_expected(mapping)) {
+    if (mapping == NULL || !jpp_file_is_expected(mapping)) {
         return jpp_symbolize_locations(s, NULL);
     }
 
     if (!jpp_identify(s->profile, mapping,
-                              jpp_loaded_build_id(&s->symbols->loaded,
-                                                  mapping)))
+                      jpp_loaded_build_id(&s->symbols->loaded, mapping)))
     {
         return false;
     }
 
-    if (jpp_identify_open(s->symbols, s->profile, mapping,
-                           s->n_locations == 0, &file, &err)
+    if (jpp_identify_open(s->symbols, s->profile, mapping, s->first == 0,
+                          &file, &err)
         != JPP_OK)
     {
         jpp_symbolize_comment(s, "no names for", err.text);
@@ -687,8 +664,8 @@ jpp_code_t
 jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
 {
     bool               done;
-    uint32_t           n, *start;
-    jpp_vec_t         *groups, *order;
+    uint32_t           n;
+    jpp_vec_t         *firsts, *nexts;
     jpp_symbolizer_t   s;
 
     memset(&s, 0, sizeof(jpp_symbolizer_t));
@@ -696,24 +673,21 @@ jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
     s.symbols = symbols;
     s.profile = profile;
 
-    groups = jpp_vec_create(profile->arena);
-    order = jpp_vec_create(profile->arena);
+    firsts = jpp_vec_create(profile->arena);
+    nexts = jpp_vec_create(profile->arena);
 
     done = jpp_names_init(&s.names, profile)
-           && groups != NULL
-           && order != NULL
-           && jpp_symbolize_group(profile, groups, order);
+           && firsts != NULL
+           && nexts != NULL
+           && jpp_symbolize_group(profile, firsts, nexts);
 
     s.names.table = symbols->loaded.table;
 
     n = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
 
     for ( /* void */ ; done && s.id <= n; s.id++) {
-
-        start = &jpp_vec_items(groups, uint32_t)[s.id];
-
-        s.locations = &jpp_vec_items(order, uint32_t)[start[0]];
-        s.n_locations = start[1] - start[0];
+        s.first = jpp_vec_items(firsts, uint32_t)[s.id];
+        s.next = jpp_vec_items(nexts, uint32_t);
 
         done = jpp_symbolize_mapping(&s);
     }
@@ -724,8 +698,8 @@ jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
         jpp_unnamed_comment(&s.unnamed, profile, symbols->unnamed);
     }
 
-    jpp_vec_release(order);
-    jpp_vec_release(groups);
+    jpp_vec_release(nexts);
+    jpp_vec_release(firsts);
     jpp_names_destroy(&s.names);
 
     return done && !profile->is_mute ? JPP_OK : jpp_err_memory(err);
