@@ -222,15 +222,6 @@ typedef struct {
 } jpp_extent_t;
 
 
-typedef struct {
-    uint64_t           value;
-    uint64_t           size;
-    uint32_t           name;            /* offset into strings */
-    bool               is_local;
-    bool               is_weak;
-} jpp_elf_symbol_t;
-
-
 /* What the table is made from: loaded, or empty where a file has none. */
 typedef struct {
     jpp_vec_t         *symbols;         /* jpp_extent_t */
@@ -243,11 +234,12 @@ typedef struct {
 
 
 /*
- * Append the extent of SYMBOL, whose name is in STRINGS, to EXTENTS, within the
- * segments of ELF.
+ * Append the extent of a symbol, SIZE bytes at START, whose name is at NAME of
+ * STRINGS, to EXTENTS, within the segments of ELF.
  */
 bool jpp_extents_symbol(jpp_vec_t *extents, const jpp_elf_t *elf,
-    const jpp_elf_symbol_t *symbol, const char *strings);
+    uint64_t start, uint64_t size, uint32_t name, const char *strings,
+    bool is_local, bool is_weak);
 
 /*
  * Sort EXTENTS and append pieces that do not overlap to PIECES.  The names are

@@ -476,46 +476,53 @@ jpp_elf_segments(jpp_elf_t *elf, jpp_arena_t *arena,
 }
 
 
-static jpp_code_t
-jpp_elf_notes(jpp_build_id_t *id, jpp_elf_image_t *image, uint64_t offset,
-    uint64_t size, uint64_t alignment, jpp_err_t *err)
-{
-    jpp_code_t  rc;
-
-    if (size > JPP_ELF_MAX_NOTE) {
-        return JPP_OK;
-    }
-
-    rc = jpp_elf_image_load(image, offset, size, err);
-
-    if (rc == JPP_OK) {
-        (void) jpp_build_id_note(image->data + offset, (size_t) size,
-                                 (size_t) alignment, id);
-    }
-
-    return rc;
-}
-
+/*
+ * The build id of IMAGE.  That of a debug file is found by section: some
+ * strippers copy the program headers from the stripped file, which are wrong
+ * here.
+ */
 
 static jpp_code_t
-jpp_elf_identity(jpp_build_id_t *id, jpp_elf_image_t *image, jpp_err_t *err)
+jpp_elf_identity(jpp_build_id_t *id, jpp_elf_image_t *image, bool is_debug,
+    jpp_err_t *err)
 {
     uint32_t    i;
     jpp_code_t  rc;
-    Elf64_Phdr  phdr;
+    Elf64_Phdr  note;
+    Elf64_Shdr  shdr;
 
-    for (i = 0; jpp_elf_image_segment(image, i, &phdr); i++) {
+    for (i = 0; id->len == 0; i++) {
 
-        if (phdr.p_type != PT_NOTE) {
+        if (is_debug) {
+
+            /* the first one is empty by definition */
+
+            if (!jpp_elf_image_section(image, i + 1, &shdr)) {
+                break;
+            }
+
+            note.p_type = shdr.sh_type == SHT_NOTE ? PT_NOTE : PT_NULL;
+            note.p_offset = shdr.sh_offset;
+            note.p_filesz = shdr.sh_size;
+            note.p_align = shdr.sh_addralign;
+
+        } else if (!jpp_elf_image_segment(image, i, &note)) {
+            break;
+        }
+
+        if (note.p_type != PT_NOTE || note.p_filesz > JPP_ELF_MAX_NOTE) {
             continue;
         }
 
-        rc = jpp_elf_notes(id, image, phdr.p_offset, phdr.p_filesz,
-                           phdr.p_align, err);
+        rc = jpp_elf_image_load(image, note.p_offset, note.p_filesz, err);
 
-        if (rc != JPP_OK || id->len != 0) {
+        if (rc != JPP_OK) {
             return rc;
         }
+
+        (void) jpp_build_id_note(image->data + note.p_offset,
+                                 (size_t) note.p_filesz,
+                                 (size_t) note.p_align, id);
     }
 
     return JPP_OK;
@@ -668,36 +675,6 @@ jpp_elf_symbols(jpp_elf_symbols_t *symbols, jpp_elf_image_t *image,
 }
 
 
-/*
- * The same for a debug file, by section: some strippers copy the program
- * headers from the stripped file, which are wrong here.
- */
-
-static jpp_code_t
-jpp_elf_debug_identity(jpp_build_id_t *id, jpp_elf_image_t *image)
-{
-    uint32_t    i;
-    jpp_code_t  rc;
-    Elf64_Shdr  shdr;
-
-    for (i = 1; jpp_elf_image_section(image, i, &shdr); i++) {
-
-        if (shdr.sh_type != SHT_NOTE) {
-            continue;
-        }
-
-        rc = jpp_elf_notes(id, image, shdr.sh_offset, shdr.sh_size,
-                           shdr.sh_addralign, NULL);
-
-        if (rc != JPP_OK || id->len != 0) {
-            return rc;
-        }
-    }
-
-    return JPP_OK;
-}
-
-
 /* Does the debug file at FD have the symbols of this very build? */
 
 static bool
@@ -712,7 +689,7 @@ jpp_elf_debug(jpp_elf_symbols_t *symbols, jpp_elf_image_t *image,
     return fd != -1
            && elf->build_id.len != 0
            && jpp_elf_image_open(image, fd, room, JPP_ELF_ALL, NULL) == JPP_OK
-           && jpp_elf_debug_identity(&id, image) == JPP_OK
+           && jpp_elf_identity(&id, image, true, NULL) == JPP_OK
            && id.len == elf->build_id.len
            && memcmp(id.data, elf->build_id.data, id.len) == 0
            && jpp_elf_sections(&sections, image, NULL) == JPP_OK
@@ -727,10 +704,9 @@ static bool
 jpp_elf_named(jpp_elf_source_t *source, const jpp_elf_t *elf,
     const jpp_elf_symbols_t *table, jpp_arena_t *arena)
 {
-    int               type, bind;
-    uint32_t          i;
-    Elf64_Sym         sym;
-    jpp_elf_symbol_t  symbol;
+    int        type, bind;
+    uint32_t   i;
+    Elf64_Sym  sym;
 
     source->strings = table->strings;
     source->symbols = jpp_vec_create(arena);
@@ -757,13 +733,9 @@ jpp_elf_named(jpp_elf_source_t *source, const jpp_elf_t *elf,
             continue;
         }
 
-        symbol.value = sym.st_value;
-        symbol.size = sym.st_size;
-        symbol.name = sym.st_name;
-        symbol.is_local = bind == STB_LOCAL;
-        symbol.is_weak = bind == STB_WEAK;
-
-        if (!jpp_extents_symbol(source->symbols, elf, &symbol, table->strings))
+        if (!jpp_extents_symbol(source->symbols, elf, sym.st_value, sym.st_size,
+                                sym.st_name, table->strings,
+                                bind == STB_LOCAL, bind == STB_WEAK))
         {
             return false;
         }
@@ -850,7 +822,7 @@ jpp_elf_read(jpp_elf_t *elf, jpp_arena_t *arena, int fd, int debug_fd,
     }
 
     if (rc == JPP_OK) {
-        rc = jpp_elf_identity(&elf->build_id, &image, err);
+        rc = jpp_elf_identity(&elf->build_id, &image, false, err);
     }
 
     if (rc == JPP_OK && parts == JPP_ELF_ALL) {

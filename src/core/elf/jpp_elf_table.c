@@ -100,31 +100,50 @@ jpp_elf_offset(const jpp_elf_t *elf, uint64_t vaddr, uint64_t *offset)
 }
 
 
-/*
- * Clip EXTENT to the segment where it starts; false if it starts in none, or
- * nothing is left.
- */
+static bool
+jpp_extents_push(jpp_vec_t *pieces, const jpp_extent_t *extent, uint64_t start,
+    uint64_t end)
+{
+    jpp_extent_t  *piece;
+
+    if (start >= end) {
+        return true;
+    }
+
+    piece = jpp_vec_push(pieces, sizeof(jpp_extent_t));
+    if (piece == NULL) {
+        return false;
+    }
+
+    *piece = *extent;
+    piece->start = start;
+    piece->end = end;
+
+    return true;
+}
+
+
+/* Append EXTENT, cut where its segment of ELF ends, to EXTENTS; if it starts in
+   one.  False: no memory. */
 
 static bool
-jpp_elf_clip(const jpp_elf_t *elf, jpp_extent_t *extent)
+jpp_extents_clip(jpp_vec_t *extents, const jpp_elf_t *elf,
+    const jpp_extent_t *extent)
 {
-    uint64_t                  len, room;
+    uint64_t                  len;
     const jpp_elf_segment_t  *segment;
 
     segment = jpp_elf_segment(elf, extent->start);
 
     if (segment == NULL) {
-        return false;
+        return true;
     }
 
-    len = extent->end - extent->start;
-    room = segment->vaddr + segment->size - extent->start;
+    len = jpp_smaller(extent->end - extent->start,
+                      segment->vaddr + segment->size - extent->start);
 
-    len = jpp_smaller(len, room);
-
-    extent->end = extent->start + (len < UINT32_MAX ? len : UINT32_MAX);
-
-    return len != 0;
+    return jpp_extents_push(extents, extent, extent->start,
+                            extent->start + jpp_smaller(len, UINT32_MAX));
 }
 
 
@@ -175,36 +194,24 @@ jpp_extent_name_len(const char *name)
 
 
 bool
-jpp_extents_symbol(jpp_vec_t *extents, const jpp_elf_t *elf,
-    const jpp_elf_symbol_t *symbol, const char *strings)
+jpp_extents_symbol(jpp_vec_t *extents, const jpp_elf_t *elf, uint64_t start,
+    uint64_t size, uint32_t name, const char *strings, bool is_local,
+    bool is_weak)
 {
-    size_t         len;
-    const char    *name;
-    jpp_extent_t   wanted, *extent;
+    size_t        len;
+    jpp_extent_t  extent;
 
-    name = strings + symbol->name;
-    len = jpp_extent_name_len(name);
+    len = jpp_extent_name_len(strings + name);
 
-    wanted.start = symbol->value;
-    wanted.end = symbol->value + symbol->size;
-    wanted.entry = symbol->value;
-    wanted.name = symbol->name;
-    wanted.rank = jpp_extent_rank(name, len, symbol->is_local, symbol->is_weak);
+    extent.start = start;
+    extent.end = start + size;
+    extent.entry = start;
+    extent.name = name;
+    extent.rank = jpp_extent_rank(strings + name, len, is_local, is_weak);
 
     /* without a size it covers nothing, whatever follows it */
 
-    if (len == 0 || !jpp_elf_clip(elf, &wanted)) {
-        return true;
-    }
-
-    extent = jpp_vec_push(extents, sizeof(jpp_extent_t));
-    if (extent == NULL) {
-        return false;
-    }
-
-    *extent = wanted;
-
-    return true;
+    return len == 0 || jpp_extents_clip(extents, elf, &extent);
 }
 
 
@@ -280,29 +287,6 @@ jpp_extents_unalias(jpp_extent_t *extents, size_t n)
     }
 
     return kept;
-}
-
-
-static bool
-jpp_extents_push(jpp_vec_t *pieces, const jpp_extent_t *extent, uint64_t start,
-    uint64_t end)
-{
-    jpp_extent_t  *piece;
-
-    if (start >= end) {
-        return true;
-    }
-
-    piece = jpp_vec_push(pieces, sizeof(jpp_extent_t));
-    if (piece == NULL) {
-        return false;
-    }
-
-    *piece = *extent;
-    piece->start = start;
-    piece->end = end;
-
-    return true;
 }
 
 
@@ -502,20 +486,21 @@ jpp_extents_store(const jpp_vec_t *table, const char *strings, jpp_elf_t *elf,
 
 /*
  * Append the nameless extent of every function that SOURCE's .eh_frame
- * describes to EXTENTS.
+ * describes to EXTENTS, within the segments of ELF.
  *
  * Leaves out what it cannot read: entries in an encoding that code does not
  * use, and everything from the first damaged entry on.  False: no memory.
  */
 
 static bool
-jpp_eh_frame_read(jpp_vec_t *extents, const jpp_elf_source_t *source)
+jpp_eh_frame_read(jpp_vec_t *extents, const jpp_elf_t *elf,
+    const jpp_elf_source_t *source)
 {
     bool              is_usable;
     size_t            back;
     uint32_t          n;
     uintptr_t         bias;
-    jpp_extent_t     *extent;
+    jpp_extent_t      extent = { 0 };
     const uint8_t    *id, *last;
     jpp_cfi_bytes_t   section, body, cie;
     jpp_cfi_entry_t   entry;
@@ -562,52 +547,20 @@ jpp_eh_frame_read(jpp_vec_t *extents, const jpp_elf_source_t *source)
             continue;
         }
 
-        extent = jpp_vec_push(extents, sizeof(jpp_extent_t));
-        if (extent == NULL) {
-            return false;
-        }
-
         /* where it lies in the file's memory, and not in ours */
 
         bias = (entry.encoding & JPP_CFI_PCREL) == 0
                ? 0 : source->eh_frame_address - (uintptr_t) source->eh_frame;
 
-        extent->start = section.is_short ? (uint32_t) (entry.start + bias)
-                                         : entry.start + bias;
-        extent->end = extent->start + (entry.end - entry.start);
-        extent->entry = extent->start;
-    }
+        extent.start = section.is_short ? (uint32_t) (entry.start + bias)
+                                        : entry.start + bias;
+        extent.end = extent.start + (entry.end - entry.start);
+        extent.entry = extent.start;
 
-    return true;
-}
-
-
-static bool
-jpp_elf_nameless(jpp_vec_t *extents, const jpp_elf_t *elf,
-    const jpp_elf_source_t *source)
-{
-    size_t         i, n, kept;
-    jpp_extent_t  *extent;
-
-    if (source->eh_frame_len == 0) {
-        return true;
-    }
-
-    if (!jpp_eh_frame_read(extents, source)) {
-        return false;
-    }
-
-    extent = jpp_vec_items(extents, jpp_extent_t);
-    n = jpp_vec_count(extents, jpp_extent_t);
-    kept = 0;
-
-    for (i = 0; i < n; i++) {
-        if (jpp_elf_clip(elf, &extent[i])) {
-            extent[kept++] = extent[i];
+        if (!jpp_extents_clip(extents, elf, &extent)) {
+            return false;
         }
     }
-
-    extents->len = kept * sizeof(jpp_extent_t);
 
     return true;
 }
@@ -626,7 +579,8 @@ jpp_elf_table(jpp_elf_t *elf, jpp_arena_t *arena,
     table = jpp_vec_create(arena);
 
     done = named != NULL && frames != NULL && nameless != NULL && table != NULL
-           && jpp_elf_nameless(frames, elf, source)
+           && (source->eh_frame_len == 0
+               || jpp_eh_frame_read(frames, elf, source))
            && jpp_extents_resolve(source->symbols, source->strings, named)
            && jpp_extents_resolve(frames, NULL, nameless)
            && jpp_extents_fill(named, nameless, table)
