@@ -1,6 +1,7 @@
 
 #include "jpp_profile.h"
 #include "jpp_test_main.h"
+#include "jpp_test_arena.h"
 
 
 #define JPP_CAP       ((size_t) 64 << 20)
@@ -16,24 +17,36 @@ static const jpp_value_type_t  jpp_types[] = {
 };
 
 
-static uint32_t
-jpp_string(jpp_profile_t *profile, const char *s)
+static jpp_arena_t    arena;
+static jpp_profile_t  profile;
+
+
+static void
+jpp_begin(void)
 {
-    return jpp_profile_string(profile, s, strlen(s));
+    jpp_arena_fresh(&arena, JPP_CAP);
+    (void) jpp_profile_init(&profile, &arena, jpp_types, 4);
+}
+
+
+static uint32_t
+jpp_string(const char *s)
+{
+    return jpp_profile_string(&profile, s, strlen(s));
 }
 
 
 /* A sample of the inuse pair. */
 
 static bool
-jpp_add(jpp_profile_t *profile, uint32_t set, const uint32_t *ids,
-    uint32_t depth, int64_t objects, int64_t bytes)
+jpp_add(uint32_t set, const uint32_t *ids, uint32_t depth, int64_t objects,
+    int64_t bytes)
 {
     int64_t    values[JPP_MAX_TYPES] = { 0, 0, objects, bytes };
     uint8_t   *pos;
     uint32_t   i;
 
-    pos = jpp_profile_begin(profile, set, depth);
+    pos = jpp_profile_begin(&profile, set, depth);
     if (pos == NULL) {
         return false;
     }
@@ -42,19 +55,17 @@ jpp_add(jpp_profile_t *profile, uint32_t set, const uint32_t *ids,
         pos = jpp_profile_push(pos, ids[i]);
     }
 
-    jpp_profile_end(profile, pos);
+    jpp_profile_end(&profile, pos);
 
-    return jpp_profile_commit(profile, values);
+    return jpp_profile_commit(&profile, values);
 }
 
 
 JPP_TEST(jpp_test_init)
 {
-    uint32_t       shown[JPP_MAX_TYPES];
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
+    uint32_t  shown[JPP_MAX_TYPES];
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
     memset(&profile, 0xff, sizeof(jpp_profile_t));
 
     jpp_ok(jpp_profile_init(&profile, &arena, jpp_types, 4), "a profile");
@@ -65,18 +76,14 @@ JPP_TEST(jpp_test_init)
     jpp_is_u64(jpp_profile_types(&profile, shown), 2, "types always shown");
     jpp_is_u64(jpp_vec_items(profile.label_sets, jpp_label_set_t)[0].n, 0,
                "label set 0 is empty");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_test_strings)
 {
-    size_t         i;
-    uint32_t       id;
-    jpp_str_t      str;
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
+    size_t     i;
+    uint32_t   id;
+    jpp_str_t  str;
 
     static const struct {
         const char  *data;
@@ -98,13 +105,12 @@ JPP_TEST(jpp_test_strings)
         { "\377\376", "??" }
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_profile_init(&profile, &arena, jpp_types, 4);
+    jpp_begin();
 
     jpp_is_u64(jpp_profile_string(&profile, NULL, 0), 0, "no bytes");
 
     for (i = 0; i < jpp_nelts(strings); i++) {
-        id = jpp_string(&profile, strings[i].data);
+        id = jpp_string(strings[i].data);
         str = jpp_profile_str(&profile, id);
 
         jpp_ok(id != 0 && str.len == strlen(str.data)
@@ -117,25 +123,20 @@ JPP_TEST(jpp_test_strings)
 
     jpp_is_u64(jpp_profile_string(&profile, "mainly", 4), 1,
                "a known string keeps its id");
-    jpp_is_u64(jpp_string(&profile, "\377\377"), jpp_string(&profile, "??"),
+    jpp_is_u64(jpp_string("\377\377"), jpp_string("??"),
                "so does what looks the same once it is clean");
 
-    id = jpp_string(&profile, "Main");
+    id = jpp_string("Main");
     jpp_is_u64(id, jpp_vec_count(profile.strings, jpp_str_t) - 1, "a new one");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_test_comments)
 {
-    char           text[3000];
-    uint32_t      *ids;
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
+    char       text[3000];
+    uint32_t  *ids;
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_profile_init(&profile, &arena, jpp_types, 4);
+    jpp_begin();
 
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = '\0';
@@ -154,8 +155,6 @@ JPP_TEST(jpp_test_comments)
                "the first");
     jpp_ok(jpp_profile_str(&profile, ids[1]).len < sizeof(text),
            "the second is cut");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -165,9 +164,7 @@ JPP_TEST(jpp_test_mappings)
 {
     size_t          i;
     uint32_t        id;
-    jpp_arena_t     arena;
     jpp_mapping_t  *m;
-    jpp_profile_t   profile;
 
     static const struct {
         const char     *what;
@@ -204,8 +201,7 @@ JPP_TEST(jpp_test_mappings)
           { .start = 0x5000, .limit = 0x7000, .path = "" } }
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_profile_init(&profile, &arena, jpp_types, 4);
+    jpp_begin();
 
     id = jpp_profile_mapping(&profile, &mappings[0].mapping, "x");
     jpp_is_u64(id, 1, "the first mapping");
@@ -227,42 +223,32 @@ JPP_TEST(jpp_test_mappings)
     m = jpp_profile_mapping_at(&profile, 1);
     jpp_is_u64(m->start, 0x1000, "the first place stays");
     jpp_ok(m->deleted, "it knows that the file was deleted");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_test_keys)
 {
-    uint32_t       one, two;
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
+    uint32_t  one, two;
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_profile_init(&profile, &arena, jpp_types, 4);
+    jpp_begin();
 
     jpp_is_u64(jpp_profile_location(&profile, 1, 0x1000), 1, "a location");
-    jpp_is_u64(jpp_profile_location(&profile, 1, 0x1001), 2,
-               "another address");
-    jpp_is_u64(jpp_profile_location(&profile, 2, 0x1000), 3,
-               "another mapping");
+    jpp_is_u64(jpp_profile_location(&profile, 1, 0x1001), 2, "another address");
+    jpp_is_u64(jpp_profile_location(&profile, 2, 0x1000), 3, "another mapping");
     jpp_is_u64(jpp_profile_location(&profile, 0, UINT64_MAX), 4,
                "no mapping, the last address");
     jpp_is_u64(jpp_profile_location(&profile, 1, 0x1000), 1, "as before");
     jpp_is_u64(jpp_profile_location(&profile, 0, UINT64_MAX), 4, "as before");
     jpp_is_u64(jpp_profile_location_at(&profile, 3)->mapping, 2, "is kept");
 
-    one = jpp_string(&profile, "one");
-    two = jpp_string(&profile, "two");
+    one = jpp_string("one");
+    two = jpp_string("two");
 
     jpp_is_u64(jpp_profile_function(&profile, 1, one, 0), 1, "a function");
     jpp_is_u64(jpp_profile_function(&profile, 1, two, 0), 2, "another name");
-    jpp_is_u64(jpp_profile_function(&profile, 2, one, 0), 3,
-               "another mapping");
+    jpp_is_u64(jpp_profile_function(&profile, 2, one, 0), 3, "another mapping");
     jpp_is_u64(jpp_profile_function(&profile, 1, one, two), 1, "as before");
     jpp_is_u64(jpp_profile_function_at(&profile, 3)->name, one, "is kept");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -270,8 +256,6 @@ JPP_TEST(jpp_test_labels)
 {
     size_t            i, wrong;
     uint32_t          set, other;
-    jpp_arena_t       arena;
-    jpp_profile_t     profile;
     jpp_label_set_t  *sets;
     jpp_label_t       labels[JPP_MAX_LABELS + 1] = {
         { "worker", "0", 0, NULL },
@@ -280,8 +264,7 @@ JPP_TEST(jpp_test_labels)
         { "size", NULL, 0, "bytes" }
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_profile_init(&profile, &arena, jpp_types, 4);
+    jpp_begin();
 
     jpp_ok(jpp_profile_labels(&profile, NULL, 0, &set), "no labels");
     jpp_is_u64(set, 0, "are set 0");
@@ -331,8 +314,6 @@ JPP_TEST(jpp_test_labels)
     sets = jpp_vec_items(profile.label_sets, jpp_label_set_t);
     jpp_ok(wrong == 0 && sets[set].n == JPP_MAX_LABELS, "%d labels",
            JPP_MAX_LABELS);
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -340,18 +321,15 @@ JPP_TEST(jpp_test_labels)
 
 JPP_TEST(jpp_test_label_sets)
 {
-    char           name[32];
-    uint32_t       i, round, set;
-    jpp_label_t    label;
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
+    char         name[32];
+    uint32_t     i, round, set;
+    jpp_label_t  label;
 
     memset(&label, 0, sizeof(label));
     label.key = "location";
     label.str = name;
 
-    jpp_arena_init(&arena, JPP_CAP);
-    (void) jpp_profile_init(&profile, &arena, jpp_types, jpp_nelts(jpp_types));
+    jpp_begin();
 
     for (round = 0; round < 2; round++) {
 
@@ -372,35 +350,30 @@ JPP_TEST(jpp_test_label_sets)
            "no labels are the empty set");
     jpp_is_u64(jpp_vec_count(profile.label_sets, jpp_label_set_t), 50001,
                "and no set is there twice");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_test_stacks)
 {
-    size_t           i, wrong;
-    uint32_t         id, deep[JPP_MAX_FRAMES];
-    const uint8_t   *pos, *end;
-    jpp_arena_t      arena;
-    jpp_sample_t     sample;
-    jpp_profile_t    profile;
+    size_t          i, wrong;
+    uint32_t        id, deep[JPP_MAX_FRAMES];
+    const uint8_t  *pos, *end;
+    jpp_sample_t    sample;
 
     static const uint32_t  ids[] = {
         1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1fffff, 0x200000, 0xfffffff,
         0x10000000, UINT32_MAX
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_profile_init(&profile, &arena, jpp_types, 4);
+    jpp_begin();
 
     for (i = 0; i < JPP_MAX_FRAMES; i++) {
         deep[i] = UINT32_MAX - (uint32_t) i;
     }
 
-    jpp_ok(jpp_add(&profile, 0, ids, jpp_nelts(ids), 1, 2), "ids of all sizes");
-    jpp_ok(jpp_add(&profile, 0, NULL, 0, 3, 4), "no frames");
-    jpp_ok(jpp_add(&profile, 0, deep, JPP_MAX_FRAMES, 5, 6), "a deep stack");
+    jpp_ok(jpp_add(0, ids, jpp_nelts(ids), 1, 2), "ids of all sizes");
+    jpp_ok(jpp_add(0, NULL, 0, 3, 4), "no frames");
+    jpp_ok(jpp_add(0, deep, JPP_MAX_FRAMES, 5, 6), "a deep stack");
     jpp_is_u64(profile.n_samples, 3, "are three samples");
 
     jpp_profile_sample(&profile, 0, &sample);
@@ -428,33 +401,28 @@ JPP_TEST(jpp_test_stacks)
     }
 
     jpp_ok(wrong == 0 && i == JPP_MAX_FRAMES && pos == end, "so do deep ones");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_test_values)
 {
-    uint32_t       set;
-    jpp_label_t    label = { "worker", "1", 0, NULL };
-    jpp_arena_t    arena;
-    jpp_sample_t   sample;
-    jpp_profile_t  profile;
+    uint32_t      set;
+    jpp_label_t   label = { "worker", "1", 0, NULL };
+    jpp_sample_t  sample;
 
     static const uint32_t  ids[] = { 3, 2, 1, 1 };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_profile_init(&profile, &arena, jpp_types, 4);
+    jpp_begin();
     jpp_profile_labels(&profile, &label, 1, &set);
 
-    jpp_add(&profile, 0, ids, 3, 1, 100);
-    jpp_add(&profile, set, ids, 3, 2, 200);
-    jpp_add(&profile, 0, ids, 2, 4, 400);
-    jpp_add(&profile, 0, ids, 4, 8, 800);
-    jpp_add(&profile, 0, ids + 1, 2, 16, 1600);
+    jpp_add(0, ids, 3, 1, 100);
+    jpp_add(set, ids, 3, 2, 200);
+    jpp_add(0, ids, 2, 4, 400);
+    jpp_add(0, ids, 4, 8, 800);
+    jpp_add(0, ids + 1, 2, 16, 1600);
     jpp_is_u64(profile.n_samples, 5, "a sample per labels and stack");
 
-    jpp_add(&profile, 0, ids, 3, 5, 500);
+    jpp_add(0, ids, 3, 5, 500);
     jpp_is_u64(profile.n_samples, 5, "a known stack is no new sample");
 
     jpp_profile_sample(&profile, 0, &sample);
@@ -468,18 +436,16 @@ JPP_TEST(jpp_test_values)
     jpp_is_i64(sample.values[3], 200, "with labels it is another");
     jpp_is_u64(sample.labels->n, 1, "and has them");
 
-    jpp_add(&profile, 0, ids, 3, -6, -600);
+    jpp_add(0, ids, 3, -6, -600);
     jpp_profile_sample(&profile, 0, &sample);
     jpp_ok(jpp_sample_is_zero(&sample), "subtracted, it is zero");
 
-    jpp_add(&profile, 0, ids, 3, -1, 1);
+    jpp_add(0, ids, 3, -1, 1);
     jpp_profile_sample(&profile, 0, &sample);
     jpp_is_i64(sample.values[2], -1, "a value may be negative");
     jpp_ok(!jpp_sample_is_zero(&sample), "a negative value is not zero");
 
     jpp_is_u64(profile.columns[0]->size, 0, "a column of zeros has no memory");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -487,10 +453,8 @@ JPP_TEST(jpp_test_values)
 
 JPP_TEST(jpp_test_utf8)
 {
-    size_t         i;
-    uint32_t       id;
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
+    size_t    i;
+    uint32_t  id;
 
     static const struct {
         const char  *bytes;
@@ -510,17 +474,13 @@ JPP_TEST(jpp_test_utf8)
         { "\xe1\x80", "??" }, { "\xf1\x80\x80", "???" }
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_profile_init(&profile, &arena, jpp_types, 4);
+    jpp_begin();
 
     for (i = 0; i < jpp_nelts(rows); i++) {
-        id = jpp_profile_string(&profile, rows[i].bytes,
-                                strlen(rows[i].bytes));
+        id = jpp_profile_string(&profile, rows[i].bytes, strlen(rows[i].bytes));
         jpp_is_str(jpp_profile_str(&profile, id).data, rows[i].text,
                    "characters, row %zu", i);
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -528,15 +488,12 @@ JPP_TEST(jpp_test_utf8)
 
 JPP_TEST(jpp_test_counts)
 {
-    uint8_t        *pos;
-    uint32_t        i, id;
-    jpp_arena_t     arena;
-    jpp_profile_t   profile;
+    uint8_t   *pos;
+    uint32_t   i, id;
 
     static const int64_t  values[8] = { 0, 0, 7, 700, 0, 0, 3, 5 };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_profile_init(&profile, &arena, jpp_types, 4);
+    jpp_begin();
 
     jpp_is_u64(profile.n_counts, 2, "the types have two counts");
     jpp_is_u64(profile.n_columns, 4, "which have no columns at first");
@@ -562,8 +519,6 @@ JPP_TEST(jpp_test_counts)
     jpp_profile_end(&profile, pos);
     id = jpp_profile_find(&profile);
     jpp_ok(id >= 1 && id <= 3, "the stack is found");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -573,24 +528,21 @@ JPP_TEST(jpp_test_baseline)
 {
     uint8_t       *pos;
     uint32_t       i, id;
-    jpp_arena_t    arena;
     jpp_sample_t   sample;
     jpp_vec_t     *baseline[4];
-    jpp_profile_t  profile;
 
     static const uint32_t  ids[] = { 3, 2, 1 };
     static const int64_t   values[][4] = {
         { 0, 0, 2, 200 }, { 0, 0, 1, 100 }, { 0, 0, 1, 100 }
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_profile_init(&profile, &arena, jpp_types, 4);
+    jpp_begin();
 
     for (i = 0; i < 4; i++) {
         baseline[i] = jpp_vec_create(&arena);
     }
 
-    jpp_add(&profile, 0, ids, 3, 5, 500);
+    jpp_add(0, ids, 3, 5, 500);
 
     for (i = 0; i < 3; i++) {
         pos = jpp_profile_begin(&profile, 0, 3);
@@ -629,8 +581,6 @@ JPP_TEST(jpp_test_baseline)
         jpp_is_u64(jpp_profile_find(&profile), i == 1 ? 0 : i == 3 ? 1 : 2,
                    "%u frames", i);
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -638,23 +588,20 @@ JPP_TEST(jpp_test_baseline)
 
 JPP_TEST(jpp_test_many)
 {
-    size_t         wrong;
-    uint32_t       i, ids[3];
-    jpp_arena_t    arena;
-    jpp_sample_t   sample;
-    jpp_profile_t  profile;
+    size_t        wrong;
+    uint32_t      i, ids[3];
+    jpp_sample_t  sample;
 
     enum { N = 100000 };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_profile_init(&profile, &arena, jpp_types, 4);
+    jpp_begin();
 
     for (i = 0, wrong = 0; i < 2 * N; i++) {
         ids[0] = i % N + 1;
         ids[1] = 7;
         ids[2] = i % N / 2 + 1;
 
-        wrong += !jpp_add(&profile, 0, ids, 3, i % 3 == 0, i);
+        wrong += !jpp_add(0, ids, 3, i % 3 == 0, i);
     }
 
     jpp_is_u64(wrong, 0, "%d stacks, twice", N);
@@ -668,8 +615,6 @@ JPP_TEST(jpp_test_many)
     }
 
     jpp_is_u64(wrong, 0, "and have their values");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -678,12 +623,9 @@ JPP_TEST(jpp_test_types)
     int64_t        values[JPP_MAX_TYPES] = { 0, 5, 0, 0 };
     uint8_t       *pos;
     uint32_t       shown[JPP_MAX_TYPES];
-    jpp_arena_t    arena;
     jpp_sample_t   sample;
-    jpp_profile_t  profile;
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_profile_init(&profile, &arena, jpp_types, 4);
+    jpp_begin();
 
     jpp_is_u64(jpp_profile_types(&profile, shown), 2, "two types");
     jpp_ok(shown[0] == 2 && shown[1] == 3, "the inuse types");
@@ -697,12 +639,10 @@ JPP_TEST(jpp_test_types)
     jpp_is_i64(sample.values[1], 5, "a value of an optional type");
     jpp_ok(jpp_profile_types(&profile, shown) > 2 && shown[0] < 2,
            "brings it in");
-    jpp_arena_destroy(&arena);
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
     jpp_profile_init(&profile, &arena, jpp_types, 2);
     jpp_is_u64(jpp_profile_types(&profile, shown), 0, "only optional types");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -720,7 +660,7 @@ JPP_TEST(jpp_test_add_i64)
 /* All ways to take memory; false at the first that fails. */
 
 static bool
-jpp_script(jpp_profile_t *profile, jpp_arena_t *arena)
+jpp_script(void)
 {
     uint32_t       i, set, id, ids[2];
     jpp_mapping_t  mapping = {
@@ -730,32 +670,32 @@ jpp_script(jpp_profile_t *profile, jpp_arena_t *arena)
         { "worker", "0", 0, NULL }, { "size", NULL, 1, "bytes" }
     };
 
-    if (!jpp_profile_init(profile, arena, jpp_types, 4)
-        || !jpp_profile_labels(profile, labels, 2, &set))
+    if (!jpp_profile_init(&profile, &arena, jpp_types, 4)
+        || !jpp_profile_labels(&profile, labels, 2, &set))
     {
         return false;
     }
 
-    jpp_profile_comment(profile, "%d", 1);
+    jpp_profile_comment(&profile, "%d", 1);
 
-    if (profile->is_mute) {
+    if (profile.is_mute) {
         return false;
     }
 
-    ids[0] = jpp_profile_mapping(profile, &mapping, "x");
-    ids[1] = jpp_string(profile, "name");
+    ids[0] = jpp_profile_mapping(&profile, &mapping, "x");
+    ids[1] = jpp_string("name");
 
     if (ids[0] == 0 || ids[1] == 0
-        || jpp_profile_function(profile, ids[0], ids[1], 0) == 0)
+        || jpp_profile_function(&profile, ids[0], ids[1], 0) == 0)
     {
         return false;
     }
 
     for (i = 0; i < 3000; i++) {
 
-        id = jpp_profile_location(profile, ids[0], 0x1000 + i);
+        id = jpp_profile_location(&profile, ids[0], 0x1000 + i);
 
-        if (id == 0 || !jpp_add(profile, set, &id, 1, 1, i % 2)) {
+        if (id == 0 || !jpp_add(set, &id, 1, 1, i % 2)) {
             return false;
         }
     }
@@ -766,27 +706,22 @@ jpp_script(jpp_profile_t *profile, jpp_arena_t *arena)
 
 JPP_TEST(jpp_test_fail_at)
 {
-    size_t         wrong;
-    uint64_t       n, n_calls;
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
+    size_t    wrong;
+    uint64_t  n, n_calls;
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_ok(jpp_script(&profile, &arena), "with memory");
+    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_ok(jpp_script(), "with memory");
     n_calls = arena.n_calls;
-    jpp_arena_destroy(&arena);
 
     for (n = 1, wrong = 0; n <= n_calls; n++) {
 
-        jpp_arena_init(&arena, JPP_CAP);
+        jpp_arena_fresh(&arena, JPP_CAP);
         arena.fail_at = n;
 
-        if (jpp_script(&profile, &arena)) {
+        if (jpp_script()) {
             jpp_diag("request %" PRIu64 " is not missed", n);
             wrong++;
         }
-
-        jpp_arena_destroy(&arena);
     }
 
     jpp_is_u64(wrong, 0, "each of %" PRIu64 " requests failed once", n_calls);

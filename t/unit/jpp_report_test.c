@@ -23,6 +23,12 @@ typedef enum {
 } jpp_report_bad_t;
 
 
+static jpp_err_t              err;
+static jpp_vec_t             *out;
+static jpp_arena_t            arena;
+static jpp_report_options_t   options;
+
+
 static const char  *dumps[] = {
     "nginx-530", "nginx-531", "cxx-530", "accum-530", "threads-530",
     "lg0-530", "lg0-531", "static-530", "hand", NULL
@@ -38,7 +44,7 @@ static const char  *formats[] = { "text", "folded", "top", NULL };
  */
 
 static char *
-jpp_report_golden(const jpp_vec_t *out)
+jpp_report_golden(void)
 {
     char    *text, *from, *to, *quote;
     FILE    *f;
@@ -96,28 +102,22 @@ jpp_report_capture(const char *name)
 
 JPP_TEST(jpp_report_test_golden)
 {
-    char                   name[64], path[128], *text;
-    FILE                  *f;
-    size_t                 i;
-    jpp_err_t              err;
-    jpp_vec_t             *out;
-    jpp_arena_t            arena;
-    jpp_capture_t          capture;
-    jpp_test_file_t        golden;
-    jpp_report_options_t   options;
+    char              name[64], path[128], *text;
+    FILE             *f;
+    size_t            i;
+    jpp_capture_t     capture;
+    jpp_test_file_t   golden;
 
     options = jpp_test_options("symbolize=0");
 
     for (i = 0; dumps[i] != NULL; i++) {
 
         capture = jpp_report_capture(dumps[i]);
-        jpp_arena_init(&arena, 1 << 30);
+        jpp_arena_fresh(&arena, 1 << 30);
 
-        jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options,
-                                        &err),
-                   JPP_OK, "%s: %s", dumps[i], err.text);
+        jpp_reports(&capture, 1, JPP_OK, "%s: %s", dumps[i], err.text);
 
-        text = jpp_report_golden(out);
+        text = jpp_report_golden();
 
         snprintf(name, sizeof(name), "%s.golden", dumps[i]);
 
@@ -134,7 +134,6 @@ JPP_TEST(jpp_report_test_golden)
         jpp_ok(strcmp(text, golden.data) == 0, "%s is as it was (JPP_UPDATE=1 "
                "writes it anew)", name);
 
-        jpp_arena_destroy(&arena);
         free(golden.data);
         free(text);
         free((char *) (uintptr_t) capture.data);
@@ -146,15 +145,11 @@ JPP_TEST(jpp_report_test_golden)
 
 JPP_TEST(jpp_report_test_formats)
 {
-    char                   args[64], name[64], path[128];
-    FILE                  *f;
-    size_t                 i;
-    jpp_err_t              err;
-    jpp_vec_t             *out;
-    jpp_arena_t            arena;
-    jpp_capture_t          capture;
-    jpp_test_file_t        golden;
-    jpp_report_options_t   options;
+    char              args[64], name[64], path[128];
+    FILE             *f;
+    size_t            i;
+    jpp_capture_t     capture;
+    jpp_test_file_t   golden;
 
     capture = jpp_report_capture("hand");
 
@@ -164,11 +159,9 @@ JPP_TEST(jpp_report_test_formats)
         snprintf(name, sizeof(name), "hand.%s", formats[i]);
 
         options = jpp_test_options(args);
-        jpp_arena_init(&arena, 1 << 30);
+        jpp_arena_fresh(&arena, 1 << 30);
 
-        jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options,
-                                        &err),
-                   JPP_OK, "%s: %s", formats[i], err.text);
+        jpp_reports(&capture, 1, JPP_OK, "%s: %s", formats[i], err.text);
 
         if (getenv("JPP_UPDATE") != NULL) {
             snprintf(path, sizeof(path), "t/data/%s", name);
@@ -184,7 +177,6 @@ JPP_TEST(jpp_report_test_formats)
                    golden.len < out->len ? golden.len : out->len,
                    "%s is as it was", name);
 
-        jpp_arena_destroy(&arena);
         free(golden.data);
     }
 
@@ -194,11 +186,9 @@ JPP_TEST(jpp_report_test_formats)
 
 JPP_TEST(jpp_report_test_repeat)
 {
-    jpp_err_t              err;
-    jpp_vec_t             *first, *second;
-    jpp_arena_t            a, b;
-    jpp_capture_t          capture;
-    jpp_report_options_t   options;
+    jpp_vec_t      *first, *second;
+    jpp_arena_t     a, b;
+    jpp_capture_t   capture;
 
     options = jpp_test_options("");
     capture = jpp_report_capture("nginx-160k");
@@ -223,14 +213,10 @@ JPP_TEST(jpp_report_test_repeat)
 
 JPP_TEST(jpp_report_test_memory)
 {
-    size_t                 cap, i, wrong;
-    uint64_t               n, calls;
-    jpp_err_t              err;
-    jpp_code_t             rc;
-    jpp_vec_t             *out;
-    jpp_arena_t            arena;
-    jpp_capture_t          capture;
-    jpp_report_options_t   options;
+    size_t         cap, i, wrong;
+    uint64_t       n, calls;
+    jpp_code_t     rc;
+    jpp_capture_t  capture;
 
     static const char  *args[] = { "", "symbolize=0", "format=text",
                                    "format=folded", "format=top",
@@ -247,7 +233,7 @@ JPP_TEST(jpp_report_test_memory)
 
         for (n = 1; n <= calls; n++) {
 
-            jpp_arena_init(&arena, 1 << 30);
+            jpp_arena_fresh(&arena, 1 << 30);
             arena.fail_at = n;
 
             rc = jpp_test_report_into(&out, &arena, &capture, 1, &options,
@@ -261,8 +247,6 @@ JPP_TEST(jpp_report_test_memory)
                 wrong += (rc != JPP_ERR_MEMORY && rc != JPP_ERR_WRITE)
                          || err.text[0] == '\0';
             }
-
-            jpp_arena_destroy(&arena);
         }
 
         jpp_ok(calls > 20, "\"%s\": %" PRIu64 " allocations", args[i], calls);
@@ -271,7 +255,7 @@ JPP_TEST(jpp_report_test_memory)
         wrong = 0;
 
         for (cap = 0; cap < 1 << 20; cap += 4096) {
-            jpp_arena_init(&arena, cap);
+            jpp_arena_fresh(&arena, cap);
 
             rc = jpp_test_report_into(&out, &arena, &capture, 1, &options,
                                       &err);
@@ -279,7 +263,6 @@ JPP_TEST(jpp_report_test_memory)
             wrong += (rc != JPP_OK && rc != JPP_ERR_MEMORY
                       && rc != JPP_ERR_WRITE);
             wrong += arena.peak > cap;
-            jpp_arena_destroy(&arena);
         }
 
         jpp_is_u64(wrong, 0, "and no cap is passed");
@@ -307,17 +290,14 @@ jpp_failing_write(void *ctx, const uint8_t *data, size_t len)
 
 JPP_TEST(jpp_report_test_writes)
 {
-    uint8_t                buffer[4096], large[JPP_SINK_BUFFER];
-    size_t                 i;
-    uint64_t               n, wrong;
-    jpp_err_t              err;
-    jpp_code_t             rc;
-    jpp_sink_t             sink;
-    jpp_arena_t            arena;
-    jpp_failing_t          failing;
-    jpp_capture_t          capture;
-    jpp_symbols_t          symbols;
-    jpp_report_options_t   options;
+    uint8_t        buffer[4096], large[JPP_SINK_BUFFER];
+    size_t         i;
+    uint64_t       n, wrong;
+    jpp_code_t     rc;
+    jpp_sink_t     sink;
+    jpp_failing_t  failing;
+    jpp_capture_t  capture;
+    jpp_symbols_t  symbols;
 
     static const char  *args[] = { "", "format=text", "format=folded",
                                    "format=top", "format=jemalloc",
@@ -337,7 +317,7 @@ JPP_TEST(jpp_report_test_writes)
             failing.fail_at = n;
             failing.error = ENOSPC;
 
-            jpp_arena_init(&arena, 1 << 30);
+            jpp_arena_fresh(&arena, 1 << 30);
             jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
             jpp_sink_init(&sink, i == 0 ? large : buffer,
                           i == 0 ? sizeof(large) : sizeof(buffer),
@@ -353,7 +333,6 @@ JPP_TEST(jpp_report_test_writes)
             }
 
             jpp_symbols_destroy(&symbols);
-            jpp_arena_destroy(&arena);
 
         } while (failing.calls >= n);
 
@@ -367,20 +346,17 @@ JPP_TEST(jpp_report_test_writes)
 
 JPP_TEST(jpp_report_test_gzip)
 {
-    int                    level;
-    uint8_t                buffer[JPP_SINK_BUFFER];
-    jpp_err_t              err;
-    jpp_vec_t             *plain, *packed, *out;
-    jpp_gzip_t             gz;
-    jpp_sink_t             sink;
-    jpp_arena_t            arena;
-    jpp_capture_t          capture;
-    jpp_report_options_t   options;
+    int             level;
+    uint8_t         buffer[JPP_SINK_BUFFER];
+    jpp_vec_t      *plain, *packed;
+    jpp_gzip_t      gz;
+    jpp_sink_t      sink;
+    jpp_capture_t   capture;
 
     options = jpp_test_options("symbolize=0");
     capture = jpp_report_capture("nginx-530");
 
-    jpp_arena_init(&arena, 1 << 30);
+    jpp_arena_fresh(&arena, 1 << 30);
     jpp_test_report_into(&plain, &arena, &capture, 1, &options, &err);
 
     packed = jpp_vec_create(&arena);
@@ -394,41 +370,33 @@ JPP_TEST(jpp_report_test_gzip)
     capture.data = (char *) packed->data;
     capture.len = packed->len;
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options, &err),
-               JPP_OK, "is read");
+    jpp_reports(&capture, 1, JPP_OK, "is read");
     jpp_is_u64(out->len, plain->len, "as the plain one");
     jpp_is_mem(out->data, plain->data, plain->len, "to the byte");
 
     capture.len /= 2;
-    jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options, &err),
-               JPP_ERR_CUT, "half of it: %s", err.text);
+    jpp_reports(&capture, 1, JPP_ERR_CUT, "half of it: %s", err.text);
 
     capture = jpp_report_capture("nginx-530");
 
     for (level = 1; level <= 9; level++) {
         options.level = level;
-        jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options,
-                                        &err),
-                   JPP_OK, "level %d: %zu bytes", level, out->len);
+        jpp_reports(&capture, 1, JPP_OK, "level %d: %zu bytes", level,
+                    out->len);
         jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_HEAP,
                                       stdout, NULL),
                    0, "and right");
     }
 
-    jpp_arena_destroy(&arena);
     free((char *) (uintptr_t) capture.data);
 }
 
 
 JPP_TEST(jpp_report_test_errors)
 {
-    size_t                 i;
-    jpp_err_t              err;
-    jpp_vec_t             *out;
-    jpp_arena_t            arena;
-    jpp_label_t            labels[JPP_MAX_LABELS + 1] = { 0 };
-    jpp_capture_t          captures[2], odd = { 0 };
-    jpp_report_options_t   options;
+    size_t         i;
+    jpp_label_t    labels[JPP_MAX_LABELS + 1] = { 0 };
+    jpp_capture_t  captures[2], odd = { 0 };
 
     static const char  nothing_executable[] =
         JPP_TEST_HEAD("1")
@@ -440,33 +408,28 @@ JPP_TEST(jpp_report_test_errors)
     captures[1].len -= 1;
 
     options = jpp_test_options("");
-    jpp_arena_init(&arena, 1 << 30);
+    jpp_arena_fresh(&arena, 1 << 30);
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
-               JPP_ERR_CUT, "the second of two is cut");
+    jpp_reports(captures, 2, JPP_ERR_CUT, "the second of two is cut");
     jpp_is_u64(err.capture, 1, "and said to be it");
     jpp_is_u64(out->len, 0, "nothing is written");
 
     options = jpp_test_options("type=alloc_space");
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options, &err),
-               JPP_ERR_ARG, "%s", err.text);
+    jpp_reports(captures, 1, JPP_ERR_ARG, "%s", err.text);
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures,
-                                    JPP_MAX_CAPTURES + 1, &options, &err),
-               JPP_ERR_LIMIT, "%s", err.text);
+    jpp_reports(captures, JPP_MAX_CAPTURES + 1, JPP_ERR_LIMIT, "%s", err.text);
 
     jpp_is_u64(jpp_report_check(&options, JPP_MAX_CAPTURES, &err), JPP_OK,
                "as many captures as there may be");
     jpp_is_u64(jpp_report_check(&options, JPP_MAX_CAPTURES + 1, &err),
                JPP_ERR_LIMIT, "one more");
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 0, &options, &err),
-               JPP_ERR_ARG, "%s", err.text);
+    jpp_reports(captures, 0, JPP_ERR_ARG, "%s", err.text);
 
     odd.data = nothing_executable;
     odd.len = sizeof(nothing_executable) - 1;
-    jpp_is_u64(jpp_test_report_into(&out, &arena, &odd, 1, &options, &err),
-               JPP_ERR_ARG, "a dump that is read, but has not that type");
+    jpp_reports(&odd, 1, JPP_ERR_ARG,
+                "a dump that is read, but has not that type");
 
     for (i = 0; i <= JPP_MAX_LABELS; i++) {
         labels[i].key = &"abcdefghi"[i];
@@ -476,14 +439,11 @@ JPP_TEST(jpp_report_test_errors)
     options = jpp_test_options("");
     captures[0].labels = labels;
     captures[0].n_labels = JPP_MAX_LABELS;
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options, &err),
-               JPP_OK, "as many labels as there may be");
+    jpp_reports(captures, 1, JPP_OK, "as many labels as there may be");
 
     captures[0].n_labels = JPP_MAX_LABELS + 1;
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options, &err),
-               JPP_ERR_ARG, "%s", err.text);
+    jpp_reports(captures, 1, JPP_ERR_ARG, "%s", err.text);
 
-    jpp_arena_destroy(&arena);
     free((char *) (uintptr_t) captures[0].data);
 }
 
@@ -492,12 +452,8 @@ JPP_TEST(jpp_report_test_errors)
 
 JPP_TEST(jpp_report_test_difference)
 {
-    char                  *text;
-    jpp_err_t              err;
-    jpp_vec_t             *out;
-    jpp_arena_t            arena;
-    jpp_capture_t          captures[2];
-    jpp_report_options_t   options;
+    char           *text;
+    jpp_capture_t   captures[2];
 
     static const jpp_label_t  one[] = { { "file", "a", 0, NULL } };
     static const jpp_label_t  two[] = { { "file", "b", 0, NULL },
@@ -509,25 +465,22 @@ JPP_TEST(jpp_report_test_difference)
 
     options = jpp_test_options("symbolize=0");
     options.duration_nanos = 5000;
-    jpp_arena_init(&arena, 1 << 30);
+    jpp_arena_fresh(&arena, 1 << 30);
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
-               JPP_OK, "a dump minus itself %s", err.text);
-    text = jpp_report_golden(out);
+    jpp_reports(captures, 2, JPP_OK, "a dump minus itself %s", err.text);
+    text = jpp_report_golden();
     jpp_has(text, "samples:\nlocations", "has no samples");
     jpp_has(text, "5000", "and a duration");
     free(text);
 
     options = jpp_test_options("format=html");
     options.duration_nanos = 5000;
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
-               JPP_OK, "as a page: %s", err.text);
+    jpp_reports(captures, 2, JPP_OK, "as a page: %s", err.text);
     jpp_has((char *) out->data, "\" id=\"profile\">", "the difference");
     jpp_has((char *) out->data, "\" id=\"base\">", "and what was before");
 
     captures[1].is_base = false;
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
-               JPP_OK, "two as a page: %s", err.text);
+    jpp_reports(captures, 2, JPP_OK, "two as a page: %s", err.text);
     jpp_lacks((char *) out->data, "\" id=\"base\">", "had nothing before");
 
     options = jpp_test_options("symbolize=0");
@@ -538,14 +491,12 @@ JPP_TEST(jpp_report_test_difference)
     captures[1].labels = two;
     captures[1].n_labels = 2;
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
-               JPP_OK, "two with labels %s", err.text);
-    text = jpp_report_golden(out);
+    jpp_reports(captures, 2, JPP_OK, "two with labels %s", err.text);
+    text = jpp_report_golden();
     jpp_ok(strstr(text, "\"a\"") != NULL || strstr(text, "file=a") != NULL
            || strstr(text, "file:a") != NULL, "a label");
     free(text);
 
-    jpp_arena_destroy(&arena);
     free((char *) (uintptr_t) captures[0].data);
 }
 
@@ -554,13 +505,10 @@ JPP_TEST(jpp_report_test_difference)
 
 JPP_TEST(jpp_report_test_jemalloc)
 {
-    jpp_err_t              err;
-    jpp_vec_t             *out, *packed;
-    jpp_gzip_t             gz;
-    jpp_sink_t             sink;
-    jpp_arena_t            arena;
-    jpp_capture_t          captures[2];
-    jpp_report_options_t   options;
+    jpp_vec_t      *packed;
+    jpp_gzip_t      gz;
+    jpp_sink_t      sink;
+    jpp_capture_t   captures[2];
 
     static uint8_t      buffer[JPP_SINK_BUFFER];
     static const char   why[] = "format=jemalloc serves a single dump "
@@ -573,23 +521,20 @@ JPP_TEST(jpp_report_test_jemalloc)
     /* which has no alloc_space */
 
     options = jpp_test_options("format=jemalloc&type=alloc_space");
-    jpp_arena_init(&arena, 1 << 30);
+    jpp_arena_fresh(&arena, 1 << 30);
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options, &err),
-               JPP_OK, "a dump as it is");
+    jpp_reports(captures, 1, JPP_OK, "a dump as it is");
     jpp_is_u64(out->len, captures[0].len, "its length");
     jpp_is_mem(out->data, captures[0].data, out->len, "its bytes");
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
-               JPP_ERR_ARG, "two dumps");
+    jpp_reports(captures, 2, JPP_ERR_ARG, "two dumps");
     jpp_is_str(err.text, why, "are not one");
     jpp_is_u64(out->len, 0, "and nothing is written");
     jpp_is_u64(jpp_report_check(&options, 2, &err), JPP_ERR_ARG, "known ahead");
     jpp_is_u64(jpp_report_check(&options, 1, &err), JPP_OK, "as one is");
 
     captures[0].len--;
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options, &err),
-               JPP_ERR_CUT, "%s", err.text);
+    jpp_reports(captures, 1, JPP_ERR_CUT, "%s", err.text);
     jpp_is_u64(out->len, 0, "nothing is written of it");
 
     packed = jpp_vec_create(&arena);
@@ -601,12 +546,10 @@ JPP_TEST(jpp_report_test_jemalloc)
     captures[0].data = (char *) packed->data;
     captures[0].len = packed->len;
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 1, &options, &err),
-               JPP_OK, "is unpacked");
+    jpp_reports(captures, 1, JPP_OK, "is unpacked");
     jpp_is_u64(out->len, captures[1].len, "its length");
     jpp_is_mem(out->data, captures[1].data, out->len, "its bytes");
 
-    jpp_arena_destroy(&arena);
     free((char *) (uintptr_t) captures[1].data);
 }
 
@@ -685,13 +628,11 @@ jpp_report_bad(jpp_report_bad_t kind)
 
 JPP_TEST(jpp_report_test_left_out)
 {
-    size_t                 at, format;
-    jpp_err_t              err, errors[3];
-    jpp_vec_t             *out, *want;
-    jpp_arena_t            arena;
-    jpp_capture_t          captures[3], good[2];
-    jpp_report_bad_t       kind;
-    jpp_report_options_t   options;
+    size_t             at, format;
+    jpp_err_t          errors[3];
+    jpp_vec_t         *want;
+    jpp_capture_t      captures[3], good[2];
+    jpp_report_bad_t   kind;
 
     static const jpp_code_t   codes[BADS] = { JPP_ERR_INPUT, JPP_ERR_CUT,
                                               JPP_ERR_CUT, JPP_ERR_LIMIT,
@@ -713,19 +654,16 @@ JPP_TEST(jpp_report_test_left_out)
             for (format = 0; format < 3; format++) {
 
                 options = jpp_test_options(args[format]);
-                jpp_arena_init(&arena, 1 << 30);
+                jpp_arena_fresh(&arena, 1 << 30);
 
-                jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 3,
-                                                &options, &err),
-                           codes[kind], "%d at %zu fails", (int) kind, at);
+                jpp_reports(captures, 3, codes[kind], "%d at %zu fails",
+                            (int) kind, at);
                 jpp_is_u64(err.capture, at, "there");
 
                 options.errors = errors;
                 captures[at].name = at == 2 ? "worker 7" : NULL;
 
-                jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 3,
-                                                &options, &err),
-                           JPP_OK, "but can be left out");
+                jpp_reports(captures, 3, JPP_OK, "but can be left out");
 
                 jpp_ok(errors[at == 0].code == JPP_OK
                        && errors[at == 2 ? 1 : 2].code == JPP_OK,
@@ -739,8 +677,6 @@ JPP_TEST(jpp_report_test_left_out)
                                                 &options, &err),
                            JPP_OK, "the others alone");
                 jpp_report_test_same(out, want, args[format]);
-
-                jpp_arena_destroy(&arena);
             }
 
             free((char *) (uintptr_t) captures[at].data);
@@ -774,11 +710,8 @@ jpp_report_comments(void *data, jpp_profile_t *profile)
 
 JPP_TEST(jpp_report_test_comments)
 {
-    jpp_err_t              err, errors[2];
-    jpp_vec_t             *out;
-    jpp_arena_t            arena;
-    jpp_capture_t          captures[2];
-    jpp_report_options_t   options;
+    jpp_err_t      errors[2];
+    jpp_capture_t  captures[2];
 
     captures[0] = jpp_report_bad(LAST_STACK);
     captures[1] = jpp_report_capture("nginx-530");
@@ -788,20 +721,16 @@ JPP_TEST(jpp_report_test_comments)
     options.comments = jpp_report_comments;
     options.data = errors;
 
-    jpp_arena_init(&arena, 1 << 30);
+    jpp_arena_fresh(&arena, 1 << 30);
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
-               JPP_OK, "one bad capture of two");
+    jpp_reports(captures, 2, JPP_OK, "one bad capture of two");
     *(char *) jpp_vec_push(out, 1) = '\0';
     jpp_has((char *) out->data, "\nwithout the first\n",
             "the comment names it");
 
     options.data = NULL;
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
-               JPP_ERR_MEMORY, "no comments, no report");
-
-    jpp_arena_destroy(&arena);
+    jpp_reports(captures, 2, JPP_ERR_MEMORY, "no comments, no report");
 
     free((char *) (uintptr_t) captures[0].data);
     free((char *) (uintptr_t) captures[1].data);
@@ -812,11 +741,9 @@ JPP_TEST(jpp_report_test_comments)
 
 JPP_TEST(jpp_report_test_sources)
 {
-    jpp_err_t              err, errors[5];
-    jpp_vec_t             *out, *want;
-    jpp_arena_t            arena;
-    jpp_capture_t          captures[5];
-    jpp_report_options_t   options;
+    jpp_err_t       errors[5];
+    jpp_vec_t      *want;
+    jpp_capture_t   captures[5];
 
     memset(captures, 0, sizeof(captures));
 
@@ -835,14 +762,13 @@ JPP_TEST(jpp_report_test_sources)
     captures[3].source = 2;
 
     options = jpp_test_options("format=text");
-    jpp_arena_init(&arena, 1 << 30);
+    jpp_arena_fresh(&arena, 1 << 30);
 
     options.errors = NULL;
     (void) jpp_test_report_into(&want, &arena, captures, 2, &options, &err);
 
     options.errors = errors;
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 4, &options, &err),
-               JPP_OK, "two differences, one of which is bad");
+    jpp_reports(captures, 4, JPP_OK, "two differences, one of which is bad");
     jpp_report_test_same(out, want, "the report is the other difference");
 
     jpp_is_u64(errors[0].code, JPP_OK, "the base of the good one is good");
@@ -853,9 +779,8 @@ JPP_TEST(jpp_report_test_sources)
 
     /* a report of nothing; and captures without a source stand alone */
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures + 2, 2, &options,
-                                    &err),
-               JPP_ERR_INPUT, "nothing is left: %s", err.text);
+    jpp_reports(captures + 2, 2, JPP_ERR_INPUT, "nothing is left: %s",
+                err.text);
     jpp_is_u64(err.capture, 1, "because of the second capture");
     jpp_is_u64(out->len, 0, "and nothing is written");
 
@@ -863,9 +788,7 @@ JPP_TEST(jpp_report_test_sources)
     captures[3].source = 0;
     captures[4].source = 0;
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures + 3, 2, &options,
-                                    &err),
-               JPP_OK, "two alone, a bad one and a good one");
+    jpp_reports(captures + 3, 2, JPP_OK, "two alone, a bad one and a good one");
     captures[4].is_base = false;
     options.errors = NULL;
     jpp_is_u64(jpp_test_report_into(&want, &arena, captures + 4, 1, &options,
@@ -877,11 +800,8 @@ JPP_TEST(jpp_report_test_sources)
 
     options.errors = errors;
     captures[4].n_labels = JPP_MAX_LABELS + 1;
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures + 3, 2, &options,
-                                    &err),
-               JPP_ERR_ARG, "%s", err.text);
+    jpp_reports(captures + 3, 2, JPP_ERR_ARG, "%s", err.text);
 
-    jpp_arena_destroy(&arena);
     free((char *) (uintptr_t) captures[0].data);
     free((char *) (uintptr_t) captures[1].data);
     free((char *) (uintptr_t) captures[2].data);
@@ -893,13 +813,10 @@ JPP_TEST(jpp_report_test_sources)
 
 JPP_TEST(jpp_report_test_left_out_memory)
 {
-    uint64_t               n, calls, wrong;
-    jpp_err_t              err, errors[3];
-    jpp_vec_t             *out;
-    jpp_code_t             rc;
-    jpp_arena_t            arena;
-    jpp_capture_t          captures[3];
-    jpp_report_options_t   options;
+    uint64_t       n, calls, wrong;
+    jpp_err_t      errors[3];
+    jpp_code_t     rc;
+    jpp_capture_t  captures[3];
 
     captures[0] = jpp_report_capture("accum-530");
     captures[1] = jpp_report_bad(LAST_STACK);
@@ -912,7 +829,7 @@ JPP_TEST(jpp_report_test_left_out_memory)
 
     for (n = 1; n <= calls; n++) {
 
-        jpp_arena_init(&arena, 1 << 30);
+        jpp_arena_fresh(&arena, 1 << 30);
         arena.fail_at = n;
 
         rc = jpp_test_report_into(&out, &arena, captures, 3, &options, &err);
@@ -926,8 +843,6 @@ JPP_TEST(jpp_report_test_left_out_memory)
             wrong += (rc != JPP_ERR_MEMORY && rc != JPP_ERR_WRITE)
                      || err.text[0] == '\0';
         }
-
-        jpp_arena_destroy(&arena);
     }
 
     jpp_ok(calls > 100, "%" PRIu64 " allocations", calls);

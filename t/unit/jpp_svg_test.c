@@ -18,11 +18,22 @@ typedef struct {
 } jpp_svg_stack_t;
 
 
+static jpp_arena_t    arena;
+static jpp_profile_t  profile;
+
+
+static void
+jpp_svg_begin(void)
+{
+    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
+}
+
+
 /* A name that begins with @ is of another file. */
 
 static void
-jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
-    const jpp_svg_stack_t *stacks, const char *file)
+jpp_svg_fill(jpp_vec_t **base, const jpp_svg_stack_t *stacks, const char *file)
 {
     int64_t         values[JPP_HEAP_COLUMNS] = { 0 };
     int64_t         before[JPP_HEAP_COLUMNS] = { 0 };
@@ -30,14 +41,14 @@ jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
     uint32_t        n, i, k, mapping, other, ids[16];
     const char     *p, *end;
 
-    mapping = jpp_profile_frames(profile, 0x1000, file);
-    other = jpp_profile_frames(profile, (uint64_t) 1 << 44, "/lib/other.so");
+    mapping = jpp_profile_frames(&profile, 0x1000, file);
+    other = jpp_profile_frames(&profile, (uint64_t) 1 << 44, "/lib/other.so");
 
-    if (profile->n_samples == 0) {
-        (void) jpp_profile_count(profile);
+    if (profile.n_samples == 0) {
+        (void) jpp_profile_count(&profile);
 
-        for (i = 0; base != NULL && i < profile->n_columns; i++) {
-            base[i] = jpp_vec_create(profile->arena);
+        for (i = 0; base != NULL && i < profile.n_columns; i++) {
+            base[i] = jpp_vec_create(profile.arena);
         }
     }
 
@@ -45,20 +56,20 @@ jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
 
         for (p = stacks->stack, n = 0; *p != '\0'; n++) {
             end = p + strcspn(p, ";");
-            ids[n] = jpp_profile_frame(profile, *p == '@' ? other : mapping, p,
+            ids[n] = jpp_profile_frame(&profile, *p == '@' ? other : mapping, p,
                                        (size_t) (end - p));
             p = *end == ';' ? end + 1 : end;
         }
 
         for (i = 0; i < 2; i++) {
 
-            pos = jpp_profile_begin(profile, 0, n);
+            pos = jpp_profile_begin(&profile, 0, n);
 
             for (k = n; k > 0; k--) {
                 pos = jpp_profile_push(pos, ids[k - 1]);
             }
 
-            jpp_profile_end(profile, pos);
+            jpp_profile_end(&profile, pos);
 
             values[JPP_HEAP_INUSE_SPACE] = stacks->after;
             values[JPP_HEAP_INUSE_OBJECTS] = stacks->seen;
@@ -66,13 +77,13 @@ jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
             values[JPP_HEAP_INUSE_DOUBT] = stacks->seen * JPP_DOUBT_ONE;
 
             before[JPP_HEAP_INUSE_SPACE] = stacks->before;
-            profile->n_seen[1] += (uint64_t) stacks->seen;
+            profile.n_seen[1] += (uint64_t) stacks->seen;
 
             if (i == 0) {
-                (void) jpp_profile_commit(profile, values);
+                (void) jpp_profile_commit(&profile, values);
 
             } else if (base != NULL) {
-                (void) jpp_profile_commit_to(profile, base, before);
+                (void) jpp_profile_commit_to(&profile, base, before);
             }
         }
     }
@@ -80,8 +91,8 @@ jpp_svg_fill(jpp_profile_t *profile, jpp_vec_t **base,
 
 
 static void
-jpp_svg_view(jpp_view_t *view, jpp_args_t *args, jpp_profile_t *profile,
-    jpp_vec_t **base, const char *query)
+jpp_svg_view(jpp_view_t *view, jpp_args_t *args, jpp_vec_t **base,
+    const char *query)
 {
     jpp_err_t  err;
 
@@ -90,7 +101,7 @@ jpp_svg_view(jpp_view_t *view, jpp_args_t *args, jpp_profile_t *profile,
     jpp_is_u64(jpp_args_query(args, query, strlen(query), &err), JPP_OK,
                "\"%s\"", query);
 
-    view->profile = profile;
+    view->profile = &profile;
     view->args = args;
     view->base = base;
     view->title = "title";
@@ -98,7 +109,7 @@ jpp_svg_view(jpp_view_t *view, jpp_args_t *args, jpp_profile_t *profile,
 
 
 static const char *
-jpp_svg_text(jpp_profile_t *profile, jpp_vec_t **base, const char *query)
+jpp_svg_text(jpp_vec_t **base, const char *query)
 {
     jpp_vec_t    *out;
     jpp_args_t    args;
@@ -107,8 +118,8 @@ jpp_svg_text(jpp_profile_t *profile, jpp_vec_t **base, const char *query)
 
     static uint8_t  buffer[JPP_SINK_BUFFER];
 
-    jpp_svg_view(&view, &args, profile, base, query);
-    out = jpp_vec_create(profile->arena);
+    jpp_svg_view(&view, &args, base, query);
+    out = jpp_vec_create(profile.arena);
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
 
     jpp_ok(jpp_svg_write(&view, &sink), "written");
@@ -123,12 +134,10 @@ jpp_svg_text(jpp_profile_t *profile, jpp_vec_t **base, const char *query)
 
 JPP_TEST(jpp_svg_test_fits)
 {
-    char            name[400], text[420], cut[420];
-    size_t          n;
-    bool            is_whole;
-    const char     *svg;
-    jpp_arena_t     arena;
-    jpp_profile_t   profile;
+    char         name[400], text[420], cut[420];
+    size_t       n;
+    bool         is_whole;
+    const char  *svg;
 
     jpp_svg_stack_t  stacks[] = { { name, 4000, 0, 0 }, { NULL, 0, 0, 0 } };
 
@@ -137,10 +146,9 @@ JPP_TEST(jpp_svg_test_fits)
     for (n = 140, is_whole = true; is_whole && n < 400; n++) {
         name[n] = '\0';
 
-        jpp_arena_init(&arena, JPP_CAP);
-        jpp_parser_init(&jpp_parser_heap, &profile, &arena);
-        jpp_svg_fill(&profile, NULL, stacks, "/bin/prog");
-        svg = jpp_svg_text(&profile, NULL, "width=1200");
+        jpp_svg_begin();
+        jpp_svg_fill(NULL, stacks, "/bin/prog");
+        svg = jpp_svg_text(NULL, "width=1200");
 
         (void) snprintf(text, sizeof(text), "\">%s</text>", name);
         (void) snprintf(cut, sizeof(cut), "\">%.*s..</text>", (int) n - 3,
@@ -150,7 +158,6 @@ JPP_TEST(jpp_svg_test_fits)
         jpp_ok(is_whole || (n > 140 && strstr(svg, cut) != NULL),
                "%zu letters", n);
 
-        jpp_arena_destroy(&arena);
         name[n] = 'x';
     }
 
@@ -211,10 +218,8 @@ static const jpp_svg_stack_t  jpp_svg_texts[] = {
 
 JPP_TEST(jpp_svg_test_golden)
 {
-    size_t           i;
-    jpp_vec_t       *base[JPP_MAX_COLUMNS], **before;
-    jpp_arena_t      arena;
-    jpp_profile_t    profile;
+    size_t      i;
+    jpp_vec_t  *base[JPP_MAX_COLUMNS], **before;
 
     static const struct {
         const char             *name;
@@ -234,15 +239,11 @@ JPP_TEST(jpp_svg_test_golden)
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         before = rows[i].is_difference ? base : NULL;
 
-        jpp_arena_init(&arena, JPP_CAP);
-        jpp_parser_init(&jpp_parser_heap, &profile, &arena);
+        jpp_svg_begin();
         profile.period = rows[i].period != 0 ? rows[i].period : profile.period;
-        jpp_svg_fill(&profile, before, rows[i].stacks, rows[i].file);
+        jpp_svg_fill(before, rows[i].stacks, rows[i].file);
 
-        jpp_is_golden(jpp_svg_text(&profile, before, rows[i].query),
-                      rows[i].name);
-
-        jpp_arena_destroy(&arena);
+        jpp_is_golden(jpp_svg_text(before, rows[i].query), rows[i].name);
     }
 }
 
@@ -250,8 +251,7 @@ JPP_TEST(jpp_svg_test_golden)
 /* The tree as text: its nodes, what leaves have, and the first owner. */
 
 static const char *
-jpp_svg_nodes(jpp_profile_t *profile, jpp_vec_t **base, const char *query,
-    bool is_by_leaf)
+jpp_svg_nodes(jpp_vec_t **base, const char *query, bool is_by_leaf)
 {
     char                    *p;
     size_t                   n;
@@ -263,7 +263,7 @@ jpp_svg_nodes(jpp_profile_t *profile, jpp_vec_t **base, const char *query,
 
     static char  text[4096];
 
-    jpp_svg_view(&view, &args, profile, base, query);
+    jpp_svg_view(&view, &args, base, query);
 
     if (!jpp_tree_init(&tree, &view, is_by_leaf)) {
         return "no memory";
@@ -272,8 +272,8 @@ jpp_svg_nodes(jpp_profile_t *profile, jpp_vec_t **base, const char *query,
     p = text + sprintf(text, "%d\n", tree.is_difference);
 
 #define JPP_NAME(id)                                                          \
-    ((id) == 0 ? "-" : jpp_profile_str(profile,                               \
-        jpp_profile_function_at(profile, (id))->name).data)
+    ((id) == 0 ? "-" : jpp_profile_str(&profile,                               \
+        jpp_profile_function_at(&profile, (id))->name).data)
 
     for (i = 0; i < jpp_vec_count(tree.nodes, jpp_tree_node_t); i++) {
         node = jpp_tree_node(&tree, i);
@@ -282,7 +282,7 @@ jpp_svg_nodes(jpp_profile_t *profile, jpp_vec_t **base, const char *query,
                      node->before, node->seen, node->variance, node->width);
     }
 
-    for (i = 0; i <= jpp_vec_count(profile->functions, jpp_function_t); i++) {
+    for (i = 0; i <= jpp_vec_count(profile.functions, jpp_function_t); i++) {
         p += sprintf(p, "%s %" PRId64 "-%" PRId64 "\n", JPP_NAME(i),
                      tree.flat[i].after, tree.flat[i].before);
     }
@@ -290,7 +290,7 @@ jpp_svg_nodes(jpp_profile_t *profile, jpp_vec_t **base, const char *query,
     n = jpp_tree_owners(&tree, owners, 1);
 
     for (i = 0; i < n; i++) {
-        p += sprintf(p, "%s\n", jpp_profile_str(profile, owners[i]).data);
+        p += sprintf(p, "%s\n", jpp_profile_str(&profile, owners[i]).data);
     }
 
     return text;
@@ -301,10 +301,8 @@ jpp_svg_nodes(jpp_profile_t *profile, jpp_vec_t **base, const char *query,
 
 JPP_TEST(jpp_svg_test_tree)
 {
-    uint32_t         i, seen;
-    jpp_vec_t       *base[JPP_MAX_COLUMNS];
-    jpp_arena_t      arena;
-    jpp_profile_t    profile;
+    uint32_t    i, seen;
+    jpp_vec_t  *base[JPP_MAX_COLUMNS];
 
     static const jpp_svg_stack_t  stacks[] = {
         { "main;@reads;malloc", 3000, 1000, 8 },
@@ -321,11 +319,10 @@ JPP_TEST(jpp_svg_test_tree)
         { 4, 0, 6 }, { 5 * JPP_DOUBT_ONE, 0, 6 * JPP_DOUBT_ONE }
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
-    jpp_svg_fill(&profile, base, stacks, "/bin/prog");
+    jpp_svg_begin();
+    jpp_svg_fill(base, stacks, "/bin/prog");
 
-    jpp_shows(jpp_svg_nodes(&profile, NULL, "callers=1", false),
+    jpp_shows(jpp_svg_nodes(NULL, "callers=1", false),
               "from the root, without what passes memory on");
 
     seen = jpp_profile_seen(&profile,
@@ -337,12 +334,10 @@ JPP_TEST(jpp_svg_test_tree)
                sizeof(before[i]));
     }
 
-    jpp_shows(jpp_svg_nodes(&profile, base, "", false),
+    jpp_shows(jpp_svg_nodes(base, "", false),
               "a difference, with samples on both sides");
-    jpp_shows(jpp_svg_nodes(&profile, base, "", true), "from the leaf");
+    jpp_shows(jpp_svg_nodes(base, "", true), "from the leaf");
     jpp_is_u64(jpp_tree_owner(&profile, 0), 0, "no function has no owner");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -350,25 +345,20 @@ JPP_TEST(jpp_svg_test_tree)
 
 JPP_TEST(jpp_svg_test_sides)
 {
-    jpp_args_t       args;
-    jpp_tree_t       tree;
-    jpp_vec_t       *base[JPP_MAX_COLUMNS];
-    jpp_view_t       view;
-    jpp_arena_t      arena;
-    jpp_profile_t    profile;
+    jpp_args_t   args;
+    jpp_tree_t   tree;
+    jpp_vec_t   *base[JPP_MAX_COLUMNS];
+    jpp_view_t   view;
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
-    jpp_svg_fill(&profile, base, jpp_svg_sides, "/bin/prog");
-    jpp_svg_view(&view, &args, &profile, base, "");
+    jpp_svg_begin();
+    jpp_svg_fill(base, jpp_svg_sides, "/bin/prog");
+    jpp_svg_view(&view, &args, base, "");
 
     jpp_ok(jpp_tree_init(&tree, &view, false), "a tree");
     jpp_is_i64(jpp_tree_node(&tree, 0)->after, 4500, "after");
     jpp_is_i64(jpp_tree_node(&tree, 0)->before, 3700, "before");
     jpp_ok(jpp_tree_node(&tree, 0)->width > 6199
            && jpp_tree_node(&tree, 0)->width < 6201, "the greater of each");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -376,9 +366,7 @@ JPP_TEST(jpp_svg_test_sides)
 
 JPP_TEST(jpp_svg_test_notes)
 {
-    size_t          i;
-    jpp_arena_t     arena;
-    jpp_profile_t   profile;
+    size_t  i;
 
     static const char *const  comments[] = {
         "jemalloc 5.3.0", "workers 2/3", "worker 1 is missing: it hangs",
@@ -398,19 +386,16 @@ JPP_TEST(jpp_svg_test_notes)
         { NULL, 0, 0, 0 }
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
+    jpp_svg_begin();
 
     for (i = 0; i < sizeof(comments) / sizeof(comments[0]); i++) {
         jpp_profile_comment(&profile, "%s", comments[i]);
     }
 
-    jpp_svg_fill(&profile, NULL, stacks, "[nginx]");
+    jpp_svg_fill(NULL, stacks, "[nginx]");
     profile.time_nanos = 1795233720000000000;
 
-    jpp_is_golden(jpp_svg_text(&profile, NULL, "width=700"), "svg-notes.svg");
-
-    jpp_arena_destroy(&arena);
+    jpp_is_golden(jpp_svg_text(NULL, "width=700"), "svg-notes.svg");
 }
 
 
@@ -418,29 +403,26 @@ JPP_TEST(jpp_svg_test_notes)
 
 JPP_TEST(jpp_svg_test_fails)
 {
-    bool            is_done;
-    char            name[16];
-    size_t          i;
-    uint64_t        n;
-    jpp_vec_t      *out;
-    jpp_args_t      args;
-    jpp_view_t      view;
-    jpp_sink_t      sink;
-    jpp_arena_t     arena;
-    jpp_profile_t   profile;
+    bool         is_done;
+    char         name[16];
+    size_t       i;
+    uint64_t     n;
+    jpp_vec_t   *out;
+    jpp_args_t   args;
+    jpp_view_t   view;
+    jpp_sink_t   sink;
 
     static uint8_t   buffer[JPP_SINK_BUFFER];
     jpp_svg_stack_t  one[2] = { { name, 9, 0, 1 }, { NULL, 0, 0, 0 } };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
+    jpp_svg_begin();
 
     for (i = 0; i < 1000; i++) {
         snprintf(name, sizeof(name), "f%zu", i);
-        jpp_svg_fill(&profile, NULL, one, "/bin/prog");
+        jpp_svg_fill(NULL, one, "/bin/prog");
     }
 
-    jpp_svg_view(&view, &args, &profile, NULL, "");
+    jpp_svg_view(&view, &args, NULL, "");
 
     out = jpp_vec_create(&arena);
     (void) jpp_vec_reserve(out, 65536);
@@ -459,8 +441,6 @@ JPP_TEST(jpp_svg_test_fails)
 
     jpp_ok(is_done && n > 5 && arena.n_calls < arena.fail_at,
            "no memory, %u times", (unsigned) n - 2);
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -471,23 +451,18 @@ JPP_TEST(jpp_svg_test_many)
     char              name[16];
     size_t            i;
     const char       *svg;
-    jpp_arena_t       arena;
-    jpp_profile_t     profile;
     jpp_svg_stack_t   one[2] = { { name, 1, 0, 0 }, { NULL, 0, 0, 0 } };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
+    jpp_svg_begin();
 
     for (i = 0; i < 5000; i++) {
         snprintf(name, sizeof(name), "f%zu", i);
-        jpp_svg_fill(&profile, NULL, one, "/bin/prog");
+        jpp_svg_fill(NULL, one, "/bin/prog");
     }
 
-    svg = jpp_svg_text(&profile, NULL, "");
+    svg = jpp_svg_text(NULL, "");
 
     jpp_ok(strlen(svg) < 10000, "and the picture is small");
 
     jpp_is_golden(svg, "svg-many.svg");
-
-    jpp_arena_destroy(&arena);
 }

@@ -14,6 +14,7 @@
 #include "jpp_profile.h"
 #include "jpp_report.h"
 #include "jpp_test.h"
+#include "jpp_test_arena.h"
 
 
 /* a maps section that no kernel wrote, for dumps written by hand */
@@ -26,6 +27,15 @@
 /* a header with a sampling period */
 #define JPP_TEST_HEAD(period)                                                 \
     "heap_v2/" period "\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0]\n"
+
+
+/*
+ * Is CODE the result of the report of N CAPTURES with a unit's own options,
+ * into its out, arena and err?
+ */
+#define jpp_reports(captures, n, code, ...)                                   \
+    jpp_is_u64(jpp_test_report_into(&out, &arena, (captures), (n), &options,  \
+                                    &err), (code), __VA_ARGS__)
 
 
 typedef struct {

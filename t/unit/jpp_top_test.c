@@ -54,16 +54,28 @@ static const jpp_top_case_t  cases[] = {
 };
 
 
+static jpp_arena_t    arena;
+static jpp_profile_t  profile;
+
+
+static void
+jpp_top_begin(void)
+{
+    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
+}
+
+
 static uint32_t
-jpp_top_location(jpp_profile_t *profile, const char *name, size_t len)
+jpp_top_location(const char *name, size_t len)
 {
     uint32_t  id, string;
 
-    string = jpp_profile_string(profile, name, len);
-    id = jpp_profile_location(profile, 0, string);
+    string = jpp_profile_string(&profile, name, len);
+    id = jpp_profile_location(&profile, 0, string);
 
-    jpp_profile_location_at(profile, id)->function =
-                        jpp_profile_function(profile, 0, string, string);
+    jpp_profile_location_at(&profile, id)->function =
+                        jpp_profile_function(&profile, 0, string, string);
     return id;
 }
 
@@ -71,51 +83,50 @@ jpp_top_location(jpp_profile_t *profile, const char *name, size_t len)
 /* The STACK of a sample, up to its values. */
 
 static void
-jpp_top_push(jpp_profile_t *profile, const char *stack)
+jpp_top_push(const char *stack)
 {
     uint8_t     *pos;
     const char  *p, *end;
 
-    pos = jpp_profile_begin(profile, 0, 8);
+    pos = jpp_profile_begin(&profile, 0, 8);
 
     for (p = stack; *p != '\0'; p = *end == ' ' ? end + 1 : end) {
         end = p + strcspn(p, " ");
-        pos = jpp_profile_push(pos, jpp_top_location(profile, p,
-                                                     (size_t) (end - p)));
+        pos = jpp_profile_push(pos, jpp_top_location(p, (size_t) (end - p)));
     }
 
-    jpp_profile_end(profile, pos);
+    jpp_profile_end(&profile, pos);
 }
 
 
 static void
-jpp_top_fill(jpp_profile_t *profile, const jpp_top_stack_t *from)
+jpp_top_fill(const jpp_top_stack_t *from)
 {
     int64_t  values[JPP_HEAP_COLUMNS] = { 0 };
 
-    if (profile->n_samples == 0) {
-        (void) jpp_profile_count(profile);
-        profile->period = 16384;
+    if (profile.n_samples == 0) {
+        (void) jpp_profile_count(&profile);
+        profile.period = 16384;
     }
 
     for ( /* void */ ; from->stack != NULL; from++) {
 
-        jpp_top_push(profile, from->stack);
+        jpp_top_push(from->stack);
 
         values[JPP_HEAP_INUSE_OBJECTS] = from->objects;
         values[JPP_HEAP_INUSE_SPACE] = from->bytes;
         values[JPP_HEAP_INUSE_SAMPLES] = from->seen;
         values[JPP_HEAP_INUSE_DOUBT] = from->doubt * JPP_DOUBT_ONE / 100;
 
-        (void) jpp_profile_commit(profile, values);
-        profile->n_seen[1] += (uint64_t) from->seen;
+        (void) jpp_profile_commit(&profile, values);
+        profile.n_seen[1] += (uint64_t) from->seen;
     }
 }
 
 
 static const char *
 jpp_top_text(bool (*write)(const jpp_view_t *view, jpp_sink_t *sink),
-    jpp_profile_t *profile, const char *args)
+    const char *args)
 {
     jpp_vec_t             *out;
     jpp_view_t             view;
@@ -125,14 +136,14 @@ jpp_top_text(bool (*write)(const jpp_view_t *view, jpp_sink_t *sink),
     static uint8_t  buffer[JPP_SINK_BUFFER];
 
     options = jpp_test_options(args);
-    out = jpp_vec_create(profile->arena);
+    out = jpp_vec_create(profile.arena);
 
     memset(&view, 0, sizeof(jpp_view_t));
-    view.profile = profile;
+    view.profile = &profile;
     view.args = &options.args;
 
-    if (profile->default_type == 0 || options.args.is_set[JPP_ARG_TYPE]) {
-        profile->default_type = options.args.values[JPP_ARG_TYPE];
+    if (profile.default_type == 0 || options.args.is_set[JPP_ARG_TYPE]) {
+        profile.default_type = options.args.values[JPP_ARG_TYPE];
     }
 
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
@@ -149,20 +160,13 @@ jpp_top_text(bool (*write)(const jpp_view_t *view, jpp_sink_t *sink),
 static void
 jpp_top_test_case(const jpp_top_case_t *row)
 {
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
-
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
-    jpp_top_fill(&profile, row->stacks);
+    jpp_top_begin();
+    jpp_top_fill(row->stacks);
     profile.is_difference = row->is_difference;
 
-    jpp_shows(jpp_top_text(jpp_top_write, &profile, row->args), "%s: top",
-              row->name);
-    jpp_shows(jpp_top_text(jpp_folded_write, &profile, row->args),
+    jpp_shows(jpp_top_text(jpp_top_write, row->args), "%s: top", row->name);
+    jpp_shows(jpp_top_text(jpp_folded_write, row->args),
               "%s: folded", row->name);
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -170,24 +174,19 @@ jpp_top_test_case(const jpp_top_case_t *row)
 
 JPP_TEST(jpp_top_test_empty)
 {
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
-
     static const jpp_value_type_t  types[] = {
         { "stalls", "count", false, 0, 0 },
         { "delay", "nanoseconds", false, 0, 0 }
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_profile_init(&profile, &arena, types, 2);
     (void) jpp_profile_count(&profile);
 
     profile.default_type = 1;
 
-    jpp_is_str(jpp_top_text(jpp_top_write, &profile, ""), "delay: 0 ns in 0 "
+    jpp_is_str(jpp_top_text(jpp_top_write, ""), "delay: 0 ns in 0 "
                "stacks, estimated from 0 samples\n", "a line, and no head");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -195,9 +194,7 @@ JPP_TEST(jpp_top_test_empty)
 
 JPP_TEST(jpp_top_test_time)
 {
-    size_t         i;
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
+    size_t  i;
 
     static const jpp_value_type_t  types[] = {
         { "samples", "count", false, 0, 0 },
@@ -212,7 +209,7 @@ JPP_TEST(jpp_top_test_time)
         { "epoll_wait main", { 10, 100000000, 10, 10 * JPP_DOUBT_ONE } }
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_profile_init(&profile, &arena, types, 2);
     (void) jpp_profile_count(&profile);
 
@@ -223,17 +220,15 @@ JPP_TEST(jpp_top_test_time)
     profile.n_seen[0] = 100;
 
     for (i = 0; i < jpp_nelts(rows); i++) {
-        jpp_top_push(&profile, rows[i].stack);
+        jpp_top_push(rows[i].stack);
         (void) jpp_profile_commit(&profile, rows[i].values);
     }
 
-    jpp_shows(jpp_top_text(jpp_top_write, &profile, ""), "a profile of time");
+    jpp_shows(jpp_top_text(jpp_top_write, ""), "a profile of time");
 
-    jpp_is_str(jpp_top_text(jpp_folded_write, &profile, "callers=1"),
+    jpp_is_str(jpp_top_text(jpp_folded_write, "callers=1"),
                "main;handler;malloc 900000000\nmain;epoll_wait 100000000\n",
                "which has no callers to blame");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -244,8 +239,6 @@ JPP_TEST(jpp_top_test_many)
     char              name[16];
     size_t            i, k, n;
     const char       *p;
-    jpp_arena_t       arena;
-    jpp_profile_t     profile;
     jpp_top_stack_t   one[2] = { { name, 1, 1, 1, 0 }, { NULL, 0, 0, 0, 0 } };
 
     static const struct {
@@ -258,17 +251,16 @@ JPP_TEST(jpp_top_test_many)
         { "n=1000", 1000, "\n1 more function\n" }
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
+    jpp_top_begin();
 
     for (i = 0; i < 1001; i++) {
         snprintf(name, sizeof(name), "f%zu", i);
         one[0].bytes = (int64_t) i + 1;
-        jpp_top_fill(&profile, one);
+        jpp_top_fill(one);
     }
 
     for (i = 0; i < jpp_nelts(rows); i++) {
-        p = jpp_top_text(jpp_top_write, &profile, rows[i].args);
+        p = jpp_top_text(jpp_top_write, rows[i].args);
 
         jpp_has(p, rows[i].more, "\"%s\"", rows[i].args);
 
@@ -278,8 +270,6 @@ JPP_TEST(jpp_top_test_many)
 
         jpp_is_u64(n, rows[i].n + 3, "its lines");
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -287,13 +277,11 @@ JPP_TEST(jpp_top_test_many)
 
 JPP_TEST(jpp_top_test_memory)
 {
-    size_t         i, n_wrong;
-    uint64_t       before, n;
-    jpp_view_t     view;
-    jpp_sink_t     sink;
-    jpp_arena_t    arena;
-    jpp_args_t     args;
-    jpp_profile_t  profile;
+    size_t      i, n_wrong;
+    uint64_t    before, n;
+    jpp_view_t  view;
+    jpp_sink_t  sink;
+    jpp_args_t  args;
 
     static uint8_t  buffer[JPP_SINK_BUFFER];
 
@@ -301,9 +289,8 @@ JPP_TEST(jpp_top_test_memory)
         jpp_top_write, jpp_folded_write
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_parser_init(&jpp_parser_heap, &profile, &arena);
-    jpp_top_fill(&profile, stacks);
+    jpp_top_begin();
+    jpp_top_fill(stacks);
 
     memset(&view, 0, sizeof(jpp_view_t));
     view.profile = &profile;
@@ -327,8 +314,6 @@ JPP_TEST(jpp_top_test_memory)
     }
 
     jpp_is_u64(n_wrong, 0, "no allocation may fail unnoticed");
-
-    jpp_arena_destroy(&arena);
 }
 
 
