@@ -31,12 +31,14 @@ static jpp_output_t      jpp_output;
 static jpp_controlled_t  jpp_workers[8];
 
 
+static jpp_err_t      err;
+static jpp_args_t     args;
+static jpp_control_t  control;
+
+
 JPP_TEST(jpp_test_good)
 {
-    size_t          i;
-    jpp_err_t       err;
-    jpp_args_t      args;
-    jpp_control_t   control;
+    size_t  i;
 
     static const struct {
         const char     *text;
@@ -100,11 +102,8 @@ JPP_TEST(jpp_test_good)
 
 JPP_TEST(jpp_test_bad)
 {
-    char            long_text[16385];
-    size_t          i;
-    jpp_err_t       err;
-    jpp_args_t      args;
-    jpp_control_t   control;
+    char    long_text[16385];
+    size_t  i;
 
     static const struct {
         const char  *text;
@@ -213,10 +212,6 @@ JPP_TEST(jpp_test_bad)
 
 JPP_TEST(jpp_test_twice)
 {
-    jpp_err_t       err;
-    jpp_args_t      args;
-    jpp_control_t   control;
-
     static const char  query[] = "active=off&reset=1&worker=2";
     static const char  form[] = "active=7&reset=7&lg_sample=11&worker=x"
                                 "&strict=1";
@@ -244,10 +239,7 @@ JPP_TEST(jpp_test_twice)
 
 JPP_TEST(jpp_test_beside)
 {
-    size_t          i;
-    jpp_err_t       err;
-    jpp_args_t      args;
-    jpp_control_t   control;
+    size_t  i;
 
     static const char  *rows[] = {
         "active=on", "lg_sample=14", "reset=1", "purge=1", "sampler=off",
@@ -272,10 +264,7 @@ JPP_TEST(jpp_test_beside)
 
 JPP_TEST(jpp_test_nothing)
 {
-    size_t          i;
-    jpp_err_t       err;
-    jpp_args_t      args;
-    jpp_control_t   control;
+    size_t  i;
 
     static const char  *something[] = {
         "active=on", "active=off", "lg_sample=14", "reset=1", "purge=1",
@@ -306,10 +295,8 @@ JPP_TEST(jpp_test_nothing)
 
 JPP_TEST(jpp_test_preview)
 {
-    size_t           i;
-    jpp_args_t       args;
-    jpp_control_t    control;
-    jpp_worker_t     worker;
+    size_t        i;
+    jpp_worker_t  worker;
 
     static const struct {
         const char            *text;

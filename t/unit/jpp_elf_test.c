@@ -1,5 +1,6 @@
 
 #include "jpp_test.h"
+#include "jpp_test_arena.h"
 
 #include <elf.h>
 
@@ -19,6 +20,10 @@
 static jpp_err_t  err;
 static unsigned   jpp_pread_calls, jpp_pread_fails;
 static int        jpp_pread_error;
+
+
+static jpp_elf_t    elf;
+static jpp_arena_t  arena;
 
 
 /*
@@ -64,7 +69,6 @@ JPP_TEST(jpp_elf_test_extents)
     uint32_t             i, n, round, wrong, owner;
     uint64_t             seed, address;
     jpp_vec_t           *all, *frames, *named, *nameless, *table;
-    jpp_arena_t          arena;
     jpp_extent_t        *extent, *copy, copies[2][16];
     const jpp_extent_t  *piece;
 
@@ -74,7 +78,7 @@ JPP_TEST(jpp_elf_test_extents)
     wrong = 0;
 
     for (round = 0; round < 4000; round++) {
-        jpp_arena_init(&arena, JPP_TEST_CAP);
+        jpp_arena_fresh(&arena, JPP_TEST_CAP);
 
         all = jpp_vec_create(&arena);
         frames = jpp_vec_create(&arena);
@@ -140,8 +144,6 @@ JPP_TEST(jpp_elf_test_extents)
                          || piece[j].rank != copy[owner].rank;
             }
         }
-
-        jpp_arena_destroy(&arena);
     }
 
     jpp_is_u64(wrong, 0, "extents: addresses with the wrong owner");
@@ -149,8 +151,7 @@ JPP_TEST(jpp_elf_test_extents)
 
 
 static jpp_code_t
-jpp_elf_test_read(jpp_elf_t *elf, jpp_arena_t *arena, const char *name,
-    const char *debug)
+jpp_elf_test_read(const char *name, const char *debug)
 {
     int         fd, debug_fd;
     jpp_code_t  rc;
@@ -158,7 +159,7 @@ jpp_elf_test_read(jpp_elf_t *elf, jpp_arena_t *arena, const char *name,
     fd = jpp_test_open(name);
     debug_fd = debug != NULL ? jpp_test_open(debug) : -1;
 
-    rc = jpp_elf_read(elf, arena, fd, debug_fd, JPP_ELF_ALL, &err);
+    rc = jpp_elf_read(&elf, &arena, fd, debug_fd, JPP_ELF_ALL, &err);
 
     (void) close(fd);
 
@@ -171,65 +172,60 @@ jpp_elf_test_read(jpp_elf_t *elf, jpp_arena_t *arena, const char *name,
 
 
 static const char *
-jpp_elf_test_name(const jpp_elf_t *elf, uint64_t vaddr)
+jpp_elf_test_name(uint64_t vaddr)
 {
     const jpp_elf_function_t  *function;
 
-    function = jpp_elf_function(elf, vaddr);
+    function = jpp_elf_function(&elf, vaddr);
 
     return function == NULL || function->name == 0
-           ? NULL : elf->names + function->name;
+           ? NULL : elf.names + function->name;
 }
 
 
 JPP_TEST(jpp_elf_test_names)
 {
     uint64_t                   at;
-    jpp_elf_t                  elf;
-    jpp_arena_t                arena;
     const jpp_elf_function_t  *function;
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
 
-    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "full.so", NULL), JPP_OK,
-               "full.so");
+    jpp_is_u64(jpp_elf_test_read("full.so", NULL), JPP_OK, "full.so");
     jpp_ok(elf.has_symtab, "has .symtab");
     jpp_is_u64(elf.build_id.len, 20, "build id");
     jpp_is_u64(elf.n_segments, 1, "executable segments");
 
     at = jpp_test_nm("full.so", "jt_static");
-    jpp_is_str(jpp_elf_test_name(&elf, at), "jt_static", "a static");
+    jpp_is_str(jpp_elf_test_name(at), "jt_static", "a static");
 
     /* jt_alias is global and has no underscores */
 
     at = jpp_test_nm("full.so", "__jt_alias");
-    jpp_is_str(jpp_elf_test_name(&elf, at), "jt_alias", "the better alias");
+    jpp_is_str(jpp_elf_test_name(at), "jt_alias", "the better alias");
 
     at = jpp_test_nm("full.so", "jt_versioned@V_1");
-    jpp_is_str(jpp_elf_test_name(&elf, at), "jt_old", "a version is cut");
+    jpp_is_str(jpp_elf_test_name(at), "jt_old", "a version is cut");
 
     at = jpp_test_nm("full.so", "jt_ifunc");
-    jpp_is_str(jpp_elf_test_name(&elf, at), "jt_ifunc", "an ifunc");
+    jpp_is_str(jpp_elf_test_name(at), "jt_ifunc", "an ifunc");
 
     at = jpp_test_nm("full.so", "jt_outside");
-    jpp_is_str(jpp_elf_test_name(&elf, at), "jt_outside", "first byte");
-    jpp_is_str(jpp_elf_test_name(&elf, at + 31), "jt_outside", "before");
-    jpp_is_str(jpp_elf_test_name(&elf, at + 32), "jt_inside", "the inner");
-    jpp_is_str(jpp_elf_test_name(&elf, at + 47), "jt_inside", "its end");
-    jpp_is_str(jpp_elf_test_name(&elf, at + 48), "jt_outside", "behind");
-    jpp_is_str(jpp_elf_test_name(&elf, at + 79), "jt_outside", "last byte");
-    jpp_is_str(jpp_elf_test_name(&elf, at + 80), NULL, "one past the last");
+    jpp_is_str(jpp_elf_test_name(at), "jt_outside", "first byte");
+    jpp_is_str(jpp_elf_test_name(at + 31), "jt_outside", "before");
+    jpp_is_str(jpp_elf_test_name(at + 32), "jt_inside", "the inner");
+    jpp_is_str(jpp_elf_test_name(at + 47), "jt_inside", "its end");
+    jpp_is_str(jpp_elf_test_name(at + 48), "jt_outside", "behind");
+    jpp_is_str(jpp_elf_test_name(at + 79), "jt_outside", "last byte");
+    jpp_is_str(jpp_elf_test_name(at + 80), NULL, "one past the last");
 
     function = jpp_elf_function(&elf, at + 60);
     jpp_is_u64(function->entry, at, "the entry of what is behind");
     jpp_is_u64(function->start, at + 48, "and where that starts");
 
     at = jpp_test_nm("full.so", "jt_sizeless");
-    jpp_is_str(jpp_elf_test_name(&elf, at), NULL, "no size, no name");
-    jpp_is_str(jpp_elf_test_name(&elf, 0), NULL, "the ELF header");
-    jpp_is_str(jpp_elf_test_name(&elf, UINT64_MAX), NULL, "the last address");
-
-    jpp_arena_destroy(&arena);
+    jpp_is_str(jpp_elf_test_name(at), NULL, "no size, no name");
+    jpp_is_str(jpp_elf_test_name(0), NULL, "the ELF header");
+    jpp_is_str(jpp_elf_test_name(UINT64_MAX), NULL, "the last address");
 }
 
 
@@ -242,8 +238,6 @@ jpp_elf_test_nm(const char *name, const char *options, const char *debug)
     char                       line[2 * PATH_MAX], type;
     uint32_t                   n, wrong, i;
     uint64_t                   start, size;
-    jpp_elf_t                  elf;
-    jpp_arena_t                arena;
     const jpp_elf_function_t  *first, *last;
 
     if (access(jpp_test_path(name), R_OK) != 0) {
@@ -251,10 +245,9 @@ jpp_elf_test_nm(const char *name, const char *options, const char *debug)
         return;
     }
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
 
-    jpp_is_u64(jpp_elf_test_read(&elf, &arena, name, debug), JPP_OK, "%s",
-               name);
+    jpp_is_u64(jpp_elf_test_read(name, debug), JPP_OK, "%s", name);
 
     for (i = 1, wrong = 0; i < elf.n_functions; i++) {
         wrong += elf.functions[i - 1].start + elf.functions[i - 1].size
@@ -295,8 +288,6 @@ jpp_elf_test_nm(const char *name, const char *options, const char *debug)
 
     jpp_ok(n > 0, "%s: %u functions", name, n);
     jpp_is_u64(wrong, 0, "%s: functions of nm that are not found", name);
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -309,8 +300,6 @@ jpp_elf_test_frames(const char *name)
     char                      *pc, line[2 * PATH_MAX];
     uint32_t                   i, n, wrong, entries;
     uint64_t                   start, end;
-    jpp_elf_t                  elf;
-    jpp_arena_t                arena;
     const jpp_elf_function_t  *function;
 
     if (access(jpp_test_path(name), R_OK) != 0) {
@@ -318,9 +307,8 @@ jpp_elf_test_frames(const char *name)
         return;
     }
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
-    jpp_is_u64(jpp_elf_test_read(&elf, &arena, name, NULL), JPP_OK, "%s",
-               name);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
+    jpp_is_u64(jpp_elf_test_read(name, NULL), JPP_OK, "%s", name);
 
     (void) snprintf(line, sizeof(line),
                     "readelf --wide --debug-dump=frames %s 2>/dev/null",
@@ -366,23 +354,19 @@ jpp_elf_test_frames(const char *name)
     }
 
     jpp_is_i64((int32_t) entries, 0, "%s: functions that are no FDEs", name);
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_elf_test_debug)
 {
-    char          debug[PATH_MAX], id[JPP_BUILD_ID_TEXT];
-    uint64_t      at;
-    jpp_elf_t     elf;
-    jpp_arena_t   arena;
+    char      debug[PATH_MAX], id[JPP_BUILD_ID_TEXT];
+    uint64_t  at;
 
     at = jpp_test_nm("full.so", "jt_static");
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
 
-    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "stripped.so", NULL), JPP_OK,
+    jpp_is_u64(jpp_elf_test_read("stripped.so", NULL), JPP_OK,
                "stripped.so without its debug file");
     jpp_ok(!elf.has_symtab, "has no .symtab");
     jpp_ok(jpp_elf_function(&elf, at) != NULL
@@ -393,21 +377,19 @@ JPP_TEST(jpp_elf_test_debug)
     (void) snprintf(debug, sizeof(debug), "debug/.build-id/%.2s/%s.debug", id,
                     id + 2);
 
-    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "stripped.so", debug), JPP_OK,
+    jpp_is_u64(jpp_elf_test_read("stripped.so", debug), JPP_OK,
                "stripped.so with %s", debug);
     jpp_ok(elf.has_symtab, "has the other .symtab");
-    jpp_is_str(jpp_elf_test_name(&elf, at), "jt_static", "a static");
+    jpp_is_str(jpp_elf_test_name(at), "jt_static", "a static");
 
-    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "cxx.so", debug), JPP_OK,
+    jpp_is_u64(jpp_elf_test_read("cxx.so", debug), JPP_OK,
                "a debug file of another build");
-    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "stripped.so", "full.so"),
+    jpp_is_u64(jpp_elf_test_read("stripped.so", "full.so"),
                JPP_OK, "any file of the same build");
     jpp_ok(elf.has_symtab, "has the other .symtab");
-    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "stripped.so", "a.c"), JPP_OK,
+    jpp_is_u64(jpp_elf_test_read("stripped.so", "a.c"), JPP_OK,
                "a debug file that is none");
     jpp_ok(!elf.has_symtab, "has no .symtab");
-
-    jpp_arena_destroy(&arena);
 
     jpp_elf_test_nm("stripped.so", "", debug);
 }
@@ -417,9 +399,8 @@ JPP_TEST(jpp_elf_test_debug)
 
 JPP_TEST(jpp_elf_test_edges)
 {
-    size_t     i;
-    uint64_t   got;
-    jpp_elf_t  elf;
+    size_t    i;
+    uint64_t  got;
 
     static const jpp_elf_segment_t  segments[] = {
         { 0x401000, 0x1000, 0x100 }, { 0x802000, 0x2000, 0x80 }
@@ -477,12 +458,10 @@ pread(int fd, void *data, size_t size, off_t offset)
 
 JPP_TEST(jpp_elf_test_compressed)
 {
-    int           fd;
-    size_t        size, i;
-    jpp_elf_t     elf;
-    jpp_arena_t   arena;
-    Elf64_Ehdr    ehdr;
-    Elf64_Shdr    shdr;
+    int         fd;
+    size_t      size, i;
+    Elf64_Ehdr  ehdr;
+    Elf64_Shdr  shdr;
 
     fd = jpp_test_copy("full.so", &size);
     (void) pread(fd, &ehdr, sizeof(ehdr), 0);
@@ -501,25 +480,22 @@ JPP_TEST(jpp_elf_test_compressed)
 
     jpp_ok(i < ehdr.e_shnum, "section %zu is compressed", i);
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
 
     jpp_is_u64(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err), JPP_OK,
                "the file can be read");
     jpp_ok(!elf.has_symtab, "and has no .symtab");
-    jpp_is_str(jpp_elf_test_name(&elf, jpp_test_nm("full.so", "jt_global")),
+    jpp_is_str(jpp_elf_test_name(jpp_test_nm("full.so", "jt_global")),
                "jt_global", "but names all the same");
 
-    jpp_arena_destroy(&arena);
     (void) close(fd);
 }
 
 
 JPP_TEST(jpp_elf_test_bad)
 {
-    int          fd;
-    size_t       size, i;
-    jpp_elf_t    elf;
-    jpp_arena_t  arena;
+    int     fd;
+    size_t  size, i;
 
     static const struct {
         const char  *what;
@@ -543,7 +519,7 @@ JPP_TEST(jpp_elf_test_bad)
         { "e_shnum", 61, "\100", "it is truncated" }
     };
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         fd = jpp_test_copy("full.so", &size);
@@ -576,19 +552,15 @@ JPP_TEST(jpp_elf_test_bad)
 
     jpp_ok(jpp_elf_read(&elf, &arena, -1, -1, JPP_ELF_ALL, &err) != JPP_OK,
            "no file: %s", err.text);
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_elf_test_cut)
 {
-    int          fd;
-    off_t        len;
-    size_t       size;
-    uint32_t     failed;
-    jpp_elf_t    elf;
-    jpp_arena_t  arena;
+    int       fd;
+    off_t     len;
+    size_t    size;
+    uint32_t  failed;
 
     fd = jpp_test_copy("full.so", &size);
     failed = 0;
@@ -596,10 +568,9 @@ JPP_TEST(jpp_elf_test_cut)
     for (len = (off_t) size - 1; len > 0; len = (len - 1) / 64 * 64) {
         (void) ftruncate(fd, len);
 
-        jpp_arena_init(&arena, JPP_TEST_SMALL);
+        jpp_arena_fresh(&arena, JPP_TEST_SMALL);
         failed += jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err)
                   == JPP_OK;
-        jpp_arena_destroy(&arena);
     }
 
     jpp_is_u64(failed, 0, "cut files that were taken for whole ones");
@@ -612,15 +583,13 @@ JPP_TEST(jpp_elf_test_cut)
 
 JPP_TEST(jpp_elf_test_mutations)
 {
-    int          fd;
-    double       ms;
-    size_t       size;
-    uint8_t      byte, old[4];
-    off_t        at[4];
-    uint32_t     i, k, n, good;
-    uint64_t     seed;
-    jpp_elf_t    elf;
-    jpp_arena_t  arena;
+    int       fd;
+    double    ms;
+    size_t    size;
+    uint8_t   byte, old[4];
+    off_t     at[4];
+    uint32_t  i, k, n, good;
+    uint64_t  seed;
 
     fd = jpp_test_copy("full.so", &size);
     seed = 20240601;
@@ -653,14 +622,12 @@ JPP_TEST(jpp_elf_test_mutations)
             (void) pwrite(fd, &byte, 1, at[k]);
         }
 
-        jpp_arena_init(&arena, JPP_TEST_SMALL);
+        jpp_arena_fresh(&arena, JPP_TEST_SMALL);
 
         if (jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err) == JPP_OK) {
             good++;
             (void) jpp_elf_function(&elf, 0x1000 + i % 4096);
         }
-
-        jpp_arena_destroy(&arena);
 
         while (k-- != 0) {
             (void) pwrite(fd, &old[k], 1, at[k]);
@@ -674,10 +641,9 @@ JPP_TEST(jpp_elf_test_mutations)
            good);
     jpp_ok(ms < 20000, "took %.0f ms", ms);
 
-    jpp_arena_init(&arena, JPP_TEST_SMALL);
+    jpp_arena_fresh(&arena, JPP_TEST_SMALL);
     jpp_is_u64(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err), JPP_OK,
                "restored");
-    jpp_arena_destroy(&arena);
 
     (void) close(fd);
 }
@@ -685,41 +651,34 @@ JPP_TEST(jpp_elf_test_mutations)
 
 JPP_TEST(jpp_elf_test_memory)
 {
-    int          fd;
-    uint32_t     failed;
-    uint64_t     n, calls;
-    jpp_elf_t    elf;
-    jpp_code_t   rc;
-    jpp_arena_t  arena;
+    int         fd;
+    uint32_t    failed;
+    uint64_t    n, calls;
+    jpp_code_t  rc;
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
-    (void) jpp_elf_test_read(&elf, &arena, "full.so", NULL);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
+    (void) jpp_elf_test_read("full.so", NULL);
 
     calls = arena.n_calls;
     jpp_ok(arena.peak <= 2 * 1024 * 1024, "%zu bytes for full.so", arena.peak);
-
-    jpp_arena_destroy(&arena);
 
     failed = 0;
     fd = jpp_test_open("full.so");
 
     for (n = 1; n <= calls; n++) {
-        jpp_arena_init(&arena, JPP_TEST_CAP);
+        jpp_arena_fresh(&arena, JPP_TEST_CAP);
         arena.fail_at = n;
 
         rc = jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err);
         failed += rc == JPP_ERR_MEMORY;
-
-        jpp_arena_destroy(&arena);
     }
 
     jpp_is_u64(failed, calls, "each of the allocations failed once");
 
-    jpp_arena_init(&arena, 128 * 1024);
-    jpp_is_u64(jpp_elf_test_read(&elf, &arena, "/usr/bin/gdb", NULL),
+    jpp_arena_fresh(&arena, 128 * 1024);
+    jpp_is_u64(jpp_elf_test_read("/usr/bin/gdb", NULL),
                access("/usr/bin/gdb", R_OK) == 0 ? JPP_ERR_MEMORY : JPP_ERR_SYS,
                "a large file and a small arena: %s", err.text);
-    jpp_arena_destroy(&arena);
 
     (void) close(fd);
 }
@@ -729,12 +688,10 @@ JPP_TEST(jpp_elf_test_memory)
 
 JPP_TEST(jpp_elf_test_errors)
 {
-    int          fd, errors[] = { EIO, EINTR };
-    size_t       i;
-    unsigned     n, calls, wrong;
-    jpp_elf_t    elf;
-    jpp_code_t   rc;
-    jpp_arena_t  arena;
+    int         fd, errors[] = { EIO, EINTR };
+    size_t      i;
+    unsigned    n, calls, wrong;
+    jpp_code_t  rc;
 
     fd = jpp_test_open("full.so");
 
@@ -743,7 +700,7 @@ JPP_TEST(jpp_elf_test_errors)
         calls = UINT32_MAX;
 
         for (n = 1; n <= calls; n++) {
-            jpp_arena_init(&arena, JPP_TEST_CAP);
+            jpp_arena_fresh(&arena, JPP_TEST_CAP);
 
             jpp_pread_calls = 0;
             jpp_pread_fails = n;
@@ -763,8 +720,6 @@ JPP_TEST(jpp_elf_test_errors)
             } else {
                 wrong += rc != JPP_OK;
             }
-
-            jpp_arena_destroy(&arena);
         }
 
         jpp_ok(calls > 5 && wrong == 0, "each of %u reads %s once", calls,

@@ -1,5 +1,6 @@
 
 #include "jpp_test_main.h"
+#include "jpp_test_arena.h"
 #include "jpp_sink.h"
 
 
@@ -14,6 +15,10 @@ static const char  jpp_text[] =
     "@ 0x1 0x2 0x4\n  t*: 1: 64 [0: 0]\n@ 0x1 0x2 0x5\n  t*: 1: 64 [0: 0]\n";
 
 #define JPP_TEXT_LEN  (sizeof(jpp_text) - 1)
+
+
+static jpp_err_t    err;
+static jpp_arena_t  arena;
 
 
 /* Text of hexadecimal numbers, as in a dump: it shrinks to about a half. */
@@ -34,7 +39,7 @@ jpp_fill(uint8_t *data, size_t len)
 
 
 static jpp_vec_t *
-jpp_compress(jpp_arena_t *arena, const uint8_t *data, size_t len, int level)
+jpp_compress(const uint8_t *data, size_t len, int level)
 {
     int          error;
     uint8_t      buffer[1000];
@@ -42,10 +47,10 @@ jpp_compress(jpp_arena_t *arena, const uint8_t *data, size_t len, int level)
     jpp_sink_t   sink;
     jpp_gzip_t   gz;
 
-    vec = jpp_vec_create(arena);
+    vec = jpp_vec_create(&arena);
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
 
-    if (!jpp_gzip_open(&gz, arena, level, &sink)) {
+    if (!jpp_gzip_open(&gz, &arena, level, &sink)) {
         return NULL;
     }
 
@@ -64,9 +69,7 @@ JPP_TEST(jpp_test_round_trip)
     size_t       k, len;
     uint8_t     *data;
     jpp_vec_t   *vec, *out;
-    jpp_err_t    err;
     jpp_code_t   rc;
-    jpp_arena_t  arena;
 
     static const size_t  sizes[] = {
         0, 1, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, 256 * 1024,
@@ -80,8 +83,8 @@ JPP_TEST(jpp_test_round_trip)
         for (level = 1; level <= 9; level++) {
 
             len = sizes[k];
-            jpp_arena_init(&arena, JPP_CAP);
-            vec = jpp_compress(&arena, data, len, level);
+            jpp_arena_fresh(&arena, JPP_CAP);
+            vec = jpp_compress(data, len, level);
             out = jpp_vec_create(&arena);
 
             if (vec == NULL) {
@@ -95,16 +98,14 @@ JPP_TEST(jpp_test_round_trip)
                    && (len == 0 || memcmp(out->data, data, len) == 0),
                    "%zu bytes at level %d make %zu and come back", len, level,
                    vec->len);
-            jpp_arena_destroy(&arena);
         }
     }
 
     free(data);
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_ok(jpp_compress(&arena, (const uint8_t *) "", 0, 10) == NULL,
+    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_ok(jpp_compress((const uint8_t *) "", 0, 10) == NULL,
            "level 10 is refused");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -112,16 +113,14 @@ JPP_TEST(jpp_test_round_trip)
 
 JPP_TEST(jpp_test_members)
 {
-    size_t       n;
-    uint8_t     *data;
-    jpp_vec_t   *one, *two, *empty, *out;
-    jpp_err_t    err;
-    jpp_arena_t  arena;
+    size_t      n;
+    uint8_t    *data;
+    jpp_vec_t  *one, *two, *empty, *out;
 
-    jpp_arena_init(&arena, JPP_CAP);
-    one = jpp_compress(&arena, (const uint8_t *) "one ", 4, 1);
-    two = jpp_compress(&arena, (const uint8_t *) "two ", 4, 9);
-    empty = jpp_compress(&arena, (const uint8_t *) "", 0, 6);
+    jpp_arena_fresh(&arena, JPP_CAP);
+    one = jpp_compress((const uint8_t *) "one ", 4, 1);
+    two = jpp_compress((const uint8_t *) "two ", 4, 9);
+    empty = jpp_compress((const uint8_t *) "", 0, 6);
     out = jpp_vec_create(&arena);
 
     data = malloc(one->len + two->len + 2 * empty->len);
@@ -158,7 +157,6 @@ JPP_TEST(jpp_test_members)
            && strstr(err.text, "no progress") == NULL, "says: %s", err.text);
 
     free(data);
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -182,15 +180,14 @@ JPP_TEST(jpp_test_is)
 
 JPP_TEST(jpp_test_damaged)
 {
-    size_t       i, wrong, harmless;
-    uint8_t     *data;
-    jpp_vec_t   *vec, *out;
-    jpp_err_t    err;
-    jpp_code_t   rc;
-    jpp_arena_t  arena, work;
+    size_t        i, wrong, harmless;
+    uint8_t      *data;
+    jpp_vec_t    *vec, *out;
+    jpp_code_t    rc;
+    jpp_arena_t   work;
 
-    jpp_arena_init(&arena, JPP_CAP);
-    vec = jpp_compress(&arena, (const uint8_t *) jpp_text, JPP_TEXT_LEN, 6);
+    jpp_arena_fresh(&arena, JPP_CAP);
+    vec = jpp_compress((const uint8_t *) jpp_text, JPP_TEXT_LEN, 6);
 
     data = malloc(vec->len);
     memcpy(data, vec->data, vec->len);
@@ -223,7 +220,6 @@ JPP_TEST(jpp_test_damaged)
     jpp_ok(harmless >= 49 && harmless <= 49 + 7, "%zu were harmless", harmless);
 
     free(data);
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -232,12 +228,10 @@ JPP_TEST(jpp_test_cut)
     size_t       len, wrong;
     uint8_t     *data;
     jpp_vec_t   *vec, *out;
-    jpp_err_t    err;
     jpp_code_t   rc;
-    jpp_arena_t  arena;
 
-    jpp_arena_init(&arena, JPP_CAP);
-    vec = jpp_compress(&arena, (const uint8_t *) jpp_text, JPP_TEXT_LEN, 6);
+    jpp_arena_fresh(&arena, JPP_CAP);
+    vec = jpp_compress((const uint8_t *) jpp_text, JPP_TEXT_LEN, 6);
     out = jpp_vec_create(&arena);
 
     for (len = 0, wrong = 0; len < vec->len; len++) {
@@ -259,17 +253,15 @@ JPP_TEST(jpp_test_cut)
     }
 
     jpp_is_u64(wrong, 0, "a file cut after 0 to %zu bytes", len - 1);
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_test_max)
 {
-    size_t       k, max;
-    uint8_t     *zeros;
-    jpp_vec_t   *vec, *out;
-    jpp_err_t    err;
-    jpp_arena_t  arena, work;
+    size_t        k, max;
+    uint8_t      *zeros;
+    jpp_vec_t    *vec, *out;
+    jpp_arena_t   work;
 
     static const size_t  sizes[] = {
         1, 4096, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 512 * 1024,
@@ -277,12 +269,12 @@ JPP_TEST(jpp_test_max)
     };
 
     zeros = calloc(1, 10 * JPP_MIB);
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
 
     for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
 
         max = sizes[k];
-        vec = jpp_compress(&arena, zeros, max, 9);
+        vec = jpp_compress(zeros, max, 9);
 
         jpp_arena_init(&work, JPP_CAP);
         out = jpp_vec_create(&work);
@@ -316,7 +308,6 @@ JPP_TEST(jpp_test_max)
     jpp_arena_destroy(&work);
 
     free(zeros);
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -341,7 +332,6 @@ JPP_TEST(jpp_test_write_fails)
     unsigned     n_writes;
     jpp_sink_t   sink;
     jpp_gzip_t   gz;
-    jpp_arena_t  arena;
 
     data = malloc(300 * JPP_KIB);
     jpp_fill(data, 300 * JPP_KIB);
@@ -352,7 +342,7 @@ JPP_TEST(jpp_test_write_fails)
     for (jpp_fail_at = 0; jpp_fail_at <= n_writes; jpp_fail_at++) {
 
         jpp_writes = 0;
-        jpp_arena_init(&arena, JPP_CAP);
+        jpp_arena_fresh(&arena, JPP_CAP);
         jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_give, NULL);
 
         wrong += !jpp_gzip_open(&gz, &arena, 1, &sink);
@@ -370,8 +360,6 @@ JPP_TEST(jpp_test_write_fails)
         } else {
             wrong += error != ENOSPC || jpp_writes != jpp_fail_at;
         }
-
-        jpp_arena_destroy(&arena);
     }
 
     jpp_is_u64(wrong, 0, "each of %u writes failed once", n_writes);
@@ -388,42 +376,37 @@ JPP_TEST(jpp_test_gzip_memory)
     jpp_vec_t   *vec;
     jpp_sink_t   sink;
     jpp_gzip_t   gz;
-    jpp_arena_t  arena;
 
-    jpp_arena_init(&arena, JPP_CAP);
-    vec = jpp_compress(&arena, (const uint8_t *) jpp_text, JPP_TEXT_LEN, 6);
+    jpp_arena_fresh(&arena, JPP_CAP);
+    vec = jpp_compress((const uint8_t *) jpp_text, JPP_TEXT_LEN, 6);
     jpp_ok(vec != NULL && jpp_gzip_is(vec->data, vec->len), "compressed");
-    jpp_arena_destroy(&arena);
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, NULL);
     jpp_ok(jpp_gzip_open(&gz, &arena, 6, &sink), "open");
     n_calls = arena.n_calls;
-    jpp_arena_destroy(&arena);
 
     for (n = 1; n <= n_calls; n++) {
-        jpp_arena_init(&arena, JPP_CAP);
+        jpp_arena_fresh(&arena, JPP_CAP);
         arena.fail_at = n;
         jpp_ok(!jpp_gzip_open(&gz, &arena, 6, &sink),
                "no gzip without request %" PRIu64 " of memory", n);
-        jpp_arena_destroy(&arena);
     }
 }
 
 
 JPP_TEST(jpp_test_gunzip_memory)
 {
-    uint8_t     *data;
-    uint64_t     n, n_calls;
-    jpp_vec_t   *vec, *out;
-    jpp_err_t    err;
-    jpp_arena_t  arena, work;
+    uint8_t      *data;
+    uint64_t      n, n_calls;
+    jpp_vec_t    *vec, *out;
+    jpp_arena_t   work;
 
     data = malloc(JPP_MIB);
     jpp_fill(data, JPP_MIB);
 
-    jpp_arena_init(&arena, JPP_CAP);
-    vec = jpp_compress(&arena, data, JPP_MIB, 6);
+    jpp_arena_fresh(&arena, JPP_CAP);
+    vec = jpp_compress(data, JPP_MIB, 6);
 
     jpp_arena_init(&work, JPP_CAP);
     out = jpp_vec_create(&work);
@@ -443,5 +426,4 @@ JPP_TEST(jpp_test_gunzip_memory)
     }
 
     free(data);
-    jpp_arena_destroy(&arena);
 }

@@ -125,18 +125,21 @@ static const jpp_owned_t  jpp_owned[] = {
 };
 
 
+static jpp_err_t       err;
+static jpp_vec_t      *out;
+static jpp_arena_t     arena;
+static jpp_profile_t   profile;
+
+
 static void
 jpp_test_owned(const jpp_owned_t *owned)
 {
-    jpp_err_t              err;
-    jpp_vec_t             *out;
-    jpp_code_t             rc;
-    jpp_arena_t            arena;
-    jpp_capture_t          capture = { 0 };
-    jpp_report_options_t   options;
+    jpp_code_t            rc;
+    jpp_capture_t         capture = { 0 };
+    jpp_report_options_t  options;
 
     options = jpp_test_options(owned->format);
-    jpp_arena_init(&arena, (size_t) 1 << 30);
+    jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
     capture.data = owned->text;
     capture.len = strlen(owned->text);
@@ -147,8 +150,6 @@ jpp_test_owned(const jpp_owned_t *owned)
            owned->name);
     (void) jpp_vec_push(out, 1);
     jpp_shows(rc == JPP_OK ? (char *) out->data : err.text, "%s", owned->name);
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -156,16 +157,13 @@ jpp_test_owned(const jpp_owned_t *owned)
 
 JPP_TEST(jpp_test_labels)
 {
-    uint32_t             i, k, n;
-    jpp_err_t            err;
-    jpp_arena_t          arena;
-    jpp_label_t          label = { "worker", "3", 0, NULL };
-    jpp_sample_t         sample;
-    jpp_profile_t        profile;
-    jpp_read_options_t   options = { 0 };
+    uint32_t            i, k, n;
+    jpp_label_t         label = { "worker", "3", 0, NULL };
+    jpp_sample_t        sample;
+    jpp_read_options_t  options = { 0 };
 
     memset(&err, 0, sizeof(err));
-    jpp_arena_init(&arena, (size_t) 1 << 30);
+    jpp_arena_fresh(&arena, (size_t) 1 << 30);
     (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
     options.has_owners = true;
@@ -190,7 +188,6 @@ JPP_TEST(jpp_test_labels)
     }
 
     jpp_is_u64(n, 1, "a location has its bytes");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -201,12 +198,9 @@ JPP_TEST(jpp_test_labels)
 
 JPP_TEST(jpp_test_inherited)
 {
-    size_t                 i;
-    jpp_err_t              err;
-    jpp_vec_t             *out;
-    jpp_arena_t            arena;
-    jpp_capture_t          captures[2] = { 0 };
-    jpp_report_options_t   options;
+    size_t                i;
+    jpp_capture_t         captures[2] = { 0 };
+    jpp_report_options_t  options;
 
     static const char  baseline[] =
         JPP_TEST_HEAD("1") JPP_OWNED_OLD JPP_TEST_MAPS;
@@ -220,7 +214,7 @@ JPP_TEST(jpp_test_inherited)
     static const jpp_label_t  master = { "origin", "master", 0, NULL };
 
     options = jpp_test_options("format=folded&by=location");
-    jpp_arena_init(&arena, (size_t) 1 << 30);
+    jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
     for (i = 0; i < 2; i++) {
         captures[i].data = now;
@@ -240,8 +234,6 @@ JPP_TEST(jpp_test_inherited)
     (void) jpp_vec_push(out, 1);
     jpp_shows((char *) out->data, "what they have from it is there once, what "
               "a location has, of each, and nothing is unknown");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -249,18 +241,15 @@ JPP_TEST(jpp_test_inherited)
 
 JPP_TEST(jpp_test_memory)
 {
-    uint64_t             n, calls;
-    jpp_err_t            err;
-    jpp_code_t           rc;
-    jpp_arena_t          arena;
-    jpp_profile_t        profile;
-    jpp_read_options_t   options = { 0 };
+    uint64_t            n, calls;
+    jpp_code_t          rc;
+    jpp_read_options_t  options = { 0 };
 
     options.has_owners = true;
     calls = 0;
 
     for (n = 0, rc = JPP_ERR_MEMORY; rc == JPP_ERR_MEMORY && n < 10000; ) {
-        jpp_arena_init(&arena, (size_t) 1 << 30);
+        jpp_arena_fresh(&arena, (size_t) 1 << 30);
         arena.fail_at = ++n;
 
         rc = jpp_parser_init(&jpp_parser_heap, &profile, &arena)
@@ -269,7 +258,6 @@ JPP_TEST(jpp_test_memory)
              : JPP_ERR_MEMORY;
 
         calls = arena.n_calls;
-        jpp_arena_destroy(&arena);
     }
 
     jpp_ok(rc == JPP_OK && n > 10, "no memory, %u times", (unsigned) n - 1);

@@ -168,13 +168,15 @@ static const jpp_heap_good_t  good[] = {
 };
 
 
+static jpp_code_t     rc;
+static jpp_err_t      err;
+static jpp_arena_t    arena;
+static jpp_profile_t  profile;
+
+
 JPP_TEST(jpp_heap_test_bad)
 {
-    size_t         i;
-    jpp_err_t      err;
-    jpp_code_t     rc;
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
+    size_t  i;
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 
@@ -185,14 +187,12 @@ JPP_TEST(jpp_heap_test_bad)
         jpp_is_u64(err.code, rc, "%s: code in err", bad[i].name);
         jpp_is_u64(err.line, bad[i].line, "%s: line", bad[i].name);
         jpp_has(err.text, bad[i].sentence, "%s: %s", bad[i].name, err.text);
-
-        jpp_arena_destroy(&arena);
     }
 }
 
 
 static const char *
-jpp_heap_stack_text(const jpp_profile_t *profile, uint32_t i)
+jpp_heap_stack_text(uint32_t i)
 {
     char                  *p;
     uint32_t               id;
@@ -202,7 +202,7 @@ jpp_heap_stack_text(const jpp_profile_t *profile, uint32_t i)
 
     static char  text[4096];
 
-    jpp_profile_sample(profile, i, &sample);
+    jpp_profile_sample(&profile, i, &sample);
 
     end = sample.stack + sample.stack_len;
     text[0] = '\0';
@@ -210,7 +210,7 @@ jpp_heap_stack_text(const jpp_profile_t *profile, uint32_t i)
 
     for (pos = sample.stack; pos < end; /* void */ ) {
         pos = jpp_stack_next(pos, &id);
-        location = jpp_profile_location_at(profile, id);
+        location = jpp_profile_location_at(&profile, id);
 
         p += sprintf(p, "%s%" PRIx64 "@%u", p == text ? "" : " ",
                      location->address, location->mapping);
@@ -223,12 +223,8 @@ jpp_heap_stack_text(const jpp_profile_t *profile, uint32_t i)
 JPP_TEST(jpp_heap_test_good)
 {
     size_t         i, len, t;
-    jpp_err_t      err;
-    jpp_code_t     rc;
     const char    *text;
-    jpp_arena_t    arena;
     jpp_sample_t   sample;
-    jpp_profile_t  profile;
 
     static const char  nul[] =
         "heap_v2/1\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0] a\0b\n"
@@ -253,11 +249,9 @@ JPP_TEST(jpp_heap_test_good)
                            good[i].name, jpp_heap_types[t].type);
             }
 
-            jpp_is_str(jpp_heap_stack_text(&profile, 0), good[i].stack,
+            jpp_is_str(jpp_heap_stack_text(0), good[i].stack,
                        "%s: stack", good[i].name);
         }
-
-        jpp_arena_destroy(&arena);
     }
 }
 
@@ -268,11 +262,7 @@ JPP_TEST(jpp_heap_test_frames)
 {
     char          *text, *p;
     size_t         i, k;
-    jpp_err_t      err;
-    jpp_code_t     rc;
-    jpp_arena_t    arena;
     jpp_sample_t   sample;
-    jpp_profile_t  profile;
 
     static const size_t  depths[] = { 300, JPP_MAX_FRAMES, JPP_MAX_FRAMES + 1,
                                       4000000 };
@@ -311,8 +301,6 @@ JPP_TEST(jpp_heap_test_frames)
                        err.text);
             jpp_is_u64(err.line, 4, "the line of it");
         }
-
-        jpp_arena_destroy(&arena);
     }
 
     free(text);
@@ -323,12 +311,8 @@ JPP_TEST(jpp_heap_test_frames)
 
 JPP_TEST(jpp_heap_test_lead)
 {
-    char          *text, *p;
-    size_t         i, k;
-    jpp_err_t      err;
-    jpp_code_t     rc;
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
+    char    *text, *p;
+    size_t   i, k;
 
     static const struct {
         size_t      lead;
@@ -361,8 +345,6 @@ JPP_TEST(jpp_heap_test_lead)
 
         jpp_is_u64(rc, stacks[i].code, "%zu frames of the allocator, %zu of "
                    "callers", stacks[i].lead, stacks[i].callers);
-
-        jpp_arena_destroy(&arena);
     }
 
     free(text);
@@ -373,11 +355,8 @@ JPP_TEST(jpp_heap_test_lead)
 
 JPP_TEST(jpp_heap_test_merge)
 {
-    jpp_err_t            err;
-    jpp_arena_t          arena;
-    jpp_sample_t         sample;
-    jpp_profile_t        profile;
-    jpp_read_options_t   options = { 0 };
+    jpp_sample_t        sample;
+    jpp_read_options_t  options = { 0 };
 
     static const char  first[] = JPP_TEST_HEAD("1")
         "@ 0x7f0000000101 0x400201\n  t*: 1: 10 [0: 0]\n"
@@ -425,8 +404,6 @@ JPP_TEST(jpp_heap_test_merge)
                                    JPP_TEST_MAPS), NULL, &err),
                JPP_OK, "another period");
     jpp_ok(profile.has_periods, "is remembered");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -434,12 +411,9 @@ JPP_TEST(jpp_heap_test_merge)
 
 JPP_TEST(jpp_heap_test_baseline)
 {
-    jpp_err_t            err;
-    jpp_dump_t           dump, before;
-    jpp_arena_t          arena;
-    jpp_profile_t        profile;
-    jpp_read_options_t   options = { 0 };
-    jpp_origin_split_t   split;
+    jpp_dump_t          dump, before;
+    jpp_read_options_t  options = { 0 };
+    jpp_origin_split_t  split;
 
     static const char  now[] = JPP_TEST_HEAD("1")
         "@ 0x400201\n  t*: 18446744073709551615: 10 [3: 30]\n"
@@ -454,7 +428,7 @@ JPP_TEST(jpp_heap_test_baseline)
 
     memset(&err, 0, sizeof(err));
 
-    jpp_arena_init(&arena, 1 << 30);
+    jpp_arena_fresh(&arena, 1 << 30);
     jpp_ok(jpp_parser_init(&jpp_parser_heap, &profile, &arena)
            && jpp_origin_init(&split, &profile), "a profile of origins");
 
@@ -490,8 +464,6 @@ JPP_TEST(jpp_heap_test_baseline)
                INT64_MAX, "as many as can be counted");
     jpp_is_i64(jpp_profile_value(split.baseline[JPP_HEAP_INUSE_SAMPLES], 0),
                2, "and the baseline's");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -499,11 +471,8 @@ JPP_TEST(jpp_heap_test_baseline)
 
 JPP_TEST(jpp_heap_test_ranges)
 {
-    jpp_err_t            err;
-    jpp_range_t          range = { 0x400100, 0x400200 };
-    jpp_arena_t          arena;
-    jpp_profile_t        profile;
-    jpp_read_options_t   options = { 0 };
+    jpp_range_t         range = { 0x400100, 0x400200 };
+    jpp_read_options_t  options = { 0 };
 
     static const char  text[] = JPP_TEST_HEAD("1")
         "@ 0x400101 0x400200 0x400201\n  t*: 1: 10 [0: 0]\n" JPP_TEST_MAPS;
@@ -511,15 +480,13 @@ JPP_TEST(jpp_heap_test_ranges)
     options.allocator = &range;
     options.n_allocator = 1;
 
-    jpp_arena_init(&arena, 1 << 30);
+    jpp_arena_fresh(&arena, 1 << 30);
     jpp_ok(jpp_parser_init(&jpp_parser_heap, &profile, &arena), "a profile");
     jpp_is_u64(jpp_test_add(&profile, &options, text, sizeof(text) - 1, NULL,
                             &err),
                JPP_OK, "a dump of a static allocator");
-    jpp_is_str(jpp_heap_stack_text(&profile, 0), "400200@1",
+    jpp_is_str(jpp_heap_stack_text(0), "400200@1",
                "its frames are left out by address");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -527,11 +494,8 @@ JPP_TEST(jpp_heap_test_ranges)
 
 JPP_TEST(jpp_heap_test_open)
 {
-    size_t          i;
-    jpp_err_t       err;
-    jpp_dump_t      dump;
-    jpp_arena_t     arena;
-    jpp_profile_t   profile;
+    size_t      i;
+    jpp_dump_t  dump;
 
     static const struct {
         const char  *maps;
@@ -549,7 +513,7 @@ JPP_TEST(jpp_heap_test_open)
           "00400000-00500000 r-xp 00000000 00:00 0 [vdso]\n", 0 }
     };
 
-    jpp_arena_init(&arena, 1 << 30);
+    jpp_arena_fresh(&arena, 1 << 30);
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char  text[1024];
@@ -570,8 +534,6 @@ JPP_TEST(jpp_heap_test_open)
                        "/usr/sbin/prog", "the lowest file");
         }
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -584,10 +546,6 @@ JPP_TEST(jpp_heap_test_cut)
 {
     char             *copy;
     size_t            len, ends, cuts, accepted, wrong;
-    jpp_err_t         err;
-    jpp_code_t        rc;
-    jpp_arena_t       arena;
-    jpp_profile_t     profile;
     jpp_test_file_t   file;
 
     file = jpp_test_file("nginx-160k.heap");
@@ -621,7 +579,6 @@ JPP_TEST(jpp_heap_test_cut)
             wrong++;
         }
 
-        jpp_arena_destroy(&arena);
         free(copy);
     }
 
@@ -632,7 +589,6 @@ JPP_TEST(jpp_heap_test_cut)
                        &err);
     jpp_is_u64(rc, JPP_OK, "and the whole is read");
     jpp_ok(profile.n_samples > 100, "%u samples", profile.n_samples);
-    jpp_arena_destroy(&arena);
 
     jpp_ok(jpp_heap_is_whole(file.data, file.len), "which is whole");
     jpp_ok(!jpp_heap_is_whole(file.data, file.len - 1)

@@ -21,11 +21,12 @@ typedef struct {
 } jpp_case_t;
 
 
+static jpp_jemalloc_t  jemalloc;
+
+
 static void
 jpp_part_dump(const char *argument)
 {
-    jpp_jemalloc_t  jemalloc;
-
     jpp_jemalloc_read(&jemalloc);
     jpp_part_hold();
     jpp_part_capture(argument);
@@ -36,8 +37,6 @@ jpp_part_dump(const char *argument)
 static void
 jpp_part_unsampled(const char *argument)
 {
-    jpp_jemalloc_t  jemalloc;
-
     jpp_jemalloc_read(&jemalloc);
     (void) jpp_jemalloc_sample_thread(false);
     jpp_part_hold();
@@ -68,10 +67,9 @@ jpp_part_open(void)
 static void
 jpp_part_descriptors(const char *argument)
 {
-    int             fd, n;
-    unsigned        before;
-    struct rlimit   limit;
-    jpp_jemalloc_t  jemalloc;
+    int            fd, n;
+    unsigned       before;
+    struct rlimit  limit;
 
     jpp_jemalloc_read(&jemalloc);
     jpp_part_hold();
@@ -95,8 +93,7 @@ jpp_part_descriptors(const char *argument)
 static void
 jpp_part_file_size(const char *argument)
 {
-    struct rlimit   limit;
-    jpp_jemalloc_t  jemalloc;
+    struct rlimit  limit;
 
     jpp_jemalloc_read(&jemalloc);
     jpp_part_hold();
@@ -115,8 +112,6 @@ jpp_part_file_size(const char *argument)
 static void
 jpp_part_full(const char *argument)
 {
-    jpp_jemalloc_t  jemalloc;
-
     if (unshare(CLONE_NEWNS) == -1
         || mount("none", "/", NULL, MS_REC|MS_PRIVATE, NULL) == -1
         || mount("none", argument, "tmpfs", 0, "size=4k") == -1)
@@ -135,8 +130,6 @@ jpp_part_full(const char *argument)
 static void
 jpp_part_no_proc(const char *argument)
 {
-    jpp_jemalloc_t  jemalloc;
-
     if (chroot(argument) == -1) {
         printf("no chroot: %s\n", strerror(errno));
         return;

@@ -18,6 +18,9 @@ typedef struct {
 } jpp_case_t;
 
 
+static jpp_jemalloc_t  jemalloc;
+
+
 static void
 jpp_part_change(const char *argument)
 {
@@ -35,8 +38,7 @@ jpp_part_change(const char *argument)
 static void
 jpp_part_stats(const char *argument)
 {
-    jpp_jemalloc_t        jemalloc;
-    jpp_stats_t           stats;
+    jpp_stats_t  stats;
 
     (void) argument;
 
@@ -60,7 +62,6 @@ static void
 jpp_part_details(const char *argument)
 {
     jpp_stats_t      stats, after;
-    jpp_jemalloc_t   jemalloc;
     void *volatile   p;      /* a compiler may leave malloc() out */
 
     (void) argument;
@@ -95,11 +96,10 @@ jpp_part_details(const char *argument)
 static void
 jpp_part_report(const char *argument)
 {
-    jpp_err_t        err;
-    jpp_vec_t       *out;
-    const char      *text;
-    jpp_arena_t      arena;
-    jpp_jemalloc_t   jemalloc;
+    jpp_err_t     err;
+    jpp_vec_t    *out;
+    const char   *text;
+    jpp_arena_t   arena;
 
     (void) argument;
 
@@ -137,9 +137,8 @@ jpp_part_thread_other(void *data)
 static void
 jpp_part_thread(const char *argument)
 {
-    bool            was[4], another;
-    pthread_t       thread;
-    jpp_jemalloc_t  jemalloc;
+    bool       was[4], another;
+    pthread_t  thread;
 
     (void) argument;
 
@@ -174,7 +173,6 @@ jpp_test_absent(void)
 {
     jpp_err_t             err;
     jpp_control_t         control;
-    jpp_jemalloc_t        jemalloc;
     jpp_stats_t           stats;
     jpp_control_result_t  result;
 

@@ -1,5 +1,6 @@
 
 #include "jpp_test.h"
+#include "jpp_test_arena.h"
 #include "jpp_dump.h"
 #include "jpp_elf.h"
 #include "jpp_proc.h"
@@ -14,20 +15,22 @@
 static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
 
 
+static jpp_arena_t  arena;
+
+
 /* What memory says of a file is what the file says. */
 
 static void
 jpp_loaded_test_images(void)
 {
-    int            fd;
-    size_t         i, n, found;
-    uint64_t       here;
-    jpp_vec_t     *images;
-    jpp_elf_t      elf;
-    jpp_image_t   *image;
-    jpp_arena_t    arena;
+    int           fd;
+    size_t        i, n, found;
+    uint64_t      here;
+    jpp_vec_t    *images;
+    jpp_elf_t     elf;
+    jpp_image_t  *image;
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
 
     images = jpp_vec_create(&arena);
 
@@ -58,8 +61,6 @@ jpp_loaded_test_images(void)
     jpp_is_u64(found, 1, "this program is among them once");
     jpp_ok(n > 2, "and its libraries: %zu", n);
     jpp_ok(jpp_images_loads() >= n, "as many were loaded so far");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -96,10 +97,9 @@ JPP_TEST(jpp_loaded_test_segments)
 
 JPP_TEST(jpp_loaded_test_zeroed)
 {
-    size_t         i, n, found, wrong;
-    uint64_t       page, *pair;
-    jpp_vec_t     *pairs;
-    jpp_arena_t    arena;
+    size_t      i, n, found, wrong;
+    uint64_t    page, *pair;
+    jpp_vec_t  *pairs;
 
     static char    zeroes[16 * 4096];
     extern char    edata, end;
@@ -108,7 +108,7 @@ JPP_TEST(jpp_loaded_test_zeroed)
 
     page = (uint64_t) sysconf(_SC_PAGESIZE);
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
     pairs = jpp_vec_create(&arena);
     jpp_ok(jpp_images_zeroed(pairs), "what is loaded has zeroed data");
 
@@ -123,8 +123,6 @@ JPP_TEST(jpp_loaded_test_zeroed)
 
     jpp_is_u64(found, 1, "this program's");
     jpp_ok(wrong == 0 && n < 2 * 64, "%zu of %zu are empty", wrong, n / 2);
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -238,13 +236,12 @@ jpp_test_is_in(const jpp_image_t *image, const char *line)
 static bool
 jpp_test_libc(char *text, size_t size, jpp_image_t *image)
 {
-    int           n;
-    char         *line, *end;
-    size_t        i;
-    jpp_vec_t    *maps, *images;
-    jpp_arena_t   arena;
+    int         n;
+    char       *line, *end;
+    size_t      i;
+    jpp_vec_t  *maps, *images;
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
 
     maps = jpp_vec_create(&arena);
     images = jpp_vec_create(&arena);
@@ -280,8 +277,6 @@ jpp_test_libc(char *text, size_t size, jpp_image_t *image)
         }
     }
 
-    jpp_arena_destroy(&arena);
-
     return n > 0;
 }
 
@@ -309,15 +304,14 @@ static void
 jpp_loaded_test_report(const char *text, const jpp_image_t *image,
     bool has_names, const char *comment, uint64_t opened, const char *what)
 {
-    uint32_t         i, id;
-    jpp_vec_t       *maps;
-    const char      *first;
-    jpp_arena_t      arena;
-    jpp_mapping_t   *mapping;
-    jpp_profile_t    profile;
-    jpp_symbols_t    symbols;
+    uint32_t        i, id;
+    jpp_vec_t      *maps;
+    const char     *first;
+    jpp_mapping_t  *mapping;
+    jpp_profile_t   profile;
+    jpp_symbols_t   symbols;
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
 
     if (image != NULL) {
@@ -330,11 +324,9 @@ jpp_loaded_test_report(const char *text, const jpp_image_t *image,
         (void) jpp_maps_read(&profile, text, strlen(text), NULL, maps, NULL);
 
         mapping = jpp_profile_mapping_at(&profile, 1);
-        id = jpp_profile_location(&profile, 1,
-                                  (uint64_t) (uintptr_t) strtoull);
+        id = jpp_profile_location(&profile, 1, (uint64_t) (uintptr_t) strtoull);
 
-        jpp_is_u64(jpp_symbolize(&symbols, &profile, NULL), JPP_OK, "%s",
-                   what);
+        jpp_is_u64(jpp_symbolize(&symbols, &profile, NULL), JPP_OK, "%s", what);
 
         (void) id;
 
@@ -351,7 +343,6 @@ jpp_loaded_test_report(const char *text, const jpp_image_t *image,
     jpp_is_u64(symbols.n_opened, opened, "files opened in two reports");
 
     jpp_symbols_destroy(&symbols);
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -362,11 +353,10 @@ jpp_loaded_test_build_ids(const char *text, const jpp_image_t *image)
 {
     char            id[JPP_BUILD_ID_TEXT];
     jpp_vec_t      *maps;
-    jpp_arena_t     arena;
     jpp_profile_t   profile;
     jpp_symbols_t   symbols;
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
     jpp_test_loaded(&symbols.loaded, text, image);
 
@@ -385,8 +375,6 @@ jpp_loaded_test_build_ids(const char *text, const jpp_image_t *image)
     jpp_ok(jpp_loaded_build_id(&symbols.loaded,
                                jpp_profile_mapping_at(&profile, 1)) == NULL,
            "nothing is known after the end");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -397,7 +385,6 @@ jpp_loaded_test_memory(const char *text, const jpp_image_t *image)
 {
     uint64_t       i;
     jpp_vec_t     *images;
-    jpp_arena_t    arena;
     jpp_loaded_t   loaded;
 
     memset(&loaded, 0, sizeof(jpp_loaded_t));
@@ -410,17 +397,14 @@ jpp_loaded_test_memory(const char *text, const jpp_image_t *image)
     jpp_is_u64(loaded.arena.mapped, 0, "all is given back");
 
     for (i = 1; i < 100; i++) {
-        jpp_arena_init(&arena, JPP_TEST_CAP);
+        jpp_arena_fresh(&arena, JPP_TEST_CAP);
         arena.fail_at = i;
         images = jpp_vec_create(&arena);
 
         if (images != NULL && jpp_images_read(images)) {
             jpp_is_u64(arena.n_calls, i - 1, "each time it is noticed");
-            jpp_arena_destroy(&arena);
             break;
         }
-
-        jpp_arena_destroy(&arena);
     }
 
     jpp_ok(i > 2 && i < 100, "images without memory, %" PRIu64 " times", i);

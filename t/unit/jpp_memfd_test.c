@@ -42,10 +42,12 @@ memfd_create(const char *name, unsigned flags)
 }
 
 
+static jpp_err_t    err;
+static jpp_memfd_t  memfd;
+
+
 JPP_TEST(jpp_memfd_test_open)
 {
-    jpp_err_t    err;
-    jpp_memfd_t  memfd;
     struct stat  st;
 
     jpp_memfd_init(&memfd);
@@ -79,9 +81,6 @@ JPP_TEST(jpp_memfd_test_open)
 
 JPP_TEST(jpp_memfd_test_old_kernel)
 {
-    jpp_err_t    err;
-    jpp_memfd_t  memfd;
-
     jpp_memfd_calls = 0;
     jpp_memfd_is_old = true;
 
@@ -118,10 +117,8 @@ jpp_memfd_is_mapped(void)
 
 JPP_TEST(jpp_memfd_test_map)
 {
-    int          fd;
-    char         path[64];
-    jpp_err_t    err;
-    jpp_memfd_t  memfd;
+    int   fd;
+    char  path[64];
 
     jpp_memfd_open(&memfd, NULL, &err);
 
@@ -141,9 +138,6 @@ JPP_TEST(jpp_memfd_test_map)
 
 JPP_TEST(jpp_memfd_test_seals)
 {
-    jpp_err_t    err;
-    jpp_memfd_t  memfd;
-
     jpp_memfd_open(&memfd, NULL, &err);
     jpp_is_i64(ftruncate(memfd.fd, 8192), 0, "two pages");
     jpp_memfd_map(&memfd, 8192, &err);
@@ -162,9 +156,7 @@ JPP_TEST(jpp_memfd_test_seals)
 
 JPP_TEST(jpp_memfd_test_writable)
 {
-    char         *p;
-    jpp_err_t     err;
-    jpp_memfd_t   memfd;
+    char  *p;
 
     jpp_memfd_open(&memfd, NULL, &err);
     jpp_is_i64(ftruncate(memfd.fd, 4096), 0, "a page");
@@ -183,9 +175,6 @@ JPP_TEST(jpp_memfd_test_writable)
 
 JPP_TEST(jpp_memfd_test_max)
 {
-    jpp_err_t    err;
-    jpp_memfd_t  memfd;
-
     jpp_memfd_open(&memfd, NULL, &err);
     jpp_is_i64(ftruncate(memfd.fd, 1000), 0, "1000 bytes");
 
@@ -201,9 +190,7 @@ JPP_TEST(jpp_memfd_test_max)
 
 JPP_TEST(jpp_memfd_test_address_space)
 {
-    jpp_err_t      err;
     jpp_code_t     rc;
-    jpp_memfd_t    memfd;
     struct rlimit  limit, none;
 
     jpp_memfd_open(&memfd, NULL, &err);
@@ -227,9 +214,7 @@ JPP_TEST(jpp_memfd_test_address_space)
 
 JPP_TEST(jpp_memfd_test_forbidden)
 {
-    size_t       i;
-    jpp_err_t    err;
-    jpp_memfd_t  memfd;
+    size_t  i;
 
     static const int  numbers[] = { EPERM, ENOSYS, EACCES };
 
@@ -281,15 +266,12 @@ JPP_TEST(jpp_memfd_test_directory)
 {
     char         directory[] = "/tmp/jpp_memfd_XXXXXX";
     char         from[64], to[64];
-    jpp_err_t    err;
-    jpp_memfd_t  memfd;
     struct stat  st;
 
     jpp_ok(mkdtemp(directory) != NULL, "a directory");
 
     jpp_memfd_errno = EPERM;
-    jpp_is_u64(jpp_memfd_open(&memfd, directory, &err), JPP_OK,
-               "a file in it");
+    jpp_is_u64(jpp_memfd_open(&memfd, directory, &err), JPP_OK, "a file in it");
     jpp_memfd_errno = 0;
 
     jpp_is_u64(jpp_memfd_entries(directory), 0, "has no name");
@@ -317,9 +299,6 @@ JPP_TEST(jpp_memfd_test_directory)
 
 JPP_TEST(jpp_memfd_test_no_directory)
 {
-    jpp_err_t    err;
-    jpp_memfd_t  memfd;
-
     jpp_memfd_errno = EPERM;
 
     jpp_is_u64(jpp_memfd_open(&memfd, "/no/such/directory", &err), JPP_ERR_SYS,
@@ -342,9 +321,7 @@ JPP_TEST(jpp_memfd_test_no_directory)
 
 JPP_TEST(jpp_memfd_test_not_writable)
 {
-    char         directory[] = "/tmp/jpp_memfd_XXXXXX";
-    jpp_err_t    err;
-    jpp_memfd_t  memfd;
+    char  directory[] = "/tmp/jpp_memfd_XXXXXX";
 
     jpp_ok(mkdtemp(directory) != NULL && chmod(directory, 0500) == 0,
            "a directory");
@@ -374,9 +351,8 @@ JPP_TEST(jpp_memfd_test_not_writable)
 JPP_TEST(jpp_memfd_test_descriptors)
 {
     int            fd;
-    jpp_err_t      err, other;
+    jpp_err_t      other;
     jpp_code_t     rc, other_rc;
-    jpp_memfd_t    memfd;
     struct rlimit  limit, none;
 
     fd = dup(0);
@@ -410,9 +386,7 @@ JPP_TEST(jpp_memfd_test_descriptors)
 
 JPP_TEST(jpp_memfd_test_other)
 {
-    size_t       i;
-    jpp_err_t    err;
-    jpp_memfd_t  memfd;
+    size_t  i;
 
     static const int  numbers[] = { ENFILE, ENOMEM, EINVAL };
 

@@ -27,6 +27,10 @@ static const jpp_value_type_t  jpp_names_types[] = {
 };
 
 
+static jpp_vec_t    *out;
+static jpp_arena_t   arena;
+
+
 static const char *
 jpp_names_word(const void *ctx, uint32_t i)
 {
@@ -147,7 +151,7 @@ static const jpp_parser_t  jpp_parser_names = {
 
 
 static jpp_code_t
-jpp_parser_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
+jpp_parser_report(const char *args,
     const char *data, jpp_err_t *err)
 {
     jpp_capture_t         capture;
@@ -168,16 +172,14 @@ jpp_parser_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
     capture.data = data;
     capture.len = strlen(data);
 
-    return jpp_test_report_into(out, arena, &capture, 1, &options, err);
+    return jpp_test_report_into(&out, &arena, &capture, 1, &options, err);
 }
 
 
 JPP_TEST(jpp_parser_test_formats)
 {
-    size_t        i;
-    jpp_err_t     err;
-    jpp_vec_t    *out;
-    jpp_arena_t   arena;
+    size_t     i;
+    jpp_err_t  err;
 
     static const jpp_parser_case_t  cases[] = {
         { "format=folded", "main;a 2048\nmain;b;a 10\n" },
@@ -187,21 +189,19 @@ JPP_TEST(jpp_parser_test_formats)
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 
-        jpp_arena_init(&arena, (size_t) 1 << 30);
+        jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
-        jpp_is_u64(jpp_parser_report(&out, &arena, cases[i].args,
+        jpp_is_u64(jpp_parser_report(cases[i].args,
                                      "main;a 2048\nmain;b;a 10\n", &err),
                    JPP_OK, "%s: %s", cases[i].args, err.text);
 
         (void) jpp_vec_push(out, 1);
         jpp_is_str((char *) out->data, cases[i].expected, "its lines");
-
-        jpp_arena_destroy(&arena);
     }
 
-    jpp_arena_init(&arena, (size_t) 1 << 30);
+    jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
-    jpp_is_u64(jpp_parser_report(&out, &arena, "format=top",
+    jpp_is_u64(jpp_parser_report("format=top",
                                  "main;a 2048\nmain;b;a 10\n", &err),
                JPP_OK, "top: %s", err.text);
 
@@ -213,27 +213,23 @@ JPP_TEST(jpp_parser_test_formats)
     jpp_ok(strstr((char *) out->data, "  main\n") != NULL
            && strstr((char *) out->data, "\ncounted, not sampled\n") != NULL,
            "its rows, and its parser's comment");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_parser_test_contract)
 {
-    FILE         *print;
-    char          text[4096];
-    size_t        i, len;
-    jpp_err_t     err;
-    jpp_vec_t    *out;
-    jpp_arena_t   arena;
+    FILE       *print;
+    char        text[4096];
+    size_t      i, len;
+    jpp_err_t   err;
 
     static const char  *args[] = { "", "symbolize=0" };
 
     for (i = 0; i < 2; i++) {
 
-        jpp_arena_init(&arena, (size_t) 1 << 30);
+        jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
-        jpp_is_u64(jpp_parser_report(&out, &arena, args[i], "main;a 7\n",
+        jpp_is_u64(jpp_parser_report(args[i], "main;a 7\n",
                                      &err),
                    JPP_OK, "pprof, %s: %s", args[i], err.text);
 
@@ -248,18 +244,14 @@ JPP_TEST(jpp_parser_test_contract)
 
         jpp_ok(strstr(text, "held_bytes/bytes") != NULL
                && strstr(text, "main") != NULL, "its type, its names");
-
-        jpp_arena_destroy(&arena);
     }
 }
 
 
 JPP_TEST(jpp_parser_test_heap_only)
 {
-    size_t        i;
-    jpp_err_t     err;
-    jpp_vec_t    *out;
-    jpp_arena_t   arena;
+    size_t     i;
+    jpp_err_t  err;
 
     static const jpp_parser_case_t  cases[] = {
         { "format=text", "format=text has heap profiles only: choose "
@@ -272,14 +264,12 @@ JPP_TEST(jpp_parser_test_heap_only)
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 
-        jpp_arena_init(&arena, (size_t) 1 << 30);
+        jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
-        jpp_is_u64(jpp_parser_report(&out, &arena, cases[i].args, "a 1\n",
+        jpp_is_u64(jpp_parser_report(cases[i].args, "a 1\n",
                                      &err),
                    JPP_ERR_ARG, "%s", cases[i].args);
         jpp_is_str(err.text, cases[i].expected, "says why");
-
-        jpp_arena_destroy(&arena);
     }
 }
 
@@ -289,8 +279,6 @@ JPP_TEST(jpp_parser_test_heap_only)
 JPP_TEST(jpp_parser_test_merge)
 {
     jpp_err_t             err;
-    jpp_vec_t            *out;
-    jpp_arena_t           arena;
     jpp_capture_t         captures[2];
     jpp_report_options_t  options;
 
@@ -307,36 +295,30 @@ JPP_TEST(jpp_parser_test_merge)
     captures[1].len = strlen(captures[1].data);
     captures[1].is_base = true;
 
-    jpp_arena_init(&arena, (size_t) 1 << 30);
+    jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
     jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
                JPP_OK, "a difference: %s", err.text);
 
     (void) jpp_vec_push(out, 1);
-    jpp_is_str((char *) out->data, "main;a 2\nmain 1\nmain;c -1\n",
-               "by names");
-
-    jpp_arena_destroy(&arena);
+    jpp_is_str((char *) out->data, "main;a 2\nmain 1\nmain;c -1\n", "by names");
 }
 
 
 JPP_TEST(jpp_parser_test_memory)
 {
-    uint64_t      n, calls;
-    jpp_err_t     err;
-    jpp_vec_t    *out;
-    jpp_code_t    rc;
-    jpp_arena_t   arena;
+    uint64_t    n, calls;
+    jpp_err_t   err;
+    jpp_code_t  rc;
 
     for (n = 1; /* void */ ; n++) {
 
-        jpp_arena_init(&arena, (size_t) 1 << 30);
+        jpp_arena_fresh(&arena, (size_t) 1 << 30);
         arena.fail_at = n;
 
-        rc = jpp_parser_report(&out, &arena, "", "main;a 7\n", &err);
+        rc = jpp_parser_report("", "main;a 7\n", &err);
 
         calls = arena.n_calls;
-        jpp_arena_destroy(&arena);
 
         if (calls < n) {
             jpp_is_u64(rc, JPP_OK, "without a failure");
@@ -358,8 +340,6 @@ jpp_parser_test_shown(const char *name, const char *args, const char *prefers,
     const char *expected)
 {
     jpp_err_t             err;
-    jpp_vec_t            *out;
-    jpp_arena_t           arena;
     jpp_capture_t         capture;
     jpp_test_file_t       file;
     jpp_report_options_t  options;
@@ -373,7 +353,7 @@ jpp_parser_test_shown(const char *name, const char *args, const char *prefers,
     capture.data = file.data;
     capture.len = file.len;
 
-    jpp_arena_init(&arena, (size_t) 1 << 30);
+    jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
     jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options, &err),
                JPP_OK, "%s, %s: %s", name, args, err.text);
@@ -382,7 +362,6 @@ jpp_parser_test_shown(const char *name, const char *args, const char *prefers,
            "prefers %s: shows %s", prefers != NULL ? prefers : "none",
            expected);
 
-    jpp_arena_destroy(&arena);
     free(file.data);
 }
 

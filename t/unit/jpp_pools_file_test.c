@@ -18,6 +18,10 @@ static jpp_pools_t  table;
 static jpp_vec_t   *bytes;
 
 
+static jpp_err_t    err;
+static jpp_pools_t  loaded;
+
+
 static bool
 jpp_pools_same(const jpp_vec_t *a, const jpp_vec_t *b)
 {
@@ -27,12 +31,10 @@ jpp_pools_same(const jpp_vec_t *a, const jpp_vec_t *b)
 
 JPP_TEST(jpp_pools_test_back)
 {
-    char          longest[JPP_POOLS_NAME + 1];
-    size_t        i, n, n_wrong;
-    jpp_err_t     err;
-    jpp_str_t     a, b;
-    jpp_vec_t    *again;
-    jpp_pools_t   loaded;
+    char        longest[JPP_POOLS_NAME + 1];
+    size_t      i, n, n_wrong;
+    jpp_str_t   a, b;
+    jpp_vec_t  *again;
 
     memset(&err, 0, sizeof(err));
 
@@ -97,9 +99,7 @@ JPP_TEST(jpp_pools_test_back)
 
 JPP_TEST(jpp_pools_test_cut)
 {
-    size_t        len, n_wrong;
-    jpp_err_t     err;
-    jpp_pools_t   loaded;
+    size_t  len, n_wrong;
 
     n_wrong = 0;
 
@@ -120,9 +120,7 @@ JPP_TEST(jpp_pools_test_cut)
 
 JPP_TEST(jpp_pools_test_other)
 {
-    char          copy[4096];
-    jpp_err_t     err;
-    jpp_pools_t   loaded;
+    char  copy[4096];
 
     memcpy(copy, bytes->data, bytes->len);
     copy[bytes->len] = '\0';
@@ -147,14 +145,13 @@ JPP_TEST(jpp_pools_test_other)
 
 JPP_TEST(jpp_pools_test_invalid)
 {
-    char                *copy;
-    size_t               i;
-    jpp_err_t            err;
-    jpp_vec_t           *out;
-    jpp_pools_t          loaded, bad;
-    jpp_pools_row_t     *row;
-    jpp_pools_unit_t    *unit;
-    jpp_pools_owner_t   *owner;
+    char               *copy;
+    size_t              i;
+    jpp_vec_t          *out;
+    jpp_pools_t         bad;
+    jpp_pools_row_t    *row;
+    jpp_pools_unit_t   *unit;
+    jpp_pools_owner_t  *owner;
 
     bad = table;
 
@@ -209,11 +206,9 @@ JPP_TEST(jpp_pools_test_flipped)
 {
     char         *copy;
     size_t        i;
-    jpp_err_t     err;
     jpp_code_t    rc;
     unsigned      n_wrong, n_loaded;
     jpp_arena_t   part;
-    jpp_pools_t   loaded;
 
     copy = malloc(bytes->len);
     n_wrong = 0;
@@ -246,10 +241,9 @@ JPP_TEST(jpp_pools_test_flipped)
 
 JPP_TEST(jpp_pools_test_save)
 {
-    int         fd;
-    char        copy[4096];
-    ssize_t     n;
-    jpp_err_t   err;
+    int      fd;
+    char     copy[4096];
+    ssize_t  n;
 
     fd = memfd_create("jpp_pools", 0);
 
@@ -272,11 +266,9 @@ JPP_TEST(jpp_pools_test_save)
 
 JPP_TEST(jpp_pools_test_memory)
 {
-    unsigned      n_wrong;
-    uint64_t      n, all;
-    jpp_err_t     err;
-    jpp_arena_t   part;
-    jpp_pools_t   loaded;
+    unsigned     n_wrong;
+    uint64_t     n, all;
+    jpp_arena_t  part;
 
     jpp_arena_init(&part, JPP_CAP);
     (void) jpp_pools_load(&loaded, &part, (char *) bytes->data, bytes->len,

@@ -6,20 +6,23 @@
 
 
 #include "jpp_test_main.h"
+#include "jpp_test_arena.h"
 #include "jpp_test_pools.h"
 
 
 #define JPP_CAP  (64 << 20)
 
 
+static jpp_arena_t  arena;
+static jpp_pools_t  table;
+
+
 JPP_TEST(jpp_pools_test_names)
 {
-    char          longest[JPP_POOLS_NAME + 2];
-    uint32_t      a, b;
-    jpp_arena_t   arena;
-    jpp_pools_t   table;
+    char      longest[JPP_POOLS_NAME + 2];
+    uint32_t  a, b;
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
 
     jpp_ok(jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0), "a table");
 
@@ -45,21 +48,19 @@ JPP_TEST(jpp_pools_test_names)
     jpp_is_u64(jpp_pools_str(&table, a).len, JPP_POOLS_NAME,
                "the longest name");
     jpp_is_u64(a, b, "a longer one is cut");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 static uint64_t
-jpp_pools_bytes(const jpp_pools_t *table)
+jpp_pools_bytes(void)
 {
     size_t                  i;
     uint64_t                sum;
     const jpp_pools_row_t  *rows;
 
-    rows = jpp_vec_items(table->rows, jpp_pools_row_t);
+    rows = jpp_vec_items(table.rows, jpp_pools_row_t);
 
-    for (i = 0, sum = 0; i < jpp_vec_count(table->rows, jpp_pools_row_t); i++) {
+    for (i = 0, sum = 0; i < jpp_vec_count(table.rows, jpp_pools_row_t); i++) {
         sum += rows[i].bytes;
     }
 
@@ -71,14 +72,12 @@ jpp_pools_bytes(const jpp_pools_t *table)
 
 JPP_TEST(jpp_pools_test_many_names)
 {
-    char          name[32];
-    uint32_t      i, id, owner, rest;
-    jpp_arena_t   arena;
-    jpp_pools_t   table;
+    char      name[32];
+    uint32_t  i, id, owner, rest;
 
     static char  keys[5000];
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
 
     for (i = 0; i < sizeof(keys); i++) {
@@ -102,26 +101,22 @@ JPP_TEST(jpp_pools_test_many_names)
     jpp_is_u64(jpp_pools_find(&table, &keys[4999]), rest, "and all others");
     jpp_is_u64(jpp_vec_count(table.rows, jpp_pools_row_t), JPP_POOLS_NAMES + 1,
                "which share a row");
-    jpp_is_u64(jpp_pools_bytes(&table), 50000, "no byte is lost");
+    jpp_is_u64(jpp_pools_bytes(), 50000, "no byte is lost");
 
     id = jpp_pools_name(&table, JPP_POOLS_SERVER, &table, "late", 4);
     jpp_is_str(jpp_pools_str(&table, id).data, "(other servers)",
                "each sort has a name for the rest");
     jpp_is_u64(table.facts.reason, JPP_POOLS_WHOLE, "all of it was seen");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_pools_test_many_owners)
 {
-    uint32_t      i, k, id, names[200];
-    jpp_arena_t   arena;
-    jpp_pools_t   table;
+    uint32_t  i, k, id, names[200];
 
     static char  keys[200];
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
 
     for (i = 0; i < 200; i++) {
@@ -146,23 +141,19 @@ JPP_TEST(jpp_pools_test_many_owners)
     jpp_is_str(jpp_pools_str(&table,
                              jpp_pools_owner_at(&table, id)->third).data,
                "(other upstreams)", "its upstream");
-    jpp_is_u64(jpp_pools_bytes(&table), 400000, "no byte is lost");
+    jpp_is_u64(jpp_pools_bytes(), 400000, "no byte is lost");
 
     jpp_is_u64(jpp_pools_owner(&table, JPP_POOLS_UPSTREAM, names[0], names[0],
                                names[0]), 1, "known ones are found all the "
                "same");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_pools_test_many_rows)
 {
-    uint32_t      i, owner, n_wrong;
-    jpp_arena_t   arena;
-    jpp_pools_t   table;
+    uint32_t  i, owner, n_wrong;
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
 
     owner = jpp_pools_owner(&table, JPP_POOLS_REQUEST, 0, 0, 0);
@@ -171,8 +162,7 @@ JPP_TEST(jpp_pools_test_many_rows)
     /* the table does not look at the id of a module */
 
     for (i = 1; i <= JPP_POOLS_ROWS + 100; i++) {
-        n_wrong += !jpp_pools_add(&table, owner, JPP_POOLS_MODULE, i, 1, 10,
-                                  1);
+        n_wrong += !jpp_pools_add(&table, owner, JPP_POOLS_MODULE, i, 1, 10, 1);
     }
 
     jpp_is_u64(n_wrong, 0, "all are added");
@@ -182,8 +172,6 @@ JPP_TEST(jpp_pools_test_many_rows)
                JPP_POOLS_OTHER, "of the class \"other\"");
     jpp_is_u64(jpp_vec_items(table.rows, jpp_pools_row_t)[JPP_POOLS_ROWS].bytes,
                1000, "with all their bytes");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -194,11 +182,9 @@ JPP_TEST(jpp_pools_test_units)
     size_t             i, n;
     uint32_t           owner, client, seed, n_kept;
     uint64_t           least;
-    jpp_arena_t        arena;
-    jpp_pools_t        table;
     jpp_pools_unit_t  *unit, *units;
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
 
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 7);
 
@@ -253,19 +239,15 @@ JPP_TEST(jpp_pools_test_units)
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_CONNECTIONS,
                           JPP_MAX_ROWS + 1);
     jpp_is_u64(table.top, JPP_MAX_ROWS, "nobody gets more than the limit");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_pools_test_sums)
 {
     uint32_t           i, request, upstream;
-    jpp_arena_t        arena;
-    jpp_pools_t        table;
     jpp_pools_unit_t  *unit;
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
 
     request = jpp_test_owner(&table, JPP_POOLS_REQUEST, "s", "/", NULL);
@@ -285,8 +267,7 @@ JPP_TEST(jpp_pools_test_sums)
     jpp_is_u64(unit->most_owner, upstream, "what holds most");
     jpp_is_u64(unit->most_class, JPP_POOLS_BLOCKS, "its class");
     jpp_is_u64(unit->most_bytes, 120, "and how much");
-    jpp_is_str(jpp_pools_str(&table, unit->upstream).data, "u",
-               "the upstream");
+    jpp_is_str(jpp_pools_str(&table, unit->upstream).data, "u", "the upstream");
 
     /* more classes than are told apart */
 
@@ -301,8 +282,6 @@ JPP_TEST(jpp_pools_test_sums)
     jpp_is_u64(unit->bytes, (JPP_POOLS_SUMS + 5) * 10, "all bytes count");
     jpp_is_u64(unit->most_class, JPP_POOLS_OTHER, "the rest is \"other\"");
     jpp_is_u64(unit->most_bytes, 60, "which is six of them");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -311,12 +290,10 @@ JPP_TEST(jpp_pools_test_sums)
 JPP_TEST(jpp_pools_test_parked)
 {
     uint32_t           owner, other;
-    jpp_arena_t        arena;
-    jpp_pools_t        table;
     jpp_pools_open_t   parked;
     jpp_pools_unit_t  *unit;
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 1);
 
     owner = jpp_test_owner(&table, JPP_POOLS_REQUEST, "s", "/", NULL);
@@ -354,8 +331,6 @@ JPP_TEST(jpp_pools_test_parked)
 
     jpp_is_u64(unit->most_class, JPP_POOLS_OTHER, "it has more of another");
     jpp_is_u64(unit->bound_size, 0, "of which no bound is known");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -363,12 +338,10 @@ JPP_TEST(jpp_pools_test_parked)
 
 JPP_TEST(jpp_pools_test_memory)
 {
-    bool          is_filled;
-    uint64_t      n, all, n_wrong;
-    jpp_arena_t   arena;
-    jpp_pools_t   table;
+    bool      is_filled;
+    uint64_t  n, all, n_wrong;
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
 
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
     jpp_ok(jpp_test_fill(&table), "a table is filled");
@@ -376,10 +349,8 @@ JPP_TEST(jpp_pools_test_memory)
     all = arena.n_calls;
     n_wrong = 0;
 
-    jpp_arena_destroy(&arena);
-
     for (n = 1; n <= all; n++) {
-        jpp_arena_init(&arena, JPP_CAP);
+        jpp_arena_fresh(&arena, JPP_CAP);
         arena.fail_at = n;
 
         if (jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20)) {
@@ -388,18 +359,15 @@ JPP_TEST(jpp_pools_test_memory)
             /* a name that is missing is missing in a list only */
 
             n_wrong += table.facts.reason != JPP_POOLS_NO_MEMORY;
-            n_wrong += !is_filled && jpp_pools_bytes(&table) > 2000000;
+            n_wrong += !is_filled && jpp_pools_bytes() > 2000000;
         }
-
-        jpp_arena_destroy(&arena);
     }
 
     jpp_ok(all > 10, "%" PRIu64 " allocations", all);
 
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
     arena.fail_at = arena.n_calls + 1;
     jpp_is_u64(jpp_test_name(&table, JPP_POOLS_SERVER, "new"), 0, "no name");
-    jpp_arena_destroy(&arena);
     jpp_is_u64(n_wrong, 0, "none may fail unnoticed");
 }

@@ -23,6 +23,9 @@ static jpp_err_t     *errors;
 static jpp_vec_t     *out;
 
 
+static jpp_err_t  err;
+
+
 static void
 jpp_pools_start(void)
 {
@@ -48,11 +51,11 @@ jpp_pools_capture(const jpp_pools_t *from)
 
 
 static jpp_code_t
-jpp_pools_report(const char *args, jpp_err_t *err)
+jpp_pools_report(const char *args)
 {
     jpp_report_options_t  options;
 
-    memset(err, 0, sizeof(jpp_err_t));
+    memset(&err, 0, sizeof(jpp_err_t));
 
     jpp_report_options_init(&options);
 
@@ -63,21 +66,19 @@ jpp_pools_report(const char *args, jpp_err_t *err)
     jpp_args_init(&options.args, &jpp_format_words, jpp_parser_pools.types);
     options.args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
 
-    if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
-        return err->code;
+    if (jpp_args_query(&options.args, args, strlen(args), &err) != JPP_OK) {
+        return err.code;
     }
 
     return jpp_test_report_into(&out, &arena, captures, n_captures, &options,
-                                err);
+                                &err);
 }
 
 
 static const char *
 jpp_pools_text(const char *args)
 {
-    jpp_err_t  err;
-
-    jpp_is_u64(jpp_pools_report(args, &err), JPP_OK, "%s: %s", args, err.text);
+    jpp_is_u64(jpp_pools_report(args), JPP_OK, "%s: %s", args, err.text);
 
     (void) jpp_vec_push(out, 1);
 
@@ -142,10 +143,9 @@ JPP_TEST(jpp_pools_test_kinds)
 
 JPP_TEST(jpp_pools_test_contract)
 {
-    FILE         *print;
-    char          text[8192];
-    size_t        i, len;
-    jpp_err_t     err;
+    FILE    *print;
+    char     text[8192];
+    size_t   i, len;
 
     static const char  *args[] = { "", "symbolize=0" };
 
@@ -154,7 +154,7 @@ JPP_TEST(jpp_pools_test_contract)
     jpp_pools_capture(&table);
 
     for (i = 0; i < 2; i++) {
-        jpp_is_u64(jpp_pools_report(args[i], &err), JPP_OK, "pprof, \"%s\": %s",
+        jpp_is_u64(jpp_pools_report(args[i]), JPP_OK, "pprof, \"%s\": %s",
                    args[i], err.text);
 
         print = tmpfile();
@@ -227,8 +227,6 @@ JPP_TEST(jpp_pools_test_origin)
 
 JPP_TEST(jpp_pools_test_difference)
 {
-    jpp_err_t  err;
-
     jpp_pools_start();
     (void) jpp_test_fill(&table);
     jpp_pools_capture(&table);
@@ -242,7 +240,7 @@ JPP_TEST(jpp_pools_test_difference)
 
     jpp_shows(jpp_pools_text("format=folded"), "what changed");
 
-    jpp_is_u64(jpp_pools_report("", &err), JPP_OK, "pprof: %s", err.text);
+    jpp_is_u64(jpp_pools_report(""), JPP_OK, "pprof: %s", err.text);
     jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_POOLS,
                                   stdout, NULL), 0, "the contract holds");
 
@@ -257,7 +255,6 @@ JPP_TEST(jpp_pools_test_names)
     char         name[JPP_POOLS_NAME + 1];
     size_t       i;
     uint32_t     ids[5];
-    jpp_err_t    err;
     const char  *text;
 
     static const char  *names[] = {
@@ -299,7 +296,7 @@ JPP_TEST(jpp_pools_test_names)
                                     " 512\n") - 1 + 2 * 4 * JPP_POOLS_NAME,
                "the longest names");
 
-    jpp_is_u64(jpp_pools_report("", &err), JPP_OK, "pprof: %s", err.text);
+    jpp_is_u64(jpp_pools_report(""), JPP_OK, "pprof: %s", err.text);
     jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_POOLS,
                                   stdout, NULL), 0, "the contract holds");
 
@@ -397,7 +394,7 @@ JPP_TEST(jpp_pools_test_partial)
 
 JPP_TEST(jpp_pools_test_cut)
 {
-    jpp_err_t    err, faults[2];
+    jpp_err_t    faults[2];
     const char  *text;
 
     jpp_pools_start();
@@ -406,7 +403,7 @@ JPP_TEST(jpp_pools_test_cut)
     jpp_pools_capture(&table);
     captures[1].len -= 1;
 
-    jpp_is_u64(jpp_pools_report("", &err), JPP_ERR_CUT, "%s", err.text);
+    jpp_is_u64(jpp_pools_report(""), JPP_ERR_CUT, "%s", err.text);
     jpp_is_u64(err.capture, 1, "which one");
 
     errors = faults;
@@ -421,22 +418,18 @@ JPP_TEST(jpp_pools_test_cut)
 
 JPP_TEST(jpp_pools_test_formats)
 {
-    jpp_err_t  err;
-
     jpp_pools_start();
     jpp_pools_capture(&table);
 
-    jpp_is_u64(jpp_pools_report("format=text", &err), JPP_ERR_ARG, "text");
+    jpp_is_u64(jpp_pools_report("format=text"), JPP_ERR_ARG, "text");
     jpp_is_str(err.text, "format=text has heap profiles only: choose "
                "another format", "says why");
 
-    jpp_is_u64(jpp_pools_report("type=alloc_space", &err), JPP_ERR_ARG,
-               "a type");
+    jpp_is_u64(jpp_pools_report("type=alloc_space"), JPP_ERR_ARG, "a type");
     jpp_is_str(err.text, "type must be unused_space, inuse_space or "
                "inuse_objects", "says which there are");
 
-    jpp_is_u64(jpp_pools_report("", &err), JPP_OK, "an empty worker: %s",
-               err.text);
+    jpp_is_u64(jpp_pools_report(""), JPP_OK, "an empty worker: %s", err.text);
     jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_POOLS,
                                   stdout, NULL), 0, "the contract holds");
 
@@ -450,7 +443,6 @@ JPP_TEST(jpp_pools_test_memory)
     char        data[3][4096];
     size_t      i;
     uint64_t    n, n_wrong;
-    jpp_err_t   err;
     jpp_code_t  rc;
 
     jpp_pools_start();
@@ -482,7 +474,7 @@ JPP_TEST(jpp_pools_test_memory)
         jpp_arena_init(&arena, JPP_CAP);
         arena.fail_at = n;
 
-        rc = jpp_pools_report(is_top ? "format=top" : "origin=worker", &err);
+        rc = jpp_pools_report(is_top ? "format=top" : "origin=worker");
 
         if (arena.n_calls < n && !is_top) {
             n_wrong += rc != JPP_OK;

@@ -1,5 +1,6 @@
 
 #include "jpp_test.h"
+#include "jpp_test_arena.h"
 
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -50,23 +51,25 @@ main(void)
 }
 
 
+static jpp_err_t    err;
+static jpp_arena_t  arena;
+
+
 /* The parser of dumps takes the listing, and its end with it. */
 
 static void
 jpp_proc_test_maps(void)
 {
     size_t          before;
-    jpp_err_t       err;
     jpp_vec_t      *text, *maps;
     const char     *tail;
-    jpp_arena_t     arena;
     jpp_profile_t   profile;
 
     static const jpp_value_type_t  type = {
         "inuse_space", "bytes", false, 0, 0
     };
 
-    jpp_arena_init(&arena, 256 << 20);
+    jpp_arena_fresh(&arena, 256 << 20);
     text = jpp_vec_create(&arena);
     maps = jpp_vec_create(&arena);
 
@@ -95,27 +98,21 @@ jpp_proc_test_maps(void)
     jpp_is_u64(jpp_maps_read(&profile, (char *) text->data, before, tail, maps,
                              &err),
                JPP_ERR_TAIL, "without the last line they are cut");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 static void
 jpp_proc_test_append(void)
 {
-    jpp_err_t     err;
-    jpp_vec_t    *text;
-    jpp_arena_t   arena;
+    jpp_vec_t  *text;
 
-    jpp_arena_init(&arena, 256 << 20);
+    jpp_arena_fresh(&arena, 256 << 20);
     text = jpp_vec_create(&arena);
     memcpy(jpp_vec_push(text, 4), "head", 4);
 
     jpp_is_u64(jpp_proc_maps(text, &err), JPP_OK, "appended to a text");
     jpp_is_mem(text->data, "head", 4, "the text stays");
     jpp_ok(text->len > 4 && text->data[4] != '\0', "the mappings follow");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -127,12 +124,10 @@ jpp_proc_test_append(void)
 static void
 jpp_proc_test_many(void)
 {
-    int            fd;
-    char           top[] = "/tmp/jpp_proc_XXXXXX", name[JPP_PROC_NAME + 1];
-    size_t         i, n, line;
-    jpp_err_t      err;
-    jpp_vec_t     *text;
-    jpp_arena_t    arena;
+    int         fd;
+    char        top[] = "/tmp/jpp_proc_XXXXXX", name[JPP_PROC_NAME + 1];
+    size_t      i, n, line;
+    jpp_vec_t  *text;
 
     static void  *maps[JPP_PROC_MANY];
 
@@ -152,7 +147,7 @@ jpp_proc_test_many(void)
     close(fd);
     jpp_is_u64(n, JPP_PROC_MANY, "and many mappings of it");
 
-    jpp_arena_init(&arena, (size_t) 1 << 30);
+    jpp_arena_fresh(&arena, (size_t) 1 << 30);
     text = jpp_vec_create(&arena);
 
     jpp_is_u64(jpp_proc_maps(text, &err), JPP_ERR_LIMIT, "are too many");
@@ -179,7 +174,6 @@ jpp_proc_test_many(void)
         munmap(maps[i], 4096);
     }
 
-    jpp_arena_destroy(&arena);
     jpp_proc_undo(name);
     jpp_is_i64(rmdir(top), 0, "tidied up");
 }
@@ -234,17 +228,15 @@ jpp_proc_undo(char *name)
 static void
 jpp_proc_test_memory(void)
 {
-    uint64_t      i, n;
-    unsigned      wrong;
-    jpp_err_t     err;
-    jpp_vec_t    *text;
-    jpp_arena_t   arena;
+    uint64_t    i, n;
+    unsigned    wrong;
+    jpp_vec_t  *text;
 
     wrong = 0;
     n = 1;
 
     for (i = 0; i <= n; i++) {
-        jpp_arena_init(&arena, 256 << 20);
+        jpp_arena_fresh(&arena, 256 << 20);
         text = jpp_vec_create(&arena);
 
         n = arena.n_calls;
@@ -254,31 +246,27 @@ jpp_proc_test_memory(void)
                  != (i != 0 ? JPP_ERR_MEMORY : JPP_OK);
 
         n = i != 0 ? n : arena.n_calls - n;
-        jpp_arena_destroy(&arena);
     }
 
     jpp_ok(n >= 1, "memory is taken %u times", (unsigned) n);
     jpp_is_u64(wrong, 0, "without it there is an error");
 
-    jpp_arena_init(&arena, 256 << 20);
+    jpp_arena_fresh(&arena, 256 << 20);
     arena.fail_at = 1;
     jpp_ok(jpp_proc_tail("0-1 r 0 0 0 [vsyscall]\n", 23, &arena) == NULL,
            "and no name");
-    jpp_arena_destroy(&arena);
 }
 
 
 static void
 jpp_proc_test_descriptors(void)
 {
-    int            fd;
-    jpp_err_t      err;
-    jpp_vec_t     *text;
-    jpp_code_t     rc;
-    jpp_arena_t    arena;
-    struct rlimit  limit, none;
+    int             fd;
+    jpp_vec_t      *text;
+    jpp_code_t      rc;
+    struct rlimit   limit, none;
 
-    jpp_arena_init(&arena, 256 << 20);
+    jpp_arena_fresh(&arena, 256 << 20);
     text = jpp_vec_create(&arena);
 
     fd = dup(0);
@@ -296,16 +284,13 @@ jpp_proc_test_descriptors(void)
     jpp_is_i64(err.sys_errno, EMFILE, "%s", err.text);
     jpp_has(err.text, "RLIMIT_NOFILE", "the fix");
     jpp_is_u64(text->len, 0, "nothing is appended");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 static void
 jpp_proc_test_tail(void)
 {
-    size_t       i;
-    jpp_arena_t  arena;
+    size_t  i;
 
     static const struct {
         const char    *text;
@@ -328,23 +313,20 @@ jpp_proc_test_tail(void)
         { "", NULL }
     };
 
-    jpp_arena_init(&arena, 256 << 20);
+    jpp_arena_fresh(&arena, 256 << 20);
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         jpp_is_str(jpp_proc_tail(cases[i].text, strlen(cases[i].text), &arena),
                    cases[i].tail, "the tail of case %zu", i);
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 
 static void
 jpp_proc_test_protection(void)
 {
-    void         *page;
-    jpp_vec_t    *maps;
-    jpp_arena_t   arena;
+    void       *page;
+    jpp_vec_t  *maps;
 
     static const char  text[] =
         "1000-3000 r--p 00000000 00:00 0\n"
@@ -377,7 +359,7 @@ jpp_proc_test_protection(void)
                    cases[i].protection, "protection: %s", cases[i].name);
     }
 
-    jpp_arena_init(&arena, 64 << 20);
+    jpp_arena_fresh(&arena, 64 << 20);
     maps = jpp_vec_create(&arena);
     page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
     (void) jpp_proc_maps(maps, NULL);
@@ -387,5 +369,4 @@ jpp_proc_test_protection(void)
                "protection: a page of this process");
 
     (void) munmap(page, 4096);
-    jpp_arena_destroy(&arena);
 }

@@ -52,18 +52,17 @@ static const jpp_roots_case_t  cases[] = {
 };
 
 
+static jpp_arena_t    arena;
+static jpp_profile_t  profile;
+
+
 static void
 jpp_roots_test_case(const jpp_roots_case_t *row)
 {
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
-
     jpp_owned_fill(&profile, &arena, stacks);
 
     jpp_is_str(jpp_owned_text(&profile, row->query, NULL), row->text, "%s",
                row->query);
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -71,11 +70,9 @@ jpp_roots_test_case(const jpp_roots_case_t *row)
 
 JPP_TEST(jpp_roots_test_inherited)
 {
-    size_t         i;
-    uint32_t       set;
-    jpp_arena_t    arena;
-    jpp_label_t    labels[2];
-    jpp_profile_t  profile;
+    size_t       i;
+    uint32_t     set;
+    jpp_label_t  labels[2];
 
     static const struct {
         const char  *origin;
@@ -87,7 +84,7 @@ JPP_TEST(jpp_roots_test_inherited)
         { "master", "a.example", { "a.example", "(inherited)", "(none)" } }
     };
 
-    jpp_arena_init(&arena, JPP_OWNED_CAP);
+    jpp_arena_fresh(&arena, JPP_OWNED_CAP);
     (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
     for (i = 0; i < jpp_nelts(rows); i++) {
@@ -108,8 +105,6 @@ JPP_TEST(jpp_roots_test_inherited)
         jpp_is_str(jpp_roots_name(&profile, set, JPP_ROOT_UPSTREAM).data,
                    rows[i].names[JPP_ROOT_UPSTREAM], "its upstream");
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -117,17 +112,12 @@ JPP_TEST(jpp_roots_test_inherited)
 
 JPP_TEST(jpp_roots_test_none)
 {
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
-
     jpp_owned_fill(&profile, &arena, &stacks[jpp_nelts(stacks) - 1]);
 
     jpp_is_str(jpp_owned_text(&profile, "format=folded&by=server", NULL), "",
                "no samples");
     jpp_is_u64(jpp_vec_count(profile.functions, jpp_function_t), 0,
                "and no frames");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -155,13 +145,11 @@ jpp_roots_is_clean(const char *text, size_t len)
 
 JPP_TEST(jpp_roots_test_hostile)
 {
-    char              *name;
-    size_t             i, k, len;
-    unsigned           n;
-    const char        *text;
-    jpp_arena_t        arena;
-    jpp_profile_t      profile;
-    jpp_owned_stack_t  hostile[2];
+    char               *name;
+    size_t              i, k, len;
+    unsigned            n;
+    const char         *text;
+    jpp_owned_stack_t   hostile[2];
 
     static char        longest[JPP_OWNED_LONG + 1];
 
@@ -212,7 +200,6 @@ JPP_TEST(jpp_roots_test_hostile)
             }
 
             free(name);
-            jpp_arena_destroy(&arena);
         }
     }
 }
@@ -222,9 +209,7 @@ JPP_TEST(jpp_roots_test_hostile)
 
 JPP_TEST(jpp_roots_test_memory)
 {
-    uint64_t       n;
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
+    uint64_t  n;
 
     jpp_owned_fill(&profile, &arena, stacks);
 
@@ -235,14 +220,11 @@ JPP_TEST(jpp_roots_test_memory)
             break;
         }
 
-        jpp_arena_destroy(&arena);
         jpp_owned_fill(&profile, &arena, stacks);
     }
 
     jpp_ok(n > 5 && n < 1000, "no memory, %u times", (unsigned) n - 1);
     jpp_ok(arena.n_calls < arena.fail_at, "each time it is noticed");
-
-    jpp_arena_destroy(&arena);
 }
 
 

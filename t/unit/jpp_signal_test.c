@@ -31,6 +31,9 @@ static uintptr_t          jpp_pcs[JPP_SIGNAL_DEPTH];
 static uint32_t           jpp_depth;
 
 
+static jpp_err_t  err;
+
+
 static void
 jpp_receive(const jpp_signal_t *signal)
 {
@@ -56,15 +59,12 @@ jpp_receive_stall(const jpp_signal_t *signal)
 static bool
 jpp_send(jpp_signal_user_t user, uint32_t number)
 {
-    return jpp_signal_send(getpid(), (pid_t) syscall(SYS_gettid), user,
-                           number);
+    return jpp_signal_send(getpid(), (pid_t) syscall(SYS_gettid), user, number);
 }
 
 
 JPP_TEST(jpp_test_sent)
 {
-    jpp_err_t  err;
-
     (void) jpp_backtrace_start();
 
     jpp_is_u64(jpp_signal_claim(JPP_SIGNAL_CPU, jpp_receive, &err), JPP_OK,
@@ -114,8 +114,6 @@ JPP_TEST(jpp_test_stack)
 
 JPP_TEST(jpp_test_users)
 {
-    jpp_err_t  err;
-
     jpp_n = 0;
 
     jpp_ok(jpp_send(JPP_SIGNAL_STALL, 0), "a signal of nobody");
@@ -238,7 +236,6 @@ jpp_test_inside(void *data)
 
 JPP_TEST(jpp_test_left)
 {
-    jpp_err_t  err;
     pthread_t  thread;
 
     (void) jpp_signal_claim(JPP_SIGNAL_CPU, jpp_receive_long, &err);
@@ -289,7 +286,6 @@ jpp_foreign(int signo)
 
 JPP_TEST(jpp_test_foreign)
 {
-    jpp_err_t         err;
     struct sigaction  action, after;
 
     memset(&action, 0, sizeof(struct sigaction));
@@ -335,10 +331,9 @@ JPP_TEST(jpp_test_foreign)
 
 JPP_TEST(jpp_test_other_process)
 {
-    int        pair[2], status;
-    char       byte;
-    pid_t      pid;
-    jpp_err_t  err;
+    int    pair[2], status;
+    char   byte;
+    pid_t  pid;
 
     if (pipe(pair) == -1) {
         return;

@@ -34,9 +34,14 @@
 static const char *const  jpp_times_cpu[] = { JPP_TIMES_TEST_CPU };
 
 
+static jpp_code_t    rc;
+static jpp_err_t     err;
+static jpp_vec_t    *out;
+static jpp_arena_t   arena;
+
+
 static jpp_code_t
-jpp_times_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
-    const char *const *texts, size_t n, jpp_err_t *err)
+jpp_times_report(const char *args, const char *const *texts, size_t n)
 {
     size_t                i;
     jpp_capture_t         captures[2];
@@ -49,8 +54,8 @@ jpp_times_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
 
     jpp_args_init(&options.args, &jpp_format_words, jpp_parser_cpu.types);
 
-    if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
-        return err->code;
+    if (jpp_args_query(&options.args, args, strlen(args), &err) != JPP_OK) {
+        return err.code;
     }
 
     memset(captures, 0, sizeof(captures));
@@ -60,16 +65,13 @@ jpp_times_report(jpp_vec_t **out, jpp_arena_t *arena, const char *args,
         captures[i].len = strlen(texts[i]);
     }
 
-    return jpp_test_report_into(out, arena, captures, n, &options, err);
+    return jpp_test_report_into(&out, &arena, captures, n, &options, &err);
 }
 
 
 JPP_TEST(jpp_times_test_formats)
 {
-    size_t        i;
-    jpp_err_t     err;
-    jpp_vec_t    *out;
-    jpp_arena_t   arena;
+    size_t  i;
 
     static const char *const  args[] = {
         "format=folded", "format=folded&type=samples", "format=top",
@@ -80,10 +82,9 @@ JPP_TEST(jpp_times_test_formats)
 
     for (i = 0; i < sizeof(args) / sizeof(args[0]); i++) {
 
-        jpp_arena_init(&arena, (size_t) 1 << 30);
+        jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
-        jpp_is_u64(jpp_times_report(&out, &arena, args[i], jpp_times_cpu, 1,
-                                    &err),
+        jpp_is_u64(jpp_times_report(args[i], jpp_times_cpu, 1),
                    JPP_OK, "%s: %s", args[i], err.text);
 
         (void) jpp_vec_push(out, 1);
@@ -94,28 +95,23 @@ JPP_TEST(jpp_times_test_formats)
         } else {
             jpp_has((char *) out->data, has[i], "has %s", has[i]);
         }
-
-        jpp_arena_destroy(&arena);
     }
 }
 
 
 JPP_TEST(jpp_times_test_contract)
 {
-    FILE         *print;
-    char          text[8192];
-    size_t        i, len;
-    jpp_err_t     err;
-    jpp_vec_t    *out;
-    jpp_arena_t   arena;
+    FILE    *print;
+    char     text[8192];
+    size_t   i, len;
 
     static const char *const  has[] = {
         "samples/count", "cpu/nanoseconds", "thread", "other one"
     };
 
-    jpp_arena_init(&arena, (size_t) 1 << 30);
+    jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
-    jpp_is_u64(jpp_times_report(&out, &arena, "", jpp_times_cpu, 1, &err),
+    jpp_is_u64(jpp_times_report("", jpp_times_cpu, 1),
                JPP_OK, "pprof: %s", err.text);
 
     print = tmpfile();
@@ -132,14 +128,11 @@ JPP_TEST(jpp_times_test_contract)
     }
 
     jpp_lacks(text, "wall", "and no wall");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 static jpp_profile_t
-jpp_times_profile_of(jpp_arena_t *arena, const char *text, bool is_wall,
-    jpp_code_t *rc, jpp_err_t *err)
+jpp_times_profile_of(const char *text, bool is_wall)
 {
     jpp_dump_t           dump;
     jpp_profile_t        profile;
@@ -147,17 +140,17 @@ jpp_times_profile_of(jpp_arena_t *arena, const char *text, bool is_wall,
     jpp_read_options_t   options;
 
     memset(&options, 0, sizeof(options));
-    memset(err, 0, sizeof(*err));
+    memset(&err, 0, sizeof(err));
 
     parser = is_wall ? &jpp_parser_wall : &jpp_parser_cpu;
 
-    jpp_arena_init(arena, (size_t) 1 << 30);
-    (void) jpp_parser_init(parser, &profile, arena);
+    jpp_arena_init(&arena, (size_t) 1 << 30);
+    (void) jpp_parser_init(parser, &profile, &arena);
 
-    *rc = parser->open(&dump, &profile, text, strlen(text), NULL, err);
+    rc = parser->open(&dump, &profile, text, strlen(text), NULL, &err);
 
-    if (*rc == JPP_OK) {
-        *rc = parser->read(&profile, &dump, &options, err);
+    if (rc == JPP_OK) {
+        rc = parser->read(&profile, &dump, &options, &err);
     }
 
     return profile;
@@ -166,13 +159,10 @@ jpp_times_profile_of(jpp_arena_t *arena, const char *text, bool is_wall,
 
 JPP_TEST(jpp_times_test_comments)
 {
-    char           text[1024], said[1024];
-    size_t         i, k, n;
-    uint32_t      *comments;
-    jpp_err_t      err;
-    jpp_code_t     rc;
-    jpp_arena_t    arena;
-    jpp_profile_t  profile;
+    char            text[1024], said[1024];
+    size_t          i, k, n;
+    uint32_t       *comments;
+    jpp_profile_t   profile;
 
     static const struct {
         bool         is_wall;
@@ -194,8 +184,7 @@ JPP_TEST(jpp_times_test_comments)
                         JPP_TIMES_TEST_MAPS, rows[i].is_wall ? "wall" : "cpu",
                         rows[i].facts);
 
-        profile = jpp_times_profile_of(&arena, text, rows[i].is_wall, &rc,
-                                       &err);
+        profile = jpp_times_profile_of(text, rows[i].is_wall);
 
         jpp_is_u64(rc, JPP_OK, "facts %zu: %s", i, err.text);
         jpp_times_describe(&profile);
@@ -210,18 +199,14 @@ JPP_TEST(jpp_times_test_comments)
         }
 
         jpp_shows(said, "comments of facts %zu", i);
-        jpp_arena_destroy(&arena);
     }
 
-    profile = jpp_times_profile_of(&arena, JPP_TIMES_TEST_CPU, false, &rc,
-                                   &err);
+    profile = jpp_times_profile_of(JPP_TIMES_TEST_CPU, false);
     jpp_times_describe(&profile);
 
     jpp_is_i64(profile.duration_nanos, 3000000000, "the duration");
     jpp_is_i64(profile.period, 10000000, "the period");
     jpp_is_str(profile.period_type, "cpu", "is of CPU time");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -229,11 +214,8 @@ JPP_TEST(jpp_times_test_comments)
 
 JPP_TEST(jpp_times_test_binary)
 {
-    size_t         i;
-    uint64_t       word;
-    jpp_err_t      err;
-    jpp_vec_t     *out;
-    jpp_arena_t    arena;
+    size_t    i;
+    uint64_t  word;
 
     static const char      text[] = "jpp_times/1 cpu\nfrequency 100\n"
         "highest 100\nduration 1000000000\nlabels 0\n"
@@ -250,10 +232,10 @@ JPP_TEST(jpp_times_test_binary)
     static const char      maps[] =
         "400000-500000 r-xp 00000000 08:01 11 /usr/sbin/prog\n";
 
-    jpp_arena_init(&arena, (size_t) 1 << 30);
+    jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
-    jpp_is_u64(jpp_times_report(&out, &arena, "format=binary",
-                                (const char *const[]) { text }, 1, &err),
+    jpp_is_u64(jpp_times_report("format=binary",
+                                (const char *const[]) { text }, 1),
                JPP_OK, "format=binary: %s", err.text);
     (void) jpp_vec_push(out, 1);
 
@@ -264,8 +246,6 @@ JPP_TEST(jpp_times_test_binary)
 
     jpp_ok(strncmp((char *) out->data + sizeof(words), maps, sizeof(maps) - 1)
            == 0, "and then the mappings");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -273,10 +253,6 @@ JPP_TEST(jpp_times_test_binary)
 
 JPP_TEST(jpp_times_test_merged)
 {
-    jpp_err_t     err;
-    jpp_vec_t    *out;
-    jpp_arena_t   arena;
-
     static const char  second[] =
         "jpp_times/1 cpu\nfrequency 100\nhighest 500\nduration 1000000000\n"
         "early it shuts down\nlabels 1\nthread=main\n"
@@ -284,23 +260,18 @@ JPP_TEST(jpp_times_test_merged)
 
     const char *const  texts[] = { jpp_times_cpu[0], second };
 
-    jpp_arena_init(&arena, (size_t) 1 << 30);
+    jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
-    jpp_is_u64(jpp_times_report(&out, &arena, "format=top", texts, 2, &err),
+    jpp_is_u64(jpp_times_report("format=top", texts, 2),
                JPP_OK, "two captures: %s", err.text);
 
     (void) jpp_vec_push(out, 1);
     jpp_shows((char *) out->data, "two workers");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_times_test_difference)
 {
-    jpp_err_t             err;
-    jpp_vec_t            *out;
-    jpp_arena_t           arena;
     jpp_capture_t         captures[2];
     jpp_report_options_t  options;
 
@@ -315,22 +286,17 @@ JPP_TEST(jpp_times_test_difference)
     options.parser = &jpp_parser_cpu;
     options.args.values[JPP_ARG_TYPE] = JPP_TIMES_NANOS;
 
-    jpp_arena_init(&arena, (size_t) 1 << 30);
+    jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
     jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
                JPP_OK, "less itself: %s", err.text);
     jpp_is_u64(out->len, 0, "nothing is left");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_times_test_refused)
 {
-    size_t        i;
-    jpp_err_t     err;
-    jpp_vec_t    *out;
-    jpp_arena_t   arena;
+    size_t  i;
 
     static const struct {
         const char  *args;
@@ -346,25 +312,19 @@ JPP_TEST(jpp_times_test_refused)
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 
-        jpp_arena_init(&arena, (size_t) 1 << 30);
+        jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
-        jpp_is_u64(jpp_times_report(&out, &arena, rows[i].args, jpp_times_cpu,
-                                    1, &err),
+        jpp_is_u64(jpp_times_report(rows[i].args, jpp_times_cpu, 1),
                    JPP_ERR_ARG, "%s", rows[i].args);
         jpp_is_str(err.text, rows[i].sentence, "its sentence");
-
-        jpp_arena_destroy(&arena);
     }
 }
 
 
 JPP_TEST(jpp_times_test_bad)
 {
-    size_t       i;
-    jpp_err_t    err;
-    jpp_code_t   rc;
-    jpp_arena_t  arena;
-    char         text[8192];
+    size_t  i;
+    char    text[8192];
 
     static const struct {
         const char  *body;
@@ -404,26 +364,22 @@ JPP_TEST(jpp_times_test_bad)
 
         (void) snprintf(text, sizeof(text), "%s" JPP_TIMES_TEST_MAPS,
                         rows[i].body);
-        (void) jpp_times_profile_of(&arena, text, false, &rc, &err);
+        (void) jpp_times_profile_of(text, false);
 
         jpp_is_u64(rc, JPP_ERR_INPUT, "bad capture %zu", i);
         jpp_is_str(err.text, rows[i].sentence, "its sentence");
         jpp_is_u64(err.line, rows[i].line, "its line");
-
-        jpp_arena_destroy(&arena);
     }
 
-    (void) jpp_times_profile_of(&arena, "jpp_times/1 cpu\nlabels 0\n\n"
+    (void) jpp_times_profile_of("jpp_times/1 cpu\nlabels 0\n\n"
                                 "MAPPED_LIBRARIES:\n"
                                 "400000-500000 r-xp 0 08:01 5 /a\nnone\n",
-                                false, &rc, &err);
+                                false);
     jpp_is_u64(rc, JPP_ERR_INPUT, "a mapping that is none: %s", err.text);
     jpp_is_u64(err.line, 6, "its line of the capture");
-    jpp_arena_destroy(&arena);
 
-    (void) jpp_times_profile_of(&arena, "heap_v2/1024\n", false, &rc, &err);
+    (void) jpp_times_profile_of("heap_v2/1024\n", false);
     jpp_is_u64(rc, JPP_ERR_INPUT, "a dump of a heap");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -431,11 +387,8 @@ JPP_TEST(jpp_times_test_bad)
 
 JPP_TEST(jpp_times_test_limits)
 {
-    char         *text, *p;
-    uint32_t      i, n;
-    jpp_err_t     err;
-    jpp_code_t    rc;
-    jpp_arena_t   arena;
+    char      *text, *p;
+    uint32_t   i, n;
 
     text = malloc(JPP_MAX_LABEL_SETS * 16 + 4096);
 
@@ -447,10 +400,9 @@ JPP_TEST(jpp_times_test_limits)
         }
 
         strcpy(p, JPP_TIMES_TEST_MAPS);
-        (void) jpp_times_profile_of(&arena, text, false, &rc, &err);
+        (void) jpp_times_profile_of(text, false);
         jpp_is_u64(rc, n == JPP_MAX_LABELS ? JPP_OK : JPP_ERR_INPUT,
                    "%u labels", n);
-        jpp_arena_destroy(&arena);
     }
 
     for (n = JPP_MAX_LABEL_SETS; n <= JPP_MAX_LABEL_SETS + 1; n++) {
@@ -461,10 +413,9 @@ JPP_TEST(jpp_times_test_limits)
         }
 
         strcpy(p, JPP_TIMES_TEST_MAPS);
-        (void) jpp_times_profile_of(&arena, text, false, &rc, &err);
+        (void) jpp_times_profile_of(text, false);
         jpp_is_u64(rc, n == JPP_MAX_LABEL_SETS ? JPP_OK : JPP_ERR_INPUT,
                    "%u sets of them", n);
-        jpp_arena_destroy(&arena);
     }
 
     jpp_is_str(err.text, "too many sets of labels", "its sentence");
@@ -478,22 +429,17 @@ JPP_TEST(jpp_times_test_limits)
 
 JPP_TEST(jpp_times_test_cut)
 {
-    char          text[sizeof(JPP_TIMES_TEST_CPU)];
-    size_t        len, wrong;
-    jpp_err_t     err;
-    jpp_code_t    rc;
-    jpp_arena_t   arena;
+    char    text[sizeof(JPP_TIMES_TEST_CPU)];
+    size_t  len, wrong;
 
     for (len = 0, wrong = 0; len < sizeof(text) - 1; len++) {
 
         memcpy(text, JPP_TIMES_TEST_CPU, len);
         text[len] = '\0';
 
-        (void) jpp_times_profile_of(&arena, text, false, &rc, &err);
+        (void) jpp_times_profile_of(text, false);
 
         wrong += rc == JPP_OK && strstr(text, "MAPPED_LIBRARIES:\n") == NULL;
-
-        jpp_arena_destroy(&arena);
     }
 
     jpp_is_u64(wrong, 0, "a capture that is cut before its end is refused");
@@ -502,22 +448,16 @@ JPP_TEST(jpp_times_test_cut)
 
 JPP_TEST(jpp_times_test_memory)
 {
-    uint64_t      n, calls;
-    jpp_err_t     err;
-    jpp_vec_t    *out;
-    jpp_code_t    rc;
-    jpp_arena_t   arena;
+    uint64_t  n, calls;
 
     for (n = 1; n < 10000; n++) {
 
-        jpp_arena_init(&arena, (size_t) 1 << 30);
+        jpp_arena_fresh(&arena, (size_t) 1 << 30);
         arena.fail_at = n;
 
-        rc = jpp_times_report(&out, &arena, "format=folded", jpp_times_cpu, 1,
-                              &err);
+        rc = jpp_times_report("format=folded", jpp_times_cpu, 1);
 
         calls = arena.n_calls;
-        jpp_arena_destroy(&arena);
 
         if (calls < n) {
             jpp_is_u64(rc, JPP_OK, "without a failure");

@@ -125,6 +125,9 @@ static jpp_unwind_stack_t   jpp_bounds;
 static jpp_unwinder_t       jpp_unwinder;
 
 
+static jpp_unwind_end_t  end;
+
+
 static uintptr_t
 jpp_place(uint64_t value)
 {
@@ -196,7 +199,6 @@ jpp_walk(const jpp_walk_case_t *walk)
     int                   i;
     uint32_t              n;
     uintptr_t             pcs[8], again[8];
-    jpp_unwind_end_t      end;
     jpp_unwind_context_t  at;
 
     jpp_prepare(walk, &at);
@@ -234,11 +236,10 @@ jpp_walk(const jpp_walk_case_t *walk)
 
 JPP_TEST(jpp_red_zone)
 {
-    size_t                 i;
-    uint32_t               n;
-    uintptr_t              pcs[8];
-    jpp_unwind_end_t       end;
-    jpp_unwind_context_t   at;
+    size_t                i;
+    uint32_t              n;
+    uintptr_t             pcs[8];
+    jpp_unwind_context_t  at;
 
     const jpp_walk_case_t  walk = {
         "*(rsp - 8) + 8", JPP_BYTES(0x0f, 5, 0x77, 0x78, 0x06, 0x23, 8),
@@ -275,10 +276,9 @@ JPP_TEST(jpp_red_zone)
 
 JPP_TEST(jpp_resumes)
 {
-    uint32_t               n;
-    uintptr_t              pcs[8];
-    jpp_unwind_end_t       end;
-    jpp_unwind_context_t   at;
+    uint32_t              n;
+    uintptr_t             pcs[8];
+    jpp_unwind_context_t  at;
 
     const jpp_walk_case_t  walk = {
         "*(rsp + 8 + 8 * r9) + 8", JPP_BYTES(0x0f, 10, 0x77, 8, 0x79, 0, 0x38,
@@ -309,7 +309,7 @@ JPP_TEST(jpp_returns)
     uint32_t               n, m;
     uintptr_t              pcs[8], again[8];
     uint8_t               *code;
-    jpp_unwind_end_t       end, other;
+    jpp_unwind_end_t       other;
     jpp_mapped_object_t    object;
     jpp_unwind_context_t   at;
 
@@ -371,7 +371,6 @@ JPP_TEST(jpp_missing)
 {
     uint32_t              count;
     uintptr_t             pcs[8];
-    jpp_unwind_end_t      end;
     jpp_mapped_object_t   object;
     jpp_unwind_context_t  at;
 
@@ -469,11 +468,10 @@ JPP_TEST(jpp_pinned)
 
 JPP_TEST(jpp_here)
 {
-    uint32_t             i, n;
-    uintptr_t            pcs[JPP_TEST_DEPTH];
-    jpp_test_stack_t     witness;
-    jpp_unwind_end_t     end;
-    jpp_unwind_stack_t   bounds;
+    uint32_t            i, n;
+    uintptr_t           pcs[JPP_TEST_DEPTH];
+    jpp_test_stack_t    witness;
+    jpp_unwind_stack_t  bounds;
 
     jpp_ok(jpp_images_unwind(&jpp_test_unwinder.mapped), "what is loaded");
     n = jpp_test_unwinder.mapped.n;
@@ -526,9 +524,8 @@ main(void)
 int
 main(void)
 {
-    uintptr_t            pc;
-    jpp_unwind_end_t     end;
-    jpp_unwind_stack_t   bounds;
+    uintptr_t           pc;
+    jpp_unwind_stack_t  bounds;
 
     memset(&bounds, 0, sizeof(bounds));
 
