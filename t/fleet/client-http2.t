@@ -51,7 +51,6 @@ EOF
            . "'$url?seconds=30'" for 1 .. 3;
 
     is_at_rest($nginx->worker, 'broken off');
-    $nginx->stop;
 }
 
 
@@ -96,7 +95,6 @@ EOF
         $client->read_some(0.1);
         $client->{buffer} =~ /;jpp_fake_beta 67108864\n/;
     }), 'the next stream of that connection is answered');
-    $nginx->stop;
 }
 
 
@@ -162,6 +160,4 @@ EOF
         system "curl -s -k $option -m 0.3 -o /dev/null '$url?seconds=30'";
         is_at_rest($nginx->worker, "$option: broken off");
     }
-
-    $nginx->stop;
 }

@@ -72,7 +72,6 @@ sub difference {
     }
 
     is_at_rest($nginx->worker, 'after both');
-    $nginx->stop;
 }
 
 
@@ -97,7 +96,6 @@ sub unblocked {
     like($nginx->get("$heap?seconds=1&format=top&cols=1000")->{body},
          qr/ \(difference\): /, 'a pause ends with a difference');
     is_at_rest($pid, 'at the end');
-    $nginx->stop;
 }
 
 
@@ -167,7 +165,6 @@ sub leaving {
     }
 
     is($nginx->worker, $pid, 'by the same worker');
-    $nginx->stop;
 }
 
 
@@ -210,7 +207,6 @@ sub any_moment {
     $nginx->fake('');
     is($nginx->get($heap)->{status}, 200, 'the next is served');
     is($nginx->worker, $pid, 'by the same worker');
-    $nginx->stop;
 }
 
 
@@ -247,7 +243,6 @@ sub left {
     }), 'all workers are off') or diag($status->{text});
 
     is($_->response->{status}, 200, 'the busy ones answered') for @clients;
-    $nginx->stop;
 }
 
 
@@ -301,7 +296,6 @@ sub slow_reader {
     $slow->break_off;
     ok(wait_until(sub { memory($pid, 'VmRSS') < $before + 16e6 }),
        'a client that leaves has its memory freed');
-    $nginx->stop;
 }
 
 
@@ -351,7 +345,6 @@ sub unread {
     is($nginx->worker, $pid, 'by the same worker');
     $nginx->fake('');
     is_well($nginx, 'unread');
-    $nginx->stop;
 }
 
 
@@ -413,7 +406,6 @@ sub pipelined {
     }
 
     is_at_rest($nginx->worker, 'at the end');
-    $nginx->stop;
 }
 
 
@@ -482,7 +474,6 @@ EOF
     like($nginx->get('/debug/pprof/status')->{body}, qr/"in_step": null/,
          'the control request that was refused has changed nothing');
     is($nginx->worker, $pid, 'the worker lives');
-    $nginx->stop;
 }
 
 
@@ -520,7 +511,6 @@ sub many {
 
     is_at_rest($pid, 'at the end');
     is($nginx->worker, $pid, 'the worker lives');
-    $nginx->stop;
 }
 
 
@@ -539,7 +529,6 @@ sub many_paused {
     is($n{200}, $n_jobs, 'as many as are allowed');
     is($n{429}, 40 - $n_jobs, 'and no more');
     is_at_rest($nginx->worker, 'at the end');
-    $nginx->stop;
 }
 
 
@@ -575,5 +564,4 @@ sub same {
     }
 
     is_well($nginx, 'the same');
-    $nginx->stop;
 }

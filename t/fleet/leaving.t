@@ -77,7 +77,6 @@ EOF
     }
 
     is($nginx->worker, $pid, 'by the same worker');
-    $nginx->stop;
 }
 
 
@@ -154,5 +153,4 @@ sub late_bodies {
     is($client->get('/fine')->{status}, 200, 'and again');
 
     is($nginx->worker, $pid, 'by the same worker');
-    $nginx->stop;
 }

@@ -128,7 +128,6 @@ sub stopped {
 
     $nginx->signal('CONT', $victim);
     is_well($nginx, 'continued');
-    $nginx->stop;
 }
 
 
@@ -217,8 +216,6 @@ sub several_stopped {
         $nginx->signal('CONT', $_) for @victims;
         is_well($nginx, "$n continued");
     }
-
-    $nginx->stop;
 }
 
 
@@ -255,7 +252,6 @@ sub stopped_locked {
     $lock->(0);
     $nginx->signal('CONT', $victim);
     is_well($nginx, 'it continued');
-    $nginx->stop;
 }
 
 
@@ -333,7 +329,6 @@ sub late_itself {
     $nginx->signal('CONT', $other);
     ok(wait_until(sub { partly($client->get($heap)) eq '2/2' }),
        'both answer again');
-    $nginx->stop;
 }
 
 
@@ -361,7 +356,6 @@ sub together {
     }
 
     is_well($nginx, 'together');
-    $nginx->stop;
 }
 
 
@@ -451,7 +445,6 @@ sub fresh {
 
     $nginx->fake('');
     is_well($nginx, 'stale questions');
-    $nginx->stop;
 }
 
 
@@ -524,7 +517,6 @@ sub few_asking {
 
     undef $client;
     is_well($nginx, 'few descriptors');
-    $nginx->stop;
 }
 
 
@@ -561,7 +553,6 @@ sub few_asked {
 
     undef $client;
     is_well($nginx, 'few descriptors');
-    $nginx->stop;
 }
 
 
@@ -615,7 +606,6 @@ EOF
        'the answer names those that never accept');
     $nginx->fake('');
     is(partly($client->get($heap)), '3/3', 'all answer again');
-    $nginx->stop;
 }
 
 
@@ -638,8 +628,6 @@ sub not_taken {
         ok(wait_until(sub { partly($client->get($heap)) eq '2/2' }),
            'both answer again');
     }
-
-    $nginx->stop;
 }
 
 
@@ -664,5 +652,4 @@ sub busy {
     is($other->response->{status}, 200, 'the dump');
     ok(wait_until(sub { $client->get($path)->{body} =~ /"stats": \{/ }),
        'at rest again');
-    $nginx->stop;
 }

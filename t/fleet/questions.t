@@ -71,7 +71,6 @@ sub unread {
 
     $nginx->signal('CONT', $_) for @victims;
     is_well($nginx, 'unread');
-    $nginx->stop;
 }
 
 
@@ -96,7 +95,6 @@ sub crowd {
     undef @clients;
     $nginx->fake('');
     is_well($nginx, 'crowd');
-    $nginx->stop;
 }
 
 
@@ -172,7 +170,6 @@ sub shared {
 
     is(scalar @begun, 2, 'with the dump that had begun, and one more');
     is_well($nginx, 'shared');
-    $nginx->stop;
 }
 
 
@@ -235,7 +232,6 @@ sub forgotten {
     # without their baselines they still have profiles
 
     is(partly($nginx->get("$heap?strict=1")), '2/2', 'profiles of both');
-    $nginx->stop;
 }
 
 
@@ -287,7 +283,6 @@ sub reloaded {
 
     wait_until(sub { $nginx->worker_pids == 8 });
     is_well($nginx, 'reloaded');
-    $nginx->stop;
 }
 
 
@@ -364,7 +359,6 @@ sub stale {
     $clients[0]->response;
 
     $nginx->signal('CONT', $victim);
-    $nginx->stop;
 }
 
 
@@ -410,7 +404,6 @@ sub lost {
     }, 'no socket, no descriptors for the files, and enough');
 
     is_well($nginx, 'lost');
-    $nginx->stop;
 }
 
 
@@ -440,7 +433,6 @@ sub no_socket {
 
     $nginx->fake('');
     is_well($nginx, 'no socket');
-    $nginx->stop;
 }
 
 
@@ -478,7 +470,6 @@ sub no_room {
     is($nginx->get("$heap?format=folded&worker=0&seconds=1")->{status}, 200,
        'a difference needs none');
     is_well($nginx, 'no room');
-    $nginx->stop;
 }
 
 

@@ -345,7 +345,6 @@ sub immediate {
     my $nginx = two();
 
     refused($nginx, 'at once');
-    $nginx->stop;
 }
 
 
@@ -358,7 +357,6 @@ sub stopped {
     refused($nginx, 'a stopped worker', worker => "pid-$victim", passes => 2);
 
     kill 'CONT', $victim;
-    $nginx->stop;
 }
 
 
@@ -386,7 +384,6 @@ sub many {
 
     $_->leave for @waiting;
     kill 'CONT', $victim;
-    $nginx->stop;
 }
 
 
@@ -402,7 +399,6 @@ sub busy {
 
     $nginx->fake('');
     is($client->response->{status}, 200, 'and ends');
-    $nginx->stop;
 }
 
 
@@ -419,7 +415,6 @@ sub full {
     refused($nginx, 'little room', passes => 2);
 
     $client->break_off;
-    $nginx->stop;
 }
 
 
@@ -456,8 +451,6 @@ sub faulty {
         $nginx->fake("$faults{$reason}\n");
         refused($nginx, 'a jemalloc with faults', only => $reason);
     }
-
-    $nginx->stop;
 }
 
 
@@ -466,7 +459,6 @@ sub undumpable {
                                 fake => "opt.prof_sys_thread_name 1\n");
 
     refused($nginx, 'a jemalloc that cannot be dumped');
-    $nginx->stop;
 }
 
 
@@ -478,7 +470,6 @@ sub unsplit {
     $nginx->fake('');
 
     refused($nginx, 'a large baseline');
-    $nginx->stop;
 }
 
 
@@ -490,7 +481,6 @@ sub gap {
        200, "sampling is $_") for qw( off on );
 
     refused($nginx, 'samples with a gap');
-    $nginx->stop;
 }
 
 
@@ -500,7 +490,6 @@ sub taken {
         preload => [ "$build/t/jpp_profiler.so", preloads() ]);
 
     refused($nginx, 'another profiler');
-    $nginx->stop;
 }
 
 
@@ -529,6 +518,4 @@ sub left_out {
         is($clients[$i]->get('/fine')->{status}, 200,
            "$resources[$i]: the connection is kept");
     }
-
-    $nginx->stop;
 }

@@ -56,8 +56,6 @@ sub reloads {
 
         is($answer->{status}, $status, "the old one's answer: $status");
     }
-
-    $nginx->stop;
 }
 
 
@@ -113,8 +111,6 @@ sub unloaded {
         ok(wait_until(sub { descriptors($master) <= $n }),
            'with as many descriptors as before');
     }
-
-    $nginx->stop;
 }
 
 
@@ -145,8 +141,6 @@ sub changing {
     cmp_ok($memory[-1] - $memory[0], '<=', $soak == 1 ? 2 ** 20 : 2 ** 18,
            'and its memory does not grow');
     diag("RSS of the master: $memory[0] $memory[-1]");
-
-    $nginx->stop;
 }
 
 
@@ -209,7 +203,6 @@ sub exiting {
     is($none->{status}, 404, 'and is unknown');
     is($none->{body}, "no such worker: status lists all workers\n",
        'the answer says so');
-    $nginx->stop;
 }
 
 
@@ -261,7 +254,6 @@ sub ended {
        'strict: the reason');
 
     is_well($nginx, 'ended');
-    $nginx->stop;
 }
 
 

@@ -31,8 +31,6 @@ sub stalls {
     like($client->get('/debug/pprof/stalls?format=top&cols=1000')->{body},
          qr/^stalls are not recorded: POST stall=100ms to control$/m,
          'without');
-
-    $nginx->stop;
 }
 
 
@@ -49,8 +47,6 @@ sub location {
     {
         ok($client->get("/debug/pprof/$path")->{status}, "/$path is answered");
     }
-
-    $nginx->stop;
 }
 
 
@@ -67,8 +63,6 @@ sub under_way {
 
     ok($client->response->{status}, 'it is answered');
     is($client->get('/fine')->{body}, "fine\n", 'and the process goes on');
-
-    $nginx->stop;
 }
 
 

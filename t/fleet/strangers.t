@@ -103,7 +103,6 @@ sub strangers {
     }
 
     is_deeply([ $nginx->worker_pids ], \@pids, 'the workers live');
-    $nginx->stop;
 }
 
 
@@ -276,5 +275,4 @@ sub flooded {
     }
 
     is_well($nginx, 'a flood');
-    $nginx->stop;
 }

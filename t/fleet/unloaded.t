@@ -133,8 +133,6 @@ sub idle {
     again($nginx, module => 1, http => '');
 
     ok(!worker($client)->{sampler}, 'the sampler was switched off');
-
-    $nginx->stop;
 }
 
 
@@ -148,8 +146,6 @@ sub no_clock {
 
     unload($nginx);
     refused($client);
-
-    $nginx->stop;
 }
 
 
@@ -171,8 +167,6 @@ sub under_way {
     ok(wait_until(sub { threads($nginx->{pid}) == 1
                         && watchers($nginx->{pid}) == 0 }),
        'no thread is left');
-
-    $nginx->stop;
 }
 
 
@@ -197,8 +191,6 @@ sub load {
     $all->();
     cmp_ok($answers->(), '>', 0, 'and after it');
     ok(is_alive($nginx->{pid}), 'and the process goes on');
-
-    $nginx->stop;
 }
 
 
@@ -221,8 +213,6 @@ sub stall {
     like($client->get('/debug/pprof/stalls?format=top&cols=1000')->{body},
          qr/^\S+ worker 0 pid $nginx->{pid} generation 1: \d{3,} ms/m,
          'it is known');
-
-    $nginx->stop;
 }
 
 
@@ -243,8 +233,6 @@ sub same {
     for my $path (grep { $_ ne 'none' } @resources) {
         is($client->get("/debug/pprof/$path")->{status}, 200, "/$path");
     }
-
-    $nginx->stop;
 }
 
 

@@ -43,8 +43,6 @@ sub numbers {
         is($answer->{status}, 200, "without a master: $who");
         is(partly($answer), '1/1', 'one of one');
     }
-
-    $nginx->stop;
 }
 
 
@@ -95,7 +93,6 @@ sub crowd {
 
     unlike($nginx->error_log, qr/table of workers is full/,
            'the table has room for all of them');
-    $nginx->stop;
 }
 
 
@@ -134,7 +131,6 @@ sub two_at_a_time {
 
     $nginx->fake('');
     is_well($nginx, 'two at a time');
-    $nginx->stop;
 }
 
 
@@ -186,7 +182,6 @@ sub too_many {
     is_deeply([ $nginx->worker_pids ], \@pids, 'no worker ended');
     $nginx->fake('');
     is_well($nginx, 'too many');
-    $nginx->stop;
 }
 
 

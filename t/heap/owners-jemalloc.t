@@ -79,8 +79,6 @@ sub by_location {
                     ->{comments} };
 
     ok($said, "a comment: $said");
-
-    $nginx->stop;
 }
 
 
@@ -108,8 +106,6 @@ sub never_a_frame {
         unlike($answer->{body}, qr/\b8(?:19[3-9]|2\d\d)\b.*\[unknown/,
                'nor in decimal');
     }
-
-    $nginx->stop;
 }
 
 
@@ -139,8 +135,6 @@ sub offline {
 
     spew($file, printed("sed '/^OWNERS:/,\$d' $file"));
     is_read($file, 'without names, too');
-
-    $nginx->stop;
 }
 
 
@@ -153,6 +147,4 @@ sub off {
 
     unlike($dump, qr/ 0x2[0-7][0-9a-f]{2}$/m, 'no such frame');
     unlike($dump, qr/^OWNERS:/m, 'and no names');
-
-    $nginx->stop;
 }

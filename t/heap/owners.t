@@ -364,8 +364,6 @@ sub held {
     is($bytes->{'(unknown) (unknown)'}, undef, 'nobody is unknown');
     cmp_ok($bytes->{'main.example (no location)'} // 0, '>', 10_000,
            'those that never asked have the server') or diag(explain($bytes));
-
-    $nginx->stop;
 }
 
 
@@ -396,8 +394,6 @@ END
     }
 
     cmp_ok($most, '<', 10 * $sum / @named, 'each has its own alone');
-
-    $nginx->stop;
 }
 
 
@@ -414,8 +410,6 @@ END
     }
 
     is_of($nginx, 'main.example /plain/', 'of 100,000 connections', 0.95);
-
-    $nginx->stop;
 }
 
 
@@ -439,8 +433,6 @@ sub labels {
 
     like($tags, qr{^ location: Total .*\n.*: /a/$}m, 'pprof has locations');
     like($tags, qr{^ server: Total .*\n.*: main\.example$}m, 'and servers');
-
-    $nginx->stop;
 }
 
 
@@ -494,8 +486,6 @@ END
     cmp_ok($bytes->{'main.example (no location)'} // 0, '>', 20_000,
            'a request that is none') or diag(explain($bytes));
     is($bytes->{'main.example /a/'}, undef, 'has no location');
-
-    $nginx->stop;
 }
 
 
@@ -537,8 +527,6 @@ sub off {
     is($after->{'main.example /fine'}, $bytes->{'main.example /fine'},
        'switched off');
     cmp_ok($after->{'(unknown) (unknown)'}, '>', 20_000, 'nobody is known');
-
-    $nginx->stop;
 }
 
 
@@ -562,8 +550,6 @@ sub refused {
         is($answer->{status}, 400, $query);
         like($answer->{body}, $refused{$query}, 'the sentence');
     }
-
-    $nginx->stop;
 }
 
 
@@ -608,5 +594,4 @@ sub reloaded {
          'the old worker knows its location');
 
     $slow->leave;
-    $nginx->stop;
 }

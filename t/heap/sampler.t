@@ -177,8 +177,6 @@ sub any_malloc {
 
     $nginx->reload;
     is(told($nginx, 'source'), 'null null', 'off in new workers');
-
-    $nginx->stop;
 }
 
 
@@ -242,8 +240,6 @@ sub one_worker {
 
     $nginx->reload;
     is(told($nginx, 'source'), 'null null', 'and new workers have none of it');
-
-    $nginx->stop;
 }
 
 
@@ -264,8 +260,6 @@ sub difference {
 
     isnt($answer->{status}, 200, 'a difference over a new rate is refused');
     is($nginx->get("$tree/heap?seconds=1")->{status}, 200, 'one of one rate');
-
-    $nginx->stop;
 }
 
 
@@ -297,8 +291,6 @@ sub off_before_dump {
         is($answer->{status}, $path =~ /heap/ ? 503 : 200, $path);
         like($answer->{body}, qr/$why/, 'says why there is none, and a fix');
     }
-
-    $nginx->stop;
 }
 
 
@@ -354,7 +346,6 @@ sub with_jemalloc {
     control($nginx, 'sampler=on');
     is(partly($nginx->get("$tree/heap")), '2/2', 'prof:false does as well');
     like(told($nginx, 'state'), qr/^off off$/, 'and stays what it is');
-    $nginx->stop;
 }
 
 
@@ -383,8 +374,6 @@ sub rates {
     $nginx->reload;
     is(told($nginx, 'sampler.lg_sample'), '13 13', 'in new workers, too');
     is(told($nginx, 'in_step'), '1 1', 'as it is wanted');
-
-    $nginx->stop;
 }
 
 
@@ -514,6 +503,4 @@ sub luajit {
     like($answer->{body}, qr/^\[cut: JIT code\][; ]/m,
          'stacks are cut where it compiled');
     profile($nginx->get("$tree/heap"));
-
-    $nginx->stop;
 }

@@ -124,8 +124,6 @@ sub used {
 
     like($folded, qr/^[^;]+;[^;]+;.* \d+$/m, 'from the start of nginx');
     unlike($folded, qr/libjemalloc|prof_backtrace/, 'to who allocated');
-
-    $nginx->stop;
 }
 
 
@@ -152,8 +150,6 @@ sub switched_off {
 
     $nginx->reload(http => '');
     is((unwinders($nginx))[0]{name}, 'module', 'and it is on by itself');
-
-    $nginx->stop;
 }
 
 
@@ -206,8 +202,6 @@ sub lua_hook {
     my $text = $nginx->get('/debug/pprof/heap?format=text')->{body};
 
     like($text, qr/ 0x101$/m, 'the text form keeps its form');
-
-    $nginx->stop;
 }
 
 
@@ -283,8 +277,6 @@ sub reloads {
 
     is($n_bad, 0, "$n_asked requests during $n reloads, and none fails");
     is($n_own, 2 * $n, 'both workers of each generation have the hook');
-
-    $nginx->stop;
 }
 
 
@@ -306,8 +298,6 @@ sub removed {
     is((unwinders($nginx))[0]{name}, 'module', 'it is back, and walks');
     is(scalar(grep { $nginx->get('/fine')->{status} != 200 } 1 .. 100), 0,
        'requests, with it');
-
-    $nginx->stop;
 }
 
 
@@ -322,6 +312,4 @@ sub aio {
     is(scalar(grep { length == 3_000_000 } @bodies), 20,
        'files that threads read');
     is((unwinders($nginx))[0]{truncated}, 0, 'stacks are whole');
-
-    $nginx->stop;
 }

@@ -2,8 +2,8 @@ package JppNginx;
 
 # An nginx under control, for what Test::Nginx cannot do: it has an environment,
 # limits and preloads of its own; it is asked, sent signals, reloaded, measured
-# and ended.  At its end no process may be left, and its error log must have no
-# alert.
+# and ended, by the end of its subtest at the latest.  Then no process may be
+# left, and its error log must have no alert.
 #
 # JppRun chooses nginx, module and jemalloc.  With TEST_NGINX_USE_HUP every
 # nginx is reloaded once before it is used.
@@ -489,6 +489,17 @@ sub kill_all {
     kill 'KILL', $self->processes;
     waitpid $self->{pid}, 0;
 }
+
+
+# A subtest ends with the end of every nginx that it has started.
+
+$JppRun::around = sub {
+    my ($code) = @_;
+    my %outer = %running;
+
+    $code->();
+    $running{$_}[1]->stop for grep { !$outer{$_} } sort keys %running;
+};
 
 
 # A test that died leaves no process either.

@@ -265,6 +265,11 @@ sub is_linked {
 }
 
 
+# Runs the CODE of a subtest; JppNginx ends then what that has started.
+
+our $around = sub { $_[0]->() };
+
+
 # A table of subtests: NAME => [ CODE, what has to be possible ... ], where the
 # latter is a name of the table above, or code.  They run in the order of their
 # names; with JPP_SUBTEST only those that are like it.
@@ -287,7 +292,7 @@ sub subtests {
 
         SKIP: {
             skip("$name: not possible here: @missing", 1) if @missing;
-            subtest($name => $code);
+            subtest($name => sub { $around->($code) });
         }
     }
 }

@@ -78,8 +78,6 @@ sub resources {
             [ 'pools', 200 ], [ 'pools?format=html', 200 ],
             [ 'pools?format=svg', 200 ], [ 'requests', 200 ],
             [ 'nothing', 404 ];
-
-    $nginx->stop;
 }
 
 
@@ -110,9 +108,6 @@ sub pools {
     my $file = spew("$nginx->{prefix}/pools", $nginx->get("$at/pools")->{body});
 
     is(`$checker --pools $file 2>&1`, '', 'the contract');
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -140,7 +135,4 @@ sub requests {
     is_deeply([ map { $_->{upstream} } @{ decode_json(
                     $nginx->get("$at/locations?format=json&by=upstream")
                     ->{body})->{rows} } ], [ '(none)' ], 'no upstream');
-
-    undef @clients;
-    $nginx->stop;
 }

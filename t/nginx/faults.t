@@ -168,7 +168,6 @@ sub failing_dumps {
     answers($nginx, "$heap?seconds=1", 503, $cut, 'one of two');
     $nginx->fake('');
     recovers($nginx, $before, 'one of two');
-    $nginx->stop;
 }
 
 
@@ -211,7 +210,6 @@ sub sizes {
 
     $nginx->fake('cut 500');
     answers($nginx, $heap, 503, "$incomplete *", 'a short dump that is cut');
-    $nginx->stop;
 }
 
 
@@ -239,8 +237,6 @@ EOF
         wait_until(sub { $nginx->get($heap)->{status} == 200 });
         recovers($nginx, $before, 'a dump that hung');
     }
-
-    $nginx->stop;
 }
 
 
@@ -356,8 +352,6 @@ sub real_states {
             . 'Environment=LD_PRELOAD=libjemalloc.so.2 *',
             'no jemalloc')
         if $nginx->get('/debug/pprof/status')->{body} !~ /"state": "ready"/;
-
-    $nginx->stop;
 }
 
 
@@ -378,8 +372,6 @@ sub switched {
         $nginx->fake('');
         recovers($nginx, $before, 'active');
     }
-
-    $nginx->stop;
 }
 
 
@@ -454,7 +446,6 @@ sub forbidden {
     $nginx->fake('');
     recovers($nginx, $before, 'with a directory');
     is(scalar(entries($dir)), 0, 'nothing is left in it');
-    $nginx->stop;
 }
 
 
@@ -498,8 +489,6 @@ sub directories {
         $nginx->fake('');
         recovers($nginx, $before, $dir);
     }
-
-    $nginx->stop;
 }
 
 
@@ -557,7 +546,6 @@ sub mounted {
             'cannot put the dump into *, because its file system does '
             . 'not support O_TMPFILE (name a directory on another one): *',
             'a file system without O_TMPFILE');
-    $nginx->stop;
 }
 
 
@@ -610,7 +598,6 @@ sub few_descriptors {
 
     $client->leave;
     recovers($nginx, $before, 'at the end');
-    $nginx->stop;
 }
 
 
@@ -630,8 +617,6 @@ sub small_files {
         limit($before->{pid}, 'fsize', $was);
         recovers($nginx, $before, "$size bytes");
     }
-
-    $nginx->stop;
 }
 
 
@@ -674,8 +659,6 @@ sub every_file {
         is("@{[ $nginx->worker_pids ]}", "@pids", "$size bytes: they live");
         limit($_, 'fsize', $was{$_}) for @pids;
     }
-
-    $nginx->stop;
 }
 
 
@@ -718,7 +701,6 @@ sub no_proc {
     is(system("nsenter -t $pid -m umount /proc"), 0, '/proc is back');
     answers($nginx, $heap, 200, undef, 'and a profile');
     is($nginx->worker, $pid, 'of the same worker');
-    $nginx->stop;
 }
 
 
@@ -837,8 +819,6 @@ EOF
            'the change is made');
         $before = remember($nginx);
     }
-
-    $nginx->stop;
 }
 
 
@@ -862,8 +842,6 @@ sub no_threads {
         limit($before->{pid}, 'nproc', $was);
         recovers($nginx, $before, 'a thread');
     }
-
-    $nginx->stop;
 }
 
 
@@ -909,8 +887,6 @@ sub last_error {
          qr/\[warn\] .*: could not apply the requested settings to this (?#
             )worker: active was not/,
          'the log has it');
-
-    $nginx->stop;
 }
 
 

@@ -240,8 +240,6 @@ sub reloaded {
 
     ok(wait_until(sub { !findings($nginx, 'memory')->{'reload-leak'} }),
        'not as it stays that large');
-
-    $nginx->stop;
 }
 
 
@@ -286,8 +284,6 @@ sub old {
 
     ok(wait_until(sub { !findings($nginx, 'memory')->{'old-workers'} }),
        'they end with their clients');
-
-    $nginx->stop;
 }
 
 
@@ -349,8 +345,6 @@ sub few {
     $nginx = JppNginx->start(http => $large);
 
     unlike(comments($nginx), qr/few-samples/, 'a finer rate has enough');
-
-    $nginx->stop;
 }
 
 
@@ -367,6 +361,4 @@ sub explains {
     like(comments($nginx),
          qr/finding explains: .* allocated memory: [\d.]+ [KM]?i?B of \d\d\d\./,
          'what is missing is said');
-
-    $nginx->stop;
 }

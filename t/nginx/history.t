@@ -73,8 +73,6 @@ sub single {
     my $nginx = JppNginx->start(master => 0);
 
     is(scalar @{ workers($nginx)->[0]{history}{points} }, 1, 'its first point');
-
-    $nginx->stop;
 }
 
 
@@ -88,8 +86,6 @@ sub exits {
 
     ok(wait_until(sub { !kill 0, $pid }), 'a worker exits');
     is(scalar @{ workers($nginx) }, 1, 'one is left');
-
-    $nginx->stop;
 }
 
 
@@ -114,8 +110,6 @@ sub not_served {
     sleep 6;
 
     is(switches($pid), $before, 'a worker without a location sleeps');
-
-    $nginx->stop;
 }
 
 
@@ -133,6 +127,4 @@ sub no_jemalloc {
 
     is($allocated, undef, 'what is not known is null');
     cmp_ok($rss, '>', $mib, 'what the kernel counts is there');
-
-    $nginx->stop;
 }

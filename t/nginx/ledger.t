@@ -131,8 +131,6 @@ sub ledger {
 
     cmp_ok(abs($ledgers[0]{pss} - $own - 1024 * $kb), '<', 1.5 * $mib,
            'the kernel says the same');
-
-    $nginx->stop;
 }
 
 
@@ -152,8 +150,6 @@ sub metadata {
     cmp_ok($row->{bytes}, '>', 100_000, 'it is there');
     cmp_ok($row->{bytes}, '<', $worker->{jemalloc}{metadata},
            'less than jemalloc has set aside');
-
-    $nginx->stop;
 }
 
 
@@ -198,8 +194,6 @@ sub parts {
         is($answer->{body}, "$bad->[1]\n", 'is refused with a sentence')
             or diag($answer->{body});
     }
-
-    $nginx->stop;
 }
 
 
@@ -232,8 +226,6 @@ sub untouched {
     cmp_ok($row->{bytes}, '<', $mib, 'and touched little of that');
     cmp_ok($row->{bytes}, '>', 80_000, 'but what came');
     is($row->{how}, 'exact', 'which is exact');
-
-    $nginx->stop;
 }
 
 
@@ -256,8 +248,6 @@ sub lua {
     is($ledger->{rows}[0]{what}, $what, 'and is the first');
     cmp_ok(row($ledger, 'code made at run time')->{bytes}, '>', 0,
            'code of LuaJIT');
-
-    $nginx->stop;
 }
 
 
@@ -283,8 +273,6 @@ sub zone {
            'a zone fills');
     cmp_ok(row($ledger, 'zone', qr/^other$/)->{bytes}, '<', $mib / 2,
            'another does not');
-
-    $nginx->stop;
 }
 
 
@@ -342,8 +330,6 @@ sub table {
 
     is($nginx->client->ask('HEAD', "$memory?format=top")->{status}, 200,
        'HEAD');
-
-    $nginx->stop;
 }
 
 
@@ -363,8 +349,6 @@ sub smaps {
         cmp_ok(abs(kb($worker->{smaps}, 'Rss') - kb($text, 'Rss')), '<',
                3 * 1024, 'its Rss');
     }
-
-    $nginx->stop;
 }
 
 
@@ -400,8 +384,6 @@ sub arenas {
     like($answer->{body},
          qr/^detail=arenas is for one worker: choose it with worker=0 or (?#
             )worker=pid-\d+$/, 'a sentence');
-
-    $nginx->stop;
 }
 
 
@@ -422,8 +404,6 @@ sub odd_option {
     my $arenas = ask($nginx, 'detail=arenas')->{workers}[0]{arenas};
 
     like($arenas, qr{"prof_prefix":\s*"/tmp/a"b"}, 'it is passed on as it is');
-
-    $nginx->stop;
 }
 
 
@@ -465,8 +445,6 @@ sub large {
            1100 * $mib, 'with force=1 there is one');
     cmp_ok(kb(ask($nginx, 'detail=smaps&force=1')->{workers}[0]{smaps},
               'Anonymous'), '>', 1100 * 1024, 'and the text of the kernel');
-
-    $nginx->stop;
 }
 
 
@@ -495,7 +473,6 @@ sub hangs {
     is(scalar @{ $all->{missing} }, 1, 'one is missing');
 
     kill 'CONT', $other;
-    $nginx->stop;
 }
 
 
@@ -519,8 +496,6 @@ sub no_proc {
     like($nginx->get("$memory?format=top&cols=1000")->{body},
          qr{^the ledger of pid $pid is missing: /proc/self/smaps cannot}m,
          'a table says so, too');
-
-    $nginx->stop;
 }
 
 
@@ -561,8 +536,6 @@ sub hidden {
     is(sum0(map { $_->{bytes} } @{ $all->{workers}[1]{ledger}{rows} }),
        $all->{workers}[1]{ledger}{pss}, 'and its ledger');
     is($nginx->get('/debug/pprof/metrics')->{status}, 200, 'metrics');
-
-    $nginx->stop;
 }
 
 
@@ -582,6 +555,4 @@ sub no_jemalloc {
     is($all->{workers}[0]{arenas}, undef, 'there are no arenas');
     like((values %{ $all->{unavailable} })[0] // '',
          qr/^there is no jemalloc that counts by arena$|cgroup/, 'and why');
-
-    $nginx->stop;
 }

@@ -163,9 +163,6 @@ sub both {
         is((rows($with, '/large/'))[0]{held}{bytes}, $row->{held}{bytes},
            'beside the others');
     }
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -186,9 +183,6 @@ sub by {
         or diag(explain($json->{rows}));
     cmp_ok($row->{held}{bytes}, '>', 4 * 16 * 32 * 1024, 'with its buffers');
     is($row->{server}, undef, 'and no server');
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -242,9 +236,6 @@ sub hostile {
         unlike($answer->{body} =~ s{<script.*?</script>}{}gsr,
                qr/\x1b|\xff|\xfe/, 'shows what may be');
     }
-
-    undef @held;
-    $nginx->stop;
 }
 
 
@@ -270,8 +261,6 @@ sub inherited {
          qr/^samples with an owner: \d+ of \d+ live ones$(?#
             )|^no sample has an owner: .*, inherited ones never$/m,
          'what says how many have an owner counts what there is');
-
-    $nginx->stop;
 }
 
 
@@ -308,8 +297,6 @@ sub off {
     is($json->{sampled}{bytes}, undef, 'null is not 0');
     ok($json->{sampled}{fix}, 'and JSON has a fix');
     is($json->{rows}[0]{sampled}, undef, 'in no row');
-
-    $nginx->stop;
 }
 
 
@@ -362,8 +349,6 @@ sub since {
     is($answer->{status}, 200, 'not after a reset');
     like($answer->{body}, qr/^sampled: samples complete since $time: $began$/m,
          'which says since when');
-
-    $nginx->stop;
 }
 
 
@@ -386,7 +371,6 @@ sub stopped {
     like($answer->{body}, qr/^only 1 of 2 workers answered/, 'the sentence');
 
     kill 'CONT', $stopped;
-    $nginx->stop;
 }
 
 
@@ -456,8 +440,6 @@ sub leaving {
        'no descriptor is left');
     is($nginx->get("$tree/locations")->{status}, 200, 'others are answered');
     is(($nginx->worker_pids)[0], $worker, 'by the same worker');
-
-    $nginx->stop;
 }
 
 
@@ -489,6 +471,4 @@ sub parameters {
 
     is($head->{status}, 200, 'HEAD');
     is($head->{body}, '', 'has no body');
-
-    $nginx->stop;
 }

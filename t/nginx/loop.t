@@ -40,8 +40,6 @@ sub slow_kernel {
         $nginx->fake('');
         is($one->response->{status}, 200, 'it is answered in the end');
     }
-
-    $nginx->stop;
 }
 
 
@@ -68,8 +66,6 @@ sub slow_status {
              'with what was counted')
             if $page =~ /metrics/;
     }
-
-    $nginx->stop;
 }
 
 
@@ -90,8 +86,6 @@ sub slow_look {
     $nginx->fake("wait /proc/meminfo\n");
 
     ok(wait_until(sub { threads($nginx->worker) > 1 }, 30), 'it looks again');
-
-    $nginx->stop;
 }
 
 
@@ -108,8 +102,6 @@ sub hung_dump {
 
     $nginx->fake('');
     is($client->response->{status}, 200, 'the dump is answered');
-
-    $nginx->stop;
 }
 
 
@@ -130,7 +122,6 @@ sub no_thread {
     is($nginx->get('/debug/pprof/heap')->{status}, 503, 'but no profile');
 
     limit($pid, 'nproc', $was);
-    $nginx->stop;
 }
 
 
@@ -155,7 +146,6 @@ sub left {
     }
 
     is($nginx->worker, $pid, 'the worker lives');
-    $nginx->stop;
 }
 
 

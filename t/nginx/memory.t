@@ -98,8 +98,6 @@ sub answer {
                              ->{body})->{workers} }, 1, 'one worker alone');
     is($nginx->client->ask('POST', '/debug/pprof/memory',
                            'Content-Length: 0')->{status}, 405, 'no POST');
-
-    $nginx->stop;
 }
 
 
@@ -168,8 +166,6 @@ sub full {
          qr/^32\.0 KiB +[\d.]+ KiB +$zone->{failures}  keys .*(?#
            )\b$slot->{used} of $slot->{total} x $slot->{size} B/m,
          'and as a table');
-
-    $nginx->stop;
 }
 
 
@@ -251,8 +247,6 @@ sub lua {
         is($finding->{owner}, "LuaJIT's heap", 'by its name');
         like($finding->{fix}, qr/collectgarbage/, 'how to see it in Lua');
     }
-
-    $nginx->stop;
 }
 
 
@@ -278,8 +272,6 @@ sub kept_loop {
     like(finding($nginx, 'stalls')->{because} // 'none',
          qr{^location /work of \S+ \S+ kept worker 0 \(pid \d+\) for (?#
            )[\d.]+ s, computing in }, 'which is found');
-
-    $nginx->stop;
 }
 
 
@@ -291,8 +283,6 @@ sub no_jemalloc {
     cmp_ok($memory->{workers}[0]{process}{rss_anon}, '>', 0,
            'but of the process');
     is($memory->{total}{allocated}, undef, 'no sum of nothing');
-
-    $nginx->stop;
 }
 
 
@@ -317,8 +307,6 @@ sub fixes {
     }
 
     like(`$ps`, qr/^\S+ +$pid .* worker process$/m, "$ps lists a worker");
-
-    $nginx->stop;
 }
 
 

@@ -53,5 +53,4 @@ sub generations {
         or diag("of $n scrapes with two generations");
 
     is($nginx->alerts, 0, 'no alerts');
-    $nginx->stop;
 }

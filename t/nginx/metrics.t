@@ -102,8 +102,6 @@ sub text {
        4096, 'its rate');
     ok(!exists $values->{'nginx_jemalloc_prof_in_step{worker="1"}'},
        'no setting for all, no line');
-
-    $nginx->stop;
 }
 
 
@@ -135,8 +133,6 @@ sub openmetrics {
     $answer = $nginx->get($metrics,
                           headers => 'Accept: ' . ',q;' x 1300 . "\r\n");
     is($answer->{status}, 200, 'an Accept of 4 KB');
-
-    $nginx->stop;
 }
 
 
@@ -165,9 +161,6 @@ sub usage {
 
     my ($total) = slurp('/proc/meminfo') =~ /^MemTotal:\s+(\d+) kB/m;
     is($after->{nginx_memory_total_bytes}, $total * 1024, 'the machine');
-
-    undef @held;
-    $nginx->stop;
 }
 
 
@@ -201,7 +194,6 @@ sub event_loop {
     $nginx = JppNginx->start(main => 'timer_resolution 100ms;');
     is(scrape($nginx)->{"${name}_count{worker=\"0\"}"}, 0,
        'with timer_resolution there is no clock to compare with');
-    $nginx->stop;
 }
 
 
@@ -222,8 +214,6 @@ sub zones {
        'a client was entered');
     ok(exists $values->{'nginx_zone_free_bytes{zone="jemalloc_pprof"}'},
        'the registry is one as well');
-
-    $nginx->stop;
 }
 
 
@@ -246,8 +236,6 @@ sub names {
     unlike($body, qr/[^\n -~]/, 'all of it is text');
     like($nginx->get('/debug/pprof/memory')->{body} =~ s/[\n -~]//gr, qr/^$/,
          'and so is memory');
-
-    $nginx->stop;
 }
 
 
@@ -280,7 +268,6 @@ sub hangs {
          'and why');
 
     kill 'CONT', $hangs;
-    $nginx->stop;
 }
 
 
@@ -343,8 +330,6 @@ sub parameters {
 
     $answer = $nginx->get("$metrics?worker=x");
     is($answer->{status}, 400, 'a worker that is none');
-
-    $nginx->stop;
 }
 
 
@@ -394,8 +379,6 @@ sub requests {
        4096, 'its rate');
     is($values->{'nginx_jemalloc_pprof_probe_errors{probe="process"}'}, 0,
        'what could not be read');
-
-    $nginx->stop;
 }
 
 
@@ -410,8 +393,6 @@ sub documentation {
     my @documented = sort $docs =~ /^\| `(\w+)` \|/mg;
 
     is_deeply(\@documented, \@served, 'the families');
-
-    $nginx->stop;
 }
 
 
@@ -423,6 +404,4 @@ sub no_jemalloc {
        'nothing of jemalloc');
     cmp_ok($values->{'nginx_worker_resident_memory_bytes{worker="0",'
                      . 'kind="anon"}'}, '>', 100000, 'but of the process');
-
-    $nginx->stop;
 }

@@ -132,7 +132,6 @@ sub pprof {
 
     like($raw, qr/^\s+3\s+150994944: /m, 'objects and bytes of a stack');
     like($raw, qr/^PeriodType: space bytes$/m, 'the type of the period');
-    $nginx->stop;
 }
 
 
@@ -176,7 +175,6 @@ sub pprof_names {
 
     cmp_ok(scalar @lines, '>', 2000, 'many addresses');
     is(scalar @named, scalar @lines, 'all of them have a name');
-    $nginx->stop;
 }
 
 
@@ -201,8 +199,6 @@ sub pprof_workers {
         like($one, qr/^Showing nodes accounting for ${more}B\b/m,
              "-tagfocus: worker $i");
     }
-
-    $nginx->stop;
 }
 
 
@@ -240,7 +236,6 @@ sub pprof_base {
     like($top, qr/^Duration: (?:[1-9][\d.]*s|99\d(?:\.\d+)?ms)/m,
          'the duration is a second or more');
     like($top, qr/^Showing nodes accounting for 0\b/m, 'no difference');
-    $nginx->stop;
 }
 
 
@@ -267,8 +262,6 @@ sub pprof_errors {
         isnt($?, 0, "$end $keys: an error");
         like($output, $words, "$end $keys: its sentence");
     }
-
-    $nginx->stop;
 }
 
 
@@ -299,7 +292,6 @@ sub jeprof {
     my $objects = output("jeprof --text --inuse_objects $url/pprof/heap");
 
     like($objects, qr/^Total: @{[ 6 + 2 * $n_workers ]} objects$/m, 'objects');
-    $nginx->stop;
 }
 
 
@@ -347,8 +339,6 @@ sub real {
                sprintf '%s: %s, ours %s', $who, $totals{$who} // 'none',
                $total);
     }
-
-    $nginx->stop;
 }
 
 
@@ -381,5 +371,4 @@ sub console {
        'all connections are closed');
     is(scalar(grep { !/ 200 / } $nginx->access_log =~ /".*?" \d+ /g), 0,
        'no command was refused');
-    $nginx->stop;
 }

@@ -121,9 +121,6 @@ sub widths {
     my $pools = $nginx->get("$tree/pools?format=top")->{body};
 
     is(max(map { columns($_) } split /\n/, $pools), 80, '80 unless told');
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -144,9 +141,6 @@ sub alike {
     like($text, qr/^"30 x": rows that differ only where "\.\.\." stands; /m,
          'and how to see each');
     is(() = $text =~ /\/slow/g, 1, 'no other');
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -160,6 +154,4 @@ sub refused {
         is($answer->{body}, "cols must be a whole number of columns from 20 to "
                             . "1000\n", 'why');
     }
-
-    $nginx->stop;
 }

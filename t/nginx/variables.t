@@ -48,8 +48,6 @@ sub values {
         near($resident, $worker->{jemalloc}{resident}, 'what is resident');
         near($anon, $worker->{process}{rss_anon}, 'what the kernel says');
     }
-
-    $nginx->stop;
 }
 
 
@@ -66,8 +64,6 @@ sub not_served {
     like($nginx->get('/values')->{body},
          qr/^[1-9]\d{5,} [1-9]\d{5,} [1-9]\d{5,} [1-9]\d{5,} 0$/,
          'the variables are there');
-
-    $nginx->stop;
 }
 
 
@@ -81,8 +77,6 @@ sub log_of {
     ok(wait_until(sub {
         slurp("$nginx->{prefix}/logs/memory") =~ /^w=0 a=[1-9]\d{5,}$/m;
     }), 'is written');
-
-    $nginx->stop;
 }
 
 
@@ -93,8 +87,6 @@ sub map_of {
         server => 'location / { return 200 $is_large; }');
 
     is($nginx->get('/')->{body}, 'yes', 'chooses');
-
-    $nginx->stop;
 }
 
 
@@ -115,8 +107,6 @@ sub many {
 
     cmp_ok(reads($pid) - $reads, '<=', 3 * (time - $time + 2),
            'a thousand requests, and some looks');
-
-    $nginx->stop;
 }
 
 
@@ -139,8 +129,6 @@ sub no_jemalloc {
     ok(wait_until(sub {
         slurp("$nginx->{prefix}/logs/memory") =~ /^- [1-9]\d{5,}$/m;
     }), 'and a dash in a log');
-
-    $nginx->stop;
 }
 
 

@@ -115,8 +115,6 @@ sub healthy {
          'owners of a few KiB are shown as such');
     like($root, qr/^  memory\?format=top +every byte/m, 'what to ask next');
     like($root, qr/^2 of 2 workers answered; nginx /m, 'who answered');
-
-    $nginx->stop;
 }
 
 
@@ -149,9 +147,6 @@ END
                         )buffers of location \/export\/ of www (?#
                         )\(proxy_buffers 64 64k; 12 requests of [34]\.\d MiB/,
              'upstream buffers of location /export/ of www');
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -178,9 +173,6 @@ END
     is_first($nginx, qr/Healthy: .* request bodies of location \/upload (?#
                         )of www \(client_body_buffer_size; 10 requests/,
              'request bodies of location /upload of www');
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -200,9 +192,6 @@ sub headers {
     is_first($nginx, qr/Healthy: .* client header buffers of .*(?#
                         )large_client_header_buffers/,
              $nginx->verdict->{owner});
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -227,8 +216,6 @@ sub zone {
     }
 
     is_first($nginx, qr/Healthy: .* of it zone perclient/, 'zone perclient');
-
-    $nginx->stop;
 }
 
 
@@ -244,8 +231,6 @@ sub full {
 
     is_first($nginx, qr/Warning: zone keys has .* left in whole pages, and (?#
                         )refused \d+ allocations/, 'zone keys');
-
-    $nginx->stop;
 }
 
 
@@ -262,8 +247,6 @@ sub configuration {
     is_first($nginx,
              qr/Healthy: .* of it the configuration of generation $last/,
              "the configuration of generation $last");
-
-    $nginx->stop;
 }
 
 
@@ -289,7 +272,6 @@ sub stopped {
          'the root');
 
     kill 'CONT', $pid;
-    $nginx->stop;
 }
 
 
@@ -345,7 +327,6 @@ END
 
     spew("$nginx->{prefix}/done", '');
     like($client->response->{body}, qr/^stuck/, 'it goes on');
-    $nginx->stop;
 }
 
 
@@ -365,8 +346,6 @@ END
                         )www kept worker 0 \(pid \d+\) for [\d.]+ m?s, (?#
                         )computing in .*pcre/,
              'a regular expression of a "location ~" of www');
-
-    $nginx->stop;
 }
 
 
@@ -384,8 +363,6 @@ END
     is_first($nginx, qr/Warning: location \/search\/ of www kept worker 0 (?#
                         )\(pid \d+\) for [\d.]+ m?s, computing in .*pcre/,
              'location /search/ of www');
-
-    $nginx->stop;
 }
 
 
@@ -454,7 +431,6 @@ END
     close $writer;
 
     like($client->response->{body}, qr/^read a line/, 'it goes on');
-    $nginx->stop;
 }
 
 
@@ -479,8 +455,6 @@ sub lua {
     is_first($nginx, qr/Warning: [\d.]+ MiB of [\d.]+ MiB are LuaJIT's (?#
                         )heap, most of it in worker 0 \(pid \d+\)/,
              "LuaJIT's heap");
-
-    $nginx->stop;
 }
 
 
@@ -553,8 +527,6 @@ sub cache {
     }
 
     is_first($nginx, qr/Healthy: .* of it zone pages/, 'zone pages');
-
-    $nginx->stop;
 }
 
 
@@ -584,9 +556,6 @@ END
     is_first($nginx, qr/Healthy: .* requests of location \/ws\/ of www (?#
                         )\(30 requests of 5\d\d\.\d KiB each\)/,
              'requests of location /ws/ of www');
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -610,9 +579,6 @@ END
                         )\/rpc\.Service\/ of www (?#
                         )\(grpc_buffer_size 512k; 20 requests/,
              'upstream header buffers of location /rpc.Service/ of www');
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -655,9 +621,6 @@ END
                         )gzip_hash, gzip_buffers; 20 requests/,
              'allocations by ngx_http_gzip_filter_module for requests of '
              . 'location /text of www');
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -684,9 +647,6 @@ END
     is_first($nginx, qr/Healthy: .* upstream buffers of location (?#
                         )\/(?:inner\/|page\.html) of www \(\S*_buffers/,
              $nginx->verdict->{owner});
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -710,9 +670,6 @@ END
 
     is_first($nginx, qr/Healthy: .* of location \/part\.html of www /,
              $nginx->verdict->{owner});
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -754,8 +711,6 @@ sub slots {
 
     is_first($nginx, qr/Healthy: .* connection slots \(worker_connections\)/,
              'connection slots');
-
-    $nginx->stop;
 }
 
 
@@ -794,9 +749,6 @@ END
         unlike($page, qr/[\x00-\x08\x0b-\x1f]/, "$accept: no controls");
         like($page, qr/\/end of w/, "$accept: its end");
     }
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -875,6 +827,4 @@ sub accepts {
 
     like($nginx->get('/debug/pprof/', headers => $accept, method => 'HEAD')
                ->{headers}{'content-type'}, qr{^text/plain}, 'HEAD');
-
-    $nginx->stop;
 }

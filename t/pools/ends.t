@@ -48,9 +48,6 @@ sub exiting {
     my $new = $nginx->get("$pools?format=folded&worker=0");
 
     unlike($new->{body}, qr{/slow}, 'the new one has not');
-
-    undef $client;
-    $nginx->stop;
 }
 
 
@@ -112,6 +109,4 @@ sub many {
 
     is(scalar(grep { $_->{status} == 200 } @answers), 10, 'all are answered');
     is($nginx->get($pools)->{status}, 200, 'and the next');
-
-    $nginx->stop;
 }

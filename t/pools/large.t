@@ -317,9 +317,6 @@ sub states {
     my ($sum, $total) = sums($nginx);
 
     is($sum, $total, 'all, to the byte');
-
-    undef @clients;
-    $nginx->stop;
 }
 
 

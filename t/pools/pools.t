@@ -213,8 +213,6 @@ sub nobody {
 
     ok($left >= ($is_exact ? 0 : -0.05 * $sum) && $left < 4096,
        "what jemalloc has sampled, but $left");
-
-    $nginx->stop;
 }
 
 
@@ -246,8 +244,6 @@ sub idle {
         below(held($nginx), '.*;client header buffers')
             > below($held, '.*;client header buffers');
     }), 'the buffer of a header');
-
-    $nginx->stop;
 }
 
 
@@ -291,9 +287,6 @@ EOF
     is($change->{status}, 200, 'a difference');
     unlike($change->{body}, qr{upstream buffers},
            'where nothing has changed');
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -324,8 +317,6 @@ EOF
                       'http;server [^;]*;location /up/;upstream .*blocks',
                       sub { $_[0] == 3 * 128 });
     is_exact($nginx, 'and sent on');
-
-    $nginx->stop;
 }
 
 
@@ -376,8 +367,6 @@ EOF
 
     is_exact($nginx, 'two mirrors');
     is(below($held, 'connection of'), 0, 'all of it has an owner');
-
-    $nginx->stop;
 }
 
 
@@ -413,7 +402,6 @@ EOF
     my $rest = held_with($nginx, $at, sub { $_[0] == 0 });
 
     is_exact($nginx, 'all have left');
-    $nginx->stop;
 }
 
 
@@ -439,8 +427,6 @@ EOF
     like($held->{'upstream others;keepalive;pool blocks'} // 0,
          qr/^(?:128|256|384|512|640|768)$/, 'connections of the upstream');
     is(below($held, 'connection of'), 0, 'and no others');
-
-    $nginx->stop;
 }
 
 
@@ -487,9 +473,6 @@ EOF
     is_exact($nginx, 'an idle one');
     cmp_ok(below($held, 'http;server two.example;http2 connection;'), '>', 0,
            'is there');
-
-    undef $client;
-    $nginx->stop;
 }
 
 
@@ -546,7 +529,6 @@ EOF
     is_exact($nginx, 'one is slow');
 
     close $_ for @clients;
-    $nginx->stop;
 }
 
 
@@ -633,9 +615,6 @@ EOF
     my $held = held_with($nginx, $at, sub { $_[0] > 200 * $k });
 
     is_exact($nginx, 'gzip');
-
-    undef $client;
-    $nginx->stop;
 }
 
 
@@ -663,8 +642,6 @@ EOF
 
     like($top, qr/^ +30 .*open file cache/m, 'all of them')
         or diag($top);
-
-    $nginx->stop;
 }
 
 
@@ -706,9 +683,6 @@ EOF
     unlike($top, qr/[^\n\x20-\x7e\x80-\xff]/, 'no control bytes');
     like($nginx->get("$pools?format=folded")->{body}, qr/^http;server o/m,
          'the server');
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -739,8 +713,6 @@ sub other_malloc {
 
     like($comments, qr/libc/, 'a comment names the allocator');
     unlike($comments, qr/^total/m, 'and no total');
-
-    $nginx->stop;
 }
 
 
@@ -774,6 +746,4 @@ sub full {
 
     is_exact($nginx, '200 of 256');
     cmp_ok($held->{'connection slots;in use'}, '>', 200 * 432, 'slots in use');
-
-    $nginx->stop;
 }

@@ -159,7 +159,6 @@ sub largest {
          'the console has a link');
 
     is($nginx->alerts, 0, 'no alerts');
-    $nginx->stop;
 }
 
 
@@ -212,8 +211,6 @@ sub sums {
     is($row->{held}{mostly}[0]{bytes}, 4 * 16 * 32 * $k, 'and how much');
     cmp_ok($row->{held}{bytes}, '>=', 4 * (16 + 1) * 32 * $k,
            'with the buffers for headers');
-
-    $nginx->stop;
 }
 
 
@@ -228,8 +225,6 @@ sub connections {
     is($large[0]{requests}, 1, 'how many requests they had');
     cmp_ok($json->{bytes}, '>=', (4 * 16 * 32 + 2 * 300) * $k,
            'the sum of all');
-
-    $nginx->stop;
 }
 
 
@@ -259,8 +254,6 @@ sub clients {
        'each has one');
     unlike($nginx->get('/shown/requests?clients=on')->{body}, qr/secret/,
            'not in the table, either');
-
-    $nginx->stop;
 }
 
 
@@ -301,8 +294,6 @@ sub parameters {
 
     is($head->{status}, 200, 'HEAD');
     is($nginx->client->ask('POST', $list)->{status}, 405, 'POST');
-
-    $nginx->stop;
 }
 
 
@@ -325,7 +316,6 @@ sub stopped {
     like($json->{missing}[0]{why}, qr/stopped/, 'and why');
 
     kill 'CONT', $pid;
-    $nginx->stop;
 }
 
 
@@ -333,6 +323,4 @@ sub no_profiler {
     my ($nginx, @clients) = start(conf => 'prof:false');
 
     cmp_ok(json($nginx, $list)->{count}, '>=', 7, 'all requests are there');
-
-    $nginx->stop;
 }

@@ -174,8 +174,6 @@ sub gone {
     $happens->();
     is_exact($nginx, 'after that');
     is(join(' ', $nginx->worker_pids), $pid, 'it lives');
-
-    $nginx->stop;
 }
 
 
@@ -261,7 +259,4 @@ sub memory_ends {
     is($partial->{pid}, $pid, 'so do requests');
     cmp_ok($partial->{missed}, '>', 0, 'how many');
     is($partial->{why}, 'no memory was left for what it found', 'and why');
-
-    undef @clients;
-    $nginx->stop;
 }

@@ -68,8 +68,6 @@ sub none {
         like($client->get("/debug/pprof/requests?by=$by&worker=pid-$pid")
              ->{body}, qr{^workers 1/1$}m, 'says so in a table');
     }
-
-    $nginx->stop;
 }
 
 
@@ -194,8 +192,6 @@ sub many {
 
     cmp_ok($measures[1][1]{total} - $measures[0][1]{total}, '<=', 2048,
            'of whoever asked, a thread or two');
-
-    $nginx->stop;
 }
 
 

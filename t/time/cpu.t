@@ -219,7 +219,6 @@ sub contents {
     like($profile->{text}, qr{workers 2/2}, 'how many workers');
 
     is_at_rest($nginx);
-    $nginx->stop;
 }
 
 
@@ -246,8 +245,6 @@ sub forms {
                . 'heap profiles only: choose another format', 'text');
     is_refused($nginx->get("$list?origin=worker"), 400, 'origin is about '
                . 'memory: a profile of cpu has none: leave it out', 'origin');
-
-    $nginx->stop;
 }
 
 
@@ -286,8 +283,6 @@ sub parameters {
     is_at_rest($nginx);
 
     is($nginx->get($list, method => 'POST')->{status}, 405, 'POST');
-
-    $nginx->stop;
 }
 
 
@@ -332,8 +327,6 @@ END
 
     is($nginx->get('/debug/pprof/heap?mode=wall&frequency=7&seconds=1')
              ->{status} =~ /200|403|501/, 1, 'a heap has no mode');
-
-    $nginx->stop;
 }
 
 
@@ -354,8 +347,6 @@ sub selections {
     }
 
     is($nginx->get("$list?seconds=1&worker=7")->{status}, 404, 'no worker');
-
-    $nginx->stop;
 }
 
 
@@ -393,7 +384,6 @@ sub stopped {
 
     $nginx->signal('CONT', $other);
     is_at_rest($nginx);
-    $nginx->stop;
 }
 
 
@@ -443,7 +433,6 @@ sub reloaded {
     });
 
     is_at_rest($nginx);
-    $nginx->stop;
 }
 
 
@@ -495,8 +484,6 @@ sub idle {
 
     kill 'TERM', $strace;
     waitpid $strace, 0;
-
-    $nginx->stop;
 }
 
 
@@ -521,8 +508,6 @@ sub quits {
          'with what they had so far');
     like($answer->{body}, qr/ s: (?:it|the worker that asked) shuts\s+down$/m,
          'and why');
-
-    $nginx->stop;
 }
 
 
@@ -548,7 +533,6 @@ sub quits_alone {
          'who is missing, and why');
 
     $nginx->signal('CONT', $other);
-    $nginx->stop;
 }
 
 
@@ -564,7 +548,6 @@ sub leaves {
     $client->leave;
 
     is_at_rest($nginx);
-    $nginx->stop;
 }
 
 
@@ -602,7 +585,6 @@ sub many {
     is($n{wrong} // 0, 0, 'and a sentence');
 
     is_at_rest($nginx);
-    $nginx->stop;
 }
 
 
@@ -615,8 +597,6 @@ sub heap {
     $clients[2]->send_request('/debug/pprof/pools');
 
     is($_->response->{status}, 200, 'an answer') for @clients;
-
-    $nginx->stop;
 }
 
 
@@ -643,8 +623,6 @@ sub taken {
     is_refused($nginx->get("$list?seconds=1&mode=wall&worker=0"), 409,
                $sentence, 'of one worker');
     is($nginx->get($list, method => 'HEAD')->{status}, 409, 'HEAD');
-
-    $nginx->stop;
 }
 
 
@@ -658,8 +636,6 @@ sub no_timers {
 
     is($nginx->get("$list?seconds=1&mode=wall")->{status}, 200, 'wall clock');
     is_at_rest($nginx);
-
-    $nginx->stop;
 }
 
 
@@ -673,8 +649,6 @@ sub no_room {
                . 'RLIMIT_SIGPENDING (LimitSIGPENDING= in a unit of systemd)',
                'CPU time');
     is_at_rest($nginx);
-
-    $nginx->stop;
 }
 
 
@@ -689,8 +663,6 @@ sub go {
     like($top, qr/^Type: cpu$/m, 'pprof reads it as Go\'s');
     like($top, qr/^Duration: \d/m, 'its duration');
     like($top, qr/s +[\d.]+% .*pcre/, 'its functions');
-
-    $nginx->stop;
 }
 
 
@@ -726,5 +698,4 @@ sub jeprof {
                . 'format', 'no wall clock');
 
     is_at_rest($nginx);
-    $nginx->stop;
 }

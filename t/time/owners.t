@@ -159,9 +159,6 @@ END
         or diag(explain($n));
     is(scalar(grep { /^upstream \w/ && $_ ne 'upstream back' } keys %$n), 0,
        'and no other') or diag(explain($n));
-
-    $nginx->stop;
-    $upstream->stop;
 }
 
 
@@ -262,8 +259,6 @@ sub labels {
 
     unlike(text_of($nginx, $nginx->get("$tree/profile?seconds=1")),
            qr/location:|server:|an owner/, 'none without asking');
-
-    $nginx->stop;
 }
 
 
@@ -273,8 +268,6 @@ sub wall {
 
     is_of(sub { shares(busy($nginx, '/gzip/text', $query)) },
           'server main.example;location /gzip/', 'wall', 0.6);
-
-    $nginx->stop;
 }
 
 
@@ -288,8 +281,6 @@ sub nobody {
 
     delete @$n{grep { /location \(/ } keys %$n};
     is_deeply($n, {}, 'no location has any of it');
-
-    $nginx->stop;
 }
 
 
@@ -302,6 +293,4 @@ sub off {
 
     like(text_of($nginx, $answer), qr/\Q$how\E/,
          'a comment says how to have them');
-
-    $nginx->stop;
 }

@@ -73,8 +73,6 @@ sub stuck {
     $nanos += $_ for map { / (\d+)$/ } @$stacks;
 
     is($nanos, $ms * 1000000, 'the sum of the profile is that of the list');
-
-    $nginx->stop;
 }
 
 
@@ -98,8 +96,6 @@ sub undisturbed {
     my $client = hold($nginx, 'read');
 
     is(release($nginx, $client, 'read')->{body}, "read a line\n", 'a read');
-
-    $nginx->stop;
 }
 
 
@@ -152,8 +148,6 @@ sub reloaded {
               "worker=self: one's own");
     is_deeply(sleeps($nginx, 'worker=0'), $all,
               'an index: all that had it');
-
-    $nginx->stop;
 }
 
 
@@ -197,8 +191,6 @@ SERVER
     like($by, qr{^server _ \S+/nginx\.conf:\d+;location \(choosing (?#
                 )a location\);.*;ngx_http_core_find_config_phase;}m,
          'by location');
-
-    $nginx->stop;
 }
 
 
@@ -225,8 +217,6 @@ sub logged {
 
     cmp_ok(scalar @lines, '<=', 10, 'at most five in a minute')
         or diag(explain(\@lines));
-
-    $nginx->stop;
 }
 
 
@@ -278,8 +268,6 @@ C
     (undef, $stacks) = stalls($nginx);
     ok(scalar(grep { /$found{read}/ } @$stacks), 'what blocks has its stack')
         or diag(explain($stacks));
-
-    $nginx->stop;
 }
 
 
@@ -383,8 +371,6 @@ sub forms {
         is($none->{body}, "no such worker: status lists all workers\n",
            "$query: why");
     }
-
-    $nginx->stop;
 }
 
 
@@ -413,7 +399,6 @@ sub watched {
     $nginx = JppNginx->start(server => '');
     is(threads($nginx->worker_pids), 1, 'no location, no thread');
     is(watchers($nginx->worker_pids), 0, 'nobody watches');
-    $nginx->stop;
 }
 
 
@@ -457,8 +442,6 @@ sub off {
     $nginx->reload;
     is(watchers($nginx->worker_pids), 0, 'off after a reload, too');
     is(scalar @{ sleeps($nginx) }, 1, 'and it stays');
-
-    $nginx->stop;
 }
 
 
