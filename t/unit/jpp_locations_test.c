@@ -316,25 +316,19 @@ JPP_TEST(jpp_locations_test_check)
 
 /* No memory, at every call. */
 
+static const char *
+jpp_locations_whole(void)
+{
+    jpp_locations_sample(JPP_LOCATIONS_SAMPLED, heap);
+    jpp_locations_absent(&locations, JPP_LOCATIONS_CPU, "why", "fix");
+    jpp_locations_note(&locations, JPP_LOCATIONS_CPU, "note");
+
+    return jpp_locations_result();
+}
+
+
 JPP_TEST(jpp_locations_test_memory)
 {
-    bool         is_whole;
-    uint64_t     n;
-    const char  *text;
-
-    is_whole = false;
-
-    for (n = 1, text = NULL; text == NULL && n < 1000; n++) {
-        jpp_locations_start("");
-        arena.fail_at = arena.n_calls + n;
-
-        jpp_locations_sample(JPP_LOCATIONS_SAMPLED, heap);
-        jpp_locations_absent(&locations, JPP_LOCATIONS_CPU, "why", "fix");
-        jpp_locations_note(&locations, JPP_LOCATIONS_CPU, "note");
-        text = jpp_locations_result();
-        is_whole = arena.n_calls < arena.fail_at;
-    }
-
-    jpp_ok(text != NULL && n > 20, "no memory, %u times", (unsigned) n - 2);
-    jpp_ok(is_whole, "each time it is noticed");
+    jpp_denies(&arena, jpp_locations_start(""), 20,
+               jpp_done_code(jpp_locations_whole() != NULL));
 }

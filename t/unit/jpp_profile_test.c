@@ -706,23 +706,6 @@ jpp_script(void)
 
 JPP_TEST(jpp_test_fail_at)
 {
-    size_t    wrong;
-    uint64_t  n, n_calls;
-
-    jpp_arena_fresh(&arena, JPP_CAP);
-    jpp_ok(jpp_script(), "with memory");
-    n_calls = arena.n_calls;
-
-    for (n = 1, wrong = 0; n <= n_calls; n++) {
-
-        jpp_arena_fresh(&arena, JPP_CAP);
-        arena.fail_at = n;
-
-        if (jpp_script()) {
-            jpp_diag("request %" PRIu64 " is not missed", n);
-            wrong++;
-        }
-    }
-
-    jpp_is_u64(wrong, 0, "each of %" PRIu64 " requests failed once", n_calls);
+    jpp_denies(&arena, jpp_arena_fresh(&arena, JPP_CAP), 10,
+               jpp_done_code(jpp_script()));
 }

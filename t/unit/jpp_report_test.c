@@ -209,12 +209,19 @@ JPP_TEST(jpp_report_test_repeat)
 }
 
 
+static jpp_code_t
+jpp_report_denied(const jpp_capture_t *captures, size_t n)
+{
+    return jpp_written_code(jpp_test_report_into(&out, &arena, captures, n,
+                                                 &options, &err), &err);
+}
+
+
 /* Every allocation of ours fails once; then the cap is met at many sizes. */
 
 JPP_TEST(jpp_report_test_memory)
 {
     size_t         cap, i, wrong;
-    uint64_t       n, calls;
     jpp_code_t     rc;
     jpp_capture_t  capture;
 
@@ -228,29 +235,8 @@ JPP_TEST(jpp_report_test_memory)
     for (i = 0; args[i] != NULL; i++) {
 
         options = jpp_test_options(args[i]);
-        calls = UINT64_MAX;
-        wrong = 0;
-
-        for (n = 1; n <= calls; n++) {
-
-            jpp_arena_fresh(&arena, 1 << 30);
-            arena.fail_at = n;
-
-            rc = jpp_test_report_into(&out, &arena, &capture, 1, &options,
-                                      &err);
-
-            if (arena.n_calls < n) {
-                calls = arena.n_calls;
-                wrong += (rc != JPP_OK);
-
-            } else {
-                wrong += (rc != JPP_ERR_MEMORY && rc != JPP_ERR_WRITE)
-                         || err.text[0] == '\0';
-            }
-        }
-
-        jpp_ok(calls > 20, "\"%s\": %" PRIu64 " allocations", args[i], calls);
-        jpp_is_u64(wrong, 0, "each failed once, each with its error");
+        jpp_denies(&arena, jpp_arena_fresh(&arena, 1 << 30), 20,
+                   jpp_report_denied(&capture, 1));
 
         wrong = 0;
 
@@ -813,9 +799,7 @@ JPP_TEST(jpp_report_test_sources)
 
 JPP_TEST(jpp_report_test_left_out_memory)
 {
-    uint64_t       n, calls, wrong;
     jpp_err_t      errors[3];
-    jpp_code_t     rc;
     jpp_capture_t  captures[3];
 
     captures[0] = jpp_report_capture("accum-530");
@@ -824,29 +808,11 @@ JPP_TEST(jpp_report_test_left_out_memory)
 
     options = jpp_test_options("symbolize=0");
     options.errors = errors;
-    calls = UINT64_MAX;
-    wrong = 0;
 
-    for (n = 1; n <= calls; n++) {
-
-        jpp_arena_fresh(&arena, 1 << 30);
-        arena.fail_at = n;
-
-        rc = jpp_test_report_into(&out, &arena, captures, 3, &options, &err);
-
-        if (arena.n_calls < n) {
-            calls = arena.n_calls;
-            wrong += (rc != JPP_OK || errors[1].code != JPP_ERR_INPUT
-                      || errors[2].code != JPP_ERR_INPUT);
-
-        } else {
-            wrong += (rc != JPP_ERR_MEMORY && rc != JPP_ERR_WRITE)
-                     || err.text[0] == '\0';
-        }
-    }
-
-    jpp_ok(calls > 100, "%" PRIu64 " allocations", calls);
-    jpp_is_u64(wrong, 0, "each failed once, each with its error");
+    jpp_denies(&arena, jpp_arena_fresh(&arena, 1 << 30), 100,
+               jpp_report_denied(captures, 3));
+    jpp_ok(errors[1].code == JPP_ERR_INPUT && errors[2].code == JPP_ERR_INPUT,
+           "which are the errors of two captures");
 
     free((char *) (uintptr_t) captures[0].data);
     free((char *) (uintptr_t) captures[1].data);
