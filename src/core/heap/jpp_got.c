@@ -114,8 +114,7 @@ jpp_got_find(const char *name)
  * The dynamic section (ELF gABI, chapter 5, and the psABI of amd64) has pairs
  * of tag and value.  Two tables matter: RELA, with pointers in data and in the
  * table of addresses, and JMPREL, with slots for calls.  A relocation names its
- * symbol by number; musl leaves addresses as they are in the file, while glibc
- * adds the base in memory.
+ * symbol by number.
  */
 
 
@@ -135,76 +134,29 @@ typedef struct {
 } jpp_got_dynamic_t;
 
 
-static bool
-jpp_got_holds(const jpp_images_object_t *object, uintptr_t address, size_t len)
-{
-    const jpp_segment_t  *segment;
-
-    segment = jpp_mapped_segment(&object->mapped, address);
-
-    return len != 0
-           && segment != NULL
-           && segment->is_readable
-           && len <= segment->end - address;
-}
-
-
-/* The LEN > 0 bytes at VALUE, an address or an offset from the base. */
-
-static uintptr_t
-jpp_got_place(const jpp_images_object_t *object, uintptr_t value, size_t len)
-{
-    if (jpp_got_holds(object, value, len)) {
-        return value;
-    }
-
-    value += object->base;
-
-    return jpp_got_holds(object, value, len) ? value : 0;
-}
-
-
 /* JMPREL may lie inside of RELA: a place that comes twice does no harm. */
 
 static bool
 jpp_got_dynamic(jpp_got_dynamic_t *dynamic, const jpp_images_object_t *object)
 {
-    uintptr_t         values[DT_JMPREL + 1];
-    const ElfW(Dyn)  *entry;
-
-    memset(values, 0, sizeof(values));
     dynamic->object = object;
 
-    entry = (const ElfW(Dyn) *) object->dynamic;
+    dynamic->lens[0] = jpp_images_dynamic(object, DT_RELASZ);
+    dynamic->tables[0] = jpp_images_table(object, DT_RELA, dynamic->lens[0]);
 
-    while (jpp_got_holds(object, (uintptr_t) entry, sizeof(ElfW(Dyn)))
-           && entry->d_tag != DT_NULL)
-    {
-        if (entry->d_tag > 0 && entry->d_tag <= DT_JMPREL) {
-            values[entry->d_tag] = entry->d_un.d_val;
-        }
+    dynamic->lens[1] = jpp_images_dynamic(object, DT_PLTREL) == DT_RELA
+                       ? jpp_images_dynamic(object, DT_PLTRELSZ) : 0;
+    dynamic->tables[1] = jpp_images_table(object, DT_JMPREL, dynamic->lens[1]);
 
-        entry++;
-    }
+    dynamic->symbols = jpp_images_table(object, DT_SYMTAB, sizeof(ElfW(Sym)));
 
-    dynamic->lens[0] = values[DT_RELASZ];
-    dynamic->tables[0] = jpp_got_place(object, values[DT_RELA],
-                                       dynamic->lens[0]);
-
-    dynamic->lens[1] = values[DT_PLTREL] == DT_RELA ? values[DT_PLTRELSZ] : 0;
-    dynamic->tables[1] = jpp_got_place(object, values[DT_JMPREL],
-                                       dynamic->lens[1]);
-
-    dynamic->symbols = jpp_got_place(object, values[DT_SYMTAB],
-                                     sizeof(ElfW(Sym)));
-
-    dynamic->strings_len = values[DT_STRSZ];
-    dynamic->strings = jpp_got_place(object, values[DT_STRTAB],
-                                     dynamic->strings_len);
+    dynamic->strings_len = jpp_images_dynamic(object, DT_STRSZ);
+    dynamic->strings = jpp_images_table(object, DT_STRTAB,
+                                        dynamic->strings_len);
 
     return dynamic->symbols != 0
            && dynamic->strings != 0
-           && values[DT_SYMENT] == sizeof(ElfW(Sym))
+           && jpp_images_dynamic(object, DT_SYMENT) == sizeof(ElfW(Sym))
            && ((const char *) dynamic->strings)[dynamic->strings_len - 1]
               == '\0';
 }
@@ -224,7 +176,7 @@ jpp_got_is_unbound(const jpp_images_object_t *object, uintptr_t value,
 
     static const uint8_t  landing[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 
-    if (!jpp_got_holds(object, value, JPP_GOT_ENTRY)) {
+    if (!jpp_images_holds(object, value, JPP_GOT_ENTRY)) {
         return false;
     }
 
@@ -266,8 +218,8 @@ jpp_got_reloc(const jpp_got_dynamic_t *dynamic, const ElfW(Rela) *rela,
 
     if (r.r_addend != 0
         || at % sizeof(uintptr_t) != 0
-        || !jpp_got_holds(dynamic->object, at, sizeof(uintptr_t))
-        || !jpp_got_holds(dynamic->object, symbol, sizeof(s)))
+        || !jpp_images_holds(dynamic->object, at, sizeof(uintptr_t))
+        || !jpp_images_holds(dynamic->object, symbol, sizeof(s)))
     {
         return false;
     }

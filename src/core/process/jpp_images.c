@@ -10,59 +10,102 @@
 #define JPP_IMAGES_NAME  4096
 
 
+bool
+jpp_images_holds(const jpp_images_object_t *object, uintptr_t address,
+    size_t len)
+{
+    const jpp_segment_t  *segment;
+
+    segment = jpp_mapped_segment(&object->mapped, address);
+
+    return len != 0
+           && segment != NULL
+           && segment->is_readable
+           && len <= segment->end - address;
+}
+
+
+uintptr_t
+jpp_images_dynamic(const jpp_images_object_t *object, int64_t tag)
+{
+    const ElfW(Dyn)  *entry;
+
+    entry = (const ElfW(Dyn) *) object->dynamic;
+
+    while (jpp_images_holds(object, (uintptr_t) entry, sizeof(ElfW(Dyn)))
+           && entry->d_tag != DT_NULL)
+    {
+        if (entry->d_tag == tag) {
+            return entry->d_un.d_val;
+        }
+
+        entry++;
+    }
+
+    return 0;
+}
+
+
+/* The linker has added the base to addresses, but not for all objects. */
+
+uintptr_t
+jpp_images_table(const jpp_images_object_t *object, int64_t tag, size_t len)
+{
+    uintptr_t  address;
+
+    address = jpp_images_dynamic(object, tag);
+
+    if (address != 0 && !jpp_images_holds(object, address, len)) {
+        address += object->base;
+    }
+
+    return jpp_images_holds(object, address, len) ? address : 0;
+}
+
+
 /*
- * Whether an object that is loaded defines a global symbol, by the tables that
- * the linker itself would search.
+ * Does OBJECT define the global symbol NAME, by the tables that the linker
+ * itself would search?  One without DT_GNU_HASH defines nothing.
  *
  * dlsym() says the same, but for a symbol that is missing it takes memory from
- * malloc, for the text of its error.  No state; any thread.
- */
-
-
-typedef struct {
-    const ElfW(Sym)   *symbols;
-    const char        *strings;
-    const uint32_t    *hashes;     /* DT_GNU_HASH */
-} jpp_image_tables_t;
-
-
-/*
+ * malloc, for the text of its error.
+ *
  * The table: numbers of buckets and of the first symbol, size of a filter in
  * addresses, its shift, the filter, the buckets, and the hashes of the symbols.
  * The last of a bucket has an odd hash.
  */
 
 static bool
-jpp_image_defines(const jpp_image_tables_t *tables, const char *name)
+jpp_images_defines(const jpp_images_object_t *object, const char *name)
 {
-    uint32_t          i, hash, n_buckets, first;
-    const char       *p;
-    const uint32_t   *buckets, *hashes;
-    const ElfW(Sym)  *found;
+    uint32_t          i, hash, first;
+    const char       *p, *strings;
+    const uint32_t   *table, *buckets, *hashes;
+    const ElfW(Sym)  *symbols;
 
-    n_buckets = tables->hashes[0];
-    first = tables->hashes[1];
+    symbols = (const ElfW(Sym) *) jpp_images_table(object, DT_SYMTAB,
+                                                   sizeof(ElfW(Sym)));
+    strings = (const char *) jpp_images_table(object, DT_STRTAB, 1);
+    table = (const uint32_t *) jpp_images_table(object, DT_GNU_HASH,
+                                                4 * sizeof(uint32_t));
 
-    if (n_buckets == 0) {
+    if (symbols == NULL || strings == NULL || table == NULL || table[0] == 0) {
         return false;
     }
 
-    buckets = tables->hashes + 4
-              + tables->hashes[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
-    hashes = buckets + n_buckets;
-
+    first = table[1];
+    buckets = table + 4 + table[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+    hashes = buckets + table[0];
 
     for (hash = 5381, p = name; *p != '\0'; p++) {
         hash = hash * 33 + (uint8_t) *p;
     }
 
-    for (i = buckets[hash % n_buckets]; i >= first; i++) {
-
-        found = &tables->symbols[i];
+    for (i = buckets[hash % table[0]]; i >= first; i++) {
 
         if ((hashes[i - first] | 1) == (hash | 1)
-            && found->st_shndx != SHN_UNDEF
-            && strcmp(tables->strings + found->st_name, name) == 0)
+            && symbols[i].st_shndx != SHN_UNDEF
+            && strcmp(strings + symbols[i].st_name, name) == 0)
         {
             return true;
         }
@@ -76,160 +119,10 @@ jpp_image_defines(const jpp_image_tables_t *tables, const char *name)
 }
 
 
-/*
- * Does the object at BASE, whose dynamic section is DYNAMIC, define NAME?  One
- * without DT_GNU_HASH defines nothing.
- *
- * The linker has added the base to addresses, but not for all objects.
- */
-
-static bool
-jpp_image_symbol(uintptr_t base, const ElfW(Dyn) *dynamic, const char *name)
-{
-    uintptr_t           address;
-    jpp_image_tables_t  tables = { NULL, NULL, NULL };
-
-    for ( /* void */ ; dynamic->d_tag != DT_NULL; dynamic++) {
-
-        address = dynamic->d_un.d_ptr;
-
-        if (address < base) {
-            address += base;
-        }
-
-        if (dynamic->d_tag == DT_SYMTAB) {
-            tables.symbols = (const ElfW(Sym) *) address;
-
-        } else if (dynamic->d_tag == DT_STRTAB) {
-            tables.strings = (const char *) address;
-
-        } else if (dynamic->d_tag == DT_GNU_HASH) {
-            tables.hashes = (const uint32_t *) address;
-        }
-    }
-
-    return tables.symbols != NULL && tables.strings != NULL
-           && tables.hashes != NULL && jpp_image_defines(&tables, name);
-}
-
-
-/* the next object that is not among those that are known */
-typedef struct {
-    const jpp_mapped_t    *known;      /* NULL: all are new */
-    size_t                 first;      /* objects before it are passed over */
-    size_t                 n;
-    bool                   is_pinned;
-    jpp_images_object_t    object;
-    char                   name[JPP_IMAGES_NAME];
-} jpp_images_new_t;
-
-
-static const ElfW(Phdr) *
-jpp_images_code(const struct dl_phdr_info *info)
-{
-    size_t             i;
-    const ElfW(Phdr)  *phdr;
-
-    for (i = 0; i < info->dlpi_phnum; i++) {
-        phdr = &info->dlpi_phdr[i];
-
-        if (phdr->p_type == PT_LOAD && (phdr->p_flags & PF_X) != 0) {
-            return phdr;
-        }
-    }
-
-    return NULL;
-}
-
-
-/* Some strippers leave headers of notes that no segment holds. */
-
-static bool
-jpp_images_is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) *note)
-{
-    size_t             i;
-    const ElfW(Phdr)  *phdr;
-
-    for (i = 0; i < info->dlpi_phnum; i++) {
-        phdr = &info->dlpi_phdr[i];
-
-        if (phdr->p_type == PT_LOAD
-            && (phdr->p_flags & PF_R) != 0
-            && note->p_vaddr >= phdr->p_vaddr
-            && note->p_vaddr - phdr->p_vaddr <= phdr->p_filesz
-            && note->p_memsz <= phdr->p_filesz
-                                - (note->p_vaddr - phdr->p_vaddr))
-        {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
-static bool
-jpp_images_id(const struct dl_phdr_info *info, jpp_build_id_t *id)
-{
-    size_t             i;
-    const ElfW(Phdr)  *phdr;
-
-    for (i = 0; i < info->dlpi_phnum; i++) {
-        phdr = &info->dlpi_phdr[i];
-
-        if (phdr->p_type == PT_NOTE
-            && jpp_images_is_loaded(info, phdr)
-            && jpp_build_id_note((const uint8_t *) (info->dlpi_addr
-                                                  + phdr->p_vaddr),
-                               phdr->p_memsz, phdr->p_align, id))
-        {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
-static int
-jpp_images_add(struct dl_phdr_info *info, size_t size, void *data)
-{
-    jpp_vec_t *images = data;
-
-    jpp_image_t         *image;
-    jpp_build_id_t       id;
-    const ElfW(Phdr)    *code;
-
-    (void) size;
-
-    code = jpp_images_code(info);
-
-    if (code == NULL || !jpp_images_id(info, &id)) {
-        return 0;
-    }
-
-    image = jpp_vec_push(images, sizeof(jpp_image_t));
-    if (image == NULL) {
-        return 1;
-    }
-
-    image->address = info->dlpi_addr + code->p_vaddr;
-    image->build_id = id;
-
-    return 0;
-}
-
-
-bool
-jpp_images_read(jpp_vec_t *images)
-{
-    return dl_iterate_phdr(jpp_images_add, images) == 0;
-}
-
+/* OBJECT becomes what the linker says in INFO; but it has no name. */
 
 static void
-jpp_images_segments(const struct dl_phdr_info *info,
-    jpp_images_object_t *object)
+jpp_images_fill(const struct dl_phdr_info *info, jpp_images_object_t *object)
 {
     size_t                i;
     jpp_segment_t        *segment;
@@ -239,7 +132,9 @@ jpp_images_segments(const struct dl_phdr_info *info,
     mapped = &object->mapped;
     mapped->n = 0;
     mapped->frames = 0;
+    object->base = info->dlpi_addr;
     object->dynamic = 0;
+    object->code = 0;
 
     for (i = 0; i < info->dlpi_phnum; i++) {
         phdr = &info->dlpi_phdr[i];
@@ -261,8 +156,75 @@ jpp_images_segments(const struct dl_phdr_info *info,
         segment->end = segment->start + phdr->p_memsz;
         segment->is_readable = (phdr->p_flags & PF_R) != 0;
         segment->is_executable = (phdr->p_flags & PF_X) != 0;
+
+        if (segment->is_executable && object->code == 0) {
+            object->code = segment->start;
+        }
     }
 }
+
+
+/* Some strippers leave headers of notes that no segment holds. */
+
+static int
+jpp_images_add(struct dl_phdr_info *info, size_t size, void *data)
+{
+    jpp_vec_t *images = data;
+
+    size_t                i;
+    uintptr_t             note;
+    jpp_image_t          *image;
+    jpp_build_id_t        id;
+    const ElfW(Phdr)     *phdr;
+    jpp_images_object_t   object;
+
+    (void) size;
+
+    jpp_images_fill(info, &object);
+
+    for (i = 0; object.code != 0 && i < info->dlpi_phnum; i++) {
+        phdr = &info->dlpi_phdr[i];
+        note = info->dlpi_addr + phdr->p_vaddr;
+
+        if (phdr->p_type != PT_NOTE
+            || !jpp_images_holds(&object, note, phdr->p_memsz)
+            || !jpp_build_id_note((const uint8_t *) note, phdr->p_memsz,
+                                  phdr->p_align, &id))
+        {
+            continue;
+        }
+
+        image = jpp_vec_push(images, sizeof(jpp_image_t));
+        if (image == NULL) {
+            return 1;
+        }
+
+        image->address = object.code;
+        image->build_id = id;
+
+        return 0;
+    }
+
+    return 0;
+}
+
+
+bool
+jpp_images_read(jpp_vec_t *images)
+{
+    return dl_iterate_phdr(jpp_images_add, images) == 0;
+}
+
+
+/* the next object that is not among those that are known */
+typedef struct {
+    const jpp_mapped_t    *known;      /* NULL: all are new */
+    size_t                 first;      /* objects before it are passed over */
+    size_t                 n;
+    bool                   is_pinned;
+    jpp_images_object_t    object;
+    char                   name[JPP_IMAGES_NAME];
+} jpp_images_new_t;
 
 
 static int
@@ -270,18 +232,15 @@ jpp_images_find_new(struct dl_phdr_info *info, size_t size, void *data)
 {
     jpp_images_new_t *found = data;
 
-    const ElfW(Phdr)  *code;
-
     (void) size;
 
-    code = jpp_images_code(info);
+    jpp_images_fill(info, &found->object);
 
     if (found->n++ < found->first
-        || code == NULL
+        || found->object.code == 0
         || strlen(info->dlpi_name) >= JPP_IMAGES_NAME
         || (found->known != NULL
-            && jpp_mapped_find(found->known, info->dlpi_addr + code->p_vaddr)
-               != NULL))
+            && jpp_mapped_find(found->known, found->object.code) != NULL))
     {
         return 0;
     }
@@ -294,8 +253,6 @@ jpp_images_find_new(struct dl_phdr_info *info, size_t size, void *data)
 
     memcpy(found->name, info->dlpi_name, strlen(info->dlpi_name) + 1);
     found->object.name = found->name;
-    found->object.base = info->dlpi_addr;
-    jpp_images_segments(info, &found->object);
 
     return 1;
 }
@@ -432,22 +389,13 @@ jpp_images_look(struct dl_phdr_info *info, size_t size, void *data)
 {
     const char *const *name = data;
 
-    size_t            i;
-    const ElfW(Dyn)  *dynamic;
+    jpp_images_object_t  object;
 
     (void) size;
 
-    for (i = 0; i < info->dlpi_phnum; i++) {
+    jpp_images_fill(info, &object);
 
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
-            dynamic = (const ElfW(Dyn) *) (info->dlpi_addr
-                                           + info->dlpi_phdr[i].p_vaddr);
-
-            return jpp_image_symbol(info->dlpi_addr, dynamic, *name);
-        }
-    }
-
-    return 0;
+    return jpp_images_defines(&object, *name);
 }
 
 

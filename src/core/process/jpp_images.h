@@ -25,6 +25,7 @@ typedef struct {
     const char           *name;    /* "" for the program */
     uintptr_t             base;    /* what its addresses are added to */
     uintptr_t             dynamic; /* its dynamic section, 0: none */
+    uintptr_t             code;    /* the first that is executable, 0: none */
     jpp_mapped_object_t   mapped;
 } jpp_images_object_t;
 
@@ -33,6 +34,18 @@ typedef struct {
 typedef bool (*jpp_images_visit_pt)(const jpp_images_object_t *object,
     void *data);
 
+
+/* Are there LEN > 0 bytes of OBJECT, which can be read, at ADDRESS? */
+bool jpp_images_holds(const jpp_images_object_t *object, uintptr_t address,
+    size_t len);
+
+/*
+ * The value of TAG in the dynamic section of OBJECT; and the address of the LEN
+ * bytes that it stands for, as far as OBJECT holds them.  0: there is none.
+ */
+uintptr_t jpp_images_dynamic(const jpp_images_object_t *object, int64_t tag);
+uintptr_t jpp_images_table(const jpp_images_object_t *object, int64_t tag,
+    size_t len);
 
 /* Append what is loaded and has a build id to IMAGES; false: no memory. */
 bool jpp_images_read(jpp_vec_t *images);
