@@ -470,9 +470,9 @@ main(void)
     jpp_parent = getppid();
 
     jpp_is_u64(jpp_functions[1].real, 0, "a function that nobody has");
-    jpp_ok(jpp_got_is_beside(jpp_functions[0].real, jpp_got_find("getpid")),
+    jpp_ok(jpp_images_is_beside(jpp_functions[0].real, jpp_got_find("getpid")),
            "two functions of libc lie in one object");
-    jpp_ok(!jpp_got_is_beside(jpp_functions[0].real, (uintptr_t) jpp_hook),
+    jpp_ok(!jpp_images_is_beside(jpp_functions[0].real, (uintptr_t) jpp_hook),
            "ours lies in another");
 
     jpp_tests_all();

@@ -363,7 +363,6 @@ jpp_cpu_main(void *data)
 {
     uint32_t           i, n;
     uint64_t           begun, ended, next, rested;
-    struct timespec    time;
     jpp_cpu_window_t  *changes[JPP_CPU_CHANGES];
 
     (void) data;
@@ -384,11 +383,7 @@ jpp_cpu_main(void *data)
         begun = jpp_clock();
 
         if (n == 0 && begun < next) {
-            time.tv_sec = (time_t) (next / JPP_CPU_NANOS);
-            time.tv_nsec = (long) (next % JPP_CPU_NANOS);
-
-            (void) pthread_cond_timedwait(&jpp_cpu_wanted, &jpp_cpu_lock,
-                                          &time);
+            jpp_thread_wait(&jpp_cpu_wanted, &jpp_cpu_lock, next);
             continue;
         }
 
@@ -433,18 +428,14 @@ jpp_cpu_main(void *data)
 static jpp_code_t
 jpp_cpu_start(jpp_err_t *err)
 {
-    int                 error;
-    pthread_condattr_t  clock;
+    int  error;
 
     if (jpp_cpu_is_running) {
         return JPP_OK;
     }
 
     if (!jpp_cpu_is_ready) {
-        (void) pthread_condattr_init(&clock);
-        (void) pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-        (void) pthread_cond_init(&jpp_cpu_wanted, &clock);
-
+        jpp_thread_cond(&jpp_cpu_wanted);
         jpp_cpu_is_ready = true;
     }
 

@@ -46,17 +46,6 @@ jpp_got_is_entry(uintptr_t address)
 }
 
 
-bool
-jpp_got_is_beside(uintptr_t one, uintptr_t other)
-{
-    Dl_info  ones, others;
-
-    return dladdr((void *) one, &ones) != 0
-           && dladdr((void *) other, &others) != 0
-           && ones.dli_fbase == others.dli_fbase;
-}
-
-
 /* Objects come in the order in which the linker looks into them. */
 
 static bool

@@ -6,6 +6,7 @@
  */
 
 
+#include "jpp_images.h"
 #include "jpp_stats.h"
 
 #include <dlfcn.h>
@@ -50,15 +51,13 @@ static jpp_mallctl_print_pt  jpp_mallctl_printer;
 static void *
 jpp_mallctl_same_object(void *symbol, const char *function)
 {
-    void     *found;
-    Dl_info   ours, theirs;
+    void  *found;
 
     found = dlsym(RTLD_DEFAULT, function);
 
     return found != NULL
-           && dladdr(found, &ours) != 0
-           && dladdr(symbol, &theirs) != 0
-           && ours.dli_fbase == theirs.dli_fbase ? found : NULL;
+           && jpp_images_is_beside((uintptr_t) found, (uintptr_t) symbol)
+           ? found : NULL;
 }
 
 

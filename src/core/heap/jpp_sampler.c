@@ -129,7 +129,7 @@ jpp_calls_prepare(void)
         /* mangled: another's operator calls malloc() itself */
 
         if (function->name[0] == '_'
-            && !jpp_got_is_beside(allocator, function->real))
+            && !jpp_images_is_beside(allocator, function->real))
         {
             function->real = 0;
         }
@@ -477,8 +477,8 @@ jpp_sampler_see(jpp_err_t *err)
     got = &jpp_sampler.got;
     allocator = jpp_calls_prepare();
 
-    jpp_sampler.state.is_hooked = jpp_got_is_beside(allocator,
-                                                    getauxval(AT_PHDR));
+    jpp_sampler.state.is_hooked = jpp_images_is_beside(allocator,
+                                                       getauxval(AT_PHDR));
 
     if (jpp_sampler.state.is_hooked) {
 
@@ -504,7 +504,7 @@ jpp_sampler_see(jpp_err_t *err)
      * hands out what it has allocated: by strdup(), getline() ...
      */
 
-    got->except = jpp_got_is_beside(allocator, jpp_got_find("strdup"))
+    got->except = jpp_images_is_beside(allocator, jpp_got_find("strdup"))
                   ? 0 : allocator;
     got->functions = jpp_calls_functions(&got->n_functions);
 

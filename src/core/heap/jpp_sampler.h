@@ -156,9 +156,6 @@ void jpp_got_read(const jpp_images_object_t *object, jpp_got_visit_pt visit,
  */
 uintptr_t jpp_got_find(const char *name);
 
-/* Do both addresses lie in one loaded object? */
-bool jpp_got_is_beside(uintptr_t one, uintptr_t other);
-
 
 /* the rates, as lg of the mean number of bytes from one sample to the next */
 #define JPP_SAMPLER_LG_MIN      8

@@ -36,6 +36,11 @@ int jpp_thread_start(size_t size, void *(*main)(void *data), void *data,
     pthread_t *thread);
 void jpp_thread_name(void);
 
+/* Initialize COND, which a thread waits for until END of jpp_clock(). */
+void jpp_thread_cond(pthread_cond_t *cond);
+void jpp_thread_wait(pthread_cond_t *cond, pthread_mutex_t *lock,
+    uint64_t end);
+
 /*
  * The caller uses no descriptor of the process from now on: it has a table of
  * its own.  While threads share one, the kernel counts references in every call

@@ -64,6 +64,30 @@ jpp_thread_start(size_t size, void *(*main)(void *data), void *data,
 
 
 void
+jpp_thread_cond(pthread_cond_t *cond)
+{
+    pthread_condattr_t  clock;
+
+    (void) pthread_condattr_init(&clock);
+    (void) pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    (void) pthread_cond_init(cond, &clock);
+    (void) pthread_condattr_destroy(&clock);
+}
+
+
+void
+jpp_thread_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t end)
+{
+    struct timespec  time;
+
+    time.tv_sec = (time_t) (end / 1000000000);
+    time.tv_nsec = (long) (end % 1000000000);
+
+    (void) pthread_cond_timedwait(cond, lock, &time);
+}
+
+
+void
 jpp_thread_name(void)
 {
     (void) prctl(PR_SET_NAME, "jemalloc_pprof");

@@ -73,27 +73,32 @@ jpp_backtrace_refresh(void)
 }
 
 
-/* Nobody called the start of a function: makecontext() put it there. */
-
-static inline jpp_unwind_end_t
-jpp_backtrace_end(const uintptr_t *pcs, uint32_t n, jpp_unwind_end_t end)
-{
-    return end == JPP_UNWIND_RULE
-           && n != 0
-           && jpp_backtrace_function(pcs[n - 1]) == pcs[n - 1]
-           ? JPP_UNWIND_OUTERMOST : end;
-}
-
-
 /*
- * An address in code of a JIT compiler names nothing, and there are thousands:
- * the last frame takes its place.
+ * The stack of N frames at PCS, whose walk has ended so, with a last frame that
+ * says why, if it is not complete.  Is it not, *IS_CUT becomes true.
+ *
+ * Nobody called the start of a function: makecontext() put it there.  An
+ * address in code of a JIT compiler names nothing, and there are thousands: the
+ * last frame takes its place.
  */
 
 static uint32_t
-jpp_backtrace_cut(uintptr_t *pcs, uint32_t n, uint32_t depth,
-    jpp_unwind_end_t end)
+jpp_backtrace_end(uintptr_t *pcs, uint32_t n, uint32_t depth,
+    jpp_unwind_end_t end, bool *is_cut)
 {
+    if (end == JPP_UNWIND_RULE
+        && n != 0
+        && jpp_backtrace_function(pcs[n - 1]) == pcs[n - 1])
+    {
+        end = JPP_UNWIND_OUTERMOST;
+    }
+
+    *is_cut = jpp_backtrace_cuts[end] != 0 || n == 0;
+
+    if (!*is_cut) {
+        return n;
+    }
+
     if (n == depth || (n != 0 && end == JPP_UNWIND_OBJECT)) {
         n--;
     }
@@ -109,15 +114,18 @@ static uint32_t
 jpp_backtrace_counted(uintptr_t *pcs, uint32_t n, uint32_t depth,
     jpp_unwind_end_t end)
 {
+    bool  is_cut;
+
+    n = jpp_backtrace_end(pcs, n, depth, end, &is_cut);
+
     (void) __atomic_fetch_add(&jpp_backtrace_counts.n, 1, __ATOMIC_RELAXED);
 
-    if (jpp_backtrace_cuts[end] == 0 && n != 0) {
-        return n;
+    if (is_cut) {
+        (void) __atomic_fetch_add(&jpp_backtrace_counts.n_cut, 1,
+                                  __ATOMIC_RELAXED);
     }
 
-    (void) __atomic_fetch_add(&jpp_backtrace_counts.n_cut, 1, __ATOMIC_RELAXED);
-
-    return jpp_backtrace_cut(pcs, n, depth, end);
+    return n;
 }
 
 
@@ -128,8 +136,6 @@ jpp_backtrace(uintptr_t *pcs, uint32_t depth)
     jpp_unwind_end_t  end;
 
     n = jpp_unwind_here(&jpp_backtrace_unwinder, NULL, pcs, depth, &end);
-
-    end = jpp_backtrace_end(pcs, n, end);
 
     if (n > JPP_BACKTRACE_OWN) {
         n -= JPP_BACKTRACE_OWN;
@@ -161,13 +167,8 @@ jpp_backtrace_from(const jpp_backtrace_frame_t *frame, uintptr_t *pcs,
 
     /* perhaps for want of a register */
 
-    if (end == JPP_UNWIND_ODD) {
-        return 0;
-    }
-
-    end = jpp_backtrace_end(pcs, n, end);
-
-    return jpp_backtrace_counted(pcs, n, depth, end);
+    return end != JPP_UNWIND_ODD ? jpp_backtrace_counted(pcs, n, depth, end)
+                                 : 0;
 }
 
 
@@ -177,12 +178,13 @@ static uint32_t
 jpp_backtrace_exact(uintptr_t *pcs, uint32_t n, uint32_t depth,
     jpp_unwind_end_t end)
 {
-    if (n != 0) {
-        pcs[0]++;
-    }
+    bool  is_cut;
 
-    return jpp_backtrace_cuts[end] == 0 && n != 0
-           ? n : jpp_backtrace_cut(pcs, n, depth, end);
+    n = jpp_backtrace_end(pcs, n, depth, end, &is_cut);
+
+    pcs[0] += jpp_cut_name(pcs[0]) == NULL;
+
+    return n;
 }
 
 
@@ -197,8 +199,6 @@ jpp_backtrace_interrupted(const void *ucontext, uintptr_t *pcs,
     jpp_unwind_interrupted(&at, ucontext);
 
     n = jpp_unwind_walk(&jpp_backtrace_unwinder, &at, NULL, pcs, depth, &end);
-
-    end = jpp_backtrace_end(pcs, n, end);
 
     return jpp_backtrace_exact(pcs, n, depth, end);
 }
@@ -280,8 +280,6 @@ jpp_backtrace_memory(const jpp_blocked_t *blocked, uintptr_t rsp,
         n += jpp_unwind_walk(&jpp_backtrace_unwinder, &at, stack, pcs + 1,
                              depth - 1, end);
     }
-
-    *end = jpp_backtrace_end(pcs, n, *end);
 
     return jpp_backtrace_exact(pcs, n, depth, *end);
 }

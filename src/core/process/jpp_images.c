@@ -406,6 +406,17 @@ jpp_images_has(const char *name)
 }
 
 
+bool
+jpp_images_is_beside(uintptr_t one, uintptr_t other)
+{
+    Dl_info  ones, others;
+
+    return dladdr((void *) one, &ones) != 0
+           && dladdr((void *) other, &others) != 0
+           && ones.dli_fbase == others.dli_fbase;
+}
+
+
 /* Every object has the same number: the first will do. */
 
 static int

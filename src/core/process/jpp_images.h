@@ -66,6 +66,9 @@ bool jpp_images_zeroed(jpp_vec_t *pairs);
 /* Has anything that is loaded the global symbol NAME? */
 bool jpp_images_has(const char *name);
 
+/* Do both addresses lie in one object? */
+bool jpp_images_is_beside(uintptr_t one, uintptr_t other);
+
 /* How many objects were loaded so far; those that are gone count. */
 uint64_t jpp_images_loads(void);
 

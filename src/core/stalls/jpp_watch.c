@@ -503,24 +503,6 @@ jpp_watch_ask(void)
 }
 
 
-/* Its stack, at once if it is blocked. */
-
-static uint64_t
-jpp_watch_take(void)
-{
-    jpp_blocked_state_t  state;
-
-    state = jpp_watch_take_blocked();
-
-    if (state == JPP_BLOCKED_WAITS) {
-        return jpp_watch_blocked();
-    }
-
-    return state == JPP_BLOCKED_UNKNOWN ? jpp_watch_has(JPP_STALL_BLIND)
-                                        : jpp_watch_ask();
-}
-
-
 /* The answer comes when the thread gets the CPU; or it is blocked by now. */
 
 static uint64_t
@@ -565,7 +547,8 @@ jpp_watch_asks(void)
 static uint64_t
 jpp_watch_look(void)
 {
-    uint64_t  age, iteration;
+    uint64_t             age, iteration;
+    jpp_blocked_state_t  state;
 
     iteration = jpp_watch.loop.iteration();
 
@@ -593,9 +576,17 @@ jpp_watch_look(void)
             return jpp_watch_next(age);
         }
 
-        jpp_watch_begin(age);
+        /* its stack, at once if it is blocked */
 
-        return jpp_watch_take();
+        jpp_watch_begin(age);
+        state = jpp_watch_take_blocked();
+
+        if (state == JPP_BLOCKED_WAITS) {
+            return jpp_watch_blocked();
+        }
+
+        return state == JPP_BLOCKED_UNKNOWN ? jpp_watch_has(JPP_STALL_BLIND)
+                                            : jpp_watch_ask();
 
     case JPP_WATCH_ASKS:
         return jpp_watch_asks();
@@ -613,26 +604,10 @@ jpp_watch_look(void)
 }
 
 
-static void
-jpp_watch_deadline(struct timespec *deadline, uint64_t ms)
-{
-    (void) clock_gettime(CLOCK_MONOTONIC, deadline);
-
-    deadline->tv_sec += (time_t) (ms / 1000);
-    deadline->tv_nsec += (long) (ms % 1000) * 1000000;
-
-    if (deadline->tv_nsec >= 1000000000) {
-        deadline->tv_nsec -= 1000000000;
-        deadline->tv_sec++;
-    }
-}
-
-
 static void *
 jpp_watch_main(void *data)
 {
-    uint64_t         ms;
-    struct timespec  deadline;
+    uint64_t  ms;
 
     (void) data;
 
@@ -649,10 +624,8 @@ jpp_watch_main(void *data)
     while (!jpp_watch.is_leaving) {
         ms = jpp_watch_look();
 
-        jpp_watch_deadline(&deadline, ms);
-
-        (void) pthread_cond_timedwait(&jpp_watch.wake, &jpp_watch.mutex,
-                                      &deadline);
+        jpp_thread_wait(&jpp_watch.wake, &jpp_watch.mutex,
+                        jpp_clock() + ms * 1000000);
     }
 
     (void) pthread_mutex_unlock(&jpp_watch.mutex);
@@ -666,9 +639,8 @@ jpp_watch_main(void *data)
 jpp_code_t
 jpp_watch_start(const jpp_watch_loop_t *loop, jpp_err_t *err)
 {
-    int                 error;
-    jpp_code_t          rc;
-    pthread_condattr_t  clock;
+    int         error;
+    jpp_code_t  rc;
 
     memset(&jpp_watch, 0, sizeof(jpp_watch_t));
 
@@ -686,11 +658,7 @@ jpp_watch_start(const jpp_watch_loop_t *loop, jpp_err_t *err)
     jpp_watch.has_signal = rc == JPP_OK;
 
     (void) pthread_mutex_init(&jpp_watch.mutex, NULL);
-
-    (void) pthread_condattr_init(&clock);
-    (void) pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    (void) pthread_cond_init(&jpp_watch.wake, &clock);
-    (void) pthread_condattr_destroy(&clock);
+    jpp_thread_cond(&jpp_watch.wake);
 
     error = jpp_thread_start(JPP_WATCH_STACK, jpp_watch_main, NULL,
                              &jpp_watch.thread);

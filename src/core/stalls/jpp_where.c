@@ -9,6 +9,7 @@
 
 #include "jpp_backtrace.h"
 #include "jpp_cut.h"
+#include "jpp_images.h"
 #include "jpp_watch.h"
 
 #include <dlfcn.h>
@@ -112,18 +113,6 @@ jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
 }
 
 
-/* Does OBJECT, as the linker loaded it, have libc's functions? */
-
-static bool
-jpp_where_is_libc(const void *object)
-{
-    Dl_info  info;
-
-    return dladdr((const void *) (uintptr_t) getpid, &info) != 0
-           && info.dli_fbase == object;
-}
-
-
 const char *
 jpp_where(const jpp_stall_t *stall, char text[JPP_STALL_WHERE])
 {
@@ -145,7 +134,9 @@ jpp_where(const jpp_stall_t *stall, char text[JPP_STALL_WHERE])
     for (i = 1; i < stall->depth && object == NULL; i++) {
         object = jpp_where_name(stall->pcs[i], caller);
 
-        if (object == leaf || jpp_where_is_libc(object)) {
+        if (object == leaf
+            || jpp_images_is_beside((uintptr_t) object, (uintptr_t) getpid))
+        {
             object = NULL;
         }
     }

@@ -312,38 +312,32 @@ jpp_unwind_bounded(jpp_unwind_walk_t *walk, const jpp_unwind_stack_t *stack,
 }
 
 
-/* Nobody knows where the stack ends: as much of it is proven as WALK needs. */
-
-static uint32_t
-jpp_unwind_grow(const jpp_unwind_walk_t *walk, jpp_unwind_stack_t *stack,
-    jpp_unwind_end_t *end)
-{
-    uint32_t           n;
-    jpp_unwind_walk_t  again;
-
-    do {
-        again = *walk;
-        n = jpp_unwind_bounded(&again, stack, end);
-
-    } while (*end == JPP_UNWIND_STACK && jpp_stack_more(stack));
-
-    return n;
-}
-
+/* Where nobody knows where the stack ends, as much of it is proven as WALK
+   needs. */
 
 static uint32_t
 jpp_unwind_run(jpp_unwind_walk_t *walk, const jpp_unwind_stack_t *stack,
     jpp_unwind_end_t *end)
 {
+    uint32_t            n;
+    jpp_unwind_walk_t   again;
     jpp_unwind_stack_t  bounds;
 
     if (stack != NULL) {
         return jpp_unwind_bounded(walk, stack, end);
     }
 
-    return jpp_stack_bounds(&walk->unwinder->stacks, walk->rsp, &bounds)
-           ? jpp_unwind_bounded(walk, &bounds, end)
-           : jpp_unwind_grow(walk, &bounds, end);
+    if (jpp_stack_bounds(&walk->unwinder->stacks, walk->rsp, &bounds)) {
+        return jpp_unwind_bounded(walk, &bounds, end);
+    }
+
+    do {
+        again = *walk;
+        n = jpp_unwind_bounded(&again, &bounds, end);
+
+    } while (*end == JPP_UNWIND_STACK && jpp_stack_more(&bounds));
+
+    return n;
 }
 
 
