@@ -13,6 +13,9 @@
 #define JPP_BLOCK  (2 * JPP_MIB)
 #define JPP_SMALL  (640 * JPP_KIB)
 
+/* the smallest piece */
+#define JPP_PIECE  (16 + JPP_RED_ZONE)
+
 
 /* Pages of address space.  No stdio: it may map a buffer. */
 
@@ -195,21 +198,22 @@ JPP_TEST(jpp_test_large)
 
     jpp_is_u64(arena.mapped, 3 * JPP_BLOCK, "in a block of its own");
     jpp_is_u64((uintptr_t) arena.blocks % JPP_BLOCK, 0, "an aligned one");
-    jpp_ok(next == small + 16, "an almost empty block stays in use");
+    jpp_ok(next == small + JPP_PIECE, "an almost empty block stays in use");
 
-    large = jpp_arena_alloc(&arena, JPP_BLOCK - 16);
-    jpp_ok(large != NULL && jpp_is_all(large, 0, JPP_BLOCK - 16),
+    large = jpp_arena_alloc(&arena, JPP_BLOCK - JPP_PIECE);
+    jpp_ok(large != NULL && jpp_is_all(large, 0, JPP_BLOCK - JPP_PIECE),
            "a piece that fills a block");
-    memset(large, 0xff, JPP_BLOCK - 16);
+    memset(large, 0xff, JPP_BLOCK - JPP_PIECE);
     jpp_is_u64(arena.mapped, 4 * JPP_BLOCK, "takes just that");
 
     next = jpp_arena_alloc(&arena, 3 * JPP_MIB / 2);
-    jpp_ok(next == small + 32, "the first is still in use");
+    jpp_ok(next == small + 2 * JPP_PIECE, "the first is still in use");
 
     large = jpp_arena_alloc(&arena, JPP_MIB);
     jpp_is_u64(arena.mapped, 5 * JPP_BLOCK, "until a piece does not fit");
     next = jpp_arena_alloc(&arena, 1);
-    jpp_ok(next == large + JPP_MIB, "and the new block has more room");
+    jpp_ok(next == large + JPP_MIB + JPP_RED_ZONE,
+           "and the new block has more room");
 
     jpp_arena_destroy(&arena);
 
@@ -219,7 +223,8 @@ JPP_TEST(jpp_test_large)
            "a piece as large as a block");
     memset(large, 0xff, JPP_BLOCK);
     next = jpp_arena_alloc(&arena, 1);
-    jpp_ok(next == large + JPP_BLOCK && *next == 0, "and one behind it");
+    jpp_ok(next == large + JPP_BLOCK + JPP_RED_ZONE && *next == 0,
+           "and one behind it");
     jpp_arena_destroy(&arena);
 }
 
@@ -253,17 +258,20 @@ JPP_TEST(jpp_test_cap)
 
     for (n = 0; jpp_arena_alloc(&arena, 16) != NULL; n++) { /* void */ }
 
-    jpp_is_u64(n, JPP_BLOCK / 16 - 1, "a cap of one block is used up");
+    jpp_is_u64(n, (JPP_BLOCK - 16) / JPP_PIECE,
+               "a cap of one block is used up");
     jpp_is_u64(arena.mapped, JPP_BLOCK, "and is what is mapped");
     jpp_arena_destroy(&arena);
 
     jpp_arena_init(&arena, JPP_MIB);
-    jpp_ok(jpp_arena_alloc(&arena, JPP_MIB - 16) != NULL, "at the cap");
+    jpp_ok(jpp_arena_alloc(&arena, JPP_MIB - JPP_PIECE) != NULL,
+           "at the cap");
     jpp_ok(jpp_arena_alloc(&arena, 1) == NULL, "one past it");
     jpp_arena_destroy(&arena);
 
     jpp_arena_init(&arena, JPP_MIB);
-    jpp_ok(jpp_arena_alloc(&arena, JPP_MIB - 15) == NULL, "above the cap");
+    jpp_ok(jpp_arena_alloc(&arena, JPP_MIB - JPP_PIECE + 1) == NULL,
+           "above the cap");
     jpp_ok(jpp_arena_alloc(&arena, JPP_MIB + 1) == NULL, "and more");
     jpp_ok(jpp_arena_alloc(&arena, SIZE_MAX - 7) == NULL, "almost SIZE_MAX");
     jpp_ok(jpp_arena_alloc(&arena, SIZE_MAX) == NULL, "SIZE_MAX");
@@ -289,16 +297,19 @@ JPP_TEST(jpp_test_cap_pages)
 
     for (n = 0; jpp_arena_alloc(&arena, 16) != NULL; n++) { /* void */ }
 
-    jpp_is_u64(n, 16 * (page / 16 - 1), "a cap of 16 pages is used up");
+    jpp_is_u64(n, 16 * ((page - 16) / JPP_PIECE),
+               "a cap of 16 pages is used up");
     jpp_is_u64(arena.mapped, 16 * page, "and is what is mapped");
     jpp_arena_destroy(&arena);
 
     jpp_arena_init(&arena, JPP_BLOCK + 2 * page);
-    jpp_ok(jpp_arena_alloc(&arena, JPP_BLOCK - 16) != NULL, "a full block");
+    jpp_ok(jpp_arena_alloc(&arena, JPP_BLOCK - JPP_PIECE) != NULL,
+           "a full block");
     jpp_ok(jpp_arena_alloc(&arena, 1) != NULL, "and a byte near the cap");
     jpp_is_u64(arena.mapped, JPP_BLOCK + page, "map a block and a page");
     jpp_ok(jpp_arena_alloc(&arena, page) == NULL, "more than what is left");
-    jpp_ok(jpp_arena_alloc(&arena, page - 16) != NULL, "all that is left");
+    jpp_ok(jpp_arena_alloc(&arena, page - JPP_PIECE) != NULL,
+           "all that is left");
     jpp_is_u64(arena.mapped, arena.cap, "the cap is mapped");
     jpp_is_u64(arena.peak, arena.cap, "and the peak");
     jpp_arena_destroy(&arena);
@@ -558,7 +569,7 @@ JPP_TEST(jpp_test_vec_cap_in_block)
     memset(p, 0x55, JPP_KIB);
 
     (void) jpp_arena_alloc(&arena, (size_t) (arena.end - arena.pos)
-                                   - 2 * JPP_KIB);
+                                   - 2 * (JPP_KIB + JPP_RED_ZONE));
 
     p = jpp_vec_push(vec, JPP_KIB);
     jpp_ok(p != NULL && jpp_is_all(p, 0, JPP_KIB),

@@ -80,8 +80,6 @@ jpp_pools_text(const char *args)
 {
     jpp_is_u64(jpp_pools_report(args), JPP_OK, "%s: %s", args, err.text);
 
-    (void) jpp_vec_push(out, 1);
-
     return (char *) out->data;
 }
 

@@ -138,6 +138,12 @@ jpp_test_report_into(jpp_vec_t **out, jpp_arena_t *arena,
 
     jpp_symbols_destroy(&symbols);
 
+    /* a NUL behind a text */
+
+    if (rc == JPP_OK && jpp_vec_reserve(*out, 1) == NULL) {
+        return jpp_err_memory(err);
+    }
+
     return rc;
 }
 

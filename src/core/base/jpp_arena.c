@@ -36,6 +36,7 @@ static void
 jpp_unmap(void *p, size_t size)
 {
     jpp_own_remove(p);
+    ASAN_UNPOISON_MEMORY_REGION(p, size);
 
     (void) munmap(p, size);
 }
@@ -76,9 +77,9 @@ jpp_round_up(size_t size, size_t unit)
 
 
 /*
- * SIZE bytes, whole pages.  From the size of a huge page on they are aligned
- * to one, even if they end with small ones: otherwise mremap() would have to
- * split them all.
+ * SIZE bytes, whole pages, poisoned.  From the size of a huge page on they are
+ * aligned to one, even if they end with small ones: otherwise mremap() would
+ * have to split them all.
  */
 
 static void *
@@ -96,12 +97,7 @@ jpp_map(size_t size, bool is_plain)
         return NULL;
     }
 
-    if (spare == 0) {
-        jpp_own_add(p, size);
-        return p;
-    }
-
-    before = jpp_round_up((uintptr_t) p, JPP_HUGE_PAGE) - (uintptr_t) p;
+    before = spare == 0 ? 0 : -(uintptr_t) p % JPP_HUGE_PAGE;
 
     /* a part that cannot be unmapped costs addresses, no memory */
 
@@ -117,9 +113,12 @@ jpp_map(size_t size, bool is_plain)
 
     /* without huge pages, small ones do */
 
-    (void) madvise(p, size, is_plain ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+    if (spare != 0) {
+        (void) madvise(p, size, is_plain ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+    }
 
     jpp_own_add(p, size);
+    ASAN_POISON_MEMORY_REGION(p, size);
 
     return p;
 }
@@ -156,6 +155,8 @@ jpp_arena_block(jpp_arena_t *arena, size_t size)
 
     arena->peak = jpp_larger(arena->peak, arena->mapped);
 
+    ASAN_UNPOISON_MEMORY_REGION(block, sizeof(jpp_block_t));
+
     block->next = arena->blocks;
     block->size = want;
     arena->blocks = block;
@@ -184,7 +185,7 @@ jpp_arena_cut(jpp_arena_t *arena, size_t size)
         return NULL;
     }
 
-    size = jpp_round_up(size, JPP_ALIGNMENT);
+    size = jpp_round_up(size, JPP_ALIGNMENT) + JPP_RED_ZONE;
 
     if (arena->pos == NULL || (size_t) (arena->end - arena->pos) < size) {
         return jpp_arena_block(arena, size);
@@ -200,9 +201,17 @@ jpp_arena_cut(jpp_arena_t *arena, size_t size)
 void *
 jpp_arena_alloc(jpp_arena_t *arena, size_t size)
 {
+    void  *p;
+
     arena->n_calls++;
 
-    return arena->n_calls == arena->fail_at ? NULL : jpp_arena_cut(arena, size);
+    p = arena->n_calls == arena->fail_at ? NULL : jpp_arena_cut(arena, size);
+
+    if (p != NULL) {
+        ASAN_UNPOISON_MEMORY_REGION(p, size);
+    }
+
+    return p;
 }
 
 
@@ -260,6 +269,8 @@ jpp_arena_object(size_t size)
     }
 
     jpp_own_add(p, mapped);
+    ASAN_POISON_MEMORY_REGION(p, mapped);
+    ASAN_UNPOISON_MEMORY_REGION(p, JPP_ALIGNMENT + size);
 
     *(size_t *) (void *) p = mapped;
 
@@ -308,6 +319,9 @@ jpp_vec_release(jpp_vec_t *vec)
     if (vec->is_mapped) {
         jpp_unmap(vec->data, vec->size);
         vec->arena->mapped -= vec->size;
+
+    } else {
+        ASAN_POISON_MEMORY_REGION(vec->data, vec->size);
     }
 
     vec->data = NULL;
@@ -328,6 +342,22 @@ jpp_vec_release_after(jpp_arena_t *arena, const jpp_vec_t *before)
 }
 
 
+static void
+jpp_vec_move(jpp_vec_t *vec, void *p, size_t size)
+{
+    ASAN_UNPOISON_MEMORY_REGION(p, vec->len);
+
+    if (vec->len != 0) {
+        memcpy(p, vec->data, vec->len);
+    }
+
+    ASAN_POISON_MEMORY_REGION(vec->data, vec->size);
+
+    vec->data = p;
+    vec->size = size;
+}
+
+
 static bool
 jpp_vec_copy(jpp_vec_t *vec, size_t need)
 {
@@ -345,11 +375,11 @@ jpp_vec_copy(jpp_vec_t *vec, size_t need)
 
     arena = vec->arena;
 
-    if (vec->size != 0 && arena->pos == vec->data + vec->size
-        && (size_t) (arena->end - vec->data) >= want)
+    if (vec->size != 0 && arena->pos == vec->data + vec->size + JPP_RED_ZONE
+        && (size_t) (arena->end - vec->data) >= want + JPP_RED_ZONE)
     {
         vec->size = jpp_round_up(want, JPP_ALIGNMENT);
-        arena->pos = vec->data + vec->size;
+        arena->pos = vec->data + vec->size + JPP_RED_ZONE;
         return true;
     }
 
@@ -364,12 +394,7 @@ jpp_vec_copy(jpp_vec_t *vec, size_t need)
         return false;
     }
 
-    if (vec->len != 0) {
-        memcpy(p, vec->data, vec->len);
-    }
-
-    vec->data = p;
-    vec->size = want;
+    jpp_vec_move(vec, p, want);
 
     return true;
 }
@@ -414,18 +439,20 @@ jpp_vec_map(jpp_vec_t *vec, size_t need)
         }
 
         jpp_own_remove(vec->data);
+        ASAN_UNPOISON_MEMORY_REGION(vec->data, had);
+        ASAN_UNPOISON_MEMORY_REGION(p, vec->len);
 
-    } else if (vec->len != 0) {
-        memcpy(p, vec->data, vec->len);
+        vec->data = p;
+        vec->size = want;
+
+    } else {
+        jpp_vec_move(vec, p, want);
+        vec->is_mapped = true;
     }
 
     arena->mapped += want - had;
 
     arena->peak = jpp_larger(arena->peak, arena->mapped);
-
-    vec->data = p;
-    vec->size = want;
-    vec->is_mapped = true;
 
     return true;
 }

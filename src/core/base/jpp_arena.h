@@ -16,6 +16,8 @@
  * rounded up to pages.
  *
  * An arena belongs to one thread at a time.  All memory is handed out zeroed.
+ * AddressSanitizer reports what touches more of it than was asked for, or a
+ * vector where it lay before it grew.
  */
 
 
@@ -24,6 +26,19 @@
 
 
 #include "jpp_config.h"
+
+#ifndef __has_feature
+#define __has_feature(feature)  0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#define JPP_RED_ZONE  16
+#else
+#define ASAN_POISON_MEMORY_REGION(p, size)
+#define ASAN_UNPOISON_MEMORY_REGION(p, size)
+#define JPP_RED_ZONE  0
+#endif
 
 
 /*
@@ -152,6 +167,8 @@ jpp_vec_reserve(jpp_vec_t *vec, size_t size)
     if (vec->size - vec->len < size && !jpp_vec_grow(vec, size)) {
         return NULL;
     }
+
+    ASAN_UNPOISON_MEMORY_REGION(vec->data + vec->len, size);
 
     return vec->data + vec->len;
 }
