@@ -67,14 +67,21 @@ my %returned = (
 
 my ($slower, $patience) = (10, $ENV{JPP_PATIENCE} // 20);
 
-# The memory that a mutant may take: KiB.
+# What is undefined ends a unit, as in `./dev test`.  The sanitizers see what
+# the first build does not, but take longer, and some units do without them.
+# A mutant may take 8 GB.
 
-my $limits = 'ulimit -c 0; ulimit -v 8000000';
+my @builds = (
+    { out => 'build/plain', cc => 'gcc',
+      flags => '-O2 -fsanitize=undefined,bounds-strict '
+               . '-fsanitize-undefined-trap-on-error',
+      limits => 'ulimit -c 0; ulimit -v 8000000' },
 
-# What is undefined ends a unit, as in `./dev test`: a place beyond an array.
-
-my $flags = '-O2 -fsanitize=undefined,bounds-strict '
-            . '-fsanitize-undefined-trap-on-error';
+    { out => 'build/sanitized', cc => 'clang',
+      flags => '-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined '
+               . '-fno-sanitize-recover=undefined',
+      limits => 'ulimit -c 0; export ASAN_OPTIONS=hard_rss_limit_mb=8000' },
+);
 
 
 my $n = $ARGV[0] // 60;
@@ -88,9 +95,12 @@ $| = 1;
 
 copy_tree();
 chdir $tree or die "$tree: $!\n";
-make('units') or die "mutants: the units do not build\n";
 
-my %units = units();
+for my $build (@builds) {
+    make($build, 'units') or die "mutants: the units do not build\n";
+    $build->{units} = units($build);
+}
+
 my @points = map { points($_) } @core;
 my ($made, $killed) = (0, 0);
 
@@ -140,17 +150,28 @@ sub copy_tree {
 
 
 sub make {
-    return !system 'make', '-s', '-j', $jobs, '-f', 'tools/core.mk',
-                   'CC=gcc', "FLAGS=$flags", @_;
+    my ($build, @targets) = @_;
+
+    return !system command($build) . " -j $jobs @targets";
 }
 
 
-# The units: how long each runs, and which objects it links.
+sub command {
+    my ($build) = @_;
+
+    return "make -s -f tools/core.mk OUT=$build->{out} CC=$build->{cc} "
+           . "'FLAGS=$build->{flags}'";
+}
+
+
+# The units of BUILD: how long each runs, and which objects it links.
 
 sub units {
+    my ($build) = @_;
+    my $out = $build->{out};
     my %defines;
 
-    for (split /\n/, `nm -A -g --defined-only build/libjpp.a`) {
+    for (split /\n/, `nm -A -g --defined-only $out/libjpp.a`) {
         $defines{$2} = $1 if /:(\w+)\.o:\S* \w (\w+)$/;
     }
 
@@ -161,19 +182,20 @@ sub units {
 
         # through a pipe: a unit may limit the size of files
 
-        spew("build/t/$unit.said", scalar `$limits; build/t/$unit 2>&1`);
+        spew("$out/t/$unit.said",
+             scalar `$build->{limits}; $out/t/$unit 2>&1`);
 
         die "mutants: $unit fails without a change: see ",
-            "$tree/build/t/$unit.said\n" if $? != 0;
+            "$tree/$out/t/$unit.said\n" if $? != 0;
 
         $units{$unit} = {
             time => time - $start,
             links => { map { $defines{$_} // '' => 1 }
-                       `nm --defined-only build/t/$unit` =~ /(\w+)$/mg },
+                       `nm --defined-only $out/t/$unit` =~ /(\w+)$/mg },
         };
     }
 
-    return %units;
+    return \%units;
 }
 
 
@@ -249,35 +271,51 @@ sub blank {
 
 sub try {
     my ($point) = @_;
-    my $file = $point->{file};
-    my $object = $file =~ s{^src/(.*)\.c$}{build/$1.o}r;
-    my ($text, $compiled) = (slurp($file), slurp($object));
+    my $text = slurp($point->{file});
     my $mutant = $text;
     my $lived;
 
     substr($mutant, $point->{at}, length $point->{is}) = $point->{other};
-    spew($file, $mutant);
+    spew($point->{file}, $mutant);
 
-    if (system("make -s -f tools/core.mk CC=gcc 'FLAGS=$flags' $object "
-               . "2>build/log")
-        == 0 && slurp($object) ne $compiled)
-    {
-        make('build/libjpp.a') or die "mutants: no archive\n";
-        $lived = !fails(likeliest(basename($file, '.c')));
+    for my $build (@builds) {
+        $lived = lives($build, $point->{file});
+        last unless $lived;
     }
 
-    spew($file, $text);
+    spew($point->{file}, $text);
+
+    return $lived;
+}
+
+
+# Does no unit of BUILD notice what is changed in FILE?
+
+sub lives {
+    my ($build, $file) = @_;
+    my $object = $file =~ s{^src/(.*)\.c$}{$build->{out}/$1.o}r;
+    my $compiled = slurp($object);
+    my $lived;
+
+    if (system(command($build) . " $object 2>build/log") == 0
+        && slurp($object) ne $compiled)
+    {
+        make($build, "$build->{out}/libjpp.a") or die "mutants: no archive\n";
+        $lived = !fails($build, likeliest($build, basename($file, '.c')));
+    }
+
     spew($object, $compiled);
 
     return $lived;
 }
 
 
-# The units that link OBJECT: those first that have the most words of its name,
-# then the fastest.
+# The units of BUILD that link OBJECT: those first that have the most words of
+# its name, then the fastest.
 
 sub likeliest {
-    my ($object) = @_;
+    my ($build, $object) = @_;
+    my %units = %{$build->{units}};
 
     my %common = map {
         my ($i, @words) = (0, split /_/, $object);
@@ -292,18 +330,19 @@ sub likeliest {
 }
 
 
-# Does any of UNITS fail?  As many run at a time as there are processors.
+# Does any of the UNITS of BUILD fail?  As many run at a time as there are
+# processors.
 
 sub fails {
-    my (@units) = @_;
+    my ($build, @units) = @_;
     my (%running, $failed);
 
     while (%running || (@units && !$failed)) {
         if (@units && !$failed && keys %running < $jobs) {
             my $unit = shift @units;
 
-            $running{start($unit)} = time + $patience
-                                     + $slower * $units{$unit}{time};
+            $running{start($build, $unit)} =
+                time + $patience + $slower * $build->{units}{$unit}{time};
             next;
         }
 
@@ -330,14 +369,13 @@ sub fails {
 # A process group of its own, so that all of it can be ended.
 
 sub start {
-    my ($unit) = @_;
+    my ($build, $unit) = @_;
     my $pid = fork // die "fork: $!\n";
 
     if ($pid == 0) {
         setpgrp;
-        exec 'sh', '-c', "make -s -f tools/core.mk CC=gcc 'FLAGS=$flags' "
-             . "build/t/$unit || exit 99; $limits; "
-             . "exec build/t/$unit >/dev/null 2>&1";
+        exec 'sh', '-c', command($build) . " $build->{out}/t/$unit || exit 99; "
+             . "$build->{limits}; exec $build->{out}/t/$unit >/dev/null 2>&1";
     }
 
     return $pid;

@@ -57,6 +57,15 @@ for (
       'jpp_small(2) == 1 && jpp_small(3) == 0 && jpp_ends() == 6',
       0, '', '7 of 7 mutants killed, 100.0 %' ],
 
+    [ 'what lies beyond what is allocated',
+      "#include <stdlib.h>\n$core\n\nint  jpp_n = 3;\n\n\nint\n"
+      . "jpp_ends(void)\n{\n"
+      . "    int  i, sum, *a = calloc(3, sizeof(int));\n\n    a[0] = 1;\n"
+      . "    for (i = 0, sum = 0; i < jpp_n; i++) {\n        sum += a[i];\n"
+      . "    }\n\n    free(a);\n\n    return sum;\n}\n",
+      'jpp_small(2) == 1 && jpp_small(3) == 0 && jpp_ends() == 1',
+      0, '', '7 of 7 mutants killed, 100.0 %' ],
+
     [ 'what is no change',
       "$core\n\nint\njpp_least(int a, int b)\n{\n"
       . "    return a * 2 + 0 + (a < b ? a : b);\n}\n",
@@ -130,16 +139,16 @@ main(void)
 }
 END
     spew("$tree/tools/core.mk", <<'END');
-dirs := $(shell mkdir -p build/core/base build/t)
+dirs := $(shell mkdir -p $(OUT)/core/base $(OUT)/t)
 strict := -Wall -Wextra -Werror
 
-units: build/t/jpp_small_test
+units: $(OUT)/t/jpp_small_test
 
-build/core/base/%.o: src/core/base/%.c; $(CC) $(FLAGS) $(strict) -c -o $@ $<
+$(OUT)/core/base/%.o: src/core/base/%.c; $(CC) $(FLAGS) $(strict) -c -o $@ $<
 
-build/libjpp.a: build/core/base/jpp_small.o; rm -f $@; ar rcs $@ $^
+$(OUT)/libjpp.a: $(OUT)/core/base/jpp_small.o; rm -f $@; ar rcs $@ $^
 
-build/t/%: t/unit/%.c build/libjpp.a; $(CC) $(FLAGS) -o $@ $^
+$(OUT)/t/%: t/unit/%.c $(OUT)/libjpp.a; $(CC) $(FLAGS) -o $@ $^
 END
 
     return $tree;
