@@ -461,7 +461,7 @@ sub check_helpers {
     for my $file (@perl) {
         my $text = join '', read_lines($file);
 
-        while ($text =~ /^sub (\w+) \{\n(.*?)^\}/msg) {
+        while ($text =~ /^sub (\w+)(?:\(.*?\))? \{\n(.*?)^\}/msg) {
             my ($name, $body) = ($1, $2);
 
             $body =~ s/\s+/ /g;

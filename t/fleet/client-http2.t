@@ -106,9 +106,7 @@ sub frame {
 }
 
 
-sub fields {
-    my ($path) = @_;
-
+sub fields($path) {
     # :method GET, :scheme http, :path, :authority
 
     return "\x82\x86" . "\x04" . chr(length $path) . $path

@@ -351,8 +351,7 @@ sub unread {
 # Thirty clients that ask and do not read on: those that are answered, and what
 # the others hear.
 
-sub unread_by {
-    my ($nginx, $query, $how) = @_;
+sub unread_by($nginx, $query, $how) {
     my @clients = map { $nginx->client(window => 4096) } 1 .. 30;
     my (@full, @refused);
 
@@ -376,9 +375,7 @@ sub unread_by {
 }
 
 
-sub is_refused {
-    my ($answer, $what) = @_;
-
+sub is_refused($answer, $what) {
     is($answer->{status}, 429, "$what: 429");
     like($answer->{headers}{'retry-after'} // '', qr/^[1-9]\d*$/,
          "$what: when to come back");
@@ -477,9 +474,7 @@ EOF
 }
 
 
-sub answers_busy {
-    my ($answer) = @_;
-
+sub answers_busy($answer) {
     is($answer->{status}, 429, 'too many: 429');
     is($answer->{body}, $too_many, 'too many: its sentence');
     is($answer->{headers}{'retry-after'}, 1, 'too many: when to come back');

@@ -82,9 +82,7 @@ EOF
 
 # The next connection, with its request read.
 
-sub accepted {
-    my ($listener) = @_;
-
+sub accepted($listener) {
     IO::Select->new($listener)->can_read(60) or return;
 
     my $socket = $listener->accept;

@@ -134,8 +134,7 @@ sub stopped {
 # The answer to PATH, once it is like PATTERN: on a busy machine a worker that
 # runs may be late as well.
 
-sub once_like {
-    my ($client, $path, $pattern) = @_;
+sub once_like($client, $path, $pattern) {
     my $answer;
 
     wait_until(sub {
@@ -150,9 +149,7 @@ sub once_like {
 
 # Index and pid of each worker.
 
-sub numbered {
-    my ($nginx) = @_;
-
+sub numbered($nginx) {
     return map { [ /(\d+).*?(\d+)/s ] }
            status($nginx)->{text} =~ /("worker": \d+,\s+"pid": \d+)/g;
 }
@@ -255,8 +252,7 @@ sub stopped_locked {
 }
 
 
-sub zone {
-    my ($pid) = @_;
+sub zone($pid) {
     my ($size, $address) = (0);
 
     no warnings 'portable';
@@ -361,9 +357,7 @@ sub together {
 
 # How many questions wait at the socket of PID.
 
-sub questions {
-    my ($pid) = @_;
-
+sub questions($pid) {
     return sockets($pid) - 1;
 }
 
@@ -452,9 +446,7 @@ sub fresh {
 # CPU time meanwhile, and in the quarter of a second after that: a loop would
 # use all of it.
 
-sub with_few {
-    my ($nginx, $pid, $n, $free, $code) = @_;
-
+sub with_few($nginx, $pid, $n, $free, $code) {
     rests_at($nginx, $pid, $n);
 
     my $was = limit($pid, 'nofile', lowest($free, $pid));
@@ -473,9 +465,7 @@ sub with_few {
 
 # An answer is complete, or a refusal with a reason.
 
-sub is_whole_or_none {
-    my ($answer, $what) = @_;
-
+sub is_whole_or_none($answer, $what) {
     like($answer->{status}, qr/^(?:200|50[034])$/, "$what: $answer->{status}");
 
     if ($answer->{status} != 200) {

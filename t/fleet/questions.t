@@ -101,8 +101,7 @@ sub crowd {
 # What CLIENTS hear that ask for PATH at once.  A client that has to come back,
 # since the worker that serves it has enough to do, comes back.
 
-sub asked_by_all {
-    my ($path, @clients) = @_;
+sub asked_by_all($path, @clients) {
     my %answers;
 
     while (@clients) {
@@ -175,9 +174,7 @@ sub shared {
 
 # A question is a socket more.
 
-sub sockets_of {
-    my ($pid) = @_;
-
+sub sockets_of($pid) {
     return scalar grep { /^socket:/ }
            map { readlink($_) // '' } glob "/proc/$pid/fd/*";
 }
@@ -238,8 +235,7 @@ sub forgotten {
 # Each CLIENT asks for its PATH; waits until ASKER has the first dumps of two
 # workers, which some may share, and has had nothing to do for a while.
 
-sub ask_and_pause {
-    my ($asker, @questions) = @_;
+sub ask_and_pause($asker, @questions) {
     my $n = held($asker);
     my $n_idle = 0;
 
@@ -562,9 +558,7 @@ sub reused {
 
 # A process of another user with the pid PID that listens by NAME.
 
-sub impostor {
-    my ($pid, $name) = @_;
-
+sub impostor($pid, $name) {
     require Socket;
 
     for (1 .. 20) {

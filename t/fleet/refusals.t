@@ -195,9 +195,7 @@ sub statuses {
 # A request for NAME in each of its ways, with QUERY besides.  HOW: at, where
 # the tree is; headers.
 
-sub asked {
-    my ($name, $query, %how) = @_;
-
+sub asked($name, $query, %how) {
     return map {
         my $target = ($how{at} // '/debug/pprof/') . $name . '?'
                      . join '&', grep { length } $query, $_;
@@ -235,8 +233,7 @@ sub dumped {
 # many passes of it on as many connections: each has a request that is refused,
 # and then another one, NEXT.
 
-sub refused {
-    my ($nginx, $phase, %how) = @_;
+sub refused($nginx, $phase, %how) {
     my $next = $how{next} // '/closed/cmdline';
 
     for my $reason (sort keys %rows) {
@@ -266,8 +263,7 @@ sub refused {
 # What is wrong with the answers to REQUESTS, each on a connection of its own
 # and followed by NEXT.
 
-sub kept {
-    my ($nginx, $reason, $next, @requests) = @_;
+sub kept($nginx, $reason, $next, @requests) {
     my @fine = @refusals{ $reason, @{ $instead{$reason} // [] } };
     my @clients = map { $nginx->client } @requests;
     my @wrong;
@@ -305,9 +301,7 @@ sub kept {
 
 # The status of ANSWER and how it begins.
 
-sub shown {
-    my ($answer) = @_;
-
+sub shown($answer) {
     return "$answer->{status} "
            . substr($answer->{body}, 0, 200) =~ s/[^ -~]/?/gr;
 }
@@ -315,8 +309,7 @@ sub shown {
 
 # An nginx of two workers, and the one of them that serves.
 
-sub two {
-    my (%how) = @_;
+sub two(%how) {
     my $nginx = JppNginx->start(workers => 2, server => $server, fake => '',
                                 %how);
 

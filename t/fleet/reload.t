@@ -61,8 +61,7 @@ sub reloads {
 
 # The answer of the old worker, asked for PATH before the reload.
 
-sub over_a_reload {
-    my ($nginx, $keys, $path) = @_;
+sub over_a_reload($nginx, $keys, $path) {
     my $pid = $nginx->worker;
     my $client = $nginx->client(window => 4096);
 
@@ -304,8 +303,7 @@ sub settings {
 
 # How long it takes until all workers have the settings.
 
-sub is_set {
-    my ($nginx, $rate, $active, $what) = @_;
+sub is_set($nginx, $rate, $active, $what) {
     my $start = time();
     my $status;
 

@@ -130,9 +130,7 @@ sub is_settled {
 
 # A process that asks until $enough is there, and prints the answers it had.
 
-sub scraper {
-    my ($i) = @_;
-
+sub scraper($i) {
     pipe my $parser, my $writer or die "pipe: $!";
     defined(my $pid = fork) or die "fork: $!";
 
@@ -159,9 +157,7 @@ sub scraper {
 
 # The status, and the sentence of an error with N for its numbers.
 
-sub ended {
-    my ($answer) = @_;
-
+sub ended($answer) {
     return '200' if $answer->{status} == 200;
 
     my ($line) = $answer->{body} =~ /^(.*)/;

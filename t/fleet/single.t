@@ -68,9 +68,7 @@ sub under_way {
 
 # Reload NGINX with what HOW changes; returns once that is done.
 
-sub again {
-    my ($nginx, %how) = @_;
-
+sub again($nginx, %how) {
     $nginx->configure(%how);
     $nginx->signal('HUP');
 

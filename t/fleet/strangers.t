@@ -167,8 +167,7 @@ sub imitated {
 }
 
 
-sub is_imitated {
-    my ($client, $victim, $name, $file, $uid) = @_;
+sub is_imitated($client, $victim, $name, $file, $uid) {
     my $why = 'another process listens in its place';
     my $pid = open my $pipe, '-|', 'setpriv', '--reuid', $uid, '--regid', $uid,
                                    '--clear-groups', 'perl', $file, $name

@@ -32,9 +32,7 @@ subtests(
 );
 
 
-sub start {
-    my (%how) = @_;
-
+sub start(%how) {
     my $nginx = JppNginx->start(master => 0, level => 'notice',
                                 connections => 64,
                                 conf => 'prof:false', http => $all, %how);
@@ -51,8 +49,7 @@ sub start {
 # Reload NGINX after CONFIGURE; returns once that is done, and half of those who
 # are connected have left.
 
-sub reload {
-    my ($nginx, $configure) = @_;
+sub reload($nginx, $configure) {
     my $n = () = $nginx->error_log =~ /reconfiguring/g;
 
     $configure->();
@@ -71,9 +68,7 @@ sub reload {
 
 # What HOW changes, and without the module.
 
-sub again {
-    my ($nginx, %how) = @_;
-
+sub again($nginx, %how) {
     reload($nginx, sub { $nginx->configure(%how) });
 }
 
@@ -83,9 +78,7 @@ sub unload { again($_[0], module => 0, http => '', @_[1 .. $#_]) }
 
 # What CLIENT gets, who is connected.
 
-sub refused {
-    my ($client) = @_;
-
+sub refused($client) {
     for my $path (@resources) {
         my $answer = $client->get("/debug/pprof/$path");
 
@@ -101,8 +94,7 @@ sub refused {
 }
 
 
-sub worker {
-    my ($client) = @_;
+sub worker($client) {
     my $status = $client->get('/debug/pprof/status');
 
     is($status->{status}, 200, 'its status');

@@ -74,17 +74,14 @@ sub ends {
 
 # Seconds until a worker ended, with the module and without.
 
-sub compare {
-    my ($what, $with, $without) = @_;
-
+sub compare($what, $with, $without) {
     cmp_ok($with, '<', $without + 1,
            sprintf '%s: %.2f s, without the module %.2f s', $what, $with,
            $without);
 }
 
 
-sub time_to_end {
-    my ($with, $signal, $what, $keys, $path, $n) = @_;
+sub time_to_end($with, $signal, $what, $keys, $path, $n) {
     my $is_slow = $what =~ /slow/;
 
     my $nginx = JppNginx->start(
@@ -147,8 +144,7 @@ sub time_to_end {
 # nginx's debug log has what each wait was to be, at most, and was.  A machine
 # that is slow makes none of them longer than it was to be.
 
-sub has_waited {
-    my ($nginx, $pid, $what) = @_;
+sub has_waited($nginx, $pid, $what) {
     my ($is_ending, $at_most, $sum) = (0, 0, 0);
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
@@ -223,8 +219,7 @@ sub ends_of_two {
 }
 
 
-sub times_to_end {
-    my ($signal, $with, $what, $n) = @_;
+sub times_to_end($signal, $with, $what, $n) {
     my @how = (workers => 2, fake => '', level => 'debug');
     my $nginx = $with ? fleet($timeouts, @how)
               : JppNginx->start(@how, module => 0, server => <<'EOF');
@@ -239,8 +234,7 @@ EOF
 }
 
 
-sub time_to_end_of_two {
-    my ($nginx, $signal, $what) = @_;
+sub time_to_end_of_two($nginx, $signal, $what) {
     my ($asker, $client) = clients_of_one($nginx, 1);
     my ($asked) = grep { $_ != $asker } $nginx->worker_pids;
 

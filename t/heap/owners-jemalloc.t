@@ -18,8 +18,7 @@ subtests(
 );
 
 
-sub start {
-    my (%how) = @_;
+sub start(%how) {
     my $owners = $how{owners} // 'on';
 
     return JppNginx->start(
@@ -37,8 +36,7 @@ END
 }
 
 
-sub load {
-    my ($nginx, $path) = @_;
+sub load($nginx, $path) {
     my $client = $nginx->client;
 
     $client->get($path, headers => "Accept-Encoding: gzip\r\n") for 1 .. 100;
@@ -47,8 +45,7 @@ sub load {
 
 # Bytes by location.
 
-sub owners {
-    my ($folded) = @_;
+sub owners($folded) {
     my %bytes;
 
     $bytes{$1} += $2
@@ -111,8 +108,7 @@ sub never_a_frame {
 
 # Does the tool make stacks of FILE, and none with such a frame?
 
-sub is_read {
-    my ($file, $what) = @_;
+sub is_read($file, $what) {
     my $folded = printed("$build/jemalloc-pprof --format=folded "
                          . "--type=alloc_space --symbolize=0 $file 2>&1") // '';
 

@@ -148,8 +148,7 @@ SERVER
 }
 
 
-sub child {
-    my ($code, @arguments) = @_;
+sub child($code, @arguments) {
     my $parent = $$;
     my $pid = fork() // die "fork: $!\n";
 
@@ -243,8 +242,7 @@ sub profiles {
 
 # The dump of a worker, which may have been killed: stacks of one size each.
 
-sub judge_heap {
-    my ($nginx, $worker) = @_;
+sub judge_heap($nginx, $worker) {
     my $answer = eval {
         $nginx->get("$tree/allocs?format=jemalloc&worker=$worker")
     } or return;
@@ -267,8 +265,7 @@ sub judge_heap {
 }
 
 
-sub judge_size {
-    my ($size, $n, $server, $location) = @_;
+sub judge_size($size, $n, $server, $location) {
     my ($of, $at) = @{ $sizes{$size} };
 
     if ($server =~ /^\(/ || $server eq $of && $at && $location =~ /^\(/) {
@@ -283,9 +280,7 @@ sub judge_size {
 }
 
 
-sub judge_cpu {
-    my ($file) = @_;
-
+sub judge_cpu($file) {
     open my $fh, '<', $file or die "$file: $!\n";
 
     while (my $line = <$fh>) {

@@ -36,8 +36,7 @@ subtests(
 );
 
 
-sub start {
-    my (%how) = @_;
+sub start(%how) {
     my $server_more = delete $how{locations} // '';
     my $http_more = delete $how{http} // '';
 
@@ -50,8 +49,7 @@ sub start {
 
 # Bytes by "server location", of TYPE; all since the last reset.
 
-sub owners {
-    my ($nginx, $resource, $type) = @_;
+sub owners($nginx, $resource, $type) {
     my $answer = $nginx->get("$tree/$resource?format=folded&by=location&"
                              . "type=$type&symbolize=0");
     my %bytes;
@@ -74,8 +72,7 @@ sub allocated { owners($_[0], 'allocs', 'alloc_space') }
 # How much of BYTES, but for what the question itself took, is OWNER's; and of
 # whom the rest is.
 
-sub shares {
-    my ($bytes, $owner) = @_;
+sub shares($bytes, $owner) {
     my %rest = %$bytes;
     my $sum = 0;
 
@@ -87,8 +84,7 @@ sub shares {
 }
 
 
-sub is_of {
-    my ($nginx, $owner, $what, $least, @allowed) = @_;
+sub is_of($nginx, $owner, $what, $least, @allowed) {
     my $bytes = allocated($nginx);
     my ($sum, $share, $rest) = shares($bytes, $owner);
 
@@ -104,8 +100,7 @@ sub is_of {
 }
 
 
-sub reset_samples {
-    my ($nginx) = @_;
+sub reset_samples($nginx) {
     my $answer = $nginx->get("$tree/control", method => 'POST',
                              body => 'reset=1');
 
@@ -553,9 +548,7 @@ sub refused {
 }
 
 
-sub folded {
-    my ($nginx, $worker) = @_;
-
+sub folded($nginx, $worker) {
     return $nginx->get("$tree/allocs?worker=$worker&format=folded&by=location&"
                        . 'type=alloc_space')->{body};
 }

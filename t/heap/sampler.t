@@ -49,9 +49,7 @@ subtests(
 
 # Of libc's malloc(), unless PRELOAD says otherwise.
 
-sub start {
-    my (%how) = @_;
-
+sub start(%how) {
     return JppNginx->start(preload => [], conf => 'prof:false', workers => 2,
                            server => $server, %how);
 }
@@ -63,8 +61,7 @@ sub with_profiler {
 }
 
 
-sub control {
-    my ($nginx, $form, $query) = @_;
+sub control($nginx, $form, $query = undef) {
     my $answer = $nginx->client->ask('POST', "$tree/control" . ($query // ''),
                                      \$form);
 
@@ -74,18 +71,14 @@ sub control {
 }
 
 
-sub workers {
-    my ($nginx) = @_;
-
+sub workers($nginx) {
     return @{ decode_json($nginx->get("$tree/status")->{body})->{workers} };
 }
 
 
 # One field of all workers, "a.b" for one that lies deeper.
 
-sub told {
-    my ($nginx, $field) = @_;
-
+sub told($nginx, $field) {
     return join ' ', map {
         my $value = $_;
         $value = defined $value ? $value->{$_} : undef for split /\./, $field;
@@ -96,9 +89,7 @@ sub told {
 
 # A leak begins: connections that say nothing, and those of before do not count.
 
-sub hold {
-    my ($nginx, $n) = @_;
-
+sub hold($nginx, $n) {
     return map {
         my $client = $nginx->client;
         $client->get('/fine');
@@ -297,9 +288,7 @@ sub off_before_dump {
 # What was sent has reached the background thread's queue: a question passes
 # through the event loop a few times.
 
-sub come {
-    my ($nginx) = @_;
-
+sub come($nginx) {
     $nginx->get('/fine') for 1 .. 20;
 }
 
@@ -428,8 +417,7 @@ sub churn {
 
 # A process that asks until it is told to stop: how often, and how many failed.
 
-sub load {
-    my ($nginx) = @_;
+sub load($nginx) {
     my $enough = "$nginx->{prefix}/enough";
     my $result = "$nginx->{prefix}/result";
     my $pid = fork() // die "fork: $!";
@@ -457,9 +445,7 @@ sub load {
 
 # How the files of a process are mapped.
 
-sub protections {
-    my ($pid) = @_;
-
+sub protections($pid) {
     return join '', grep { m{ /.*\.so|nginx$} }
                     split /^/m, slurp("/proc/$pid/maps");
 }

@@ -60,9 +60,7 @@ subtests(
 );
 
 
-sub start {
-    my (%how) = @_;
-
+sub start(%how) {
     return JppNginx->start(conf => $conf, %how);
 }
 
@@ -86,8 +84,7 @@ sub has_lua {
 
 # What the status says of the stacks of each worker.
 
-sub unwinders {
-    my ($nginx) = @_;
+sub unwinders($nginx) {
     my $status = decode_json($nginx->get('/debug/pprof/status')->{body});
 
     return map { $_->{unwinder} } @{ $status->{workers} };

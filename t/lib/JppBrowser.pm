@@ -13,8 +13,7 @@ package JppBrowser;
 # Everything dies with a sentence if it cannot be done.  The processes are ended
 # by their ids when the object goes.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Carp;
 use File::Temp qw(tempdir);
@@ -47,8 +46,7 @@ sub is_there {
 }
 
 
-sub start {
-    my ($class, %options) = @_;
+sub start($class, %options) {
     my $self = bless { http => HTTP::Tiny->new(timeout => 180),
                        json => JSON::PP->new->utf8->allow_nonref,
                        dir => tempdir(CLEANUP => 1), owner => $$ },
@@ -81,8 +79,7 @@ sub start {
 }
 
 
-sub capabilities {
-    my ($self, %options) = @_;
+sub capabilities($self, %options) {
     my ($width, $height) = @{ $options{size} // [1600, 900] };
 
     return {
@@ -106,9 +103,7 @@ sub capabilities {
 
 # One command; what it answers.
 
-sub call {
-    my ($self, $method, $path, $body) = @_;
-
+sub call($self, $method, $path, $body = undef) {
     $path = "/session/$self->{session}$path" if $self->{session};
 
     my $answer = $self->{http}->request($method,
@@ -142,9 +137,7 @@ END
 
 # SCRIPT's value in the page; it may be a promise.
 
-sub run {
-    my ($self, $script, @args) = @_;
-
+sub run($self, $script, @args) {
     return $self->call(POST => '/execute/sync',
                        { script => $script, args => \@args });
 }
@@ -152,8 +145,7 @@ sub run {
 
 # Waits until SCRIPT is true.
 
-sub wait_for {
-    my ($self, $script, $seconds) = @_;
+sub wait_for($self, $script, $seconds = undef) {
     my $end = time + ($seconds // 20);
 
     for (;;) {
@@ -165,9 +157,7 @@ sub wait_for {
 }
 
 
-sub find {
-    my ($self, $css) = @_;
-
+sub find($self, $css) {
     return $self->call(POST => '/element', { using => 'css selector',
                                              value => $css })->{$element};
 }
@@ -180,18 +170,14 @@ sub text {
 }
 
 
-sub click {
-    my ($self, $css) = @_;
-
+sub click($self, $css) {
     $self->call(POST => '/element/' . $self->find($css) . '/click');
 }
 
 
 # Puts TEXT into a field; a file's name into a field for files.
 
-sub type {
-    my ($self, $css, $text) = @_;
-
+sub type($self, $css, $text) {
     $self->call(POST => '/element/' . $self->find($css) . '/value',
                 { text => $text });
 }
@@ -199,9 +185,7 @@ sub type {
 
 # Presses the KEYS, by name or letter, where the focus is put by CSS first.
 
-sub press {
-    my ($self, $css, @keys) = @_;
-
+sub press($self, $css, @keys) {
     $self->run('document.querySelector(arguments[0]).focus()', $css)
         if defined $css;
 
@@ -216,9 +200,7 @@ sub press {
 
 # Clicks at X, Y of the window, with the BUTTON 0 or 2.
 
-sub click_at {
-    my ($self, $x, $y, $button, $times) = @_;
-
+sub click_at($self, $x, $y, $button = undef, $times = undef) {
     $self->call(POST => '/actions', { actions => [{
         type => 'pointer', id => 'mouse', parameters => { pointerType =>
                                                           'mouse' },
@@ -231,9 +213,7 @@ sub click_at {
 }
 
 
-sub hover {
-    my ($self, $x, $y) = @_;
-
+sub hover($self, $x, $y) {
     $self->call(POST => '/actions', { actions => [{
         type => 'pointer', id => 'mouse', parameters => { pointerType =>
                                                           'mouse' },
@@ -245,9 +225,7 @@ sub hover {
 
 # The page at this size, whatever the window's frame takes.
 
-sub resize {
-    my ($self, $width, $height) = @_;
-
+sub resize($self, $width, $height) {
     $self->devtools('Emulation.setDeviceMetricsOverride',
                     { width => $width, height => $height,
                       deviceScaleFactor => 1, mobile => JSON::PP::false });
@@ -256,26 +234,20 @@ sub resize {
 
 # What a media query is to say: theme => 'dark', 'forced-colors' => 'active'.
 
-sub media {
-    my ($self, $type, %features) = @_;
-
+sub media($self, $type, %features) {
     $self->devtools('Emulation.setEmulatedMedia', { media => $type,
         features => [map { { name => $_, value => $features{$_} } }
                      sort keys %features] });
 }
 
 
-sub devtools {
-    my ($self, $command, $params) = @_;
-
+sub devtools($self, $command, $params = undef) {
     return $self->call(POST => '/goog/cdp/execute',
                        { cmd => $command, params => $params // {} });
 }
 
 
-sub picture {
-    my ($self, $path) = @_;
-
+sub picture($self, $path) {
     CORE::open(my $fh, '>:raw', $path) or die "$path: $!\n";
     print $fh decode_base64($self->call(GET => '/screenshot'));
     close $fh or die "$path: $!\n";
@@ -284,8 +256,7 @@ sub picture {
 
 # What the console and the policy complained about since the last time.
 
-sub complaints {
-    my ($self) = @_;
+sub complaints($self) {
     my @said = map { "$_->{level}: $_->{message}" }
                grep { $_->{level} =~ /SEVERE|WARNING/ }
                @{ $self->call(POST => '/se/log', { type => 'browser' }) };
@@ -296,9 +267,7 @@ sub complaints {
 
 # A test: neither the console nor the policy complained.
 
-sub is_quiet {
-    my ($self) = @_;
-
+sub is_quiet($self) {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     Test::More::is_deeply([$self->complaints], [],
@@ -306,16 +275,12 @@ sub is_quiet {
 }
 
 
-sub folder {
-    my ($self) = @_;
-
+sub folder($self) {
     return $self->{dir};
 }
 
 
-sub DESTROY {
-    my ($self) = @_;
-
+sub DESTROY($self) {
     return if $self->{owner} != $$ || !$self->{pid};
 
     local ($?, $@);

@@ -3,8 +3,7 @@ package JppBusy;
 # The servers that docs/cpu.md speaks of: each under the load that its section
 # shows, until what is returned beside it is gone.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Exporter qw( import );
 use POSIX ();
@@ -51,9 +50,7 @@ sub requests {
 }
 
 
-sub DESTROY {
-    my ($self) = @_;
-
+sub DESTROY($self) {
     local $?;
 
     kill 'KILL', map { -$_ } @$self;

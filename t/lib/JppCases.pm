@@ -3,8 +3,7 @@ package JppCases;
 # Dumps that users may give the tool, as text, with what it has to print: a
 # string or pattern is its output (folded stacks), [ LINE, SENTENCE ] a refusal.
 
-use strict;
-use warnings;
+use JppPerl;
 no warnings 'portable';
 
 use Exporter qw(import);
@@ -239,9 +238,7 @@ sub check_cases {
 
 # Mappings of one page each, with a page between.
 
-sub many_maps {
-    my ($n) = @_;
-
+sub many_maps($n) {
     return maps(map { sprintf "%x-%x r-xp 00000000 08:01 %d /l%d\n",
                               0x1000000 + 2 * 4096 * $_,
                               0x1000000 + 2 * 4096 * $_ + 4096, $_, $_ }
@@ -260,9 +257,7 @@ sub check_table {
 
 # The tool makes WANT of the file, in every format, or refuses it.
 
-sub check {
-    my ($name, $want) = @_;
-
+sub check($name, $want) {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     if (ref $want eq 'ARRAY') {
@@ -425,9 +420,7 @@ sub check_bomb {
 }
 
 
-sub gzipped {
-    my ($data) = @_;
-
+sub gzipped($data) {
     IO::Compress::Gzip::gzip(\$data, \my $gz) or die 'gzip';
 
     return $gz;
@@ -484,8 +477,7 @@ sub check_cuts {
 }
 
 
-sub line_ends {
-    my ($text) = @_;
+sub line_ends($text) {
     my @ends;
 
     push @ends, pos $text while $text =~ /\n/g;

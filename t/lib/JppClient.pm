@@ -8,8 +8,7 @@ package JppClient;
 # list where a name comes more than once; also as header), body.  Its status is
 # 0 where there is none, or only a part of one.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use IO::Select;
 use Socket qw( :DEFAULT IPPROTO_TCP TCP_NODELAY SO_LINGER );
@@ -21,9 +20,7 @@ my $patience = 60;
 
 # HOW: port, or unix, a path; window, the receive buffer in bytes; patience.
 
-sub new {
-    my ($class, %how) = @_;
-
+sub new($class, %how) {
     my $self = bless { %how, buffer => '', methods => [] }, $class;
 
     my ($family, $address) = defined $how{unix}
@@ -45,9 +42,7 @@ sub new {
 
 # HOW: method (GET), headers (text), body, close (no second request).
 
-sub send_request {
-    my ($self, $path, %how) = @_;
-
+sub send_request($self, $path, %how) {
     my $method = $how{method} // (defined $how{body} ? 'POST' : 'GET');
     my $text = "$method $path HTTP/1.1\r\nHost: localhost\r\n"
                . ($how{headers} // '');
@@ -81,9 +76,7 @@ sub write {
 
 # A request and its answer.
 
-sub get {
-    my ($self, $path, %how) = @_;
-
+sub get($self, $path, %how) {
     $self->send_request($path, %how);
 
     return $self->response;
@@ -92,8 +85,7 @@ sub get {
 
 # The same with METHOD TARGET, then headers; a body is the last, as a reference.
 
-sub ask {
-    my ($self, $method, $target, @headers) = @_;
+sub ask($self, $method, $target, @headers) {
     my $body = ref $headers[-1] ? ${ pop @headers } : undef;
 
     return $self->get($target, method => $method, body => $body,
@@ -103,9 +95,7 @@ sub ask {
 
 # The answer to the oldest request of send_request().
 
-sub response {
-    my ($self) = @_;
-
+sub response($self) {
     return $self->answer(shift @{ $self->{methods} });
 }
 
@@ -138,8 +128,7 @@ sub answer {
 }
 
 
-sub read_headers {
-    my ($answer) = @_;
+sub read_headers($answer) {
     my $headers = $answer->{headers};
 
     while ($answer->{head} =~ /^([\w-]+):[ \t]*(.*?)\r$/mg) {
@@ -150,9 +139,7 @@ sub read_headers {
 }
 
 
-sub read_body {
-    my ($self, $answer) = @_;
-
+sub read_body($self, $answer) {
     my $len = $answer->{headers}{'content-length'};
 
     if (defined $len) {
@@ -175,9 +162,7 @@ sub read_body {
 }
 
 
-sub read_chunks {
-    my ($self, $answer) = @_;
-
+sub read_chunks($self, $answer) {
     for ( ;; ) {
         $self->fill(sub { $self->{buffer} =~ /\A[0-9a-f]+\r\n/i }) or return 0;
 
@@ -195,8 +180,7 @@ sub read_chunks {
 
 # Reads until IS_ENOUGH; false: the other side closed, or time is up.
 
-sub fill {
-    my ($self, $is_enough) = @_;
+sub fill($self, $is_enough) {
     my $end = time() + ($self->{patience} // $patience);
 
     until ($is_enough->()) {
@@ -210,9 +194,7 @@ sub fill {
 
 # What comes within SECONDS, at most MAX bytes; the number of bytes.
 
-sub read_some {
-    my ($self, $seconds, $max) = @_;
-
+sub read_some($self, $seconds, $max = undef) {
     return 0 unless $self->hears_more($seconds);
 
     my $n = sysread $self->{socket}, $self->{buffer}, $max // 262144,
@@ -226,32 +208,24 @@ sub read_some {
 
 # Whether anything, or the end, comes within SECONDS.
 
-sub hears {
-    my ($self, $seconds) = @_;
-
+sub hears($self, $seconds) {
     return length $self->{buffer} || $self->hears_more($seconds);
 }
 
 
-sub hears_more {
-    my ($self, $seconds) = @_;
-
+sub hears_more($self, $seconds) {
     return !!IO::Select->new($self->{socket})->can_read($seconds);
 }
 
 
-sub leave {
-    my ($self) = @_;
-
+sub leave($self) {
     close $self->{socket};
 }
 
 
 # Closes the connection by a reset.
 
-sub break_off {
-    my ($self) = @_;
-
+sub break_off($self) {
     setsockopt($self->{socket}, SOL_SOCKET, SO_LINGER, pack 'ii', 1, 0);
     close $self->{socket};
 }

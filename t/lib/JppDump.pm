@@ -4,8 +4,7 @@ package JppDump;
 # 0x400000, and libc, from its offset 0x1000 on, at 0x7f0000200000.  With a
 # period of 1 nothing is scaled.
 
-use strict;
-use warnings;
+use JppPerl;
 no warnings 'portable';
 
 use Exporter qw(import);
@@ -33,9 +32,7 @@ sub counts {
 
 # A stack with its totals; the frames are return addresses, leaf first.
 
-sub stack {
-    my ($counts, @frames) = @_;
-
+sub stack($counts, @frames) {
     return join('', '@', map { sprintf ' 0x%x', $_ } @frames)
            . "\n  t*: $counts\n  t0: $counts\n";
 }
@@ -44,18 +41,14 @@ sub stack {
 # N MB of TEXT.  As constants, perl would keep them all the time, and each
 # fork() would copy them.
 
-sub megabytes {
-    my ($n, $text) = @_;
-
+sub megabytes($n, $text) {
     return $text x (($n << 20) / length $text);
 }
 
 
 # period, head, stacks and maps, each with a default.
 
-sub dump_of {
-    my (%part) = @_;
-
+sub dump_of(%part) {
     return 'heap_v2/' . ($part{period} // 1) . "\n"
            . ($part{head} // "  t*: 1: 100 [0: 0]\n  t0: 1: 100 [0: 0]\n")
            . ($part{stacks}

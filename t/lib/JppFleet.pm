@@ -4,8 +4,7 @@ package JppFleet;
 # answer together, what an answer says about missing ones, and the state to
 # which everything has to return.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Exporter qw(import);
 use Test::More;
@@ -21,9 +20,7 @@ my $heap = '/debug/pprof/heap';
 
 # An nginx whose location has DIRECTIVES besides; HOW as for JppNginx.
 
-sub fleet {
-    my ($directives, %how) = @_;
-
+sub fleet($directives, %how) {
     return JppNginx->start(server => <<"EOF", %how);
         location /debug/pprof/ {
             jemalloc_pprof control=on;
@@ -38,8 +35,7 @@ EOF
 # A worker and N clients whose connections it serves: the first worker that has
 # accepted so many.
 
-sub clients_of_one {
-    my ($nginx, $n) = @_;
+sub clients_of_one($nginx, $n) {
     my %clients;
 
     for ( ;; ) {
@@ -79,8 +75,7 @@ sub status {
 # The running workers know of no others, hold no dumps of others, and all
 # answer.
 
-sub is_well {
-    my ($nginx, $what, @dead) = @_;
+sub is_well($nginx, $what, @dead) {
     my ($status, @pids);
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
@@ -124,9 +119,7 @@ sub is_well {
 # Why workers are missing, by pid.  The answer says how many and which, and has
 # no samples of theirs.
 
-sub missing {
-    my ($answer, $what) = @_;
-
+sub missing($answer, $what) {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     my ($n, $of) = split m{/}, partly($answer);
@@ -150,8 +143,7 @@ sub missing {
 
 # The path of a dump with N allocations more than what was inherited.
 
-sub grow {
-    my ($nginx, $n) = @_;
+sub grow($nginx, $n) {
     my $dump = $nginx->get("$heap?format=jemalloc&worker=self")->{body};
     my $count = 1 + $n;
     my $bytes = $count * 16777216;
@@ -173,9 +165,7 @@ sub held {
 
 # Waits until PID holds N dumps, and a thread is at work or none is.
 
-sub wait_for {
-    my ($pid, $n, $is_at_work) = @_;
-
+sub wait_for($pid, $n, $is_at_work) {
     return wait_until(sub {
         held($pid) == $n && threads($pid) == 1 + $is_at_work
     });
@@ -186,8 +176,7 @@ sub wait_for {
 # EXPECTED, where that is given.  A worker may close what an answer was made of
 # after the client has the answer.
 
-sub rests_at {
-    my ($nginx, $pid, $n_clients, $expected) = @_;
+sub rests_at($nginx, $pid, $n_clients, $expected = undef) {
     my $last = -1;
 
     wait_until(sub {
@@ -207,9 +196,7 @@ sub rests_at {
 
 # No job is left: neither a dump nor a thread.
 
-sub is_at_rest {
-    my ($pid, $what) = @_;
-
+sub is_at_rest($pid, $what) {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     ok(wait_for($pid, 0, 0), "$what: no dump and no thread is left");

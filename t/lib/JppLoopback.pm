@@ -7,8 +7,7 @@ package JppLoopback;
 # Suites have the bare port as $TEST_NGINX_SERVER_PORT and, in requests and
 # expectations, as $ServerPortForClient.
 
-use strict;
-use warnings;
+use JppPerl;
 
 require Test::Nginx::Util;
 

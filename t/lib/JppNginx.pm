@@ -10,8 +10,7 @@ package JppNginx;
 #
 # Everything listens on 127.0.0.1.  Times are bounds against a hang only.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Compress::Zlib;
 use Exporter qw(import);
@@ -57,9 +56,7 @@ my %running;
 #     env                   more of the environment
 #     run                   a command that runs the one behind it
 
-sub start {
-    my ($class, %how) = @_;
-
+sub start($class, %how) {
     my $self = bless {
         workers => 1, master => 1, daemon => 0, module => 1,
         level => 'info',
@@ -101,8 +98,7 @@ sub start {
 }
 
 
-sub wait_daemon {
-    my ($self) = @_;
+sub wait_daemon($self) {
     my $file = "$self->{prefix}/logs/nginx.pid";
 
     waitpid $self->{pid}, 0;
@@ -112,8 +108,7 @@ sub wait_daemon {
 }
 
 
-sub become {
-    my ($self) = @_;
+sub become($self) {
     my %env = (MALLOC_CONF => $self->{conf}, %{ $self->{env} // {} });
 
     my @preload = $self->{preload} ? @{ $self->{preload} }
@@ -141,9 +136,7 @@ sub become {
 }
 
 
-sub configure {
-    my ($self, %how) = @_;
-
+sub configure($self, %how) {
     %$self = (%$self, %how);
 
     my $loads = $self->{module}
@@ -198,9 +191,7 @@ EOF
 
 # Changes what the fake jemalloc does; it always logs its dumps.
 
-sub fake {
-    my ($self, $text) = @_;
-
+sub fake($self, $text) {
     spew("$self->{prefix}/fake", "log $self->{prefix}/logs/dumps\n$text");
 }
 
@@ -208,8 +199,7 @@ sub fake {
 # The log of the fake, from the line FROM on: pairs of a pid and "begins" or
 # "ends".
 
-sub dump_log {
-    my ($self, $from) = @_;
+sub dump_log($self, $from = undef) {
     my $log = "$self->{prefix}/logs/dumps";
     my @lines = -e $log ? split /\n/, slurp($log) : ();
 
@@ -220,8 +210,7 @@ sub dump_log {
 # The pids that are in a dump now: the running ones with more beginnings than
 # ends.
 
-sub dumping {
-    my ($self) = @_;
+sub dumping($self) {
     my %n;
 
     for ($self->dump_log) {
@@ -236,9 +225,7 @@ sub dumping {
 
 # Waits until all of PIDS are in a dump.
 
-sub wait_dumping {
-    my ($self, @pids) = @_;
-
+sub wait_dumping($self, @pids) {
     return wait_until(sub {
         my %is_dumping = map { $_ => 1 } $self->dumping;
 
@@ -247,9 +234,7 @@ sub wait_dumping {
 }
 
 
-sub wait_ready {
-    my ($self) = @_;
-
+sub wait_ready($self) {
     my $is_ready = wait_until(sub {
         die $self->say_why('nginx ended') if is_gone($self->{pid});
 
@@ -266,9 +251,7 @@ sub wait_ready {
 }
 
 
-sub say_why {
-    my ($self, $what) = @_;
-
+sub say_why($self, $what) {
     my @lines = map { -e $_ ? split /\n/, slurp($_) : () }
                 map { "$self->{prefix}/logs/$_" } qw( out error.log );
 
@@ -280,9 +263,7 @@ sub say_why {
 
 # The workers of MASTER, those included that are exiting.
 
-sub worker_pids {
-    my ($self, $master) = @_;
-
+sub worker_pids($self, $master = undef) {
     my @pids = $self->{pid};
 
     return @pids unless $self->{master};
@@ -297,8 +278,7 @@ sub worker_pids {
 
 # Those that do not answer CLIENT, and last the one that does.
 
-sub workers_of {
-    my ($self, $client) = @_;
+sub workers_of($self, $client) {
     my $status = $client->get('/debug/pprof/worker/self/status')->{body};
     my ($pid) = $status =~ /"pid": (\d+)/ or die "no status: $status\n";
 
@@ -306,9 +286,7 @@ sub workers_of {
 }
 
 
-sub children {
-    my ($parent) = @_;
-
+sub children($parent) {
     return grep {
         my $stat = -e "/proc/$_/stat" ? eval { slurp("/proc/$_/stat") } : '';
 
@@ -320,8 +298,7 @@ sub children {
 # All processes of this nginx: those whose errors go to its log.  A machine may
 # have very many others, with very many files.
 
-sub processes {
-    my ($self) = @_;
+sub processes($self) {
     my $log = "$self->{prefix}/logs/error.log";
 
     return grep { (readlink("/proc/$_/fd/2") // '') eq $log }
@@ -332,9 +309,7 @@ sub processes {
 # The worker that was started last.  Its pid may be lower than the others',
 # since pids wrap around.
 
-sub worker {
-    my ($self) = @_;
-
+sub worker($self) {
     return (sort { started($a) <=> started($b) || $a <=> $b }
             $self->worker_pids)[-1];
 }
@@ -343,8 +318,7 @@ sub worker {
 # When PID was started, in ticks since the machine was: the 22nd field of its
 # line, the 20th after its name.
 
-sub started {
-    my ($pid) = @_;
+sub started($pid) {
     my $stat = eval { slurp("/proc/$pid/stat") } // '';
 
     return (split ' ', $stat =~ s/.*\) //sr)[19] // 0;
@@ -365,9 +339,7 @@ sub signal {
 # Reloads with what HOW changes; returns once the new workers serve and the old
 # ones are gone, or, with is_kept, shutting down.
 
-sub reload {
-    my ($self, %how) = @_;
-
+sub reload($self, %how) {
     my %old = map { $_ => 1 } $self->worker_pids;
 
     $self->configure(%how);
@@ -390,59 +362,45 @@ sub reload {
 }
 
 
-sub error_log {
-    my ($self) = @_;
-
+sub error_log($self) {
     return slurp("$self->{prefix}/logs/error.log");
 }
 
 
-sub access_log {
-    my ($self) = @_;
-
+sub access_log($self) {
     return slurp("$self->{prefix}/logs/access.log");
 }
 
 
-sub client {
-    my ($self, %how) = @_;
-
+sub client($self, %how) {
     return JppClient->new(port => $self->{port}, %how);
 }
 
 
 # One request over a connection of its own: status, headers, body.
 
-sub get {
-    my ($self, $path, %how) = @_;
-
+sub get($self, $path, %how) {
     return $self->client->get($path, %how, close => 1);
 }
 
 
 # That of status.
 
-sub verdict {
-    my ($self) = @_;
-
+sub verdict($self) {
     return decode_json($self->get('/debug/pprof/status')->{body})->{verdict};
 }
 
 
 # TEXT, any bytes, in a URI.
 
-sub escaped {
-    my ($text) = @_;
-
+sub escaped($text) {
     return $text =~ s/([^\w.])/sprintf '%%%02x', ord $1/ger;
 }
 
 
 # Has PID ended?  An upgraded master is not our child, and may be a zombie.
 
-sub is_gone {
-    my ($pid) = @_;
-
+sub is_gone($pid) {
     return waitpid($pid, WNOHANG) == $pid || !is_alive($pid);
 }
 
@@ -450,8 +408,7 @@ sub is_gone {
 # Ends nginx, and tests that it ends.  HOW: is_told (the test has sent the
 # signal already); alerts, a pattern of lines that the log may have.
 
-sub stop {
-    my ($self, %how) = @_;
+sub stop($self, %how) {
     my @wrong;
 
     $self->signal('TERM') unless $how{is_told};
@@ -473,9 +430,7 @@ sub stop {
 }
 
 
-sub alerts {
-    my ($self, $allowed) = @_;
-
+sub alerts($self, $allowed = undef) {
     return grep {
         /\[(?:alert|crit|emerg)\]|exited with (?:fatal )?code [1-9]/
         && !(defined $allowed && /$allowed/)
@@ -483,9 +438,7 @@ sub alerts {
 }
 
 
-sub kill_all {
-    my ($self) = @_;
-
+sub kill_all($self) {
     kill 'KILL', $self->processes;
     waitpid $self->{pid}, 0;
 }
@@ -519,33 +472,25 @@ END {
 
 # The descriptors of a process.
 
-sub descriptors {
-    my ($pid) = @_;
-
+sub descriptors($pid) {
     return map { m{/(\d+)$} } glob "/proc/$pid/fd/*";
 }
 
 
 # Those of PID, but for the one that watches for stalls.
 
-sub threads {
-    my ($pid) = @_;
-
+sub threads($pid) {
     return scalar(() = glob "/proc/$pid/task/*") - watchers($pid);
 }
 
 
-sub watchers {
-    my ($pid) = @_;
-
+sub watchers($pid) {
     return scalar grep { (eval { slurp($_) } // '') eq "jpp-watch\n" }
                        glob "/proc/$pid/task/*/comm";
 }
 
 
-sub mappings {
-    my ($pid) = @_;
-
+sub mappings($pid) {
     return scalar(() = slurp("/proc/$pid/maps") =~ /\n/g);
 }
 
@@ -553,8 +498,7 @@ sub mappings {
 # How many dumps a process holds, open or mapped.  A worker keeps one, its
 # baseline.
 
-sub dumps {
-    my ($pid) = @_;
+sub dumps($pid) {
     my %inodes;
 
     for (descriptors($pid)) {
@@ -584,8 +528,7 @@ sub sockets {
 
 # The CPU time of a process, in seconds.
 
-sub cpu_time {
-    my ($pid) = @_;
+sub cpu_time($pid) {
     my @fields = split ' ', slurp("/proc/$pid/stat") =~ s/.*\) //sr;
 
     return ($fields[11] + $fields[12]) / POSIX::sysconf(POSIX::_SC_CLK_TCK());
@@ -594,8 +537,7 @@ sub cpu_time {
 
 # The limit of open files that leaves PID exactly FREE descriptors.
 
-sub lowest {
-    my ($free, $pid) = @_;
+sub lowest($free, $pid) {
     my %is_used = map { $_ => 1 } descriptors($pid);
     my $n = 0;
 
@@ -608,9 +550,7 @@ sub lowest {
 
 # How many workers answered, and how many were asked.
 
-sub partly {
-    my ($answer) = @_;
-
+sub partly($answer) {
     return $answer->{headers}{'jemalloc-pprof-workers'} // 'none';
 }
 
@@ -678,9 +618,7 @@ sub complaints {
 
 # Calls CODE for each field of a message of protobuf: its number, and its value.
 
-sub fields {
-    my ($bytes, $code) = @_;
-
+sub fields($bytes, $code) {
     while (length $bytes) {
         my $key = varint($bytes);
         my $value = varint($bytes);
@@ -709,9 +647,7 @@ sub varint {
 
 # A figure of memory in /proc/PID/status, in bytes.
 
-sub memory {
-    my ($pid, $what) = @_;
-
+sub memory($pid, $what) {
     return slurp("/proc/$pid/status") =~ /^$what:\s+(\d+) kB/m ? $1 * 1024
                                                                : undef;
 }
@@ -720,8 +656,7 @@ sub memory {
 # Sets a soft limit of PID, by prlimit's name of it, and returns the old one.
 # Not every root may do that to others, so PID's user does.
 
-sub limit {
-    my ($pid, $what, $value) = @_;
+sub limit($pid, $what, $value) {
     my %id = slurp("/proc/$pid/status") =~ /^(Uid|Gid):\s+(\d+)/mg;
 
     my $as = is_root() ? "setpriv --reuid $id{Uid} --regid $id{Gid} "

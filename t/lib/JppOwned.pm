@@ -4,8 +4,7 @@ package JppOwned;
 # is under the load that its section shows, until what is returned beside it is
 # gone.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Exporter qw( import );
 use File::Temp qw( tempdir );

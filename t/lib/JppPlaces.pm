@@ -3,8 +3,7 @@ package JppPlaces;
 # The servers that docs/pools.md speaks of: each in the state that its section
 # shows, with the clients that keep it there.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Exporter qw( import );
 
@@ -20,9 +19,7 @@ my $pools = '/debug/pprof/pools?format=folded';
 
 # Until the bytes below PATH are at least BYTES.
 
-sub wait_held {
-    my ($server, $path, $bytes) = @_;
-
+sub wait_held($server, $path, $bytes) {
     wait_until(sub {
         my $text = $server->get($pools)->{body};
         my $sum = 0;

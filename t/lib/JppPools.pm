@@ -3,8 +3,7 @@ package JppPools;
 # What the suites of pools share: the profile as bytes by frames, and frames of
 # HTTP/2.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Exporter 'import';
 use List::Util qw(sum0);
@@ -37,9 +36,7 @@ sub held {
 
 # The bytes of HELD below the frames that PATTERN matches from the root on.
 
-sub below {
-    my ($held, $pattern) = @_;
-
+sub below($held, $pattern) {
     return sum0(map { $held->{$_} } grep { /^$pattern/ } keys %$held);
 }
 

@@ -2,8 +2,7 @@ package JppProto;
 
 # Writes profile.proto, as little of it as tests of parsers need.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Exporter qw(import);
 
@@ -27,16 +26,12 @@ sub varint {
 }
 
 
-sub field {
-    my ($number, $value) = @_;
-
+sub field($number, $value) {
     return varint($number << 3 | 2) . varint(length $value) . $value;
 }
 
 
-sub number {
-    my ($number, $value) = @_;
-
+sub number($number, $value) {
     return varint($number << 3) . varint($value);
 }
 

@@ -10,8 +10,7 @@ package JppRecorded;
 #
 # Dumps that are compared are asked for together: they map the same objects.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Exporter qw( import );
 use File::Basename;
@@ -27,9 +26,7 @@ my ($load, $section) = ('L L Q6', 'L L Q4 L L Q Q');
 
 # Copies in DIR of the dumps NAMES, which map the objects below DIR/objects.
 
-sub recorded {
-    my ($dir, @names) = @_;
-
+sub recorded($dir, @names) {
     make_objects("$dir/objects", @names);
 
     return map {
@@ -42,8 +39,7 @@ sub recorded {
 
 # One of each object, with the functions of all tables.
 
-sub make_objects {
-    my ($objects, @names) = @_;
+sub make_objects($objects, @names) {
     my (%functions, $object);
 
     for (map { split /\n/, slurp("$root/t/data/$_.symbols") } @names) {
@@ -63,8 +59,7 @@ sub make_objects {
 
 # An ELF file whose SEGMENT is empty, and behind it what tells its FUNCTIONS.
 
-sub object {
-    my ($segment, @functions) = @_;
+sub object($segment, @functions) {
     my ($vaddr, $offset, $size) = @$segment;
 
     my $strings = "\0.eh_frame\0";

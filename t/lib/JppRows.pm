@@ -5,8 +5,7 @@ package JppRows;
 #     compare('heap', table_rows($browser), [0, 2],
 #             pprof_rows('inuse_space', 'heap.pb.gz'));
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Exporter qw( import );
 use Test::More ();
@@ -16,8 +15,7 @@ our @EXPORT_OK = qw( compare pprof_rows table_rows );
 
 # The table that BROWSER shows: name to its values, summed up, and texts.
 
-sub table_rows {
-    my ($browser) = @_;
+sub table_rows($browser) {
     my %rows;
 
     $browser->run(<<'END');
@@ -43,8 +41,7 @@ END
 
 # The same of pprof, whose unit is bytes or ns: name to [ flat, cum ].
 
-sub pprof_rows {
-    my ($type, @arguments) = @_;
+sub pprof_rows($type, @arguments) {
     my $unit = $type =~ /space|objects/ ? 'B' : 'ns';
     my %rows;
 
@@ -71,8 +68,7 @@ sub pprof_rows {
 # A test: the COLUMNS of the rows of the page are those of pprof, within 1, and
 # there are at least LEAST.
 
-sub compare {
-    my ($what, $rows, $columns, $pprof, $least) = @_;
+sub compare($what, $rows, $columns, $pprof, $least = undef) {
     my @wrong;
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;

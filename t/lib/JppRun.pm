@@ -10,8 +10,7 @@ package JppRun;
 # Nothing here starts an nginx: JppSuite does for requests, JppNginx for
 # processes.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Cwd qw(abs_path);
 use Exporter qw(import);
@@ -77,9 +76,7 @@ sub printed {
 
 # In one step, since another process may be reading.  Returns PATH.
 
-sub spew {
-    my ($path, @data) = @_;
-
+sub spew($path, @data) {
     open my $fh, '>:raw', "$path.new" or die "$path: $!";
     print $fh @data;
     close $fh or die "$path: $!";
@@ -114,8 +111,7 @@ sub free_port {
 
 # Runs CODE a hundred times a second until it is true; returns its value.
 
-sub wait_until {
-    my ($code, $seconds) = @_;
+sub wait_until($code, $seconds = undef) {
     my $end = time() + ($seconds // $patience);
 
     for ( ;; ) {
@@ -127,25 +123,19 @@ sub wait_until {
 }
 
 
-sub title {
-    my ($pid) = @_;
-
+sub title($pid) {
     return eval { slurp("/proc/$pid/cmdline") } // '';
 }
 
 
 # A process that has ended may be a zombie until its parent waits for it.
 
-sub is_alive {
-    my ($pid) = @_;
-
+sub is_alive($pid) {
     return (eval { slurp("/proc/$pid/stat") } // ') Z') !~ /\) [ZX]/;
 }
 
 
-sub is_still {
-    my ($pid) = @_;
-
+sub is_still($pid) {
     return (eval { slurp("/proc/$pid/stat") } // ') T') =~ /\) [TXZ]/;
 }
 
@@ -153,9 +143,7 @@ sub is_still {
 # Returns once PIDS are stopped.  They run on for a moment, in which the kernel
 # may tell them of a connection, and nobody else.
 
-sub halt {
-    my (@pids) = @_;
-
+sub halt(@pids) {
     kill 'STOP', @pids;
 
     return wait_until(sub { !grep { !is_still($_) } @pids });
@@ -180,9 +168,7 @@ my %possible = (
 
 my %known;
 
-sub is_possible {
-    my ($what) = @_;
-
+sub is_possible($what) {
     die "$what is in no table of conditions\n" unless $possible{$what};
 
     return $known{$what} //= $possible{$what}->() ? 1 : 0;
@@ -194,9 +180,7 @@ sub has_jemalloc { is_possible('jemalloc') }
 sub is_root { is_possible('root') }
 
 
-sub runs {
-    my ($command) = @_;
-
+sub runs($command) {
     return !system "$command >/dev/null 2>&1";
 }
 
@@ -232,9 +216,7 @@ sub preloads { grep { length } split /[ :]/, $ENV{TEST_NGINX_LD_PRELOAD} // '' }
 
 my %loads;
 
-sub modules {
-    my (@names) = @_;
-
+sub modules(@names) {
     my @files = map { m{/} ? $_ : "/usr/lib/nginx/modules/$_.so" } @names;
     my $loads = join '', map { "load_module $_;\n" } @files;
 
@@ -242,8 +224,7 @@ sub modules {
 }
 
 
-sub takes {
-    my ($loads) = @_;
+sub takes($loads) {
     my $dir = File::Temp->newdir;
 
     spew("$dir/nginx.conf", "${loads}pid $dir/pid; events { }");
@@ -274,8 +255,7 @@ our $around = sub { $_[0]->() };
 # latter is a name of the table above, or code.  They run in the order of their
 # names; with JPP_SUBTEST only those that are like it.
 
-sub subtests {
-    my (%tests) = @_;
+sub subtests(%tests) {
     my $pattern = $ENV{JPP_SUBTEST} // '';
 
     # an empty pattern alone would be the last one that matched

@@ -12,8 +12,7 @@ package JppShown;
 # with a point, except percentages, and sizes as pprof writes them (160MB).
 # "[...]" stands for any text, and alone in a line for any lines.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Exporter qw( import );
 
@@ -26,8 +25,7 @@ my $mark = '@@ jpp shown @@';
 # The blocks of a document, in order: each with its heading (empty above the
 # second), and its steps, which have a command and the output that is shown.
 
-sub shown_blocks {
-    my ($path) = @_;
+sub shown_blocks($path) {
     my ($heading, $is_block, @blocks) = ('', '');
 
     open my $fh, '<', $path or die "$path: $!\n";
@@ -51,9 +49,7 @@ sub shown_blocks {
 }
 
 
-sub add_line {
-    my ($steps, $line, $where) = @_;
-
+sub add_line($steps, $line, $where) {
     if ($line =~ /^\$ (.*)/s) {
         push @$steps, { command => $1, output => '', where => $where };
 
@@ -71,9 +67,7 @@ sub add_line {
 
 # The pattern for an output that is shown as TEXT.
 
-sub shown_pattern {
-    my ($text) = @_;
-
+sub shown_pattern($text) {
     my $pattern = join '', map {
         $_ eq "[...]\n" ? '(?:.*\n)*?' : line($_)
     } $text =~ /.*\n/g;
@@ -116,9 +110,7 @@ sub line {
 # A script that runs the commands of blocks one after the other, each after a
 # mark.  What is on stderr is on the terminal, too.
 
-sub shown_script {
-    my (@blocks) = @_;
-
+sub shown_script(@blocks) {
     return join '', "exec 2>&1\n", map { "echo '$mark'\n$_->{command}" }
                                    map { @{ $_->{steps} } } @blocks;
 }
@@ -126,9 +118,7 @@ sub shown_script {
 
 # The output of each command, from that of the whole script.
 
-sub shown_parts {
-    my ($output) = @_;
-
+sub shown_parts($output) {
     my (undef, @parts) = split /^\Q$mark\E\n/m, $output, -1;
 
     return @parts;

@@ -3,8 +3,7 @@ package JppSites;
 # The sites that the worked examples of docs/ are about: an nginx with what a
 # test adds, or with TLS.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Exporter qw( import );
 use File::Temp qw( tempdir );
@@ -17,9 +16,7 @@ our @EXPORT_OK = qw( site tls_site );
 # An nginx with more in its server, CONF, and SAMPLING; the rest of HOW is that
 # of JppNginx.
 
-sub site {
-    my (%how) = @_;
-
+sub site(%how) {
     my $conf = delete $how{conf} // '';
 
     return JppNginx->start(workers => 2,

@@ -4,8 +4,7 @@ package JppStalls;
 # sleep, in a computation, in a read(), and in an uninterruptible wait of the
 # kernel.  And the servers that docs/stalls.md speaks of.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Exporter qw( import );
 use Fcntl qw( O_RDWR O_NONBLOCK );
@@ -150,8 +149,7 @@ sub hold {
 
 # Let it go on; the answer.
 
-sub release {
-    my ($nginx, $client, $how) = @_;
+sub release($nginx, $client, $how) {
     my $path = "$nginx->{prefix}/" . file($how);
 
     if ($how eq 'compute') {
@@ -196,9 +194,7 @@ sub stalls {
 # By a worker that does not stand still: the other one may have accepted the
 # connection before.
 
-sub elsewhere {
-    my ($nginx, $query) = @_;
-
+sub elsewhere($nginx, $query) {
     for (1 .. 60) {
         my $client = $nginx->client;
 
@@ -215,9 +211,7 @@ sub elsewhere {
 }
 
 
-sub log_lines {
-    my ($nginx) = @_;
-
+sub log_lines($nginx) {
     return $nginx->error_log =~ /\] \d+#\d+: (jemalloc_pprof: the event .*)/g;
 }
 
@@ -254,9 +248,7 @@ sub waiting {
 
 # It goes on when nobody wants to see it any more.
 
-sub DESTROY {
-    my ($self) = @_;
-
+sub DESTROY($self) {
     release(@$self, 'kernel');
 }
 

@@ -7,8 +7,7 @@ package JppSuite;
 #
 # To be loaded before Test::Nginx::Socket.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Exporter qw(import);
 use File::Temp qw(tempdir);
@@ -124,8 +123,7 @@ sub fleets {
 # The status at PATH, once N workers of one generation answer and no others are
 # left.
 
-sub settled {
-    my ($path, $n) = @_;
+sub settled($path, $n) {
     my $end = time() + $patience;
     my $status;
 
@@ -161,8 +159,7 @@ sub contract {
 
 # The parts of a profile that tests look at.
 
-sub profile {
-    my ($bytes) = @_;
+sub profile($bytes) {
     my $text = contract($bytes);
 
     die $text unless $text =~ /^types: (.*)\ndefault: (.*)\n/;
@@ -201,8 +198,7 @@ sub profile {
 
 # The sums of a profile's values.
 
-sub totals {
-    my ($profile) = @_;
+sub totals($profile) {
     my @sums = (0) x @{ $profile->{types} };
 
     for my $sample (@{ $profile->{samples} // [] }) {
@@ -215,9 +211,7 @@ sub totals {
 
 # For serve(): the fake jemalloc, which does what FILE says.
 
-sub fake_jemalloc {
-    my ($file, $keys) = @_;
-
+sub fake_jemalloc($file, $keys) {
     die "no $fake: ./dev test makes it\n" unless -f $fake;
 
     spew($file, $keys);
@@ -237,8 +231,7 @@ sub fake_jemalloc {
 
 my $n_servers = 0;
 
-sub serve {
-    my (%how) = @_;
+sub serve(%how) {
     my $self = bless {
         prefix => "$dir/nginx-" . $n_servers++,
         workers => $how{workers} // 1,
@@ -266,16 +259,12 @@ sub serve {
 
 # Runs nginx with ARGUMENTS, like "-t -q", in place of a start.
 
-sub nginx_test {
-    my ($arguments, %how) = @_;
-
+sub nginx_test($arguments, %how) {
     return serve(%how, arguments => $arguments);
 }
 
 
-sub configure {
-    my ($self, %how) = @_;
-
+sub configure($self, %how) {
     my $load = join "\n", map { "load_module $_;" }
                split ' ', $ENV{TEST_NGINX_LOAD_MODULES} // '';
     my $user = $> == 0 ? 'user root;' : '';
@@ -371,9 +360,7 @@ sub stop {
 }
 
 
-sub soon {
-    my ($self, $condition) = @_;
-
+sub soon($self, $condition) {
     return wait_until($condition, $patience);
 }
 
@@ -392,17 +379,13 @@ sub said {
 
 # The lines of the log that should not be there.
 
-sub quiet {
-    my ($self) = @_;
-
+sub quiet($self) {
     return join '', grep { /\[(?:alert|crit|emerg)\]/ }
                     split /^/m, $self->log;
 }
 
 
-sub DESTROY {
-    my ($self) = @_;
-
+sub DESTROY($self) {
     local ($?, $!);
     $self->stop if $self->{pid};
 }
@@ -417,9 +400,7 @@ sub dial {
 
 # The answers that have BYTES in them.
 
-sub holds {
-    my ($bytes, @answers) = @_;
-
+sub holds($bytes, @answers) {
     return grep { index("$_->{head}$_->{body}", $bytes) != -1 } @answers;
 }
 

@@ -1,13 +1,12 @@
 package JppTest;
 
-# What a suite begins with: strict, warnings, Test::More, functions of Perl that
+# What a suite begins with: JppPerl, Test::More, functions of Perl that
 # most suites need, and all of JppRun and JppNginx but what has its name in
 # several modules.  What hangs ends in half an hour.
 #
 # A suite runs in the project's root, with -I t/lib.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Cwd ();
 use Exporter ();
@@ -41,8 +40,7 @@ my @exports = (
 sub import {
     my $suite = caller;
 
-    strict->import;
-    warnings->import;
+    JppPerl->import;
 
     for (@exports) {
         my ($module, @names) = @$_;

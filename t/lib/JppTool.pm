@@ -2,8 +2,7 @@ package JppTool;
 
 # Runs the built tool; returns its exit status, signal, stdout and stderr.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use Exporter qw(import);
 use File::Temp qw(tempdir);
@@ -30,8 +29,7 @@ mkdir "$dir/.run" or die "$dir/.run: $!";
 
 my $n_runs = 0;
 
-sub start {
-    my ($how, @command) = @_;
+sub start($how, @command) {
     my %run = ( out => "$dir/.run/" . $n_runs++ . '.out' );
 
     $run{err} = $run{out} =~ s/out$/err/r;
@@ -55,16 +53,12 @@ sub start {
 }
 
 
-sub redirect {
-    my ($fh, $mode, $to) = @_;
-
+sub redirect($fh, $mode, $to) {
     open $fh, ref $to ? "$mode&" : $mode, $to or POSIX::_exit(126);
 }
 
 
-sub finish {
-    my ($run) = @_;
-
+sub finish($run) {
     local $SIG{ALRM} = sub { kill 'KILL', $run->{pid} };
 
     my $left = alarm $patience;
@@ -92,9 +86,7 @@ sub run {
 }
 
 
-sub listing {
-    my ($path) = @_;
-
+sub listing($path) {
     opendir my $dh, $path or die "$path: $!";
 
     return join ' ', sort grep { !/^\.\.?$/ && $_ ne '.run' } readdir $dh;
@@ -104,8 +96,7 @@ sub listing {
 # The tool succeeds, with an empty stderr, and writes WANT: a string, a pattern,
 # or anything if undef.  Returns what it wrote.
 
-sub gives {
-    my ($name, $want, @args) = @_;
+sub gives($name, $want, @args) {
     my $result = run(@args);
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
@@ -125,8 +116,7 @@ sub gives {
 # The tool ends with the status EXIT and one sentence like WANT; stdout stays
 # empty, and the directory unchanged.
 
-sub refuses {
-    my ($name, $exit, $want, @args) = @_;
+sub refuses($name, $exit, $want, @args) {
     my $before = listing($dir);
     my $result = run(@args);
 
@@ -148,9 +138,7 @@ sub refuses {
 }
 
 
-sub explain_result {
-    my ($result, $want) = @_;
-
+sub explain_result($result, $want) {
     diag("exit $result->{exit}, signal $result->{signal}");
     diag("stderr: ", substr($result->{err}, 0, 800));
     diag("stdout: ", substr($result->{out}, 0, 400) =~ s/[^\n -~]/./gr);
@@ -160,9 +148,7 @@ sub explain_result {
 
 # BYTES are a profile of a heap that keeps the contract.
 
-sub keeps_contract {
-    my ($name, $bytes) = @_;
-
+sub keeps_contract($name, $bytes) {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     SKIP: {
@@ -250,8 +236,7 @@ sub numbers {
 }
 
 
-sub varint {
-    my ($bytes, $pos) = @_;
+sub varint($bytes, $pos) {
     my ($value, $shift) = (0, 0);
 
     while (1) {

@@ -52,9 +52,7 @@ END {
 }
 
 
-sub make_dir {
-    my ($path, $mode) = @_;
-
+sub make_dir($path, $mode = undef) {
     mkdir $path or die "$path: $!\n";
     chmod $mode // 0755, $path or die "$path: $!\n";
 
@@ -64,8 +62,7 @@ sub make_dir {
 
 # The settings of [Service]: each key with a list of what it is set to.
 
-sub service {
-    my ($path) = @_;
+sub service($path) {
     my $section = '';
     my %settings;
 
@@ -89,9 +86,7 @@ sub service {
 
 # What a command writes, and its exit status.
 
-sub output {
-    my (@command) = @_;
-
+sub output(@command) {
     my $pid = open(my $fh, '-|') // die "fork: $!\n";
 
     if ($pid == 0) {
@@ -195,9 +190,7 @@ CONF
 }
 
 
-sub check_answers {
-    my ($what, $site, @options) = @_;
-
+sub check_answers($what, $site, @options) {
     my ($text, $exit) = fetch(@options, "$site/debug/pprof/status");
     is($exit, 0, "$what: status is served") or diag($text);
 
@@ -217,9 +210,7 @@ sub check_answers {
 
 # The path of a configuration around the directives of http in TEXT.
 
-sub configuration {
-    my ($folder, $load, $text) = @_;
-
+sub configuration($folder, $load, $text) {
     my $loads = join '', map { "load_module $_;\n" } @$load;
     my $temps = join '', map { "    ${_}_temp_path $folder/$_;\n" }
                              qw( client_body proxy fastcgi uwsgi scgi );
@@ -247,9 +238,7 @@ CONF
 
 # Starts nginx with the drop-in's environment, and PATH, and nothing else.
 
-sub nginx_start {
-    my ($conf, $url) = @_;
-
+sub nginx_start($conf, $url) {
     my %environment = map { split /=/, $_, 2 } @{$drop_in{Environment}};
 
     is_deeply([ sort keys %environment ], [ qw( LD_PRELOAD MALLOC_CONF ) ],
@@ -284,9 +273,7 @@ sub nginx_end {
 }
 
 
-sub fetch {
-    my (@arguments) = @_;
-
+sub fetch(@arguments) {
     return output('curl', '-sS', '--fail-with-body', '--noproxy', '*', '-m',
                   $start_time, @arguments);
 }
@@ -335,8 +322,7 @@ sub check_scrapers {
 
 # The job TEXT scrapes PROFILES of SERVER, asked with QUERY, and no others.
 
-sub check_job {
-    my ($server, $what, $text, $kind, $query, @profiles) = @_;
+sub check_job($server, $what, $text, $kind, $query, @profiles) {
     my %is_on = map { $_ => 'false' } qw( memory block goroutine mutex
                                           process_cpu );
     my %found;
@@ -488,17 +474,14 @@ CONF
 
 # How many of them were answered.
 
-sub differences {
-    my ($server) = @_;
-
+sub differences($server) {
     return scalar(() = $server->access_log =~ /seconds=3&/g);
 }
 
 
 # A worker has the first dumps of a difference, and nobody is at work.
 
-sub is_paused {
-    my ($server) = @_;
+sub is_paused($server) {
     my @pids = $server->worker_pids;
 
     return grep({ held($_) > 0 } @pids) && !grep { threads($_) > 1 } @pids;
@@ -507,9 +490,7 @@ sub is_paused {
 
 # A client that is slow to read, so that its worker holds eight megabytes.
 
-sub hold {
-    my ($server) = @_;
-
+sub hold($server) {
     my $client = $server->client;
 
     $client->send_request('/large');
@@ -519,9 +500,7 @@ sub hold {
 }
 
 
-sub holds {
-    my ($server, $query) = @_;
-
+sub holds($server, $query) {
     my $text = $server->get('/debug/pprof/heap?format=top&callers=0&'
                             . $query)->{body};
 
@@ -531,9 +510,7 @@ sub holds {
 
 # What the commands of a section of docs/reading-a-heap.md print.
 
-sub told {
-    my ($server, $heading, $worker) = @_;
-
+sub told($server, $heading, $worker = undef) {
     my ($text) = slurp("$root/docs/reading-a-heap.md")
                  =~ /^### \Q$heading\E\n(.*?)(?=^##)/ms
                      or die "reading-a-heap.md has no \"$heading\"\n";
@@ -668,9 +645,7 @@ sub build_package {
 }
 
 
-sub check_contents {
-    my ($deb, $version) = @_;
-
+sub check_contents($deb, $version) {
     my $root = make_dir("$dir/root");
     my $doc = "usr/share/doc/$name";
     my $load = 'mod-http-jemalloc-pprof.conf';
@@ -730,9 +705,7 @@ CONF
 # The package's tool makes the same profile as the one of the tree, and its
 # manual can be read.
 
-sub check_tool {
-    my ($root, $version) = @_;
-
+sub check_tool($root, $version) {
     my $tool = "$root/usr/bin/jemalloc-pprof";
     my $dump = "$root/t/data/hand.heap";
 
@@ -759,9 +732,7 @@ sub check_tool {
 
 # The words of a license: Debian's form is indented, and marks empty lines.
 
-sub words {
-    my ($path) = @_;
-
+sub words($path) {
     my ($text) = slurp($path) =~ /(Redistribution.*)/s;
 
     $text =~ s/^ \.$//mg;

@@ -185,8 +185,7 @@ done_testing();
 
 # What lint prints about a tree of FILES, by path.
 
-sub lint {
-    my ($files) = @_;
+sub lint($files) {
     my $tree = tempdir(CLEANUP => 1);
 
     for my $path (keys %$files) {
@@ -204,9 +203,7 @@ sub lint {
 
 # A file with one function, whose braces are N lines apart.
 
-sub source {
-    my ($name, $n, $type) = @_;
-
+sub source($name, $n, $type = undef) {
     return "\n/* One. */\n\n" . ($type // 'static int') . "\n$name(void)\n{\n"
            . "    ;\n" x ($n - 1) . "}\n";
 }
@@ -214,9 +211,7 @@ sub source {
 
 # A function that sends an answer, and one that calls it in LINES.
 
-sub sending {
-    my (@lines) = @_;
-
+sub sending(@lines) {
     return "\nstatic ngx_int_t\na_send(ngx_http_request_t *r)\n{\n"
            . "    return ngx_http_send_header(r);\n}\n\n\n"
            . "static ngx_int_t\na_step(ngx_http_request_t *r)\n{\n"
@@ -224,15 +219,12 @@ sub sending {
 }
 
 
-sub comments {
-    my ($n) = @_;
-
+sub comments($n) {
     return "/* One. */\n" x $n;
 }
 
 
-sub header {
-    my ($name, @includes) = @_;
+sub header($name, @includes) {
     my $guard = '_' . uc($name) . '_H_INCLUDED_';
 
     return "\n/* One. */\n\n\n#ifndef $guard\n#define $guard\n\n\n"
@@ -241,9 +233,7 @@ sub header {
 }
 
 
-sub columns {
-    my ($n) = @_;
-
+sub columns($n) {
     return '#' x $n . "\n";
 }
 
@@ -255,9 +245,7 @@ sub suite {
 }
 
 
-sub imports {
-    my (@names) = @_;
-
+sub imports(@names) {
     return "use JppA qw( @names );\n";
 }
 
@@ -269,16 +257,12 @@ sub run_module {
 
 # A function in Perl, whose body is the number N.
 
-sub function {
-    my ($name, $n) = @_;
-
+sub function($name, $n) {
     return "sub $name {\n    $n;\n}\n";
 }
 
 
-sub map_of {
-    my ($rows) = @_;
-
+sub map_of($rows) {
     return "<!-- the map: ./dev map writes it -->\n$rows"
            . "<!-- end of the map -->\n";
 }

@@ -118,8 +118,7 @@ done_testing();
 
 # A core of one file with TEXT, and a unit that CHECKs.
 
-sub tree {
-    my ($text, $check) = @_;
+sub tree($text, $check) {
     my $tree = File::Temp->newdir;
 
     make_path(map { "$tree/$_" } qw( src/core/base t/unit tools ));
@@ -155,8 +154,7 @@ END
 }
 
 
-sub mutants {
-    my ($tree, @arguments) = @_;
+sub mutants($tree, @arguments) {
     my $said = `cd '$tree' && perl '$root/tools/mutants.pl' @arguments 2>&1`;
 
     return ($? >> 8, $said);

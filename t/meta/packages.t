@@ -137,9 +137,7 @@ sub foreign {
 
 # An empty root, and an archive of which the lists are read.
 
-sub prepare {
-    my ($version) = @_;
-
+sub prepare($version) {
     system('rm', '-rf', "$dir/root", "$dir/state", "$dir/cache") and die;
     make_path("$dir/root/var/lib/dpkg/updates", "$dir/root/var/lib/dpkg/info",
               "$dir/state/lists/partial", "$dir/cache/archives/partial");
@@ -169,8 +167,7 @@ END
 
 # The archive has the package, and of this version only.
 
-sub archive {
-    my ($version) = @_;
+sub archive($version) {
     my $deb = "$dir/archive/${package}_${version}_all.deb";
 
     system('rm', '-rf', "$dir/archive", "$dir/package") and die;
@@ -199,8 +196,7 @@ sub installed {
 
 # COMMANDS of tools/packages.sh in the background, with PATIENCE.
 
-sub start {
-    my ($commands, $patience) = @_;
+sub start($commands, $patience = undef) {
     my $pid = fork() // die "fork: $!";
 
     if ($pid == 0) {
@@ -218,9 +214,7 @@ sub start {
 }
 
 
-sub finish {
-    my ($pid) = @_;
-
+sub finish($pid) {
     waitpid $pid, 0;
 
     return { exit => $? >> 8, said => slurp("$dir/said") };
@@ -230,9 +224,7 @@ sub finish {
 # Installs the package while this process has the lock PATH, until it says that
 # it waits: its end, and what it had said by then.
 
-sub held_meanwhile {
-    my ($path) = @_;
-
+sub held_meanwhile($path) {
     spew("$dir/said", '');
 
     my $lock = hold($path);
@@ -252,9 +244,7 @@ sub held_meanwhile {
 
 # As apt and dpkg lock: until it is closed.
 
-sub hold {
-    my ($path) = @_;
-
+sub hold($path) {
     sysopen my $fh, $path, O_RDWR | O_CREAT or die "$path: $!";
     my $all = pack 's s x4 q q i x4', F_WRLCK, SEEK_SET, 0, 0, 0;
 

@@ -100,9 +100,7 @@ done_testing();
 
 # The initializer of the one table of the sources that has all of WORDS.
 
-sub table {
-    my (@words) = @_;
-
+sub table(@words) {
     my @tables = grep {
         my $table = $_;
         @words == grep { index($table, $_) >= 0 } @words;
@@ -117,9 +115,7 @@ sub table {
 
 # A list that must not be empty.
 
-sub some {
-    my ($what, @list) = @_;
-
+sub some($what, @list) {
     die "there are no $what in the sources\n" if !@list;
 
     return @list;
@@ -128,9 +124,7 @@ sub some {
 
 # The text of a subject.
 
-sub about {
-    my ($subject) = @_;
-
+sub about($subject) {
     my ($document, $heading) = @{ $where{$subject} };
 
     return defined $heading ? section($document, $heading) : $text{$document};
@@ -140,9 +134,7 @@ sub about {
 # The text of a document below the heading NAME, up to the next of its level or
 # above.
 
-sub section {
-    my ($document, $name) = @_;
-
+sub section($document, $name) {
     my $prose = $text{$document};
 
     $prose =~ /^(#+) \Q$name\E\n/mg or die "$document has no \"$name\"\n";
@@ -157,8 +149,7 @@ sub section {
 # The rows of the tables in a text, without their headings: each a list of
 # cells.
 
-sub rows {
-    my ($text) = @_;
+sub rows($text) {
     my @rows;
 
     $text =~ s/^\s*\|.*\|\n\s*\|[-|]+\|\n//mg;
@@ -173,18 +164,14 @@ sub rows {
 
 # Words in backticks in a cell.
 
-sub words {
-    my ($cell) = @_;
-
+sub words($cell) {
     return $cell =~ /`([^`]+)`/g;
 }
 
 
 # Two lists are the same, whatever their order, and are not empty.
 
-sub same {
-    my ($got, $expected, $name) = @_;
-
+sub same($got, $expected, $name) {
     ok(scalar @$expected, "$name: there are some");
     is_deeply([ sort @$got ], [ sort @$expected ], $name);
 }
@@ -489,9 +476,7 @@ sub check_statuses {
 
 # A number that the sources define, which may be a product.
 
-sub constant {
-    my ($name) = @_;
-
+sub constant($name) {
     "$headers\n$adapter" =~ /^#define NGX_HTTP_JPP_$name +(?#
                              )\(?([\d *]+)\)?$/m
         or die "there is no $name in the sources\n";
@@ -740,9 +725,7 @@ sub check_links {
 
 # Headings as links name them.
 
-sub anchors {
-    my ($path) = @_;
-
+sub anchors($path) {
     my $text = slurp($path) =~ s/^```.*?^```$//msgr;
 
     return map { lc($_) =~ s/[^\w\- ]//gr =~ tr/ /-/r }
@@ -799,9 +782,7 @@ sub check_configurations {
 
 # What loads the modules of others that TEXT needs; undef if they are not there.
 
-sub loads {
-    my ($text) = @_;
-
+sub loads($text) {
     my $loads = $text =~ /_by_lua_block/ ? lua_modules()
                 : $text =~ /^\s*perl /m ? modules('ngx_http_perl_module')
                 : undef;
@@ -812,9 +793,7 @@ sub loads {
 
 # What nginx -t prints about directives, in the context that they need.
 
-sub try_configuration {
-    my ($text, $others) = @_;
-
+sub try_configuration($text, $others = undef) {
     my $port = free_port();
 
     $text =~ s/127\.0\.0\.1:8081/127.0.0.1:$port/g;

@@ -140,9 +140,7 @@ END
 }
 
 
-sub imitate {
-    my ($path, $script) = @_;
-
+sub imitate($path, $script) {
     spew($path, "#!/bin/sh\n$script");
     chmod 0755, $path or die "$path: $!\n";
 }
@@ -150,9 +148,7 @@ sub imitate {
 
 # The steps of a document that show what COMMAND says.
 
-sub shown {
-    my ($document, $command) = @_;
-
+sub shown($document, $command) {
     my @steps = grep { $_->{command} eq "$command\n" }
                 map { @{ $_->{steps} } } shown_blocks($document);
 
@@ -173,9 +169,7 @@ sub is_free {
 # Runs the demonstration in a session of its own, and interrupts it once IS_NOW
 # is true.
 
-sub interrupted {
-    my ($is_now) = @_;
-
+sub interrupted($is_now) {
     system 'rm', '-rf', $logs;
 
     my $pid = fork() // die "fork: $!\n";
@@ -223,9 +217,7 @@ sub interrupted {
 
 # The processes in the session of LEADER: the sixth field of their line.
 
-sub session {
-    my ($leader) = @_;
-
+sub session($leader) {
     return grep {
         my $stat = eval { slurp("/proc/$_/stat") } // '';
 

@@ -148,9 +148,7 @@ sub check_pattern {
 }
 
 
-sub check {
-    my ($state, @blocks) = @_;
-
+sub check($state, @blocks) {
     my ($server, @clients) = $state->();
     my ($text, $is_done) = run($server, @blocks);
     my @parts = shown_parts($text);
@@ -171,8 +169,7 @@ sub check {
 # What the commands print, in a directory that looks like the top of the tree,
 # so that they add nothing to that.
 
-sub run {
-    my ($server, @blocks) = @_;
+sub run($server, @blocks) {
     my $where = tempdir(DIR => $dir);
 
     symlink "$root/t", "$where/t" or die "$where: $!\n";
@@ -199,9 +196,7 @@ sub run {
 
 # A server with as many workers as the examples have.
 
-sub server {
-    my (%how) = @_;
-
+sub server(%how) {
     my $port = free_port();
 
     my $server = JppNginx->start(workers => 4, conf => $fine,

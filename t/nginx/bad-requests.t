@@ -94,8 +94,7 @@ END
 # One request; its answer has STATUS and a body like LIKE: if that is a string,
 # the whole body.  Then the same connection is used for another one.
 
-sub asked {
-    my ($name, $status, $like, @request) = @_;
+sub asked($name, $status, $like, @request) {
     my $answer = $connection->ask(@request);
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
@@ -131,8 +130,7 @@ sub asked {
 
 # Every answer of the module has these headers, and no other answer has.
 
-sub is_whole {
-    my ($answer, $method) = @_;
+sub is_whole($answer, $method) {
     my $header = $answer->{headers};
 
     return 1 if !defined $header->{'x-content-type-options'};
@@ -196,9 +194,7 @@ sub bad_values {
 }
 
 
-sub shown {
-    my ($value) = @_;
-
+sub shown($value) {
     return $value =~ s/[^ -~]/./gr =~ s/^(.{30}).+/$1.../r;
 }
 
@@ -377,16 +373,12 @@ sub methods {
 
 # LEN bytes of addresses that are not mapped, and of the marker.
 
-sub body_of {
-    my ($len) = @_;
-
+sub body_of($len) {
     return substr "0x1+$marker+" x ($len / 16 + 1), 0, $len;
 }
 
 
-sub chunked {
-    my ($body, $size) = @_;
-
+sub chunked($body, $size) {
     return join('', map { sprintf "%x\r\n%s\r\n", length, $_ }
                     unpack "(a$size)*", $body) . "0\r\n\r\n";
 }

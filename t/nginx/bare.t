@@ -54,9 +54,7 @@ CONF
 }
 
 
-sub slow {
-    my ($nginx) = @_;
-
+sub slow($nginx) {
     return map {
         my $client = $nginx->client;
 

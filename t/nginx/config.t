@@ -1,8 +1,7 @@
 # The directives: their contexts and values, how they are merged, which location
 # serves what, and the error for everything else.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use JppSuite qw( $resources blocks quiet_log table );
 use Test::Nginx::Socket 'no_plan';

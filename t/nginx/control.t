@@ -102,8 +102,7 @@ sub server {
 # The answer, which has STATUS and, unless that is 200, this sentence; the JSON
 # of a 200.
 
-sub asked {
-    my ($name, $status, $sentence, @request) = @_;
+sub asked($name, $status, $sentence, @request) {
     my $answer = $connection->ask(@request);
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
@@ -127,9 +126,7 @@ sub asked {
 
 # The answer to a form that all workers apply.
 
-sub control {
-    my ($form) = @_;
-
+sub control($form) {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     my $json = asked($form, 200, undef, 'POST', '/a/control', \$form);
@@ -147,8 +144,7 @@ sub control {
 
 # One field of all workers, from status.
 
-sub of_all {
-    my ($field, $of) = @_;
+sub of_all($field, $of = undef) {
     my $status = settled('/a/status', $of // $n);
 
     return join ' ', map { my $v = $_->{$field};
@@ -316,8 +312,7 @@ sub purge {
 
 # Each worker has had LEN bytes of a request, and has freed them.
 
-sub fill {
-    my ($len) = @_;
+sub fill($len) {
     my @pids = split ' ', of_all('pid');
 
     is(connected($_, @pids)->ask('POST', '/large/symbol', \('x' x $len))
@@ -417,8 +412,7 @@ sub watch_at_once {
 # Two workers change a setting each at the same time, N_CHANGES times: both are
 # there then, in every worker and in what workers that come will have.
 
-sub changes_at_once {
-    my ($n_changes, $change) = @_;
+sub changes_at_once($n_changes, $change) {
     my @pids = split ' ', of_all('pid');
     my @connections = map { connected($_, @pids) } @pids[0, 1];
     my $n_lost = 0;
@@ -448,8 +442,7 @@ sub changes_at_once {
 # A connection to the worker PID, one of these: it accepts while the others are
 # stopped.
 
-sub connected {
-    my ($pid, @pids) = @_;
+sub connected($pid, @pids) {
     my @others = grep { $_ != $pid } @pids;
 
     ok(halt(@others), 'the others are stopped');
@@ -760,8 +753,7 @@ sub stopped {
 # The answer to a change at /late/, once no worker that runs was too late: those
 # of a busy machine may be.
 
-sub in_time {
-    my ($query) = @_;
+sub in_time($query) {
     my $answer;
 
     $server->soon(sub {

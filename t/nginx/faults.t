@@ -72,9 +72,7 @@ subtests(
 
 # The answer to PATH has STATUS and says WORDS.
 
-sub answers {
-    my ($client, $path, $status, $words, $what) = @_;
-
+sub answers($client, $path, $status, $words, $what) {
     my $answer = $client->get($path);
 
     is($answer->{status}, $status, "$what: $status");
@@ -88,16 +86,13 @@ sub answers {
 }
 
 
-sub says {
-    my ($answer, $words, $what) = @_;
-
+sub says($answer, $words, $what) {
     like($answer->{body} =~ s/\s+/ /gr, pattern($words),
          "$what: its sentence");
 }
 
 
-sub pattern {
-    my ($words) = @_;
+sub pattern($words) {
     my $pattern = quotemeta($words =~ s/\s+/ /gr) =~ s/\\\*/.*/gr;
 
     return qr/^$pattern ?$/;
@@ -106,9 +101,7 @@ sub pattern {
 
 # A worker before a fault, and after it.
 
-sub remember {
-    my ($nginx) = @_;
-
+sub remember($nginx) {
     is($nginx->get($heap)->{status}, 200, 'before');
 
     my $pid = $nginx->worker;
@@ -117,9 +110,7 @@ sub remember {
 }
 
 
-sub recovers {
-    my ($nginx, $before, $what) = @_;
-
+sub recovers($nginx, $before, $what) {
     is($nginx->get($heap)->{status}, 200, "$what: over: there is a profile");
     is($nginx->worker, $before->{pid}, "$what: the worker lives");
     is(rests_at($nginx, $before->{pid}, 0, $before->{descriptors}),
@@ -449,9 +440,7 @@ sub forbidden {
 }
 
 
-sub entries {
-    my ($dir) = @_;
-
+sub entries($dir) {
     opendir my $handle, $dir or die "$dir: $!";
     my @entries = grep { !/^\.\.?$/ } readdir $handle;
 
@@ -620,9 +609,7 @@ sub small_files {
 }
 
 
-sub too_large {
-    my ($size, $what) = @_;
-
+sub too_large($size, $what) {
     return "cannot write $what, because a file of this process may have $size "
            . 'bytes at most (raise RLIMIT_FSIZE: LimitFSIZE= in the unit of '
            . 'systemd, or ulimit -f): File too large';
@@ -662,8 +649,7 @@ sub every_file {
 }
 
 
-sub writes {
-    my ($nginx, $size, $path, @what) = @_;
+sub writes($nginx, $size, $path, @what) {
     my $body = ref $what[0] ? ${ shift @what } : undef;
     my $answer = $nginx->get("/debug/pprof/$path", body => $body);
     my $text = $answer->{body} =~ s/\s+/ /gr;
@@ -758,8 +744,7 @@ sub little_memory {
 }
 
 
-sub with_more {
-    my ($nginx, $megabytes) = @_;
+sub with_more($nginx, $megabytes) {
     my $pid = $nginx->worker;
     my $client = $nginx->client;
 
@@ -892,8 +877,7 @@ sub last_error {
 
 # status has WORDS as the last error, and a time of the last minute.
 
-sub failed_last {
-    my ($nginx, $words, $what) = @_;
+sub failed_last($nginx, $words, $what) {
     my $body = $nginx->get('/debug/pprof/status')->{body};
 
     if (!defined $words) {

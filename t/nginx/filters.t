@@ -55,9 +55,7 @@ SKIP: {
 done_testing();
 
 
-sub filtered {
-    my (%how) = @_;
-
+sub filtered(%how) {
     my $server = serve(%how, config => <<'END');
 location /a/ { jemalloc_pprof; }
 location /plain { default_type text/plain; return 200 "plain plain plain"; }

@@ -29,9 +29,7 @@ subtests(
 );
 
 
-sub logged {
-    my ($nginx, $id) = @_;
-
+sub logged($nginx, $id) {
     return slurp("$nginx->{prefix}/logs/error.log")
            =~ /^.*? (\[\w+\] .*jemalloc_pprof: finding $id: .*)$/mg;
 }
@@ -39,8 +37,7 @@ sub logged {
 
 # Those that RESOURCE has.
 
-sub findings {
-    my ($nginx, $resource) = @_;
+sub findings($nginx, $resource) {
     my $answer = $nginx->get("/debug/pprof/$resource");
 
     return { map { $_->{id} => $_ }
@@ -51,9 +48,7 @@ sub findings {
 # How many connections an example of docs/memory.md has, and the line that it
 # shows, with numbers that may be others.
 
-sub example {
-    my ($name) = @_;
-
+sub example($name) {
     my ($text) = slurp("$root/docs/memory.md")
                  =~ /^### \Q$name\E\n(.*?)^##/ms
         or die "docs/memory.md has no example \"$name\"\n";
@@ -67,17 +62,14 @@ sub example {
 }
 
 
-sub comments {
-    my ($nginx) = @_;
-
+sub comments($nginx) {
     return $nginx->get('/debug/pprof/heap?format=top&cols=1000')->{body};
 }
 
 
 # By two at once, by a form, and what is no finding.
 
-sub acknowledged {
-    my ($nginx) = @_;
+sub acknowledged($nginx) {
     my @clients = map { $nginx->client } 1, 2;
 
     $_->write("POST /debug/pprof/control?acknowledge=oom-kill HTTP/1.1\r\n"
@@ -145,9 +137,7 @@ sub refused {
 }
 
 
-sub table {
-    my ($nginx) = @_;
-
+sub table($nginx) {
     return $nginx->get('/debug/pprof/memory?format=top&cols=1000')->{body};
 }
 
@@ -194,8 +184,7 @@ sub full {
 
 # Nobody asks: the worker that leads finds out.
 
-sub vanished {
-    my ($nginx) = @_;
+sub vanished($nginx) {
     my (undef, $pid) = $nginx->worker_pids;
 
     is(scalar(() = logged($nginx, 'oom-kill')), 0, 'nobody has vanished');

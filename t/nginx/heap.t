@@ -2,8 +2,7 @@
 # would change them; what is in a profile; HEAD; selectors of workers; and that
 # only a client gets a profile.
 
-use strict;
-use warnings;
+use JppPerl;
 
 use JppSuite qw( $build $dir $resources blocks contract dial fleets profile
                  quiet_log settled slurp spew table totals );
@@ -159,9 +158,7 @@ qr/^(?=.*^Cache-Control: no-store\\r\$).*[% saved %]/ms
 --- response_body
 END
 
-sub saved {
-    my ($uri, $type, $saved, @more) = @_;
-
+sub saved($uri, $type, $saved, @more) {
     return [ $uri, $type,
              $saved ne '' ? '^Content-Disposition: ' . $saved . '\r$'
                           : '(?!.*Content-Disposition)', @more ];
@@ -423,9 +420,7 @@ sub labels {
                                            : "no samples\n";
 }
 
-sub all_labels {
-    my ($sample) = @_;
-
+sub all_labels($sample) {
     return join ' ', map { "$_=$sample->{labels}{$_}" }
                      sort keys %{ $sample->{labels} };
 }
@@ -483,8 +478,7 @@ sub merged {
 
 # A profile, which says that WORKERS answered, and its bytes.
 
-sub asked {
-    my ($what, $workers) = @_;
+sub asked($what, $workers) {
     my $answer = dial()->ask('GET', "/a/$what");
     my $is = $answer->{headers}{'jemalloc-pprof-workers'} // '-';
 

@@ -19,8 +19,7 @@ subtests(
 );
 
 
-sub workers {
-    my ($nginx) = @_;
+sub workers($nginx) {
     my $answer = $nginx->get('/debug/pprof/memory');
 
     return decode_json($answer->{body})->{workers} if $answer->{status} == 200;
@@ -113,9 +112,7 @@ sub not_served {
 }
 
 
-sub switches {
-    my ($pid) = @_;
-
+sub switches($pid) {
     return (slurp("/proc/$pid/status")
             =~ /^voluntary_ctxt_switches:\s+(\d+)/m)[0];
 }

@@ -106,9 +106,7 @@ END
 
 # The client always sends a Host of its own.
 
-sub ask {
-    my ($host, $method, $target, $body, $connection) = @_;
-
+sub ask($host, $method, $target, $body = undef, $connection = undef) {
     $connection //= dial();
 
     $connection->write(join("\r\n", "$method $target HTTP/1.1",

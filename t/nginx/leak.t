@@ -88,8 +88,7 @@ sub leak {
 
 # What a process has more after N requests than before.
 
-sub grew {
-    my ($who, $n, $before, $after) = @_;
+sub grew($who, $n, $before, $after) {
     my %allowed = (
         'descriptors' => 0, 'threads' => 0, 'mappings' => 20,
         'RSS' => 50 * $n, 'anonymous RSS' => 50 * $n,
@@ -111,8 +110,7 @@ sub grew {
 
 # The one worker that is not stopped accepts the connection.
 
-sub client_of {
-    my ($nginx, $pid) = @_;
+sub client_of($nginx, $pid) {
     my @others = grep { $_ != $pid } $nginx->worker_pids;
 
     $nginx->signal('STOP', $_) for @others;
@@ -129,8 +127,7 @@ sub client_of {
 # At rest: closed connections are gone, no thread is at work, and the only dump
 # is the baseline.
 
-sub measure {
-    my ($nginx, $pid) = @_;
+sub measure($nginx, $pid) {
     my $is_worker = $pid != $nginx->{pid};
     my $last = -1;
 
@@ -166,9 +163,7 @@ sub measure {
 }
 
 
-sub code_of {
-    my ($nginx) = @_;
-
+sub code_of($nginx) {
     return slurp('/proc/' . $nginx->worker . '/maps') =~ /^(\w+)-\w+ r-x/m
            ? hex $1 : 0;
 }
@@ -177,8 +172,7 @@ sub code_of {
 # Requests of all kinds: how many, how many of them profiles, and how many had
 # another status than expected.
 
-sub a_round {
-    my ($nginx, $client, $code) = @_;
+sub a_round($nginx, $client, $code) {
     my $addresses = join '+', map { sprintf '0x%x', $code + 64 * $_ } 0 .. 99;
 
     my @heaps = (
@@ -294,8 +288,7 @@ sub ours {
 # module uses, or the start of a thread; without those that pass through nginx's
 # pools first.
 
-sub stacks_of_ours {
-    my ($client, $dump) = @_;
+sub stacks_of_ours($client, $dump) {
     my $is_ours = qr/^(?:ngx_http_jpp|jpp_)
                      |^(?:pthread_create|start_thread|clone)
                      |\@(?:ngx_http_jemalloc_pprof|libelf)/x;
@@ -321,8 +314,7 @@ sub stacks_of_ours {
 # The addresses of a dump, as name@file.  A dump has return addresses, and the
 # call lies a byte before.
 
-sub names {
-    my ($client, $dump) = @_;
+sub names($client, $dump) {
     my %asked = map { $_ => sprintf '0x%x', hex($_) - 1 }
                 $dump =~ / (0x\w+)(?=[ \w]*\n)/g;
     my %files = map { /^(\w+)-(\w+) r-xp .*?([^\/]*)$/

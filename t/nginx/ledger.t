@@ -38,8 +38,7 @@ subtests(
 );
 
 
-sub ask {
-    my ($nginx, $args) = @_;
+sub ask($nginx, $args) {
     my $answer = $nginx->get("$memory?$args");
 
     return decode_json($answer->{body}) if $answer->{status} == 200;
@@ -51,18 +50,14 @@ sub ask {
 
 # The ledger of the first worker.
 
-sub first {
-    my ($nginx, $args) = @_;
-
+sub first($nginx, $args = undef) {
     return ask($nginx, 'detail=ledger&' . ($args // ''))->{workers}[0]{ledger};
 }
 
 
 # The row of WHAT with NAME in LEDGER.
 
-sub row {
-    my ($ledger, $what, $name) = @_;
-
+sub row($ledger, $what, $name = undef) {
     return (grep { $_->{what} eq $what && ($_->{name} // '') =~ ($name // qr//)
             } @{ $ledger->{rows} })[0] // { bytes => 0, how => 'none' };
 }
@@ -71,9 +66,7 @@ sub row {
 # The location of an example of the documentation, and the row that it says is
 # the one that tells.  Nobody listens where it passes requests to.
 
-sub example {
-    my ($name) = @_;
-
+sub example($name) {
     my $docs = slurp("$root/docs/memory.md");
     my ($text) = $docs =~ /^### \Q$name\E\n(.*?)^##/ms
         or die "docs/memory.md has no example \"$name\"\n";
@@ -197,9 +190,7 @@ sub parts {
 }
 
 
-sub chars_read {
-    my ($pid) = @_;
-
+sub chars_read($pid) {
     return slurp("/proc/$pid/io") =~ /^rchar: (\d+)/m ? $1 : 0;
 }
 
@@ -352,9 +343,7 @@ sub smaps {
 }
 
 
-sub kb {
-    my ($text, $field) = @_;
-
+sub kb($text, $field) {
     return $text =~ /^$field:\s+(\d+) kB$/m ? $1 : -1;
 }
 
@@ -389,9 +378,7 @@ sub arenas {
 
 # The bytes of so many of each size.
 
-sub counted {
-    my ($rows, $sizes, $what) = @_;
-
+sub counted($rows, $sizes, $what) {
     return sum0(map { $rows->[$_]{$what} * $sizes->[$_]{size} } 0 .. $#$rows);
 }
 

@@ -38,8 +38,7 @@ subtests(
 );
 
 
-sub start {
-    my (%how) = @_;
+sub start(%how) {
     my $locations = delete $how{locations} // '';
 
     return JppNginx->start(preload => [], conf => 'prof:false', workers => 2,
@@ -54,8 +53,7 @@ sub start {
 
 # Downloads from /large/, which fill its buffers, and stay.
 
-sub downloads {
-    my (%how) = @_;
+sub downloads(%how) {
     my $port = free_port();
     my $nginx = start(port => $port, %how,
                       locations => ($large =~ s/PORT/$port/r)
@@ -102,16 +100,12 @@ sub held {
 }
 
 
-sub bytes {
-    my ($nginx, $location) = @_;
-
+sub bytes($nginx, $location) {
     return sum0(map { $_->{bytes} } rows(held($nginx), $location));
 }
 
 
-sub rows {
-    my ($json, $location) = @_;
-
+sub rows($json, $location) {
     return grep { ($_->{location} // '') eq $location } @{ $json->{rows} };
 }
 

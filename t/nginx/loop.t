@@ -180,9 +180,7 @@ sub killed {
 }
 
 
-sub workers {
-    my ($nginx) = @_;
-
+sub workers($nginx) {
     return @{ decode_json($nginx->get('/debug/pprof/memory')->{body})
               ->{workers} };
 }

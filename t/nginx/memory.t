@@ -29,8 +29,7 @@ subtests(
 );
 
 
-sub ask {
-    my ($nginx) = @_;
+sub ask($nginx) {
     my $answer = $nginx->get('/debug/pprof/memory');
 
     return decode_json($answer->{body}) if $answer->{status} == 200;
@@ -42,9 +41,7 @@ sub ask {
 
 # The finding ID, or undef.
 
-sub finding {
-    my ($nginx, $id) = @_;
-
+sub finding($nginx, $id) {
     return (grep { $_->{id} eq $id } @{ ask($nginx)->{findings} })[0];
 }
 
@@ -214,8 +211,7 @@ sub kept {
 }
 
 
-sub rss_anon {
-    my ($pid) = @_;
+sub rss_anon($pid) {
     my ($kb) = slurp("/proc/$pid/status") =~ /^RssAnon:\s+(\d+) kB/m;
 
     return $kb * 1024;

@@ -17,8 +17,7 @@ subtests(
 
 # Which series a body has more than once.
 
-sub twice {
-    my ($body) = @_;
+sub twice($body) {
     my %seen;
 
     return grep { $seen{$_}++ } $body =~ /^([^#\s]\S*) /gm;

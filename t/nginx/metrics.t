@@ -39,15 +39,12 @@ subtests(
 
 # An answer as { 'name{labels}' => value }.
 
-sub values_of {
-    my ($body) = @_;
-
+sub values_of($body) {
     return { map { /^([^#]\S*) (\S+)$/ ? ($1 => $2) : () } split /\n/, $body };
 }
 
 
-sub scrape {
-    my ($nginx, $query) = @_;
+sub scrape($nginx, $query = undef) {
     my $answer = $nginx->get($metrics . ($query // ''));
 
     is($answer->{status}, 200, 'metrics') or diag($answer->{body});
@@ -58,9 +55,7 @@ sub scrape {
 
 # What promtool says of metrics.
 
-sub complaints {
-    my ($nginx, $text) = @_;
-
+sub complaints($nginx, $text) {
     open my $promtool, '|-', "promtool check metrics >$nginx->{prefix}/said"
         . ' 2>&1'
         or die "promtool: $!";

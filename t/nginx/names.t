@@ -182,9 +182,7 @@ sub formats {
 
 # What readelf says it is, or undef.
 
-sub build_id {
-    my ($path) = @_;
-
+sub build_id($path) {
     return `readelf -n '$path' 2>&1` =~ /Build ID: ([0-9a-f]+)/ ? $1 : undef;
 }
 

@@ -201,9 +201,7 @@ done_testing();
 
 # The lines that the module wrote as it started.
 
-sub notices {
-    my ($server) = @_;
-
+sub notices($server) {
     return grep { /\[(?:notice|warn|error)\] .*?: jemalloc_pprof: / }
                 split /^/m, $server->log;
 }
@@ -365,9 +363,7 @@ sub starts {
 }
 
 
-sub is_quiet_test {
-    my ($how) = @_;
-
+sub is_quiet_test($how) {
     my $test = nginx_test('-t', %$how, config => $tree);
 
     is($test->{status}, 0, 'nginx -t');
@@ -384,9 +380,7 @@ sub is_quiet_test {
 # The resources that need no profiler work in any state.  Returns the problems
 # in status, once it is proven that the console shows them, too.
 
-sub others {
-    my ($c, $state) = @_;
-
+sub others($c, $state) {
     my $answer = $c->ask('GET', '/p/symbol');
 
     is($answer->{status}, 200, 'symbol');

@@ -72,9 +72,7 @@ done_testing();
 # The samples of an answer, which keeps the contract: objects, bytes, stack (of
 # addresses), functions, and labels by name.
 
-sub samples {
-    my ($query, $asked, $client) = @_;
-
+sub samples($query, $asked, $client = undef) {
     my $path = '/debug/pprof/heap?' . $query;
     my $answer = $client ? $client->get($path) : $nginx->get($path);
 
@@ -98,9 +96,7 @@ sub samples {
 }
 
 
-sub sample {
-    my ($line, $at) = @_;
-
+sub sample($line, $at) {
     my ($objects, $bytes, $ids, $labels)
         = $line =~ /^ +(-?\d+) (-?\d+): ([\d ]*?) ((?:\w+=.*)?)$/
           or die "no sample: $line\n";
@@ -122,26 +118,21 @@ sub objects { return sum0(map { $_->{objects} } @_) }
 
 # The samples whose label KEY is VALUE.
 
-sub with {
-    my ($key, $value, @samples) = @_;
-
+sub with($key, $value, @samples) {
     return grep { ($_->{labels}{$key} // '') eq $value } @samples;
 }
 
 
 # The samples whose stack has a function.
 
-sub through {
-    my ($name, @samples) = @_;
-
+sub through($name, @samples) {
     return grep { $_->{functions} =~ /;$name;/ } @samples;
 }
 
 
 # Stacks with their values.
 
-sub table {
-    my (@samples) = @_;
+sub table(@samples) {
     my %table;
 
     for my $sample (@samples) {
@@ -349,8 +340,7 @@ sub pprof {
 
 # The total that pprof prints, in bytes.
 
-sub total {
-    my ($file, @options) = @_;
+sub total($file, @options) {
     my $text = '';
 
     open my $pprof, '-|', 'go', 'tool', 'pprof', '-top', '-unit=B',

@@ -83,8 +83,7 @@ sub measure {
 }
 
 
-sub reads {
-    my ($nginx, $path) = @_;
+sub reads($nginx, $path) {
     my $before = count($nginx->worker);
 
     $nginx->get($path);
@@ -93,16 +92,14 @@ sub reads {
 }
 
 
-sub count {
-    my ($pid) = @_;
+sub count($pid) {
     my ($n) = slurp("/proc/$pid/io") =~ /^syscr: (\d+)$/m;
 
     return $n;
 }
 
 
-sub devices {
-    my ($pid) = @_;
+sub devices($pid) {
     my ($listed) = slurp("/proc/$pid/maps") =~ /^\S+ \S+ \S+ (\S+) .*nginx$/m;
     my $dev = (stat "/proc/$pid/root" . readlink "/proc/$pid/exe")[0];
 

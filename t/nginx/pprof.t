@@ -33,9 +33,7 @@ subtests(
 );
 
 
-sub url {
-    my ($nginx) = @_;
-
+sub url($nginx) {
     return "http://127.0.0.1:$nginx->{port}/debug/pprof";
 }
 
@@ -58,17 +56,14 @@ sub fleet_of_four {
 
 # The bytes that PATH should report.
 
-sub bytes_at {
-    my ($path) = @_;
-
+sub bytes_at($path) {
     return $bytes + ($path =~ /worker/ ? 1 : $n_workers) * $more;
 }
 
 
 # What COMMAND prints, which has to succeed.
 
-sub output {
-    my ($command) = @_;
+sub output($command) {
     my $output = `{ $command; } 2>$dir/errors </dev/null`;
 
     is($?, 0, $command =~ s{http://\S*?/debug}{}gr)
@@ -81,9 +76,7 @@ sub output {
 # The requests that CODE makes, as "METHOD path", sorted: each worker writes to
 # the log on its own, after the answer and before it closes the connection.
 
-sub asked {
-    my ($nginx, $code) = @_;
-
+sub asked($nginx, $code) {
     my $is_quiet = sub { connections($nginx) == 0 };
 
     wait_until($is_quiet);
@@ -99,9 +92,7 @@ sub asked {
 }
 
 
-sub total {
-    my ($top) = @_;
-
+sub total($top) {
     return $top =~ /^Showing nodes .* of (\d+)B? total$/m ? $1 : undef;
 }
 

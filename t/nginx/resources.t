@@ -1,8 +1,7 @@
 # The resources besides profiles: symbol, cmdline, status and the console, from
 # the tree and by an explicit name.
 
-use strict;
-use warnings;
+use JppPerl;
 
 
 use Digest::SHA qw(sha256_base64);
@@ -276,9 +275,7 @@ sub status {
 }
 
 
-sub stats {
-    my ($stats) = @_;
-
+sub stats($stats) {
     return 'members ' . join(' ', sort keys %$stats) . "\n"
         if join(' ', sort keys %$stats)
            ne 'active allocated mapped metadata resident retained';
@@ -294,8 +291,7 @@ sub stats {
 }
 
 
-sub differs {
-    my ($is, $expected) = @_;
+sub differs($is, $expected) {
     my $json = JSON::PP->new->canonical->allow_nonref;
     my @keys = join ' ', sort keys %$is;
 
@@ -384,8 +380,7 @@ sub late {
 }
 
 
-sub stopped {
-    my ($c, $victim) = @_;
+sub stopped($c, $victim) {
     my $why = qr/no answer within 500 ms \(jemalloc_pprof_timeout\): it is (?#
         )stopped, by a signal or a debugger \(state T[^()]*\)/;
     my $none = qr/\Ano worker answered in time: worker $victim->{worker} (?#
@@ -426,8 +421,7 @@ sub stopped {
 # The answer to PATH at /late/, once no worker that runs was too late: those of
 # a busy machine may be.
 
-sub in_time {
-    my ($c, $path) = @_;
+sub in_time($c, $path) {
     my $answer;
 
     wait_until(sub {
@@ -444,9 +438,7 @@ sub in_time {
 # The page fetches nothing from outside, its style and script are those that its
 # policy allows, and its links lead somewhere.
 
-sub console {
-    my ($page) = @_;
-
+sub console($page) {
     return "no ASCII\n" if $page =~ /[^\n -~]/;
 
     my $c = dial();

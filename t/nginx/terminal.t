@@ -40,9 +40,7 @@ subtests(
 );
 
 
-sub start {
-    my ($more) = @_;
-
+sub start($more) {
     return JppNginx->start(
         workers => 2,
         http => "large_client_header_buffers 4 32k;\n"
@@ -55,9 +53,7 @@ sub start {
 
 # How many columns LINE takes: Perl knows which characters are wide.
 
-sub columns {
-    my ($line) = @_;
-
+sub columns($line) {
     utf8::decode($line) or return 1e9;
 
     return length($line) + (() = $line =~ /[\p{Ea=W}\p{Ea=F}]/g);
@@ -66,8 +62,7 @@ sub columns {
 
 # The headings of the first table of TEXT, and what the line below it names.
 
-sub headings {
-    my ($text) = @_;
+sub headings($text) {
     my ($more) = $text =~ /^cols=\d+ shows more: (.*?)\n(?=\n|\d+ more |fun)/ms;
     my @more = grep { $_ ne 'longer names' }
                split /, /, ($more // '') =~ s/\n/ /gr;

@@ -51,9 +51,7 @@ sub values {
 }
 
 
-sub near {
-    my ($is, $want, $what) = @_;
-
+sub near($is, $want, $what) {
     cmp_ok(abs($is - $want), '<', $want / 2, $what);
 }
 
@@ -110,9 +108,7 @@ sub many {
 }
 
 
-sub reads {
-    my ($pid) = @_;
-
+sub reads($pid) {
     return (slurp("/proc/$pid/io") =~ /^syscr: (\d+)/m)[0];
 }
 

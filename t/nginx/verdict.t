@@ -48,8 +48,7 @@ subtests(
 
 # An nginx whose memory is looked at.
 
-sub start {
-    my (%how) = @_;
+sub start(%how) {
     my $nginx = JppNginx->start(%how, http => 'jemalloc_pprof_stall off; '
                                               . ($how{http} // ''));
 
@@ -62,8 +61,7 @@ sub start {
 # On a busy machine any of them blocks its worker, which is said first, until it
 # is acknowledged.
 
-sub verdict {
-    my ($nginx) = @_;
+sub verdict($nginx) {
     my $verdict = $nginx->verdict;
 
     if ($nginx->{may_stall} && ($verdict->{id} // '') eq 'stalls') {
@@ -368,9 +366,7 @@ END
 
 # Twice half a second and more, on any machine.
 
-sub backtracks {
-    my ($nginx, $path) = @_;
-
+sub backtracks($nginx, $path) {
     ok(wait_until(sub {
         $nginx->get($path . ('a' x 20 . '!') x 10);
 
@@ -460,8 +456,7 @@ sub lua {
 
 # A server that answers each connection with REPLY, and holds it; its port.
 
-sub backend {
-    my ($reply) = @_;
+sub backend($reply) {
     my $listen = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 128)
         or die "listen: $!";
     my @held;
@@ -488,8 +483,7 @@ sub backend {
 
 # N clients of NGINX that have asked for PATH, and read next to nothing.
 
-sub slow_clients {
-    my ($nginx, $n, $path, %how) = @_;
+sub slow_clients($nginx, $n, $path, %how) {
     my @clients = map { $nginx->client(window => 4096) } 1 .. $n;
 
     $_->send_request($path, %how) for @clients;
@@ -498,9 +492,7 @@ sub slow_clients {
 }
 
 
-sub holds {
-    my ($nginx, $owner) = @_;
-
+sub holds($nginx, $owner) {
     return wait_until(sub { (verdict($nginx)->{owner} // '') =~ $owner });
 }
 
@@ -584,9 +576,7 @@ END
 
 # Files of HTML: PAGE, and a part of 5 MB.
 
-sub pages {
-    my ($nginx, $page) = @_;
-
+sub pages($nginx, $page = undef) {
     mkdir "$nginx->{prefix}/html";
     spew("$nginx->{prefix}/html/part.html",
          join '', map { sprintf "line %08x%08x\n", rand 1 << 32, rand 1 << 32 }

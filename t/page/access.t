@@ -33,9 +33,7 @@ subtest 'paper' => \&check_print;
 done_testing();
 
 
-sub show {
-    my ($name, $fragment) = @_;
-
+sub show($name, $fragment) {
     $browser->open('about:blank');
     $browser->open("file://$dir/$name.html#$fragment");
     $browser->wait_for('return page.took');

@@ -57,8 +57,7 @@ sub heap {
 }
 
 
-sub show {
-    my ($bytes, $base, $fragment) = @_;
+sub show($bytes, $base = undef, $fragment = undef) {
     my $blocks = block('profile', $bytes)
                  . (defined $base ? block('base', $base) : '');
 
@@ -70,9 +69,7 @@ sub show {
 }
 
 
-sub block {
-    my ($id, $bytes) = @_;
-
+sub block($id, $bytes) {
     return qq{<script type="application/octet-stream" id="$id">}
            . encode_base64($bytes, '') . '</script>';
 }
@@ -80,9 +77,7 @@ sub block {
 
 # The node of the function NAME, as a script says it.
 
-sub node {
-    my ($name) = @_;
-
+sub node($name) {
     return "[...page.scene.trees[0].frame].findIndex((frame) =>
             frames.names[frame] === '$name')";
 }
@@ -169,9 +164,7 @@ sub check_drop {
 }
 
 
-sub colour {
-    my ($name) = @_;
-
+sub colour($name) {
     return $browser->run("const [tree] = page.scene.trees;
         const c = colourOf(page.scene, { tree, node: "
                            . node($name) . " });

@@ -41,8 +41,7 @@ subtest 'an old browser' => \&check_old;
 done_testing();
 
 
-sub show {
-    my ($bytes, $fragment) = @_;
+sub show($bytes, $fragment = undef) {
     my $base64 = encode_base64($bytes, '');
 
     spew("$dir/bad.html",

@@ -59,18 +59,14 @@ is($server->quiet =~ s/.* exited on signal 9\n//gr, '', 'the log is quiet');
 done_testing();
 
 
-sub show {
-    my ($address) = @_;
-
+sub show($address = undef) {
     $browser->open('about:blank');
     $browser->open($address // $url);
     $browser->wait_for('return document.readyState === "complete"');
 }
 
 
-sub scripts {
-    my ($is_on) = @_;
-
+sub scripts($is_on) {
     $browser->devtools('Emulation.setScriptExecutionDisabled', {
         value => $is_on ? JSON::PP::false : JSON::PP::true });
 }
@@ -136,9 +132,7 @@ sub check_plain {
 
 # What a form has done, once the page says so: something with TEXT.
 
-sub outcome {
-    my ($text) = @_;
-
+sub outcome($text) {
     return $browser->wait_for("const said = document.getElementById('outcome');
         return said && said.textContent.includes('$text')
                && said.textContent");
@@ -521,9 +515,7 @@ sub check_findings {
 
 # Another worker has the place of PID.
 
-sub settled_again {
-    my ($pid) = @_;
-
+sub settled_again($pid) {
     $server->soon(sub {
         my $status = settled('/debug/pprof/status', 3);
 

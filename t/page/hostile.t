@@ -54,8 +54,7 @@ subtest 'a baseline of another kind' => \&check_baseline;
 done_testing();
 
 
-sub show {
-    my ($bytes, $fragment) = @_;
+sub show($bytes, $fragment = undef) {
     my $base64 = encode_base64($bytes, '');
 
     spew("$dir/hostile.html", $page =~ s{(id="profile">)[^<]*}{$1$base64}r);
@@ -73,9 +72,7 @@ sub said {
 
 # What the page says of a profile with these FIELDS more.
 
-sub says {
-    my ($fields, $sentence, $name) = @_;
-
+sub says($fields, $sentence, $name) {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     show(proto(%small, fields => sub { $fields }));
@@ -308,9 +305,7 @@ sub check_history {
 
 # Answers of a server, in turn; the times that timers get are kept.
 
-sub serve {
-    my (@answers) = @_;
-
+sub serve(@answers) {
     $browser->run(<<'END', @answers);
 window.asked = [];
 window.waits = [];
@@ -331,9 +326,7 @@ END
 }
 
 
-sub answer {
-    my ($status, $body, %headers) = @_;
-
+sub answer($status, $body, %headers) {
     return [$status, { 'Content-Type' => 'text/plain', %headers },
             encode_base64($body, '')];
 }
@@ -341,9 +334,7 @@ sub answer {
 
 # Live, at so many seconds; the time until the next refresh, after one.
 
-sub tick {
-    my ($seconds) = @_;
-
+sub tick($seconds) {
     return $browser->run('document.getElementById("live").value = arguments[0];
         setLive(0);
         const n = waits.length;

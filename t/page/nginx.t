@@ -54,9 +54,7 @@ is($server->quiet, '', 'the log is quiet');
 done_testing();
 
 
-sub show {
-    my ($address) = @_;
-
+sub show($address) {
     $browser->open('about:blank');
     $browser->open($address);
     $browser->wait_for('return page.took');

@@ -58,8 +58,7 @@ $nginx->stop;
 done_testing();
 
 
-sub upload {
-    my ($path) = @_;
+sub upload($path) {
     my $client = $nginx->client;
 
     $client->write("POST $path HTTP/1.1\r\nHost: a\r\n"
@@ -71,8 +70,7 @@ sub upload {
 
 # Opens RESOURCE's page, and waits until it is drawn.
 
-sub view {
-    my ($rest, $resource) = @_;
+sub view($rest, $resource = undef) {
     my $address = $url =~ s{heap}{$resource // 'heap'}er;
 
     $browser->open('about:blank');

@@ -79,9 +79,7 @@ sub show {
 }
 
 
-sub block {
-    my ($html, $id) = @_;
-
+sub block($html, $id) {
     my $tag = qq{<script type="application/octet-stream" id="$id">};
 
     return $html =~ m{$tag([A-Za-z0-9+/=]*)</script>} ? decode_base64($1)
@@ -509,9 +507,7 @@ sub check_keys {
 
 # The middle of the frame NAME, in the window.
 
-sub where {
-    my ($name) = @_;
-
+sub where($name) {
     return @{ $browser->run(<<'END', $name) };
 const graph = document.getElementById('graph').getBoundingClientRect();
 const { x, y, w } = page.boxes.find(({ tree, node }) =>

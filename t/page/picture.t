@@ -41,8 +41,7 @@ sub picture {
 
 # The boxes of a picture: name, x, y, width, class, title.
 
-sub boxes {
-    my ($svg) = @_;
+sub boxes($svg) {
     my @boxes;
 
     while ($svg =~ m{<path\ class="([^"]*)"\ d="M([\d.]+)\ (\d+)h([\d.]+)
@@ -58,9 +57,7 @@ sub boxes {
 
 # A browser takes it for XML without an error, and nothing in it complains.
 
-sub is_well_formed {
-    my ($svg, $name) = @_;
-
+sub is_well_formed($svg, $name) {
     unlike($svg, qr/<script|<foreignObject|\son\w+=|href/i,
            "$name: nothing in it does anything");
 

@@ -117,8 +117,7 @@ sub check_machines {
 
 # The text that the literals of a macro are.
 
-sub macro {
-    my ($name) = @_;
+sub macro($name) {
     my ($lines) = slurp("$build/proto/jpp_page.h")
                   =~ /#define $name .*\\\n((?:.*\n)*?)\n/;
 
@@ -129,8 +128,7 @@ sub macro {
 
 # The lines are those of the source, and so is the syntax tree.
 
-sub is_same {
-    my ($name, $source, $served) = @_;
+sub is_same($name, $source, $served) {
     my $npm = "$root/build/npm/node_modules";
     my $lines = $source =~ s{^ */\*.*?\*/\n}{}gmsr =~ s/^(?: +|\n)//gmr;
 

@@ -47,8 +47,7 @@ sub start {
 }
 
 
-sub walk {
-    my ($nginx) = @_;
+sub walk($nginx) {
     my %statuses;
 
     for (1 .. $rounds) {
@@ -60,8 +59,7 @@ sub walk {
 }
 
 
-sub left_out {
-    my ($nginx, $n) = @_;
+sub left_out($nginx, $n) {
     my $said = "connections left out: $n.  They have no descriptor, and no "
                . 'timer proves that their memory is still there '
                . '(init_worker_by_lua leaves one behind in each worker)';
@@ -76,9 +74,7 @@ sub left_out {
 }
 
 
-sub ends {
-    my ($nginx, $pids) = @_;
-
+sub ends($nginx, $pids) {
     is(join(' ', $nginx->worker_pids), $pids, 'nobody has ended');
     is($nginx->alerts, 0, 'no alerts');
     $nginx->stop;

@@ -207,9 +207,7 @@ kill '-KILL', @backends;
 waitpid $_, 0 for @backends;
 
 
-sub proxy {
-    my ($more) = @_;
-
+sub proxy($more) {
     return "proxy_pass http://127.0.0.1:$files_port/files/; $more";
 }
 
@@ -272,8 +270,7 @@ HTTP
 # What STATE holds in large allocations: all of it, by name what it should have,
 # and the rest.
 
-sub classes {
-    my ($held, $name, $state) = @_;
+sub classes($held, $name, $state) {
     my $at = $state->{at} // qr{/$name/};
     my $larges = "http;server [^;]*;location $at;.*;large;";
 
@@ -377,9 +374,7 @@ sub is_connected {
 
 # One that asks, and does not read.
 
-sub client {
-    my ($name, $state) = @_;
-
+sub client($name, $state) {
     return http2_client($name, $state) if $state->{http2};
 
     my $client = JppClient->new(port => $port, window => 4096);
@@ -414,8 +409,7 @@ sub client {
 
 # It takes all there is, as far as HTTP/2 goes.
 
-sub http2_client {
-    my ($name, $state) = @_;
+sub http2_client($name, $state) {
     my $client = JppClient->new(port => $http2_port, window => 4096);
     my $path = "/$name/$state->{path}";
     my $body = $state->{body} ? 'x' x $state->{body} : '';
@@ -452,8 +446,7 @@ sub heads {
 # A server: "hold" answers nothing, "deaf" reads nothing; the others send more
 # than anybody reads, each as it is spoken.
 
-sub backend {
-    my ($how) = @_;
+sub backend($how) {
     my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 64)
         or die "listen: $!";
     my $pid = fork() // die "fork: $!";

@@ -158,8 +158,7 @@ sub start {
 
 # One that asks USE's location, or its server, and waits.
 
-sub client {
-    my ($nginx, $use) = @_;
+sub client($nginx, $use) {
     my $client = $use->{port} ? JppClient->new(port => $use->{port})
                               : $nginx->client(window => 4096);
     my $path = "/$use->{name}/";
@@ -218,9 +217,7 @@ sub all {
 
 # Only jemalloc counts what a thread holds.
 
-sub is_exact {
-    my ($nginx, $what) = @_;
-
+sub is_exact($nginx, $what) {
     return if !has_jemalloc();
 
     my ($sum, $total) = sums($nginx);

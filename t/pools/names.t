@@ -54,8 +54,7 @@ sub start {
 
 # One line of text after the other, as a terminal takes it.
 
-sub is_clean {
-    my ($text, $name) = @_;
+sub is_clean($text, $name) {
     my $copy = $text;
 
     unlike($text, qr/[\x00-\x08\x0b-\x1f\x7f]/, "$name: no control bytes");

@@ -56,9 +56,7 @@ sub is_loaded { scalar preloads() }
 # The sum has to be the total that jemalloc counts, and the profile to keep the
 # contract.
 
-sub is_exact {
-    my ($nginx, $name) = @_;
-
+sub is_exact($nginx, $name) {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     my ($sum, $total, $held, $top) = sums($nginx);
@@ -72,9 +70,7 @@ sub is_exact {
 }
 
 
-sub comments {
-    my ($nginx) = @_;
-
+sub comments($nginx) {
     my $top = $nginx->get("$pools?format=top&cols=1000")->{body};
 
     return $top =~ s/\A.*?\n\n(?=counted)//sr;
@@ -109,9 +105,7 @@ sub backend {
 }
 
 
-sub serve {
-    my ($client) = @_;
-
+sub serve($client) {
     # nobody is left behind if the test dies
     alarm 120;
 
@@ -143,9 +137,7 @@ sub serve {
 
 # What the first answer takes, a thread for example, is not taken again.
 
-sub start {
-    my (%how) = @_;
-
+sub start(%how) {
     my $nginx = JppNginx->start(conf => $all, %how);
 
     $nginx->get($pools);
@@ -156,9 +148,7 @@ sub start {
 
 # N connections that asked for PATH, and wait.
 
-sub clients {
-    my ($nginx, $n, $path, %how) = @_;
-
+sub clients($nginx, $n, $path, %how) {
     return map {
         my $client = JppClient->new(port => $how{port} // $nginx->{port},
                                     window => $how{window});
@@ -171,8 +161,7 @@ sub clients {
 
 # What is held, once PATTERN has BYTES; or at the end of patience.
 
-sub held_with {
-    my ($nginx, $pattern, $is_enough) = @_;
+sub held_with($nginx, $pattern, $is_enough) {
     my $held;
 
     wait_until(sub {
@@ -476,9 +465,7 @@ EOF
 }
 
 
-sub fields {
-    my ($path) = @_;
-
+sub fields($path) {
     return "\x82\x86" . "\x04" . chr(length $path) . $path
            . "\x01\x0btwo.example";
 }
@@ -582,8 +569,7 @@ EOF
 
 # A session of stream that has had an answer.
 
-sub said {
-    my ($port) = @_;
+sub said($port) {
     my ($client) = clients(undef, 1, '/ok', port => $port);
 
     is($client->response->{body}, 'ok', 'an answer');

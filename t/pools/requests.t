@@ -88,8 +88,7 @@ CONF
 }
 
 
-sub json {
-    my ($nginx, $path) = @_;
+sub json($nginx, $path) {
     my $answer = $nginx->get($path . ($path =~ /\?/ ? '&' : '?')
                              . 'format=json');
 

@@ -44,9 +44,7 @@ subtests(
 );
 
 
-sub leak {
-    my ($name) = @_;
-
+sub leak($name) {
     return <<"CONF";
     location /$name {
         lua_check_client_abort on;
@@ -83,8 +81,7 @@ sub start {
 
 # The sum is what jemalloc counts.
 
-sub is_exact {
-    my ($nginx, $name) = @_;
+sub is_exact($nginx, $name) {
     my ($sum, $total, $held, $top) = sums($nginx);
 
     is($sum, $total, "$name: all, to the byte") or diag($top);
@@ -93,8 +90,7 @@ sub is_exact {
 }
 
 
-sub leaking {
-    my ($nginx, $path) = @_;
+sub leaking($nginx, $path) {
     my $client = $nginx->client;
 
     $client->send_request($path);
@@ -104,8 +100,7 @@ sub leaking {
 }
 
 
-sub large {
-    my ($name) = @_;
+sub large($name) {
     my $leak = $leaks{$name};
     my $nginx = JppNginx->start(
         conf => 'prof:false', main => lua_modules(),

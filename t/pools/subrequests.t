@@ -32,8 +32,7 @@ sub include {
 
 # An upstream that never answers: the kernel accepts for it.
 
-sub page {
-    my ($name) = @_;
+sub page($name) {
     my ($n, undef) = @{ $pages{$name} };
 
     my $silent = IO::Socket::INET->new(Listen => 16, LocalAddr => '127.0.0.1')

@@ -40,8 +40,7 @@ sub held {
 }
 
 
-sub total {
-    my ($client, $pid) = @_;
+sub total($client, $pid) {
     my $top = $client->get("$pools?format=top&cols=1000&worker=pid-$pid")
               ->{body};
 
@@ -197,8 +196,7 @@ sub many {
 
 # What jemalloc counts, and the kernel; of a worker that does nothing.
 
-sub measure {
-    my ($client, $pid) = @_;
+sub measure($client, $pid) {
     my $smaps = slurp("/proc/$pid/smaps");
 
     return { total => total($client, $pid), mappings => mappings($pid),

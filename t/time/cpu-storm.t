@@ -116,8 +116,7 @@ sub storm {
 }
 
 
-sub start {
-    my ($port) = @_;
+sub start($port) {
     my $has_lua = lua_modules() ne '';
 
     system('openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=a '
@@ -151,8 +150,7 @@ SERVER
 }
 
 
-sub child {
-    my ($code) = @_;
+sub child($code) {
     my $pid = fork() // die "fork: $!\n";
 
     return $pid if $pid != 0;
@@ -167,9 +165,7 @@ sub child {
 
 # Requests one after the other, whoever is killed.
 
-sub repeated {
-    my ($nginx, $n, @paths) = @_;
-
+sub repeated($nginx, $n, @paths) {
     return child(sub {
         for (my $i = $n; ; $i++) {
             eval { $nginx->get($paths[$i % @paths]) };
@@ -180,9 +176,7 @@ sub repeated {
 
 # Each connection is a full handshake; it ends where a worker does.
 
-sub handshakes {
-    my ($port) = @_;
-
+sub handshakes($port) {
     return child(sub {
         system("openssl s_time -connect 127.0.0.1:$port -new -time 2 -www / "
                . '>/dev/null 2>&1') for 1 .. 100000;
@@ -190,9 +184,7 @@ sub handshakes {
 }
 
 
-sub profiles {
-    my ($nginx, $mode) = @_;
-
+sub profiles($nginx, $mode) {
     return child(sub {
         for (my $i = 0; ; $i++) {
             my $format = (qw( pprof top html svg folded ))[$i % 5];
@@ -206,9 +198,7 @@ sub profiles {
 }
 
 
-sub heaps {
-    my ($nginx) = @_;
-
+sub heaps($nginx) {
     return child(sub {
         for ( ;; ) {
             eval { $nginx->get('/debug/pprof/heap') };
@@ -220,8 +210,7 @@ sub heaps {
 
 # What PID has set up for samples.
 
-sub left_over {
-    my ($pid) = @_;
+sub left_over($pid) {
     my ($caught) = slurp("/proc/$pid/status") =~ /^SigCgt:\s+\w+(\w{8})$/m;
 
     return hex($caught) & $sigprof

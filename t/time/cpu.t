@@ -58,9 +58,7 @@ sub start {
 
 # Runs CODE while N processes ask NGINX for PATH, one request after the other.
 
-sub under_load {
-    my ($nginx, $path, $n, $code) = @_;
-
+sub under_load($nginx, $path, $n, $code) {
     my @pids = map {
         my $pid = fork() // die "fork: $!";
 
@@ -91,9 +89,7 @@ sub under_load {
 
 # The answers to PATHS, for which NGINX is asked at the same time.
 
-sub at_once {
-    my ($nginx, @paths) = @_;
-
+sub at_once($nginx, @paths) {
     my @clients = map {
         my $client = $nginx->client;
         $client->send_request($_);
@@ -106,8 +102,7 @@ sub at_once {
 
 # The parts of an answer in pprof's format, which has to keep the contract.
 
-sub profile {
-    my ($answer) = @_;
+sub profile($answer) {
     my $file = File::Temp->new;
 
     die "no $checker: ./dev test makes it\n" unless -x $checker;
@@ -153,8 +148,7 @@ sub is_refused {
 
 # What PID has set up for samples: handler, timers, threads.
 
-sub left_over {
-    my ($pid) = @_;
+sub left_over($pid) {
     my $status = slurp("/proc/$pid/status");
     my ($caught) = $status =~ /^SigCgt:\s+\w+(\w{8})$/m;
     my @left;
@@ -168,8 +162,7 @@ sub left_over {
 }
 
 
-sub is_at_rest {
-    my ($nginx) = @_;
+sub is_at_rest($nginx) {
     my %left;
 
     wait_until(sub {
@@ -352,9 +345,7 @@ sub selections {
 
 # Which worker answers, the kernel chooses; the other one is stopped.
 
-sub other_than_self {
-    my ($nginx, $client) = @_;
-
+sub other_than_self($nginx, $client) {
     $client->send_request('/debug/pprof/status?worker=self');
 
     my ($self) = $client->response->{body} =~ /"pid":\s*(\d+)/;
@@ -600,8 +591,7 @@ sub heap {
 }
 
 
-sub with_profiler {
-    my ($words) = @_;
+sub with_profiler($words) {
     my $profiler = "$build/t/jpp_profiler.so";
 
     die "no $profiler: ./dev test makes it\n" unless -e $profiler;

@@ -33,8 +33,7 @@ subtests(
 );
 
 
-sub start {
-    my (%how) = @_;
+sub start(%how) {
     my $owners = $how{owners} // 'on';
     my $nginx = JppNginx->start(preload => [], conf => 'prof:false',
         http => "jemalloc_pprof_owners $owners;\n" . ($how{http} // ''),
@@ -71,8 +70,7 @@ sub while_busy {
 
 # The same while somebody asks for PATH.
 
-sub busy {
-    my ($nginx, $path, $query) = @_;
+sub busy($nginx, $path, $query) {
     my $client = $nginx->client;
 
     return while_busy($nginx, $query, sub {
@@ -83,8 +81,7 @@ sub busy {
 
 # Samples by the roots of a folded ANSWER, but for those of the question.
 
-sub shares {
-    my ($answer) = @_;
+sub shares($answer) {
     my %n;
 
     for my $line (split /\n/, $answer->{body}) {
@@ -102,8 +99,7 @@ sub shares {
 # else's.  On a busy machine one sample may be worth a dozen: then some more are
 # added to them.
 
-sub is_of {
-    my ($ask, $root, $what, $least) = @_;
+sub is_of($ask, $root, $what, $least) {
     my (%n, $sum);
 
     for (1 .. 5) {
@@ -232,8 +228,7 @@ END
 
 # ANSWER, in pprof's format, as text.
 
-sub text_of {
-    my ($nginx, $answer) = @_;
+sub text_of($nginx, $answer) {
     my $file = "$nginx->{prefix}/p.pb.gz";
 
     spew($file, $answer->{body});

@@ -109,9 +109,7 @@ CONF
 
 # Requests one after the other, over whatever connection there is.
 
-sub client {
-    my ($nginx, $port, $paths) = @_;
-
+sub client($nginx, $port, $paths) {
     return child(sub {
         for (my $i = 0; ; $i++) {
             eval {
@@ -127,9 +125,7 @@ sub client {
 
 # Waits in the kernel, each for a moment.
 
-sub spawner {
-    my ($nginx) = @_;
-
+sub spawner($nginx) {
     return child(sub {
         for ( ;; ) {
             eval {
@@ -150,9 +146,7 @@ sub spawner {
 
 # While it is open for writing, nobody waits for that.
 
-sub open_fifo {
-    my ($nginx) = @_;
-
+sub open_fifo($nginx) {
     sysopen my $fifo, "$nginx->{prefix}/fifo", O_RDWR|O_NONBLOCK
         or die "$nginx->{prefix}/fifo: $!\n";
 
@@ -160,9 +154,7 @@ sub open_fifo {
 }
 
 
-sub parser {
-    my ($nginx) = @_;
-
+sub parser($nginx) {
     return child(sub {
         for (my $i = 0; ; $i++) {
             my $format = (qw( pprof top html svg folded ))[$i % 5];
@@ -180,8 +172,7 @@ sub parser {
 }
 
 
-sub child {
-    my ($code) = @_;
+sub child($code) {
     my $pid = fork() // die "fork: $!\n";
 
     return $pid if $pid != 0;

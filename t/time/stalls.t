@@ -153,9 +153,7 @@ sub reloaded {
 
 # Those that were asked for, once they are over; a busy machine has others.
 
-sub sleeps {
-    my ($nginx, $query) = @_;
-
+sub sleeps($nginx, $query = undef) {
     return wait_until(sub {
         my ($comments) = stalls($nginx, $query);
         my @sleeps = grep { m{"/sleep/"} } @$comments;
@@ -374,9 +372,7 @@ sub forms {
 }
 
 
-sub check {
-    my ($body) = @_;
-
+sub check($body) {
     spew("$dir/profile", $body);
 
     return `$checker $dir/profile 2>&1`;
@@ -404,9 +400,7 @@ sub watched {
 
 # A thread has its name a moment after it has started.
 
-sub watched_by {
-    my ($pid, $n) = @_;
-
+sub watched_by($pid, $n) {
     wait_until(sub { watchers($pid) == $n });
 
     return watchers($pid);
@@ -524,9 +518,7 @@ SERVER
 
 # What nginx -t says.
 
-sub configured {
-    my ($http, $server) = @_;
-
+sub configured($http, $server = undef) {
     $server //= 'location /debug/pprof/ { jemalloc_pprof; }';
 
     my $loads = join '', map { "load_module $_;\n" } loaded();

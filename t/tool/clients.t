@@ -31,8 +31,7 @@ subtest 'a difference' => \&check_difference;
 done_testing();
 
 
-sub check {
-    my ($name) = @_;
+sub check($name) {
     my $dump = "t/data/$name.heap";
     my $stacks = () = slurp($dump) =~ /^@/mg;
 
@@ -125,8 +124,7 @@ sub check_difference {
 
 # The sums of the values of a file as pprof reads it.
 
-sub totals {
-    my ($file) = @_;
+sub totals($file) {
     my @sums;
 
     my $raw = printed("go tool pprof -symbolize=none -raw $file 2>/dev/null");
@@ -145,9 +143,7 @@ sub totals {
 }
 
 
-sub jeprof_total {
-    my ($file, $option) = @_;
-
+sub jeprof_total($file, $option) {
     my $text = printed("jeprof --text --show_bytes $option /bin/true $file "
                       . '2>/dev/null');
 
@@ -155,16 +151,12 @@ sub jeprof_total {
 }
 
 
-sub near {
-    my ($got, $expected, $stacks, $what) = @_;
-
+sub near($got, $expected, $stacks, $what) {
     ok(defined $got && abs($got - $expected) <= $stacks,
        sprintf '%s: %s, %s', $what, $got // 'none', $expected);
 }
 
 
-sub run {
-    my ($command, $what) = @_;
-
+sub run($command, $what) {
     is(system("$command >$dir/out 2>&1"), 0, $what) or diag(slurp("$dir/out"));
 }

@@ -51,8 +51,7 @@ done_testing();
 # The bytes of every site, by the program and by the profile: the leaves named
 # after the sites are in the program's symbol table.
 
-sub measure {
-    my ($seed, $lg, $percent, $kind) = @_;
+sub measure($seed, $lg, $percent, $kind = undef) {
     my (%truth, %seen);
 
     my $how = "MALLOC_CONF=prof:true,prof_active:true,lg_prof_sample:$lg ";

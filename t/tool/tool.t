@@ -187,8 +187,7 @@ sub check_options {
 # A dump with a stack of functions of the ELF file PATH, by their symbols, leaf
 # first; nothing if nm does not list all of them.
 
-sub named {
-    my ($path, @symbols) = @_;
+sub named($path, @symbols) {
     my %at = map { /^([0-9a-f]+) \S ([^\s@]+)/ ? ($2 => hex $1) : () }
              `nm $path 2>/dev/null`, `nm -D $path 2>/dev/null`;
     my ($device, $inode) = (stat $path)[0, 1];
@@ -444,8 +443,7 @@ sub check_time {
 
 # The tool, with FILE on its stdin, in pieces.
 
-sub through_pipe {
-    my ($file, @args) = @_;
+sub through_pipe($file, @args) {
     my $data = slurp($file);
     my $size = 1 + int length($data) / 7;
 
@@ -759,9 +757,7 @@ sub check_full_disk {
 
 # The dump does not end, so the tool stays in the middle of reading it.
 
-sub in_the_middle {
-    my ($how) = @_;
-
+sub in_the_middle($how) {
     pipe my $parser, my $writer or die;
 
     my $run = start({ %$how, stdin => $parser }, $tool, '--format=folded',
@@ -813,9 +809,7 @@ sub check_signals {
 
 # script(1) gives the command a terminal, and its exit code with -e.
 
-sub on_terminal {
-    my ($command) = @_;
-
+sub on_terminal($command) {
     return finish(start({}, 'script', '-qec', $command, '/dev/null'));
 }
 

@@ -54,9 +54,7 @@ sub start {
 }
 
 
-sub check {
-    my ($parser, @results) = @_;
-
+sub check($parser, @results) {
     for my $result (@results) {
         if ($result->is_test()) {
             ok($result->is_ok(), $result->description());
