@@ -92,12 +92,14 @@ jpp_process_read(int64_t pid, jpp_process_t *process)
         return false;
     }
 
-    n = jpp_process_file(pid, "wchan", process->wchan,
-                         sizeof(process->wchan) - 1);
+    (void) jpp_process_file(pid, "wchan", process->wchan,
+                            sizeof(process->wchan) - 1);
 
     /* "0": it runs, or it is none of our business */
 
-    process->wchan[n > 0 && process->wchan[0] != '0' ? n : 0] = '\0';
+    if (process->wchan[0] == '0') {
+        process->wchan[0] = '\0';
+    }
 
     return true;
 }

@@ -125,13 +125,14 @@ jpp_blocked_parse(const char *text, size_t len, jpp_blocked_t *blocked)
         p = line + 2;
 
     } else {
+        call = 0;
         p = jpp_scan_dec(line, &call);
 
         for (i = 0; p != NULL && i < JPP_BLOCKED_ARGS; i++) {
             p = jpp_blocked_hex(p, &blocked->args[i]);
         }
 
-        blocked->call = p != NULL && call <= INT32_MAX ? (int64_t) call : 0;
+        blocked->call = (int64_t) call;
     }
 
     p = p != NULL ? jpp_blocked_hex(p, &blocked->rsp) : NULL;

@@ -68,33 +68,11 @@ jpp_pools_find(const jpp_pools_t *table, const void *key)
 }
 
 
-static uint32_t
-jpp_pools_other(jpp_pools_t *table, jpp_pools_sort_t sort)
-{
-    jpp_str_t  *name;
-
-    if (table->others[sort] != 0) {
-        return table->others[sort];
-    }
-
-    name = jpp_vec_push(table->names, sizeof(jpp_str_t));
-
-    if (name == NULL) {
-        return 0;
-    }
-
-    name->data = jpp_pools_others[sort];
-    name->len = strlen(jpp_pools_others[sort]);
-
-    table->others[sort] = (uint32_t) jpp_vec_count(table->names, jpp_str_t);
-
-    return table->others[sort];
-}
-
+/* The name DATA, or OTHER if there are too many. */
 
 static uint32_t
-jpp_pools_text(jpp_pools_t *table, jpp_pools_sort_t sort, const char *data,
-    size_t len)
+jpp_pools_text(jpp_pools_t *table, const char *data, size_t len,
+    const char *other)
 {
     uint32_t          id, hash, pos;
     jpp_str_t        *name;
@@ -112,8 +90,8 @@ jpp_pools_text(jpp_pools_t *table, jpp_pools_sort_t sort, const char *data,
         }
     }
 
-    if (table->name_index.n >= JPP_POOLS_NAMES) {
-        return jpp_pools_other(table, sort);
+    if (table->name_index.n >= JPP_POOLS_NAMES && other != NULL) {
+        return jpp_pools_text(table, other, strlen(other), NULL);
     }
 
     data = jpp_arena_strndup(table->arena, data, len);
@@ -154,8 +132,8 @@ jpp_pools_name(jpp_pools_t *table, jpp_pools_sort_t sort, const void *key,
         return named.name;
     }
 
-    named.name = jpp_pools_text(table, sort, data,
-                                len < JPP_POOLS_NAME ? len : JPP_POOLS_NAME);
+    named.name = jpp_pools_text(table, data, jpp_smaller(len, JPP_POOLS_NAME),
+                                jpp_pools_others[sort]);
 
     if (named.name == 0
         || jpp_index_intern(&table->key_index, table->keys, &named,
@@ -174,9 +152,10 @@ static bool
 jpp_pools_rest(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t *server,
     uint32_t *location, uint32_t *third)
 {
-    size_t    i;
-    bool      is_rest;
-    uint32_t  name;
+    size_t       i;
+    bool         is_rest;
+    uint32_t     name;
+    const char  *other;
 
     const struct {
         uint32_t          *name;
@@ -191,7 +170,9 @@ jpp_pools_rest(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t *server,
 
     for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 
-        name = *names[i].name != 0 ? jpp_pools_other(table, names[i].sort) : 0;
+        other = jpp_pools_others[names[i].sort];
+        name = *names[i].name != 0
+               ? jpp_pools_text(table, other, strlen(other), NULL) : 0;
 
         is_rest &= *names[i].name == name;
         *names[i].name = name;

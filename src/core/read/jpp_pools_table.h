@@ -111,8 +111,7 @@ typedef enum {
     JPP_POOLS_UPSTREAM_NAME,
     JPP_POOLS_MODULE_NAME,
     JPP_POOLS_ADDRESS,
-    JPP_POOLS_WORD,                    /* an action, a state: static text */
-    JPP_POOLS_SORTS
+    JPP_POOLS_WORD                     /* an action, a state: static text */
 } jpp_pools_sort_t;
 
 
@@ -279,8 +278,6 @@ typedef struct {
     jpp_index_t          row_index;
     uint32_t             last_row;     /* added to; the next addition mostly */
                                        /*   finds it again; 0: none */
-
-    uint32_t             others[JPP_POOLS_SORTS];   /* names */
 
     jpp_pools_wants_t    wants;
     uint32_t             top;          /* units to keep */
