@@ -10,6 +10,7 @@
 static jpp_active_t  jpp_active[JPP_FINDINGS];
 static jpp_finding_t   jpp_found[JPP_FINDINGS];
 static jpp_notes_t     jpp_notes;
+static jpp_events_t    jpp_events;
 
 
 /* how many of what holds NOW are said */
@@ -31,7 +32,7 @@ jpp_active_test_at(int64_t now, bool has_swap, bool has_peak)
         (void) jpp_finding_because(&jpp_found[n++], "peak %d", (int) now);
     }
 
-    return jpp_active_update(jpp_active, jpp_found, n, now);
+    return jpp_active_update(jpp_active, jpp_found, n, now, &jpp_events);
 }
 
 
@@ -251,12 +252,14 @@ JPP_TEST(jpp_active_test_acknowledged)
     (void) jpp_active_acknowledge(jpp_active, JPP_FINDING_SWAP, 1080, &finding);
 
     jpp_found[0].at = 1080;
-    (void) jpp_active_update(jpp_active, jpp_found, 1, 1085);
+    (void) jpp_active_update(jpp_active, jpp_found, 1, 1085,
+                             &jpp_events);
     (void) jpp_active_findings(jpp_active, jpp_found);
     jpp_is_i64(jpp_found[0].acknowledged, 1080, "the one that was known");
 
     jpp_found[0].at = 1081;
-    (void) jpp_active_update(jpp_active, jpp_found, 1, 1090);
+    (void) jpp_active_update(jpp_active, jpp_found, 1, 1090,
+                             &jpp_events);
     (void) jpp_active_findings(jpp_active, jpp_found);
     jpp_is_i64(jpp_found[0].acknowledged, 0, "and one after it");
 }

@@ -290,7 +290,8 @@ JPP_TEST(jpp_fall_test_log)
 
         n = jpp_findings(&jpp_test.telemetry, jpp_found);
         missed += now > 1030 && n == 0;
-        said += jpp_active_update(jpp_notes.active, jpp_found, n, now);
+        said += jpp_active_update(jpp_notes.active, jpp_found, n, now,
+                                  &jpp_notes.events);
     }
 
     jpp_is_u64(said, 1, "a value around its bound is said once in an hour");
@@ -300,7 +301,8 @@ JPP_TEST(jpp_fall_test_log)
     jpp_fall_swap(0.7);
     jpp_test.telemetry.active = jpp_active_bits(jpp_notes.active);
     n = jpp_findings(&jpp_test.telemetry, jpp_found);
-    (void) jpp_active_update(jpp_notes.active, jpp_found, n, now);
+    (void) jpp_active_update(jpp_notes.active, jpp_found, n, now,
+                             &jpp_notes.events);
 
     jpp_is_u64(n, 0, "clearly below it is over");
     jpp_is_u64(jpp_active_bits(jpp_notes.active), 0,

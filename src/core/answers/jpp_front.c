@@ -24,6 +24,7 @@ static const jpp_front_row_t  jpp_front_rows[] = {
     { "pools?format=top", "memory by server, location, module" },
     { "heap?format=top", "allocations by function" },
     { "stalls?format=top", "code that blocked an event loop" },
+    { "events", "reloads, crashes, findings, changes" },
     { "profile?format=top&seconds=10", "CPU time by function" }
 };
 

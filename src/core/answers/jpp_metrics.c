@@ -79,6 +79,7 @@ jpp_metrics_nginx(const jpp_telemetry_t *telemetry, jpp_metrics_nginx_t *nginx)
     nginx->generation = telemetry->generation;
     nginx->loaded = (uint64_t) telemetry->loaded;
     nginx->unclean_exits = telemetry->unclean_exits;
+    memcpy(nginx->events, telemetry->events, sizeof(nginx->events));
     nginx->limit = cgroup != NULL ? cgroup->levels[0].limit : JPP_NONE;
     nginx->high = cgroup != NULL ? cgroup->levels[0].high : JPP_NONE;
 }

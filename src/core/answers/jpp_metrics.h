@@ -76,6 +76,7 @@ typedef struct {
     uint64_t               generation;
     uint64_t               loaded;
     uint64_t               unclean_exits;
+    uint64_t               events[JPP_EVENT_TYPES];
     uint64_t               no_status;  /* workers whose /proc failed */
     uint64_t               no_stats;   /* whose jemalloc did not answer */
     uint64_t               no_cgroup;  /* 0, 1 */

@@ -69,6 +69,18 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
         "nginx_worker_unclean_exits",
         "Workers that crashed or were killed.")
 
+    JPP_METRICS_BY(COUNTER, NGINX, "event=\"start\"", events[JPP_EVENT_START],
+        "nginx_events",
+        "Events by type, as the resource events lists them.")
+    JPP_METRICS_MORE(NGINX, "event=\"reload\"", events[JPP_EVENT_RELOAD])
+    JPP_METRICS_MORE(NGINX, "event=\"ended\"", events[JPP_EVENT_ENDED])
+    JPP_METRICS_MORE(NGINX, "event=\"crash\"", events[JPP_EVENT_CRASH])
+    JPP_METRICS_MORE(NGINX, "event=\"kill\"", events[JPP_EVENT_KILL])
+    JPP_METRICS_MORE(NGINX, "event=\"finding\"", events[JPP_EVENT_FINDING])
+    JPP_METRICS_MORE(NGINX, "event=\"over\"", events[JPP_EVENT_OVER])
+    JPP_METRICS_MORE(NGINX, "event=\"limit\"", events[JPP_EVENT_LIMIT])
+    JPP_METRICS_MORE(NGINX, "event=\"control\"", events[JPP_EVENT_CONTROL])
+
     /* this module */
 
     JPP_METRICS_BY(COUNTER, REQUEST, "code=\"2xx\"", answers[0],

@@ -33,7 +33,8 @@ jpp_active_finding(const jpp_active_t *active, jpp_finding_id_t id,
 
 size_t
 jpp_active_update(jpp_active_t active[JPP_FINDINGS],
-    jpp_finding_t findings[JPP_FINDINGS], size_t n, int64_t now)
+    jpp_finding_t findings[JPP_FINDINGS], size_t n, int64_t now,
+    jpp_events_t *events)
 {
     size_t         i, n_said;
     jpp_active_t  *s;
@@ -66,6 +67,9 @@ jpp_active_update(jpp_active_t active[JPP_FINDINGS],
         if (s->since == 0) {
             s->since = now;
 
+            jpp_events_add(events, JPP_EVENT_FINDING, now, NULL, "%s: %s",
+                           findings[i].id, findings[i].because);
+
             if (s->said == 0 || now - s->said >= JPP_ACTIVE_REPEAT) {
                 s->said = now;
                 findings[n_said++] = findings[i];
@@ -79,6 +83,10 @@ jpp_active_update(jpp_active_t active[JPP_FINDINGS],
         s = &active[i];
 
         if (s->since != 0 && now - s->seen >= JPP_ACTIVE_OVER) {
+            jpp_events_add(events, JPP_EVENT_OVER, now, NULL, "%s, after "
+                           "%" PRId64 " s", jpp_finding_ids[i],
+                           s->seen - s->since);
+
             s->since = 0;
             s->acknowledged = 0;
         }
@@ -185,15 +193,88 @@ jpp_note_write(jpp_note_t *note, const jpp_worker_t *worker, uint64_t seconds)
 
 
 void
+jpp_notes_started(jpp_notes_t *notes, const jpp_identity_t *who, int64_t now)
+{
+    if (who->generation <= notes->newest) {
+        return;
+    }
+
+    if (notes->newest == 0) {
+        jpp_events_add(&notes->events, JPP_EVENT_START, now, NULL,
+                       "nginx has started");
+
+    } else {
+        jpp_events_add(&notes->events, JPP_EVENT_RELOAD, now, NULL,
+                       "generation %" PRIu64 " of the configuration",
+                       who->generation);
+    }
+
+    notes->newest = who->generation;
+}
+
+
+void
+jpp_notes_ended(jpp_notes_t *notes, const jpp_identity_t *who, int64_t now)
+{
+    jpp_events_add(&notes->events, JPP_EVENT_ENDED, now, who,
+                   "the last worker of generation %" PRIu64 " has exited",
+                   who->generation);
+}
+
+
+void
+jpp_notes_limit(jpp_notes_t *notes, const jpp_cgroup_t *cgroup, int64_t now)
+{
+    char      from[JPP_UNITS_TEXT], to[JPP_UNITS_TEXT];
+    size_t    i;
+    uint64_t  limit;
+
+    if (cgroup == NULL) {
+        return;
+    }
+
+    /* JPP_NONE is the largest number */
+
+    for (i = 0, limit = JPP_NONE; i < cgroup->n_levels; i++) {
+        limit = cgroup->levels[i].limit < limit ? cgroup->levels[i].limit
+                                                : limit;
+    }
+
+    if (notes->limit != 0 && notes->limit != limit) {
+        jpp_events_add(&notes->events, JPP_EVENT_LIMIT, now, NULL,
+                       "the memory limit is %s, and was %s",
+                       limit != JPP_NONE ? jpp_units_bytes(limit, to) : "off",
+                       notes->limit != JPP_NONE
+                       ? jpp_units_bytes(notes->limit, from) : "off");
+    }
+
+    notes->limit = limit;
+}
+
+
+void
 jpp_notes_vanished(jpp_notes_t *notes, const jpp_identity_t *who,
     const jpp_note_t *note, int64_t now)
 {
+    char  rss[JPP_UNITS_TEXT];
+
     notes->n_vanished++;
 
     notes->vanished.at = now;
     notes->vanished.who = *who;
     notes->vanished.rss = note->worker.started != 0
                           ? note->worker.activity.usage.rss : JPP_NONE;
+
+    if (notes->vanished.rss == JPP_NONE) {
+        jpp_events_add(&notes->events, JPP_EVENT_CRASH, now, who,
+                       "the worker crashed or was killed");
+        return;
+    }
+
+    jpp_events_add(&notes->events, JPP_EVENT_CRASH, now, who,
+                   "the worker crashed or was killed, after %" PRId64 " s and "
+                   "with an RSS of %s", now - note->worker.started,
+                   jpp_units_bytes(notes->vanished.rss, rss));
 }
 
 
@@ -204,6 +285,10 @@ jpp_notes_killed(jpp_notes_t *notes, uint64_t kills, int64_t now)
     jpp_active_clock(&notes->vanished.at, now);
 
     if (kills > notes->killed.n) {
+        jpp_events_add(&notes->events, JPP_EVENT_KILL, now, NULL, "the kernel "
+                       "has killed %" PRIu64 " processes of the cgroup: memory "
+                       "ran out", kills - notes->killed.n);
+
         notes->killed.n = kills;
         notes->killed.at = now;
     }
@@ -291,5 +376,7 @@ jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry)
     telemetry->inherited_before = notes->inherited[1].bytes;
     telemetry->requests = notes->counted.rate;
 
+    memcpy(telemetry->events, notes->events.counts,
+           sizeof(notes->events.counts));
     memcpy(telemetry->requested, notes->requested, sizeof(notes->requested));
 }

@@ -12,6 +12,7 @@
 #define _JPP_NOTES_H_INCLUDED_
 
 
+#include "jpp_events.h"
 #include "jpp_findings.h"
 
 
@@ -42,11 +43,13 @@ typedef struct {
 
 
 /*
- * At the time NOW, N FINDINGS hold: keep that in STANDING, which begins with
- * zeros.  Leaves in FINDINGS those that are to be said; their number.
+ * At the time NOW, N FINDINGS hold: keep that in ACTIVE, which begins with
+ * zeros, and add to EVENTS the findings that begin and end.  Leaves in FINDINGS
+ * those that are to be said; their number.
  */
 size_t jpp_active_update(jpp_active_t active[JPP_FINDINGS],
-    jpp_finding_t findings[JPP_FINDINGS], size_t n, int64_t now);
+    jpp_finding_t findings[JPP_FINDINGS], size_t n, int64_t now,
+    jpp_events_t *events);
 
 /*
  * Acknowledge the finding ID at the time NOW, until it is over, and fill
@@ -102,6 +105,10 @@ typedef struct {
     jpp_active_t           active[JPP_FINDINGS];
     jpp_requested_t        requested[JPP_RESOURCES];
     jpp_counted_t          counted;
+    uint64_t               newest;         /* generation whose start is an */
+                                           /*   event */
+    uint64_t               limit;          /* of memory; 0: not known yet */
+    jpp_events_t           events;
 
     /* a page of them takes memory once a worker has written it */
     jpp_note_t             notes[JPP_NOTES];
@@ -120,6 +127,21 @@ void jpp_note_clear(jpp_note_t *note);
  */
 void jpp_note_write(jpp_note_t *note, const jpp_worker_t *worker,
     uint64_t seconds);
+
+/*
+ * The worker WHO has started: the first one of a generation is the event of a
+ * start or a reload.
+ */
+void jpp_notes_started(jpp_notes_t *notes, const jpp_identity_t *who,
+    int64_t now);
+
+/* The last worker WHO of an old generation has ended. */
+void jpp_notes_ended(jpp_notes_t *notes, const jpp_identity_t *who,
+    int64_t now);
+
+/* The memory is limited by CGROUP; NULL: that is not known. */
+void jpp_notes_limit(jpp_notes_t *notes, const jpp_cgroup_t *cgroup,
+    int64_t now);
 
 /* Worker WHO, whose note is NOTE, has crashed or was killed before NOW. */
 void jpp_notes_vanished(jpp_notes_t *notes, const jpp_identity_t *who,

@@ -301,6 +301,45 @@ jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
 }
 
 
+const char *
+jpp_control_text(const jpp_control_t *control, char text[JPP_CONTROL_TEXT])
+{
+    int                       value, i;
+    size_t                    n;
+    jpp_control_t             copy;
+    const jpp_control_row_t  *row;
+
+    copy = *control;
+    text[0] = '\0';
+
+    for (row = jpp_control_rows, n = 0;
+         row < jpp_control_rows + JPP_CONTROLS && n < JPP_CONTROL_TEXT;
+         row++)
+    {
+        value = *jpp_control_field(&copy, row);
+
+        if (value == row->none) {
+            continue;
+        }
+
+        for (i = 0; row->words != NULL && row->words[i] != NULL && i < value;
+             i++)
+        {
+            /* void */
+        }
+
+        n += (size_t) (row->words != NULL && row->words[i] != NULL
+                       ? snprintf(text + n, JPP_CONTROL_TEXT - n, "%s%s=%s",
+                                  n != 0 ? "&" : "", row->key, row->words[i])
+                       : snprintf(text + n, JPP_CONTROL_TEXT - n, "%s%s=%d%s",
+                                  n != 0 ? "&" : "", row->key, value,
+                                  row->is_time ? "ms" : ""));
+    }
+
+    return text;
+}
+
+
 void
 jpp_control_preview(const jpp_control_t *control, jpp_worker_t *worker)
 {

@@ -65,6 +65,13 @@ jpp_code_t jpp_control_query(jpp_control_t *control, jpp_args_t *args,
  */
 jpp_code_t jpp_control_check(const jpp_control_t *control, jpp_err_t *err);
 
+#define JPP_CONTROL_TEXT  128
+
+
+/* CONTROL as a query: "active=off&lg_sample=14". */
+const char *jpp_control_text(const jpp_control_t *control,
+    char text[JPP_CONTROL_TEXT]);
+
 /* Change WORKER to what it will be if CONTROL is applied successfully. */
 void jpp_control_preview(const jpp_control_t *control, jpp_worker_t *worker);
 

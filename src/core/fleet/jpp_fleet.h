@@ -12,6 +12,7 @@
 
 
 #include "jpp_cgroup.h"
+#include "jpp_events.h"
 #include "jpp_stall_table.h"
 #include "jpp_worker.h"
 
@@ -277,6 +278,7 @@ typedef struct {
                                            /*   started; JPP_NONE: unknown */
     uint64_t               unclean_exits;  /* workers that ended without */
                                            /*   saying so */
+    uint64_t               events[JPP_EVENT_TYPES];    /* so far */
     uint64_t               requests;       /* a second, in tenths, a moment */
                                            /*   ago; JPP_NONE: unknown */
     jpp_vanished_t         vanished;       /* the last of them */

@@ -234,14 +234,17 @@ void
 ngx_http_jpp_registry_clear(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row,
     ngx_uint_t has_vanished)
 {
-    ngx_uint_t                i;
+    ngx_uint_t                i, n_others, was_there;
+    jpp_identity_t            who;
     ngx_http_jpp_registry_t  *registry;
 
     registry = ngx_http_jpp_lock(zone);
 
-    for (i = 0; i < registry->n_rows; i++) {
+    for (i = 0, n_others = 0, was_there = 0; i < registry->n_rows; i++) {
 
         if (!ngx_http_jpp_is_row(&registry->rows[i], row)) {
+            n_others += registry->rows[i].pid != 0
+                        && registry->rows[i].generation == row->generation;
             continue;
         }
 
@@ -250,6 +253,17 @@ ngx_http_jpp_registry_clear(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row,
         }
 
         registry->rows[i].pid = 0;
+        was_there = 1;
+    }
+
+    if (was_there && n_others == 0
+        && row->generation != registry->generation)
+    {
+        who.index = row->index;
+        who.pid = row->pid;
+        who.generation = row->generation;
+
+        jpp_notes_ended(&registry->notes, &who, ngx_time());
     }
 
     ngx_http_jpp_registry_unlock(zone);

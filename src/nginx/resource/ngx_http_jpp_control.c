@@ -32,6 +32,8 @@ static ngx_int_t ngx_http_jpp_control_apply(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question, const jpp_control_t *control);
 static ngx_int_t ngx_http_jpp_control_acknowledge(ngx_http_request_t *r,
     jpp_finding_id_t id, ngx_uint_t is_form);
+static void ngx_http_jpp_control_event(const jpp_control_t *control,
+    const ngx_http_jpp_question_t *question);
 static ngx_int_t ngx_http_jpp_control_init(ngx_http_jpp_job_t *job, void *data);
 static jpp_code_t ngx_http_jpp_control_write(ngx_http_jpp_job_t *job,
     jpp_sink_t *sink);
@@ -153,6 +155,8 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
                    handler == &ngx_http_jpp_control_back);
     }
 
+    ngx_http_jpp_control_event(control, question);
+
     zone = ngx_http_jpp_self.zone;
     asked = *control;
 
@@ -185,6 +189,33 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
 }
 
 
+/* It is an event when it is asked for: a worker may not survive the change. */
+
+static void
+ngx_http_jpp_control_event(const jpp_control_t *control,
+    const ngx_http_jpp_question_t *question)
+{
+    char            text[JPP_CONTROL_TEXT];
+    jpp_notes_t    *notes;
+    ngx_shm_zone_t *zone;
+
+    zone = ngx_http_jpp_self.zone;
+
+    if (zone == NULL) {
+        return;
+    }
+
+    notes = ngx_http_jpp_registry_lock(zone);
+
+    jpp_events_add(&notes->events, JPP_EVENT_CONTROL, ngx_time(), NULL,
+                   "%s, %s", jpp_control_text(control, text),
+                   question->args.values[JPP_ARG_WORKER] == JPP_WORKER_ALL
+                   ? "in all workers" : "in some workers");
+
+    ngx_http_jpp_registry_unlock(zone);
+}
+
+
 /* No worker is asked: findings lie in the registry. */
 
 static ngx_int_t
@@ -203,6 +234,12 @@ ngx_http_jpp_control_acknowledge(ngx_http_request_t *r, jpp_finding_id_t id,
 
     notes = ngx_http_jpp_registry_lock(ngx_http_jpp_self.zone);
     holds = jpp_active_acknowledge(notes->active, id, ngx_time(), &finding);
+
+    if (holds) {
+        jpp_events_add(&notes->events, JPP_EVENT_CONTROL, ngx_time(), NULL,
+                       "acknowledge=%s", jpp_finding_ids[id]);
+    }
+
     ngx_http_jpp_registry_unlock(ngx_http_jpp_self.zone);
 
     if (!holds) {

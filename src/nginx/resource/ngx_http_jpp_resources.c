@@ -96,6 +96,11 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "The stalls as a profile.",
       "go tool pprof \"${URL}stalls\"", false },
 
+    { "events",
+      "What happened to this nginx: reloads, crashes, findings, stalls, "
+      "changes.",
+      "curl \"${URL}events\"", false },
+
     { "symbol",
       "The names of addresses. The tools ask for them on their own.",
       "curl -d 0x55d0c0de1234 \"${URL}symbol\"", false },
@@ -166,6 +171,9 @@ static const ngx_http_jpp_resource_t  ngx_http_jpp_rows[] = {
     { ngx_string("stalls"), NGX_HTTP_JPP_READ,
       .handler = &ngx_http_jpp_stalls,
       .evidence = { JPP_MESSAGE_TYPES, &jpp_parser_stalls, NULL, NULL } },
+
+    { ngx_string("events"), NGX_HTTP_JPP_READ,
+      .handler = &ngx_http_jpp_events },
 
     { ngx_string("symbol"), NGX_HTTP_JPP_READ|NGX_HTTP_POST,
       .handler = &ngx_http_jpp_symbol },

@@ -559,6 +559,7 @@ void
 ngx_http_jpp_history_init(ngx_cycle_t *cycle)
 {
     ngx_event_t          *ev;
+    jpp_notes_t          *notes;
     const jpp_worker_t   *worker;
     ngx_http_jpp_self_t  *self;
 
@@ -576,17 +577,20 @@ ngx_http_jpp_history_init(ngx_cycle_t *cycle)
     ev->log = cycle->log;
     ev->cancelable = 1;
 
-    /* a single process inherits nothing */
-
     worker = ngx_http_jpp_figures(0);
+    notes = ngx_http_jpp_registry_lock(self->zone);
+
+    jpp_notes_started(notes, &worker->who, ngx_time());
+
+    /* a single process inherits nothing */
 
     if (ngx_process == NGX_PROCESS_WORKER && worker->has_stats) {
         self->inherited = worker->stats.allocated;
 
-        jpp_notes_inherited(ngx_http_jpp_registry_lock(self->zone),
-                            self->generation, self->inherited);
-        ngx_http_jpp_registry_unlock(self->zone);
+        jpp_notes_inherited(notes, self->generation, self->inherited);
     }
+
+    ngx_http_jpp_registry_unlock(self->zone);
 
     ngx_http_jpp_history_tick(ev);
 }
@@ -663,8 +667,9 @@ ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
         notes = ngx_http_jpp_registry_lock(&look->telemetry->zone);
         jpp_notes_killed(notes, jpp_finding_kills(&look->telemetry->all),
                          ngx_time());
+        jpp_notes_limit(notes, look->telemetry->all.cgroup, ngx_time());
         n = jpp_active_update(notes->active, look->findings, look->n,
-                                ngx_time());
+                              ngx_time(), &notes->events);
         ngx_http_jpp_registry_unlock(&look->telemetry->zone);
     }
 

@@ -1,0 +1,186 @@
+
+#include "jpp_table.h"
+#include "jpp_timeline.h"
+
+
+/* columns of a time, 2026-11-26T16:22:05Z */
+#define JPP_TIMELINE_TIME  20
+
+
+typedef struct {
+    const jpp_events_t  *events;
+    jpp_event_t         *list;         /* with the stalls, the newest first */
+    size_t               n;
+    size_t               n_shown;
+} jpp_timeline_t;
+
+
+static void
+jpp_timeline_stall(const jpp_stall_t *stall, jpp_event_t *event)
+{
+    char  served[JPP_STALL_TEXT];
+
+    memset(event, 0, sizeof(jpp_event_t));
+
+    event->time = stall->time_nanos / 1000000000;
+    event->type = JPP_EVENT_STALL;
+    event->who.index = stall->index;
+    event->who.pid = stall->pid;
+    event->who.generation = stall->generation;
+
+    (void) snprintf(event->text, JPP_EVENT_TEXT, "%" PRIu64 " ms, %.70s%.90s",
+                    stall->nanos / 1000000, stall->where,
+                    jpp_stall_served(stall, served));
+}
+
+
+static void
+jpp_timeline_json(const jpp_timeline_t *timeline, jpp_sink_t *sink)
+{
+    char                time[JPP_STATUS_TIME];
+    size_t              i;
+    jpp_json_t          json;
+    const jpp_event_t  *event;
+
+    jpp_json_init(&json, sink);
+    jpp_json_open(&json, NULL, '{');
+    jpp_json_open(&json, "counts", '{');
+
+    for (i = 0; i < JPP_EVENT_STALL; i++) {
+        jpp_json_u64(&json, jpp_event_types[i], timeline->events->counts[i]);
+    }
+
+    jpp_json_close(&json, '}');
+    jpp_json_u64(&json, "kept", timeline->n);
+    jpp_json_open(&json, "events", '[');
+
+    for (i = 0; i < timeline->n_shown; i++) {
+        event = &timeline->list[i];
+
+        jpp_json_open(&json, NULL, '{');
+        jpp_json_str(&json, "time", jpp_status_time(event->time, time));
+        jpp_json_str(&json, "event", jpp_event_types[event->type]);
+
+        if (event->who.pid != 0) {
+            jpp_json_u64(&json, "worker", event->who.index);
+            jpp_json_i64(&json, "pid", event->who.pid);
+            jpp_json_u64(&json, "generation", event->who.generation);
+        }
+
+        jpp_json_name(&json, "text", event->text, strlen(event->text));
+        jpp_json_close(&json, '}');
+    }
+
+    jpp_json_close(&json, ']');
+    jpp_json_close(&json, '}');
+    jpp_sink_str(sink, "\n");
+}
+
+
+static bool
+jpp_timeline_text(const jpp_timeline_t *timeline, jpp_arena_t *arena,
+    uint32_t cols, jpp_sink_t *sink)
+{
+    char                time[JPP_STATUS_TIME];
+    size_t              i;
+    jpp_table_t         table;
+    const jpp_event_t  *event;
+
+    if (timeline->n == 0) {
+        jpp_sink_str(sink, "no events yet\n");
+        return true;
+    }
+
+    jpp_table_init(&table, arena, cols);
+    jpp_table_column(&table, "time", 0, JPP_TIMELINE_TIME);
+    jpp_table_column(&table, "event", 0, JPP_TABLE_NAME);
+    jpp_table_column(&table, "worker", 1, 0);
+    jpp_table_column(&table, "pid", 2, 0);
+    jpp_table_column(&table, "text", 0, 2 * JPP_TABLE_NAME);
+
+    for (i = 0; i < timeline->n_shown; i++) {
+        event = &timeline->list[i];
+
+        jpp_table_cell(&table, "%s", jpp_status_time(event->time, time));
+        jpp_table_cell(&table, "%s", jpp_event_types[event->type]);
+
+        if (event->who.pid != 0) {
+            jpp_table_cell(&table, "%" PRIu32, event->who.index);
+            jpp_table_cell(&table, "%" PRId64, event->who.pid);
+
+        } else {
+            jpp_table_cell(&table, "-");
+            jpp_table_cell(&table, "-");
+        }
+
+        jpp_table_name(&table, event->text, strlen(event->text));
+    }
+
+    if (!jpp_table_write(&table, sink)) {
+        return false;
+    }
+
+    if (timeline->n > timeline->n_shown) {
+        jpp_sink_printf(sink, "\n%zu older events: top=%d shows them\n",
+                        timeline->n - timeline->n_shown, JPP_MAX_ROWS);
+    }
+
+    return true;
+}
+
+
+bool
+jpp_timeline_write(const jpp_events_t *events, const jpp_stall_t *stalls,
+    size_t n, const jpp_args_t *args, jpp_arena_t *arena, jpp_sink_t *sink)
+{
+    bool            is_done;
+    size_t          i, k, n_events;
+    jpp_wrap_t      wrap;
+    jpp_event_t    *list;
+    jpp_timeline_t  timeline;
+
+    list = jpp_arena_alloc(arena, JPP_EVENTS * sizeof(jpp_event_t));
+
+    timeline.events = events;
+    timeline.list = jpp_arena_alloc(arena,
+                                    (JPP_EVENTS + n) * sizeof(jpp_event_t));
+
+    if (list == NULL || timeline.list == NULL) {
+        return false;
+    }
+
+    n_events = jpp_events_list(events, list);
+
+    for (i = 0, k = 0; i + k < n_events + n; /* void */ ) {
+
+        if (k < n && (i == n_events
+                      || stalls[k].time_nanos / 1000000000 >= list[i].time))
+        {
+            jpp_timeline_stall(&stalls[k], &timeline.list[i + k]);
+            k++;
+
+        } else {
+            timeline.list[i + k] = list[i];
+            i++;
+        }
+    }
+
+    timeline.n = i + k;
+    timeline.n_shown = args->values[JPP_ARG_TOP] < timeline.n
+                       ? args->values[JPP_ARG_TOP] : timeline.n;
+
+    if (!jpp_args_is_top(args)) {
+        jpp_timeline_json(&timeline, sink);
+        return true;
+    }
+
+    if (!jpp_wrap_open(&wrap, arena, args->values[JPP_ARG_COLS], sink)) {
+        return false;
+    }
+
+    is_done = jpp_timeline_text(&timeline, arena, args->values[JPP_ARG_COLS],
+                                &wrap.sink);
+    jpp_wrap_close(&wrap);
+
+    return is_done;
+}

@@ -1,0 +1,72 @@
+
+#include "jpp_events.h"
+
+#include <stdarg.h>
+
+
+const char *const  jpp_event_types[JPP_EVENT_TYPES] = {
+    [JPP_EVENT_START]   = "start",
+    [JPP_EVENT_RELOAD]  = "reload",
+    [JPP_EVENT_ENDED]   = "ended",
+    [JPP_EVENT_CRASH]   = "crash",
+    [JPP_EVENT_KILL]    = "kill",
+    [JPP_EVENT_FINDING] = "finding",
+    [JPP_EVENT_OVER]    = "over",
+    [JPP_EVENT_LIMIT]   = "limit",
+    [JPP_EVENT_CONTROL] = "control",
+    [JPP_EVENT_STALL]   = "stall"
+};
+
+
+void
+jpp_events_add(jpp_events_t *events, jpp_event_type_t type, int64_t now,
+    const jpp_identity_t *who, const char *fmt, ...)
+{
+    va_list            args;
+    jpp_event_t       *event;
+    jpp_event_slot_t  *slot;
+
+    slot = &events->slots[events->n % JPP_EVENTS];
+    event = &slot->event;
+
+    memset(slot, 0, sizeof(jpp_event_slot_t));
+
+    event->time = now;
+    event->type = type;
+
+    if (who != NULL) {
+        event->who.index = who->index;
+        event->who.pid = who->pid;
+        event->who.generation = who->generation;
+    }
+
+    va_start(args, fmt);
+    (void) vsnprintf(event->text, JPP_EVENT_TEXT, fmt, args);
+    va_end(args);
+
+    slot->sum = jpp_hash_bytes(event, sizeof(jpp_event_t));
+
+    events->counts[type]++;
+    events->n++;
+}
+
+
+size_t
+jpp_events_list(const jpp_events_t *events, jpp_event_t list[JPP_EVENTS])
+{
+    size_t                   i, n;
+    const jpp_event_slot_t  *slot;
+
+    for (i = 0, n = 0; i < JPP_EVENTS && i < events->n; i++) {
+        slot = &events->slots[(events->n - 1 - i) % JPP_EVENTS];
+        list[n] = slot->event;
+
+        if (slot->sum == jpp_hash_bytes(&list[n], sizeof(jpp_event_t))
+            && list[n].type < JPP_EVENT_TYPES)
+        {
+            n++;
+        }
+    }
+
+    return n;
+}

@@ -1,0 +1,78 @@
+
+/*
+ * The last events of an nginx: reloads, crashes, findings, changes, in a ring
+ * in shared memory that outlives the workers.
+ *
+ * The writer holds the lock of that memory.  A worker that is killed as it
+ * writes loses its event and the oldest one: an event is listed only if it is
+ * whole.  Zeroed, the ring is empty.
+ */
+
+
+#ifndef _JPP_EVENTS_H_INCLUDED_
+#define _JPP_EVENTS_H_INCLUDED_
+
+
+#include "jpp_worker.h"
+
+
+#define JPP_EVENTS      256
+
+/* bytes of an event's text; a longer one is truncated */
+#define JPP_EVENT_TEXT  192
+
+
+typedef enum {
+    JPP_EVENT_START = 0,
+    JPP_EVENT_RELOAD,
+    JPP_EVENT_ENDED,           /* a generation: its last worker has exited */
+    JPP_EVENT_CRASH,           /* a worker crashed, or was killed */
+    JPP_EVENT_KILL,            /* by the kernel, in the cgroup */
+    JPP_EVENT_FINDING,         /* it begins to hold */
+    JPP_EVENT_OVER,            /* and holds no longer */
+    JPP_EVENT_LIMIT,           /* of memory, has changed */
+    JPP_EVENT_CONTROL,
+    JPP_EVENT_STALL,
+    JPP_EVENT_TYPES
+} jpp_event_type_t;
+
+
+/* Plain bytes: it lies in shared memory. */
+typedef struct {
+    int64_t            time;           /* seconds since the epoch */
+    jpp_identity_t     who;            /* pid 0: no worker */
+    uint32_t           type;           /* jpp_event_type_t */
+    char               text[JPP_EVENT_TEXT];
+} jpp_event_t;
+
+
+typedef struct {
+    uint64_t           sum;            /* of the event */
+    jpp_event_t        event;
+} jpp_event_slot_t;
+
+
+typedef struct {
+    uint64_t           n;              /* events so far */
+    uint64_t           counts[JPP_EVENT_TYPES];
+    jpp_event_slot_t   slots[JPP_EVENTS];
+} jpp_events_t;
+
+
+extern const char *const  jpp_event_types[JPP_EVENT_TYPES];
+
+
+/*
+ * Append an event of TYPE at the time NOW with formatted text, by WHO; NULL: by
+ * no worker.
+ */
+void jpp_events_add(jpp_events_t *events, jpp_event_type_t type, int64_t now,
+    const jpp_identity_t *who, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* Copy the events that are whole to LIST, the newest first; their number. */
+size_t jpp_events_list(const jpp_events_t *events,
+    jpp_event_t list[JPP_EVENTS]);
+
+
+#endif /* _JPP_EVENTS_H_INCLUDED_ */

@@ -1,0 +1,193 @@
+#!/usr/bin/perl
+
+# What has happened to an nginx before anybody looked: the resource events,
+# through reloads and crashes.
+#
+# Not here: the ring, and each source of events (t/unit); when findings rise and
+# fall (nginx/findings.t).
+
+use strict;
+use warnings;
+
+use File::Basename;
+use JSON::PP qw(decode_json);
+use Test::More;
+
+use lib dirname(__FILE__) . '/../lib';
+
+use JppNginx qw( wait_until );
+use JppRun qw( subtests );
+
+# what hangs ends
+alarm 300;
+
+my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
+my $time = qr/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
+
+subtests(
+    'a life' => [ \&life ],
+    'many changes' => [ \&many ],
+    'workers that are killed as they write' => [ \&killed ],
+    'parameters' => [ \&parameters ],
+);
+
+
+sub events {
+    my ($nginx, $query) = @_;
+    my $answer = $nginx->get('/debug/pprof/events?format=json&top=1000'
+                             . ($query // ''));
+
+    return decode_json($answer->{body});
+}
+
+
+# "EVENT TEXT" of each event, the oldest first.
+
+sub told {
+    my ($nginx) = @_;
+
+    return [ map { "$_->{event} $_->{text}" }
+             grep { $_->{event} !~ /stall|finding|over/ }
+             reverse @{ events($nginx)->{events} } ];
+}
+
+
+sub change {
+    my ($nginx, $query) = @_;
+
+    return $nginx->client->ask('POST', "/debug/pprof/control?$query",
+                               'Content-Length: 0')->{status};
+}
+
+
+sub life {
+    my $nginx = JppNginx->start(
+        workers => 2,
+        http => 'limit_req_zone $arg_key zone=keys:32k rate=1000r/s;',
+        server => "$tree location /key { limit_req zone=keys burst=1000;
+                                         empty_gif; }");
+
+    is_deeply(told($nginx), [ 'start nginx has started' ], 'a start');
+
+    $nginx->reload;
+    is(change($nginx, 'stall=200ms'), 200, 'a change');
+    is(change($nginx, 'owners=off&worker=0'), 200, 'another');
+
+    is_deeply(told($nginx),
+              [ 'start nginx has started',
+                'reload generation 2 of the configuration',
+                'ended the last worker of generation 1 has exited',
+                'control stall=200ms, in all workers',
+                'control owners=off, in some workers' ],
+              'a reload, and two changes');
+
+    my ($victim) = $nginx->worker_pids;
+
+    kill 'KILL', $victim;
+
+    ok(wait_until(sub { events($nginx)->{counts}{crash} }), 'a crash is seen');
+
+    my ($crash) = grep { $_->{event} eq 'crash' } @{ events($nginx)->{events} };
+
+    is($crash->{pid}, $victim, 'whose it was');
+    is($crash->{generation}, 2, 'of which generation');
+    like($crash->{text}, qr/^the worker crashed or was killed, after \d+ s (?#
+                           )and with an RSS of [\d.]+ MiB$/, 'in words');
+    like($crash->{time}, qr/^$time$/, 'and when');
+
+    # a zone that is full is a finding
+
+    my $client = $nginx->client;
+
+    $client->get('/key?key=' . $_ . 'x' x 800) for 1 .. 60;
+
+    ok(wait_until(sub { grep { $_->{event} eq 'finding'
+                               && $_->{text} =~ /^zone-full: zone keys / }
+                        @{ events($nginx)->{events} } }), 'a finding is one');
+
+    my $table = $nginx->get('/debug/pprof/events?cols=1000')->{body};
+
+    like($table, qr/^time +event +worker +pid +text\n/, 'as a table');
+    like($table, qr/^$time +crash +\d+ +$victim +the worker crashed /m,
+         'with a row each');
+    is_deeply([ grep { length > 80 }
+                split /\n/, $nginx->get('/debug/pprof/events')->{body} ], [],
+              'in lines of 80 columns');
+
+    my $metrics = $nginx->get('/debug/pprof/metrics')->{body};
+
+    like($metrics, qr/^nginx_events_total\{event="crash"\} 1$/m, 'counted');
+    like($metrics, qr/^nginx_events_total\{event="control"\} 2$/m, 'each type');
+
+    $nginx->stop(alerts => 'exited on signal 9');
+}
+
+
+sub many {
+    my $nginx = JppNginx->start(server => $tree);
+
+    change($nginx, 'purge=1') for 1 .. 300;
+
+    my $events = events($nginx);
+
+    is($events->{counts}{control}, 300, 'all are counted');
+    is(scalar(grep { $_->{event} ne 'stall' } @{ $events->{events} }), 256,
+       'and 256 kept');
+    like($nginx->get('/debug/pprof/events?cols=1000')->{body},
+         qr/^2[34]\d older events: top=1000 shows them$/m, '20 are shown');
+
+    $nginx->stop;
+}
+
+
+# An event is whole, or it is not there.
+
+sub killed {
+    my $nginx = JppNginx->start(workers => 4, server => $tree);
+
+    for (1 .. 40) {
+        my @clients = map { $nginx->client } 1 .. 4;
+
+        $_->send_request('/debug/pprof/control?purge=1', method => 'POST',
+                         headers => "Content-Length: 0\r\n") for @clients;
+
+        kill 'KILL', ($nginx->worker_pids)[rand 4];
+
+        wait_until(sub { 4 == grep { 1 } $nginx->worker_pids });
+    }
+
+    my $events = events($nginx);
+    my @odd = grep {
+        "$_->{event} $_->{text}" !~ /^(?:start\ nginx\ has\ started
+            | control\ purge=1,\ in\ all\ workers
+            | crash\ the\ worker\ crashed\ or\ was\ killed
+              (?:,\ after\ \d+\ s\ and\ with\ an\ RSS\ of\ \S+\ MiB)?
+            | (?:finding|over|stall)\ .+)$/x || $_->{time} !~ /^$time$/
+    } @{ $events->{events} };
+
+    is_deeply(\@odd, [], 'every event is whole');
+    cmp_ok($events->{counts}{crash}, '>=', 30, 'of very many');
+
+    $nginx->stop(alerts => 'exited on signal 9');
+}
+
+
+sub parameters {
+    my $nginx = JppNginx->start(server => $tree);
+
+    my $answer = $nginx->get('/debug/pprof/events?format=html');
+
+    is($answer->{status}, 400, 'there are two formats');
+    like($answer->{body}, qr/^format must be top or json$/, 'in a sentence');
+    is($nginx->get('/debug/pprof/events?top=0')->{status}, 400, 'no rows');
+    is($nginx->get('/debug/pprof/events', method => 'POST',
+                   headers => "Content-Length: 0\r\n")->{status}, 405,
+       'nothing can be added');
+
+    my $head = $nginx->get('/debug/pprof/events', method => 'HEAD');
+
+    is("$head->{status} $head->{headers}{'content-type'}",
+       '200 text/plain; charset=utf-8', 'a head');
+
+    $nginx->stop;
+}

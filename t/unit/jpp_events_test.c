@@ -1,0 +1,298 @@
+
+/* The ring of events, and the list that is made of it and of stalls. */
+
+
+#include "jpp_control.h"
+#include "jpp_notes.h"
+#include "jpp_test_fleet.h"
+#include "jpp_test_main.h"
+#include "jpp_timeline.h"
+
+
+static jpp_events_t  jpp_events;
+static jpp_event_t   jpp_list[JPP_EVENTS];
+static jpp_notes_t   jpp_notes;
+
+static const jpp_identity_t  jpp_who = { 1, 4712, 3 };
+
+
+static void
+jpp_events_test_fill(unsigned n)
+{
+    unsigned  i;
+
+    memset(&jpp_events, 0, sizeof(jpp_events_t));
+
+    for (i = 0; i < n; i++) {
+        jpp_events_add(&jpp_events, JPP_EVENT_RELOAD, 1000 + i,
+                       i % 2 == 0 ? &jpp_who : NULL, "event %u", i);
+    }
+}
+
+
+JPP_TEST(jpp_events_test_ring)
+{
+    jpp_events_test_fill(0);
+    jpp_is_u64(jpp_events_list(&jpp_events, jpp_list), 0, "an empty ring");
+
+    jpp_events_test_fill(3);
+    jpp_is_u64(jpp_events_list(&jpp_events, jpp_list), 3, "three events");
+    jpp_is_str(jpp_list[0].text, "event 2", "the newest first");
+    jpp_is_i64(jpp_list[0].time, 1002, "with its time");
+    jpp_is_i64(jpp_list[0].who.pid, 4712, "its worker");
+    jpp_is_i64(jpp_list[1].who.pid, 0, "or none");
+    jpp_is_str(jpp_list[2].text, "event 0", "and the oldest last");
+
+    jpp_events_test_fill(JPP_EVENTS);
+    jpp_is_u64(jpp_events_list(&jpp_events, jpp_list), JPP_EVENTS, "a full");
+    jpp_is_str(jpp_list[JPP_EVENTS - 1].text, "event 0", "from the first");
+
+    jpp_events_test_fill(JPP_EVENTS + 2);
+    jpp_is_u64(jpp_events_list(&jpp_events, jpp_list), JPP_EVENTS, "past it");
+    jpp_is_str(jpp_list[JPP_EVENTS - 1].text, "event 2", "the oldest go");
+    jpp_is_u64(jpp_events.counts[JPP_EVENT_RELOAD], JPP_EVENTS + 2,
+               "but all are counted");
+}
+
+
+/* by a worker that was killed at any byte of an event */
+
+JPP_TEST(jpp_events_test_torn)
+{
+    size_t            i, wrong;
+    uint8_t          *byte;
+    jpp_event_slot_t  slot;
+
+    jpp_events_test_fill(2);
+    slot = jpp_events.slots[1];
+
+    for (i = 0, wrong = 0; i < offsetof(jpp_event_t, text) + 8; i++) {
+        byte = (uint8_t *) &jpp_events.slots[1].event + i;
+        *byte ^= 0x55;
+
+        wrong += jpp_events_list(&jpp_events, jpp_list) != 1
+                 || strcmp(jpp_list[0].text, "event 0") != 0;
+
+        jpp_events.slots[1] = slot;
+    }
+
+    jpp_is_u64(wrong, 0, "half an event is none, whichever byte differs");
+
+    jpp_events.slots[1].sum++;
+    jpp_is_u64(jpp_events_list(&jpp_events, jpp_list), 1, "nor another sum");
+}
+
+
+JPP_TEST(jpp_events_test_long)
+{
+    memset(&jpp_events, 0, sizeof(jpp_events_t));
+
+    jpp_events_add(&jpp_events, JPP_EVENT_START, 1, NULL, "%0300d", 7);
+    (void) jpp_events_list(&jpp_events, jpp_list);
+    jpp_is_u64(strlen(jpp_list[0].text), JPP_EVENT_TEXT - 1,
+               "a long text is truncated");
+}
+
+
+/* Events of notes, as TYPE and text, the newest first. */
+
+static void
+jpp_events_test_notes(const char *expected, const char *name)
+{
+    char    text[1024];
+    size_t  i, n, len;
+
+    n = jpp_events_list(&jpp_notes.events, jpp_list);
+
+    for (i = 0, len = 0, text[0] = '\0'; i < n; i++) {
+        len += (size_t) snprintf(text + len, sizeof(text) - len, "%s: %s\n",
+                                 jpp_event_types[jpp_list[i].type],
+                                 jpp_list[i].text);
+    }
+
+    jpp_is_str(text, expected, name);
+}
+
+
+JPP_TEST(jpp_events_test_sources)
+{
+    jpp_note_t    *note;
+    jpp_cgroup_t   cgroup;
+    jpp_identity_t who;
+
+    jpp_notes_init(&jpp_notes);
+    memset(&cgroup, 0, sizeof(jpp_cgroup_t));
+
+    note = &jpp_notes.notes[0];
+    jpp_note_clear(note);
+
+    for (who = jpp_who, who.generation = 1; who.generation < 3;
+         who.generation++)
+    {
+        jpp_notes_started(&jpp_notes, &who, 1000);
+        jpp_notes_started(&jpp_notes, &who, 1000);
+    }
+
+    who.generation = 1;
+    jpp_notes_started(&jpp_notes, &who, 1001);
+
+    jpp_events_test_notes("reload: generation 2 of the configuration\n"
+                          "start: nginx has started\n",
+                          "the first worker of each generation");
+
+    jpp_notes_init(&jpp_notes);
+    jpp_notes_ended(&jpp_notes, &jpp_who, 1000);
+    jpp_notes_vanished(&jpp_notes, &jpp_who, note, 1000);
+    note->worker.started = 900;
+    note->worker.activity.usage.rss = 300 * 1024 * 1024;
+    jpp_notes_vanished(&jpp_notes, &jpp_who, note, 1000);
+    jpp_notes_killed(&jpp_notes, 2, 1000);
+    jpp_notes_killed(&jpp_notes, 2, 1000);
+
+    jpp_events_test_notes(
+        "kill: the kernel has killed 2 processes of the cgroup: memory ran "
+            "out\n"
+        "crash: the worker crashed or was killed, after 100 s and with an RSS "
+            "of 300.0 MiB\n"
+        "crash: the worker crashed or was killed\n"
+        "ended: the last worker of generation 3 has exited\n",
+        "the ends of workers");
+
+    /* the tightest of all levels counts */
+
+    jpp_notes_init(&jpp_notes);
+    jpp_notes_limit(&jpp_notes, NULL, 1000);
+    cgroup.n_levels = 2;
+    cgroup.levels[0].limit = JPP_NONE;
+    cgroup.levels[1].limit = 1024 * 1024;
+    jpp_notes_limit(&jpp_notes, &cgroup, 1000);
+    jpp_notes_limit(&jpp_notes, &cgroup, 1000);
+    cgroup.levels[0].limit = 512 * 1024;
+    jpp_notes_limit(&jpp_notes, &cgroup, 1000);
+    cgroup.levels[0].limit = cgroup.levels[1].limit = JPP_NONE;
+    jpp_notes_limit(&jpp_notes, &cgroup, 1000);
+    jpp_notes_limit(&jpp_notes, NULL, 1000);
+
+    jpp_events_test_notes(
+        "limit: the memory limit is off, and was 512.0 KiB\n"
+        "limit: the memory limit is 512.0 KiB, and was 1.0 MiB\n",
+        "the limit, where it has changed");
+}
+
+
+JPP_TEST(jpp_events_test_control)
+{
+    char           text[JPP_CONTROL_TEXT];
+    jpp_args_t     args;
+    jpp_err_t      err;
+    unsigned       i;
+    jpp_control_t  control;
+
+    static const char *const  queries[] = {
+        "active=off", "sampler=on&lg_sample=14", "stall=off", "stall=250ms",
+        "owners=on&reset=1&purge=1", "acknowledge=oom-kill", ""
+    };
+
+    for (i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+        jpp_control_init(&control);
+        memset(&args, 0, sizeof(jpp_args_t));
+
+        (void) jpp_control_query(&control, &args, queries[i],
+                                 strlen(queries[i]), &err);
+
+        jpp_is_str(jpp_control_text(&control, text), queries[i],
+                   "a change as a query");
+    }
+}
+
+
+static jpp_args_t    jpp_args;
+static size_t        jpp_n_stalls;
+static unsigned      jpp_fail_at;      /* of the arena's calls; 0: none */
+static bool          jpp_is_done;
+static jpp_output_t  jpp_output;
+
+
+static void
+jpp_events_test_writer(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    jpp_arena_t  arena;
+
+    static jpp_stall_t  stalls[2];
+
+    (void) fleet;
+
+    stalls[0].time_nanos = 1001500000000;
+    stalls[0].nanos = 300000000;
+    stalls[0].pid = 4711;
+    strcpy(stalls[0].where, "blocked in f");
+    strcpy(stalls[0].location, "/slow");
+    strcpy(stalls[0].server, "www");
+    stalls[1].time_nanos = 900000000000;
+
+    jpp_arena_init(&arena, 1 << 24);
+    arena.fail_at = jpp_fail_at;
+    jpp_is_done = jpp_timeline_write(&jpp_events, stalls, jpp_n_stalls,
+                                     &jpp_args, &arena, sink);
+    jpp_arena_destroy(&arena);
+}
+
+
+static const char *
+jpp_events_test_write(unsigned form, unsigned top, size_t n_stalls)
+{
+    jpp_n_stalls = n_stalls;
+
+    jpp_args_init(&jpp_args, &jpp_words_top, &jpp_words_top);
+
+    jpp_args.values[JPP_ARG_FORMAT] = form;
+    jpp_args.values[JPP_ARG_TOP] = top;
+    jpp_args.values[JPP_ARG_COLS] = 200;
+
+    (void) jpp_output_fill(&jpp_output, jpp_events_test_writer, NULL, 0);
+
+    return jpp_output.text;
+}
+
+
+JPP_TEST(jpp_events_test_list)
+{
+    unsigned     wrong;
+    const char  *text;
+
+    jpp_events_test_fill(2);
+
+    jpp_is_str(jpp_events_test_write(0, 20, 2),
+        "time                  event   worker   pid  text\n"
+        "1970-01-01T00:16:41Z  stall        0  4711  300 ms, blocked in f, in "
+            "location \"/slow\" of server \"www\"\n"
+        "1970-01-01T00:16:41Z  reload       -     -  event 1\n"
+        "1970-01-01T00:16:40Z  reload       1  4712  event 0\n"
+        "1970-01-01T00:15:00Z  stall        -     -  0 ms, \n",
+        "a table, with stalls at their places");
+
+    jpp_has(jpp_events_test_write(0, 1, 2),
+            "\n3 older events: top=1000 shows them\n", "one row, of four");
+
+    text = jpp_events_test_write(1, 20, 1);
+    jpp_has(text, "\"reload\": 2", "counts as JSON");
+    jpp_has(text, "\"event\": \"stall\",\n      \"worker\": 0,\n"
+            "      \"pid\": 4711,\n      \"generation\": 0,\n"
+            "      \"text\": \"300 ms, blocked in f", "and events");
+
+    jpp_events_test_fill(0);
+    jpp_is_str(jpp_events_test_write(0, 20, 0), "no events yet\n", "none");
+
+    jpp_events_test_fill(JPP_EVENTS);
+    jpp_args.values[JPP_ARG_TOP] = JPP_EVENTS;
+    jpp_args.values[JPP_ARG_FORMAT] = 0;
+    jpp_output_fails(&jpp_output, jpp_events_test_writer, NULL);
+
+    for (jpp_fail_at = 1, jpp_is_done = false; !jpp_is_done; jpp_fail_at++) {
+        (void) jpp_output_fill(&jpp_output, jpp_events_test_writer, NULL, 0);
+    }
+
+    wrong = jpp_fail_at;
+    jpp_fail_at = 0;
+    jpp_ok(wrong > 100, "no memory, %u times", wrong - 2);
+}
