@@ -44,7 +44,7 @@ jpp_locations_start(const char *query)
     /* what the test before it had goes */
 
     jpp_arena_destroy(&arena);
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
     jpp_args_init(&args, &jpp_words_top, jpp_parser_heap.types);
     args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
 
@@ -84,7 +84,7 @@ jpp_locations_sample(jpp_locations_measure_t measure,
     const jpp_owned_stack_t *stacks)
 {
     jpp_view_t             view;
-    jpp_arena_t            other;
+    jpp_arena_t            other = { 0 };
     jpp_profile_t          profile;
     jpp_report_options_t   options;
 

@@ -1,13 +1,12 @@
 
 #include "jpp_test_dump.h"
+#include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 
 
 typedef struct {
     const char   *name;
     const char   *text;
-    jpp_code_t    code;
-    uint64_t      line;          /* of the section */
 } jpp_maps_bad_t;
 
 
@@ -18,30 +17,26 @@ static jpp_profile_t  profile;
 
 
 static const jpp_maps_bad_t  bad[] = {
-
-    { "empty", "", JPP_ERR_CUT, 1 },
-    { "a blank line", "\n", JPP_ERR_INPUT, 1 },
-    { "no range", "1000 r-xp 0 0:0 0\n", JPP_ERR_INPUT, 1 },
-    { "an empty range", "1000-1000 r-xp 0 0:0 0\n", JPP_ERR_INPUT, 1 },
-    { "a range backwards", "2000-1000 r-xp 0 0:0 0\n", JPP_ERR_INPUT, 1 },
-    { "a range of 68 bits", "1000-20000000000000000 r-xp 0 0:0 0\n",
-      JPP_ERR_INPUT, 1 },
-    { "permissions", "1000-2000 rrxp 0 0:0 0\n", JPP_ERR_INPUT, 1 },
-    { "permissions cut", "1000-2000 r-\n", JPP_ERR_INPUT, 1 },
-    { "no offset", "1000-2000 r-xp\n", JPP_ERR_INPUT, 1 },
-    { "no device", "1000-2000 r-xp 0\n", JPP_ERR_INPUT, 1 },
-    { "a large device", "1000-2000 r-xp 0 100000000:0 0\n", JPP_ERR_INPUT,
-      1 },
-    { "a large minor", "1000-2000 r-xp 0 0:100000000 0\n", JPP_ERR_INPUT, 1 },
-    { "no inode", "1000-2000 r-xp 0 08:01\n", JPP_ERR_INPUT, 1 },
-    { "inode and more", "1000-2000 r-xp 0 08:01 12x\n", JPP_ERR_INPUT, 1 },
-    { "the second line", "1000-2000 r-xp 0 08:01 12 /a\nx\n", JPP_ERR_INPUT,
-      2 },
+    { "empty", "" },
+    { "a blank line", "\n" },
+    { "no range", "1000 r-xp 0 0:0 0\n" },
+    { "an empty range", "1000-1000 r-xp 0 0:0 0\n" },
+    { "a range backwards", "2000-1000 r-xp 0 0:0 0\n" },
+    { "a range of 68 bits", "1000-20000000000000000 r-xp 0 0:0 0\n" },
+    { "permissions", "1000-2000 rrxp 0 0:0 0\n" },
+    { "permissions cut", "1000-2000 r-\n" },
+    { "no offset", "1000-2000 r-xp\n" },
+    { "no device", "1000-2000 r-xp 0\n" },
+    { "a large device", "1000-2000 r-xp 0 100000000:0 0\n" },
+    { "a large minor", "1000-2000 r-xp 0 0:100000000 0\n" },
+    { "no inode", "1000-2000 r-xp 0 08:01\n" },
+    { "inode and more", "1000-2000 r-xp 0 08:01 12x\n" },
+    { "the second line", "1000-2000 r-xp 0 08:01 12 /a\nx\n" },
     { "an overlap", "1000-3000 r-xp 0 08:01 12 /a\n"
-      "2000-4000 r-xp 0 08:01 12 /a\n", JPP_ERR_INPUT, 2 },
+      "2000-4000 r-xp 0 08:01 12 /a\n" },
     { "out of order", "8000-9000 r-xp 0 08:01 12 /a\n"
-      "2000-4000 r-xp 0 08:01 12 /a\n", JPP_ERR_INPUT, 2 },
-    { "CR LF", "1000-2000 r-xp 0 08:01 12\r\n", JPP_ERR_INPUT, 1 },
+      "2000-4000 r-xp 0 08:01 12 /a\n" },
+    { "CR LF", "1000-2000 r-xp 0 08:01 12\r\n" },
 };
 
 
@@ -74,10 +69,13 @@ JPP_TEST(jpp_maps_test_bad)
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         rc = jpp_maps_of(bad[i].text, strlen(bad[i].text), NULL);
 
-        jpp_is_u64(rc, bad[i].code, "%s: %s", bad[i].name, err.text);
-        jpp_is_u64(err.line, bad[i].line, "%s: line", bad[i].name);
+        jpp_ok(rc == JPP_ERR_INPUT || (rc == JPP_ERR_CUT && i == 0), "%s",
+               bad[i].name);
+        jpp_note("%s: line %" PRIu64 ": %s", bad[i].name, err.line, err.text);
         jpp_maps_free();
     }
+
+    jpp_shows_notes("what is no listing of mappings");
 
     jpp_is_u64(jpp_maps_of(nul, sizeof(nul) - 1, NULL), JPP_ERR_INPUT,
                "a NUL in a path");

@@ -62,7 +62,7 @@ static void
 jpp_owned_test_case(const jpp_owned_case_t *row)
 {
     const char    *text;
-    jpp_arena_t    arena;
+    jpp_arena_t    arena = { 0 };
     jpp_profile_t  profile;
 
     jpp_owned_fill(&profile, &arena, row->stacks);
@@ -84,7 +84,7 @@ jpp_owned_test_case(const jpp_owned_case_t *row)
 static void
 jpp_owned_test_memory(void)
 {
-    jpp_arena_t    arena;
+    jpp_arena_t    arena = { 0 };
     jpp_profile_t  profile;
 
     jpp_owned_fill(&profile, &arena, stacks);

@@ -92,8 +92,8 @@ jpp_test_add(jpp_profile_t *profile, const jpp_read_options_t *options,
 
 
 /*
- * A profile of LEN bytes of dump at DATA in ARENA, which is initialized here
- * and destroyed by the caller.
+ * A profile of LEN bytes of dump at DATA in ARENA, which is as new; at first it
+ * is zeroed.
  */
 static inline jpp_code_t
 jpp_test_read(jpp_profile_t *profile, jpp_arena_t *arena, const char *data,
@@ -101,7 +101,7 @@ jpp_test_read(jpp_profile_t *profile, jpp_arena_t *arena, const char *data,
 {
     memset(err, 0, sizeof(*err));
 
-    jpp_arena_init(arena, (size_t) 1 << 30);
+    jpp_arena_fresh(arena, (size_t) 1 << 30);
 
     if (!jpp_parser_init(&jpp_parser_heap, profile, arena)) {
         return jpp_err_memory(err);

@@ -26,6 +26,10 @@
 #define jpp_shows(text, ...)                                                  \
     jpp_golden_shows((text), __FILE__, __LINE__, __VA_ARGS__)
 
+/* The same of the lines that jpp_note() has noted since the last time. */
+#define jpp_shows_notes(...)                                                  \
+    jpp_golden_shows(jpp_notes(NULL), __FILE__, __LINE__, __VA_ARGS__)
+
 
 /* The file NAME in GOLDEN, first written as TEXT, by MODE, if that is asked. */
 static inline void
@@ -134,6 +138,48 @@ jpp_golden_shows(const char *text, const char *file, int line,
     }
 
     return held;
+}
+
+
+/* Another LINE; NULL: all of them, which are forgotten. */
+static inline const char *
+jpp_notes(const char *line)
+{
+    bool  is_printable;
+
+    static char    notes[JPP_GOLDEN_MAX];
+    static size_t  len;
+
+    if (line == NULL) {
+        notes[len] = '\0';
+        len = 0;
+        return notes;
+    }
+
+    for ( /* void */ ; *line != '\0' && len < sizeof(notes) - 8; line++) {
+        is_printable = *line >= 0x20 && *line < 0x7f;
+        len += (size_t) sprintf(notes + len, is_printable ? "%c" : "\\x%02x",
+                                (uint8_t) *line);
+    }
+
+    notes[len++] = '\n';
+
+    return NULL;
+}
+
+
+/* What is not printable is "\x0a" in such a line. */
+static inline void __attribute__((format(printf, 1, 2)))
+jpp_note(const char *fmt, ...)
+{
+    char     line[8192];
+    va_list  args;
+
+    va_start(args, fmt);
+    (void) vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+
+    (void) jpp_notes(line);
 }
 
 

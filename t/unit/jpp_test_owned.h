@@ -61,14 +61,14 @@ jpp_owned_push(jpp_profile_t *profile, const jpp_owned_stack_t *from)
 }
 
 
-/* The PROFILE of what is FROM, in ARENA, which is initialized here. */
+/* The PROFILE of what is FROM, in ARENA, as new; at first it is zeroed. */
 static inline void
 jpp_owned_fill(jpp_profile_t *profile, jpp_arena_t *arena,
     const jpp_owned_stack_t *from)
 {
     int64_t  values[JPP_HEAP_COLUMNS] = { 0 };
 
-    jpp_arena_init(arena, JPP_OWNED_CAP);
+    jpp_arena_fresh(arena, JPP_OWNED_CAP);
     (void) jpp_parser_init(&jpp_parser_heap, profile, arena);
     (void) jpp_profile_count(profile);
 
