@@ -106,13 +106,14 @@ jpp_cpu_window_labels(const jpp_cpu_window_t *window, jpp_sink_t *sink)
         for (state = 0; state < JPP_CPU_STATES; state++) {
 
             if (window->mode == JPP_MODE_WALL) {
-                jpp_sink_printf(sink, "labels 2\nstate=%s\nthread=%s\n",
-                                jpp_cpu_states[state], window->seen.names[i]);
+                jpp_sink_printf(sink, "labels 2\nstate=%s\n",
+                                jpp_cpu_states[state]);
 
             } else {
-                jpp_sink_printf(sink, "labels 1\nthread=%s\n",
-                                window->seen.names[i]);
+                jpp_sink_str(sink, "labels 1\n");
             }
+
+            jpp_sink_printf(sink, "thread=%s\n", window->seen.names[i]);
         }
     }
 }

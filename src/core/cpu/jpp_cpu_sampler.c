@@ -64,17 +64,6 @@ jpp_cpu_sampler_passed(const jpp_cpu_sample_t *sample)
 }
 
 
-/* What THREAD had used as WINDOW was opened. */
-
-static inline uint64_t
-jpp_cpu_sampler_begun(const jpp_cpu_window_t *window,
-    const jpp_cpu_thread_t *thread)
-{
-    return thread->since <= window->scan
-           ? window->used[thread - jpp_cpu_sampler.threads.threads] : 0;
-}
-
-
 /*
  * [signal] Add SAMPLE, whose CPU time is SPAN of THREAD, to the windows of CPU
  * time: to each what came after it was opened.
@@ -100,8 +89,11 @@ jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread,
             continue;
         }
 
-        begun = jpp_cpu_sampler_begun(window, thread);
-        begun = begun > span->from ? begun : span->from;
+        /* what the thread had used as the window was opened */
+
+        begun = thread->since <= window->scan
+                ? window->used[thread - jpp_cpu_sampler.threads.threads] : 0;
+        begun = jpp_larger(begun, span->from);
 
         if (begun < span->to) {
             sample->nanos = span->to - begun;
@@ -471,55 +463,43 @@ jpp_cpu_sampler_arm(void)
 }
 
 
-/* That of THREAD, if it is worth a sample; one that has just come may be. */
-
-static void
-jpp_cpu_sampler_deaf_thread(jpp_cpu_thread_t *thread)
-{
-    uint64_t           count;
-    jpp_cpu_span_t     span;
-    jpp_cpu_sample_t  *sample;
-
-    span.from = __atomic_load_n(&thread->sampled, __ATOMIC_RELAXED);
-    span.to = jpp_cpu_timers_used(thread->tid);
-
-    count = span.to > span.from
-            ? (span.to - span.from) * jpp_cpu_sampler.frequency[JPP_MODE_CPU]
-              / JPP_CPU_NANOS
-            : 0;
-
-    /* it may take a signal at this moment */
-
-    if (count != 0
-        && __atomic_compare_exchange_n(&thread->sampled, &span.from, span.to, 0,
-                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-    {
-        sample = jpp_cpu_sampler_blank(thread, JPP_CUT_DEAF);
-
-        sample->count = count;
-        jpp_cpu_sampler_ran(thread, &span, sample);
-    }
-}
-
-
 /* The CPU time of those that no signal reaches, whatever they did with it. */
 
 static void
 jpp_cpu_sampler_deaf(void)
 {
-    uint32_t           i;
+    uint32_t           i, frequency;
+    uint64_t           count;
+    jpp_cpu_span_t     span;
     jpp_cpu_thread_t  *thread;
+    jpp_cpu_sample_t  *sample;
 
-    if (jpp_cpu_sampler.frequency[JPP_MODE_CPU] == 0) {
-        return;
-    }
+    frequency = jpp_cpu_sampler.frequency[JPP_MODE_CPU];
 
-    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
-
+    for (i = 0; frequency != 0 && i < jpp_cpu_sampler.threads.n; i++) {
         thread = &jpp_cpu_sampler.threads.threads[i];
 
-        if (thread->tid != 0 && thread->is_deaf) {
-            jpp_cpu_sampler_deaf_thread(thread);
+        if (thread->tid == 0 || !thread->is_deaf) {
+            continue;
+        }
+
+        span.from = __atomic_load_n(&thread->sampled, __ATOMIC_RELAXED);
+        span.to = jpp_cpu_timers_used(thread->tid);
+
+        count = jpp_less(span.to, span.from) * frequency / JPP_CPU_NANOS;
+
+        /* it may take a signal at this moment, and one that has just come may
+           be worth none */
+
+        if (count != 0
+            && __atomic_compare_exchange_n(&thread->sampled, &span.from,
+                                           span.to, 0, __ATOMIC_RELAXED,
+                                           __ATOMIC_RELAXED))
+        {
+            sample = jpp_cpu_sampler_blank(thread, JPP_CUT_DEAF);
+
+            sample->count = count;
+            jpp_cpu_sampler_ran(thread, &span, sample);
         }
     }
 }

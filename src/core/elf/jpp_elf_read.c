@@ -594,32 +594,6 @@ jpp_elf_sections(jpp_elf_sections_t *sections, jpp_elf_image_t *image,
 
 
 static jpp_code_t
-jpp_elf_eh_frame(jpp_elf_source_t *source, jpp_elf_image_t *image,
-    uint32_t section, jpp_err_t *err)
-{
-    jpp_code_t  rc;
-    Elf64_Shdr  shdr;
-
-    if (!jpp_elf_image_section(image, section, &shdr)) {
-        return JPP_OK;
-    }
-
-    rc = jpp_elf_image_load(image, shdr.sh_offset, shdr.sh_size, err);
-
-    if (rc != JPP_OK) {
-        return rc;
-    }
-
-    source->eh_frame = image->data + shdr.sh_offset;
-    source->eh_frame_len = (size_t) shdr.sh_size;
-    source->eh_frame_address = shdr.sh_addr;
-    source->address_size = image->address_size;
-
-    return JPP_OK;
-}
-
-
-static jpp_code_t
 jpp_elf_symbols(jpp_elf_symbols_t *symbols, jpp_elf_image_t *image,
     uint32_t section, jpp_err_t *err)
 {
@@ -751,6 +725,7 @@ jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena, jpp_elf_image_t *image,
 {
     size_t              cap;
     jpp_code_t          rc;
+    Elf64_Shdr          shdr;
     jpp_elf_image_t     debug;
     jpp_elf_source_t    source;
     jpp_elf_symbols_t   symbols;
@@ -763,11 +738,19 @@ jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena, jpp_elf_image_t *image,
     rc = jpp_elf_sections(&sections, image, err);
 
     if (rc == JPP_OK && sections.eh_frame != 0) {
-        rc = jpp_elf_eh_frame(&source, image, sections.eh_frame, err);
+        (void) jpp_elf_image_section(image, sections.eh_frame, &shdr);
+        rc = jpp_elf_image_load(image, shdr.sh_offset, shdr.sh_size, err);
     }
 
     if (rc != JPP_OK) {
         return rc;
+    }
+
+    if (sections.eh_frame != 0) {
+        source.eh_frame = image->data + shdr.sh_offset;
+        source.eh_frame_len = (size_t) shdr.sh_size;
+        source.eh_frame_address = shdr.sh_addr;
+        source.address_size = image->address_size;
     }
 
     if (sections.symtab != 0) {

@@ -522,30 +522,46 @@ jpp_got_pages(jpp_got_t *got, bool is_hook, jpp_err_t *err)
 }
 
 
-static jpp_code_t
-jpp_got_close(const jpp_got_t *got, uint32_t n, jpp_err_t *err)
+/* The pages get the protection that they had, and MORE; returns 0, or an
+   errno. */
+
+static int
+jpp_got_protect(const jpp_got_t *got, int more)
 {
+    int                     error;
     uint32_t                i;
-    jpp_code_t              rc;
     const jpp_got_page_t   *page;
 
-    rc = JPP_OK;
+    error = 0;
 
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < got->n_pages; i++) {
         page = &got->pages[i];
 
         if (mprotect((void *) page->start, (size_t) sysconf(_SC_PAGESIZE),
-                     page->protection)
+                     page->protection|more)
             == -1)
         {
-            rc = jpp_err_sys(err, errno,
-                             "a table of addresses stays writable, because "
-                             "mprotect is refused for it (by seccomp, "
-                             "SELinux or the like)");
+            error = errno;
         }
     }
 
-    return rc;
+    return error;
+}
+
+
+static jpp_code_t
+jpp_got_close(const jpp_got_t *got, jpp_err_t *err)
+{
+    int  error;
+
+    error = jpp_got_protect(got, 0);
+
+    return error == 0
+           ? JPP_OK
+           : jpp_err_sys(err, error,
+                         "a table of addresses stays writable, because "
+                         "mprotect is refused for it (by seccomp, "
+                         "SELinux or the like)");
 }
 
 
@@ -554,35 +570,26 @@ jpp_got_close(const jpp_got_t *got, uint32_t n, jpp_err_t *err)
 static jpp_code_t
 jpp_got_open(jpp_got_t *got, bool is_hook, jpp_err_t *err)
 {
-    int                     sys_errno;
-    uint32_t                i;
-    jpp_code_t              rc;
-    const jpp_got_page_t   *page;
+    int         error;
+    jpp_code_t  rc;
 
     rc = jpp_got_pages(got, is_hook, err);
     if (rc != JPP_OK) {
         return rc;
     }
 
-    for (i = 0; i < got->n_pages; i++) {
-        page = &got->pages[i];
-
-        if (mprotect((void *) page->start, (size_t) sysconf(_SC_PAGESIZE),
-                     page->protection|PROT_WRITE)
-            == -1)
-        {
-            sys_errno = errno;
-            (void) jpp_got_close(got, i, NULL);
-
-            return jpp_err_sys(err, sys_errno,
-                               "cannot change where loaded objects call "
-                               "malloc, because mprotect is refused for "
-                               "their tables (by seccomp, SELinux or the "
-                               "like): allow it, or use jemalloc's profiler");
-        }
+    error = jpp_got_protect(got, PROT_WRITE);
+    if (error == 0) {
+        return JPP_OK;
     }
 
-    return JPP_OK;
+    (void) jpp_got_protect(got, 0);
+
+    return jpp_err_sys(err, error,
+                       "cannot change where loaded objects call "
+                       "malloc, because mprotect is refused for "
+                       "their tables (by seccomp, SELinux or the "
+                       "like): allow it, or use jemalloc's profiler");
 }
 
 
@@ -640,7 +647,7 @@ jpp_got_patch(jpp_got_t *got, jpp_err_t *err)
 
     jpp_got_write(got, true);
 
-    return jpp_got_close(got, got->n_pages, err);
+    return jpp_got_close(got, err);
 }
 
 
@@ -660,7 +667,7 @@ jpp_got_restore(jpp_got_t *got, jpp_err_t *err)
     got->n_objects = 0;
     got->n_foreign = 0;
 
-    return jpp_got_close(got, got->n_pages, err);
+    return jpp_got_close(got, err);
 }
 
 

@@ -245,8 +245,9 @@ static jpp_jemalloc_t  jpp_jemalloc_fixed;
 static void
 jpp_jemalloc_options(void)
 {
-    bool     init;
-    ssize_t  interval;
+    bool         init;
+    ssize_t      interval;
+    const char  *version;
 
     jpp_jemalloc_fixed.accum = jpp_mallctl_is_true("opt.prof_accum");
     jpp_jemalloc_fixed.final = jpp_mallctl_is_true("opt.prof_final");
@@ -259,25 +260,16 @@ jpp_jemalloc_options(void)
     jpp_jemalloc_fixed.unsampled =
         jpp_mallctl_get("opt.prof_thread_active_init", &init, sizeof(init))
         && !init;
-}
-
-
-static void
-jpp_jemalloc_version(void)
-{
-    const char  *version;
-
-    if (!jpp_mallctl_get("version", &version, sizeof(version))
-        || version == NULL)
-    {
-        return;
-    }
 
     /* "5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c" */
 
-    (void) snprintf(jpp_jemalloc_fixed.version,
-                    sizeof(jpp_jemalloc_fixed.version), "%.*s",
-                    (int) strcspn(version, "-"), version);
+    if (jpp_mallctl_get("version", &version, sizeof(version))
+        && version != NULL)
+    {
+        (void) snprintf(jpp_jemalloc_fixed.version,
+                        sizeof(jpp_jemalloc_fixed.version), "%.*s",
+                        (int) strcspn(version, "-"), version);
+    }
 }
 
 
@@ -288,14 +280,10 @@ jpp_jemalloc_number(void)
 {
     unsigned  major, minor, bugfix;
 
-    if (sscanf(jpp_jemalloc_fixed.version, "%3u.%2u.%2u", &major, &minor,
-               &bugfix)
-        != 3)
-    {
-        return 0;
-    }
-
-    return (uint32_t) (major * 10000 + minor * 100 + bugfix);
+    return sscanf(jpp_jemalloc_fixed.version, "%3u.%2u.%2u", &major, &minor,
+                  &bugfix)
+           == 3
+           ? (uint32_t) (major * 10000 + minor * 100 + bugfix) : 0;
 }
 
 
@@ -322,15 +310,16 @@ jpp_jemalloc_decide(void)
 }
 
 
-/* Looked up when something was loaded. */
-
-static uint32_t
-jpp_jemalloc_mappers(void)
+static void
+jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
 {
+    size_t    lg_sample;
     uint64_t  loads;
 
     static uint32_t  mappers;
     static uint64_t  looked_at;
+
+    /* looked up when something was loaded */
 
     loads = jpp_images_loads();
 
@@ -339,19 +328,10 @@ jpp_jemalloc_mappers(void)
         looked_at = loads;
     }
 
-    return mappers;
-}
-
-
-static void
-jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
-{
-    size_t  lg_sample;
-
     jemalloc->active = jpp_mallctl_is_true("prof.active");
     jemalloc->gdump = jpp_mallctl_is_true("prof.gdump");
     jemalloc->hook = jpp_hook_read();
-    jemalloc->mappers = jpp_jemalloc_mappers();
+    jemalloc->mappers = mappers;
     jemalloc->has_luajit = (jemalloc->mappers >> JPP_MAPPER_LUAJIT & 1) != 0;
 
     if (jpp_mallctl_get("prof.lg_sample", &lg_sample, sizeof(lg_sample))) {
@@ -372,7 +352,6 @@ jpp_jemalloc_read(jpp_jemalloc_t *jemalloc)
 
         if (jpp_mallctl_find(&jpp_jemalloc_fixed.variable)) {
             jpp_jemalloc_options();
-            jpp_jemalloc_version();
             jpp_jemalloc_fixed.state = jpp_jemalloc_decide();
 
         } else {

@@ -449,21 +449,6 @@ static jpp_sampler_state_t  jpp_sampler_known;
 static pthread_mutex_t      jpp_sampler_known_lock = PTHREAD_MUTEX_INITIALIZER;
 
 
-/* Two processes that start at once have other numbers. */
-
-static uint64_t
-jpp_sampler_seed(void)
-{
-    struct timespec  now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-
-    return jpp_hash_u64((uint64_t) now.tv_sec << 32
-                        ^ (uint64_t) now.tv_nsec
-                        ^ (uint64_t) getpid() << 40);
-}
-
-
 /* Begin to see what is allocated. */
 
 static jpp_code_t
@@ -559,9 +544,13 @@ jpp_sampler_start(uint32_t lg, jpp_err_t *err)
         return rc;
     }
 
-    /* a sample taken earlier may be freed where nothing is seen yet */
+    /*
+     * A sample taken earlier may be freed where nothing is seen yet.  Two
+     * processes that start at once have other numbers.
+     */
 
-    jpp_samples_start(lg, jpp_sampler_seed());
+    jpp_samples_start(lg, jpp_hash_u64(jpp_clock()
+                                       ^ (uint64_t) getpid() << 40));
 
     if (jpp_sampler.state.since == 0) {
         (void) pthread_atfork(NULL, NULL, jpp_sampler_forked);

@@ -417,38 +417,15 @@ jpp_samples_site(const jpp_site_key_t *key, const void *caller,
 }
 
 
-/* The site of the owner, or SITE itself where there is none, or no room. */
-
-static inline uint32_t
-jpp_samples_owned(uint32_t site, jpp_sample_at_t **waits)
-{
-    uint32_t              owned;
-    jpp_site_t           *at;
-    jpp_samples_found_t   found;
-
-    at = jpp_sites_at(&jpp_samples.sites, site);
-    found = jpp_samples.owners(&at->hints,
-                               (uintptr_t) __builtin_frame_address(0)
-                               - JPP_SAMPLES_SAVED);
-
-    *waits = found.waits;
-
-    owned = found.owner != 0
-            ? jpp_sites_give(&jpp_samples.sites, at, (uint16_t) found.owner)
-            : site;
-
-    return owned != 0 ? owned : site;
-}
-
-
 static void
 jpp_samples_record(void *p, size_t size, uint32_t generation,
     const void *caller, const void *frame)
 {
-    uint32_t          site, place;
-    uint64_t          object;
-    jpp_site_key_t    key = { 0, 0 };
-    jpp_sample_at_t  *waits;
+    uint32_t              site, owned, place;
+    uint64_t              object;
+    jpp_site_t           *at;
+    jpp_site_key_t        key = { 0, 0 };
+    jpp_samples_found_t   found = { NULL, 0 };
 
     key.kind = jpp_sites_class(size);
 
@@ -458,10 +435,18 @@ jpp_samples_record(void *p, size_t size, uint32_t generation,
         return;
     }
 
-    waits = NULL;
-
     if (jpp_samples.owners != NULL) {
-        site = jpp_samples_owned(site, &waits);
+        at = jpp_sites_at(&jpp_samples.sites, site);
+        found = jpp_samples.owners(&at->hints,
+                                   (uintptr_t) __builtin_frame_address(0)
+                                   - JPP_SAMPLES_SAVED);
+
+        /* the owner's, but where there is no room */
+
+        owned = found.owner != 0
+                ? jpp_sites_give(&jpp_samples.sites, at, (uint16_t) found.owner)
+                : 0;
+        site = owned != 0 ? owned : site;
     }
 
     jpp_sites_count(&jpp_samples.sites, site, 1, size);
@@ -469,10 +454,10 @@ jpp_samples_record(void *p, size_t size, uint32_t generation,
     object = jpp_live_object(site, size);
     place = jpp_live_add(&jpp_samples.live, (uintptr_t) p, object);
 
-    if (waits != NULL) {
-        waits->address = (uintptr_t) p;
-        waits->object = object;
-        waits->place = place;
+    if (found.waits != NULL) {
+        found.waits->address = (uintptr_t) p;
+        found.waits->object = object;
+        found.waits->place = place;
     }
 
     /* it was switched off meanwhile, and forgot the others */
@@ -569,16 +554,6 @@ typedef struct {
     jpp_site_t             total;      /* and of all; the last, for it might */
                                        /*   have frames */
 } jpp_samples_dump_t;
-
-
-static void
-jpp_dump_zero(jpp_site_t *site, void *data)
-{
-    (void) data;
-
-    site->live = 0;
-    site->live_bytes = 0;
-}
 
 
 static void
@@ -690,6 +665,11 @@ jpp_dump_site(jpp_site_t *site, void *data)
                     jpp_dump_owner(dump, site));
     jpp_dump_counts(&dump->sink, site);
     jpp_sink_char(&dump->sink, '\n');
+
+    /* for the next dump */
+
+    site->live = 0;
+    site->live_bytes = 0;
 }
 
 
@@ -724,7 +704,6 @@ jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err)
     dump.samples = samples;
     jpp_sink_init(&dump.sink, buffer, JPP_SINK_BUFFER, jpp_write, &fd);
 
-    jpp_sites_walk(&samples->sites, jpp_dump_zero, NULL);
     jpp_live_walk(&samples->live, jpp_dump_live, &dump);
     jpp_sites_walk(&samples->sites, jpp_dump_total, &dump);
 

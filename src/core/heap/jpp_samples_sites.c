@@ -37,22 +37,6 @@ jpp_sites_init(jpp_sites_t *sites, void *memory, size_t words)
 }
 
 
-static uint64_t
-jpp_sites_hash(const uintptr_t *pcs, uint32_t n, const jpp_site_key_t *key)
-{
-    uint32_t  i;
-    uint64_t  hash;
-
-    hash = (uint64_t) key->owner << 16 | key->kind;
-
-    for (i = 0; i < n; i++) {
-        hash = (hash ^ pcs[i]) * 0x9e3779b97f4a7c15u;
-    }
-
-    return jpp_hash_u64(hash);
-}
-
-
 static uint32_t
 jpp_sites_find(const jpp_sites_t *sites, uint32_t first,
     const jpp_site_t *like, const uintptr_t *pcs)
@@ -113,12 +97,18 @@ uint32_t
 jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
     const jpp_site_key_t *key)
 {
-    uint32_t     site, first, other, *head;
+    uint32_t     i, site, first, other, *head;
     jpp_site_t   like;
 
     like.n = n < JPP_SITES_DEPTH ? n : JPP_SITES_DEPTH;
     like.key = *key;
-    like.hash = jpp_sites_hash(pcs, like.n, key);
+    like.hash = (uint64_t) key->owner << 16 | key->kind;
+
+    for (i = 0; i < like.n; i++) {
+        like.hash = (like.hash ^ pcs[i]) * 0x9e3779b97f4a7c15u;
+    }
+
+    like.hash = jpp_hash_u64(like.hash);
 
     head = &sites->heads[like.hash % JPP_SITES_HEADS];
     first = __atomic_load_n(head, __ATOMIC_ACQUIRE);

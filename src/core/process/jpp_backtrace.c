@@ -204,32 +204,6 @@ jpp_backtrace_interrupted(const void *ucontext, uintptr_t *pcs,
 }
 
 
-/* vfork() has its return address in a register */
-
-static void
-jpp_backtrace_at_blocked(const jpp_blocked_t *blocked,
-    jpp_unwind_context_t *at)
-{
-    uint32_t  i;
-
-    /* those of the arguments: rdi, rsi, rdx, r10, r8, r9 */
-
-    static const uint8_t  registers[JPP_BLOCKED_ARGS] = { 5, 4, 1, 10, 8, 9 };
-
-    memset(at, 0, sizeof(jpp_unwind_context_t));
-
-    at->pc = blocked->pc;
-    at->registers[JPP_CFI_RSP] = blocked->rsp;
-    at->known = 1u << JPP_CFI_RSP | 1u << JPP_CFI_RBP;
-    at->is_exact = true;
-
-    for (i = 0; blocked->call != -1 && i < JPP_BLOCKED_ARGS; i++) {
-        at->registers[registers[i]] = blocked->args[i];
-        at->known |= 1u << registers[i];
-    }
-}
-
-
 /* AT becomes its caller, if it has pushed nothing. */
 
 static bool
@@ -259,12 +233,26 @@ jpp_backtrace_memory(const jpp_blocked_t *blocked, uintptr_t rsp,
     const jpp_unwind_stack_t *stack, uintptr_t *pcs, uint32_t depth,
     jpp_unwind_end_t *end)
 {
-    uint32_t              n;
+    uint32_t              i, n;
     jpp_unwind_context_t  at;
 
-    jpp_backtrace_at_blocked(blocked, &at);
+    /* those of the arguments: rdi, rsi, rdx, r10, r8, r9 */
 
+    static const uint8_t  registers[JPP_BLOCKED_ARGS] = { 5, 4, 1, 10, 8, 9 };
+
+    memset(&at, 0, sizeof(jpp_unwind_context_t));
+
+    at.pc = blocked->pc;
     at.registers[JPP_CFI_RSP] = rsp;
+    at.known = 1u << JPP_CFI_RSP | 1u << JPP_CFI_RBP;
+    at.is_exact = true;
+
+    /* vfork() has its return address in one of them */
+
+    for (i = 0; blocked->call != -1 && i < JPP_BLOCKED_ARGS; i++) {
+        at.registers[registers[i]] = blocked->args[i];
+        at.known |= 1u << registers[i];
+    }
 
     jpp_unwind_rbp_find(&jpp_backtrace_unwinder, &at, stack);
 

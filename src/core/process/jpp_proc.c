@@ -13,13 +13,12 @@
 
 
 static jpp_code_t
-jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
+jpp_proc_read(int fd, jpp_vec_t *maps, size_t start, jpp_err_t *err)
 {
-    size_t    start;
     ssize_t   n;
     uint8_t  *p;
 
-    start = maps->len;
+    maps->len = start;
 
     for ( ;; ) {
 
@@ -29,7 +28,7 @@ jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
             return jpp_err_memory(err);
         }
 
-        n = read(fd, p, JPP_PROC_READ);
+        n = pread(fd, p, JPP_PROC_READ, (off_t) (maps->len - start));
 
         if (n == 0) {
             return JPP_OK;
@@ -120,14 +119,7 @@ jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err)
     tries = JPP_PROC_TRIES;
 
     do {
-        maps->len = start;
-
-        if (lseek(fd, 0, SEEK_SET) == -1) {
-            rc = jpp_err_sys(err, errno, "/proc/self/maps cannot be read");
-
-        } else {
-            rc = jpp_proc_read(fd, maps, err);
-        }
+        rc = jpp_proc_read(fd, maps, start, err);
 
     } while (rc == JPP_OK
              && --tries != 0

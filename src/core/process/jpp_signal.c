@@ -75,19 +75,23 @@ jpp_signal_handler(int signo, siginfo_t *info, void *ucontext)
 
 
 static bool
+jpp_signal_is_ours(const struct sigaction *action)
+{
+    return (action->sa_flags & SA_SIGINFO) != 0
+           && action->sa_sigaction == jpp_signal_handler;
+}
+
+
+static bool
 jpp_signal_is_free(const struct sigaction *action, jpp_err_t *err)
 {
     Dl_info      info;
     const char  *name;
 
-    if ((action->sa_flags & SA_SIGINFO) == 0
-        && (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN))
-    {
-        return true;
-    }
-
-    if ((action->sa_flags & SA_SIGINFO) != 0
-        && action->sa_sigaction == jpp_signal_handler)
+    if (jpp_signal_is_ours(action)
+        || ((action->sa_flags & SA_SIGINFO) == 0
+            && (action->sa_handler == SIG_DFL
+                || action->sa_handler == SIG_IGN)))
     {
         return true;
     }
@@ -165,8 +169,7 @@ jpp_signal_unset(void)
     }
 
     if (sigaction(SIGPROF, NULL, &action) == -1
-        || (action.sa_flags & SA_SIGINFO) == 0
-        || action.sa_sigaction != jpp_signal_handler)
+        || !jpp_signal_is_ours(&action))
     {
         return;
     }

@@ -23,23 +23,6 @@
 #define JPP_WATCH_MAPS_CAP  ((size_t) 64 << 20)
 
 
-static bool
-jpp_watch_maps_has(const jpp_stall_t *stall, uint64_t start, uint64_t limit)
-{
-    uint32_t  i;
-
-    for (i = 0; i < stall->depth; i++) {
-        if (stall->pcs[i] - 1 >= start && stall->pcs[i] - 1 < limit
-            && jpp_cut_name(stall->pcs[i]) == NULL)
-        {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
 /*
  * Give STALL, one of this process, the lines of /proc/self/maps that its
  * addresses lie in, as many as there is room for.  Outside signals.
@@ -48,6 +31,7 @@ jpp_watch_maps_has(const jpp_stall_t *stall, uint64_t start, uint64_t limit)
 static void
 jpp_watch_maps(jpp_stall_t *stall)
 {
+    uint32_t              i;
     jpp_vec_t            *maps;
     const char           *p, *next, *end;
     jpp_arena_t           arena;
@@ -65,7 +49,15 @@ jpp_watch_maps(jpp_stall_t *stall)
 
         for ( /* void */ ; (next = jpp_proc_line(p, end, &m)) != NULL; p = next)
         {
-            if (jpp_watch_maps_has(stall, m.start, m.limit)
+            for (i = 0; i < stall->depth; i++) {
+                if (stall->pcs[i] - 1 >= m.start && stall->pcs[i] - 1 < m.limit
+                    && jpp_cut_name(stall->pcs[i]) == NULL)
+                {
+                    break;
+                }
+            }
+
+            if (i < stall->depth
                 && (size_t) (next - p) <= JPP_STALL_MAPS - stall->maps_len)
             {
                 memcpy(stall->maps + stall->maps_len, p, (size_t) (next - p));

@@ -130,21 +130,15 @@ jpp_file_prove(jpp_file_t *file, const jpp_mapping_t *mapping,
 static void
 jpp_file_key(jpp_file_t *file)
 {
-    uint64_t            identity[5];
-    const struct stat  *st;
+    const uint64_t  identity[] = {
+        file->st.st_dev, file->st.st_ino, (uint64_t) file->st.st_size,
+        (uint64_t) file->st.st_mtim.tv_sec, (uint64_t) file->st.st_mtim.tv_nsec
+    };
 
     if (file->build_id.len != 0) {
         file->key = file->build_id;
         return;
     }
-
-    st = &file->st;
-
-    identity[0] = (uint64_t) st->st_dev;
-    identity[1] = (uint64_t) st->st_ino;
-    identity[2] = (uint64_t) st->st_size;
-    identity[3] = (uint64_t) st->st_mtim.tv_sec;
-    identity[4] = (uint64_t) st->st_mtim.tv_nsec;
 
     memcpy(file->key.data, identity, sizeof(identity));
     file->key.len = sizeof(identity);

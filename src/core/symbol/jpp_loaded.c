@@ -325,55 +325,24 @@ jpp_hints_init(jpp_hints_t *hints, jpp_arena_t *arena,
 }
 
 
-/* The N rows of a file. */
+/* The pieces of ELF's function at file offset OFFSET get NAME; false: it has
+   none that is nameless. */
 
-static const jpp_hint_row_t *
-jpp_hints_find(const jpp_hints_t *hints, uint64_t device, uint64_t inode,
-    size_t *n)
-{
-    size_t                 i, count;
-    const jpp_hint_row_t  *row, *first;
-
-    *n = 0;
-    first = NULL;
-
-    if (hints->rows == NULL) {
-        return NULL;
-    }
-
-    row = jpp_vec_items(hints->rows, jpp_hint_row_t);
-    count = jpp_vec_count(hints->rows, jpp_hint_row_t);
-
-    for (i = 0; i < count; i++) {
-
-        if (row[i].device == device && row[i].inode == inode) {
-            first = first != NULL ? first : &row[i];
-            (*n)++;
-        }
-    }
-
-    return first;
-}
-
-
-/* How many pieces of ELF's function at file offset OFFSET get NAME. */
-
-static size_t
+static bool
 jpp_hints_name(jpp_elf_t *elf, uint64_t offset, size_t name)
 {
-    size_t                     n;
     uint64_t                   start;
     jpp_elf_function_t        *functions;
     const jpp_elf_function_t  *found, *end;
 
     if (!jpp_elf_vaddr(elf, offset, &start)) {
-        return 0;
+        return false;
     }
 
     found = jpp_elf_function(elf, start);
 
     if (found == NULL || found->name != 0 || found->entry != start) {
-        return 0;
+        return false;
     }
 
     /* symbols inside it may have split it into pieces */
@@ -381,12 +350,11 @@ jpp_hints_name(jpp_elf_t *elf, uint64_t offset, size_t name)
     functions = (jpp_elf_function_t *) (uintptr_t) elf->functions;
     end = elf->functions + elf->n_functions;
 
-    for (n = 0; found < end && found->entry == start; found++) {
+    for ( /* void */ ; found < end && found->entry == start; found++) {
         functions[found - elf->functions].name = (uint32_t) name;
-        n++;
     }
 
-    return n;
+    return true;
 }
 
 
@@ -395,20 +363,34 @@ jpp_hints_apply(const jpp_hints_t *hints, uint64_t device, uint64_t inode,
     jpp_elf_t *elf, jpp_arena_t *arena)
 {
     char                  *names;
-    size_t                 i, n, len;
-    const jpp_hint_row_t  *row;
+    size_t                 len;
+    const jpp_hint_row_t  *row, *first, *end;
 
-    row = jpp_hints_find(hints, device, inode, &n);
-
-    if (n == 0 || elf->n_functions == 0) {
+    if (hints->rows == NULL || elf->n_functions == 0) {
         return true;
     }
 
-    for (i = 0, len = elf->names_len; i < n; i++) {
-        len += row[i].len + 1;
+    /* those of a file are in a row */
+
+    first = jpp_vec_items(hints->rows, jpp_hint_row_t);
+    end = first + jpp_vec_count(hints->rows, jpp_hint_row_t);
+
+    while (first < end && (first->device != device || first->inode != inode)) {
+        first++;
     }
 
-    if (len > UINT32_MAX) {
+    len = elf->names_len;
+
+    for (row = first;
+         row < end && row->device == device && row->inode == inode;
+         row++)
+    {
+        len += row->len + 1;
+    }
+
+    end = row;
+
+    if (first == end || len > UINT32_MAX) {
         return true;
     }
 
@@ -420,13 +402,12 @@ jpp_hints_apply(const jpp_hints_t *hints, uint64_t device, uint64_t inode,
     memcpy(names, elf->names, elf->names_len);
     len = elf->names_len;
 
-    for (i = 0; i < n; i++) {
+    for (row = first; row < end; row++) {
 
-        if (jpp_hints_name(elf, row[i].offset, len) != 0) {
-            memcpy(names + len,
-                   jpp_vec_items(hints->names, char) + row[i].name,
-                   row[i].len + 1);
-            len += row[i].len + 1;
+        if (jpp_hints_name(elf, row->offset, len)) {
+            memcpy(names + len, jpp_vec_items(hints->names, char) + row->name,
+                   row->len + 1);
+            len += row->len + 1;
         }
     }
 

@@ -106,26 +106,6 @@ jpp_expr_pop(jpp_expr_t *e)
 }
 
 
-static void
-jpp_expr_load(jpp_expr_t *e)
-{
-    uintptr_t  address;
-
-    address = (uintptr_t) jpp_expr_pop(e);
-
-    if (e->end != JPP_UNWIND_ON) {
-        return;
-    }
-
-    if (!jpp_frame_reads(e->frame, address)) {
-        e->end = JPP_UNWIND_STACK;
-        return;
-    }
-
-    jpp_expr_push(e, jpp_frame_word(address));
-}
-
-
 static uint64_t
 jpp_expr_compute(jpp_expr_t *e, uint8_t op, uint64_t a, uint64_t b)
 {
@@ -217,7 +197,13 @@ jpp_expr_operation(jpp_expr_t *e, uint8_t op)
         break;
 
     case JPP_OP_DEREF:
-        jpp_expr_load(e);
+        a = jpp_expr_pop(e);
+
+        if (e->end == JPP_UNWIND_ON && !jpp_frame_reads(e->frame, a)) {
+            e->end = JPP_UNWIND_STACK;
+        }
+
+        jpp_expr_push(e, e->end == JPP_UNWIND_ON ? jpp_frame_word(a) : 0);
         break;
 
     case JPP_OP_DUP:
@@ -401,13 +387,30 @@ jpp_complete_cfa(const jpp_frame_t *frame, const jpp_cfi_row_t *row,
 }
 
 
+/* COLUMN of the CALLER is VALUE. */
+
 static void
-jpp_complete_same(const jpp_frame_t *frame, uint64_t n, uintptr_t *value,
-    bool *is_known)
+jpp_complete_is(jpp_frame_t *caller, uint32_t column, uintptr_t value)
+{
+    if (column == JPP_CFI_RETURN) {
+        caller->at.pc = value;
+
+    } else {
+        caller->at.registers[column] = value;
+    }
+
+    caller->at.known |= 1u << column;
+}
+
+
+/* What is in register N, if it is known. */
+
+static void
+jpp_complete_same(const jpp_frame_t *frame, uint64_t n, jpp_frame_t *caller,
+    uint32_t column)
 {
     if (jpp_frame_has(frame, n)) {
-        *value = frame->at.registers[n];
-        *is_known = true;
+        jpp_complete_is(caller, column, frame->at.registers[n]);
     }
 }
 
@@ -419,70 +422,69 @@ jpp_complete_same(const jpp_frame_t *frame, uint64_t n, uintptr_t *value,
  */
 
 static void
-jpp_complete_load(const jpp_frame_t *frame, uint32_t column,
-    uintptr_t address, uintptr_t *value, bool *is_known)
+jpp_complete_load(const jpp_frame_t *frame, uintptr_t address,
+    jpp_frame_t *caller, uint32_t column)
 {
     uintptr_t  rsp;
 
     rsp = frame->at.registers[JPP_CFI_RSP];
 
     if (jpp_frame_holds(rsp, frame->stack.high, address)) {
-        *value = jpp_frame_word(address);
-        *is_known = true;
+        jpp_complete_is(caller, column, jpp_frame_word(address));
 
     } else if (address < rsp) {
-        jpp_complete_same(frame, column, value, is_known);
+        jpp_complete_same(frame, column, caller, column);
     }
 }
 
 
 static jpp_unwind_end_t
 jpp_complete_column(const jpp_frame_t *frame, const jpp_cfi_row_t *row,
-    uint32_t column, uintptr_t cfa, uintptr_t *value, bool *is_known)
+    uintptr_t cfa, jpp_frame_t *caller, uint32_t column)
 {
     int64_t           rule;
-    uintptr_t         address;
+    uintptr_t         value;
     jpp_unwind_end_t  end;
 
-    *value = 0;
-    *is_known = false;
     rule = row->values[column];
 
     switch ((jpp_cfi_how_t) row->how[column]) {
 
     case JPP_CFI_SAME:
-        jpp_complete_same(frame, column, value, is_known);
+        jpp_complete_same(frame, column, caller, column);
         return JPP_UNWIND_ON;
 
     case JPP_CFI_UNDEFINED:
         return JPP_UNWIND_ON;
 
     case JPP_CFI_AT:
-        jpp_complete_load(frame, column, cfa + (uintptr_t) rule, value,
-                          is_known);
+        jpp_complete_load(frame, cfa + (uintptr_t) rule, caller, column);
         return JPP_UNWIND_ON;
 
     case JPP_CFI_IS:
-        *value = cfa + (uintptr_t) rule;
-        *is_known = true;
+        jpp_complete_is(caller, column, cfa + (uintptr_t) rule);
         return JPP_UNWIND_ON;
 
     case JPP_CFI_REGISTER:
-        jpp_complete_same(frame, (uint64_t) rule, value, is_known);
+        jpp_complete_same(frame, (uint64_t) rule, caller, column);
         return JPP_UNWIND_ON;
 
     case JPP_CFI_AT_EXPRESSION:
-        end = jpp_cfi_expr_value(rule, frame, true, cfa, &address);
+    case JPP_CFI_IS_EXPRESSION:
+        end = jpp_cfi_expr_value(rule, frame, true, cfa, &value);
 
-        if (end == JPP_UNWIND_ON) {
-            jpp_complete_load(frame, column, address, value, is_known);
+        if (end != JPP_UNWIND_ON) {
+            return end;
         }
 
-        return end;
+        if (row->how[column] == JPP_CFI_IS_EXPRESSION) {
+            jpp_complete_is(caller, column, value);
 
-    case JPP_CFI_IS_EXPRESSION:
-        *is_known = true;
-        return jpp_cfi_expr_value(rule, frame, true, cfa, value);
+        } else {
+            jpp_complete_load(frame, value, caller, column);
+        }
+
+        return JPP_UNWIND_ON;
     }
 
     return JPP_UNWIND_ODD;
@@ -493,33 +495,24 @@ static jpp_unwind_end_t
 jpp_complete_caller(const jpp_frame_t *frame, const jpp_cfi_row_t *row,
     uintptr_t cfa, jpp_frame_t *caller)
 {
-    bool              is_known;
     uint32_t          i;
-    uintptr_t         value, rsp, low;
+    uintptr_t         rsp, low;
     jpp_unwind_end_t  end;
 
+    memset(caller, 0, sizeof(jpp_frame_t));
     caller->stack = frame->stack;
-    caller->at.known = 0;
 
-    for (i = 0; i < JPP_CFI_RETURN; i++) {
-        end = jpp_complete_column(frame, row, i, cfa, &value, &is_known);
+    for (i = 0; i < JPP_CFI_COLUMNS; i++) {
+        end = jpp_complete_column(frame, row, cfa, caller, i);
 
         if (end != JPP_UNWIND_ON) {
             return end;
         }
-
-        caller->at.registers[i] = value;
-        caller->at.known |= (uint32_t) is_known << i;
     }
 
-    end = jpp_complete_column(frame, row, JPP_CFI_RETURN, cfa,
-                              &caller->at.pc, &is_known);
-
-    if (end != JPP_UNWIND_ON) {
-        return end;
-    }
-
-    if (!is_known || !jpp_frame_has(caller, JPP_CFI_RSP)) {
+    if ((caller->at.known >> JPP_CFI_RETURN & 1) == 0
+        || !jpp_frame_has(caller, JPP_CFI_RSP))
+    {
         return JPP_UNWIND_STACK;
     }
 
