@@ -16,10 +16,10 @@ WARNINGS = -Wall -Wextra -Werror -Wshadow -Wpointer-arith -Wcast-qual \
 CFLAGS =   -std=gnu11 $(WARNINGS) $(FLAGS) -MMD -MP \
            $(ROOMS:%/=-I%) -Itools \
            -I$(OUT)/proto -It/unit -It/lib -It/fuzz -Ibench/generate
-LIBS =     -lz -lelf -lm -ldl
+LIBS =     -lprotobuf-c -lz -lelf -lm -ldl
 
 SOURCES := $(wildcard $(ROOMS:%=%*.c))
-OBJECTS := $(SOURCES:src/%.c=$(OUT)/%.o)
+OBJECTS := $(SOURCES:src/%.c=$(OUT)/%.o) $(OUT)/proto/profile.pb-c.o
 
 TOOL :=    $(patsubst %.c,$(OUT)/%.o,$(wildcard tools/*.c))
 UNITS :=   $(patsubst t/unit/%.c,$(OUT)/t/%,$(wildcard t/unit/*_test.c))
@@ -68,7 +68,7 @@ $(OUT)/libjpp.a: $(OBJECTS)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-$(OUT)/%.o: src/%.c | $(OUT)/proto/jpp_page.h
+$(OUT)/%.o: src/%.c $(OUT)/proto/profile.pb-c.h | $(OUT)/proto/jpp_page.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -c -o $@ $<
 
@@ -76,11 +76,17 @@ $(OUT)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -c -o $@ $<
 
-$(OUT)/proto/jpp_page.h: tools/page.sh $(wildcard src/web/*)
+$(OUT)/proto/profile.pb-c.c $(OUT)/proto/profile.pb-c.h &: proto/profile.proto
 	@mkdir -p $(@D)
+	protoc-c --proto_path=proto --c_out=$(@D) $<
+
+$(OUT)/proto/jpp_page.h: tools/page.sh $(wildcard src/web/*)
 	@mkdir -p $(@D)
 	sh tools/page.sh src/web >$@.new
 	mv $@.new $@
+
+$(OUT)/proto/%.o: $(OUT)/proto/%.c
+	$(CC) $(CFLAGS) -c -o $@ $<
 
 $(OUT)/t/lib/%.o: t/lib/%.c
 	@mkdir -p $(@D)

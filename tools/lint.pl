@@ -26,6 +26,8 @@ my @scripts = grep {
 my @owners = (
     [ qr/#include\s*<(?:zlib|zconf)\.h>/, 'src/core/base/jpp_gzip.c' ],
     [ qr/#include\s*<(?:gelf|libelf|elf)\.h>/, 'src/core/elf/jpp_elf_read.c' ],
+    [ qr/#include\s*[<"](?:protobuf-c|profile\.pb-c)/,
+      'src/core/output/jpp_pprof.c' ],
     [ qr/__cxa_demangle/, 'src/core/symbol/jpp_names.c' ],
     [ qr/(?<!jpp_)mallctl\b|malloc_stats_print/,
       'src/core/heap/jpp_mallctl.c' ],

@@ -31,7 +31,7 @@ my $tree = 'build/mutants';
 
 # What is copied, and what of it is changed: the core, whose tests are units.
 
-my @sources = grep { -e } qw( src tools bench/generate t/unit t/lib
+my @sources = grep { -e } qw( src proto tools bench/generate t/unit t/lib
                               t/data t/fuzz );
 my @core = sort glob('src/core/*/*.c');
 

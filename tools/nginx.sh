@@ -44,7 +44,7 @@ NGINX_SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined
 nginx_stamp()
 {
     echo "$@" "${NGX_HTTP_JEMALLOC_PPROF_JEMALLOC-}"
-    cksum config tools/page.sh src/web/*
+    cksum config proto/profile.proto tools/page.sh src/web/*
     ls src/nginx/*.h src/*/*/*.[ch]
     nginx -v 2>&1
 }

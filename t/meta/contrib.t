@@ -37,7 +37,7 @@ subtest 'nginx as the drop-in starts it' => \&check_started;
 subtest 'the scrapers' => \&check_scrapers;
 subtest 'the alerts' => \&check_alerts;
 subtest 'finding what leaks' => \&check_leaks;
-subtest 'configure without libelf' => \&check_configure;
+subtest 'configure without protoc-c' => \&check_configure;
 subtest 'the package' => \&check_package;
 
 done_testing();
@@ -539,7 +539,7 @@ sub told($server, $heading, $worker = undef) {
 }
 
 
-# A compiler that does not find libelf: the error names what is missing.
+# All programs of the PATH but one: the error names what is missing.
 
 sub check_configure {
 
@@ -552,14 +552,8 @@ sub check_configure {
     for my $program (map { glob "$_/*" } split /:/, $ENV{PATH}) {
         my $name = basename($program);
 
-        symlink $program, "$bin/$name" if $name ne 'cc';
+        symlink $program, "$bin/$name" if $name ne 'protoc-c';
     }
-
-    my ($cc) = grep { -x } map { "$_/cc" } split /:/, $ENV{PATH};
-
-    spew("$bin/cc", qq{#!/bin/sh\ncase "\$*" in *-lelf*) exit 1 ;; esac\n}
-                    . qq{exec $cc "\$@"\n});
-    chmod 0755, "$bin/cc" or die "$bin/cc: $!\n";
 
     symlink "$own/$_", "$tree/$_" or die "$tree/$_: $!\n"
         for qw( auto configure src );
@@ -569,8 +563,8 @@ sub check_configure {
                                . "--add-dynamic-module=$root");
 
     isnt($exit, 0, 'it is an error');
-    like($said, qr/^\S+: error: the jemalloc pprof module needs libelf (?#
-                   )\(Debian package libelf-dev\); \S+ says why\.\n*\z/m,
+    like($said, qr/^\S+: error: the jemalloc pprof module needs protoc-c (?#
+                   )\(Debian package protobuf-c-compiler\)\.\n*\z/m,
          'its end says what is missing, and which package has it');
 }
 
@@ -600,7 +594,7 @@ sub check_package {
     like($field{Depends}, qr/(?:^|, )\Q$abi\E(?:,|$)/,
          'it depends on this nginx');
 
-    for my $library (qw( libc6 libelf1 zlib1g )) {
+    for my $library (qw( libc6 libelf1 libprotobuf-c1 zlib1g )) {
         like($field{Depends}, qr/(?:^|, )$library(?:t64)? \(>= /,
              "it depends on $library");
     }
@@ -618,7 +612,7 @@ sub build_package {
 
     my $copy = "$dir/package/source";
     my @files = map { "$root/$_" } qw( config LICENSE README.md contrib docs
-                                      ngx_http_jemalloc_pprof_module.c
+                                      ngx_http_jemalloc_pprof_module.c proto
                                       src tools );
 
     make_dir("$dir/package");

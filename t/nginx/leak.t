@@ -291,7 +291,7 @@ sub ours {
 sub stacks_of_ours($client, $dump) {
     my $is_ours = qr/^(?:ngx_http_jpp|jpp_)
                      |^(?:pthread_create|start_thread|clone)
-                     |\@(?:ngx_http_jemalloc_pprof|libelf)/x;
+                     |\@(?:ngx_http_jemalloc_pprof|libprotobuf-c|libelf)/x;
     my $is_pool = qr/^ngx_(?:p\w*alloc|pmemalign|create_pool)\@/;
     my $names = names($client, $dump);
     my @found;

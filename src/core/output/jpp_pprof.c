@@ -1,44 +1,38 @@
 
 /*
- * Writes a profile as profile.proto.
+ * Writes a profile as profile.proto; the owner of protobuf-c.
  *
- * The fields of a Profile, one after the other, are a Profile, so each is
- * written by itself.  A field is a tag, which is its number and its type, and a
- * varint; or a tag, a length and so many bytes: of a string, of a message, or
- * of packed varints (https://protobuf.dev/programming-guides/encoding/).
+ * The fields of a Profile, one after the other, are a Profile.  So each is
+ * written by itself, and only one at a time has the form that protobuf-c needs.
  */
 
 
 #include "jpp_profile.h"
 #include "jpp_view.h"
+#include "profile.pb-c.h"
 
 
-/* fields of a Profile */
+/* fields of a Profile, and the stack of a Sample */
 #define JPP_PPROF_TYPE       1
 #define JPP_PPROF_SAMPLE     2
 #define JPP_PPROF_MAPPING    3
 #define JPP_PPROF_LOCATION   4
 #define JPP_PPROF_FUNCTION   5
 #define JPP_PPROF_TEXT       6
-#define JPP_PPROF_TIME       9
-#define JPP_PPROF_PERIOD     11
-#define JPP_PPROF_COMMENT    13
-#define JPP_PPROF_DEFAULT    14
-
-/* fields of a Sample, and of a Location */
 #define JPP_PPROF_STACK      1
-#define JPP_PPROF_VALUES     2
-#define JPP_PPROF_LABEL      3
-#define JPP_PPROF_LINE       4
 
-/* the most that they take: a tag, and a length of 32 bits or a number of 64 */
+/* tag and length of a field */
 #define JPP_PPROF_PREFIX     (1 + JPP_VARINT_MAX)
-#define JPP_PPROF_NUMBER     (1 + 10)
 
-/* a message but for the stack of a sample, which has the most labels */
-#define JPP_PPROF_BOUND      (2 * JPP_PPROF_PREFIX                            \
-                              + (1 + JPP_MAX_TYPES + 5 * JPP_MAX_LABELS)      \
-                                * JPP_PPROF_NUMBER)
+/*
+ * What a message takes at most, but for the stack of a sample, which is the
+ * largest: every field with its tag.  A varint of 64 bits has ten bytes; ids
+ * and string numbers have 32 bits, so five.
+ */
+#define JPP_PPROF_LABEL      (6 + 6 + 6 + 11 + 6)
+#define JPP_PPROF_BOUND      (JPP_PPROF_PREFIX + 6 + 10 * JPP_MAX_TYPES        \
+                              + JPP_PPROF_PREFIX                               \
+                              + JPP_MAX_LABELS * JPP_PPROF_LABEL)
 
 _Static_assert(JPP_PPROF_BOUND + JPP_MAX_FRAMES * JPP_VARINT_MAX
                <= JPP_SINK_BUFFER, "the deepest stack fits into the buffer");
@@ -50,17 +44,20 @@ typedef struct {
     bool                 failed;
     uint32_t             shown[JPP_MAX_TYPES];
     uint32_t             n_shown;
+    Jpp__Pprof__Label  **labels;       /* JPP_MAX_LABELS for each set */
 } jpp_pprof_t;
 
 
-static uint64_t
+static int64_t
 jpp_pprof_string(jpp_pprof_t *pp, const char *s)
 {
     uint32_t  id;
 
     id = jpp_profile_string(pp->profile, s, strlen(s));
 
-    pp->failed |= id == 0;
+    if (id == 0) {
+        pp->failed = true;
+    }
 
     return id;
 }
@@ -88,123 +85,48 @@ jpp_pprof_reserve(jpp_pprof_t *pp, size_t size)
 
 
 static uint8_t *
-jpp_pprof_varint(uint8_t *p, uint64_t n)
+jpp_pprof_prefix(uint8_t *p, uint8_t field, size_t len)
 {
-    for ( /* void */ ; n >= 0x80; n >>= 7) {
-        *p++ = (uint8_t) (n | 0x80);
-    }
-
-    *p++ = (uint8_t) n;
-
-    return p;
-}
-
-
-/* The tag and the length of a field that has one. */
-
-static uint8_t *
-jpp_pprof_prefix(uint8_t *p, uint32_t field, size_t len)
-{
-    *p++ = (uint8_t) (field << 3 | 2);
+    *p++ = (uint8_t) (field << 3 | PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED);
 
     return jpp_profile_push(p, (uint32_t) len);
 }
 
 
-/* The N NUMBERS are the fields from FIELD on; a 0 is left out. */
-
-static uint8_t *
-jpp_pprof_fields(uint8_t *p, uint32_t field, const uint64_t *numbers, size_t n)
-{
-    for ( /* void */ ; n != 0; n--, numbers++, field++) {
-
-        if (*numbers != 0) {
-            *p++ = (uint8_t) (field << 3);
-            p = jpp_pprof_varint(p, *numbers);
-        }
-    }
-
-    return p;
-}
-
-
-/* Less than 128 bytes, from P + 2 to END, become FIELD; returns END. */
-
-static uint8_t *
-jpp_pprof_close(uint8_t *p, uint32_t field, uint8_t *end)
-{
-    p[0] = (uint8_t) (field << 3 | 2);
-    p[1] = (uint8_t) (end - p - 2);
-
-    return end;
-}
-
-
-/* A message within another: the N NUMBERS are its fields from 1 on. */
-
-static uint8_t *
-jpp_pprof_inner(uint8_t *p, uint32_t field, const uint64_t *numbers, size_t n)
-{
-    return jpp_pprof_close(p, field, jpp_pprof_fields(p + 2, 1, numbers, n));
-}
-
-
 /*
- * Append FIELD of the Profile, whose bytes up to END stand JPP_PPROF_PREFIX
- * behind what was reserved.  How long the prefix is depends on what follows it,
- * which is moved then.
+ * Append MESSAGE as FIELD of the Profile, with the LEN bytes of STACK behind
+ * its own fields: the profile has a stack as packed varints, the wire form of
+ * location_id, so that protobuf-c need not encode the numbers again.  How long
+ * the prefix is depends on what follows it, which is moved then.
  */
 
 static void
-jpp_pprof_append(jpp_pprof_t *pp, uint32_t field, const uint8_t *end)
+jpp_pprof_append(jpp_pprof_t *pp, uint8_t field,
+    const ProtobufCMessage *message, const uint8_t *stack, size_t len)
 {
     size_t    size;
-    uint8_t  *p, *body;
+    uint8_t  *p, *body, *pos;
 
-    body = pp->sink->pos + JPP_PPROF_PREFIX;
-    size = (size_t) (end - body);
+    p = jpp_pprof_reserve(pp, JPP_PPROF_BOUND + len);
 
-    p = jpp_pprof_prefix(pp->sink->pos, field, size);
+    if (p == NULL) {
+        return;
+    }
+
+    body = p + JPP_PPROF_PREFIX;
+    pos = body + protobuf_c_message_pack(message, body);
+
+    if (len != 0) {
+        pos = jpp_pprof_prefix(pos, JPP_PPROF_STACK, len);
+        memcpy(pos, stack, len);
+        pos += len;
+    }
+
+    size = (size_t) (pos - body);
+    p = jpp_pprof_prefix(p, field, size);
     memmove(p, body, size);
 
     pp->sink->pos = p + size;
-}
-
-
-/* A message of numbers, which are its fields from 1 on. */
-
-#define jpp_pprof_message(pp, field, ...)                                     \
-    jpp_pprof_numbers(pp, field, (const uint64_t[]) { __VA_ARGS__ },          \
-        sizeof((const uint64_t[]) { __VA_ARGS__ }) / sizeof(uint64_t))
-
-static void
-jpp_pprof_numbers(jpp_pprof_t *pp, uint32_t field, const uint64_t *numbers,
-    size_t n)
-{
-    uint8_t  *p;
-
-    p = jpp_pprof_reserve(pp, JPP_PPROF_BOUND);
-
-    if (p != NULL) {
-        jpp_pprof_append(pp, field, jpp_pprof_fields(p + JPP_PPROF_PREFIX, 1,
-                                                     numbers, n));
-    }
-}
-
-
-/* Append FIELD of the Profile, the LEN bytes of DATA. */
-
-static void
-jpp_pprof_bytes(jpp_pprof_t *pp, uint32_t field, const void *data, size_t len)
-{
-    uint8_t  *p;
-
-    p = jpp_pprof_reserve(pp, JPP_PPROF_PREFIX);
-
-    if (p != NULL) {
-        pp->sink->pos = jpp_pprof_prefix(p, field, len);
-        jpp_sink_write(pp->sink, data, len);
-    }
 }
 
 
@@ -212,30 +134,76 @@ static void
 jpp_pprof_types(jpp_pprof_t *pp)
 {
     uint32_t                 i;
-    uint64_t                 name, unit;
+    Jpp__Pprof__ValueType    message = JPP__PPROF__VALUE_TYPE__INIT;
     const jpp_value_type_t  *type;
 
     for (i = 0; i < pp->n_shown; i++) {
         type = &pp->profile->types[pp->shown[i]];
-        name = jpp_pprof_string(pp, type->type);
-        unit = jpp_pprof_string(pp, type->unit);
 
-        jpp_pprof_message(pp, JPP_PPROF_TYPE, name, unit);
+        message.type = jpp_pprof_string(pp, type->type);
+        message.unit = jpp_pprof_string(pp, type->unit);
+
+        jpp_pprof_append(pp, JPP_PPROF_TYPE, &message.base, NULL, 0);
     }
 }
 
 
-/* The profile has a stack as packed varints, the wire form of location_id. */
+/* The labels of each set, once; the samples of the set point to them. */
+
+static void
+jpp_pprof_labels(jpp_pprof_t *pp)
+{
+    size_t                      i, k, n;
+    Jpp__Pprof__Label          *label;
+    const jpp_label_set_t      *sets;
+    const jpp_profile_label_t  *from;
+
+    sets = jpp_vec_items(pp->profile->label_sets, jpp_label_set_t);
+    n = jpp_vec_count(pp->profile->label_sets, jpp_label_set_t);
+
+    pp->labels = jpp_arena_alloc(pp->profile->arena,
+                                 n * JPP_MAX_LABELS
+                                 * sizeof(Jpp__Pprof__Label *));
+    label = jpp_arena_alloc(pp->profile->arena,
+                            n * JPP_MAX_LABELS * sizeof(Jpp__Pprof__Label));
+
+    if (pp->labels == NULL || label == NULL) {
+        pp->failed = true;
+        return;
+    }
+
+    for (i = 0; i < n; i++) {
+        for (k = 0; k < sets[i].n; k++, label++) {
+            from = &sets[i].labels[k];
+
+            jpp__pprof__label__init(label);
+            label->key = from->key;
+            label->str = from->str;
+            label->num = from->num;
+            label->num_unit = from->unit;
+
+            pp->labels[i * JPP_MAX_LABELS + k] = label;
+        }
+    }
+}
+
 
 static void
 jpp_pprof_samples(jpp_pprof_t *pp)
 {
-    uint8_t                    *p, *values;
-    uint32_t                    i, k;
-    jpp_sample_t                sample;
-    const jpp_profile_label_t  *label;
+    size_t                  set;
+    int64_t                 values[JPP_MAX_TYPES];
+    uint32_t                i, t;
+    jpp_sample_t            sample;
+    Jpp__Pprof__Sample      message = JPP__PPROF__SAMPLE__INIT;
+    const jpp_label_set_t  *sets;
 
-    for (i = 0; i < pp->profile->n_samples; i++) {
+    sets = jpp_vec_items(pp->profile->label_sets, jpp_label_set_t);
+
+    message.n_value = pp->n_shown;
+    message.value = values;
+
+    for (i = 0; i < pp->profile->n_samples && !pp->failed; i++) {
 
         jpp_profile_sample(pp->profile, i, &sample);
 
@@ -243,36 +211,16 @@ jpp_pprof_samples(jpp_pprof_t *pp)
             continue;
         }
 
-        p = jpp_pprof_reserve(pp, JPP_PPROF_BOUND + sample.stack_len);
-
-        if (p == NULL) {
-            return;
+        for (t = 0; t < pp->n_shown; t++) {
+            values[t] = sample.values[pp->shown[t]];
         }
 
-        values = p + JPP_PPROF_PREFIX;
-        p = values + 2;
+        set = (size_t) (sample.labels - sets);
+        message.n_label = sample.labels->n;
+        message.label = &pp->labels[set * JPP_MAX_LABELS];
 
-        for (k = 0; k < pp->n_shown; k++) {
-            p = jpp_pprof_varint(p, (uint64_t) sample.values[pp->shown[k]]);
-        }
-
-        (void) jpp_pprof_close(values, JPP_PPROF_VALUES, p);
-
-        for (k = 0; k < sample.labels->n; k++) {
-            label = &sample.labels->labels[k];
-
-            p = jpp_pprof_inner(p, JPP_PPROF_LABEL, (const uint64_t[]) {
-                                label->key, label->str, (uint64_t) label->num,
-                                label->unit }, 4);
-        }
-
-        if (sample.stack_len != 0) {
-            p = jpp_pprof_prefix(p, JPP_PPROF_STACK, sample.stack_len);
-            memcpy(p, sample.stack, sample.stack_len);
-            p += sample.stack_len;
-        }
-
-        jpp_pprof_append(pp, JPP_PPROF_SAMPLE, p);
+        jpp_pprof_append(pp, JPP_PPROF_SAMPLE, &message.base, sample.stack,
+                         sample.stack_len);
     }
 }
 
@@ -281,15 +229,23 @@ static void
 jpp_pprof_mappings(jpp_pprof_t *pp)
 {
     uint32_t               i, n;
-    const jpp_mapping_t   *m;
+    const jpp_mapping_t   *from;
+    Jpp__Pprof__Mapping    message = JPP__PPROF__MAPPING__INIT;
 
     n = (uint32_t) jpp_vec_count(pp->profile->mappings, jpp_mapping_t);
 
     for (i = 1; i <= n; i++) {
-        m = jpp_profile_mapping_at(pp->profile, i);
+        from = jpp_profile_mapping_at(pp->profile, i);
 
-        jpp_pprof_message(pp, JPP_PPROF_MAPPING, i, m->start, m->limit,
-                          m->offset, m->file, m->build_id, m->has_functions);
+        message.id = i;
+        message.memory_start = from->start;
+        message.memory_limit = from->limit;
+        message.file_offset = from->offset;
+        message.filename = from->file;
+        message.build_id = from->build_id;
+        message.has_functions = from->has_functions;
+
+        jpp_pprof_append(pp, JPP_PPROF_MAPPING, &message.base, NULL, 0);
     }
 }
 
@@ -297,30 +253,26 @@ jpp_pprof_mappings(jpp_pprof_t *pp)
 static void
 jpp_pprof_locations(jpp_pprof_t *pp)
 {
-    uint8_t                *p;
     uint32_t                i, n;
-    uint64_t                function;
+    Jpp__Pprof__Line        line = JPP__PPROF__LINE__INIT, *lines;
+    Jpp__Pprof__Location    message = JPP__PPROF__LOCATION__INIT;
     const jpp_location_t   *from;
 
     n = (uint32_t) jpp_vec_count(pp->profile->locations, jpp_location_t);
+    lines = &line;
+    message.line = &lines;
 
     for (i = 1; i <= n; i++) {
         from = jpp_profile_location_at(pp->profile, i);
-        p = jpp_pprof_reserve(pp, JPP_PPROF_BOUND);
 
-        if (p == NULL) {
-            return;
-        }
+        line.function_id = from->function;
 
-        p = jpp_pprof_fields(p + JPP_PPROF_PREFIX, 1, (const uint64_t[]) {
-                             i, from->mapping, from->address }, 3);
-        function = from->function;
+        message.id = i;
+        message.mapping_id = from->mapping;
+        message.address = from->address;
+        message.n_line = (from->function != 0);
 
-        if (function != 0) {
-            p = jpp_pprof_inner(p, JPP_PPROF_LINE, &function, 1);
-        }
-
-        jpp_pprof_append(pp, JPP_PPROF_LOCATION, p);
+        jpp_pprof_append(pp, JPP_PPROF_LOCATION, &message.base, NULL, 0);
     }
 }
 
@@ -329,57 +281,71 @@ static void
 jpp_pprof_functions(jpp_pprof_t *pp)
 {
     uint32_t                i, n;
-    const jpp_function_t   *f;
+    Jpp__Pprof__Function    message = JPP__PPROF__FUNCTION__INIT;
+    const jpp_function_t   *from;
 
     n = (uint32_t) jpp_vec_count(pp->profile->functions, jpp_function_t);
 
     for (i = 1; i <= n; i++) {
-        f = jpp_profile_function_at(pp->profile, i);
+        from = jpp_profile_function_at(pp->profile, i);
 
-        jpp_pprof_message(pp, JPP_PPROF_FUNCTION, i, f->name, f->system_name,
-                          f->file);
+        message.id = i;
+        message.name = from->name;
+        message.system_name = from->system_name;
+        message.filename = from->file;
+
+        jpp_pprof_append(pp, JPP_PPROF_FUNCTION, &message.base, NULL, 0);
     }
 }
 
 
-/* Numbers of the Profile itself, and its comments. */
+/* Append the numbers of MESSAGE. */
+
+static void
+jpp_pprof_numbers(jpp_pprof_t *pp, const Jpp__Pprof__Profile *message)
+{
+    uint8_t  *p;
+
+    p = jpp_pprof_reserve(pp, JPP_PPROF_BOUND);
+
+    if (p != NULL) {
+        pp->sink->pos += jpp__pprof__profile__pack(message, p);
+    }
+}
+
 
 static void
 jpp_pprof_rest(jpp_pprof_t *pp)
 {
-    size_t                i, n;
-    uint8_t              *p, comment[JPP_VARINT_MAX];
-    uint64_t              type[2], shown;
-    const jpp_profile_t  *profile;
+    size_t                   i, n;
+    int64_t                  comment;
+    const jpp_profile_t     *profile;
+    Jpp__Pprof__Profile      message = JPP__PPROF__PROFILE__INIT;
+    Jpp__Pprof__Profile      comments = JPP__PPROF__PROFILE__INIT;
+    Jpp__Pprof__ValueType    type = JPP__PPROF__VALUE_TYPE__INIT;
 
     profile = pp->profile;
 
-    type[0] = jpp_pprof_string(pp, profile->period_type);
-    type[1] = jpp_pprof_string(pp, profile->period_unit);
-    shown = jpp_pprof_string(pp, profile->types[profile->default_type].type);
+    type.type = jpp_pprof_string(pp, profile->period_type);
+    type.unit = jpp_pprof_string(pp, profile->period_unit);
 
-    p = jpp_pprof_reserve(pp, JPP_PPROF_BOUND);
+    message.time_nanos = profile->time_nanos;
+    message.duration_nanos = profile->duration_nanos;
+    message.period_type = &type;
+    message.period = profile->period;
+    message.default_sample_type =
+              jpp_pprof_string(pp, profile->types[profile->default_type].type);
 
-    if (p == NULL) {
-        return;
-    }
-
-    p = jpp_pprof_fields(p, JPP_PPROF_TIME, (const uint64_t[]) {
-                         (uint64_t) profile->time_nanos,
-                         (uint64_t) profile->duration_nanos }, 2);
-    p = jpp_pprof_inner(p, JPP_PPROF_PERIOD, type, 2);
-    p = jpp_pprof_fields(p, JPP_PPROF_PERIOD + 1,
-                         (const uint64_t[]) { (uint64_t) profile->period }, 1);
-
-    pp->sink->pos = jpp_pprof_fields(p, JPP_PPROF_DEFAULT, &shown, 1);
+    jpp_pprof_numbers(pp, &message);
 
     n = jpp_vec_count(profile->comments, uint32_t);
 
+    comments.n_comment = 1;
+    comments.comment = &comment;
+
     for (i = 0; i < n; i++) {
-        p = jpp_pprof_varint(comment,
-                             jpp_vec_items(profile->comments, uint32_t)[i]);
-        jpp_pprof_bytes(pp, JPP_PPROF_COMMENT, comment,
-                        (size_t) (p - comment));
+        comment = jpp_vec_items(profile->comments, uint32_t)[i];
+        jpp_pprof_numbers(pp, &comments);
     }
 }
 
@@ -388,13 +354,19 @@ static void
 jpp_pprof_strings(jpp_pprof_t *pp)
 {
     size_t            i, n;
+    uint8_t          *p;
     const jpp_str_t  *strings;
 
     strings = jpp_vec_items(pp->profile->strings, jpp_str_t);
     n = jpp_vec_count(pp->profile->strings, jpp_str_t);
 
     for (i = 0; i < n; i++) {
-        jpp_pprof_bytes(pp, JPP_PPROF_TEXT, strings[i].data, strings[i].len);
+        p = jpp_pprof_reserve(pp, JPP_PPROF_PREFIX);
+
+        if (p != NULL) {
+            pp->sink->pos = jpp_pprof_prefix(p, JPP_PPROF_TEXT, strings[i].len);
+            jpp_sink_write(pp->sink, strings[i].data, strings[i].len);
+        }
     }
 }
 
@@ -410,6 +382,7 @@ jpp_pprof_pack(jpp_profile_t *profile, jpp_sink_t *sink)
     pp.failed = !jpp_wrappers_mark(profile);
 
     jpp_pprof_types(&pp);
+    jpp_pprof_labels(&pp);
     jpp_pprof_samples(&pp);
     jpp_pprof_mappings(&pp);
     jpp_pprof_locations(&pp);
