@@ -81,6 +81,8 @@ typedef struct {
     ngx_int_t    gzip_level;
 
     ngx_flag_t   is_server;        /* no location, but all of a server */
+    ngx_str_t    file;             /* where its block begins */
+    ngx_uint_t   line;
     ngx_http_jpp_by_t
                  owners[2];        /* of samples: without an upstream, */
                                    /*   and with the last one */

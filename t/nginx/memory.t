@@ -266,8 +266,8 @@ sub kept_loop {
            'of the last minute');
 
     like(finding($nginx, 'stalls')->{because} // 'none',
-         qr{^location /work of \S+ \S+ kept worker 0 \(pid \d+\) for (?#
-           )[\d.]+ s, computing in }, 'which is found');
+         qr{^location /work of \S+ \S+ \(nginx\.conf:\d+\) kept worker 0 (?#
+           )\(pid \d+\) for [\d.]+ s, computing in }, 'which is found');
 }
 
 

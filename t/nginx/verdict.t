@@ -14,6 +14,9 @@ use JppStalls qw( has_scripts );
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 my $accept = "Accept: */*\r\n";
 
+# of the server's or location's block
+my $at = qr/\(nginx\.conf:\d+\)/;
+
 my @backends;
 
 END { kill 'KILL', @backends if @backends; }
@@ -42,6 +45,7 @@ subtests(
     'connections that there may be' => [ \&slots, 'jemalloc' ],
     'names of 4 KB' => [ \&names, 'jemalloc' ],
     'load without a fault' => [ \&load, 'jemalloc' ],
+    'lines of the configuration' => [ \&places, 'jemalloc' ],
     'which clients get text' => [ \&accepts ],
 );
 
@@ -58,15 +62,18 @@ sub start(%how) {
 }
 
 
-# On a busy machine any of them blocks its worker, which is said first, until it
-# is acknowledged.
+# On a busy machine any of them blocks its worker, and waits for memory, which
+# is said first, until it is acknowledged.
 
 sub verdict($nginx) {
     my $verdict = $nginx->verdict;
 
-    if ($nginx->{may_stall} && ($verdict->{id} // '') eq 'stalls') {
+    for (1 .. 2) {
+        last if !$nginx->{may_stall}
+                || $verdict->{id} !~ /^(?:stalls|pressure)$/;
+
         $nginx->client->ask('POST', '/debug/pprof/control',
-                            \'acknowledge=stalls');
+                            \"acknowledge=$verdict->{id}");
         $verdict = $nginx->verdict;
     }
 
@@ -105,7 +112,7 @@ sub healthy {
     my $nginx = start(workers => 2, server => $tree);
 
     is_first($nginx, qr/Healthy: 2 workers hold [\d.]+ MiB/,
-             $nginx->verdict->{owner});
+             verdict($nginx)->{owner});
 
     my $root = $nginx->get('/debug/pprof/', headers => $accept)->{body};
 
@@ -138,7 +145,7 @@ END
 
     $_->send_request('/export/x') for @clients;
 
-    ok(wait_until(sub { $nginx->verdict->{text} =~ /12 requests/ }),
+    ok(wait_until(sub { verdict($nginx)->{text} =~ /12 requests/ }),
        'all are served');
 
     is_first($nginx, qr/Healthy: 1 worker holds [\d.]+ MiB[,;] .* upstream (?#
@@ -160,12 +167,9 @@ sub uploads {
                 proxy_pass http://127.0.0.1:1;
             }
 END
-    my @clients = map { $nginx->client } 1 .. 10;
+    my @clients = map { upload($nginx, 'www', '/upload') } 1 .. 10;
 
-    $_->write("POST /upload HTTP/1.1\r\nHost: www\r\nContent-Length: 2000000"
-              . "\r\n\r\n" . 'x' x 100_000) for @clients;
-
-    ok(wait_until(sub { $nginx->verdict->{text} =~ /10 requests/ }),
+    ok(wait_until(sub { verdict($nginx)->{text} =~ /10 requests/ }),
        'all are read');
 
     is_first($nginx, qr/Healthy: .* request bodies of location \/upload (?#
@@ -184,12 +188,12 @@ sub headers {
     $_->write("GET / HTTP/1.1\r\nHost: www\r\nX-A: " . 'x' x 500_000)
         for @clients;
 
-    ok(wait_until(sub { ($nginx->verdict->{owner} // '') =~ /header/ }),
+    ok(wait_until(sub { (verdict($nginx)->{owner} // '') =~ /header/ }),
        'all are read');
 
     is_first($nginx, qr/Healthy: .* client header buffers of .*(?#
                         )large_client_header_buffers/,
-             $nginx->verdict->{owner});
+             verdict($nginx)->{owner});
 }
 
 
@@ -308,7 +312,7 @@ END
 
     $client->get('/slow/x') for 1 .. 2;
 
-    is_first($nginx, qr/Warning: location \/slow\/ of www kept worker \d (?#
+    is_first($nginx, qr/Warning: location \/slow\/ of www $at kept worker \d (?#
                         )\(pid \d+\) for [\d.]+ m?s, blocked in .*select (?#
                         ).*, called by Perl_pp_sselect .*; 2 stalls in (?#
                         )the last minute took 1\.\d s/,
@@ -316,10 +320,10 @@ END
 
     $client->send_request("/stuck/x?$nginx->{prefix}/done");
 
-    ok(wait_until(sub { $nginx->verdict->{text} =~ /has kept it/ }), 'stuck');
+    ok(wait_until(sub { verdict($nginx)->{text} =~ /has kept it/ }), 'stuck');
 
     is_first($nginx, qr/Critical: worker \d \(pid \d+\) did not answer: (?#
-                        ).*; location \/stuck\/ of www has kept it for (?#
+                        ).*; location \/stuck\/ of www $at has kept it for (?#
                         )[\d.]+ m?s, blocked in .*Perl_pp_sselect/,
              'location /stuck/ of www');
 
@@ -341,7 +345,7 @@ END
     backtracks($nginx, '/');
 
     is_first($nginx, qr/Warning: a regular expression of a "location ~" of (?#
-                        )www kept worker 0 \(pid \d+\) for [\d.]+ m?s, (?#
+                        )www $at kept worker 0 \(pid \d+\) for [\d.]+ m?s, (?#
                         )computing in .*pcre/,
              'a regular expression of a "location ~" of www');
 }
@@ -358,8 +362,9 @@ sub matching {
 END
     backtracks($nginx, '/search/?q=');
 
-    is_first($nginx, qr/Warning: location \/search\/ of www kept worker 0 (?#
-                        )\(pid \d+\) for [\d.]+ m?s, computing in .*pcre/,
+    is_first($nginx, qr/Warning: location \/search\/ of www $at (?#
+                        )kept worker 0 \(pid \d+\) for [\d.]+ m?s, (?#
+                        )computing in .*pcre/,
              'location /search/ of www');
 }
 
@@ -418,7 +423,7 @@ END
     }), 'as status says');
 
     is_first($nginx, qr/Critical: worker \d \(pid \d+\) did not answer: (?#
-                        ).*; location \/read\/ of www has kept it for (?#
+                        ).*; location \/read\/ of www $at has kept it for (?#
                         )[\d.]+ m?s, blocked in \w*open\w*/,
              'location /read/ of www');
 
@@ -546,7 +551,8 @@ END
     # a buffer in each direction
 
     is_first($nginx, qr/Healthy: .* requests of location \/ws\/ of www (?#
-                        )\(30 requests of 5\d\d\.\d KiB each\)/,
+                        )\(30 requests of 5\d\d\.\d KiB each; (?#
+                        )nginx\.conf:\d+\)/,
              'requests of location /ws/ of www');
 }
 
@@ -636,7 +642,7 @@ END
 
     is_first($nginx, qr/Healthy: .* upstream buffers of location (?#
                         )\/(?:inner\/|page\.html) of www \(\S*_buffers/,
-             $nginx->verdict->{owner});
+             verdict($nginx)->{owner});
 }
 
 
@@ -659,7 +665,7 @@ END
     ok(holds($nginx, qr{/part\.html}), 'all are being sent');
 
     is_first($nginx, qr/Healthy: .* of location \/part\.html of www /,
-             $nginx->verdict->{owner});
+             verdict($nginx)->{owner});
 }
 
 
@@ -690,9 +696,6 @@ END
     is_first($nginx, qr/Healthy: .* session buffers of stream server (?#
                         )127\.0\.0\.1:$tcp \(proxy_buffer_size; 30 sessions/,
              "session buffers of stream server 127.0.0.1:$tcp");
-
-    undef @clients;
-    $nginx->stop;
 }
 
 
@@ -726,7 +729,7 @@ END
 
     ok(holds($nginx, qr/request bodies/), 'all are read');
 
-    my $owner = $nginx->verdict->{owner};
+    my $owner = verdict($nginx)->{owner};
 
     unlike($owner, qr/[\x00-\x1f]/, 'without controls');
     cmp_ok(length $owner, '<', 400, 'it is cut');
@@ -786,13 +789,105 @@ END
             $client->get(@{ $loads{$what} }) for 1 .. 25;
         }
 
-        my $verdict = $nginx->verdict;
+        my $verdict = verdict($nginx);
 
         is($verdict->{id}, 'healthy', $what)
             or diag($verdict->{text});
     }
 
     $nginx->stop(alerts => qr/connect\(\) failed/);
+}
+
+
+# The line of the block that somebody has to change: in an included file, of a
+# named location, and of a location with an "if", which has no name; and none
+# where two blocks have the same names.
+
+sub places {
+    my $prefix = tempdir('jpp-places-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $port = free_port();
+    my $body = 'client_body_buffer_size 2m; proxy_pass http://127.0.0.1:1;';
+    my $sites = <<"END";
+location /upload {
+    $body
+}
+location /if {
+    $body
+    if (\$args) {
+        proxy_pass http://127.0.0.1:1;
+    }
+}
+location /named {
+    try_files /none \@named;
+}
+location \@named { $body }
+location ~ ^/regex {
+    location ~ inner { $body }
+}
+END
+
+    mkdir "$prefix/sites";
+    spew("$prefix/sites/www", $sites);
+
+    my $nginx = start(
+        prefix => $prefix, port => $port,
+        server => "$tree server_name www localhost; include sites/*;",
+        http => 'client_max_body_size 8m;' . join '', map {
+            "server { listen 127.0.0.1:$port; server_name twice $_;\n"
+            . "location /twice { $body } }\n"
+        } qw( one two ));
+    my @clients = (
+        (map { upload($nginx, 'www', '/upload') } 1 .. 3),
+        upload($nginx, 'www', '/if?yes'), upload($nginx, 'www', '/named'),
+        upload($nginx, 'www', '/regex/inner'),
+        upload($nginx, 'one', '/twice'), upload($nginx, 'two', '/twice'));
+    my %line = (
+        '/upload' => 'sites/www:1', '/if' => 'sites/www:4',
+        '@named' => 'sites/www:13', inner => 'sites/www:15',
+        '/twice' => 'several blocks');
+
+    ok(wait_until(sub { keys %{ lines_of($nginx) } == keys %line }),
+       'all have come');
+    is_deeply(lines_of($nginx), \%line, 'pools');
+
+    is_first($nginx, qr/Healthy: .* request bodies of location \/upload (?#
+                        )of www \(client_body_buffer_size; 3 requests (?#
+                        ).* each; sites\/www:1\)/,
+             'request bodies of location /upload of www');
+
+    # a finding about a worker has it, too; the newest generation's is said
+
+    spew("$prefix/sites/www", "# moved\n$sites");
+    $nginx->reload(is_kept => 1);
+    push @clients, upload($nginx, 'www', '/upload');
+
+    ok(wait_until(sub { (verdict($nginx)->{place} // '') eq 'sites/www:2' }),
+       'where it is now');
+    unlike($nginx->get('/debug/pprof/pools?format=top&cols=1000')->{body},
+           qr{/upload; request \(}, 'two lines, so none');
+}
+
+
+# A client of SERVER that posts to PATH, all but the end.
+
+sub upload {
+    my ($nginx, $server, $path) = @_;
+    my $client = $nginx->client;
+
+    $client->write("POST $path HTTP/1.1\r\nHost: $server\r\n"
+                   . "Content-Length: 2000000\r\n\r\n" . 'x' x 100_000);
+
+    return $client;
+}
+
+
+# The line of each location that holds large bodies.
+
+sub lines_of {
+    my ($nginx) = @_;
+    my $top = $nginx->get('/debug/pprof/pools?format=top&cols=1000')->{body};
+
+    return { $top =~ /request body .*; location (\S+); request \((.*)\)$/mg };
 }
 
 

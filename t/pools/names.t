@@ -93,7 +93,8 @@ sub formats {
          'and one for the rest');
     like($body{folded}, qr/^http;server s\Q$shown\E\.example;/m,
          'that of the server');
-    like($body{top}, qr{location\n +/\d+/\\x1b.*\.{3}x{99,};\n +request$}m,
+    like($body{top}, qr{location\n +/\d+/\\x1b.*\.{3}x{99,};\n +(?#
+                       )request \(nginx\.conf:\d+\)$}m,
          'top: the names, as far as 1000 columns go');
     unlike($body{svg}, qr/<b>/, 'svg: no markup');
     unlike($body{html}, qr/\[1m\S{0,20}<b>/, 'html: nor there');

@@ -52,8 +52,9 @@ sub stuck {
         like($comments->[0],
              qr{^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\ worker\ [01]\ pid\ \d+
                 \ generation\ 1:\ \d+\ ms\ so\ far,\ (?:computing|blocked),
-                \ in\ location\ "/$how/"\ of\ server\ "www\.example\.com",
-                \ connection\ \*\d+$}x, "$how: who and what, while it lasts");
+                \ in\ location\ "/$how/"\ of\ server\ "www\.example\.com"
+                \ \(nginx\.conf:\d+\),\ connection\ \*\d+$}x,
+             "$how: who and what, while it lasts");
 
         ok(scalar(grep { /$found{$how}/ } @$stacks), "$how: and where")
             or diag(explain($stacks));
@@ -204,7 +205,8 @@ sub logged {
          qr{^jemalloc_pprof:\ the\ event\ loop\ stood\ still\ for\ \d+\ ms,
             \ blocked\ in\ \w*open\w*\ \(libc\.so\.6\),\ called\ by\ PerlIO\w+
             \ \(libperl\.so\S+\),\ in\ location\ "/read/"\ of
-            \ server\ "www\.example\.com",\ connection\ \*\d+}x,
+            \ server\ "www\.example\.com"\ \(nginx\.conf:\d+\),
+            \ connection\ \*\d+}x,
          'a line with all there is to say');
 
     # a minute may begin between them

@@ -286,6 +286,7 @@ JPP_TEST(jpp_test_owners)
         holders[i].what = i == 0 ? "upstream <buffers>" : "";
         holders[i].where = i == 0 ? "location /a&b/ of www" : "zone z";
         holders[i].bound = i == 0 ? "proxy_buffers 64 64k" : "";
+        holders[i].place = i == 0 ? "a.conf:1" : "";
         holders[i].bytes = (10 - i) * JPP_FINDING_MIB;
         holders[i].who = "";
     }

@@ -499,6 +499,7 @@ JPP_TEST(jpp_findings_test_culprit)
                "still for 1.5 s, computing in g; 2 stalls in the last minute "
                "took 1.7 s", "outside of requests, by what it did");
 
+    strcpy(stalls[1].place, "a.conf:41");
     jpp_findings_test_stall(&stalls[3], 200, "/slow", "computing in g");
     jpp_is_str(jpp_findings_test_has("stalls"), "worker 1 (pid 4712) stood "
                "still for 1.5 s, computing in g", "a single one");
@@ -507,9 +508,11 @@ JPP_TEST(jpp_findings_test_culprit)
     jpp_test.workers[1].activity.minute.slow = 1700;
     strcpy(stalls[1].server, "b");
     stalls[1].nanos = 850000000;
-    jpp_is_str(jpp_findings_test_has("stalls"), "location /slow of b kept "
-               "worker 1 (pid 4712) for 850.0 ms, blocked in h",
+    finding = jpp_test_find(&jpp_test.telemetry, "stalls");
+    jpp_is_str(jpp_test_because(finding), "location /slow of b (a.conf:41) "
+               "kept worker 1 (pid 4712) for 850.0 ms, blocked in h",
                "the same location of another server is another one");
+    jpp_is_str(finding->place, "a.conf:41", "and where that is");
 }
 
 

@@ -219,6 +219,72 @@ JPP_TEST(jpp_holders_test_units)
 }
 
 
+/* Where a location is, in the newest configuration, if it is there once. */
+
+JPP_TEST(jpp_holders_test_places)
+{
+    size_t    i;
+    uint32_t  owner;
+
+    static const struct {
+        uint64_t     generation;
+        const char  *file;
+        uint32_t     line;
+        const char  *place;
+    } steps[] = {
+        { 2, NULL, 0, "" },
+        { 2, "nginx.conf", 41, "nginx.conf:41" },
+        { 2, "nginx.conf", 41, "nginx.conf:41" },
+        { 1, "nginx.conf", 7, "nginx.conf:41" },
+        { 3, "sites/a\x1b", 9, "sites/a\\x1b:9" },
+        { 3, "sites/b", 9, "" },
+        { 3, "sites/a\x1b", 9, "" },
+        { 4, "nginx.conf", JPP_POOLS_SEVERAL, "nginx.conf:4294967295" },
+        { 4, "nginx.conf", 1, "" },
+        { 5, "a/very/long/name/of/a/directory/and/then/a/file", 1,
+          "a/very/long/name/o...ory/and/then/a/file:1" }
+    };
+
+    for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+
+        if (i == 0) {
+            jpp_holders_test_begin();
+        }
+
+        (void) jpp_pools_init(&jpp_pools, &jpp_arena, JPP_POOLS_NO_UNITS, 0);
+
+        owner = jpp_test_owner(&jpp_pools, JPP_POOLS_REQUEST, "a", "/", NULL);
+        jpp_holders_test_add(owner, JPP_POOLS_BODY, NULL, 100);
+        jpp_worker.who.generation = steps[i].generation;
+
+        if (steps[i].line != 0) {
+            jpp_test_place(&jpp_pools, owner, steps[i].file, steps[i].line);
+        }
+
+        jpp_holders_test_pools();
+        (void) jpp_holders_close(&jpp_holders, &jpp_first);
+        jpp_is_str(jpp_first[0].place, steps[i].place, "step %zu", i);
+        jpp_holders.list->len = 0;
+    }
+
+    /* two blocks of the same names in one table */
+
+    (void) jpp_pools_init(&jpp_pools, &jpp_arena, JPP_POOLS_NO_UNITS, 0);
+    owner = jpp_test_owner(&jpp_pools, JPP_POOLS_REQUEST, "a", "/", NULL);
+    jpp_holders_test_add(owner, JPP_POOLS_BODY, NULL, 100);
+    jpp_test_place(&jpp_pools, owner, "nginx.conf", 1);
+    jpp_test_place(&jpp_pools, owner, "nginx.conf", 2);
+    jpp_test_place(&jpp_pools, owner, "nginx.conf", 2);
+    jpp_pools_place(&jpp_pools, 0, 1, 1);
+    jpp_worker.who.generation = 6;
+    jpp_holders_test_pools();
+    (void) jpp_holders_close(&jpp_holders, &jpp_first);
+    jpp_is_str(jpp_first[0].place, "", "nobody knows which");
+
+    jpp_arena_destroy(&jpp_arena);
+}
+
+
 /* What each kind of owner is called; those of one size by their names. */
 
 JPP_TEST(jpp_holders_test_kinds)

@@ -103,6 +103,64 @@ JPP_TEST(jpp_pools_test_folded)
 }
 
 
+/* Blocks have their lines: a label, which a table shows. */
+
+JPP_TEST(jpp_pools_test_places)
+{
+    uint32_t  id;
+
+    jpp_pools_start();
+
+    id = jpp_test_owner(&table, JPP_POOLS_REQUEST, "a", "/api", NULL);
+    (void) jpp_pools_add(&table, id, JPP_POOLS_BLOCKS, 0, 1, 4096, 0);
+    jpp_test_place(&table, id, "nginx.conf", 41);
+
+    id = jpp_test_owner(&table, JPP_POOLS_UPSTREAM, "a", "/", "backend");
+    (void) jpp_pools_add(&table, id, JPP_POOLS_BLOCKS, 0, 1, 2048, 0);
+    jpp_test_place(&table, id, "sites/a;\x1b", 4);
+
+    id = jpp_test_owner(&table, JPP_POOLS_REQUEST, "b", "/", NULL);
+    (void) jpp_pools_add(&table, id, JPP_POOLS_BLOCKS, 0, 1, 1024, 0);
+    jpp_test_place(&table, id, "sites/b", 4);
+
+    id = jpp_test_owner(&table, JPP_POOLS_CLIENT_CONNECTION, "b", NULL, NULL);
+    (void) jpp_pools_add(&table, id, JPP_POOLS_BLOCKS, 0, 1, 512, 0);
+    jpp_test_place(&table, id, "sites/b", 1);
+
+    id = jpp_test_owner(&table, JPP_POOLS_CLIENT_CONNECTION, "c", NULL, NULL);
+    (void) jpp_pools_add(&table, id, JPP_POOLS_BLOCKS, 0, 1, 256, 0);
+    jpp_test_place(&table, id, "sites/c", 1);
+    jpp_test_place(&table, id, "sites/c", 5);
+
+    id = jpp_test_owner(&table, JPP_POOLS_SLOTS_USED, NULL, NULL, NULL);
+    (void) jpp_pools_add(&table, id, JPP_POOLS_ITSELF, 0, 1, 128, 0);
+
+    strcpy(table.facts.allocator, "malloc");
+    jpp_pools_capture(&table);
+
+    jpp_shows(jpp_pools_text("format=top&n=100"), "blocks, and several");
+    jpp_shows(jpp_pools_text("format=folded"), "stacks have names alone");
+
+    jpp_is_u64(jpp_pools_report(""), JPP_OK, "pprof: %s", err.text);
+    jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_POOLS,
+                                  stdout, NULL), 0, "the contract holds");
+
+    /* after a reload the same block is in another line */
+
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
+
+    id = jpp_test_owner(&table, JPP_POOLS_REQUEST, "a", "/api", NULL);
+    (void) jpp_pools_add(&table, id, JPP_POOLS_BLOCKS, 0, 1, 4096, 0);
+    jpp_test_place(&table, id, "nginx.conf", 42);
+    strcpy(table.facts.allocator, "malloc");
+    jpp_pools_capture(&table);
+
+    jpp_shows(jpp_pools_text("format=top&n=100"), "a block in two lines");
+
+    jpp_arena_destroy(&arena);
+}
+
+
 /* The stacks of all kinds and classes. */
 
 JPP_TEST(jpp_pools_test_kinds)

@@ -119,7 +119,13 @@ JPP_TEST(test_words)
     jpp_is_str(jpp_stall_served(&stall, text),
                ", in server \"a.example\", connection *12", "no location");
 
+    strcpy(stall.place, "a\x1b.conf:41");
+    jpp_is_str(jpp_stall_served(&stall, text),
+               ", in server \"a.example\" (a?.conf:41), connection *12",
+               "its line");
+
     stall.server[0] = '\0';
+    stall.place[0] = '\0';
     stall.connection = 0;
     jpp_is_str(jpp_stall_served(&stall, text), "", "nothing is known");
 

@@ -35,6 +35,15 @@ jpp_test_owner(jpp_pools_t *table, jpp_pools_kind_t kind, const char *server,
 }
 
 
+/* The block of the owner ID begins at LINE of FILE. */
+static inline void
+jpp_test_place(jpp_pools_t *table, uint32_t id, const char *file, uint32_t line)
+{
+    jpp_pools_place(table, id, jpp_test_name(table, JPP_POOLS_FILE, file),
+                    line);
+}
+
+
 /*
  * A worker as small as can be: two requests, one of them proxied, their
  * connections, what was inherited, and memory in no pool.

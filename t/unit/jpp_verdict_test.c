@@ -469,6 +469,7 @@ JPP_TEST(jpp_verdict_test_owners)
         holders[i].where = "a place";
         holders[i].what = holders[i].who;
         holders[i].bound = i == 2 ? "a & b" : "";
+        holders[i].place = i == 2 ? "<a>.conf:41" : "";
         holders[i].bytes = (10 - i) * JPP_TEST_MIB;
     }
 
@@ -687,6 +688,7 @@ JPP_TEST(jpp_verdict_test_share)
     memset(&holder, 0, sizeof(jpp_holder_t));
     holder.who = "zone one";
     holder.bound = "";
+    holder.place = "";
     holder.bytes = 24 * JPP_TEST_MIB / 100 * 10;
 
     jpp_verdict_test_begin();

@@ -289,10 +289,11 @@ jpp_console_owners(const jpp_console_t *console, jpp_sink_t *sink)
                           "class=\"bar\" aria-hidden=\"true\"><rect "
                           "class=\"a\" width=\"%" PRIu64 "%%\" "
                           "height=\"100%%\"/></svg></td><th scope=\"row\">%s"
-                          "</th><td>%s <small>%s</small></td></tr>\n",
+                          "</th><td>%s <small>%s</small> "
+                          "<small>%s</small></td></tr>\n",
                           jpp_bytes(holder->bytes), tenths / 10, tenths % 10,
                           tenths / 10, holder->where, holder->what,
-                          holder->bound);
+                          holder->bound, holder->place);
     }
 
     if (n == 0) {

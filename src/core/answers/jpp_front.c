@@ -51,7 +51,7 @@ jpp_front_holders(const jpp_console_t *console, jpp_arena_t *arena,
     jpp_table_column(&table, "bytes", 0, 0);
     jpp_table_column(&table, "%", 1, 0);
     jpp_table_column(&table, "largest owners", 0, 3 * JPP_TABLE_NAME);
-    jpp_table_column(&table, "bounded by", 2, JPP_TABLE_NAME);
+    jpp_table_column(&table, "bounded by; in", 2, JPP_TABLE_NAME);
 
     for (i = 0; i < telemetry->n_holders && i < JPP_VERDICT_OWNERS; i++) {
         holder = &telemetry->holders[i];
@@ -69,7 +69,9 @@ jpp_front_holders(const jpp_console_t *console, jpp_arena_t *arena,
         }
 
         jpp_table_text(&table, holder->who, strlen(holder->who));
-        jpp_table_text(&table, holder->bound, strlen(holder->bound));
+        jpp_table_cell(&table, "%s%s%s", holder->bound,
+                       holder->bound[0] != '\0' && holder->place[0] != '\0'
+                       ? "; " : "", holder->place);
     }
 
     jpp_sink_char(sink, '\n');

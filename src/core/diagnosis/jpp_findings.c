@@ -804,6 +804,8 @@ jpp_finding_fill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     if (holder != NULL) {
         (void) snprintf(finding->owner, sizeof(finding->owner), "%s",
                         holder->who);
+        (void) snprintf(finding->place, sizeof(finding->place), "%s",
+                        holder->place);
     }
 
     finding->since = standing->since != 0 ? standing->since : telemetry->now;

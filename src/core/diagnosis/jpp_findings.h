@@ -58,10 +58,11 @@ bool jpp_finding_explains(const jpp_telemetry_t *telemetry,
 bool jpp_finding_stalls(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding);
 
-#define JPP_FINDING_STALL  448
+#define JPP_FINDING_STALL  512
 
 /*
- * "location /x of a kept WORKER for 1.2 s, blocked in ..."; returns TEXT.
+ * "location /x of a (a.conf:9) kept WORKER for 1.2 s, blocked in ..."; returns
+ * TEXT.
  */
 const char *jpp_finding_stall(const jpp_stall_t *stall, const char *worker,
     char text[JPP_FINDING_STALL]);

@@ -84,15 +84,19 @@ jpp_finding_stall(const jpp_stall_t *stall, const char *worker,
     char text[JPP_FINDING_STALL])
 {
     bool  lasts;
-    char  owner[JPP_STALL_OWNER], time[JPP_UNITS_TEXT];
+    char  owner[JPP_STALL_OWNER], place[JPP_STALL_NAME];
+    char  time[JPP_UNITS_TEXT];
 
     lasts = stall->state == JPP_STALL_LASTS;
 
     (void) jpp_units_time(stall->nanos, time);
 
     if (jpp_stall_owner(stall, owner)[0] != '\0') {
-        (void) snprintf(text, JPP_FINDING_STALL, "%s %s %s for %s, %.200s",
-                        owner, lasts ? "has kept" : "kept", worker, time,
+        (void) jpp_stall_name(stall->place, place);
+        (void) snprintf(text, JPP_FINDING_STALL, "%s%s%s%s %s %s for %s, "
+                        "%.200s", owner, place[0] != '\0' ? " (" : "", place,
+                        place[0] != '\0' ? ")" : "",
+                        lasts ? "has kept" : "kept", worker, time,
                         stall->where);
 
     } else {
@@ -167,6 +171,7 @@ jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     (void) snprintf(finding->owner, sizeof(finding->owner), "%s",
                     jpp_stall_owner(culprit.longest, owner));
+    (void) jpp_stall_name(culprit.longest->place, finding->place);
     (void) jpp_finding_stall(culprit.longest,
                              jpp_finding_worker(culprit.longest->index,
                                                 culprit.longest->pid, who),

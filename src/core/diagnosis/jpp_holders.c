@@ -49,6 +49,8 @@ typedef struct {
     uint64_t             most;         /* of one worker */
     jpp_identity_t       worker;       /* which one that is */
     jpp_holder_part_t   *parts;
+    const char          *at;           /* its place, in the newest */
+    uint64_t             generation;   /*   configuration; NULL: none yet */
 
     /* the largest unit that is known one by one */
 
@@ -238,6 +240,32 @@ jpp_holders_item(jpp_holders_t *holders, const jpp_holder_key_t *key)
 }
 
 
+/* The place of OWNER, which ITEM has in one of WORKER's tables. */
+
+static void
+jpp_holders_at(jpp_holders_t *holders, jpp_holder_item_t *item,
+    const jpp_worker_t *worker, const jpp_pools_t *table,
+    const jpp_pools_owner_t *owner)
+{
+    char  text[JPP_POOLS_PLACE];
+
+    if (owner->line == 0 || worker->who.generation < item->generation) {
+        return;
+    }
+
+    (void) jpp_pools_place_text(table, owner, text);
+
+    if (item->at == NULL || worker->who.generation > item->generation) {
+        item->generation = worker->who.generation;
+        item->at = jpp_arena_strndup(holders->arena, text, strlen(text));
+        holders->failed |= item->at == NULL;
+
+    } else if (strcmp(item->at, text) != 0) {
+        item->at = "";
+    }
+}
+
+
 /* The item of OWNER, by its place in the configuration. */
 
 static jpp_holder_item_t *
@@ -272,6 +300,8 @@ jpp_holders_place(jpp_holders_t *holders, const jpp_worker_t *worker,
         if (place->is_counted) {
             item->n_units += owner->n_units;
         }
+
+        jpp_holders_at(holders, item, worker, table, owner);
     }
 
     return item;
@@ -630,6 +660,7 @@ jpp_holders_close(jpp_holders_t *holders, const jpp_holder_t **first)
         holder->where = item->name;
         holder->who = jpp_holders_who(holders->arena, holder);
         holder->bound = jpp_holders_bound(holders->arena, item, most);
+        holder->place = item->at != NULL ? item->at : "";
         holder->units = item->units;
         holder->n_units = item->n_units;
         holder->bytes = item->own + item->inherited;

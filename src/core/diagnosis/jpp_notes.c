@@ -22,6 +22,7 @@ jpp_active_finding(const jpp_active_t *active, jpp_finding_id_t id,
     jpp_finding_named(id, finding);
 
     finding->owner[sizeof(finding->owner) - 1] = '\0';
+    finding->place[sizeof(finding->place) - 1] = '\0';
     finding->because[sizeof(finding->because) - 1] = '\0';
     finding->fix[sizeof(finding->fix) - 1] = '\0';
     finding->link[sizeof(finding->link) - 1] = '\0';

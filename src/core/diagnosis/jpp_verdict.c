@@ -27,7 +27,7 @@ jpp_verdict_add(jpp_verdict_t *verdict, const char *fmt, ...)
 }
 
 
-/* " (proxy_buffers 64 64k; 30 requests of 4.0 MiB)" */
+/* " (proxy_buffers 64 64k; 30 requests of 4.0 MiB each; nginx.conf:41)" */
 
 static void
 jpp_verdict_bound(jpp_verdict_t *verdict, const jpp_holder_t *holder)
@@ -54,9 +54,24 @@ jpp_verdict_bound(jpp_verdict_t *verdict, const jpp_holder_t *holder)
                                         size));
     }
 
-    if (has_units || before[0] == ';') {
+    before = has_units ? "; " : before;
+
+    if (holder->place[0] != '\0') {
+        jpp_verdict_add(verdict, "%s%s", before, holder->place);
+        before = "; ";
+    }
+
+    if (before[0] == ';') {
         jpp_verdict_add(verdict, ")");
     }
+}
+
+
+static void
+jpp_verdict_owner(jpp_verdict_t *verdict, const char *owner, const char *place)
+{
+    (void) snprintf(verdict->owner, sizeof(verdict->owner), "%s", owner);
+    (void) snprintf(verdict->place, sizeof(verdict->place), "%s", place);
 }
 
 
@@ -68,7 +83,7 @@ jpp_verdict_holder(jpp_verdict_t *verdict, const jpp_holder_t *holder,
 {
     char  its[JPP_UNITS_TEXT], whole[JPP_UNITS_TEXT];
 
-    (void) snprintf(verdict->owner, sizeof(verdict->owner), "%s", holder->who);
+    jpp_verdict_owner(verdict, holder->who, holder->place);
 
     jpp_verdict_add(verdict, "%s of %s are %s", jpp_units_bytes(bytes, its),
                     jpp_units_bytes(all, whole), holder->who);
@@ -131,6 +146,7 @@ jpp_verdict_stuck(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry,
     int64_t pid)
 {
     char                text[JPP_FINDING_STALL], owner[JPP_STALL_OWNER];
+    char                place[JPP_STALL_NAME];
     size_t              i;
     const jpp_stall_t  *stall;
 
@@ -139,8 +155,8 @@ jpp_verdict_stuck(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry,
 
         if (stall->pid == pid && stall->state == JPP_STALL_LASTS) {
             (void) jpp_stall_owner(stall, owner);
-            (void) snprintf(verdict->owner, sizeof(verdict->owner), "%s",
-                            owner);
+            jpp_verdict_owner(verdict, owner, jpp_stall_name(stall->place,
+                                                             place));
             jpp_verdict_add(verdict, "; %s",
                             jpp_finding_stall(stall, "it", text));
             return;
@@ -201,8 +217,7 @@ jpp_verdict_healthy(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
     if (telemetry->n_holders != 0
         && holder->bytes > all / 100 * JPP_VERDICT_SHARE)
     {
-        (void) snprintf(verdict->owner, sizeof(verdict->owner), "%s",
-                        holder->who);
+        jpp_verdict_owner(verdict, holder->who, holder->place);
 
         /* not all of what is allocated was ever touched */
 
@@ -273,7 +288,7 @@ jpp_verdict_finding(const jpp_telemetry_t *telemetry,
         return;
     }
 
-    memcpy(verdict->owner, finding->owner, sizeof(verdict->owner));
+    jpp_verdict_owner(verdict, finding->owner, finding->place);
 
     if (finding->owner[0] != '\0') {
         jpp_verdict_add(verdict, "%s", finding->because);
@@ -349,6 +364,7 @@ jpp_verdict_json(jpp_json_t *json, const jpp_verdict_t *verdict)
     jpp_json_str(json, "id", verdict->id);
     jpp_json_str(json, "text", verdict->text);
     jpp_json_filled(json, "owner", verdict->owner);
+    jpp_json_filled(json, "place", verdict->place);
     jpp_json_filled(json, "link", verdict->link);
     jpp_json_time(json, "since", verdict->since);
 

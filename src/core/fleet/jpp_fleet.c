@@ -123,6 +123,7 @@ jpp_findings_json(jpp_json_t *json, const jpp_finding_t *findings, size_t n)
         jpp_json_str(json, "what", findings[i].what);
         jpp_json_str(json, "because", findings[i].because);
         jpp_json_filled(json, "owner", findings[i].owner);
+        jpp_json_filled(json, "place", findings[i].place);
         jpp_json_str(json, "fix", findings[i].fix);
         jpp_json_filled(json, "link", findings[i].link);
         jpp_json_time(json, "since", findings[i].since);

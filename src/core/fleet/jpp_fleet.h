@@ -47,6 +47,7 @@ extern const char *const  jpp_finding_ids[];
 
 #define JPP_FINDING_OWNER  512
 #define JPP_FINDING_LINK   96
+#define JPP_FINDING_PLACE  192
 
 /*
  * One thing there is to say about the memory of an nginx: NUL-terminated
@@ -58,6 +59,7 @@ typedef struct {
     bool          is_critical;     /* nginx is about to be killed, or was */
     const char   *what;
     char          owner[JPP_FINDING_OWNER];     /* who is behind it; "" */
+    char          place[JPP_FINDING_PLACE];     /* its "nginx.conf:41"; "" */
     char          because[512];    /* the numbers */
     char          fix[512];
     char          link[JPP_FINDING_LINK];  /* what shows more: a resource */
@@ -132,6 +134,7 @@ typedef struct {
     const char            *what;           /*   "upstream buffers"; or "" */
     const char            *where;          /*   "location /export/ of www" */
     const char            *bound;          /* "proxy_buffers 64 64k"; or "" */
+    const char            *place;          /* "nginx.conf:41"; or "" */
     const char            *units;          /* "requests"; NULL: it is one */
     uint64_t               n_units;
     uint64_t               bytes;          /* of all workers */
@@ -157,6 +160,7 @@ typedef struct {
                                            /*   "healthy" */
     char                   text[JPP_VERDICT_TEXT];
     char                   owner[JPP_FINDING_OWNER];   /* that it names; "" */
+    char                   place[JPP_FINDING_PLACE];   /* where that is; "" */
     char                   link[JPP_FINDING_LINK];     /* what shows more; "" */
     int64_t                since;          /* of a finding; 0: unknown */
     size_t                 n_more;         /* findings besides */

@@ -111,7 +111,7 @@ static const char *const  jpp_stall_states[JPP_STALL_STATES] = {
 };
 
 
-static const char *
+const char *
 jpp_stall_name(const char *name, char text[JPP_STALL_NAME])
 {
     size_t  i;
@@ -150,6 +150,11 @@ jpp_stall_served(const jpp_stall_t *stall, char text[JPP_STALL_TEXT])
         n += (size_t) snprintf(text + n, JPP_STALL_TEXT - n,
                                "%s server \"%s\"", n != 0 ? " of" : ", in",
                                jpp_stall_name(stall->server, name));
+    }
+
+    if (stall->place[0] != '\0') {
+        n += (size_t) snprintf(text + n, JPP_STALL_TEXT - n, " (%s)",
+                               jpp_stall_name(stall->place, name));
     }
 
     if (stall->connection != 0) {

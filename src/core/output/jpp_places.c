@@ -14,12 +14,17 @@
 #include "jpp_view.h"
 
 
+#define JPP_PLACES_TWO  UINT32_MAX
+
+
 /* a place, or what a place holds of one class, by its frames, leaf first */
 typedef struct {
     const uint8_t         *stack;
     size_t                 len;
     int64_t                values[JPP_MAX_TYPES];
     uint32_t               place;      /* id; of a place: what it holds most */
+    uint32_t               label;      /* string id: where it is configured; */
+                                       /*   0: unknown */
 } jpp_places_row_t;
 
 
@@ -106,6 +111,29 @@ jpp_places_place(const jpp_places_t *places, const jpp_sample_t *sample)
 }
 
 
+/* The label of SAMPLE that says where its place is configured; 0: none does. */
+
+static uint32_t
+jpp_places_label(const jpp_places_t *places, const jpp_sample_t *sample)
+{
+    size_t                      i;
+    const jpp_profile_label_t  *label;
+
+    for (i = 0; i < sample->labels->n; i++) {
+        label = &sample->labels->labels[i];
+
+        if (strcmp(jpp_profile_str(places->profile, label->key).data,
+                   JPP_POOLS_PLACE_KEY)
+            == 0)
+        {
+            return label->str;
+        }
+    }
+
+    return 0;
+}
+
+
 /* The id of the row with these frames, 0: no memory. */
 
 static uint32_t
@@ -155,7 +183,7 @@ jpp_places_add(jpp_places_row_t *row, const jpp_sample_t *sample,
 static bool
 jpp_places_read(jpp_places_t *places)
 {
-    uint32_t               i, place, held;
+    uint32_t               i, place, held, label;
     jpp_sample_t           sample;
     const uint8_t         *stack;
     jpp_places_row_t      *row;
@@ -182,8 +210,14 @@ jpp_places_read(jpp_places_t *places)
             return false;
         }
 
-        jpp_places_add(jpp_places_row_at(&places->places, place), &sample,
-                       profile->n_types);
+        row = jpp_places_row_at(&places->places, place);
+        jpp_places_add(row, &sample, profile->n_types);
+
+        /* two generations may have two */
+
+        label = jpp_places_label(places, &sample);
+        row->label = row->label == 0 || row->label == label ? label
+                                                            : JPP_PLACES_TWO;
 
         row = jpp_places_row_at(&places->held, held);
         row->place = place;
@@ -310,6 +344,14 @@ jpp_places_cells(const jpp_places_t *places, const jpp_places_row_t *row,
 
         jpp_places_where(&where, name.data, name.len);
         jpp_places_where(&where, "; ", n != 0 ? 2 : 0);
+    }
+
+    if (row->label != 0 && row->label != JPP_PLACES_TWO) {
+        name = jpp_profile_str(profile, row->label);
+
+        jpp_places_where(&where, " (", 2);
+        jpp_places_where(&where, name.data, name.len);
+        jpp_places_where(&where, ")", 1);
     }
 
     if (where == NULL) {

@@ -15,7 +15,7 @@
 
 
 /* to be changed with the structures: the last byte is the version */
-#define JPP_POOLS_MAGIC   "jpppool3"
+#define JPP_POOLS_MAGIC   "jpppool4"
 
 #define JPP_POOLS_BUFFER  8192
 
@@ -100,7 +100,8 @@ static const jpp_pools_field_t  jpp_pools_owner_fields[] = {
     JPP_POOLS_FIELD(jpp_pools_owner_t, server, NAME, 0),
     JPP_POOLS_FIELD(jpp_pools_owner_t, location, NAME, 0),
     JPP_POOLS_FIELD(jpp_pools_owner_t, third, NAME, 0),
-    JPP_POOLS_AMOUNT(jpp_pools_owner_t, n_units)
+    JPP_POOLS_AMOUNT(jpp_pools_owner_t, n_units),
+    JPP_POOLS_FIELD(jpp_pools_owner_t, file, NAME, 0)
 };
 
 

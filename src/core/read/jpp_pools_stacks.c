@@ -223,13 +223,42 @@ jpp_pools_frame(jpp_pools_reading_t *reading, const char *text, uint32_t name)
 }
 
 
-/* The N frames of IDS, leaf first, and what HELD has of them. */
+/* *SET has the place of OWNER, too, if that is known; false: no memory. */
+
+static bool
+jpp_pools_labels(jpp_pools_reading_t *reading, const jpp_pools_owner_t *owner,
+    uint32_t *set)
+{
+    char         text[JPP_POOLS_PLACE];
+    jpp_label_t  label;
+
+    *set = reading->options->labels;
+
+    if (owner == NULL || owner->line == 0) {
+        return true;
+    }
+
+    memset(&label, 0, sizeof(jpp_label_t));
+
+    label.key = JPP_POOLS_PLACE_KEY;
+    label.str = jpp_pools_place_text(reading->table, owner, text);
+
+    if (text[0] == '\0') {
+        label.str = "several blocks";
+    }
+
+    return jpp_profile_labels_more(reading->profile, *set, &label, 1, set);
+}
+
+
+/* The N frames of IDS, leaf first, and what HELD has of them, for OWNER. */
 
 static bool
 jpp_pools_commit(jpp_pools_reading_t *reading, const uint32_t *ids,
-    uint32_t n, const jpp_pools_row_t *held)
+    uint32_t n, const jpp_pools_row_t *held, const jpp_pools_owner_t *owner)
 {
     int64_t         sign, values[JPP_MAX_COLUMNS] = { 0 };
+    uint32_t        labels;
     jpp_profile_t  *profile;
 
     profile = reading->profile;
@@ -238,7 +267,9 @@ jpp_pools_commit(jpp_pools_reading_t *reading, const uint32_t *ids,
         return true;
     }
 
-    if (!jpp_profile_stack(profile, reading->options->labels, ids, n)) {
+    if (!jpp_pools_labels(reading, owner, &labels)
+        || !jpp_profile_stack(profile, labels, ids, n))
+    {
         return false;
     }
 
@@ -288,7 +319,7 @@ jpp_pools_read_row(jpp_pools_reading_t *reading, const jpp_pools_row_t *row)
         }
     }
 
-    return jpp_pools_commit(reading, ids, n, row);
+    return jpp_pools_commit(reading, ids, n, row, owner);
 }
 
 
@@ -315,14 +346,14 @@ jpp_pools_read_outside(jpp_pools_reading_t *reading)
 
     if (reading->options->is_baseline) {
         held.bytes = facts->outside_inherited;
-        return jpp_pools_commit(reading, ids, 2, &held);
+        return jpp_pools_commit(reading, ids, 2, &held, NULL);
     }
 
     outside = jpp_pools_outside(reading->table, &is_short);
 
     held.bytes = jpp_smaller(outside, facts->outside_inherited);
 
-    if (!jpp_pools_commit(reading, ids, 2, &held)) {
+    if (!jpp_pools_commit(reading, ids, 2, &held, NULL)) {
         return false;
     }
 
@@ -331,7 +362,7 @@ jpp_pools_read_outside(jpp_pools_reading_t *reading)
                                       : "not seen, or since start", 0);
     held.bytes = outside - held.bytes;
 
-    return jpp_pools_commit(reading, ids, 2, &held);
+    return jpp_pools_commit(reading, ids, 2, &held, NULL);
 }
 
 

@@ -14,6 +14,7 @@ static const char *const  jpp_pools_others[] = {
     [JPP_POOLS_UPSTREAM_NAME] = "(other upstreams)",
     [JPP_POOLS_MODULE_NAME] = "(other modules)",
     [JPP_POOLS_ADDRESS] = "(other addresses)",
+    [JPP_POOLS_FILE] = "(other files)",
     [JPP_POOLS_WORD] = "(other)"
 };
 
@@ -212,6 +213,47 @@ jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t server,
     }
 
     return id != 0 ? id : jpp_pools_no_memory(table);
+}
+
+
+void
+jpp_pools_place(jpp_pools_t *table, uint32_t owner, uint32_t file,
+    uint32_t line)
+{
+    jpp_pools_owner_t  *of;
+
+    of = owner != 0 ? jpp_pools_owner_at(table, owner) : NULL;
+
+    if (of != NULL && of->line == 0) {
+        of->file = file;
+        of->line = line;
+
+    } else if (of != NULL && (of->file != file || of->line != line)) {
+        of->file = 0;
+        of->line = JPP_POOLS_SEVERAL;
+    }
+}
+
+
+const char *
+jpp_pools_place_text(const jpp_pools_t *table, const jpp_pools_owner_t *owner,
+    char text[JPP_POOLS_PLACE])
+{
+    char       name[JPP_UTF8_SHORT(JPP_POOLS_PATH)];
+    size_t     len;
+    jpp_str_t  file;
+
+    text[0] = '\0';
+
+    if (owner->file != 0) {
+        file = jpp_pools_str(table, owner->file);
+        len = jpp_utf8_short(name, file.data, file.len, JPP_POOLS_PATH);
+
+        (void) snprintf(text, JPP_POOLS_PLACE, "%.*s:%" PRIu32, (int) len, name,
+                        owner->line);
+    }
+
+    return text;
 }
 
 

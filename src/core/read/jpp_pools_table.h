@@ -56,6 +56,8 @@
 /* classes of one unit that are told apart; those after them are "other" */
 #define JPP_POOLS_SUMS       16
 
+#define JPP_POOLS_SEVERAL    UINT32_MAX
+
 #define JPP_POOLS_CLIENT     64
 #define JPP_POOLS_URI        256
 #define JPP_POOLS_ALLOCATOR  64
@@ -111,6 +113,7 @@ typedef enum {
     JPP_POOLS_UPSTREAM_NAME,
     JPP_POOLS_MODULE_NAME,
     JPP_POOLS_ADDRESS,
+    JPP_POOLS_FILE,                    /* of the configuration */
     JPP_POOLS_WORD                     /* an action, a state: static text */
 } jpp_pools_sort_t;
 
@@ -125,6 +128,9 @@ typedef struct {
     uint64_t       n_units;            /* that ended: how many requests; of */
                                        /*   an upstream, those that use it, */
                                        /*   which the walk counts */
+    uint32_t       file;               /* a name: where its block begins; */
+    uint32_t       line;               /*   0 and JPP_POOLS_SEVERAL: there */
+                                       /*   are several of the same names */
 } jpp_pools_owner_t;
 
 
@@ -307,6 +313,21 @@ uint32_t jpp_pools_name(jpp_pools_t *table, jpp_pools_sort_t sort,
 /* The id of the owner of KIND with these names (0: none).  0: no memory. */
 uint32_t jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind,
     uint32_t server, uint32_t location, uint32_t third);
+
+/* The block of OWNER, an id or 0, begins at LINE of FILE, a name. */
+void jpp_pools_place(jpp_pools_t *table, uint32_t owner, uint32_t file,
+    uint32_t line);
+
+/* columns of a file's name that are shown */
+#define JPP_POOLS_PATH   40
+#define JPP_POOLS_PLACE  (JPP_UTF8_SHORT(JPP_POOLS_PATH) + 16)
+
+/*
+ * The place of OWNER as TEXT: "nginx.conf:41"; "": unknown, or there are
+ * several.  A long name is cut.
+ */
+const char *jpp_pools_place_text(const jpp_pools_t *table,
+    const jpp_pools_owner_t *owner, char text[JPP_POOLS_PLACE]);
 
 
 static inline jpp_pools_owner_t *

@@ -68,6 +68,7 @@ typedef struct {
     uint64_t          connection;  /* as the error log numbers them; 0 */
     char              server[JPP_STALL_NAME];
     char              location[JPP_STALL_NAME];
+    char              place[JPP_STALL_NAME];   /* "nginx.conf:41"; or "" */
 
     char              where[JPP_STALL_WHERE];  /* jpp_where() in its process */
 

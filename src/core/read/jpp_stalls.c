@@ -44,6 +44,7 @@ jpp_stalls_is_sound(const jpp_stall_t *stall)
            && stall->generation <= INT64_MAX
            && memchr(stall->server, '\0', JPP_STALL_NAME) != NULL
            && memchr(stall->location, '\0', JPP_STALL_NAME) != NULL
+           && memchr(stall->place, '\0', JPP_STALL_NAME) != NULL
            && memchr(stall->where, '\0', JPP_STALL_WHERE) != NULL
            && stall->maps_len <= JPP_STALL_MAPS
            && (stall->maps_len == 0

@@ -150,6 +150,7 @@ jpp_watch_take_stack(jpp_stall_t *stall, const uintptr_t *pcs, uint32_t n)
     stall->connection = 0;
     stall->server[0] = '\0';
     stall->location[0] = '\0';
+    stall->place[0] = '\0';
 }
 
 
@@ -377,6 +378,7 @@ jpp_watch_take_answer(void)
     stall->connection = answer->connection;
     memcpy(stall->server, answer->server, JPP_STALL_NAME);
     memcpy(stall->location, answer->location, JPP_STALL_NAME);
+    memcpy(stall->place, answer->place, JPP_STALL_NAME);
 
     return true;
 }

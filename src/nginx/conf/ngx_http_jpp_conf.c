@@ -82,6 +82,27 @@ ngx_http_jpp_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 }
 
 
+/* CONF is created at the opening line of its block. */
+
+static void
+ngx_http_jpp_place(ngx_conf_t *cf, ngx_http_jpp_loc_conf_t *conf)
+{
+    ngx_str_t  *prefix;
+
+    prefix = &cf->cycle->conf_prefix;
+
+    conf->file = cf->conf_file->file.name;
+    conf->line = cf->conf_file->line;
+
+    if (conf->file.len > prefix->len
+        && ngx_strncmp(conf->file.data, prefix->data, prefix->len) == 0)
+    {
+        conf->file.data += prefix->len;
+        conf->file.len -= prefix->len;
+    }
+}
+
+
 void *
 ngx_http_jpp_create_loc_conf(ngx_conf_t *cf)
 {
@@ -112,6 +133,8 @@ ngx_http_jpp_create_loc_conf(ngx_conf_t *cf)
     conf->max_size = NGX_CONF_UNSET_SIZE;
     conf->gzip_level = NGX_CONF_UNSET;
 
+    ngx_http_jpp_place(cf, conf);
+
     return conf;
 }
 
@@ -132,6 +155,11 @@ ngx_http_jpp_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     /* "if" and "limit_except" are locations, too, with the same content */
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    if (clcf->noname) {
+        conf->file = prev->file;
+        conf->line = prev->line;
+    }
 
     if (clcf->noname && clcf->handler == NULL && prev->is_on) {
         conf->is_on = 1;

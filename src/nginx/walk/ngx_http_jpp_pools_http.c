@@ -58,8 +58,7 @@ ngx_http_jpp_http2_headers(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
 
     extent = ngx_http_jpp_scope_extent(walk);
 
-    owner = jpp_pools_owner(&walk->table, JPP_POOLS_HTTP2_HEADERS,
-                            ngx_http_jpp_name_server(walk, cscf), 0, 0);
+    owner = ngx_http_jpp_owner_server(walk, JPP_POOLS_HTTP2_HEADERS, cscf);
 
     ngx_http_jpp_count_pool(walk, pool, owner);
     ngx_http_jpp_count_flush(walk);
@@ -370,9 +369,7 @@ ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
     if (last->id == 0 || last->cscf != found.cscf || last->kind != found.kind) {
         last->cscf = found.cscf;
         last->kind = found.kind;
-        last->id = jpp_pools_owner(&walk->table, found.kind, found.cscf != NULL
-                                   ? ngx_http_jpp_name_server(walk, found.cscf)
-                                   : 0, 0, 0);
+        last->id = ngx_http_jpp_owner_server(walk, found.kind, found.cscf);
     }
 
     owner = last->id;

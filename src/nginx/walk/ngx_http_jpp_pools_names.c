@@ -5,6 +5,7 @@
  */
 
 
+#include "ngx_http_jpp.h"
 #include "ngx_http_jpp_pools_walk.h"
 
 #include <dlfcn.h>
@@ -157,19 +158,65 @@ ngx_http_jpp_name_upstream(ngx_http_jpp_walk_t *walk,
 }
 
 
+/* OWNER has LOC_CONF of CSCF, which in another cycle may be without ours. */
+
+static void
+ngx_http_jpp_owner_place(ngx_http_jpp_walk_t *walk, uint32_t owner,
+    const ngx_http_core_srv_conf_t *cscf, void **loc_conf)
+{
+    ngx_http_jpp_loc_conf_t  *jlcf;
+
+    if (ngx_http_jpp_names_server(walk, cscf->ctx) != cscf) {
+        return;
+    }
+
+    jlcf = loc_conf[ngx_http_jemalloc_pprof_module.ctx_index];
+
+    jpp_pools_place(&walk->table, owner,
+                    jpp_pools_name(&walk->table, JPP_POOLS_FILE,
+                                   jlcf->file.data, (char *) jlcf->file.data,
+                                   jlcf->file.len),
+                    jlcf->line);
+}
+
+
+uint32_t
+ngx_http_jpp_owner_server(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
+    const ngx_http_core_srv_conf_t *cscf)
+{
+    uint32_t  owner;
+
+    if (cscf == NULL) {
+        return jpp_pools_owner(&walk->table, kind, 0, 0, 0);
+    }
+
+    owner = jpp_pools_owner(&walk->table, kind,
+                            ngx_http_jpp_name_server(walk, cscf), 0, 0);
+
+    ngx_http_jpp_owner_place(walk, owner, cscf, cscf->ctx->loc_conf);
+
+    return owner;
+}
+
+
 static uint32_t
 ngx_http_jpp_owner_of(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
     const ngx_http_request_t *r, uint32_t third)
 {
+    uint32_t                   owner;
     ngx_http_core_loc_conf_t  *clcf;
     ngx_http_core_srv_conf_t  *cscf;
 
     cscf = ngx_http_get_module_srv_conf(r, ngx_http_core_module);
     clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
 
-    return jpp_pools_owner(&walk->table, kind,
-                           ngx_http_jpp_name_server(walk, cscf),
-                           ngx_http_jpp_name_location(walk, clcf), third);
+    owner = jpp_pools_owner(&walk->table, kind,
+                            ngx_http_jpp_name_server(walk, cscf),
+                            ngx_http_jpp_name_location(walk, clcf), third);
+
+    ngx_http_jpp_owner_place(walk, owner, cscf, r->loc_conf);
+
+    return owner;
 }
 
 

@@ -366,6 +366,10 @@ uint32_t ngx_http_jpp_name_server(ngx_http_jpp_walk_t *walk,
 uint32_t ngx_http_jpp_name_upstream(ngx_http_jpp_walk_t *walk,
     const ngx_http_upstream_srv_conf_t *uscf);
 
+/* The owner of KIND of CSCF, which may be NULL: unknown. */
+uint32_t ngx_http_jpp_owner_server(ngx_http_jpp_walk_t *walk,
+    jpp_pools_kind_t kind, const ngx_http_core_srv_conf_t *cscf);
+
 /* The owner of the pool of R, with the server and the location that R has. */
 uint32_t ngx_http_jpp_owner_request(ngx_http_jpp_walk_t *walk,
     const ngx_http_request_t *r);

@@ -1,4 +1,5 @@
 
+#include "ngx_http_jpp.h"
 #include "ngx_http_jpp_loop.h"
 #include "ngx_http_jpp_pools_walk.h"
 #include "ngx_http_jpp_self.h"
@@ -28,6 +29,8 @@ static bool ngx_http_jpp_stall_serves(const jpp_peek_t *peek, uintptr_t word,
 static ngx_uint_t ngx_http_jpp_stall_is_server(uintptr_t cscf);
 static void ngx_http_jpp_stall_name(const jpp_peek_t *peek,
     const ngx_str_t *name, char to[JPP_STALL_NAME]);
+static void ngx_http_jpp_stall_at(const jpp_peek_t *peek, uintptr_t conf,
+    char to[JPP_STALL_NAME]);
 
 
 static jpp_stall_table_t  *ngx_http_jpp_stall_table;
@@ -257,11 +260,13 @@ static bool
 ngx_http_jpp_stall_serves(const jpp_peek_t *peek, uintptr_t word,
     jpp_stall_t *stall)
 {
-    u_char               text[JPP_POOLS_NAME];
-    uintptr_t            cscf, clcf;
-    ngx_int_t            phase;
-    ngx_str_t            name;
-    ngx_http_request_t   r;
+    void                     **loc_conf;
+    u_char                     text[JPP_POOLS_NAME];
+    uintptr_t                  cscf, clcf, jlcf;
+    ngx_int_t                  phase;
+    ngx_str_t                  name;
+    ngx_http_request_t         r;
+    ngx_http_core_srv_conf_t  *server;
 
     if (word % sizeof(void *) != 0 || word < NGX_HTTP_JPP_LOW
         || word >> (NGX_HTTP_JPP_BITS - 1) > 1
@@ -275,8 +280,11 @@ ngx_http_jpp_stall_serves(const jpp_peek_t *peek, uintptr_t word,
         return false;
     }
 
-    name = ngx_http_jpp_server_text((ngx_http_core_srv_conf_t *) cscf, text);
+    server = (ngx_http_core_srv_conf_t *) cscf;
+    name = ngx_http_jpp_server_text(server, text);
     ngx_http_jpp_stall_name(peek, &name, stall->server);
+
+    loc_conf = r.loc_conf;
 
     /* meanwhile a request has the location with the longest prefix */
 
@@ -286,6 +294,7 @@ ngx_http_jpp_stall_serves(const jpp_peek_t *peek, uintptr_t word,
     {
         ngx_str_set(&name, JPP_STALL_CHOOSING);
         ngx_http_jpp_stall_name(peek, &name, stall->location);
+        loc_conf = server->ctx->loc_conf;
 
     } else if (jpp_peek(peek,
                  (uintptr_t) &r.loc_conf[ngx_http_core_module.ctx_index],
@@ -295,6 +304,13 @@ ngx_http_jpp_stall_serves(const jpp_peek_t *peek, uintptr_t word,
                     sizeof(ngx_str_t)))
     {
         ngx_http_jpp_stall_name(peek, &name, stall->location);
+    }
+
+    if (jpp_peek(peek, (uintptr_t)
+                 &loc_conf[ngx_http_jemalloc_pprof_module.ctx_index],
+                 &jlcf, sizeof(uintptr_t)))
+    {
+        ngx_http_jpp_stall_at(peek, jlcf, stall->place);
     }
 
     if (!jpp_peek(peek, (uintptr_t) r.connection
@@ -323,6 +339,32 @@ ngx_http_jpp_stall_is_server(uintptr_t cscf)
     }
 
     return 0;
+}
+
+
+/* The end of a long path says more than its beginning. */
+
+static void
+ngx_http_jpp_stall_at(const jpp_peek_t *peek, uintptr_t conf,
+    char to[JPP_STALL_NAME])
+{
+    u_char                   *last;
+    ngx_str_t                 file;
+    ngx_http_jpp_loc_conf_t   jlcf;
+
+    if (!jpp_peek(peek, conf, &jlcf, sizeof(ngx_http_jpp_loc_conf_t))) {
+        return;
+    }
+
+    file.len = ngx_min(jlcf.file.len, JPP_STALL_NAME - NGX_INT32_LEN - 2);
+    file.data = jlcf.file.data + (jlcf.file.len - file.len);
+
+    ngx_http_jpp_stall_name(peek, &file, to);
+
+    last = (u_char *) to + ngx_strlen(to);
+    last = ngx_slprintf(last, (u_char *) to + JPP_STALL_NAME - 1, ":%ui",
+                        jlcf.line);
+    *last = '\0';
 }
 
 
