@@ -13,6 +13,9 @@ static jpp_notes_t     jpp_notes;
 static jpp_events_t    jpp_events;
 
 
+static jpp_telemetry_t  telemetry;
+
+
 /* how many of what holds NOW are said */
 
 static size_t
@@ -85,8 +88,7 @@ JPP_TEST(jpp_active_test_clock)
     jpp_is_u64(jpp_active_findings(jpp_active, jpp_found), 1, "it stands");
 
     (void) jpp_active_test_at(6460, false, false);
-    jpp_is_u64(jpp_active_findings(jpp_active, jpp_found), 0,
-               "for a minute");
+    jpp_is_u64(jpp_active_findings(jpp_active, jpp_found), 0, "for a minute");
 
     jpp_is_u64(jpp_active_test_at(6999, true, false), 0,
                "a rise is not said again");
@@ -141,9 +143,8 @@ JPP_TEST(jpp_active_test_order)
 
 JPP_TEST(jpp_active_test_notes)
 {
-    jpp_note_t       *note;
-    jpp_worker_t      worker;
-    jpp_telemetry_t   telemetry;
+    jpp_note_t    *note;
+    jpp_worker_t   worker;
 
     memset(&jpp_notes, 0xee, sizeof(jpp_notes));
     memset(&telemetry, 0xee, sizeof(telemetry));
@@ -206,8 +207,7 @@ JPP_TEST(jpp_active_test_notes)
 
 JPP_TEST(jpp_active_test_acknowledged)
 {
-    jpp_finding_t    finding;
-    jpp_telemetry_t  telemetry;
+    jpp_finding_t  finding;
 
     jpp_notes_init(&jpp_notes);
     memcpy(jpp_active, jpp_notes.active, sizeof(jpp_active));
@@ -252,14 +252,12 @@ JPP_TEST(jpp_active_test_acknowledged)
     (void) jpp_active_acknowledge(jpp_active, JPP_FINDING_SWAP, 1080, &finding);
 
     jpp_found[0].at = 1080;
-    (void) jpp_active_update(jpp_active, jpp_found, 1, 1085,
-                             &jpp_events);
+    (void) jpp_active_update(jpp_active, jpp_found, 1, 1085, &jpp_events);
     (void) jpp_active_findings(jpp_active, jpp_found);
     jpp_is_i64(jpp_found[0].acknowledged, 1080, "the one that was known");
 
     jpp_found[0].at = 1081;
-    (void) jpp_active_update(jpp_active, jpp_found, 1, 1090,
-                             &jpp_events);
+    (void) jpp_active_update(jpp_active, jpp_found, 1, 1090, &jpp_events);
     (void) jpp_active_findings(jpp_active, jpp_found);
     jpp_is_i64(jpp_found[0].acknowledged, 0, "and one after it");
 }
@@ -267,8 +265,6 @@ JPP_TEST(jpp_active_test_acknowledged)
 
 JPP_TEST(jpp_active_test_inherited)
 {
-    jpp_telemetry_t  telemetry;
-
     jpp_notes_init(&jpp_notes);
 
     jpp_notes_inherited(&jpp_notes, 1, 100);
@@ -294,8 +290,6 @@ JPP_TEST(jpp_active_test_inherited)
 
 JPP_TEST(jpp_active_test_counted)
 {
-    jpp_telemetry_t  telemetry;
-
     jpp_notes_init(&jpp_notes);
     jpp_notes_facts(&jpp_notes, &telemetry);
     jpp_is_u64(telemetry.requests, JPP_NONE, "nobody has looked");
@@ -317,9 +311,8 @@ JPP_TEST(jpp_active_test_counted)
 
 JPP_TEST(jpp_active_test_requested)
 {
-    char             name[] = "a";
-    unsigned         i;
-    jpp_telemetry_t  telemetry;
+    char      name[] = "a";
+    unsigned  i;
 
     jpp_notes_init(&jpp_notes);
 

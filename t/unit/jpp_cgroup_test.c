@@ -13,6 +13,9 @@ static jpp_err_t     jpp_cgroup_test_err;
 static jpp_cgroup_t  jpp_cgroup_test;
 
 
+static const jpp_cgroup_t  *cgroup;
+
+
 static bool
 jpp_cgroup_test_read(const char *name)
 {
@@ -29,9 +32,8 @@ jpp_cgroup_test_read(const char *name)
 
 JPP_TEST(jpp_cgroup_test_versions)
 {
-    size_t               i;
-    const jpp_cgroup_t  *cgroup;
-    static const char   *names[] = { "v1", "v2" };
+    size_t              i;
+    static const char  *names[] = { "v1", "v2" };
 
     cgroup = &jpp_cgroup_test;
 
@@ -83,8 +85,6 @@ JPP_TEST(jpp_cgroup_test_versions)
 
 JPP_TEST(jpp_cgroup_test_levels)
 {
-    const jpp_cgroup_t  *cgroup;
-
     cgroup = &jpp_cgroup_test;
 
     jpp_ok(jpp_cgroup_test_read("nested"), "limits at three levels");
@@ -98,8 +98,6 @@ JPP_TEST(jpp_cgroup_test_levels)
 
 JPP_TEST(jpp_cgroup_test_containers)
 {
-    const jpp_cgroup_t  *cgroup;
-
     cgroup = &jpp_cgroup_test;
 
     jpp_ok(jpp_cgroup_test_read("namespaced"), "a namespace of cgroups");
@@ -118,8 +116,6 @@ JPP_TEST(jpp_cgroup_test_containers)
 
 JPP_TEST(jpp_cgroup_test_odd)
 {
-    const jpp_cgroup_t  *cgroup;
-
     cgroup = &jpp_cgroup_test;
 
     jpp_ok(jpp_cgroup_test_read("odd"), "lines that are none are left out");

@@ -8,6 +8,7 @@
 #include "jpp_test_main.h"
 #include "jpp_contract.h"
 #include "jpp_sink.h"
+#include "jpp_test_golden.h"
 
 
 #define HEAP             JPP_CONTRACT_HEAP
@@ -40,7 +41,6 @@ typedef struct {
 typedef struct {
     const char      *name;
     unsigned         flags;
-    const char      *complaint;    /* NULL: the profile is right */
     jpp_edit_t       edits[20];
 } jpp_case_t;
 
@@ -127,19 +127,16 @@ static const jpp_piece_t  jpp_right[END] = {
 
 
 static const jpp_case_t  jpp_cases[] = {
-
-    /* right ones */
-
-    { "nothing changed", HEAP, NULL, {} },
-    { "no flags", 0, NULL, {} },
-    { "no samples", HEAP, NULL,
+    { "nothing changed", HEAP, {} },
+    { "no flags", 0, {} },
+    { "no samples", HEAP,
       { { P1, { 0, B("") } }, { P2, { 0, B("") } }, { P3, { 0, B("") } } } },
-    { "negative values in a difference", HEAP, NULL,
+    { "negative values in a difference", HEAP,
       { { END, { 0x50, B("\001") } },
         { P2, { 0x12, B("\010\003\022\013\002" MINUS_ONE) } } } },
-    { "a stack without frames", HEAP, NULL,
+    { "a stack without frames", HEAP,
       { { P2, { 0x12, B("\022\002\002\005") } } } },
-    { "the alloc pair", HEAP, NULL,
+    { "the alloc pair", HEAP,
       { { T0, { 0x0a, B("\010\016\020\002") } },
         { T1, { 0x0a, B("\010\017\020\004") } },
         { T2, { 0x0a, B("\010\001\020\002") } },
@@ -147,238 +144,220 @@ static const jpp_case_t  jpp_cases[] = {
         { P1, { 0x12, B("\010\001\022\004\000\001\000\000") } },
         { P2, { 0x12, B("\010\002\022\004\001\001\001\001") } },
         { P3, { 0, B("") } } } },
-    { "a CPU profile", CPU, NULL,
+    { "a CPU profile", CPU,
       { { S1, { 0x32, B("samples") } },
         { T1, { 0x0a, B("\010\020\020\021") } },
         { PERIOD_TYPE, { 0x5a, B("\010\020\020\021") } },
-        { PERIOD, { 0x60, B("\003") } },
-        { DEFAULT, { 0x70, B("\020") } },
+        { PERIOD, { 0x60, B("\003") } }, { DEFAULT, { 0x70, B("\020") } },
         { END, { 0x50, B("\001") } } } },
-    { "pools", POOLS, NULL, { JPP_POOLS_EDITS } },
-    { "no mapping is no violation for a location", HEAP, NULL,
+    { "pools", POOLS, { JPP_POOLS_EDITS } },
+    { "no mapping is no violation for a location", HEAP,
       { { L2, { 0x22, B("\010\002\030\220\100") } } } },
-    { "period 1", HEAP, NULL, { { PERIOD, { 0x60, B("\001") } } } },
+    { "period 1", HEAP, { { PERIOD, { 0x60, B("\001") } } } },
 
     /* the wire */
 
-    { "an unknown field", HEAP, "a profile has the unknown field 15",
-      { { END, { 0x78, B("\001") } } } },
-    { "a field below the first", HEAP, "a function has the unknown field 0",
+    { "an unknown field", HEAP, { { END, { 0x78, B("\001") } } } },
+    { "a field below the first", HEAP,
       { { F1, { 0x2a, B("\010\001\020\010\000\001") } } } },
-    { "an unknown field of a line", HEAP, "a line has the unknown field 2",
-      { { L1, { 0x22, B("\010\001\020\001\030\220\040\042\004\010\001\020"
-                        "\001") } } } },
-    { "an unknown field of a mapping", HEAP, "a mapping has the unknown field",
-      { { M2, { 0x1a, B("\010\002\020\200\200\001\030\200\240\001\100\001") }
-        } } },
-    { "a scalar twice", HEAP, "period of a profile is there twice",
-      { { END, { 0x60, B("\200\200\040") } } } },
-    { "an id twice", HEAP, "id of a function is there twice",
+    { "an unknown field of a line", HEAP,
+      { { L1, { 0x22,
+          B("\010\001\020\001\030\220\040\042\004\010\001\020\001") } } } },
+    { "an unknown field of a mapping", HEAP,
+      { { M2, { 0x1a,
+          B("\010\002\020\200\200\001\030\200\240\001\100\001") } } } },
+    { "a scalar twice", HEAP, { { END, { 0x60, B("\200\200\040") } } } },
+    { "an id twice", HEAP,
       { { F1, { 0x2a, B("\010\001\010\001\020\010") } } } },
-    { "period_type twice", HEAP, "period_type of a profile is there twice",
+    { "period_type twice", HEAP,
       { { END, { 0x5a, B("\010\005\020\004") } } } },
-    { "a number for a message", HEAP, "mapping of a profile is a number",
-      { { END, { 0x18, B("\001") } } } },
-    { "bytes for a number", HEAP, "time_nanos of a profile is not a number",
-      { { TIME, { 0x4a, B("\001") } } } },
-    { "a fixed number", HEAP, "a wire type",
-      { { END, { 0x49, B("12345678") } } } },
-    { "a group", HEAP, "a wire type", { { END, { 0x4b, B("\000") } } } },
-    { "a length past the end", HEAP, "is cut",
+    { "a number for a message", HEAP, { { END, { 0x18, B("\001") } } } },
+    { "bytes for a number", HEAP, { { TIME, { 0x4a, B("\001") } } } },
+    { "a fixed number", HEAP, { { END, { 0x49, B("12345678") } } } },
+    { "a group", HEAP, { { END, { 0x4b, B("\000") } } } },
+    { "a length past the end", HEAP,
       { { L1, { 0x22, B("\010\001\042\001") } } } },
-    { "a cut packed list", HEAP, "value of a sample is cut",
+    { "a cut packed list", HEAP,
       { { P2, { 0x12, B("\010\003\022\002\002\205") } } } },
-    { "a varint of 65 bits", HEAP, "is cut",
-      { { PERIOD, { 0x60, B("\200\200\200\200\200\200\200\200\200\002") } } }
-    },
-    { "a varint of 11 bytes", HEAP, "is cut",
-      { { PERIOD,
-          { 0x60, B("\200\200\200\200\200\200\200\200\200\200\001") } } } },
+    { "a varint of 65 bits", HEAP,
+      { { PERIOD, { 0x60,
+          B("\200\200\200\200\200\200\200\200\200\002") } } } },
+    { "a varint of 11 bytes", HEAP,
+      { { PERIOD, { 0x60,
+          B("\200\200\200\200\200\200\200\200\200\200\001") } } } },
 
     /* strings, ids and references */
 
-    { "string 0 is not empty", HEAP, "string_table[0]",
-      { { S0, { 0x32, B("x") } } } },
-    { "no string 0", HEAP, "string_table[0]", { { S0, { 0, B("") } } } },
-    { "a mapping's id", HEAP, "mapping 2: its id is 3",
+    { "string 0 is not empty", HEAP, { { S0, { 0x32, B("x") } } } },
+    { "no string 0", HEAP, { { S0, { 0, B("") } } } },
+    { "a mapping's id", HEAP,
       { { M2, { 0x1a, B("\010\003\020\200\200\001\030\200\240\001") } } } },
-    { "a location's id", HEAP, "location 1: its id is 5",
-      { { L1, { 0x22, B("\010\005") } } } },
-    { "a function's id", HEAP, "function 3: its id is 0",
-      { { F3, { 0x2a, B("\020\010") } } } },
-    { "a type's string", HEAP, "value type 1: unit is 99",
-      { { T0, { 0x0a, B("\010\001\020\143") } } } },
-    { "a comment", HEAP, "profile 1: comment is 18",
-      { { COMMENT, { 0x6a, B("\022") } } } },
-    { "a negative string", HEAP, "profile 1: comment is -1",
-      { { COMMENT, { 0x6a, B(MINUS_ONE) } } } },
-    { "the default type's string", HEAP, "default_sample_type is 18",
+    { "a location's id", HEAP, { { L1, { 0x22, B("\010\005") } } } },
+    { "a function's id", HEAP, { { F3, { 0x2a, B("\020\010") } } } },
+    { "a type's string", HEAP, { { T0, { 0x0a, B("\010\001\020\143") } } } },
+    { "a comment", HEAP, { { COMMENT, { 0x6a, B("\022") } } } },
+    { "a negative string", HEAP, { { COMMENT, { 0x6a, B(MINUS_ONE) } } } },
+    { "the default type's string", HEAP,
       { { DEFAULT, { 0x70, B("\022") } } } },
-    { "a label's key", HEAP, "label 1: key is 18",
-      { { P3, { 0x12, B("\010\002\022\002\001\100\032\004\010\022\020\013") }
-        } } },
-    { "a label's string", HEAP, "label 1: str is 18",
-      { { P3, { 0x12, B("\010\002\022\002\001\100\032\004\010\012\020\022") }
-        } } },
-    { "a label's unit", HEAP, "label 1: num_unit is 18",
-      { { P3, { 0x12, B("\010\002\022\002\001\100\032\006\010\014\030\001\040"
-                        "\022") } } } },
-    { "a mapping's file", HEAP, "mapping 2: filename is 18",
-      { { M2, { 0x1a, B("\010\002\020\200\200\001\030\200\240\001\050\022") }
-        } } },
-    { "a build id's string", HEAP, "mapping 2: build_id is 18",
-      { { M2, { 0x1a, B("\010\002\020\200\200\001\030\200\240\001\060\022") }
-        } } },
-    { "a function's name", HEAP, "function 1: name is 18",
-      { { F1, { 0x2a, B("\010\001\020\022") } } } },
-    { "a function's system name", HEAP, "function 1: system_name is 18",
+    { "a label's key", HEAP,
+      { { P3, { 0x12,
+          B("\010\002\022\002\001\100"
+            "\032\004\010\022\020\013") } } } },
+    { "a label's string", HEAP,
+      { { P3, { 0x12,
+          B("\010\002\022\002\001\100"
+            "\032\004\010\012\020\022") } } } },
+    { "a label's unit", HEAP,
+      { { P3, { 0x12,
+          B("\010\002\022\002\001\100"
+            "\032\006\010\014\030\001\040\022") } } } },
+    { "a mapping's file", HEAP,
+      { { M2, { 0x1a,
+          B("\010\002\020\200\200\001\030\200\240\001\050\022") } } } },
+    { "a build id's string", HEAP,
+      { { M2, { 0x1a,
+          B("\010\002\020\200\200\001\030\200\240\001\060\022") } } } },
+    { "a function's name", HEAP, { { F1, { 0x2a, B("\010\001\020\022") } } } },
+    { "a function's system name", HEAP,
       { { F1, { 0x2a, B("\010\001\020\010\030\022") } } } },
-    { "a function's file", HEAP, "function 1: filename is 18",
+    { "a function's file", HEAP,
       { { F1, { 0x2a, B("\010\001\020\010\040\022") } } } },
-    { "a location's mapping", HEAP, "location 4: mapping_id is 3",
+    { "a location's mapping", HEAP,
       { { L4, { 0x22, B("\010\004\020\003") } } } },
-    { "a sample's location", HEAP, "sample 2: location_id is 5",
+    { "a sample's location", HEAP,
       { { P2, { 0x12, B("\010\005\022\002\002\005") } } } },
-    { "a sample's location 0", HEAP, "sample 2: location_id is 0",
+    { "a sample's location 0", HEAP,
       { { P2, { 0x12, B("\010\000\022\002\002\005") } } } },
-    { "a line's function", HEAP, "line 1: function_id is 4",
-      { { L1, { 0x22, B("\010\001\020\001\030\220\040\042\002\010\004") } } }
-    },
-    { "a line's function 0", HEAP, "line 1: function_id is 0",
+    { "a line's function", HEAP,
+      { { L1, { 0x22,
+          B("\010\001\020\001\030\220\040\042\002\010\004") } } } },
+    { "a line's function 0", HEAP,
       { { L4, { 0x22, B("\010\004\030\011\042\000") } } } },
 
     /* types, period, times */
 
-    { "no types", 0, "there are 0 sample types",
+    { "no types", 0,
       { { T0, { 0, B("") } }, { T1, { 0, B("") } }, { P1, { 0, B("") } },
         { P2, { 0, B("") } }, { P3, { 0, B("") } } } },
-    { "five types", 0, "there are 5 sample types",
+    { "five types", 0,
       { { T2, { 0x0a, B("\010\001\020\002") } },
         { T3, { 0x0a, B("\010\001\020\002") } },
         { END, { 0x0a, B("\010\001\020\002") } }, { P1, { 0, B("") } },
         { P2, { 0, B("") } }, { P3, { 0, B("") } } } },
-    { "a CPU profile of no time", CPU, "duration_nanos is 0",
+    { "a CPU profile of no time", CPU,
       { { S1, { 0x32, B("samples") } },
         { T1, { 0x0a, B("\010\020\020\021") } },
         { PERIOD_TYPE, { 0x5a, B("\010\020\020\021") } },
         { DEFAULT, { 0x70, B("\020") } } } },
-    { "a CPU profile by bytes", CPU, "period_type is \"space/bytes\"",
+    { "a CPU profile by bytes", CPU,
       { { S1, { 0x32, B("samples") } },
         { T1, { 0x0a, B("\010\020\020\021") } },
         { DEFAULT, { 0x70, B("\020") } }, { END, { 0x50, B("\001") } } } },
-    { "no default type", HEAP, "default_sample_type \"\"",
-      { { DEFAULT, { 0, B("") } } } },
-    { "a default that is no type", HEAP, "default_sample_type \"alloc_space\"",
+    { "no default type", HEAP, { { DEFAULT, { 0, B("") } } } },
+    { "a default that is no type", HEAP,
       { { DEFAULT, { 0x70, B("\017") } } } },
-    { "types in another order", HEAP, "not those of this kind",
+    { "types in another order", HEAP,
       { { T0, { 0x0a, B("\010\003\020\004") } },
         { T1, { 0x0a, B("\010\001\020\002") } } } },
-    { "a wrong unit", HEAP, "not those of this kind",
-      { { T0, { 0x0a, B("\010\001\020\004") } } } },
-    { "a heap as a CPU profile", CPU, "not those of this kind",
+    { "a wrong unit", HEAP, { { T0, { 0x0a, B("\010\001\020\004") } } } },
+    { "a heap as a CPU profile", CPU,
       { { PERIOD_TYPE, { 0x5a, B("\010\020\020\021") } },
         { END, { 0x50, B("\001") } } } },
-    { "period 3", HEAP, "period is 3", { { PERIOD, { 0x60, B("\003") } } } },
-    { "period 0", 0, "period is 0", { { PERIOD, { 0, B("") } } } },
-    { "period -1", 0, "period is -1",
-      { { PERIOD, { 0x60, B(MINUS_ONE) } } } },
-    { "no period_type", HEAP, "there is no period_type",
-      { { PERIOD_TYPE, { 0, B("") } } } },
-    { "another period_type", HEAP, "period_type is \"bytes/bytes\"",
+    { "period 3", HEAP, { { PERIOD, { 0x60, B("\003") } } } },
+    { "period 0", 0, { { PERIOD, { 0, B("") } } } },
+    { "period -1", 0, { { PERIOD, { 0x60, B(MINUS_ONE) } } } },
+    { "no period_type", HEAP, { { PERIOD_TYPE, { 0, B("") } } } },
+    { "another period_type", HEAP,
       { { PERIOD_TYPE, { 0x5a, B("\010\004\020\004") } } } },
-    { "an empty period_type", 0, "period_type is \"/\"",
-      { { PERIOD_TYPE, { 0x5a, B("") } } } },
-    { "no time", HEAP, "time_nanos is 0", { { TIME, { 0, B("") } } } },
-    { "a negative duration", HEAP, "duration_nanos is -1",
-      { { END, { 0x50, B(MINUS_ONE) } } } },
+    { "an empty period_type", 0, { { PERIOD_TYPE, { 0x5a, B("") } } } },
+    { "no time", HEAP, { { TIME, { 0, B("") } } } },
+    { "a negative duration", HEAP, { { END, { 0x50, B(MINUS_ONE) } } } },
 
-    { "pools by 2 bytes", POOLS, "period is 2",
+    { "pools by 2 bytes", POOLS,
       { JPP_POOLS_EDITS, { PERIOD, { 0x60, B("\002") } } } },
-    { "pools by objects", POOLS, "period_type is \"inuse_objects/bytes\"",
+    { "pools by objects", POOLS,
       { JPP_POOLS_EDITS, { PERIOD_TYPE, { 0x5a, B("\010\001\020\004") } } } },
-    { "a heap as pools", POOLS, "not those of this kind",
+    { "a heap as pools", POOLS,
       { JPP_POOLS_EDITS, { T2, { 0x0a, B("\010\017\020\004") } } } },
 
     /* mappings, locations, functions */
 
-    { "a frame of pools in no mapping", POOLS, "location 4: it is not one name",
+    { "a frame of pools in no mapping", POOLS,
       { JPP_POOLS_EDITS, { L4, { 0x22, B("\010\004\030\011") } } } },
-    { "a frame of pools without a name", POOLS, "location 4: it is not one "
-      "name",
+    { "a frame of pools without a name", POOLS,
       { JPP_POOLS_EDITS,
         { L4, { 0x22, B("\010\004\020\001\030\222\040") } } } },
-    { "another mapping of pools", POOLS, "mapping 1: it is not \"[nginx]\"",
+    { "another mapping of pools", POOLS,
       { JPP_POOLS_EDITS, { S6, { 0x32, B("/bin/x") } } } },
-    { "two mappings of pools", POOLS, "mapping 2: it is not \"[nginx]\"",
+    { "two mappings of pools", POOLS,
       { JPP_POOLS_EDITS,
-        { M2, { 0x1a, B("\010\002\020\200\200\001\030\200\240\001\050"
-                        "\006") } } } },
-    { "a stack of pools without a frame", POOLS, "sample 2: it has no frame",
-      { JPP_POOLS_EDITS,
-        { P2, { 0x12, B("\022\003\002\005\000") } } } },
+        { M2, { 0x1a,
+          B("\010\002\020\200\200\001\030\200\240\001\050\006") } } } },
+    { "a stack of pools without a frame", POOLS,
+      { JPP_POOLS_EDITS, { P2, { 0x12, B("\022\003\002\005\000") } } } },
 
-    { "a mapping without length", HEAP, "mapping 2: it ends at",
+    { "a mapping without length", HEAP,
       { { M2, { 0x1a, B("\010\002\020\200\240\001\030\200\240\001") } },
         { L3, { 0x22, B("\010\003\030\220\200\001\042\002\010\003") } } } },
-    { "a start inside of a page", HEAP, "mapping 2: 0x4010, 0x5000 or 0x0",
+    { "a start inside of a page", HEAP,
       { { M2, { 0x1a, B("\010\002\020\220\200\001\030\200\240\001") } } } },
-    { "a limit inside of a page", HEAP, "mapping 2: 0x4000, 0x5010 or 0x0",
+    { "a limit inside of a page", HEAP,
       { { M2, { 0x1a, B("\010\002\020\200\200\001\030\220\240\001") } } } },
-    { "an offset inside of a page", HEAP, "mapping 2: 0x4000, 0x5000 or 0x10",
-      { { M2, { 0x1a, B("\010\002\020\200\200\001\030\200\240\001\040\020") }
-        } } },
-    { "a build id in capitals", HEAP, "mapping 1: its build id is \"00AB\"",
-      { { S7, { 0x32, B("00AB") } } } },
-    { "half a byte of build id", HEAP, "mapping 1: its build id is \"abc\"",
-      { { S7, { 0x32, B("abc") } } } },
-    { "has_functions without names", HEAP, "mapping 1: has_functions, but",
+    { "an offset inside of a page", HEAP,
+      { { M2, { 0x1a,
+          B("\010\002\020\200\200\001\030\200\240\001\040\020") } } } },
+    { "a build id in capitals", HEAP, { { S7, { 0x32, B("00AB") } } } },
+    { "half a byte of build id", HEAP, { { S7, { 0x32, B("abc") } } } },
+    { "has_functions without names", HEAP,
       { { L1, { 0x22, B("\010\001\020\001\030\220\040") } } } },
-    { "an address below the mapping", HEAP, "location 3: 0x3fff is outside",
+    { "an address below the mapping", HEAP,
       { { L3, { 0x22, B("\010\003\020\002\030\377\177") } } } },
-    { "an address at the limit", HEAP, "location 3: 0x5000 is outside",
+    { "an address at the limit", HEAP,
       { { L3, { 0x22, B("\010\003\020\002\030\200\240\001") } } } },
-    { "an address twice", HEAP, "location 2: it is the same as 1",
+    { "an address twice", HEAP,
       { { L2, { 0x22, B("\010\002\020\001\030\220\040") } } } },
-    { "an address twice, in no mapping", HEAP, "it is the same as",
+    { "an address twice, in no mapping", HEAP,
       { { L3, { 0x22, B("\010\003\030\011") } } } },
-    { "a function twice", HEAP, "it is the same as",
-      { { F2, { 0x2a, B("\010\002\020\010") } } } },
-    { "a function of two mappings", HEAP, "is in another mapping too",
-      { { L3, { 0x22, B("\010\003\020\002\030\220\200\001\042\002\010\002") }
-        } } },
-    { "a function without a name", HEAP, "function 3: it has no name",
-      { { F3, { 0x2a, B("\010\003") } } } },
+    { "a function twice", HEAP, { { F2, { 0x2a, B("\010\002\020\010") } } } },
+    { "a function of two mappings", HEAP,
+      { { L3, { 0x22,
+          B("\010\003\020\002\030\220\200\001\042\002\010\002") } } } },
+    { "a function without a name", HEAP, { { F3, { 0x2a, B("\010\003") } } } },
 
     /* samples */
 
-    { "a value too few", HEAP, "sample 2: it has 1 values for 2 types",
-      { { P2, { 0x12, B("\010\003\020\005") } } } },
-    { "a value too many", HEAP, "sample 2: it has 3 values for 2 types",
+    { "a value too few", HEAP, { { P2, { 0x12, B("\010\003\020\005") } } } },
+    { "a value too many", HEAP,
       { { P2, { 0x12, B("\010\003\022\003\001\002\003") } } } },
-    { "only zeros", HEAP, "sample 2: all its values are 0",
+    { "only zeros", HEAP,
       { { P2, { 0x12, B("\010\003\022\002\000\000") } } } },
-    { "a negative value in a snapshot", HEAP, "sample 2: a value is negative",
+    { "a negative value in a snapshot", HEAP,
       { { P2, { 0x12, B("\010\003\022\013\002" MINUS_ONE) } } } },
-    { "a sample twice", HEAP, "it is the same as",
-      { { P2, { 0x12, B("\010\001\010\002\022\002\001\100\032\004\010\012\020"
-                        "\013") } } } },
-    { "a sample twice, labels in another order", HEAP, "it is the same as",
-      { { P2, { 0x12, B("\012\002\001\002\022\002\001\001\032\004\010\014\030"
-                        "\007\032\004\010\012\020\013") } } } },
-    { "a label twice", HEAP, "sample 2: it has the label \"pid\" twice",
-      { { P2, { 0x12, B("\010\003\022\002\001\001\032\004\010\014\030\007\032"
-                        "\004\010\014\030\010") } } } },
-    { "a label with a string and a number", HEAP, "is a string and a number",
-      { { P2, { 0x12, B("\010\003\022\002\001\001\032\006\010\012\020\013\030"
-                        "\001") } } } },
-    { "a label without a key", HEAP, "a label without a key",
+    { "a sample twice", HEAP,
+      { { P2, { 0x12,
+          B("\010\001\010\002\022\002\001\100"
+            "\032\004\010\012\020\013") } } } },
+    { "a sample twice, labels in another order", HEAP,
+      { { P2, { 0x12,
+          B("\012\002\001\002\022\002\001\001"
+            "\032\004\010\014\030\007\032\004\010\012\020\013") } } } },
+    { "a label twice", HEAP,
+      { { P2, { 0x12,
+          B("\010\003\022\002\001\001\032\004\010\014\030\007"
+            "\032\004\010\014\030\010") } } } },
+    { "a label with a string and a number", HEAP,
+      { { P2, { 0x12,
+          B("\010\003\022\002\001\001"
+            "\032\006\010\012\020\013\030\001") } } } },
+    { "a label without a key", HEAP,
       { { P2, { 0x12, B("\010\003\022\002\001\001\032\002\020\013") } } } },
-    { "a number as the worker", HEAP, "\"worker\" is not a string",
-      { { P2, { 0x12, B("\010\003\022\002\001\001\032\004\010\012\030\001") }
-        } } },
-    { "a string as the pid", HEAP, "\"pid\" is a string",
-      { { P2, { 0x12, B("\010\003\022\002\001\001\032\004\010\014\020\013") }
-        } } }
+    { "a number as the worker", HEAP,
+      { { P2, { 0x12,
+          B("\010\003\022\002\001\001"
+            "\032\004\010\012\030\001") } } } },
+    { "a string as the pid", HEAP,
+      { { P2, { 0x12,
+          B("\010\003\022\002\001\001\032\004\010\014\020\013") } } } }
 };
 
 
@@ -449,21 +428,12 @@ JPP_TEST(jpp_test_cases)
         len = jpp_build(data, t->edits, jpp_nelts(t->edits));
         n = jpp_check(data, len, t->flags, &text);
 
-        if (t->complaint == NULL) {
-            jpp_is_str(text, "", "%s: right", t->name);
-
-        } else {
-            jpp_ok(n == 1 && strstr(text, t->complaint) != NULL,
-                   "%s: refused", t->name);
-        }
-
-        if (n > 1) {
-            jpp_diag("%s", text);
-        }
-
+        jpp_note("%s: %u%s%.*s", t->name, n, n != 0 ? ", " : "",
+                 (int) strcspn(text, "\n"), text);
         free(text);
     }
 
+    jpp_shows_notes("how many complaints, and the first");
     jpp_ok(jpp_contract_check(data, 0, 0, NULL, NULL) != 0, "no bytes");
 }
 
@@ -646,36 +616,12 @@ JPP_TEST(jpp_test_print)
     size_t    n, len;
     uint8_t   data[JPP_MAX_PROFILE];
 
-    static const char  expected[] =
-        "types: inuse_objects/count inuse_space/bytes\n"
-        "default: inuse_space\n"
-        "period: 524288 space/bytes\n"
-        "duration: 0\n"
-        "comments:\n"
-        "    a note\n"
-        "samples:\n"
-        "    1 64: 1 2 pid=7 worker=\"0\"\n"
-        "    2 5: 3 1\n"
-        "    1 64: 1 2 worker=\"0\"\n"
-        "locations:\n"
-        "    1: 0x1010 M=1 F=1 main\n"
-        "    2: 0x2010 M=1 F=2 x+0x10\n"
-        "    3: 0x4010 M=2 F=3 main\n"
-        "    4: 0x9 M=0\n"
-        "mappings:\n"
-        "    1: 0x1000/0x3000/0x0 \"/bin/x\" 00ab12cd [FN]\n"
-        "    2: 0x4000/0x5000/0x1000 \"/bin/x\" -\n"
-        "functions:\n"
-        "    1: \"main\" M=1\n"
-        "    2: \"x+0x10\" M=1 x+0x10\n"
-        "    3: \"main\" M=2\n";
-
     len = jpp_build(data, NULL, 0);
 
     out = open_memstream(&text, &n);
     jpp_contract_check(data, len, HEAP, NULL, out);
     fclose(out);
 
-    jpp_is_str(text, expected, "the printed profile");
+    jpp_shows(text, "the printed profile");
     free(text);
 }

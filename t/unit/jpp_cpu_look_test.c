@@ -41,6 +41,9 @@ static int            wake[2];
 static volatile bool  is_over;
 
 
+static jpp_blocked_t  look;
+
+
 static void __attribute__((noinline))
 jpp_thread_reads(void)
 {
@@ -147,8 +150,7 @@ jpp_thread_locks(void)
 
 JPP_TEST(jpp_test_asleep)
 {
-    char        name[JPP_BLOCKED_NAME];
-    jpp_blocked_t  look;
+    char  name[JPP_BLOCKED_NAME];
 
     jpp_start(jpp_thread_reads);
 
@@ -178,8 +180,6 @@ JPP_TEST(jpp_test_asleep)
 
 JPP_TEST(jpp_test_epoll)
 {
-    jpp_blocked_t  look;
-
     jpp_start(jpp_thread_waits);
 
     look = jpp_wait_for(SYS_epoll_wait);
@@ -191,8 +191,6 @@ JPP_TEST(jpp_test_epoll)
 
 JPP_TEST(jpp_test_futex)
 {
-    jpp_blocked_t  look;
-
     (void) pthread_mutex_lock(&mutex);
 
     jpp_start(jpp_thread_locks);
@@ -207,10 +205,9 @@ JPP_TEST(jpp_test_futex)
 
 JPP_TEST(jpp_test_stacks)
 {
-    bool        is_found;
-    uint32_t    i, n;
-    uintptr_t   pcs[JPP_LOOK_DEPTH];
-    jpp_blocked_t  look;
+    bool       is_found;
+    uint32_t   i, n;
+    uintptr_t  pcs[JPP_LOOK_DEPTH];
 
     static uint8_t  copy[JPP_BACKTRACE_COPY];
 
@@ -246,7 +243,6 @@ JPP_TEST(jpp_test_bad_stacks)
     size_t     i;
     uint32_t   n;
     uintptr_t  pcs[JPP_LOOK_DEPTH];
-    jpp_blocked_t  look;
 
     static uint8_t          copy[JPP_BACKTRACE_COPY];
     static const uintptr_t  stacks[] = { 8, 0x1000, UINTPTR_MAX - 0x2000,
@@ -305,10 +301,9 @@ jpp_framed(void)
 static uint32_t
 jpp_misled_by(unsigned n)
 {
-    unsigned       i;
-    uint32_t       last;
-    uintptr_t      pcs[JPP_LOOK_DEPTH];
-    jpp_blocked_t  look;
+    unsigned   i;
+    uint32_t   last;
+    uintptr_t  pcs[JPP_LOOK_DEPTH];
 
     enum { BELOW = JPP_FRAME_RED_ZONE / sizeof(uintptr_t), NEAR = 512,
            FRAMES = 100, ALL = BELOW + NEAR + 2 * FRAMES + 4 };

@@ -71,6 +71,9 @@ main(int argc, char **argv)
 }
 
 
+static jpp_jemalloc_t  jemalloc;
+
+
 static void
 jpp_tests(void)
 {
@@ -125,8 +128,7 @@ jpp_test_real(const char *part, const char *argument, const char *want)
 static void
 jpp_part_hook(const char *argument)
 {
-    jpp_hook_t      before, set, again;
-    jpp_jemalloc_t  jemalloc;
+    jpp_hook_t  before, set, again;
 
     (void) argument;
 
@@ -145,8 +147,6 @@ jpp_part_hook(const char *argument)
 static void __attribute__((noinline))
 jpp_part_start(void)
 {
-    jpp_jemalloc_t  jemalloc;
-
     jpp_jemalloc_read(&jemalloc);
 
     if (jpp_hook_set() != JPP_HOOK_ON) {
@@ -174,11 +174,10 @@ jpp_part_alloc(size_t size, void **caller)
 static void
 jpp_part_frames(const char *argument)
 {
-    void            *caller;
-    uintptr_t        pcs[64];
-    uint32_t         n;
-    char             outermost[32];
-    jpp_jemalloc_t   jemalloc;
+    void       *caller;
+    uintptr_t   pcs[64];
+    uint32_t    n;
+    char        outermost[32];
 
     (void) argument;
 
@@ -232,11 +231,10 @@ jpp_part_given_back(const char *argument)
 static void
 jpp_part_threads(const char *argument)
 {
-    int              i;
-    long             caught;
-    void            *value;
-    pthread_t        threads[JPP_HOOK_THREADS];
-    jpp_jemalloc_t   jemalloc;
+    int         i;
+    long        caught;
+    void       *value;
+    pthread_t   threads[JPP_HOOK_THREADS];
 
     (void) argument;
 

@@ -24,6 +24,9 @@ typedef struct {
 static jpp_jemalloc_t  jemalloc;
 
 
+static const char  *got;
+
+
 static void
 jpp_part_dump(const char *argument)
 {
@@ -298,7 +301,6 @@ static void
 jpp_test_real_dump(void)
 {
     long long    bytes;
-    const char  *got;
     jpp_run_t    run = { JPP_REAL, JPP_CONF, NULL, "dump", "" };
 
     got = jpp_run(&run);
@@ -326,9 +328,8 @@ jpp_test_real_dump(void)
 static void
 jpp_test_real_descriptors(void)
 {
-    size_t       i;
-    const char  *got;
-    jpp_run_t    run = { JPP_REAL, JPP_CONF, NULL, "descriptors", NULL };
+    size_t     i;
+    jpp_run_t  run = { JPP_REAL, JPP_CONF, NULL, "descriptors", NULL };
 
     /* for the file, for the dump, and for the maps in it */
 
@@ -379,9 +380,8 @@ jpp_test_real_file_size(void)
 static void
 jpp_test_real_directory(void)
 {
-    char         preload[5000], text[32];
-    const char  *got;
-    jpp_run_t    run = { preload, JPP_CONF, text, "dump", "" };
+    char       preload[5000], text[32];
+    jpp_run_t  run = { preload, JPP_CONF, text, "dump", "" };
 
     /* malloc and mallctl of the first, memfd_create of the second */
 
@@ -401,9 +401,8 @@ jpp_test_real_directory(void)
 static void
 jpp_test_real_full(void)
 {
-    char         preload[5000], text[32], directory[64];
-    const char  *got;
-    jpp_run_t    run = { preload, JPP_CONF, text, "full", directory };
+    char       preload[5000], text[32], directory[64];
+    jpp_run_t  run = { preload, JPP_CONF, text, "full", directory };
 
     snprintf(directory, sizeof(directory), "%s/full", jpp_directory);
     mkdir(directory, 0700);
@@ -427,8 +426,7 @@ jpp_test_real_full(void)
 static void
 jpp_test_real_no_proc(void)
 {
-    const char  *got;
-    jpp_run_t    run = { JPP_REAL, JPP_CONF, NULL, "no proc", jpp_directory };
+    jpp_run_t  run = { JPP_REAL, JPP_CONF, NULL, "no proc", jpp_directory };
 
     got = jpp_run(&run);
 

@@ -9,6 +9,7 @@
 #include "jpp_test.h"
 #include "jpp_control.h"
 #include "jpp_stats.h"
+#include "jpp_test_golden.h"
 #include "jpp_test_jemalloc.h"
 
 
@@ -211,72 +212,45 @@ jpp_test_fake_states(void)
     size_t     i;
     jpp_run_t  run = { jpp_fake_so, NULL, NULL, "state", "" };
 
-    static const jpp_case_t  cases[] = {
-        { "", "ready 5.3.0 MALLOC_CONF lg 19 active" },
-        { "prof.active 0\n", "inactive 5.3.0 MALLOC_CONF lg 19" },
-        { "opt.prof 0\n", "off 5.3.0 MALLOC_CONF lg 0" },
-        { "config.prof 0\n", "no_prof 5.3.0 MALLOC_CONF lg 0" },
-        { "config.prof 0\nopt.prof 1\nprof.active 1\n",
-          "no_prof 5.3.0 MALLOC_CONF lg 0" },
-        { "config.prof -\n", "no_prof 5.3.0 MALLOC_CONF lg 0" },
-        { "prof.lg_sample 12\n", "ready 5.3.0 MALLOC_CONF lg 12 active" },
+    static const char  *states[] = {
+        "", "prof.active 0\n", "opt.prof 0\n", "config.prof 0\n",
+        "config.prof 0\nopt.prof 1\nprof.active 1\n", "config.prof -\n",
+        "prof.lg_sample 12\n",
 
         /* what does harm */
 
-        { "opt.prof_accum 1\n", "ready 5.3.0 MALLOC_CONF lg 19 active accum" },
-        { "opt.prof_final 1\n", "ready 5.3.0 MALLOC_CONF lg 19 active final" },
-        { "opt.prof_thread_active_init 1\n",
-          "ready 5.3.0 MALLOC_CONF lg 19 active" },
-        { "opt.prof_thread_active_init 0\n",
-          "ready 5.3.0 MALLOC_CONF lg 19 active unsampled" },
-        { "opt.prof_leak_error 1\n",
-          "ready 5.3.0 MALLOC_CONF lg 19 active leak_error" },
-        { "prof.gdump 1\n", "ready 5.3.0 MALLOC_CONF lg 19 active gdump" },
-        { "opt.lg_prof_interval 0\n",
-          "ready 5.3.0 MALLOC_CONF lg 19 active interval" },
-        { "opt.lg_prof_interval 30\n",
-          "ready 5.3.0 MALLOC_CONF lg 19 active interval" },
+        "opt.prof_accum 1\n", "opt.prof_final 1\n",
+        "opt.prof_thread_active_init 1\n", "opt.prof_thread_active_init 0\n",
+        "opt.prof_leak_error 1\n", "prof.gdump 1\n", "opt.lg_prof_interval 0\n",
+        "opt.lg_prof_interval 30\n",
 
         /* names of threads */
 
-        { "opt.prof_sys_thread_name 1\n",
-          "refused 5.3.0 MALLOC_CONF lg 19 active" },
-        { "opt.prof_sys_thread_name 1\nprof.active 0\n",
-          "refused 5.3.0 MALLOC_CONF lg 19" },
-        { "opt.prof_sys_thread_name 1\nversion 5.3.0-170-gabcdef\n",
-          "refused 5.3.0 MALLOC_CONF lg 19 active" },
-        { "opt.prof_sys_thread_name 1\nversion 5.3.1-0-gabcdef\n",
-          "ready 5.3.1 MALLOC_CONF lg 19 active" },
-        { "opt.prof_sys_thread_name 1\nversion 6.0.0\n",
-          "ready 6.0.0 MALLOC_CONF lg 19 active" },
-        { "opt.prof_sys_thread_name 1\nversion unknown\n",
-          "refused unknown MALLOC_CONF lg 19 active" },
-        { "opt.prof_sys_thread_name 1\nversion -\n",
-          "refused  MALLOC_CONF lg 19 active" },
+        "opt.prof_sys_thread_name 1\n",
+        "opt.prof_sys_thread_name 1\nprof.active 0\n",
+        "opt.prof_sys_thread_name 1\nversion 5.3.0-170-gabcdef\n",
+        "opt.prof_sys_thread_name 1\nversion 5.3.1-0-gabcdef\n",
+        "opt.prof_sys_thread_name 1\nversion 6.0.0\n",
+        "opt.prof_sys_thread_name 1\nversion unknown\n",
+        "opt.prof_sys_thread_name 1\nversion -\n",
 
         /* 5.2.1 */
 
-        { "version 5.2.1-0-gea6b3e97\nopt.prof_sys_thread_name -\n"
-          "opt.prof_leak_error -\n",
-          "ready 5.2.1 MALLOC_CONF lg 19 active" },
-
-        { "version 0123456789012345678901234567890123456789\n",
-          "ready 0123456789012345678901234567890 MALLOC_CONF lg 19 active" },
+        "version 5.2.1-0-gea6b3e97\n"
+          "opt.prof_sys_thread_name -\nopt.prof_leak_error -\n",
+        "version 0123456789012345678901234567890123456789\n",
 
         /* of another width than is known */
 
-        { "narrow opt.prof\n", "off 5.3.0 MALLOC_CONF lg 0" },
-        { "narrow prof.lg_sample\n",
-          "ready 5.3.0 MALLOC_CONF lg 0 active" },
+        "narrow opt.prof\n", "narrow prof.lg_sample\n",
 
         /* other builds */
 
-        { "symbol je_mallctl\n", "ready 5.3.0 JE_MALLOC_CONF lg 19 active" },
-        { "symbol _rjem_mallctl\n",
-          "ready 5.3.0 _RJEM_MALLOC_CONF lg 19 active" },
-        { "symbol _rjem_mallctl\nopt.prof 0\n",
-          "off 5.3.0 _RJEM_MALLOC_CONF lg 0" },
+        "symbol je_mallctl\n", "symbol _rjem_mallctl\n",
+        "symbol _rjem_mallctl\nopt.prof 0\n"
+    };
 
+    static const jpp_case_t  cases[] = {
         /* of another allocator; and malloc() is in the fake, or is not */
 
         { "symbol none\n",
@@ -286,6 +260,13 @@ jpp_test_fake_states(void)
           JPP_IS_SANITIZED ? "absent  MALLOC_CONF lg 0 " JPP_PROGRAM
                            : "ready 5.3.0 MALLOC_CONF lg 19 active" }
     };
+
+    for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        run.fake = states[i];
+        jpp_note("%s is %s", states[i], jpp_run(&run));
+    }
+
+    jpp_shows_notes("a fake, and its state");
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         run.fake = cases[i].text;

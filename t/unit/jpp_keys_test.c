@@ -19,10 +19,12 @@ static const jpp_keys_row_t  jpp_keys_test_rows[] = {
 };
 
 
+static jpp_lines_t  lines;
+
+
 JPP_TEST(jpp_keys_test_lines)
 {
-    char         *line, text[64];
-    jpp_lines_t   lines;
+    char  *line, text[64];
 
     jpp_lines_text(&lines, "one\n\nthree\ncut", 14);
 
@@ -65,11 +67,10 @@ JPP_TEST(jpp_keys_test_lines)
 
 JPP_TEST(jpp_keys_test_long)
 {
-    int           fd;
-    char         *text, *line, path[64];
-    size_t        len, wrong;
-    bool          fits;
-    jpp_lines_t   lines;
+    int      fd;
+    char    *text, *line, path[64];
+    size_t   len, wrong;
+    bool     fits;
 
     text = malloc(3 * JPP_LINES_BUFFER);
     wrong = 0;
@@ -115,7 +116,6 @@ JPP_TEST(jpp_keys_test_long)
 
 JPP_TEST(jpp_keys_test_values)
 {
-    jpp_lines_t      lines;
     jpp_keys_test_t  to;
     static const char  text[] =
         "Other: 5\nthird 7\nFirst:\t  12 kB\nSecond: max\nFirst: 13 kB\n"
@@ -151,7 +151,6 @@ JPP_TEST(jpp_keys_test_values)
 
 JPP_TEST(jpp_keys_test_pressure)
 {
-    jpp_lines_t     lines;
     jpp_pressure_t  pressure;
     static const char  text[] =
         "some avg10=100.00 avg60=1.5 avg300=x  other=1 total=9 total\n"
@@ -177,14 +176,13 @@ JPP_TEST(jpp_keys_test_pressure)
 
 JPP_TEST(jpp_keys_test_usage)
 {
-    int                  fd;
-    char                *memory;
-    size_t               size, len;
-    jpp_lines_t          lines;
-    uint64_t             private;
-    jpp_usage_t          before, after;
-    char                 smaps[JPP_USAGE_SMAPS + 1];
-    const char          *line;
+    int           fd;
+    char         *memory;
+    size_t        size, len;
+    uint64_t      private;
+    jpp_usage_t   before, after;
+    char          smaps[JPP_USAGE_SMAPS + 1];
+    const char   *line;
 
     size = (size_t) 32 << 20;
 

@@ -9,6 +9,9 @@
 #include "jpp_test_main.h"
 
 
+static const jpp_ledger_row_t  *row;
+
+
 /*
  * 1000 KiB, of which 400 are held outside of pools: the rest is 600, of at most
  * 100 in thread caches, 400 of fragmentation and 300 of metadata.
@@ -16,8 +19,6 @@
 
 JPP_TEST(jpp_ledger_test_bounds)
 {
-    const jpp_ledger_row_t  *row;
-
     jpp_ledger_start();
     jpp_ledger_ready();
 
@@ -60,9 +61,8 @@ JPP_TEST(jpp_ledger_test_bounds)
 
 JPP_TEST(jpp_ledger_test_parts)
 {
-    size_t                   i;
-    jpp_smaps_t              mapping;
-    const jpp_ledger_row_t  *row;
+    size_t       i;
+    jpp_smaps_t  mapping;
 
     static const struct {
         jpp_ledger_kind_t  kind;
@@ -137,8 +137,6 @@ static void
 jpp_ledger_test_edges(uint64_t pss, uint64_t least, uint64_t most,
     jpp_ledger_how_t how)
 {
-    const jpp_ledger_row_t  *row;
-
     jpp_ledger_start();
     jpp_ledger_ready();
 
@@ -189,9 +187,8 @@ jpp_ledger_test_exact(uint64_t pss, uint64_t tcache, jpp_ledger_kind_t kind,
 
 JPP_TEST(jpp_ledger_test_slack)
 {
-    uint8_t                   pages[64];
-    jpp_smaps_t               mapping;
-    const jpp_ledger_row_t   *row;
+    uint8_t      pages[64];
+    jpp_smaps_t  mapping;
 
     memset(pages, JPP_PAGE_SHARED, sizeof(pages));
 
@@ -227,8 +224,7 @@ JPP_TEST(jpp_ledger_test_slack)
 
 JPP_TEST(jpp_ledger_test_dirty)
 {
-    jpp_smaps_t              mapping;
-    const jpp_ledger_row_t  *row;
+    jpp_smaps_t  mapping;
 
     jpp_ledger_start();
     jpp_ledger_ready();
@@ -328,8 +324,6 @@ JPP_TEST(jpp_ledger_test_no_jemalloc)
 
 JPP_TEST(jpp_ledger_test_unmarked)
 {
-    const jpp_ledger_row_t  *row;
-
     jpp_ledger_start();
     jpp_ledger_ready();
 

@@ -34,6 +34,9 @@ static const jpp_problem_case_t  cases[] = {
 };
 
 
+static jpp_worker_t  worker;
+
+
 static void
 jpp_problem_shows(const jpp_problem_t *problem, const char *what)
 {
@@ -88,7 +91,6 @@ jpp_problem_misshapen(const jpp_problem_t *problem)
 JPP_TEST(jpp_test_rows)
 {
     size_t                     n;
-    jpp_worker_t               worker;
     jpp_problem_t              p[JPP_MAX_PROBLEMS];
     const jpp_problem_case_t  *c;
 
@@ -117,11 +119,10 @@ JPP_TEST(jpp_test_rows)
 
 JPP_TEST(jpp_test_form)
 {
-    size_t          i, n;
-    unsigned        state, misshapen;
-    uint32_t        lg;
-    jpp_worker_t    worker;
-    jpp_problem_t   p[JPP_MAX_PROBLEMS];
+    size_t         i, n;
+    unsigned       state, misshapen;
+    uint32_t       lg;
+    jpp_problem_t  p[JPP_MAX_PROBLEMS];
 
     static const uint32_t  rates[] = { 0, 14, 15, 20, 21, 63, UINT32_MAX };
 
@@ -154,10 +155,9 @@ JPP_TEST(jpp_test_form)
 
 JPP_TEST(jpp_test_order)
 {
-    size_t          i, n;
-    unsigned        wrong;
-    jpp_worker_t    worker;
-    jpp_problem_t   p[JPP_MAX_PROBLEMS];
+    size_t         i, n;
+    unsigned       wrong;
+    jpp_problem_t  p[JPP_MAX_PROBLEMS];
 
     static const char  *ids[] = { "inactive", "unsampled", "interval", "gdump",
                                   "final", "leak-error", "accum", "coarse" };
@@ -180,8 +180,7 @@ JPP_TEST(jpp_test_order)
 
 JPP_TEST(jpp_test_explain)
 {
-    jpp_err_t     err;
-    jpp_worker_t  worker;
+    jpp_err_t  err;
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
 
@@ -211,7 +210,6 @@ JPP_TEST(jpp_test_explain)
 JPP_TEST(jpp_test_hooks)
 {
     size_t         i;
-    jpp_worker_t   worker;
     jpp_problem_t  p[JPP_MAX_PROBLEMS];
 
     static const jpp_hook_t  hooks[] = {
@@ -244,7 +242,6 @@ JPP_TEST(jpp_test_hooks)
 JPP_TEST(jpp_test_sampler)
 {
     unsigned       state;
-    jpp_worker_t   worker;
     jpp_problem_t  p[JPP_MAX_PROBLEMS];
 
     for (state = 0; state < JPP_JEMALLOC_READY; state++) {
@@ -309,9 +306,8 @@ JPP_TEST(jpp_test_sampler)
 
 JPP_TEST(jpp_test_silent)
 {
-    unsigned        state;
-    jpp_worker_t    worker;
-    jpp_problem_t   p[JPP_MAX_PROBLEMS];
+    unsigned       state;
+    jpp_problem_t  p[JPP_MAX_PROBLEMS];
 
     for (state = 0; state <= JPP_JEMALLOC_OFF; state++) {
         worker = jpp_fleet_evil(0, (jpp_jemalloc_state_t) state);
@@ -335,8 +331,7 @@ JPP_TEST(jpp_test_silent)
 
 JPP_TEST(jpp_test_names)
 {
-    jpp_worker_t    worker;
-    jpp_problem_t   p[JPP_MAX_PROBLEMS];
+    jpp_problem_t  p[JPP_MAX_PROBLEMS];
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
     worker.jemalloc.allocator[0] = '\0';
@@ -362,7 +357,6 @@ JPP_TEST(jpp_test_evil)
     size_t          i, n;
     unsigned        state, wrong;
     const char     *c;
-    jpp_worker_t    worker;
     jpp_problem_t   p[JPP_MAX_PROBLEMS];
 
     memset(variable, '\n', sizeof(variable));

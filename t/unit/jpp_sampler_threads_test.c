@@ -21,6 +21,9 @@
 #define JPP_SWITCHES  300
 
 
+static jpp_sampler_state_t  state;
+
+
 /*
  * Ways through three functions, one of which has a frame whose size depends on
  * more than its code: at each end what the sampler has found, by a walk or
@@ -199,10 +202,9 @@ jpp_play_ways(void)
 static void
 jpp_play_threads(void)
 {
-    int                   i;
-    pthread_t             threads[JPP_THREADS];
-    jpp_estimate_t        estimates[JPP_SITES + 1];
-    jpp_sampler_state_t   state;
+    int             i;
+    pthread_t       threads[JPP_THREADS];
+    jpp_estimate_t  estimates[JPP_SITES + 1];
 
     if (!jpp_on(JPP_FINE)) {
         return;
@@ -261,10 +263,9 @@ jpp_switching(void *data)
 static void
 jpp_play_state(void)
 {
-    bool                  is_known;
-    unsigned              n_on, n_off, n_never;
-    pthread_t             thread;
-    jpp_sampler_state_t   state;
+    bool       is_known;
+    unsigned   n_on, n_off, n_never;
+    pthread_t  thread;
 
     if (!jpp_on(JPP_FINE)) {
         return;
@@ -306,10 +307,9 @@ jpp_play_state(void)
 static int
 jpp_forked(const void *held)
 {
-    int                   i;
-    void                 *p;
-    jpp_estimate_t        estimates[JPP_SITES + 1];
-    jpp_sampler_state_t   state;
+    int              i;
+    void            *p;
+    jpp_estimate_t   estimates[JPP_SITES + 1];
 
     alarm(60);
 
@@ -480,10 +480,9 @@ jpp_trap_off(void)
 static void
 jpp_play_signals(void)
 {
-    int                   i;
-    void                 *p;
-    struct sigaction      action;
-    jpp_sampler_state_t   state;
+    int                i;
+    void              *p;
+    struct sigaction   action;
 
     if (!jpp_on(JPP_FINE)) {
         return;

@@ -28,6 +28,9 @@ static jpp_sink_t   sink;
 static jpp_arena_t  arena;
 
 
+static jpp_table_t  table;
+
+
 static void
 jpp_table_test_open(void)
 {
@@ -83,24 +86,23 @@ static const struct {
 
 
 static void
-jpp_table_test_columns(jpp_table_t *table, uint32_t cols)
+jpp_table_test_columns(uint32_t cols)
 {
-    jpp_table_init(table, &arena, cols);
-    jpp_table_column(table, "n", 0, 0);
-    jpp_table_column(table, "optional", 2, 20);
-    jpp_table_column(table, "must", 0, 0);
-    jpp_table_column(table, "name", 0, 20);
+    jpp_table_init(&table, &arena, cols);
+    jpp_table_column(&table, "n", 0, 0);
+    jpp_table_column(&table, "optional", 2, 20);
+    jpp_table_column(&table, "must", 0, 0);
+    jpp_table_column(&table, "name", 0, 20);
 }
 
 
 JPP_TEST(jpp_table_test_rows)
 {
-    size_t       i, k;
-    jpp_table_t  table;
+    size_t  i, k;
 
     for (i = 0; rows[i].name != NULL; i++) {
         jpp_table_test_open();
-        jpp_table_test_columns(&table, rows[i].cols);
+        jpp_table_test_columns(rows[i].cols);
 
         for (k = 0; k < 8 && rows[i].cells[k] != NULL; k++) {
             jpp_table_name(&table, rows[i].cells[k], strlen(rows[i].cells[k]));
@@ -117,10 +119,8 @@ JPP_TEST(jpp_table_test_rows)
 
 JPP_TEST(jpp_table_test_cells)
 {
-    jpp_table_t  table;
-
     jpp_table_test_open();
-    jpp_table_test_columns(&table, 80);
+    jpp_table_test_columns(80);
     jpp_table_cell(&table, "%d", 7);
     jpp_table_text(&table, "abc", 2);
     jpp_table_cell(&table, "%s", "long");
@@ -136,9 +136,8 @@ JPP_TEST(jpp_table_test_cells)
 
 JPP_TEST(jpp_table_test_alike)
 {
-    size_t        i, k;
-    const char   *p;
-    jpp_table_t   table;
+    size_t       i, k;
+    const char  *p;
 
     static const struct {
         size_t       n;
@@ -188,12 +187,11 @@ JPP_TEST(jpp_table_test_alike)
 
 JPP_TEST(jpp_table_test_hostile)
 {
-    char           name[4096];
-    size_t         i, k, n, len, n_wide;
-    uint32_t       cols;
-    const char    *p, *end;
-    jpp_wrap_t     wrap;
-    jpp_table_t    table;
+    char         name[4096];
+    size_t       i, k, n, len, n_wide;
+    uint32_t     cols;
+    const char  *p, *end;
+    jpp_wrap_t   wrap;
 
     static const char *const  pieces[] = {
         "a", "\x1b[2J", "\n", JPP_WIDE, "\xf0\x9f\x98\x80",
@@ -217,7 +215,7 @@ JPP_TEST(jpp_table_test_hostile)
         jpp_table_test_open();
         jpp_ok(jpp_wrap_open(&wrap, &arena, cols, &sink), "%u columns of %s",
                (unsigned) cols, i % jpp_nelts(pieces) == 0 ? p : "others");
-        jpp_table_test_columns(&table, cols);
+        jpp_table_test_columns(cols);
 
         for (k = 0; k < 3; k++) {
             jpp_table_cell(&table, "%zu", k);
@@ -283,9 +281,8 @@ JPP_TEST(jpp_table_test_wrap)
 
 JPP_TEST(jpp_table_test_memory)
 {
-    size_t       i;
-    uint64_t     n;
-    jpp_table_t  table;
+    size_t    i;
+    uint64_t  n;
 
     static uint8_t  room[64 * 1024];
 
@@ -293,7 +290,7 @@ JPP_TEST(jpp_table_test_memory)
         jpp_arena_init(&arena, n * 4096);
         jpp_sink_init(&sink, room, sizeof(room), NULL, NULL);
 
-        jpp_table_test_columns(&table, 1000);
+        jpp_table_test_columns(1000);
 
         for (i = 0; i < 4 * 100; i++) {
             jpp_table_name(&table, JPP_FORTY, 40);
