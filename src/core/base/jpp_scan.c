@@ -15,21 +15,60 @@
 
 
 const char *
+jpp_scan_numbers(const char *p, const char *format, uint64_t *numbers)
+{
+    for ( /* void */ ; p != NULL && *format != '\0'; format++) {
+
+        if (*format == 'd') {
+            p = jpp_scan_dec(p, numbers++);
+
+        } else if (*format == 'x') {
+            p = jpp_scan_hex(p, numbers++);
+
+        } else {
+            p = *p == *format ? p + 1 : NULL;
+        }
+    }
+
+    return p;
+}
+
+
+uint64_t
+jpp_scan_member(const void *p, size_t size)
+{
+    uint16_t  u16;
+    uint32_t  u32;
+    uint64_t  u64;
+
+    switch (size) {
+
+    case sizeof(uint64_t):
+        memcpy(&u64, p, size);
+        return u64;
+
+    case sizeof(uint32_t):
+        memcpy(&u32, p, size);
+        return u32;
+
+    case sizeof(uint16_t):
+        memcpy(&u16, p, size);
+        return u16;
+    }
+
+    return *(const uint8_t *) p;
+}
+
+
+const char *
 jpp_scan_mapping(const char *p, jpp_scan_mapping_t *m)
 {
-    uint64_t  major, minor;
+    uint64_t  range[2], rest[4];
 
-    p = jpp_scan_hex(p, &m->start);
-    if (p == NULL || *p++ != '-') {
-        return NULL;
-    }
+    p = jpp_scan_numbers(p, "x-x ", range);
 
-    p = jpp_scan_hex(p, &m->limit);
-    if (p == NULL || *p++ != ' ' || m->start >= m->limit) {
-        return NULL;
-    }
-
-    if ((p[0] != 'r' && p[0] != '-')
+    if (p == NULL || range[0] >= range[1]
+        || (p[0] != 'r' && p[0] != '-')
         || (p[1] != 'w' && p[1] != '-')
         || (p[2] != 'x' && p[2] != '-')
         || (p[3] != 'p' && p[3] != 's')
@@ -38,32 +77,24 @@ jpp_scan_mapping(const char *p, jpp_scan_mapping_t *m)
         return NULL;
     }
 
+    m->start = range[0];
+    m->limit = range[1];
     m->is_readable = p[0] == 'r';
     m->is_writable = p[1] == 'w';
     m->is_executable = p[2] == 'x';
     m->is_shared = p[3] == 's';
 
-    p = jpp_scan_hex(p + 5, &m->offset);
-    if (p == NULL || *p++ != ' ') {
+    p = jpp_scan_numbers(p + 5, "x x:x d", rest);
+
+    if (p == NULL || rest[1] > UINT32_MAX || rest[2] > UINT32_MAX
+        || (*p != ' ' && *p != '\n' && *p != '\0'))
+    {
         return NULL;
     }
 
-    p = jpp_scan_hex(p, &major);
-    if (p == NULL || *p++ != ':' || major > UINT32_MAX) {
-        return NULL;
-    }
-
-    p = jpp_scan_hex(p, &minor);
-    if (p == NULL || *p++ != ' ' || minor > UINT32_MAX) {
-        return NULL;
-    }
-
-    m->device = major << 32 | minor;
-
-    p = jpp_scan_dec(p, &m->inode);
-    if (p == NULL || (*p != ' ' && *p != '\n' && *p != '\0')) {
-        return NULL;
-    }
+    m->offset = rest[0];
+    m->device = rest[1] << 32 | rest[2];
+    m->inode = rest[3];
 
     while (*p == ' ') {
         p++;

@@ -137,6 +137,19 @@ jpp_scan_text(const char *p, const char *end, const char *literal)
 }
 
 
+/*
+ * Numbers of a line, as FORMAT has them: 'd' is a decimal one and 'x' a
+ * hexadecimal one, the next of NUMBERS each; any other byte is itself.  Returns
+ * where they end, or NULL.
+ */
+const char *jpp_scan_numbers(const char *p, const char *format,
+    uint64_t *numbers);
+
+
+/* The unsigned number at P of SIZE bytes: 1, 2, 4 or 8. */
+uint64_t jpp_scan_member(const void *p, size_t size);
+
+
 /* A line of /proc/PID/maps, but for the path. */
 typedef struct {
     uint64_t    start;

@@ -110,24 +110,16 @@ jpp_process_read(int64_t pid, jpp_process_t *process)
 uint64_t
 jpp_process_anon(int64_t pid)
 {
-    char         line[JPP_PROCESS_LINE];
-    ssize_t      n;
-    uint64_t     pages[3];
-    unsigned     i;
-    const char  *p;
+    char      line[JPP_PROCESS_LINE];
+    ssize_t   n;
+    uint64_t  pages[3];
 
     n = jpp_process_file(pid, "statm", line, sizeof(line));
 
-    if (n <= 0 || line[n - 1] != '\n') {
+    if (n <= 0 || line[n - 1] != '\n'
+        || jpp_scan_numbers(line, "d d d ", pages) == NULL)
+    {
         return JPP_NONE;
-    }
-
-    for (i = 0, p = line; i < 3; i++) {
-        p = jpp_scan_dec(p, &pages[i]);
-
-        if (p == NULL || *p++ != ' ') {
-            return JPP_NONE;
-        }
     }
 
     return jpp_less(pages[1], pages[2]) * (uint64_t) sysconf(_SC_PAGESIZE);
