@@ -158,7 +158,7 @@ bool jpp_jemalloc_sample_thread(bool is_sampled);
  *
  * If the state forbids a dump, this is JPP_ERR_STATE, and jpp_problems.h has
  * the sentence.  JPP_OK only says that jemalloc saw no failure: it overlooks
- * some, which the parser of the dump has to notice (jpp_heap_file.c).
+ * some, which the parser of the dump has to notice (jpp_heap.c).
  */
 jpp_code_t jpp_jemalloc_dump(int fd, jpp_err_t *err);
 

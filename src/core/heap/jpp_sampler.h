@@ -218,7 +218,7 @@ jpp_code_t jpp_sampler_rescan(jpp_err_t *err);
 
 /*
  * Write the live samples and the counts since `on' to FD, from where its
- * offset is, as a dump that jpp_heap_file.c can read: heap_v2, with
+ * offset is, as a dump that jpp_heap.c can read: heap_v2, with
  * MAPPED_LIBRARIES.  Its counts are those of the samples, grouped by stack and
  * size so that jpp_heap.h makes unbiased estimates of them.
  *

@@ -540,7 +540,7 @@ jpp_samples_give(jpp_sample_at_t *sample, uint32_t owner)
  * what was sampled, as it was sampled.  So a stack comes once for each class,
  * and its mean, which jpp_heap.h scales by, is that of objects alike.  And it
  * comes once for each owner (jpp_owners.h), who takes the place of a thread
- * (jpp_heap_file.c).
+ * (jpp_heap.c).
  *
  * One thread at a time; samples may be taken meanwhile.
  */

@@ -91,38 +91,14 @@ typedef struct {
 
 
 /* Initialize the caller's DUMP of the LEN bytes at DATA. */
+void jpp_dump_init(jpp_dump_t *dump, const char *data, size_t len);
 
-static inline void
-jpp_dump_init(jpp_dump_t *dump, const char *data, size_t len)
-{
-    memset(dump, 0, sizeof(jpp_dump_t));
-
-    dump->data = data;
-    dump->len = len;
-    dump->period = 1;
-}
-
+/* Read the mappings of DUMP, from TEXT in it up to END: see jpp_maps_read(). */
+jpp_code_t jpp_dump_maps(jpp_dump_t *dump, jpp_profile_t *profile,
+    const char *text, const char *end, const char *tail, jpp_err_t *err);
 
 /* The number of the line that P in DUMP is in.  Slow: for errors. */
-static inline uint64_t
-jpp_dump_line(const jpp_dump_t *dump, const char *p)
-{
-    uint64_t     n;
-    const char  *from;
-
-    n = 1;
-
-    for (from = dump->data; from < p; from++, n++) {
-
-        from = memchr(from, '\n', (size_t) (p - from));
-
-        if (from == NULL) {
-            break;
-        }
-    }
-
-    return n;
-}
+uint64_t jpp_dump_line(const jpp_dump_t *dump, const char *p);
 
 
 /*
@@ -285,6 +261,34 @@ jpp_addresses_first(const jpp_addresses_t *addresses,
 /* The slot of KEY, or the free one for it. */
 jpp_address_t *jpp_addresses_slot(const jpp_addresses_t *addresses,
     const jpp_address_key_t *key);
+
+
+/* A capture whose samples are read. */
+typedef struct {
+    jpp_profile_t             *profile;
+    const jpp_dump_t          *dump;
+    const jpp_read_options_t  *options;
+    jpp_err_t                 *err;
+    jpp_err_t                  ignored;        /* the error of a caller who */
+                                               /*   does not want one */
+    jpp_addresses_t            addresses;
+} jpp_reading_t;
+
+
+#define JPP_READING_NO_ADDRESS                                                \
+    "a stack contains something that is not an address"
+
+
+/* Initialize the caller's READING; ERR may be NULL.  False: no memory. */
+bool jpp_reading_init(jpp_reading_t *reading, jpp_profile_t *profile,
+    const jpp_dump_t *dump, const jpp_read_options_t *options, jpp_err_t *err);
+
+/* P is somewhere in a line that SENTENCE is about; NULL. */
+const char *jpp_reading_error(jpp_reading_t *reading, const char *p,
+    const char *sentence);
+
+/* There is no memory; NULL. */
+const char *jpp_reading_memory(jpp_reading_t *reading);
 
 
 #endif /* _JPP_DUMP_H_INCLUDED_ */

@@ -1,13 +1,11 @@
 
-#include "jpp_dump.h"
 #include "jpp_heap.h"
-#include "jpp_profile.h"
 
 #include <math.h>
 
 
 /*
- * The stacks of jemalloc's heap dumps (heap_v2, 5.2.1 to 5.3.1) into a profile.
+ * jemalloc's heap dumps (heap_v2, 5.2.1 to 5.3.1) into a profile.
  *
  * Counts are scaled to what they stand for, per stack and per pair (see
  * jpp_heap.h), unless the parser of the profile does that.  The allocator's
@@ -16,14 +14,30 @@
  *
  * Memory from the profile's arena.
  *
- * The grammar (jemalloc's prof_data.c); the rest is in jpp_heap_file.c:
+ * The grammar (jemalloc's prof_data.c and prof_sys.c):
  *
+ *     dump   := "heap_v2/" period NL total thread* stack*
+ *               [ NL "MAPPED_LIBRARIES:" NL maps ]
+ *     total  := "  t*: " counts NL
+ *     thread := "  t" uid ": " counts [ " " name ] NL
+ *     counts := objects ": " bytes " [" objects ": " bytes "]"
  *     stack  := "@" ( " 0x" hex )* NL total tctx*
  *     tctx   := "  t" uid ": " counts NL
+ *
+ * The first pair counts what is live; the second what was ever allocated, all
+ * zeros without prof_accum.  The header's totals are not the sum of the
+ * stacks: their form alone is checked.
  *
  * Stacks are leaf first and hold return addresses, the leaf's too.  The lines
  * of single threads repeat what the totals say: their form alone is checked.
  */
+
+
+/* numbers for jpp_scan_numbers() */
+#define JPP_HEAP_COUNTS      "d: d [d: d]"
+#define JPP_HEAP_TOTALS      "  t*: " JPP_HEAP_COUNTS
+#define JPP_HEAP_THREAD      "  td: " JPP_HEAP_COUNTS
+#define JPP_HEAP_NUMBERS     5
 
 
 /* about the text of a stack, and the bytes of its location ids */
@@ -34,18 +48,17 @@
 #define JPP_HEAP_0X          3
 #define JPP_HEAP_FRAME       (JPP_HEAP_0X + JPP_ADDRESS_DIGITS)
 
-#define JPP_HEAP_STRING(n)   JPP_HEAP_STRING_(n)
-#define JPP_HEAP_STRING_(n)  #n
+/* bytes of " 0x2001" */
+#define JPP_HEAP_OWNER_LEN   7
+
+/* bytes of a file to examine, to say what it is */
+#define JPP_HEAP_LINE        256
+
+#define JPP_HEAP_MAPS        "MAPPED_LIBRARIES:\n"
 
 
 typedef struct {
-    jpp_profile_t             *profile;
-    const jpp_dump_t          *dump;
-    const jpp_read_options_t  *options;
-    jpp_err_t                 *err;
-
-    const char                *end;       /* of the stacks */
-    jpp_addresses_t            addresses;
+    jpp_reading_t              reading;
 
     const char                *lead;      /* the allocator's frames of a */
     size_t                     lead_len;  /*   stack before, as text */
@@ -58,18 +71,63 @@ typedef struct {
 } jpp_heap_t;
 
 
-static const char  jpp_heap_no_address[] =
-    "a stack contains something that is not an address";
+/*
+ * Is the last frame of a line at P an owner's?  Then *OWNER is its number.
+ * Sixteen bytes are there to be read.
+ */
 
-
-static const char *
-jpp_heap_error(jpp_heap_t *heap, const char *p, jpp_code_t code,
-    const char *sentence)
+static inline bool
+jpp_heap_owner_is(const char *p, uint32_t *owner)
 {
-    (void) jpp_err_line(heap->err, code, jpp_dump_line(heap->dump, p), "%s",
-                        sentence);
+    uint64_t  address;
 
-    return NULL;
+    if (memcmp(p, " 0x2", 4) != 0 || p[JPP_HEAP_OWNER_LEN] != '\n'
+        || jpp_scan_hex(p + 3, &address) != p + JPP_HEAP_OWNER_LEN
+        || address < JPP_OWNER_FRAME)
+    {
+        return false;
+    }
+
+    *owner = (uint32_t) address - JPP_OWNER_FRAME;
+
+    return true;
+}
+
+
+/*
+ * The last frame says it in a dump by jemalloc; in one of the sampler, the line
+ * behind that of the totals, which is the next.
+ */
+
+static uint32_t
+jpp_heap_owner(const jpp_owner_labels_t *owners, const char *p,
+    const char *end)
+{
+    bool         is_owned;
+    uint32_t     owner = 0;
+    uint64_t     uid = 0;
+    const char  *line;
+
+    line = owners != NULL ? memchr(p, '\n', (size_t) (end - p)) : NULL;
+
+    if (line == NULL) {
+        return JPP_OWNER_NONE;
+    }
+
+    if (jpp_owner_labels_are_frames(owners)) {
+        is_owned = line - p > JPP_HEAP_OWNER_LEN
+                   && jpp_heap_owner_is(line - JPP_HEAP_OWNER_LEN, &owner);
+
+    } else {
+        line = memchr(line + 1, '\n', (size_t) (end - line - 1));
+        is_owned = line != NULL
+                   && jpp_scan_numbers(line + 1, "  td", &uid) != NULL
+                   && uid < UINT32_MAX;
+        owner = (uint32_t) uid;
+    }
+
+    return is_owned && owner < jpp_owner_labels_count(owners)
+           ? owner : (uint32_t) JPP_OWNER_NONE;
 }
 
 
@@ -123,7 +181,7 @@ jpp_heap_frame(jpp_heap_t *heap, const char *p, bool is_wanted,
 
     digits = p + JPP_HEAP_0X;
     key = jpp_address_key(digits);
-    slot = jpp_addresses_slot(&heap->addresses, &key);
+    slot = jpp_addresses_slot(&heap->reading.addresses, &key);
 
     *varint = slot->varint;
 
@@ -138,22 +196,17 @@ jpp_heap_frame(jpp_heap_t *heap, const char *p, bool is_wanted,
            ? jpp_scan_hex(digits, &address) : NULL;
 
     if (next == NULL) {
-        return jpp_heap_error(heap, p, JPP_ERR_INPUT, jpp_heap_no_address);
+        return jpp_reading_error(&heap->reading, p, JPP_READING_NO_ADDRESS);
     }
 
     if (next - digits != JPP_ADDRESS_DIGITS) {
         key = jpp_address_value(address);
-        slot = jpp_addresses_slot(&heap->addresses, &key);
+        slot = jpp_addresses_slot(&heap->reading.addresses, &key);
     }
 
-    if (!jpp_addresses_add(&heap->addresses, slot, &key, address, is_wanted,
-                           varint))
-    {
-        (void) jpp_err_memory(heap->err);
-        return NULL;
-    }
-
-    return next;
+    return jpp_addresses_add(&heap->reading.addresses, slot, &key, address,
+                             is_wanted, varint)
+           ? next : jpp_reading_memory(&heap->reading);
 }
 
 
@@ -222,16 +275,18 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
 
     /* a copy, because no store through POS can change it */
 
-    addresses = heap->addresses;
+    addresses = heap->reading.addresses;
 
     for ( /* void */ ; *p == ' '; depth++) {
 
         /* so many may be the allocator's already */
 
         if (depth >= JPP_MAX_FRAMES) {
-            return jpp_heap_error(heap, p, JPP_ERR_LIMIT,
-                                  "a stack has more frames than "
-                                  JPP_HEAP_STRING(JPP_MAX_FRAMES));
+            (void) jpp_err_line(heap->reading.err, JPP_ERR_LIMIT,
+                                jpp_dump_line(heap->reading.dump, p),
+                                "a stack has more frames than %d",
+                                JPP_MAX_FRAMES);
+            return NULL;
         }
 
         varint = jpp_heap_known(&addresses, p);
@@ -250,14 +305,14 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
                 return NULL;
             }
 
-            addresses = heap->addresses;
+            addresses = heap->reading.addresses;
         }
 
         pos = jpp_address_push(pos, varint);
     }
 
     if (*p != '\n') {
-        return jpp_heap_error(heap, p, JPP_ERR_INPUT, jpp_heap_no_address);
+        return jpp_reading_error(&heap->reading, p, JPP_READING_NO_ADDRESS);
     }
 
     *stack = pos;
@@ -269,20 +324,22 @@ jpp_heap_callers(jpp_heap_t *heap, const char *p, uint32_t depth,
 static const char *
 jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
 {
-    uint8_t     *pos;
-    uint32_t     depth, labels;
+    uint8_t                   *pos;
+    uint32_t                   depth, labels;
+    const jpp_read_options_t  *options;
 
-    labels = jpp_owner_labels(heap->options->has_owners ? heap->owners : NULL,
-                              heap->profile, heap->owner,
-                              heap->options->labels);
+    options = heap->reading.options;
+
+    labels = jpp_owner_labels(options->has_owners ? heap->owners : NULL,
+                              heap->reading.profile, heap->owner,
+                              options->labels);
 
     pos = labels != JPP_OWNER_NO_LABELS
-          ? jpp_profile_begin(heap->profile, labels, JPP_MAX_FRAMES)
+          ? jpp_profile_begin(heap->reading.profile, labels, JPP_MAX_FRAMES)
           : NULL;
 
     if (pos == NULL) {
-        (void) jpp_err_memory(heap->err);
-        return NULL;
+        return jpp_reading_memory(&heap->reading);
     }
 
     p++;
@@ -290,10 +347,10 @@ jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
 
     /* most stacks pass through the allocator as the one before */
 
-    if ((size_t) (heap->end - p) > heap->lead_len
+    if ((size_t) (heap->reading.dump->end - p) > heap->lead_len
         && p[heap->lead_len] == ' '
         && memcmp(p, heap->lead, heap->lead_len) == 0
-        && jpp_heap_known(&heap->addresses, p + heap->lead_len) != 0)
+        && jpp_heap_known(&heap->reading.addresses, p + heap->lead_len) != 0)
     {
         p += heap->lead_len;
         depth = heap->lead_depth;
@@ -311,9 +368,9 @@ jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
 
 
 static inline int64_t
-jpp_heap_samples(uint64_t count)
+jpp_heap_i64(uint64_t count)
 {
-    return count < INT64_MAX ? (int64_t) count : INT64_MAX;
+    return (int64_t) jpp_smaller(count, INT64_MAX);
 }
 
 
@@ -322,12 +379,14 @@ jpp_heap_samples(uint64_t count)
 static bool
 jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
 {
-    int                i;
-    int64_t            values[JPP_HEAP_COLUMNS];
-    jpp_profile_t     *profile;
-    jpp_heap_facts_t  *facts;
+    int                        i;
+    int64_t                    values[JPP_HEAP_COLUMNS];
+    jpp_profile_t             *profile;
+    jpp_heap_facts_t          *facts;
+    const jpp_read_options_t  *options;
 
-    profile = heap->profile;
+    options = heap->reading.options;
+    profile = heap->reading.profile;
     facts = profile->facts;
 
     values[JPP_HEAP_INUSE_DOUBT] =
@@ -337,19 +396,19 @@ jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
                           jpp_scale_known(&heap->scales, counts + 2,
                                           &values[JPP_HEAP_ALLOC_OBJECTS]);
 
-    values[JPP_HEAP_ALLOC_SAMPLES] = jpp_heap_samples(counts[2]);
-    values[JPP_HEAP_INUSE_SAMPLES] = jpp_heap_samples(counts[0]);
+    values[JPP_HEAP_ALLOC_SAMPLES] = jpp_heap_i64(counts[2]);
+    values[JPP_HEAP_INUSE_SAMPLES] = jpp_heap_i64(counts[0]);
 
-    if (heap->options->is_base) {
+    if (options->is_base) {
         for (i = 0; i < JPP_HEAP_COLUMNS; i++) {
             values[i] = -values[i];
         }
     }
 
-    if (heap->options->columns == NULL) {
+    if (options->columns == NULL) {
         profile->n_seen[0] += counts[2];
         profile->n_seen[1] += counts[0];
-        facts->is_asked |= heap->options->has_owners;
+        facts->is_asked |= options->has_owners;
 
         if (heap->owner != JPP_OWNER_NONE) {
             facts->live += counts[0];
@@ -357,10 +416,9 @@ jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
         }
     }
 
-    return heap->options->is_raw
+    return options->is_raw
            ? jpp_profile_append(profile, values)
-           : jpp_profile_commit_to(profile, heap->options->columns,
-                                   values);
+           : jpp_profile_commit_to(profile, options->columns, values);
 }
 
 
@@ -368,46 +426,47 @@ static const char *
 jpp_heap_stack(jpp_heap_t *heap, const char *p)
 {
     uint8_t     *stack = NULL;
-    uint64_t     counts[4];
-    const char  *line, *bad;
+    uint64_t     counts[4], thread[JPP_HEAP_NUMBERS];
+    const char  *line, *end;
+
+    end = heap->reading.dump->end;
 
     if (*p != '@') {
-        return jpp_heap_error(heap, p, JPP_ERR_INPUT,
-                              jpp_scan_text(p + (*p == '\n'), heap->end,
-                                            JPP_HEAP_MAPS)
-                              ? "a second MAPPED_LIBRARIES section: two dumps "
-                                "in one file"
-                              : "neither a stack nor the maps section");
+        return jpp_reading_error(&heap->reading, p,
+                                 jpp_scan_text(p + (*p == '\n'), end,
+                                               JPP_HEAP_MAPS)
+                                 ? "a second MAPPED_LIBRARIES section: two "
+                                   "dumps in one file"
+                                 : "neither a stack nor the maps section");
     }
 
-    heap->owner = jpp_heap_owner(heap->owners, p, heap->end);
+    heap->owner = jpp_heap_owner(heap->owners, p, end);
 
     line = jpp_heap_frames(heap, p, &stack);
     if (line == NULL) {
         return NULL;
     }
 
-    jpp_profile_end(heap->profile, stack);
+    jpp_profile_end(heap->reading.profile, stack);
 
-    p = jpp_heap_totals(line, heap->end, counts);
+    p = jpp_scan_numbers(line, JPP_HEAP_TOTALS "\n", counts);
 
-    if (p == NULL || *p != '\n') {
-        return jpp_heap_error(heap, line, JPP_ERR_INPUT,
-                              "a stack is not followed by its totals");
-    }
-
-    p = jpp_heap_threads(p + 1, heap->end, line, &bad);
     if (p == NULL) {
-        return jpp_heap_error(heap, bad, JPP_ERR_INPUT,
-                              "not the totals of a thread");
+        return jpp_reading_error(&heap->reading, line,
+                                 "a stack is not followed by its totals");
     }
 
-    if (!jpp_heap_commit(heap, counts)) {
-        (void) jpp_err_memory(heap->err);
-        return NULL;
+    for (line = p; *line == ' '; line = p) {
+        p = jpp_scan_numbers(line, JPP_HEAP_THREAD "\n", thread);
+
+        if (p == NULL) {
+            return jpp_reading_error(&heap->reading, line,
+                                     "not the totals of a thread");
+        }
     }
 
-    return p;
+    return jpp_heap_commit(heap, counts) ? line
+                                         : jpp_reading_memory(&heap->reading);
 }
 
 
@@ -416,28 +475,21 @@ jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     const jpp_read_options_t *options, jpp_err_t *err)
 {
     size_t       stacks;
-    jpp_err_t    ignored = { 0 };
     jpp_heap_t   heap;
     const char  *p;
 
     memset(&heap, 0, sizeof(jpp_heap_t));
 
-    heap.profile = profile;
-    heap.dump = dump;
-    heap.options = options;
-    heap.err = err != NULL ? err : &ignored;
     heap.scales.period = options->is_raw ? 1 : dump->period;
-    heap.end = dump->end;
     heap.lead = dump->data;
     heap.owners = (options->is_baseline ? options->baseline_of : dump)->opened;
 
-
     stacks = (size_t) (dump->end - dump->data) / JPP_HEAP_STACK;
 
-    if (!jpp_addresses_init(&heap.addresses, profile, dump, options)
+    if (!jpp_reading_init(&heap.reading, profile, dump, options, err)
         || !jpp_profile_expect(profile, stacks, stacks * JPP_HEAP_IDS))
     {
-        return jpp_err_memory(heap.err);
+        return jpp_err_memory(err);
     }
 
     for (p = dump->samples; p != NULL && p < dump->end; /* void */ ) {
@@ -452,7 +504,7 @@ jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     }
 
     if (p == NULL) {
-        return heap.err->code;
+        return heap.reading.err->code;
     }
 
     if (profile->period == 0) {
@@ -464,9 +516,326 @@ jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
 
     profile->is_difference |= options->is_base;
 
-    jpp_addresses_destroy(&heap.addresses);
+    jpp_addresses_destroy(&heap.reading.addresses);
 
     return JPP_OK;
+}
+
+
+/*
+ * What a file is if it is not a heap_v2 dump: a sentence for its owner.
+ */
+
+
+typedef struct {
+    const char  *start;
+    const char  *inside;       /* of the first line too, where not NULL */
+    const char  *sentence;
+} jpp_unreadable_t;
+
+
+/* the first row that fits counts */
+
+static const jpp_unreadable_t  jpp_unreadables[] = {
+
+    { "heap_v2/", NULL,
+      "the dump was cut in its first line" },
+
+    { "heap_v1/", NULL,
+      "a heap_v1 dump of jemalloc 3, whose counts cannot be scaled correctly" },
+
+    { "heap profile: ", "@ heap/",
+      "a heap profile of Go or of gperftools, not jemalloc's heap_v2: go tool "
+      "pprof reads it as it is" },
+
+    { "heap profile: ", "@ heap_v2/",
+      "a heap profile in the legacy text form, not jemalloc's own dump: go "
+      "tool pprof and jeprof read it as it is" },
+
+    { "heap profile: ", NULL,
+      "a heap profile of gperftools, not jemalloc's heap_v2: go tool pprof "
+      "reads it as it is" },
+
+    { "--- symbol", NULL,
+      "a profile with symbols made by jeprof, not jemalloc's own dump" },
+
+    { "\177ELF", NULL,
+      "an ELF file, not a heap dump" },
+
+    /* the first ValueType of a Profile, without and with its length */
+
+    { "\n\004\010", NULL,
+      "a pprof profile already, not a heap dump" },
+
+    { "\n\002\010", NULL,
+      "a pprof profile already, not a heap dump" }
+};
+
+
+/* A sentence about the LEN bytes at DATA; static memory, never NULL. */
+
+static const char *
+jpp_unreadable_sentence(const char *data, size_t len)
+{
+    char                     line[JPP_HEAP_LINE], *end;
+    size_t                   i;
+    const jpp_unreadable_t  *row;
+
+    if (len == 0) {
+        return "the dump is empty";
+    }
+
+    len = jpp_smaller(len, JPP_HEAP_LINE - 1);
+
+    memcpy(line, data, len);
+    line[len] = '\0';
+
+    if (strncmp("heap_v2/", line, len) == 0) {
+        return jpp_unreadables[0].sentence;
+    }
+
+    for (i = 0; i < sizeof(jpp_unreadables) / sizeof(jpp_unreadables[0]); i++) {
+        row = &jpp_unreadables[i];
+
+        if (strncmp(line, row->start, strlen(row->start)) != 0) {
+            continue;
+        }
+
+        end = strchr(line + 1, '\n');
+
+        if (end != NULL) {
+            *end = '\0';
+        }
+
+        if (row->inside == NULL || strstr(line, row->inside) != NULL) {
+            return row->sentence;
+        }
+    }
+
+    return "not a heap dump of jemalloc: it does not start with heap_v2/";
+}
+
+
+/* The sampling period; if there is none, what kind of file this is. */
+
+static jpp_code_t
+jpp_heap_first_line(jpp_dump_t *dump, jpp_err_t *err)
+{
+    const char  *p, *end;
+
+    end = dump->data + dump->len;
+
+    p = jpp_scan_text(dump->data, end, "heap_v2/");
+    if (p == NULL) {
+        return jpp_err_line(err, dump->len < 8 ? JPP_ERR_CUT : JPP_ERR_INPUT,
+                            1, "%s",
+                            jpp_unreadable_sentence(dump->data, dump->len));
+    }
+
+    if (end[-1] != '\n') {
+        return jpp_err_line(err, JPP_ERR_CUT, jpp_dump_line(dump, end),
+                            "the dump was cut: its last line has no newline");
+    }
+
+    p = jpp_scan_dec(p, &dump->period);
+
+    if (p != NULL && *p == '\r') {
+        return jpp_err_line(err, JPP_ERR_INPUT, 1,
+                            "the lines end in CR LF: the dump was copied in "
+                            "text mode, copy it in binary mode");
+    }
+
+    /* 1 << lg_prof_sample, in every jemalloc */
+
+    if (p == NULL || *p != '\n' || dump->period == 0
+        || dump->period > INT64_MAX
+        || (dump->period & (dump->period - 1)) != 0)
+    {
+        return jpp_err_line(err, JPP_ERR_INPUT, 1,
+                            "heap_v2/ is not followed by a sampling period, "
+                            "which is a power of two");
+    }
+
+    return JPP_OK;
+}
+
+
+static const char *
+jpp_heap_maps(const char *data, size_t len)
+{
+    const char  *p, *maps;
+
+    /* search from the end: it is there */
+
+    for (p = data + len; p > data; /* void */ ) {
+
+        p = memrchr(data, '\n', (size_t) (p - data));
+
+        if (p == NULL) {
+            return NULL;
+        }
+
+        maps = jpp_scan_text(p + 1, data + len, JPP_HEAP_MAPS);
+
+        if (maps != NULL) {
+            return maps;
+        }
+    }
+
+    return NULL;
+}
+
+
+/*
+ * Without a libjemalloc among the mappings the allocator is in the main
+ * program, which has the lowest addresses.
+ */
+
+static uint32_t
+jpp_heap_program(const jpp_profile_t *profile, const jpp_vec_t *maps)
+{
+    size_t            i, n;
+    uint32_t          program;
+    const jpp_map_t  *map;
+
+    map = jpp_vec_items(maps, jpp_map_t);
+    n = jpp_vec_count(maps, jpp_map_t);
+    program = 0;
+
+    for (i = 0; i < n; i++) {
+
+        if (map[i].is_allocator) {
+            return 0;
+        }
+
+        if (program == 0
+            && jpp_profile_mapping_at(profile, map[i].mapping)->path[0] == '/')
+        {
+            program = map[i].mapping;
+        }
+    }
+
+    return program;
+}
+
+
+static jpp_code_t
+jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, const char *names,
+    jpp_err_t *err)
+{
+    uint64_t             numbers[JPP_HEAP_NUMBERS];
+    const char          *p, *line, *end;
+    jpp_owner_labels_t  *owners;
+
+    owners = NULL;
+    line = memchr(dump->data, '\n', (size_t) (dump->end - dump->data));
+    p = jpp_scan_numbers(++line, JPP_HEAP_TOTALS "\n", numbers);
+
+    if (p == NULL) {
+        return jpp_err_line(err, JPP_ERR_INPUT, jpp_dump_line(dump, line),
+                            "the header has no totals");
+    }
+
+    for (line = p; *line == ' '; line = end + 1) {
+
+        p = jpp_scan_numbers(line, JPP_HEAP_THREAD, numbers);
+
+        if (p == NULL || (*p != '\n' && *p != ' ')) {
+            return jpp_err_line(err, JPP_ERR_INPUT, jpp_dump_line(dump, line),
+                                "not the totals of a thread");
+        }
+
+        /* a thread's name may hold anything but a newline */
+
+        end = memchr(p, '\n', (size_t) (dump->end - p));
+        p = jpp_scan_text(p, end, " owner\t");
+
+        if (p != NULL && numbers[0] == jpp_owner_labels_count(owners)
+            && !jpp_owner_labels_add(&owners, arena, p, end))
+        {
+            return jpp_err_memory(err);
+        }
+    }
+
+    dump->samples = line;
+
+    /* the names of a dump by jemalloc, whose owners are frames */
+
+    end = dump->data + dump->len;
+
+    for (p = owners == NULL ? jpp_scan_text(names, end, JPP_HEAP_OWNERS) : NULL;
+         p != NULL && p < end;
+         p = line + 1)
+    {
+        line = memchr(p, '\n', (size_t) (end - p));
+
+        if (!jpp_owner_labels_add(&owners, arena, p, line)) {
+            return jpp_err_memory(err);
+        }
+
+        jpp_owner_labels_as_frames(owners);
+    }
+
+    dump->opened = owners;
+
+    return JPP_OK;
+}
+
+
+jpp_code_t
+jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
+    size_t len, const char *tail, jpp_err_t *err)
+{
+    jpp_err_t    ignored;
+    jpp_code_t   rc;
+    const char  *maps, *owners;
+
+    if (err == NULL) {
+        err = &ignored;
+    }
+
+    memset(err, 0, sizeof(jpp_err_t));
+    jpp_dump_init(dump, data, len);
+
+    rc = jpp_heap_first_line(dump, err);
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    maps = jpp_heap_maps(data, len);
+    if (maps == NULL) {
+        return jpp_err_line(err, JPP_ERR_CUT,
+                            jpp_dump_line(dump, data + len - 1),
+                            "the dump was cut: it has no MAPPED_LIBRARIES "
+                            "section at its end");
+    }
+
+    dump->end = maps - (sizeof(JPP_HEAP_MAPS) - 1);
+
+    /* a line ends in front of the mappings */
+
+    owners = memmem(maps - 1, (size_t) (data + len - maps) + 1,
+                    "\n" JPP_HEAP_OWNERS, sizeof(JPP_HEAP_OWNERS));
+    owners = owners != NULL ? owners + 1 : data + len;
+
+    rc = jpp_dump_maps(dump, profile, maps, owners, tail, err);
+
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    dump->program = jpp_heap_program(profile, dump->maps);
+
+    return jpp_heap_header(dump, profile->arena, owners, err);
+}
+
+
+bool
+jpp_heap_is_whole(const char *data, size_t len)
+{
+    return len != 0 && data[len - 1] == '\n'
+           && jpp_scan_text(data, data + len, "heap_v2/") != NULL
+           && jpp_heap_maps(data, len) != NULL;
 }
 
 
@@ -511,8 +880,8 @@ jpp_scale(uint64_t period, uint64_t objects, uint64_t bytes,
         }
     }
 
-    values[0] = objects < INT64_MAX ? (int64_t) objects : INT64_MAX;
-    values[1] = bytes < INT64_MAX ? (int64_t) bytes : INT64_MAX;
+    values[0] = jpp_heap_i64(objects);
+    values[1] = jpp_heap_i64(bytes);
 
     return 0;
 }

@@ -41,76 +41,8 @@
  * Pure functions; memory from the profile's arena.
  */
 
-#define JPP_HEAP_TOTALS  "  t*: "
-
-
-/*
- * The objects and bytes that are live, and those ever allocated, of the line
- * of totals at P.  Returns where they end, or NULL.
- */
-const char *jpp_heap_totals(const char *p, const char *end, uint64_t counts[4]);
-
-/*
- * The lines of threads at P, behind the line of TOTALS, have the right form.
- * Returns where they end; NULL: *BAD has not.
- */
-const char *jpp_heap_threads(const char *p, const char *end,
-    const char *totals, const char **bad);
-
-/* Where the counts of the line of thread *UID at P begin, or NULL. */
-const char *jpp_heap_thread(const char *p, const char *end, uint64_t *uid);
-
-/* The counts at P.  Returns where they end, or NULL. */
-const char *jpp_heap_counts(const char *p, uint64_t counts[4]);
-
-
 /* what separates the names of a dump by jemalloc */
-#define JPP_HEAP_OWNERS     "OWNERS:\n"
-
-/* bytes of " 0x2001" */
-#define JPP_HEAP_OWNER_LEN  7
-
-
-/* Where the owners of a dump by jemalloc begin, whose mappings do so at P; or
-   END. */
-const char *jpp_heap_owners_find(const char *p, const char *end);
-
-/* Read them, from P on; *OWNERS stays NULL: it has none. */
-jpp_code_t jpp_heap_owners_read(jpp_owner_labels_t **owners,
-    jpp_arena_t *arena, const char *p, const char *end);
-
-/* The same of a dump of the sampler, whose header begins at P. */
-jpp_code_t jpp_heap_owners(jpp_owner_labels_t **owners, jpp_arena_t *arena,
-    const char *p, const char *end);
-
-/* The owner of the stack whose first line is at P, before END; OWNERS may be
-   NULL. */
-uint32_t jpp_heap_owner(const jpp_owner_labels_t *owners, const char *p,
-    const char *end);
-
-/*
- * Is the last frame of a line at P an owner's?  Then *OWNER is its number.
- * Sixteen bytes are there to be read.
- */
-static inline bool
-jpp_heap_owner_is(const char *p, uint32_t *owner)
-{
-    uint64_t  address;
-
-    if (memcmp(p, " 0x2", 4) != 0 || p[JPP_HEAP_OWNER_LEN] != '\n'
-        || jpp_scan_hex(p + 3, &address) != p + JPP_HEAP_OWNER_LEN
-        || address < JPP_OWNER_FRAME)
-    {
-        return false;
-    }
-
-    *owner = (uint32_t) address - JPP_OWNER_FRAME;
-
-    return true;
-}
-
-
-#define JPP_HEAP_MAPS  "MAPPED_LIBRARIES:\n"
+#define JPP_HEAP_OWNERS  "OWNERS:\n"
 
 
 /*

@@ -1,47 +1,50 @@
 
-#include "jpp_dump.h"
 #include "jpp_owner_labels.h"
-#include "jpp_profile.h"
 #include "jpp_times.h"
 
 
 /* A capture of times while it is read, and what comes before its stacks. */
 typedef struct {
-    jpp_profile_t              *profile;
-    const jpp_dump_t           *dump;
-    const jpp_read_options_t   *options;
-    jpp_err_t                  *err;
-    jpp_addresses_t             addresses;
+    jpp_reading_t               reading;
     jpp_vec_t                  *sets;          /* uint32_t, of the profile */
     jpp_owner_labels_t         *owners;        /* NULL: none */
     bool                        is_owned;      /* the stack */
     jpp_times_facts_t           facts;
     char                        early[JPP_TIMES_TEXT];
-} jpp_times_reading_t;
+} jpp_times_t;
 
 
 /* of the copy of a label that has to end with a NUL */
 #define JPP_TIMES_LABEL  256
 
 
-typedef struct {
-    const char                 *key;
+/* The numbers of the facts, and how those of several captures are one. */
+
+static const struct {
+    const char                 *key;           /* and its blank */
     size_t                      offset;
-} jpp_times_key_t;
-
-
-static const jpp_times_key_t  jpp_times_keys[] = {
-    { "frequency ",     offsetof(jpp_times_facts_t, frequency) },
-    { "highest ",       offsetof(jpp_times_facts_t, highest) },
-    { "duration ",      offsetof(jpp_times_facts_t, duration) },
-    { "dropped ",       offsetof(jpp_times_facts_t, dropped) },
-    { "dropped_nanos ", offsetof(jpp_times_facts_t, dropped_nanos) },
-    { "idle ",          offsetof(jpp_times_facts_t, idle) },
-    { "waits ",         offsetof(jpp_times_facts_t, waits) },
-    { "threads ",       offsetof(jpp_times_facts_t, threads) },
-    { "deaf ",          offsetof(jpp_times_facts_t, deaf) },
-    { "beyond ",        offsetof(jpp_times_facts_t, beyond) }
+    bool                        is_highest;    /* else they are added up */
+} jpp_times_keys[] = {
+    { "frequency ",     offsetof(jpp_times_facts_t, frequency),     true },
+    { "highest ",       offsetof(jpp_times_facts_t, highest),       true },
+    { "duration ",      offsetof(jpp_times_facts_t, duration),      true },
+    { "dropped ",       offsetof(jpp_times_facts_t, dropped),       false },
+    { "dropped_nanos ", offsetof(jpp_times_facts_t, dropped_nanos), false },
+    { "idle ",          offsetof(jpp_times_facts_t, idle),          false },
+    { "waits ",         offsetof(jpp_times_facts_t, waits),         false },
+    { "threads ",       offsetof(jpp_times_facts_t, threads),       false },
+    { "deaf ",          offsetof(jpp_times_facts_t, deaf),          false },
+    { "beyond ",        offsetof(jpp_times_facts_t, beyond),        false }
 };
+
+#define JPP_TIMES_KEYS  (sizeof(jpp_times_keys) / sizeof(jpp_times_keys[0]))
+
+
+static uint64_t *
+jpp_times_number(jpp_times_facts_t *facts, size_t i)
+{
+    return (uint64_t *) (void *) ((char *) facts + jpp_times_keys[i].offset);
+}
 
 
 /* The line at P, in TEXT: "key=value".  Returns where it ends, or NULL. */
@@ -54,22 +57,17 @@ jpp_times_label(const char *p, const char *end, char text[JPP_TIMES_LABEL],
     size_t   len;
 
     end = memchr(p, '\n', (size_t) (end - p));
+    len = end != NULL ? (size_t) (end - p) : 0;
+    value = len < JPP_TIMES_LABEL ? memchr(p, '=', len) : NULL;
 
-    if (end == NULL || end - p >= JPP_TIMES_LABEL) {
+    if (value == NULL || value == p) {
         return NULL;
     }
-
-    len = (size_t) (end - p);
 
     memcpy(text, p, len);
     text[len] = '\0';
 
-    value = memchr(text, '=', len);
-
-    if (value == NULL || value == text) {
-        return NULL;
-    }
-
+    value = text + (value - p);
     *value = '\0';
 
     memset(label, 0, sizeof(jpp_label_t));
@@ -81,124 +79,80 @@ jpp_times_label(const char *p, const char *end, char text[JPP_TIMES_LABEL],
 }
 
 
-/* P is somewhere in a line that SENTENCE is about; returns NULL. */
-
-static const char *
-jpp_times_error(jpp_times_reading_t *reading, const char *p,
-    const char *sentence)
-{
-    (void) jpp_err_line(reading->err, JPP_ERR_INPUT,
-                        jpp_dump_line(reading->dump, p), "%s", sentence);
-
-    return NULL;
-}
-
-
-/* There is no memory; returns NULL. */
-
-static const char *
-jpp_times_memory(jpp_times_reading_t *reading)
-{
-    (void) jpp_err_memory(reading->err);
-
-    return NULL;
-}
-
-
 /* A set of N labels, besides those that all samples of the capture have. */
 
 static const char *
-jpp_times_labels(jpp_times_reading_t *reading, const char *p)
+jpp_times_labels(jpp_times_t *times, const char *p)
 {
-    char         texts[JPP_MAX_LABELS][JPP_TIMES_LABEL];
-    uint32_t    *set;
-    uint64_t     i, n;
-    const char  *q, *end;
-    jpp_label_t  labels[JPP_MAX_LABELS];
+    char            texts[JPP_MAX_LABELS][JPP_TIMES_LABEL];
+    uint32_t       *set;
+    uint64_t        i, n;
+    const char     *q;
+    jpp_label_t     labels[JPP_MAX_LABELS];
+    jpp_reading_t  *reading;
 
-    end = reading->dump->end;
-    q = jpp_scan_dec(p, &n);
+    reading = &times->reading;
+    q = jpp_scan_numbers(p, "d\n", &n);
 
-    if (q == NULL || *q != '\n' || n > JPP_MAX_LABELS) {
-        return jpp_times_error(reading, p, "not a number of labels");
+    if (q == NULL || n > JPP_MAX_LABELS) {
+        return jpp_reading_error(reading, p, "not a number of labels");
     }
 
-    if (jpp_vec_count(reading->sets, uint32_t) >= JPP_MAX_LABEL_SETS) {
-        return jpp_times_error(reading, p, "too many sets of labels");
+    if (jpp_vec_count(times->sets, uint32_t) >= JPP_MAX_LABEL_SETS) {
+        return jpp_reading_error(reading, p, "too many sets of labels");
     }
 
-    for (i = 0, p = q + 1; i < n; i++, p = q) {
+    for (i = 0, p = q; i < n; i++, p = q) {
 
-        q = jpp_times_label(p, end, texts[i], &labels[i]);
+        q = jpp_times_label(p, reading->dump->end, texts[i], &labels[i]);
 
         if (q == NULL) {
-            return jpp_times_error(reading, p, "not a label");
+            return jpp_reading_error(reading, p, "not a label");
         }
     }
 
-    set = jpp_vec_push(reading->sets, sizeof(uint32_t));
+    set = jpp_vec_push(times->sets, sizeof(uint32_t));
 
     return set != NULL
            && jpp_profile_labels_more(reading->profile,
                                       reading->options->labels, labels, n,
                                       set)
-           ? p : jpp_times_memory(reading);
+           ? p : jpp_reading_memory(reading);
 }
 
 
 static const char *
-jpp_times_owner(jpp_times_reading_t *reading, const char *p)
-{
-    const char  *end;
-
-    end = memchr(p, '\n', (size_t) (reading->dump->end - p));
-
-    return jpp_owner_labels_add(&reading->owners, reading->profile->arena, p,
-                                end)
-           ? end + 1 : jpp_times_memory(reading);
-}
-
-
-static const char *
-jpp_times_fact(jpp_times_reading_t *reading, const char *p)
+jpp_times_fact(jpp_times_t *times, const char *p)
 {
     size_t       i, len;
-    uint64_t     value;
+    uint64_t     value = 0;
     const char  *q, *end;
 
-    value = 0;
-    end = memchr(p, '\n', (size_t) (reading->dump->end - p));
+    end = memchr(p, '\n', (size_t) (times->reading.dump->end - p));
     q = jpp_scan_text(p, end, "early ");
 
     if (q != NULL) {
-        len = (size_t) (end - q);
-        len = len < JPP_TIMES_TEXT - 1 ? len : JPP_TIMES_TEXT - 1;
+        len = jpp_smaller((size_t) (end - q), JPP_TIMES_TEXT - 1);
 
-        memcpy(reading->early, q, len);
-        reading->early[len] = '\0';
+        memcpy(times->early, q, len);
+        times->early[len] = '\0';
 
         return end + 1;
     }
 
-    for (i = 0; i < sizeof(jpp_times_keys) / sizeof(jpp_times_keys[0]); i++) {
+    for (i = 0; i < JPP_TIMES_KEYS; i++) {
 
         q = jpp_scan_text(p, end, jpp_times_keys[i].key);
 
-        if (q == NULL) {
-            continue;
+        if (q != NULL && jpp_scan_dec(q, &value) == end && value <= INT64_MAX) {
+            *jpp_times_number(&times->facts, i) = value;
+
+            return end + 1;
         }
-
-        if (jpp_scan_dec(q, &value) != end || value > INT64_MAX) {
-            break;
-        }
-
-        memcpy((char *) &reading->facts + jpp_times_keys[i].offset, &value,
-               sizeof(uint64_t));
-
-        return end + 1;
     }
 
-    return jpp_times_error(reading, p, "not a fact about the capture");
+    return jpp_reading_error(&times->reading, p,
+                             "not a fact about the capture");
 }
 
 
@@ -206,16 +160,18 @@ jpp_times_fact(jpp_times_reading_t *reading, const char *p)
    begin, or NULL. */
 
 static const char *
-jpp_times_head(jpp_times_reading_t *reading, const char *p)
+jpp_times_head(jpp_times_t *times, const char *p)
 {
-    const char  *q, *end;
+    const char     *q, *end;
+    jpp_reading_t  *reading;
 
+    reading = &times->reading;
     end = reading->dump->end;
     q = jpp_scan_text(p, end, reading->profile->types[JPP_TIMES_NANOS].type);
 
     if (q == NULL || *q != '\n') {
-        return jpp_times_error(reading, p, "a capture of another kind of "
-                               "time");
+        return jpp_reading_error(reading, p, "a capture of another kind of "
+                                 "time");
     }
 
     for (p = q + 1; p != NULL && p < end && *p != '@'; /* void */ ) {
@@ -223,14 +179,21 @@ jpp_times_head(jpp_times_reading_t *reading, const char *p)
         q = jpp_scan_text(p, end, "labels ");
 
         if (q != NULL) {
-            p = jpp_times_labels(reading, q);
+            p = jpp_times_labels(times, q);
             continue;
         }
 
         q = jpp_scan_text(p, end, "owner ");
 
-        p = q != NULL ? jpp_times_owner(reading, q)
-                      : jpp_times_fact(reading, p);
+        if (q == NULL) {
+            p = jpp_times_fact(times, p);
+            continue;
+        }
+
+        p = memchr(q, '\n', (size_t) (end - q));
+
+        p = jpp_owner_labels_add(&times->owners, reading->profile->arena, q, p)
+            ? p + 1 : jpp_reading_memory(reading);
     }
 
     return p;
@@ -259,7 +222,6 @@ jpp_code_t
 jpp_times_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     size_t len, const char *tail, jpp_err_t *err)
 {
-    jpp_code_t   rc;
     const char  *maps;
 
     jpp_dump_init(dump, data, len);
@@ -280,93 +242,75 @@ jpp_times_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     }
 
     dump->end = maps + 1;
-    dump->maps = jpp_vec_create(profile->arena);
 
-    if (dump->maps == NULL) {
-        return jpp_err_memory(err);
-    }
-
-    maps += sizeof(JPP_TIMES_MAPS);
-
-    rc = jpp_maps_read(profile, maps, (size_t) (data + len - maps), tail,
-                       dump->maps, err);
-
-    if (rc != JPP_OK && err != NULL && err->line != 0) {
-        err->line += jpp_dump_line(dump, maps) - 1;
-    }
-
-    return rc;
+    return jpp_dump_maps(dump, profile, maps + sizeof(JPP_TIMES_MAPS),
+                         data + len, tail, err);
 }
 
 
 /* The labels of a stack: a set, and perhaps an owner. */
 
 static const char *
-jpp_times_set(jpp_times_reading_t *reading, const char *p, uint32_t *set)
+jpp_times_set(jpp_times_t *times, const char *start, uint32_t *set)
 {
-    uint64_t     number, owner;
-    const char  *start, *end;
+    uint64_t        number, owner = 0;
+    const char     *p;
+    jpp_reading_t  *reading;
 
-    start = p;
-    end = reading->dump->end;
-    number = 0;
-    owner = 0;
-
-    p = *p == ' ' ? jpp_scan_dec(p + 1, &number) : NULL;
+    reading = &times->reading;
+    p = jpp_scan_numbers(start, " d", &number);
 
     if (p == NULL) {
-        return jpp_times_error(reading, start, "a stack without its numbers");
+        return jpp_reading_error(reading, start, "a stack without its numbers");
     }
 
-    reading->is_owned = *p == '.';
+    times->is_owned = *p == '.';
 
-    if (reading->is_owned) {
+    if (times->is_owned) {
         p = jpp_scan_dec(p + 1, &owner);
     }
 
-    if (p == NULL || p >= end
-        || number >= jpp_vec_count(reading->sets, uint32_t)
-        || (reading->is_owned
-            && owner >= jpp_owner_labels_count(reading->owners)))
+    if (p == NULL || p >= reading->dump->end
+        || number >= jpp_vec_count(times->sets, uint32_t)
+        || (times->is_owned && owner >= jpp_owner_labels_count(times->owners)))
     {
-        return jpp_times_error(reading, start, "a stack with labels that are "
-                               "not there");
+        return jpp_reading_error(reading, start, "a stack with labels that are "
+                                 "not there");
     }
 
-    *set = jpp_vec_items(reading->sets, uint32_t)[number];
+    *set = jpp_vec_items(times->sets, uint32_t)[number];
 
-    if (reading->is_owned && reading->options->has_owners) {
-        *set = jpp_owner_labels(reading->owners, reading->profile,
+    if (times->is_owned && reading->options->has_owners) {
+        *set = jpp_owner_labels(times->owners, reading->profile,
                                 (uint32_t) owner, *set);
     }
 
-    return *set != JPP_OWNER_NO_LABELS ? p : jpp_times_memory(reading);
+    return *set != JPP_OWNER_NO_LABELS ? p : jpp_reading_memory(reading);
 }
 
 
 static const char *
-jpp_times_frames(jpp_times_reading_t *reading, const char *p, uint32_t set)
+jpp_times_frames(jpp_reading_t *reading, const char *start, uint32_t set)
 {
     uint8_t            *pos;
     uint32_t            n, varint;
-    uint64_t            address;
-    const char         *start;
+    uint64_t            address = 0;
+    const char         *p;
     jpp_address_t      *slot;
     jpp_address_key_t   key;
 
-    start = p;
-    address = 0;
+    p = start;
     pos = jpp_profile_begin(reading->profile, set, JPP_MAX_FRAMES);
 
     if (pos == NULL) {
-        return jpp_times_memory(reading);
+        return jpp_reading_memory(reading);
     }
 
     for (n = 0; *p == ' '; n++) {
 
         if (n == JPP_MAX_FRAMES) {
-            return jpp_times_error(reading, start,
-                                   "a stack has too many frames");
+            return jpp_reading_error(reading, start,
+                                     "a stack has too many frames");
         }
 
         p = jpp_scan_text(p, reading->dump->end, " 0x");
@@ -384,15 +328,14 @@ jpp_times_frames(jpp_times_reading_t *reading, const char *p, uint32_t set)
             && !jpp_addresses_add(&reading->addresses, slot, &key, address,
                                   true, &varint))
         {
-            return jpp_times_memory(reading);
+            return jpp_reading_memory(reading);
         }
 
         pos = jpp_address_push(pos, varint);
     }
 
     if (p == NULL || n == 0 || *p != '\n') {
-        return jpp_times_error(reading, start, "a stack contains something "
-                               "that is not an address");
+        return jpp_reading_error(reading, start, JPP_READING_NO_ADDRESS);
     }
 
     jpp_profile_end(reading->profile, pos);
@@ -402,35 +345,40 @@ jpp_times_frames(jpp_times_reading_t *reading, const char *p, uint32_t set)
 
 
 static const char *
-jpp_times_stack(jpp_times_reading_t *reading, const char *p)
+jpp_times_stack(jpp_times_t *times, const char *start)
 {
-    int              i;
-    int64_t          sign, values[JPP_MAX_COLUMNS] = { 0 };
-    uint64_t         numbers[2];
-    uint32_t         seen, set = 0;
-    const char      *q;
-    jpp_profile_t   *profile;
+    int64_t                    sign, values[JPP_MAX_COLUMNS] = { 0 };
+    uint64_t                   numbers[2];
+    uint32_t                   seen, set = 0;
+    const char                *p;
+    jpp_profile_t             *profile;
+    const jpp_read_options_t  *options;
 
-    profile = reading->profile;
+    profile = times->reading.profile;
+    options = times->reading.options;
 
-    q = jpp_times_set(reading, p + 1, &set);
-
-    for (i = 0; i < 2 && q != NULL; i++) {
-
-        q = *q == ' ' ? jpp_scan_dec(q + 1, &numbers[i]) : NULL;
-
-        if (q == NULL || numbers[i] > INT64_MAX / JPP_DOUBT_ONE) {
-            return jpp_times_error(reading, p, "a stack without its numbers");
-        }
-    }
-
-    p = q != NULL ? jpp_times_frames(reading, q, set) : NULL;
+    p = jpp_times_set(times, start + 1, &set);
 
     if (p == NULL) {
         return NULL;
     }
 
-    sign = reading->options->is_base ? -1 : 1;
+    p = jpp_scan_numbers(p, " d d", numbers);
+
+    if (p == NULL || numbers[0] > INT64_MAX / JPP_DOUBT_ONE
+        || numbers[1] > INT64_MAX / JPP_DOUBT_ONE)
+    {
+        return jpp_reading_error(&times->reading, start,
+                                 "a stack without its numbers");
+    }
+
+    p = jpp_times_frames(&times->reading, p, set);
+
+    if (p == NULL) {
+        return NULL;
+    }
+
+    sign = options->is_base ? -1 : 1;
     seen = jpp_profile_seen(profile, 0);
 
     values[JPP_TIMES_SAMPLES] = sign * (int64_t) numbers[0];
@@ -438,55 +386,46 @@ jpp_times_stack(jpp_times_reading_t *reading, const char *p)
     values[seen] = values[JPP_TIMES_SAMPLES];
     values[seen + 1] = values[seen] * JPP_DOUBT_ONE;
 
-    if (reading->options->columns == NULL) {
+    if (options->columns == NULL) {
         profile->n_seen[0] += numbers[0];
-        reading->facts.owned += reading->is_owned ? numbers[0] : 0;
+        times->facts.owned += times->is_owned ? numbers[0] : 0;
     }
 
-    return jpp_profile_commit_to(profile, reading->options->columns, values)
-           ? p : jpp_times_memory(reading);
+    return jpp_profile_commit_to(profile, options->columns, values)
+           ? p : jpp_reading_memory(&times->reading);
 }
 
 
-/* Add FACTS to SUMS; EARLY: why the capture ended early, or "". */
+/* Add the facts of TIMES to SUMS. */
 
 static void
-jpp_times_add_up(jpp_times_sums_t *sums, const jpp_times_facts_t *facts,
-    const char *early)
+jpp_times_add_up(jpp_times_sums_t *sums, jpp_times_t *times)
 {
-    jpp_times_facts_t  *all;
+    size_t     i;
+    uint64_t  *all, one;
 
-    all = &sums->facts;
+    for (i = 0; i < JPP_TIMES_KEYS; i++) {
+        all = jpp_times_number(&sums->facts, i);
+        one = *jpp_times_number(&times->facts, i);
 
-    all->frequency = jpp_larger(all->frequency, facts->frequency);
-
-    all->highest = jpp_larger(all->highest, facts->highest);
-
-    all->duration = jpp_larger(all->duration, facts->duration);
+        *all = jpp_times_keys[i].is_highest ? jpp_larger(*all, one)
+                                            : *all + one;
+    }
 
     sums->n++;
-    sums->lasted += facts->duration;
+    sums->lasted += times->facts.duration;
+    sums->facts.owned += times->facts.owned;
+    sums->facts.is_asked |= times->reading.options->has_owners;
 
-    all->dropped += facts->dropped;
-    all->dropped_nanos += facts->dropped_nanos;
-    all->idle += facts->idle;
-    all->waits += facts->waits;
-    all->threads += facts->threads;
-    all->deaf += facts->deaf;
-    all->beyond += facts->beyond;
-    all->owned += facts->owned;
-    all->is_asked |= facts->is_asked;
-
-    if (early[0] == '\0') {
+    if (times->early[0] == '\0') {
         return;
     }
 
-    if (sums->n_early == 0 || sums->shortest > facts->duration) {
-        sums->shortest = facts->duration;
+    if (sums->n_early++ == 0 || sums->shortest > times->facts.duration) {
+        sums->shortest = times->facts.duration;
     }
 
-    sums->n_early++;
-    (void) memcpy(sums->early, early, JPP_TIMES_TEXT);
+    memcpy(sums->early, times->early, JPP_TIMES_TEXT);
 }
 
 
@@ -494,44 +433,38 @@ jpp_code_t
 jpp_times_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     const jpp_read_options_t *options, jpp_err_t *err)
 {
-    jpp_err_t             ignored = { 0 };
-    const char           *p;
-    jpp_times_reading_t   reading;
+    const char   *p;
+    jpp_times_t   times;
 
-    memset(&reading, 0, sizeof(jpp_times_reading_t));
+    memset(&times, 0, sizeof(jpp_times_t));
 
-    reading.profile = profile;
-    reading.dump = dump;
-    reading.options = options;
-    reading.err = err != NULL ? err : &ignored;
-    reading.sets = jpp_vec_create(profile->arena);
+    times.sets = jpp_vec_create(profile->arena);
 
-
-    if (reading.sets == NULL
-        || !jpp_addresses_init(&reading.addresses, profile, dump, options))
+    if (times.sets == NULL
+        || !jpp_reading_init(&times.reading, profile, dump, options, err))
     {
-        return jpp_err_memory(reading.err);
+        return jpp_err_memory(err);
     }
 
-    p = jpp_times_head(&reading, dump->samples);
+    p = jpp_times_head(&times, dump->samples);
 
     while (p != NULL && p < dump->end) {
-        p = *p == '@' ? jpp_times_stack(&reading, p)
-                      : jpp_times_error(&reading, p, "a line that is neither "
-                                        "a stack nor the end of the stacks");
+        p = *p == '@' ? jpp_times_stack(&times, p)
+                      : jpp_reading_error(&times.reading, p, "a line that is "
+                                          "neither a stack nor the end of "
+                                          "the stacks");
     }
 
-    jpp_addresses_destroy(&reading.addresses);
+    jpp_addresses_destroy(&times.reading.addresses);
 
     if (p == NULL) {
-        return reading.err->code;
+        return times.reading.err->code;
     }
 
     profile->is_difference |= options->is_base;
 
     if (options->columns == NULL && !options->is_base) {
-        reading.facts.is_asked = options->has_owners;
-        jpp_times_add_up(profile->facts, &reading.facts, reading.early);
+        jpp_times_add_up(profile->facts, &times);
     }
 
     return JPP_OK;
