@@ -10,7 +10,7 @@
 #define JPP_REPLY_ALLOCATOR  585
 #define JPP_REPLY_VERSION    649
 #define JPP_REPLY_VARIABLE   681
-#define JPP_REPLY_FAILED     1443
+#define JPP_REPLY_FAILED     1450
 
 
 static jpp_message_question_t

@@ -259,34 +259,6 @@ jpp_pools_head(jpp_pools_head_t *head, const char *data, size_t len,
 }
 
 
-/* A member of 1, 2, 4 or 8 bytes. */
-
-static uint64_t
-jpp_pools_number(const uint8_t *p, size_t size)
-{
-    uint16_t  u16;
-    uint32_t  u32;
-    uint64_t  u64;
-
-    switch (size) {
-
-    case sizeof(uint64_t):
-        memcpy(&u64, p, size);
-        return u64;
-
-    case sizeof(uint32_t):
-        memcpy(&u32, p, size);
-        return u32;
-
-    case sizeof(uint16_t):
-        memcpy(&u16, p, size);
-        return u16;
-    }
-
-    return *p;
-}
-
-
 /* Are the numbers of the record at P within their bounds? */
 
 static bool
@@ -300,7 +272,7 @@ jpp_pools_is_valid(const jpp_pools_record_t *record, const uint8_t *p,
     for (i = 0; i < record->n; i++) {
         field = &record->fields[i];
 
-        n = jpp_pools_number(p + field->offset, field->size);
+        n = jpp_scan_member(p + field->offset, field->size);
 
         limit = field->type == JPP_POOLS_IS_NUMBER ? field->limit
                 : field->type == JPP_POOLS_IS_NAME ? bytes->n_names
