@@ -13,6 +13,8 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    int                        fd;
+    char                       path[64];
     size_t                     len;
     jpp_usage_t                usage;
     jpp_pressure_t             pressure;
@@ -27,13 +29,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jpp_lines_close(&own);
     jpp_lines_close(&mounts);
 
-    jpp_lines_text(&own, (const char *) data, size);
-    jpp_usage_status(&usage, &own);
-    jpp_lines_close(&own);
-
-    jpp_lines_text(&own, (const char *) data, size);
-    jpp_pressure_lines(&pressure, &own);
-    jpp_lines_close(&own);
+    (void) jpp_test_lines((const char *) data, size, path, &fd);
+    jpp_usage_status(&usage, path);
+    jpp_pressure_read(&pressure, path);
+    (void) close(fd);
 
     return 0;
 }

@@ -16,6 +16,7 @@ static const jpp_keys_row_t  jpp_keys_test_rows[] = {
     { "First", offsetof(jpp_keys_test_t, first) },
     { "Second", offsetof(jpp_keys_test_t, second) },
     { "third", offsetof(jpp_keys_test_t, third) },
+    { NULL, 0 }
 };
 
 
@@ -116,17 +117,20 @@ JPP_TEST(jpp_keys_test_long)
 
 JPP_TEST(jpp_keys_test_values)
 {
+    int              fd;
+    char             path[64];
     jpp_keys_test_t  to;
     static const char  text[] =
         "Other: 5\nthird 7\nFirst:\t  12 kB\nSecond: max\nFirst: 13 kB\n"
         "Fir: 1\nFirstborn: 2\nthird\n";
 
-    jpp_keys_clear(jpp_keys_test_rows, 3, &to);
+    jpp_keys_clear(jpp_keys_test_rows, &to);
     jpp_is_u64(to.second, JPP_NONE, "cleared");
 
-    jpp_lines_text(&lines, text, sizeof(text) - 1);
-    jpp_keys_lines(jpp_keys_test_rows, 3, &lines, &to);
-    jpp_lines_close(&lines);
+    (void) jpp_test_lines(text, sizeof(text) - 1, path, &fd);
+    jpp_is_u64((uint64_t) jpp_keys_read(jpp_keys_test_rows, path, &to), 0,
+               "a file");
+    (void) close(fd);
 
     jpp_is_u64(to.first, 12 * 1024, "kB are bytes; the first one counts");
     jpp_is_u64(to.second, JPP_NONE, "\"max\" is no number");
@@ -142,15 +146,16 @@ JPP_TEST(jpp_keys_test_values)
     jpp_is_u64(jpp_keys_number("12 MB"), JPP_NONE, "another unit");
     jpp_is_u64(jpp_keys_number("-1"), JPP_NONE, "a negative one");
 
-    jpp_is_u64((uint64_t) jpp_keys_read(jpp_keys_test_rows, 3,
-                                        "t/data/nothing", &to), ENOENT,
-               "no file");
+    jpp_is_u64((uint64_t) jpp_keys_read(jpp_keys_test_rows, "t/data/nothing",
+                                        &to), ENOENT, "no file");
     jpp_is_u64(to.first, JPP_NONE, "no values");
 }
 
 
 JPP_TEST(jpp_keys_test_pressure)
 {
+    int             fd;
+    char            path[64];
     jpp_pressure_t  pressure;
     static const char  text[] =
         "some avg10=100.00 avg60=1.5 avg300=x  other=1 total=9 total\n"
@@ -158,8 +163,9 @@ JPP_TEST(jpp_keys_test_pressure)
         "full avg10=0.01 avg60=92233720368547758.07 "
         "avg300=92233720368547759.00\n";
 
-    jpp_lines_text(&lines, text, sizeof(text) - 1);
-    jpp_pressure_lines(&pressure, &lines);
+    jpp_pressure_read(&pressure, jpp_test_lines(text, sizeof(text) - 1, path,
+                                                &fd));
+    (void) close(fd);
 
     jpp_is_u64(pressure.some.avg10, 10000, "all of the time");
     jpp_is_u64(pressure.some.avg60, JPP_NONE, "one digit is not two");
@@ -176,13 +182,13 @@ JPP_TEST(jpp_keys_test_pressure)
 
 JPP_TEST(jpp_keys_test_usage)
 {
-    int           fd;
-    char         *memory;
-    size_t        size, len;
-    uint64_t      private;
-    jpp_usage_t   before, after;
-    char          smaps[JPP_USAGE_SMAPS + 1];
-    const char   *line;
+    int                  fd;
+    char                *memory;
+    size_t               size, len;
+    uint64_t             private;
+    jpp_usage_t          before, after;
+    char                 smaps[JPP_USAGE_SMAPS + 1], path[64];
+    const char          *line;
 
     size = (size_t) 32 << 20;
 
@@ -225,8 +231,9 @@ JPP_TEST(jpp_keys_test_usage)
     (void) close(fd);
     (void) munmap(memory, size);
 
-    jpp_lines_text(&lines, "VmRSS:\t 1 kB\n", 13);
-    jpp_usage_status(&after, &lines);
+    jpp_usage_status(&after, jpp_test_lines("VmRSS:\t 1 kB\n", 13, path,
+                                            &fd));
+    (void) close(fd);
     jpp_is_u64(after.rss, 1024, "a kernel that says little");
     jpp_is_u64(after.swap, JPP_NONE, "is one without the rest");
 }

@@ -18,14 +18,12 @@ static const char *const  jpp_memory_details[] = {
 };
 
 
-#define JPP_MEMORY_ROWS(rows)  rows, sizeof(rows) / sizeof((rows)[0])
-
-
 #define JPP_MEMORY_STAT(name, ...)  { #name, offsetof(jpp_stats_t, name) },
 
 static const jpp_keys_row_t  jpp_memory_stats[] = {
     JPP_STATS_SUMS(JPP_MEMORY_STAT)
     JPP_STATS_DETAILS(JPP_MEMORY_STAT)
+    { NULL, 0 }
 };
 
 
@@ -34,6 +32,7 @@ static const jpp_keys_row_t  jpp_memory_stats[] = {
 static const jpp_keys_row_t  jpp_memory_usage[] = {
     JPP_USAGE_STATUS(JPP_MEMORY_USAGE)
     JPP_USAGE_OTHER(JPP_MEMORY_USAGE)
+    { NULL, 0 }
 };
 
 
@@ -380,16 +379,15 @@ jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory,
 
 static void
 jpp_memory_rows(jpp_json_t *json, const char *key, const void *values,
-    const jpp_keys_row_t *rows, size_t n)
+    const jpp_keys_row_t *row)
 {
-    size_t    i;
     uint64_t  value;
 
     jpp_json_open(json, key, '{');
 
-    for (i = 0; i < n; i++) {
-        memcpy(&value, (const char *) values + rows[i].offset, sizeof(value));
-        jpp_json_known(json, rows[i].key, value);
+    for ( /* void */ ; row->key != NULL; row++) {
+        memcpy(&value, (const char *) values + row->offset, sizeof(value));
+        jpp_json_known(json, row->key, value);
     }
 
     jpp_json_close(json, '}');
@@ -419,15 +417,13 @@ jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory)
         jpp_json_str(json, "started", jpp_date(worker->started));
 
         if (worker->has_stats) {
-            jpp_memory_rows(json, "jemalloc", &worker->stats,
-                            JPP_MEMORY_ROWS(jpp_memory_stats));
+            jpp_memory_rows(json, "jemalloc", &worker->stats, jpp_memory_stats);
 
         } else {
             jpp_json_null(json, "jemalloc");
         }
 
-        jpp_memory_rows(json, "process", &activity->usage,
-                        JPP_MEMORY_ROWS(jpp_memory_usage));
+        jpp_memory_rows(json, "process", &activity->usage, jpp_memory_usage);
         jpp_json_i64(json, "oom_score_adj", activity->usage.oom_score_adj);
 
         jpp_json_open(json, "nginx", '{');
@@ -514,10 +510,8 @@ jpp_memory_cgroup(jpp_json_t *json, const jpp_cgroup_t *cgroup)
 
     jpp_json_close(json, ']');
 
-    jpp_memory_rows(json, "stat", &cgroup->stat,
-                    jpp_cgroup_stat_rows, jpp_cgroup_n_stat_rows);
-    jpp_memory_rows(json, "events", &cgroup->events,
-                    jpp_cgroup_events_rows, jpp_cgroup_n_events_rows);
+    jpp_memory_rows(json, "stat", &cgroup->stat, jpp_cgroup_stat_rows);
+    jpp_memory_rows(json, "events", &cgroup->events, jpp_cgroup_events_rows);
     jpp_memory_pressure(json, &cgroup->pressure);
 
     jpp_json_close(json, '}');

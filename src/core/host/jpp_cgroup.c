@@ -23,10 +23,8 @@ const jpp_keys_row_t  jpp_cgroup_stat_rows[] = {
     JPP_CGROUP_STAT(inactive_file),
     JPP_CGROUP_STAT(slab_reclaimable),
     JPP_CGROUP_STAT(slab_unreclaimable),
+    { NULL, 0 }
 };
-
-const size_t  jpp_cgroup_n_stat_rows = sizeof(jpp_cgroup_stat_rows)
-                                       / sizeof(jpp_cgroup_stat_rows[0]);
 
 
 #define JPP_CGROUP_EVENT(name)                                                \
@@ -39,10 +37,8 @@ const jpp_keys_row_t  jpp_cgroup_events_rows[] = {
     JPP_CGROUP_EVENT(oom),
     JPP_CGROUP_EVENT(oom_kill),
     JPP_CGROUP_EVENT(oom_group_kill),
+    { NULL, 0 }
 };
-
-const size_t  jpp_cgroup_n_events_rows = sizeof(jpp_cgroup_events_rows)
-                                         / sizeof(jpp_cgroup_events_rows[0]);
 
 
 /*
@@ -253,37 +249,44 @@ jpp_cgroup_place_find(jpp_cgroup_place_t *place, jpp_lines_t *own,
 }
 
 
-/* how the versions call their files; NULL: it has none */
+/* the files of one number: of each level, and of the cgroup itself */
 
-typedef struct {
-    const char  *usage;
-    const char  *limit;
-    const char  *high;
-    const char  *low;
-    const char  *peak;
-    const char  *swap_usage;           /* of version 1: memory and swap */
-    const char  *swap_limit;
-} jpp_cgroup_names_t;
+#define JPP_CGROUP_LEVEL(name)  offsetof(jpp_cgroup_level_t, name)
+#define JPP_CGROUP_ITSELF(name)  offsetof(jpp_cgroup_t, name)
 
+static const jpp_keys_row_t  jpp_cgroup_level_1[] = {
+    { "memory.usage_in_bytes", JPP_CGROUP_LEVEL(usage) },
+    { "memory.limit_in_bytes", JPP_CGROUP_LEVEL(limit) },
+    { NULL, 0 }
+};
 
-/* where its files are, and the one that is read: off the stack of parsers */
+static const jpp_keys_row_t  jpp_cgroup_level_2[] = {
+    { "memory.current", JPP_CGROUP_LEVEL(usage) },
+    { "memory.max", JPP_CGROUP_LEVEL(limit) },
+    { "memory.high", JPP_CGROUP_LEVEL(high) },
+    { NULL, 0 }
+};
 
-typedef struct {
-    char         mount[JPP_CGROUP_PATH * 2];
-    char         file[JPP_CGROUP_PATH * 3];
-} jpp_cgroup_files_t;
+static const jpp_keys_row_t  jpp_cgroup_itself_1[] = {
+    { "memory.max_usage_in_bytes", JPP_CGROUP_ITSELF(peak) },
+    { "memory.memsw.usage_in_bytes", JPP_CGROUP_ITSELF(swap_usage) },
+    { "memory.memsw.limit_in_bytes", JPP_CGROUP_ITSELF(swap_limit) },
+    { "memory.kmem.usage_in_bytes", JPP_CGROUP_ITSELF(stat.kernel) },
+    { "memory.kmem.tcp.usage_in_bytes", JPP_CGROUP_ITSELF(stat.sock) },
+    { "memory.failcnt", JPP_CGROUP_ITSELF(events.max) },
+    { NULL, 0 }
+};
 
-
-static const jpp_cgroup_names_t  jpp_cgroup_names[] = {
-    { "memory.usage_in_bytes", "memory.limit_in_bytes", NULL, NULL,
-      "memory.max_usage_in_bytes", "memory.memsw.usage_in_bytes",
-      "memory.memsw.limit_in_bytes" },
-    { "memory.current", "memory.max", "memory.high", "memory.low",
-      "memory.peak", "memory.swap.current", "memory.swap.max" },
+static const jpp_keys_row_t  jpp_cgroup_itself_2[] = {
+    { "memory.low", JPP_CGROUP_ITSELF(low) },
+    { "memory.peak", JPP_CGROUP_ITSELF(peak) },
+    { "memory.swap.current", JPP_CGROUP_ITSELF(swap_usage) },
+    { "memory.swap.max", JPP_CGROUP_ITSELF(swap_limit) },
+    { NULL, 0 }
 };
 
 
-/* the same of version 1, whose total_* include the cgroups below */
+/* of version 1, whose total_* include the cgroups below */
 
 static const jpp_keys_row_t  jpp_cgroup_stat_rows_1[] = {
     { "total_cache", offsetof(jpp_cgroup_stat_t, file) },
@@ -292,7 +295,36 @@ static const jpp_keys_row_t  jpp_cgroup_stat_rows_1[] = {
     { "total_shmem", offsetof(jpp_cgroup_stat_t, shmem) },
     { "total_dirty", offsetof(jpp_cgroup_stat_t, file_dirty) },
     { "total_inactive_file", offsetof(jpp_cgroup_stat_t, inactive_file) },
+    { NULL, 0 }
 };
+
+static const jpp_keys_row_t  jpp_cgroup_events_rows_1[] = {
+    JPP_CGROUP_EVENT(oom_kill), { NULL, 0 }
+};
+
+
+/* by version, from 1 */
+
+static const struct {
+    const jpp_keys_row_t  *level;
+    const jpp_keys_row_t  *itself;
+    const jpp_keys_row_t  *stat;
+    const char            *events;
+    const jpp_keys_row_t  *events_rows;
+} jpp_cgroup_versions[] = {
+    { jpp_cgroup_level_1, jpp_cgroup_itself_1, jpp_cgroup_stat_rows_1,
+      "memory.oom_control", jpp_cgroup_events_rows_1 },
+    { jpp_cgroup_level_2, jpp_cgroup_itself_2, jpp_cgroup_stat_rows,
+      "memory.events", jpp_cgroup_events_rows },
+};
+
+
+/* where its files are, and the one that is read: off the stack of parsers */
+
+typedef struct {
+    char         mount[JPP_CGROUP_PATH * 2];
+    char         file[JPP_CGROUP_PATH * 3];
+} jpp_cgroup_files_t;
 
 
 /* apart, so that its buffers are off the stack before files are read */
@@ -329,28 +361,16 @@ jpp_cgroup_where(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
 }
 
 
-static bool
+/* The file NAME, or with "" the folder, of the cgroup whose path has LEN. */
+
+static const char *
 jpp_cgroup_file(const jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
     size_t len, const char *name)
 {
-    int  n;
+    (void) snprintf(files->file, sizeof(files->file), "%s%.*s/%s",
+                    files->mount, (int) len, cgroup->path, name);
 
-    n = snprintf(files->file, sizeof(files->file), "%s%.*s/%s", files->mount,
-                 (int) len, cgroup->path, name);
-
-    return n > 0 && (size_t) n < sizeof(files->file);
-}
-
-
-static uint64_t
-jpp_cgroup_number(const jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
-    size_t len, const char *name)
-{
-    if (name == NULL || !jpp_cgroup_file(cgroup, files, len, name)) {
-        return JPP_NONE;
-    }
-
-    return jpp_keys_file(files->file);
+    return files->file;
 }
 
 
@@ -362,11 +382,9 @@ jpp_cgroup_number(const jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
 static void
 jpp_cgroup_levels(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
 {
-    size_t                     len;
-    jpp_cgroup_level_t        *level;
-    const jpp_cgroup_names_t  *names;
+    size_t               len;
+    jpp_cgroup_level_t  *level;
 
-    names = &jpp_cgroup_names[cgroup->version - 1];
     len = strlen(cgroup->path);
     len -= cgroup->path[len - 1] == '/';
 
@@ -374,9 +392,8 @@ jpp_cgroup_levels(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
         level = &cgroup->levels[cgroup->n_levels];
 
         level->len = len;
-        level->usage = jpp_cgroup_number(cgroup, files, len, names->usage);
-        level->limit = jpp_cgroup_number(cgroup, files, len, names->limit);
-        level->high = jpp_cgroup_number(cgroup, files, len, names->high);
+        jpp_keys_files(jpp_cgroup_versions[cgroup->version - 1].level,
+                       jpp_cgroup_file(cgroup, files, len, ""), level);
 
         if (level->limit >= JPP_CGROUP_UNLIMITED) {
             level->limit = JPP_NONE;
@@ -400,19 +417,13 @@ jpp_cgroup_levels(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
 }
 
 
-/* what version 1 has elsewhere; and of swap alone, as version 2 has it */
+/* Version 1 counts memory and swap together: of swap alone, as version 2. */
 
 static void
-jpp_cgroup_itself_1(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
+jpp_cgroup_swap_1(jpp_cgroup_t *cgroup)
 {
-    size_t                len;
-    const jpp_keys_row_t  row = { "oom_kill", 0 };
-
-    len = cgroup->levels[0].len;
-
     if (cgroup->swap_usage != JPP_NONE) {
-        cgroup->swap_usage -= cgroup->swap_usage > cgroup->usage
-                              ? cgroup->usage : cgroup->swap_usage;
+        cgroup->swap_usage -= jpp_smaller(cgroup->swap_usage, cgroup->usage);
     }
 
     if (cgroup->swap_limit >= JPP_CGROUP_UNLIMITED
@@ -423,56 +434,33 @@ jpp_cgroup_itself_1(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
     } else {
         cgroup->swap_limit -= cgroup->levels[0].limit;
     }
-
-    cgroup->stat.kernel = jpp_cgroup_number(cgroup, files, len,
-                                            "memory.kmem.usage_in_bytes");
-    cgroup->stat.sock = jpp_cgroup_number(cgroup, files, len,
-                                          "memory.kmem.tcp.usage_in_bytes");
-    cgroup->events.max = jpp_cgroup_number(cgroup, files, len,
-                                           "memory.failcnt");
-
-    (void) jpp_cgroup_file(cgroup, files, len, "memory.oom_control");
-    (void) jpp_keys_read(&row, 1, files->file, &cgroup->events.oom_kill);
 }
 
 
 static void
 jpp_cgroup_itself(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
 {
-    size_t                     len;
-    const jpp_cgroup_names_t  *names;
+    size_t    len;
+    uint32_t  i;
 
-    names = &jpp_cgroup_names[cgroup->version - 1];
+    i = cgroup->version - 1;
     len = cgroup->levels[0].len;
-
     cgroup->usage = cgroup->levels[0].usage;
-    cgroup->low = jpp_cgroup_number(cgroup, files, len, names->low);
-    cgroup->peak = jpp_cgroup_number(cgroup, files, len, names->peak);
-    cgroup->swap_usage = jpp_cgroup_number(cgroup, files, len,
-                                           names->swap_usage);
-    cgroup->swap_limit = jpp_cgroup_number(cgroup, files, len,
-                                           names->swap_limit);
 
-    (void) jpp_cgroup_file(cgroup, files, len, "memory.stat");
+    jpp_keys_files(jpp_cgroup_versions[i].itself,
+                   jpp_cgroup_file(cgroup, files, len, ""), cgroup);
+    (void) jpp_keys_read(jpp_cgroup_versions[i].stat,
+                         jpp_cgroup_file(cgroup, files, len, "memory.stat"),
+                         &cgroup->stat);
+    (void) jpp_keys_read(jpp_cgroup_versions[i].events_rows,
+                         jpp_cgroup_file(cgroup, files, len,
+                                         jpp_cgroup_versions[i].events),
+                         &cgroup->events);
+    jpp_pressure_read(&cgroup->pressure,
+                      jpp_cgroup_file(cgroup, files, len, "memory.pressure"));
 
-    if (cgroup->version == 2) {
-        (void) jpp_keys_read(jpp_cgroup_stat_rows, jpp_cgroup_n_stat_rows,
-                             files->file, &cgroup->stat);
-
-        (void) jpp_cgroup_file(cgroup, files, len, "memory.events");
-        (void) jpp_keys_read(jpp_cgroup_events_rows, jpp_cgroup_n_events_rows,
-                             files->file, &cgroup->events);
-
-        (void) jpp_cgroup_file(cgroup, files, len, "memory.pressure");
-        (void) jpp_pressure_read(&cgroup->pressure, files->file);
-
-    } else {
-        (void) jpp_keys_read(jpp_cgroup_stat_rows_1,
-                             sizeof(jpp_cgroup_stat_rows_1)
-                             / sizeof(jpp_cgroup_stat_rows_1[0]),
-                             files->file, &cgroup->stat);
-
-        jpp_cgroup_itself_1(cgroup, files);
+    if (cgroup->version == 1) {
+        jpp_cgroup_swap_1(cgroup);
     }
 
     if (cgroup->stat.inactive_file != JPP_NONE) {

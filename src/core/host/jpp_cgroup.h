@@ -46,11 +46,8 @@ typedef struct {
 } jpp_pressure_t;
 
 
-/* Fill PRESSURE from LINES; what is not there is JPP_NONE. */
-void jpp_pressure_lines(jpp_pressure_t *pressure, jpp_lines_t *lines);
-
-/* The same from the file PATH; its errno, or 0. */
-int jpp_pressure_read(jpp_pressure_t *pressure, const char *path);
+/* Fill PRESSURE from the file PATH; what is not there is JPP_NONE. */
+void jpp_pressure_read(jpp_pressure_t *pressure, const char *path);
 
 
 #define JPP_SYSTEM_THP  16
@@ -161,9 +158,7 @@ typedef struct {
 
 /* names and places of the values above, for those who write them */
 extern const jpp_keys_row_t  jpp_cgroup_stat_rows[];
-extern const size_t          jpp_cgroup_n_stat_rows;
 extern const jpp_keys_row_t  jpp_cgroup_events_rows[];
-extern const size_t          jpp_cgroup_n_events_rows;
 
 
 /*

@@ -2,6 +2,11 @@
 #include "jpp_keys.h"
 
 
+/* of a file of a cgroup, and of one that consists of a number */
+#define JPP_KEYS_PATH    (3 * 4096)
+#define JPP_KEYS_NUMBER  64
+
+
 bool
 jpp_lines_open(jpp_lines_t *lines, const char *path)
 {
@@ -110,67 +115,51 @@ jpp_keys_value(const jpp_keys_row_t *row, void *to)
 
 
 void
-jpp_keys_clear(const jpp_keys_row_t *rows, size_t n, void *to)
+jpp_keys_clear(const jpp_keys_row_t *rows, void *to)
 {
-    size_t  i;
-
-    for (i = 0; i < n; i++) {
-        *jpp_keys_value(&rows[i], to) = JPP_NONE;
+    for ( /* void */ ; rows->key != NULL; rows++) {
+        *jpp_keys_value(rows, to) = JPP_NONE;
     }
 }
 
 
-void
-jpp_keys_lines(const jpp_keys_row_t *rows, size_t n, jpp_lines_t *lines,
-    void *to)
+static const jpp_keys_row_t *
+jpp_keys_find(const jpp_keys_row_t *row, const char *line, size_t len)
 {
-    char    *line;
-    size_t   next;
-
-    next = 0;
-
-    while ((line = jpp_lines_next(lines)) != NULL) {
-        jpp_keys_line(rows, n, &next, line, to);
-    }
-}
-
-
-/* the row after the last one that was found is the next one, as a rule */
-
-static size_t
-jpp_keys_find(const jpp_keys_row_t *rows, size_t n, size_t from,
-    const char *line, size_t len)
-{
-    size_t  i, k;
-
-    for (i = 0; i < n; i++) {
-        k = from + i < n ? from + i : from + i - n;
-
-        if (strncmp(rows[k].key, line, len) == 0 && rows[k].key[len] == '\0') {
-            return k;
+    for ( /* void */ ; row->key != NULL; row++) {
+        if (strncmp(row->key, line, len) == 0 && row->key[len] == '\0') {
+            return row;
         }
     }
 
-    return n;
+    return NULL;
 }
 
 
 void
-jpp_keys_line(const jpp_keys_row_t *rows, size_t n, size_t *next,
-    const char *line, void *to)
+jpp_keys_line(const jpp_keys_row_t *rows, size_t *next, const char *line,
+    void *to)
 {
-    size_t     i, len;
-    uint64_t  *value;
+    size_t                 len;
+    uint64_t              *value;
+    const jpp_keys_row_t  *row;
 
-    len = strcspn(line, ": \t");
-    i = jpp_keys_find(rows, n, *next, line, len);
+    len = strcspn(line, ": \t=");
 
-    if (i == n || line[len] == '\0') {
+    /* the row after the last one that was found is the next one, as a rule */
+
+    row = jpp_keys_find(rows + *next, line, len);
+
+    if (row == NULL) {
+        row = jpp_keys_find(rows, line, len);
+    }
+
+    if (row == NULL || line[len] == '\0') {
         return;
     }
 
-    *next = i + 1;
-    value = jpp_keys_value(&rows[i], to);
+    *next = (size_t) (row - rows) + 1;
+    value = jpp_keys_value(row, to);
 
     if (*value == JPP_NONE) {
         *value = jpp_keys_number(line + len + 1);
@@ -179,32 +168,61 @@ jpp_keys_line(const jpp_keys_row_t *rows, size_t n, size_t *next,
 
 
 int
-jpp_keys_read(const jpp_keys_row_t *rows, size_t n, const char *path, void *to)
+jpp_keys_read(const jpp_keys_row_t *rows, const char *path, void *to)
 {
-    jpp_lines_t  lines;
+    char         *line;
+    size_t        next = 0;
+    jpp_lines_t   lines;
 
-    jpp_keys_clear(rows, n, to);
+    jpp_keys_clear(rows, to);
 
-    if (jpp_lines_open(&lines, path)) {
-        jpp_keys_lines(rows, n, &lines, to);
-        jpp_lines_close(&lines);
+    (void) jpp_lines_open(&lines, path);
+
+    while ((line = jpp_lines_next(&lines)) != NULL) {
+        jpp_keys_line(rows, &next, line, to);
     }
 
+    jpp_lines_close(&lines);
+
     return lines.error;
+}
+
+
+void
+jpp_keys_files(const jpp_keys_row_t *rows, const char *path, void *to)
+{
+    int   n;
+    char  file[JPP_KEYS_PATH];
+
+    for ( /* void */ ; rows->key != NULL; rows++) {
+        n = snprintf(file, sizeof(file), "%s/%s", path, rows->key);
+
+        *jpp_keys_value(rows, to) = n < JPP_KEYS_PATH ? jpp_keys_file(file)
+                                                      : JPP_NONE;
+    }
 }
 
 
 uint64_t
 jpp_keys_number(const char *line)
 {
-    uint64_t     number;
-    const char  *end;
+    uint64_t     number, hundredths;
+    const char  *end, *fraction;
 
     line += strspn(line, " \t");
     end = jpp_scan_dec(line, &number);
 
     if (end == NULL) {
         return JPP_NONE;
+    }
+
+    if (*end == '.') {
+        fraction = end + 1;
+        end = jpp_scan_dec(fraction, &hundredths);
+
+        return end != NULL && end - fraction == 2 && *end == '\0'
+               && number <= UINT64_MAX / 200 ? number * 100 + hundredths
+                                             : JPP_NONE;
     }
 
     if (strcmp(end, " kB") == 0) {
@@ -218,17 +236,16 @@ jpp_keys_number(const char *line)
 uint64_t
 jpp_keys_file(const char *path)
 {
-    char         *line;
-    uint64_t      number;
-    jpp_lines_t   lines;
+    char     text[JPP_KEYS_NUMBER];
+    ssize_t  n;
 
-    number = JPP_NONE;
+    n = jpp_read_file(path, text, sizeof(text));
 
-    if (jpp_lines_open(&lines, path)) {
-        line = jpp_lines_next(&lines);
-        number = line != NULL ? jpp_keys_number(line) : JPP_NONE;
-        jpp_lines_close(&lines);
+    if (n <= 0 || text[n - 1] != '\n') {
+        return JPP_NONE;
     }
 
-    return number;
+    text[n - 1] = '\0';
+
+    return jpp_keys_number(text);
 }

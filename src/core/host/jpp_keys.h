@@ -6,7 +6,8 @@
  *
  *     VmRSS:      1740 kB        /proc/PID/status, meminfo
  *     oom_kill 0                 memory.stat, memory.events of a cgroup
- *     1572864                    memory.current (jpp_keys_number())
+ *     total=123456               pressure, by word
+ *     1572864                    memory.current (jpp_keys_files())
  *
  * A table says which names are wanted, and where in a structure their values
  * go.  What a file does not have stays JPP_NONE: kernels differ.
@@ -57,28 +58,31 @@ typedef struct {
 } jpp_keys_row_t;
 
 
-/* Set the values of the N ROWS in the structure at TO to JPP_NONE. */
-void jpp_keys_clear(const jpp_keys_row_t *rows, size_t n, void *to);
-
 /*
- * Set those that LINES has.  "kB" becomes bytes.  Rows in the order of the file
- * are found fastest.  The first of several lines of one name counts.
+ * A table of them ends with a key of NULL.
  */
-void jpp_keys_lines(const jpp_keys_row_t *rows, size_t n, jpp_lines_t *lines,
-    void *to);
+
+/* Set the values of ROWS in the structure at TO to JPP_NONE. */
+void jpp_keys_clear(const jpp_keys_row_t *rows, void *to);
 
 /*
  * Set the one that LINE has.  *NEXT, 0 before the first line, is the row that
- * is looked at first.
+ * is looked at first, so rows in the order of the file are found fastest.  "kB"
+ * becomes bytes.  The first of several lines of one name counts.
  */
-void jpp_keys_line(const jpp_keys_row_t *rows, size_t n, size_t *next,
-    const char *line, void *to);
-
-/* Clear, then set, from the file PATH; its errno, or 0. */
-int jpp_keys_read(const jpp_keys_row_t *rows, size_t n, const char *path,
+void jpp_keys_line(const jpp_keys_row_t *rows, size_t *next, const char *line,
     void *to);
 
-/* The number that LINE has; JPP_NONE for anything else, such as "max". */
+/* Clear, then set, from the file PATH; its errno, or 0. */
+int jpp_keys_read(const jpp_keys_row_t *rows, const char *path, void *to);
+
+/* Set each value from the file that is its key, in the folder PATH. */
+void jpp_keys_files(const jpp_keys_row_t *rows, const char *path, void *to);
+
+/*
+ * The number that LINE has, and a hundredfold one that has two digits behind a
+ * point; JPP_NONE for anything else, such as "max".
+ */
 uint64_t jpp_keys_number(const char *line);
 
 /* The number that the file PATH consists of, or JPP_NONE. */

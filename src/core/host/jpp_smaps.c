@@ -6,9 +6,8 @@
 
 static const jpp_keys_row_t  jpp_smaps_rows[] = {
     JPP_SMAPS_VALUES(JPP_SMAPS_ROW)
+    { NULL, 0 }
 };
-
-#define JPP_SMAPS_ROWS  (sizeof(jpp_smaps_rows) / sizeof(jpp_smaps_rows[0]))
 
 
 /*
@@ -117,7 +116,7 @@ jpp_smaps_head(jpp_smaps_t *mapping, const char *line)
     const char          *name;
     jpp_scan_mapping_t   m;
 
-    jpp_keys_clear(jpp_smaps_rows, JPP_SMAPS_ROWS, mapping);
+    jpp_keys_clear(jpp_smaps_rows, mapping);
 
     name = jpp_scan_mapping(line, &m);
 
@@ -179,8 +178,7 @@ jpp_smaps_next(jpp_smaps_parser_t *parser, jpp_smaps_t *mapping)
                 mapping->is_unreserved = strstr(line, " nr") != NULL;
 
             } else if (had) {
-                jpp_keys_line(jpp_smaps_rows, JPP_SMAPS_ROWS, &row, line,
-                              mapping);
+                jpp_keys_line(jpp_smaps_rows, &row, line, mapping);
             }
         }
 

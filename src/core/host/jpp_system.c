@@ -23,95 +23,36 @@ static const jpp_keys_row_t  jpp_pressure_rows[] = {
     { "avg60", offsetof(jpp_pressure_line_t, avg60) },
     { "avg300", offsetof(jpp_pressure_line_t, avg300) },
     { "total", offsetof(jpp_pressure_line_t, total) },
+    { NULL, 0 }
 };
-
-#define JPP_PRESSURE_ROWS                                                     \
-    (sizeof(jpp_pressure_rows) / sizeof(jpp_pressure_rows[0]))
-
-
-/* "total" has no fraction, and an average always has two digits of it */
-
-static uint64_t
-jpp_pressure_value(const char *text)
-{
-    uint64_t     value, hundredths;
-    const char  *end, *fraction;
-
-    end = jpp_scan_dec(text, &value);
-
-    if (end == NULL || *end != '.') {
-        return end != NULL ? value : JPP_NONE;
-    }
-
-    fraction = end + 1;
-    end = jpp_scan_dec(fraction, &hundredths);
-
-    if (end == NULL || end - fraction != 2 || value > UINT64_MAX / 200) {
-        return JPP_NONE;
-    }
-
-    return value * 100 + hundredths;
-}
-
-
-static void
-jpp_pressure_line(jpp_pressure_line_t *pressure, const char *line)
-{
-    size_t                 len;
-    const jpp_keys_row_t  *row, *end;
-
-    end = jpp_pressure_rows + JPP_PRESSURE_ROWS;
-
-    while (*line != '\0') {
-        len = strcspn(line, "= ");
-
-        for (row = jpp_pressure_rows; row < end; row++) {
-
-            if (line[len] == '=' && strlen(row->key) == len
-                && memcmp(row->key, line, len) == 0)
-            {
-                *(uint64_t *) (void *) ((char *) pressure + row->offset) =
-                                         jpp_pressure_value(line + len + 1);
-            }
-        }
-
-        line += strcspn(line, " ");
-        line += strspn(line, " ");
-    }
-}
 
 
 void
-jpp_pressure_lines(jpp_pressure_t *pressure, jpp_lines_t *lines)
+jpp_pressure_read(jpp_pressure_t *pressure, const char *path)
 {
-    char  *line;
+    char                 *line, *word;
+    size_t                next;
+    jpp_lines_t           lines;
+    jpp_pressure_line_t  *to;
 
     /* all of it consists of numbers that are not there */
 
     memset(pressure, 0xff, sizeof(jpp_pressure_t));
 
-    while ((line = jpp_lines_next(lines)) != NULL) {
+    (void) jpp_lines_open(&lines, path);
 
-        if (strncmp(line, "some ", 5) == 0) {
-            jpp_pressure_line(&pressure->some, line + 5);
+    while ((line = jpp_lines_next(&lines)) != NULL) {
+        word = strsep(&line, " ");
+        to = strcmp(word, "some") == 0 ? &pressure->some
+             : strcmp(word, "full") == 0 ? &pressure->full : NULL;
+        next = 0;
 
-        } else if (strncmp(line, "full ", 5) == 0) {
-            jpp_pressure_line(&pressure->full, line + 5);
+        while (to != NULL && (word = strsep(&line, " ")) != NULL) {
+            jpp_keys_line(jpp_pressure_rows, &next, word, to);
         }
     }
-}
 
-
-int
-jpp_pressure_read(jpp_pressure_t *pressure, const char *path)
-{
-    jpp_lines_t  lines;
-
-    (void) jpp_lines_open(&lines, path);
-    jpp_pressure_lines(pressure, &lines);
     jpp_lines_close(&lines);
-
-    return lines.error;
 }
 
 
@@ -122,6 +63,7 @@ static const jpp_keys_row_t  jpp_system_rows[] = {
     { "SwapFree", offsetof(jpp_system_t, swap_free) },
     { "CommitLimit", offsetof(jpp_system_t, commit_limit) },
     { "Committed_AS", offsetof(jpp_system_t, committed) },
+    { NULL, 0 }
 };
 
 
@@ -133,16 +75,14 @@ jpp_system_read(jpp_system_t *system, const char *root)
     jpp_lines_t  lines;
 
     (void) snprintf(path, sizeof(path), "%s/proc/meminfo", root);
-    (void) jpp_keys_read(jpp_system_rows,
-                         sizeof(jpp_system_rows) / sizeof(jpp_system_rows[0]),
-                         path, system);
+    (void) jpp_keys_read(jpp_system_rows, path, system);
 
     (void) snprintf(path, sizeof(path), "%s/proc/sys/vm/overcommit_memory",
                     root);
     system->overcommit = jpp_keys_file(path);
 
     (void) snprintf(path, sizeof(path), "%s/proc/pressure/memory", root);
-    (void) jpp_pressure_read(&system->pressure, path);
+    jpp_pressure_read(&system->pressure, path);
 
     (void) snprintf(path, sizeof(path),
                     "%s/sys/kernel/mm/transparent_hugepage/enabled", root);
@@ -151,16 +91,16 @@ jpp_system_read(jpp_system_t *system, const char *root)
 
     system->thp[0] = '\0';
 
-    if (jpp_lines_open(&lines, path)) {
-        line = jpp_lines_next(&lines);
-        word = line != NULL ? strchr(line, '[') : NULL;
-        len = word != NULL ? strspn(word + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
+    (void) jpp_lines_open(&lines, path);
 
-        if (len > 0 && len < JPP_SYSTEM_THP && word[1 + len] == ']') {
-            memcpy(system->thp, word + 1, len);
-            system->thp[len] = '\0';
-        }
+    line = jpp_lines_next(&lines);
+    word = line != NULL ? strchr(line, '[') : NULL;
+    len = word != NULL ? strspn(word + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
 
-        jpp_lines_close(&lines);
+    if (len > 0 && len < JPP_SYSTEM_THP && word[1 + len] == ']') {
+        memcpy(system->thp, word + 1, len);
+        system->thp[len] = '\0';
     }
+
+    jpp_lines_close(&lines);
 }

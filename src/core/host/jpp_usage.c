@@ -15,10 +15,12 @@
 
 static const jpp_keys_row_t  jpp_usage_rows[] = {
     JPP_USAGE_STATUS(JPP_USAGE_ROW)
+    { NULL, 0 }
 };
 
-#define JPP_USAGE_ROWS  (sizeof(jpp_usage_rows) / sizeof(jpp_usage_rows[0]))
 
+/* bytes of oom_score_adj */
+#define JPP_USAGE_ADJ    15
 
 /* beyond it nobody has descriptors: the kernel's default for fs.nr_open */
 #define JPP_SOCKETS_FDS  1048576
@@ -132,13 +134,9 @@ jpp_usage_fds(void)
 void
 jpp_usage_read(jpp_usage_t *usage)
 {
-    char           *line;
-    bool            is_negative;
-    int64_t         adj;
-    uint64_t        n;
-    jpp_lines_t     lines;
-    struct rlimit   rlimit;
-    struct rusage   rusage;
+    char           adj[JPP_USAGE_ADJ + 1] = { 0 };
+    struct rlimit  rlimit;
+    struct rusage  rusage;
 
     jpp_usage_memory(usage);
 
@@ -152,22 +150,8 @@ jpp_usage_read(jpp_usage_t *usage)
     usage->fds = jpp_usage_fds();
     usage->oom_score = jpp_keys_file("/proc/self/oom_score");
 
-    adj = 0;
-
-    if (jpp_lines_open(&lines, "/proc/self/oom_score_adj")) {
-        line = jpp_lines_next(&lines);
-
-        if (line != NULL) {
-            is_negative = line[0] == '-';
-            n = jpp_keys_number(line + is_negative);
-            n = n <= 1000 ? n : 0;
-            adj = is_negative ? - (int64_t) n : (int64_t) n;
-        }
-
-        jpp_lines_close(&lines);
-    }
-
-    usage->oom_score_adj = adj;
+    (void) jpp_read_file("/proc/self/oom_score_adj", adj, JPP_USAGE_ADJ);
+    usage->oom_score_adj = strtol(adj, NULL, 10);
 
     if (getrlimit(RLIMIT_NOFILE, &rlimit) == 0) {
         usage->max_fds = rlimit.rlim_cur;
@@ -178,13 +162,9 @@ jpp_usage_read(jpp_usage_t *usage)
 void
 jpp_usage_memory(jpp_usage_t *usage)
 {
-    jpp_lines_t  lines;
-
     memset(usage, 0xff, sizeof(jpp_usage_t));
 
-    (void) jpp_lines_open(&lines, "/proc/self/status");
-    jpp_usage_status(usage, &lines);
-    jpp_lines_close(&lines);
+    jpp_usage_status(usage, "/proc/self/status");
 
     usage->oom_score_adj = 0;
 }
@@ -202,12 +182,13 @@ jpp_usage_private(int64_t pid)
     } pages;
 
     static const jpp_keys_row_t  rows[] = {
-        { "Private_Clean", 0 }, { "Private_Dirty", sizeof(uint64_t) }
+        { "Private_Clean", 0 }, { "Private_Dirty", sizeof(uint64_t) },
+        { NULL, 0 }
     };
 
     (void) snprintf(path, sizeof(path), "/proc/%" PRId64 "/smaps_rollup", pid);
 
-    (void) jpp_keys_read(rows, 2, pid != 0 ? path : "/proc/self/smaps_rollup",
+    (void) jpp_keys_read(rows, pid != 0 ? path : "/proc/self/smaps_rollup",
                          &pages);
 
     bytes = JPP_NONE;
@@ -220,10 +201,9 @@ jpp_usage_private(int64_t pid)
 
 
 void
-jpp_usage_status(jpp_usage_t *usage, jpp_lines_t *lines)
+jpp_usage_status(jpp_usage_t *usage, const char *path)
 {
-    jpp_keys_clear(jpp_usage_rows, JPP_USAGE_ROWS, usage);
-    jpp_keys_lines(jpp_usage_rows, JPP_USAGE_ROWS, lines, usage);
+    (void) jpp_keys_read(jpp_usage_rows, path, usage);
 }
 
 

@@ -75,8 +75,8 @@ void jpp_usage_memory(jpp_usage_t *usage);
  */
 uint64_t jpp_usage_private(int64_t pid);
 
-/* Set what /proc/self/status has, from LINES. */
-void jpp_usage_status(jpp_usage_t *usage, jpp_lines_t *lines);
+/* Set what /proc/self/status has, from the file PATH. */
+void jpp_usage_status(jpp_usage_t *usage, const char *path);
 
 /* The LEN bytes of the TEXT of smaps_rollup of this process; errno, or 0. */
 int jpp_usage_smaps(char text[JPP_USAGE_SMAPS], size_t *len);
