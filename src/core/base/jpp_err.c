@@ -23,19 +23,6 @@ jpp_err_fill(jpp_err_t *err, jpp_code_t code, int sys_errno, uint64_t line,
 
 
 jpp_code_t
-jpp_err_set(jpp_err_t *err, jpp_code_t code, const char *fmt, ...)
-{
-    va_list  args;
-
-    va_start(args, fmt);
-    jpp_err_fill(err, code, 0, 0, fmt, args);
-    va_end(args);
-
-    return code;
-}
-
-
-jpp_code_t
 jpp_err_line(jpp_err_t *err, jpp_code_t code, uint64_t line, const char *fmt,
     ...)
 {

@@ -58,8 +58,7 @@ typedef struct {
  * JPP_ERR_TEXT - 1 bytes, and control bytes in it (input may be quoted) become
  * question marks.  ERR may be NULL.
  */
-jpp_code_t jpp_err_set(jpp_err_t *err, jpp_code_t code, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+#define jpp_err_set(err, code, ...)  jpp_err_line(err, code, 0, __VA_ARGS__)
 
 /* The same at LINE of the input. */
 jpp_code_t jpp_err_line(jpp_err_t *err, jpp_code_t code, uint64_t line,

@@ -30,29 +30,33 @@ jpp_json_line(jpp_json_t *json)
 
 
 static void
+jpp_json_char(jpp_json_t *json, char c)
+{
+    if (c == '\n') {
+        jpp_sink_str(json->sink, "\\n");
+
+    } else if ((unsigned char) c < 0x20) {
+        jpp_sink_printf(json->sink, "\\u%04x", (unsigned char) c);
+
+    } else {
+        if (c == '"' || c == '\\') {
+            jpp_sink_char(json->sink, '\\');
+        }
+
+        jpp_sink_char(json->sink, jpp_ascii(c));
+    }
+}
+
+
+static void
 jpp_json_text(jpp_json_t *json, const char *s, size_t len)
 {
-    const char     *end;
-    unsigned char   c;
+    const char  *end;
 
     jpp_sink_char(json->sink, '"');
 
     for (end = s + len; s < end; s++) {
-        c = (unsigned char) *s;
-
-        if (c == '"' || c == '\\') {
-            jpp_sink_char(json->sink, '\\');
-            jpp_sink_char(json->sink, *s);
-
-        } else if (c == '\n') {
-            jpp_sink_str(json->sink, "\\n");
-
-        } else if (c < 0x20) {
-            jpp_sink_printf(json->sink, "\\u%04x", c);
-
-        } else {
-            jpp_sink_char(json->sink, jpp_ascii(*s));
-        }
+        jpp_json_char(json, *s);
     }
 
     jpp_sink_char(json->sink, '"');
@@ -173,12 +177,7 @@ jpp_json_utf8(jpp_json_t *json, const char *key, const char *data, size_t len)
         }
 
         n = 1;
-
-        if (*p == '"' || *p == '\\') {
-            jpp_sink_char(json->sink, '\\');
-        }
-
-        jpp_sink_char(json->sink, jpp_ascii((char) *p));
+        jpp_json_char(json, jpp_ascii((char) *p));
     }
 
     jpp_sink_char(json->sink, '"');

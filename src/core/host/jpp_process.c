@@ -7,25 +7,19 @@
  *     pid " (" comm ") " state " " field*
  *
  * where comm may hold anything, parentheses and newlines included, so that its
- * end is the last one; fields are numbers, counted from pid, which is 1.
+ * end is the last one; fields are numbers.  Counted from pid, which is 1, the
+ * user's time is 14, the system's 15, and the start 22.
  */
 
 
-#include "jpp_keys.h"
 #include "jpp_usage.h"
 
 
-/* fields of the line */
-#define JPP_PROCESS_STATE    3
-#define JPP_PROCESS_UTIME    14
-#define JPP_PROCESS_STIME    15
-#define JPP_PROCESS_STARTED  22
-
 /* room for the line, whose comm is 15 bytes at most */
-#define JPP_PROCESS_LINE     1024
+#define JPP_PROCESS_LINE  1024
 
 /* per cent of the time: a process that used more is computing */
-#define JPP_PROCESS_BUSY     50
+#define JPP_PROCESS_BUSY  50
 
 
 /* Why a process in this state does not answer. */
@@ -145,54 +139,37 @@ jpp_process_ms(uint64_t ticks)
 bool
 jpp_process_parse(const char *text, size_t len, jpp_process_t *process)
 {
-    uint64_t     value, ticks;
-    uint32_t     field;
-    const char  *p, *end;
+    int          n;
+    char         line[JPP_PROCESS_LINE];
+    uint64_t     user, system;
+    const char  *name;
 
-    end = text + len;
-    p = memrchr(text, ')', len);
+    name = memrchr(text, ')', len);
 
-    /* ") S " */
-
-    if (p == NULL || end - p < 4 || p[1] != ' ' || p[3] != ' ') {
+    if (name == NULL) {
         return false;
     }
 
-    process->state = p[2];
+    len = jpp_smaller(len - (size_t) (name - text), JPP_PROCESS_LINE - 1);
 
-    ticks = 0;
-    p += 4;
+    memcpy(line, name, len);
+    line[len] = '\0';
+    n = 0;
 
-    for (field = JPP_PROCESS_STATE + 1; p < end; field++) {
+    (void) sscanf(line, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
+                  "%" SCNu64 " %" SCNu64 " %*d %*d %*d %*d %*d %*d "
+                  "%" SCNu64 "%n", &process->state, &user, &system,
+                  &process->started, &n);
 
-        /* only fields that are not used here are ever negative */
+    /* a line that was cut may have a part of the last number */
 
-        value = 0;
-
-        if (*p == '-') {
-            p++;
-        }
-
-        for ( /* void */ ; p < end && *p >= '0' && *p <= '9'; p++) {
-            value = value * 10 + (uint64_t) (*p - '0');
-        }
-
-        if (p == end || *p++ != ' ') {
-            return false;
-        }
-
-        if (field == JPP_PROCESS_UTIME || field == JPP_PROCESS_STIME) {
-            ticks += value;
-
-        } else if (field == JPP_PROCESS_STARTED) {
-            process->cpu_ms = jpp_process_ms(ticks);
-            process->started = value;
-
-            return true;
-        }
+    if (n == 0 || line[n] != ' ') {
+        return false;
     }
 
-    return false;
+    process->cpu_ms = jpp_process_ms(user + system);
+
+    return true;
 }
 
 

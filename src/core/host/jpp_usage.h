@@ -14,7 +14,6 @@
 #define _JPP_USAGE_H_INCLUDED_
 
 
-#include "jpp_core.h"
 #include "jpp_keys.h"
 
 

@@ -12,7 +12,6 @@
 #define _JPP_DUMP_H_INCLUDED_
 
 
-#include "jpp_core.h"
 #include "jpp_profile.h"
 
 

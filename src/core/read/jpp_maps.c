@@ -3,7 +3,6 @@
 
 
 #include "jpp_dump.h"
-#include "jpp_profile.h"
 
 
 #define JPP_DELETED  " (deleted)"
@@ -11,19 +10,31 @@
 
 typedef struct {
     jpp_mapping_t   mapping;       /* path and file not set */
-    const char     *path;          /* as written, path_len bytes */
-    size_t          path_len;
+    jpp_str_t       path;          /* as written */
     bool            is_executable;
 } jpp_maps_line_t;
 
 
-/* What is at P: a path, usually. */
-
 static const char *
-jpp_maps_path(const char *p, const char *end, jpp_maps_line_t *line)
+jpp_maps_parse(const char *p, const char *end, jpp_maps_line_t *line)
 {
-    size_t       len;
-    const char  *nl;
+    size_t               len;
+    const char          *nl;
+    jpp_scan_mapping_t   m;
+
+    p = jpp_scan_mapping(p, &m);
+    if (p == NULL) {
+        return NULL;
+    }
+
+    line->mapping.start = m.start;
+    line->mapping.limit = m.limit;
+    line->mapping.offset = m.offset;
+    line->mapping.device = m.device;
+    line->mapping.inode = m.inode;
+    line->is_executable = m.is_executable;
+
+    /* what follows is a path, usually */
 
     nl = memchr(p, '\n', (size_t) (end - p));
     len = (size_t) (nl - p);
@@ -41,31 +52,10 @@ jpp_maps_path(const char *p, const char *end, jpp_maps_line_t *line)
         line->mapping.deleted = true;
     }
 
-    line->path = p;
-    line->path_len = len;
+    line->path.data = p;
+    line->path.len = len;
 
     return nl + 1;
-}
-
-
-static const char *
-jpp_maps_parse(const char *p, const char *end, jpp_maps_line_t *line)
-{
-    jpp_scan_mapping_t  m;
-
-    p = jpp_scan_mapping(p, &m);
-    if (p == NULL) {
-        return NULL;
-    }
-
-    line->mapping.start = m.start;
-    line->mapping.limit = m.limit;
-    line->mapping.offset = m.offset;
-    line->mapping.device = m.device;
-    line->mapping.inode = m.inode;
-    line->is_executable = m.is_executable;
-
-    return jpp_maps_path(p, end, line);
 }
 
 
@@ -121,8 +111,7 @@ jpp_maps_lines(const char *text, size_t len, const char *tail,
     }
 
     if (tail != NULL && is_listing
-        && (line->path_len != strlen(tail)
-            || memcmp(line->path, tail, line->path_len) != 0))
+        && !jpp_str_equal(line->path, (jpp_str_t) { tail, strlen(tail) }))
     {
         return jpp_err_line(err, JPP_ERR_TAIL, n,
                             "the maps section does not end with \"%s\", as it "
@@ -134,36 +123,34 @@ jpp_maps_lines(const char *text, size_t len, const char *tail,
 }
 
 
-static bool
-jpp_maps_same_path(const jpp_maps_line_t *a, const jpp_maps_line_t *b)
-{
-    return a->path_len == b->path_len
-           && memcmp(a->path, b->path, a->path_len) == 0;
-}
-
+/* The path as it is opened: a newline is written as \012. */
 
 static char *
-jpp_maps_unescape(jpp_arena_t *arena, const char *path, size_t len)
+jpp_maps_unescape(jpp_arena_t *arena, jpp_str_t path)
 {
-    char  *copy, *from, *to;
+    char        *copy, *to;
+    const char  *from, *end;
 
-    copy = jpp_arena_strndup(arena, path, len);
-    if (copy == NULL) {
-        return NULL;
-    }
+    copy = jpp_arena_strndup(arena, path.data, path.len);
+    to = copy;
 
-    for (from = copy, to = copy; *from != '\0'; to++) {
+    from = path.data;
+    end = from + path.len;
 
-        if (strncmp(from, "\\012", 4) == 0) {
-            *to = '\n';
+    while (to != NULL && from < end) {
+
+        if (jpp_scan_text(from, end, "\\012") != NULL) {
+            *to++ = '\n';
             from += 4;
-            continue;
-        }
 
-        *to = *from++;
+        } else {
+            *to++ = *from++;
+        }
     }
 
-    *to = '\0';
+    if (to != NULL) {
+        *to = '\0';
+    }
 
     return copy;
 }
@@ -176,19 +163,15 @@ jpp_maps_add(jpp_profile_t *profile, const jpp_maps_line_t *line)
     jpp_mapping_t   mapping;
 
     mapping = line->mapping;
+    mapping.path = jpp_maps_unescape(profile->arena, line->path);
 
-    shown = line->path_len == 0
+    shown = line->path.len == 0
             ? "[anon]"
-            : jpp_arena_strndup(profile->arena, line->path, line->path_len);
+            : jpp_arena_strndup(profile->arena, line->path.data,
+                                line->path.len);
 
-    mapping.path = jpp_maps_unescape(profile->arena, line->path,
-                                     line->path_len);
-
-    if (shown == NULL || mapping.path == NULL) {
-        return 0;
-    }
-
-    return jpp_profile_mapping(profile, &mapping, shown);
+    return shown != NULL && mapping.path != NULL
+           ? jpp_profile_mapping(profile, &mapping, shown) : 0;
 }
 
 
@@ -246,13 +229,13 @@ jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
      * mappings before all others gives them the first ids.
      */
 
-    for (first = line; first < line + n && first->path_len == 0; first++) {
+    for (first = line; first < line + n && first->path.len == 0; first++) {
         /* void */
     }
 
     for (i = 0; i < n && first < line + n; i++) {
 
-        if (line[i].is_executable && jpp_maps_same_path(&line[i], first)
+        if (line[i].is_executable && jpp_str_equal(line[i].path, first->path)
             && jpp_maps_add(profile, &line[i]) == 0)
         {
             return jpp_err_memory(err);

@@ -35,7 +35,6 @@
 #define _JPP_ORIGIN_H_INCLUDED_
 
 
-#include "jpp_args.h"
 #include "jpp_dump.h"
 
 

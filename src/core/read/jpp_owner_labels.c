@@ -1,6 +1,5 @@
 
 #include "jpp_owner_labels.h"
-#include "jpp_profile.h"
 
 
 typedef struct {

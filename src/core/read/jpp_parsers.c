@@ -1,5 +1,4 @@
 
-#include "jpp_heap.h"
 #include "jpp_parsers.h"
 
 

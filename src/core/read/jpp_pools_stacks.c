@@ -13,8 +13,6 @@
 
 
 #include "jpp_parsers.h"
-#include "jpp_pools_table.h"
-#include "jpp_profile.h"
 
 
 #define JPP_POOLS_FRAMES  4

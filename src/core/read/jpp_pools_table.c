@@ -1,6 +1,5 @@
 
 #include "jpp_pools_table.h"
-#include "jpp_profile.h"
 
 
 /* what tells owners and rows apart: their first members */
@@ -111,6 +110,19 @@ jpp_pools_text(jpp_pools_t *table, const char *data, size_t len,
 }
 
 
+/* What stands for NAME, if that is one, where there is no room. */
+
+static uint32_t
+jpp_pools_rest(jpp_pools_t *table, uint32_t name, jpp_pools_sort_t sort)
+{
+    const char  *other;
+
+    other = jpp_pools_others[sort];
+
+    return name != 0 ? jpp_pools_text(table, other, strlen(other), NULL) : 0;
+}
+
+
 static uint32_t
 jpp_pools_no_memory(jpp_pools_t *table)
 {
@@ -147,42 +159,6 @@ jpp_pools_name(jpp_pools_t *table, jpp_pools_sort_t sort, const void *key,
 }
 
 
-/* Makes the names of an owner those of the rest.  True: they were already. */
-
-static bool
-jpp_pools_rest(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t *server,
-    uint32_t *location, uint32_t *third)
-{
-    size_t       i;
-    bool         is_rest;
-    uint32_t     name;
-    const char  *other;
-
-    const struct {
-        uint32_t          *name;
-        jpp_pools_sort_t   sort;
-    } names[] = {
-        { server, JPP_POOLS_SERVER },
-        { location, JPP_POOLS_LOCATION },
-        { third, jpp_pools_thirds[kind] }
-    };
-
-    is_rest = true;
-
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-
-        other = jpp_pools_others[names[i].sort];
-        name = *names[i].name != 0
-               ? jpp_pools_text(table, other, strlen(other), NULL) : 0;
-
-        is_rest &= *names[i].name == name;
-        *names[i].name = name;
-    }
-
-    return is_rest;
-}
-
-
 uint32_t
 jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t server,
     uint32_t location, uint32_t third)
@@ -200,17 +176,20 @@ jpp_pools_owner(jpp_pools_t *table, jpp_pools_kind_t kind, uint32_t server,
     id = jpp_index_find(&table->owner_index, table->owners, &owner,
                         sizeof(jpp_pools_owner_t), JPP_POOLS_OWNER_KEY);
 
-    if (id == 0
-        && jpp_vec_count(table->owners, jpp_pools_owner_t) >= JPP_POOLS_OWNERS
-        && !jpp_pools_rest(table, kind, &server, &location, &third))
-    {
-        return jpp_pools_owner(table, kind, server, location, third);
+    if (id != 0) {
+        return id;
     }
 
-    if (id == 0) {
-        id = jpp_index_intern(&table->owner_index, table->owners, &owner,
-                              sizeof(jpp_pools_owner_t), JPP_POOLS_OWNER_KEY);
+    /* without room it is one of the rest, of which there are few */
+
+    if (jpp_vec_count(table->owners, jpp_pools_owner_t) >= JPP_POOLS_OWNERS) {
+        owner.server = jpp_pools_rest(table, server, JPP_POOLS_SERVER);
+        owner.location = jpp_pools_rest(table, location, JPP_POOLS_LOCATION);
+        owner.third = jpp_pools_rest(table, third, jpp_pools_thirds[kind]);
     }
+
+    id = jpp_index_intern(&table->owner_index, table->owners, &owner,
+                          sizeof(jpp_pools_owner_t), JPP_POOLS_OWNER_KEY);
 
     return id != 0 ? id : jpp_pools_no_memory(table);
 }

@@ -10,7 +10,6 @@
 
 #include "jpp_cut.h"
 #include "jpp_parsers.h"
-#include "jpp_profile.h"
 
 
 /* the longest index of a worker */

@@ -8,7 +8,6 @@
 #define _JPP_TIMES_H_INCLUDED_
 
 
-#include "jpp_args.h"
 #include "jpp_dump.h"
 
 
