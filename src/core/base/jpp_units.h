@@ -39,8 +39,9 @@ const char *jpp_units_known(uint64_t bytes, char text[JPP_UNITS_TEXT]);
  * Texts for one use, such as an argument of printf(): they live as long as the
  * block around.
  */
-#define jpp_bytes(n)   jpp_units_known(n, (char[JPP_UNITS_TEXT]) { 0 })
-#define jpp_change(n)  jpp_units_change(n, (char[JPP_UNITS_TEXT]) { 0 })
+#define jpp_bytes(n)     jpp_units_known(n, (char[JPP_UNITS_TEXT]) { 0 })
+#define jpp_change(n)    jpp_units_change(n, (char[JPP_UNITS_TEXT]) { 0 })
+#define jpp_duration(n)  jpp_units_time(n, (char[JPP_UNITS_TEXT]) { 0 })
 
 
 /* X - Y, or 0. */

@@ -1,6 +1,5 @@
 
 #include "jpp_findings.h"
-#include "jpp_heap.h"
 #include "jpp_view.h"
 
 #include <math.h>
@@ -30,7 +29,6 @@ static bool
 jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
-    char                       left[JPP_UNITS_TEXT], limit[JPP_UNITS_TEXT];
     uint64_t                   room;
     const jpp_cgroup_t        *cgroup;
     const jpp_cgroup_level_t  *level;
@@ -55,8 +53,7 @@ jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
     (void) jpp_finding_about(finding, level->usage, 0);
 
     return jpp_finding_because(finding, "%s of %s are left%s",
-               jpp_units_bytes(room, left),
-               jpp_units_bytes(level->limit, limit),
+               jpp_bytes(room), jpp_bytes(level->limit),
                cgroup->binding == 0 ? "" : ", by the limit of a cgroup above "
                                            "its own");
 }
@@ -67,14 +64,11 @@ jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
 static const char *
 jpp_finding_last(const jpp_vanished_t *vanished, char text[JPP_FINDING_LAST])
 {
-    char  rss[JPP_UNITS_TEXT];
-
     (void) snprintf(text, JPP_FINDING_LAST, "worker %" PRIu32 " (pid %" PRId64
                     "%s%s) crashed or was killed", vanished->who.index,
                     vanished->who.pid,
                     vanished->rss != JPP_NONE ? ", with an RSS of " : "",
-                    vanished->rss != JPP_NONE
-                    ? jpp_units_bytes(vanished->rss, rss) : "");
+                    vanished->rss != JPP_NONE ? jpp_bytes(vanished->rss) : "");
     return text;
 }
 
@@ -101,7 +95,7 @@ jpp_finding_kills(const jpp_telemetry_t *telemetry)
 static bool
 jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    char      last[JPP_FINDING_LAST], time[JPP_STATUS_TIME];
+    char      last[JPP_FINDING_LAST];
     int64_t   killed, vanished;
     uint64_t  kills;
 
@@ -124,7 +118,7 @@ jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     return jpp_finding_because(finding, "at %s %s; since nginx started, "
                "%" PRIu64 " of its workers crashed or were killed, and the "
                "kernel has killed %" PRIu64 " of the processes of its cgroup "
-               "because memory ran out", jpp_status_time(finding->at, time),
+               "because memory ran out", jpp_date(finding->at),
                vanished >= killed
                ? jpp_finding_last(&telemetry->vanished, last)
                : "the kernel killed a process of its cgroup",
@@ -158,7 +152,6 @@ jpp_finding_pressure(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 static bool
 jpp_finding_swap(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    char                 text[JPP_UNITS_TEXT];
     size_t               i;
     uint64_t             swap;
     const jpp_fleet_t   *fleet;
@@ -173,7 +166,7 @@ jpp_finding_swap(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     return jpp_finding_above(finding, swap, 100, 16 * JPP_FINDING_MIB)
            && jpp_finding_because(finding, "%s, over all workers",
-                                  jpp_units_bytes(swap, text));
+                                  jpp_bytes(swap));
 }
 
 
@@ -186,8 +179,6 @@ jpp_finding_swap(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 static bool
 jpp_finding_thp(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    char                 huge[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
-    char                 used[JPP_UNITS_TEXT];
     size_t               i;
     uint64_t             anon, allocated, huge_bytes;
     const jpp_cgroup_t  *cgroup;
@@ -221,9 +212,8 @@ jpp_finding_thp(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
            && cgroup->stat.anon / 2 <= anon
            && jpp_finding_because(finding, "%s of huge pages in the cgroup, "
                   "and %s of anonymous memory in the workers, for %s that are "
-                  "allocated", jpp_units_bytes(huge_bytes, huge),
-                  jpp_units_bytes(anon, all),
-                  jpp_units_bytes(allocated, used));
+                  "allocated", jpp_bytes(huge_bytes), jpp_bytes(anon),
+                  jpp_bytes(allocated));
 }
 
 
@@ -235,7 +225,6 @@ jpp_finding_zone_full(const jpp_telemetry_t *telemetry,
 {
     int                len;
     char               name[JPP_UTF8_SHORT(JPP_FINDING_NAME)];
-    char               size[JPP_UNITS_TEXT], left[JPP_UNITS_TEXT];
     size_t             i;
     const jpp_zone_t  *zone, *full;
 
@@ -264,8 +253,7 @@ jpp_finding_zone_full(const jpp_telemetry_t *telemetry,
 
     return jpp_finding_because(finding, "zone %.*s has %s of %s left in whole "
                "pages, and refused %" PRIu64 " allocations", len, name,
-               jpp_units_bytes(full->free, left),
-               jpp_units_bytes(full->size, size), full->failures);
+               jpp_bytes(full->free), jpp_bytes(full->size), full->failures);
 }
 
 
@@ -330,7 +318,6 @@ static bool
 jpp_finding_old_workers(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
-    char                old[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
     uint64_t            total;
     jpp_finding_sums_t  sums;
 
@@ -352,8 +339,7 @@ jpp_finding_old_workers(const jpp_telemetry_t *telemetry,
                   "%s of %s", sums.n_exiting,
                   sums.n_exiting == 1 ? "is" : "are",
                   sums.n_exiting == 1 ? "s" : "",
-                  jpp_units_bytes(sums.exiting, old),
-                  jpp_units_bytes(total, all));
+                  jpp_bytes(sums.exiting), jpp_bytes(total));
 }
 
 
@@ -412,7 +398,6 @@ static bool
 jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
-    char                  its[JPP_UNITS_TEXT], others[JPP_UNITS_TEXT];
     size_t                i, largest;
     uint64_t              held, most, median;
     const jpp_fleet_t    *fleet;
@@ -440,11 +425,9 @@ jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
            && jpp_finding_above(finding, most, 300, median)
            && jpp_finding_above(finding, most, 100, JPP_FINDING_FLOOR)
            && jpp_finding_about(finding, most, fleet->workers[largest].who.pid)
-           && jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
-                  ") holds %s, the others' median is %s",
-                  fleet->workers[largest].who.index,
-                  fleet->workers[largest].who.pid, jpp_units_bytes(most, its),
-                  jpp_units_bytes(median, others));
+           && jpp_finding_because(finding, "%s holds %s, the others' median is "
+                  "%s", jpp_worker_name(&fleet->workers[largest].who),
+                  jpp_bytes(most), jpp_bytes(median));
 }
 
 
@@ -463,7 +446,6 @@ static bool
 jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
     bool                 is_lua;
-    char                 outside[JPP_UNITS_TEXT], anon[JPP_UNITS_TEXT];
     char                 mappers[JPP_MAPPERS_TEXT];
     size_t               i;
     uint64_t             bytes, most, sum, all;
@@ -504,11 +486,10 @@ jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     (void) jpp_mappers_text(where->jemalloc.mappers, mappers);
 
-    return jpp_finding_because(finding, "%s of %s %s, most of it in worker "
-                  "%" PRIu32 " (pid %" PRId64 ")%s%s",
-                  jpp_units_bytes(sum, outside), jpp_units_bytes(all, anon),
+    return jpp_finding_because(finding, "%s of %s %s, most of it in %s%s%s",
+                  jpp_bytes(sum), jpp_bytes(all),
                   is_lua ? "are LuaJIT's heap" : "are not malloc's",
-                  where->who.index, where->who.pid,
+                  jpp_worker_name(&where->who),
                   !is_lua && mappers[0] != '\0' ? "; " : "",
                   is_lua ? "" : mappers);
 }
@@ -519,7 +500,6 @@ jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 static bool
 jpp_finding_retained(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    char                freed[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
     uint64_t            total;
     jpp_finding_sums_t  sums;
 
@@ -530,8 +510,7 @@ jpp_finding_retained(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     return jpp_finding_above(finding, sums.freed, 100, JPP_FINDING_FLOOR)
            && jpp_finding_above(finding, sums.freed, 50, total)
            && jpp_finding_because(finding, "%s of %s are free: a purge returns "
-                  "at most that much", jpp_units_bytes(sums.freed, freed),
-                  jpp_units_bytes(total, all));
+                  "at most that much", jpp_bytes(sums.freed), jpp_bytes(total));
 }
 
 
@@ -539,7 +518,6 @@ static bool
 jpp_finding_fragmented(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
-    char                active[JPP_UNITS_TEXT], allocated[JPP_UNITS_TEXT];
     uint64_t            idle;
     jpp_finding_sums_t  sums;
 
@@ -550,8 +528,7 @@ jpp_finding_fragmented(const jpp_telemetry_t *telemetry,
     return jpp_finding_above(finding, idle, 100, JPP_FINDING_FLOOR)
            && jpp_finding_above(finding, idle, 40, sums.allocated)
            && jpp_finding_because(finding, "%s of pages for %s",
-                  jpp_units_bytes(sums.active, active),
-                  jpp_units_bytes(sums.allocated, allocated));
+                  jpp_bytes(sums.active), jpp_bytes(sums.allocated));
 }
 
 
@@ -560,7 +537,6 @@ jpp_finding_fragmented(const jpp_telemetry_t *telemetry,
 static bool
 jpp_finding_peak(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    char                 peak[JPP_UNITS_TEXT], now[JPP_UNITS_TEXT];
     size_t               i;
     uint64_t             more, most;
     const jpp_fleet_t   *fleet;
@@ -596,10 +572,9 @@ jpp_finding_peak(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     usage = &where->activity.usage;
 
-    return jpp_finding_because(finding, "worker %" PRIu32 " (pid %" PRId64
-               ") had %s at most, and has %s now", where->who.index,
-               where->who.pid, jpp_units_bytes(usage->peak, peak),
-               jpp_units_bytes(usage->rss, now));
+    return jpp_finding_because(finding, "%s had %s at most, and has %s now",
+               jpp_worker_name(&where->who), jpp_bytes(usage->peak),
+               jpp_bytes(usage->rss));
 }
 
 

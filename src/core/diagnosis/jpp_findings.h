@@ -16,7 +16,6 @@
 #define _JPP_FINDINGS_H_INCLUDED_
 
 
-#include "jpp_profile.h"
 #include "jpp_fleet.h"
 
 

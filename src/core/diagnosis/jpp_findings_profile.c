@@ -6,7 +6,6 @@
 
 
 #include "jpp_findings.h"
-#include "jpp_jemalloc.h"
 #include "jpp_view.h"
 
 
@@ -55,7 +54,6 @@ jpp_finding_expected(const jpp_fleet_t *fleet, uint64_t *bytes)
 static void
 jpp_finding_finer(const jpp_fleet_t *fleet, jpp_finding_t *finding)
 {
-    char      rate[JPP_UNITS_TEXT];
     uint32_t  lg;
 
     lg = fleet->n != 0 ? jpp_worker_lg_sample(&fleet->workers[0]) : 0;
@@ -70,7 +68,7 @@ jpp_finding_finer(const jpp_fleet_t *fleet, jpp_finding_t *finding)
     (void) snprintf(finding->fix, sizeof(finding->fix),
                     "Its figures may be far off. For an hour, sample one byte "
                     "in %s: POST lg_sample=%" PRIu32 " to control.",
-                    jpp_units_bytes((uint64_t) 1 << lg, rate), lg);
+                    jpp_bytes((uint64_t) 1 << lg), lg);
 }
 
 
@@ -80,7 +78,7 @@ bool
 jpp_finding_few_samples(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
-    char                   all[JPP_UNITS_TEXT], error[JPP_ERROR_TEXT];
+    char                   error[JPP_ERROR_TEXT];
     uint64_t               expected;
     const jpp_profiled_t  *profile;
 
@@ -94,7 +92,7 @@ jpp_finding_few_samples(const jpp_telemetry_t *telemetry,
            && jpp_finding_above(finding, expected, 100, JPP_FEW_FLOOR)
            && jpp_finding_because(finding, "%" PRIu64 " in all, for %s that "
                                   "are allocated: %s", profile->samples,
-                                  jpp_units_bytes(expected, all),
+                                  jpp_bytes(expected),
                                   jpp_error_text(profile->error, error));
 }
 
@@ -102,7 +100,6 @@ jpp_finding_few_samples(const jpp_telemetry_t *telemetry,
 bool
 jpp_finding_explains(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    char                   has[JPP_UNITS_TEXT], all[JPP_UNITS_TEXT];
     uint64_t               expected;
     const jpp_profiled_t  *profile;
 
@@ -114,6 +111,6 @@ jpp_finding_explains(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
                                 100, JPP_FINDING_FLOOR)
            && jpp_finding_below(finding, profile->bytes, 70, expected)
            && jpp_finding_because(finding, "%s of %s",
-                                  jpp_units_bytes(profile->bytes, has),
-                                  jpp_units_bytes(expected, all));
+                                  jpp_bytes(profile->bytes),
+                                  jpp_bytes(expected));
 }

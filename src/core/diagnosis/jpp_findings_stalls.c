@@ -11,9 +11,6 @@
 /* milliseconds of a minute */
 #define JPP_FINDING_STALLED  1000
 
-/* "worker 4294967295 (pid 4294967295)" */
-#define JPP_FINDING_WORKER   48
-
 
 /* the stalls of one location, or in one function */
 typedef struct {
@@ -85,37 +82,23 @@ jpp_finding_stall(const jpp_stall_t *stall, const char *worker,
 {
     bool  lasts;
     char  owner[JPP_STALL_OWNER], place[JPP_STALL_NAME];
-    char  time[JPP_UNITS_TEXT];
 
     lasts = stall->state == JPP_STALL_LASTS;
-
-    (void) jpp_units_time(stall->nanos, time);
 
     if (jpp_stall_owner(stall, owner)[0] != '\0') {
         (void) jpp_stall_name(stall->place, place);
         (void) snprintf(text, JPP_FINDING_STALL, "%s%s%s%s %s %s for %s, "
                         "%.200s", owner, place[0] != '\0' ? " (" : "", place,
                         place[0] != '\0' ? ")" : "",
-                        lasts ? "has kept" : "kept", worker, time,
-                        stall->where);
+                        lasts ? "has kept" : "kept", worker,
+                        jpp_duration(stall->nanos), stall->where);
 
     } else {
         (void) snprintf(text, JPP_FINDING_STALL, "%s %s still for %s, %.200s",
-                        worker, lasts ? "has stood" : "stood", time,
-                        stall->where);
+                        worker, lasts ? "has stood" : "stood",
+                        jpp_duration(stall->nanos), stall->where);
     }
 
-    return text;
-}
-
-
-/* "worker 1 (pid 4712)" */
-
-static const char *
-jpp_finding_worker(uint32_t index, int64_t pid, char text[JPP_FINDING_WORKER])
-{
-    (void) snprintf(text, JPP_FINDING_WORKER, "worker %" PRIu32 " (pid %" PRId64
-                    ")", index, pid);
     return text;
 }
 
@@ -125,11 +108,11 @@ jpp_finding_worker(uint32_t index, int64_t pid, char text[JPP_FINDING_WORKER])
 bool
 jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    char                 who[JPP_FINDING_WORKER], all[JPP_UNITS_TEXT];
     char                 text[JPP_FINDING_STALL], owner[JPP_STALL_OWNER];
     size_t               i;
     uint64_t             sum;
     jpp_culprit_t        culprit;
+    jpp_identity_t       who;
     const jpp_worker_t  *worker, *where;
 
     where = NULL;
@@ -166,16 +149,17 @@ jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
                    "more than %d ms kept event loops for %" PRIu64 " ms; the "
                    "longest took %" PRIu64 " ms, in %s", JPP_RECENT_SLOW, sum,
                    where->activity.minute.longest,
-                   jpp_finding_worker(where->who.index, where->who.pid, who));
+                   jpp_worker_name(&where->who));
     }
 
     (void) snprintf(finding->owner, sizeof(finding->owner), "%s",
                     jpp_stall_owner(culprit.longest, owner));
     (void) jpp_stall_name(culprit.longest->place, finding->place);
-    (void) jpp_finding_stall(culprit.longest,
-                             jpp_finding_worker(culprit.longest->index,
-                                                culprit.longest->pid, who),
-                             text);
+
+    who.index = culprit.longest->index;
+    who.pid = culprit.longest->pid;
+
+    (void) jpp_finding_stall(culprit.longest, jpp_worker_name(&who), text);
 
     if (culprit.n == 1) {
         return jpp_finding_because(finding, "%s", text);
@@ -183,5 +167,5 @@ jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     return jpp_finding_because(finding, "%s; %" PRIu64 " stalls in the last "
                                "minute took %s", text, culprit.n,
-                               jpp_units_time(culprit.nanos, all));
+                               jpp_duration(culprit.nanos));
 }

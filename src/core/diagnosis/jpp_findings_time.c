@@ -185,8 +185,8 @@ static const char *
 jpp_finding_when(const jpp_cgroup_t *cgroup, uint64_t per_hour,
     char text[JPP_GROWS_TEXT])
 {
-    char      limit[JPP_UNITS_TEXT];
-    uint64_t  room, seconds;
+    uint64_t     room, seconds;
+    const char  *limit;
 
     text[0] = '\0';
 
@@ -198,7 +198,7 @@ jpp_finding_when(const jpp_cgroup_t *cgroup, uint64_t per_hour,
 
     seconds = (uint64_t) ((double) room * JPP_GROWS_HOUR / (double) per_hour);
 
-    (void) jpp_units_bytes(cgroup->levels[cgroup->binding].limit, limit);
+    limit = jpp_bytes(cgroup->levels[cgroup->binding].limit);
 
     if (seconds < 2 * JPP_GROWS_DAY) {
         (void) snprintf(text, JPP_GROWS_TEXT, ": the limit of %s is reached in "
@@ -238,8 +238,7 @@ jpp_finding_unsampled(const jpp_worker_t *worker, jpp_finding_t *finding)
 bool
 jpp_finding_grows(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    char         now[JPP_UNITS_TEXT], more[JPP_UNITS_TEXT];
-    char         when[JPP_GROWS_TEXT], who[JPP_GROWS_TEXT];
+    char         when[JPP_GROWS_TEXT];
     bool         is_allocated;
     const char  *what;
     jpp_trend_t  trend;
@@ -256,23 +255,22 @@ jpp_finding_grows(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     jpp_finding_unsampled(trend.where, finding);
     (void) jpp_finding_when(telemetry->cgroup, trend.per_hour, when);
-    (void) jpp_units_bytes(trend.now, now);
-    (void) jpp_units_bytes(trend.per_hour, more);
-    (void) snprintf(who, sizeof(who), "worker %" PRIu32 " (pid %" PRId64 ")",
-                    trend.where->who.index, trend.where->who.pid);
 
     what = is_allocated ? "allocated" : "resident";
 
     if (trend.n == 1) {
         return jpp_finding_about(finding, trend.now, trend.where->who.pid)
                && jpp_finding_because(finding, "%s has %s %s, and %s more "
-                      "every hour%s", who, now, what, more, when);
+                      "every hour%s", jpp_worker_name(&trend.where->who),
+                      jpp_bytes(trend.now), what, jpp_bytes(trend.per_hour),
+                      when);
     }
 
     return jpp_finding_about(finding, trend.now, 0)
            && jpp_finding_because(finding, "%zu workers have %s %s, and %s "
-                  "more every hour, most of it in %s%s", trend.n, now, what,
-                  more, who, when);
+                  "more every hour, most of it in %s%s", trend.n,
+                  jpp_bytes(trend.now), what, jpp_bytes(trend.per_hour),
+                  jpp_worker_name(&trend.where->who), when);
 }
 
 
@@ -280,7 +278,6 @@ bool
 jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
-    char      before[JPP_UNITS_TEXT], now[JPP_UNITS_TEXT];
     uint64_t  bytes, more;
 
     bytes = telemetry->inherited_before;
@@ -293,6 +290,5 @@ jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
            && jpp_finding_because(finding, "a worker of the newest "
                   "configuration had %s as it started, one of the "
                   "configuration before %s",
-                  jpp_units_bytes(telemetry->inherited, now),
-                  jpp_units_bytes(bytes, before));
+                  jpp_bytes(telemetry->inherited), jpp_bytes(bytes));
 }

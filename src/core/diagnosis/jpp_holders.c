@@ -38,27 +38,16 @@ struct jpp_holder_part_s {
 
 typedef struct {
     jpp_str_t            key;
-    const char          *name;         /* the key, for people */
-    const char          *units;
-    const char          *bound;
-    uint64_t             n_units;
+    jpp_holder_t         holder;       /* what and who come last */
     uint64_t             own;          /* bytes, without what was inherited */
     uint64_t             inherited;    /* by the worker that inherited most */
     uint64_t             here;         /* in the worker at hand: all of it, */
     uint64_t             here_inherited;   /* and what it inherited */
-    uint64_t             most;         /* of one worker */
-    jpp_identity_t       worker;       /* which one that is */
     jpp_holder_part_t   *parts;
-    const char          *at;           /* its place, in the newest */
-    uint64_t             generation;   /*   configuration; NULL: none yet */
+    uint64_t             generation;   /* that its place, if any, is of */
 
-    /* the largest unit that is known one by one */
-
-    uint64_t             unit_bytes;
-    jpp_str_t            unit_prefix;
-    uint64_t             unit_number;
-    uint64_t             unit_size;
-    jpp_pools_class_t    unit_class;
+    jpp_pools_unit_t     unit;         /* the largest that is known one by */
+    jpp_str_t            unit_prefix;  /*   one, and the name of its bound */
 } jpp_holder_item_t;
 
 
@@ -135,6 +124,36 @@ jpp_holders_init(jpp_holders_t *holders, jpp_arena_t *arena)
 }
 
 
+/* A copy of STR. */
+
+static jpp_str_t
+jpp_holders_copy(jpp_holders_t *holders, jpp_str_t str)
+{
+    str.data = jpp_arena_strndup(holders->arena, str.data, str.len);
+    holders->failed |= str.data == NULL;
+
+    return str;
+}
+
+
+static const char *
+jpp_holders_text(jpp_holders_t *holders, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static const char *
+jpp_holders_text(jpp_holders_t *holders, const char *fmt, ...)
+{
+    int      len;
+    char     text[1024];
+    va_list  args;
+
+    va_start(args, fmt);
+    len = vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+
+    return jpp_holders_copy(holders, (jpp_str_t) { text, (size_t) len }).data;
+}
+
 
 /* What a key consists of. */
 typedef struct {
@@ -150,31 +169,25 @@ static const jpp_holder_key_t  jpp_holder_nowhere = {
 };
 
 
-/* The words of KEY; NULL: no memory. */
+/* The words of KEY. */
 
 static const char *
-jpp_holders_text(jpp_arena_t *arena, const jpp_holder_key_t *key)
+jpp_holders_where(jpp_holders_t *holders, const jpp_holder_key_t *key)
 {
     char    name[JPP_UTF8_SHORT(JPP_HOLDER_SHOWN)];
     char    of[JPP_UTF8_SHORT(JPP_HOLDER_SHOWN)];
-    char    text[sizeof(name) + sizeof(of) + 96], since[40];
+    char    since[40];
     size_t  n, n_of;
-    int     len;
 
     n = jpp_utf8_short(name, key->name.data, key->name.len, JPP_HOLDER_SHOWN);
     n_of = jpp_utf8_short(of, key->of.data, key->of.len, JPP_HOLDER_SHOWN);
 
-    since[0] = '\0';
+    (void) snprintf(since, sizeof(since), " of generation %" PRIu64,
+                    key->generation);
 
-    if (key->generation != 0) {
-        (void) snprintf(since, sizeof(since), " of generation %" PRIu64,
-                        key->generation);
-    }
-
-    len = snprintf(text, sizeof(text), "%s%.*s%s%.*s%s", key->place, (int) n,
-                   name, n_of != 0 ? " of " : "", (int) n_of, of, since);
-
-    return jpp_arena_strndup(arena, text, (size_t) len);
+    return jpp_holders_text(holders, "%s%.*s%s%.*s%s", key->place, (int) n,
+                            name, n_of != 0 ? " of " : "", (int) n_of, of,
+                            key->generation != 0 ? since : "");
 }
 
 
@@ -184,31 +197,31 @@ static jpp_holder_item_t *
 jpp_holders_item(jpp_holders_t *holders, const jpp_holder_key_t *key)
 {
     char                 bytes[JPP_HOLDER_KEY];
-    size_t               len;
     uint32_t             id, hash, pos;
+    jpp_str_t            str = { bytes, 0 };
     jpp_holder_item_t   *item, **items;
 
     if (holders->failed) {
         return NULL;
     }
 
-    len = (size_t) snprintf(bytes, 64, "%.40s %" PRIu64, key->place,
-                            key->generation) + 1;
+    str.len = (size_t) snprintf(bytes, 64, "%.40s %" PRIu64, key->place,
+                                key->generation) + 1;
 
-    memcpy(bytes + len, key->name.data, key->name.len);
-    len += key->name.len;
-    bytes[len++] = '\0';
+    memcpy(bytes + str.len, key->name.data, key->name.len);
+    str.len += key->name.len;
+    bytes[str.len++] = '\0';
 
-    memcpy(bytes + len, key->of.data, key->of.len);
-    len += key->of.len;
+    memcpy(bytes + str.len, key->of.data, key->of.len);
+    str.len += key->of.len;
 
-    hash = jpp_hash_bytes(bytes, len);
+    hash = jpp_hash_bytes(bytes, str.len);
     pos = hash;
 
     while ((id = jpp_index_next(&holders->index, hash, &pos)) != 0) {
         item = jpp_vec_items(holders->items, jpp_holder_item_t *)[id - 1];
 
-        if (item->key.len == len && memcmp(item->key.data, bytes, len) == 0) {
+        if (jpp_str_equal(item->key, str)) {
             return item;
         }
     }
@@ -223,20 +236,13 @@ jpp_holders_item(jpp_holders_t *holders, const jpp_holder_key_t *key)
 
     *items = item;
 
-    item->key.data = jpp_arena_strndup(holders->arena, bytes, len);
-    item->key.len = len;
-    item->name = jpp_holders_text(holders->arena, key);
+    item->key = jpp_holders_copy(holders, str);
+    item->holder.where = jpp_holders_where(holders, key);
 
     id = (uint32_t) jpp_vec_count(holders->items, jpp_holder_item_t *);
+    holders->failed |= !jpp_index_add(&holders->index, hash, id);
 
-    if (item->key.data == NULL || item->name == NULL
-        || !jpp_index_add(&holders->index, hash, id))
-    {
-        holders->failed = true;
-        return NULL;
-    }
-
-    return item;
+    return holders->failed ? NULL : item;
 }
 
 
@@ -255,13 +261,14 @@ jpp_holders_at(jpp_holders_t *holders, jpp_holder_item_t *item,
 
     (void) jpp_pools_place_text(table, owner, text);
 
-    if (item->at == NULL || worker->who.generation > item->generation) {
+    if (item->holder.place == NULL
+        || worker->who.generation > item->generation)
+    {
         item->generation = worker->who.generation;
-        item->at = jpp_arena_strndup(holders->arena, text, strlen(text));
-        holders->failed |= item->at == NULL;
+        item->holder.place = jpp_holders_text(holders, "%s", text);
 
-    } else if (strcmp(item->at, text) != 0) {
-        item->at = "";
+    } else if (strcmp(item->holder.place, text) != 0) {
+        item->holder.place = "";
     }
 }
 
@@ -294,11 +301,11 @@ jpp_holders_place(jpp_holders_t *holders, const jpp_worker_t *worker,
     item = jpp_holders_item(holders, &key);
 
     if (item != NULL) {
-        item->units = place->units;
-        item->bound = place->bound;
+        item->holder.units = place->units;
+        item->holder.bound = place->bound;
 
         if (place->is_counted) {
-            item->n_units += owner->n_units;
+            item->holder.n_units += owner->n_units;
         }
 
         jpp_holders_at(holders, item, worker, table, owner);
@@ -320,9 +327,7 @@ jpp_holders_part(jpp_holders_t *holders, jpp_holder_item_t *item,
     module = jpp_pools_str(table, row->module);
 
     for (part = item->parts; part != NULL; part = part->next) {
-        if (part->class == row->class && part->module.len == module.len
-            && memcmp(part->module.data, module.data, module.len) == 0)
-        {
+        if (part->class == row->class && jpp_str_equal(part->module, module)) {
             part->bytes += row->bytes;
             return;
         }
@@ -337,14 +342,10 @@ jpp_holders_part(jpp_holders_t *holders, jpp_holder_item_t *item,
 
     part->kind = kind;
     part->class = row->class;
-    part->module.data = jpp_arena_strndup(holders->arena, module.data,
-                                          module.len);
-    part->module.len = module.len;
+    part->module = jpp_holders_copy(holders, module);
     part->bytes = row->bytes;
     part->next = item->parts;
     item->parts = part;
-
-    holders->failed |= part->module.data == NULL;
 }
 
 
@@ -354,23 +355,11 @@ static void
 jpp_holders_unit(jpp_holders_t *holders, jpp_holder_item_t *item,
     const jpp_pools_t *table, const jpp_pools_unit_t *unit)
 {
-    jpp_str_t  prefix;
-
-    if (unit->most_bytes <= item->unit_bytes || unit->bound_module == 0) {
-        return;
+    if (unit->most_bytes > item->unit.most_bytes && unit->bound_module != 0) {
+        item->unit = *unit;
+        item->unit_prefix = jpp_holders_copy(holders,
+                               jpp_pools_str(table, unit->bound_module));
     }
-
-    prefix = jpp_pools_str(table, unit->bound_module);
-
-    item->unit_prefix.data = jpp_arena_strndup(holders->arena, prefix.data,
-                                               prefix.len);
-    item->unit_prefix.len = prefix.len;
-    item->unit_bytes = unit->most_bytes;
-    item->unit_class = unit->most_class;
-    item->unit_number = unit->bound_number;
-    item->unit_size = unit->bound_size;
-
-    holders->failed |= item->unit_prefix.data == NULL;
 }
 
 
@@ -379,15 +368,14 @@ jpp_holders_unit(jpp_holders_t *holders, jpp_holder_item_t *item,
 static void
 jpp_holders_fold(jpp_holder_item_t *item, const jpp_worker_t *worker)
 {
-    if (item->here > item->most) {
-        item->most = item->here;
-        item->worker = worker->who;
+    if (item->here > item->holder.worker_bytes) {
+        item->holder.worker_bytes = item->here;
+        item->holder.worker = worker->who;
     }
 
     item->own += jpp_less(item->here, item->here_inherited);
     item->inherited = jpp_larger(item->inherited,
-                                 item->here_inherited < item->here
-                                 ? item->here_inherited : item->here);
+                                 jpp_smaller(item->here_inherited, item->here));
 
     item->here = 0;
     item->here_inherited = 0;
@@ -524,82 +512,57 @@ jpp_holders_zone(jpp_holders_t *holders, const jpp_zone_t *zone)
 /* Most of ITEM is PART, or NULL: "upstream buffers"; "": it is one thing. */
 
 static const char *
-jpp_holders_what(jpp_arena_t *arena, const jpp_holder_item_t *item,
+jpp_holders_what(jpp_holders_t *holders, const jpp_holder_item_t *item,
     const jpp_holder_part_t *part)
 {
-    int         len;
-    char        text[256], module[JPP_UTF8_SHORT(JPP_HOLDER_SHOWN)];
-    size_t      n;
-    const char *what;
+    char         module[JPP_UTF8_SHORT(JPP_HOLDER_SHOWN)];
+    size_t       n;
+    const char  *units, *what;
 
+    units = item->holder.units;
     what = part != NULL ? jpp_holder_classes[part->class] : NULL;
 
-    if (item->units == NULL || what == NULL) {
-        return item->units != NULL ? item->units : "";
+    if (units == NULL || what == NULL) {
+        return units != NULL ? units : "";
     }
 
     n = jpp_utf8_short(module, part->module.data, part->module.len,
                        JPP_HOLDER_SHOWN);
 
-    len = snprintf(text, sizeof(text), "%s%.*s%s%s", what, (int) n, module,
-                   n != 0 ? " for " : "", n != 0 ? item->units : "");
-
-    return jpp_arena_strndup(arena, text, (size_t) len);
-}
-
-
-/* The noun phrase of HOLDER. */
-
-static const char *
-jpp_holders_who(jpp_arena_t *arena, const jpp_holder_t *holder)
-{
-    int   len;
-    char  text[1024];
-
-    if (holder->what == NULL || holder->what[0] == '\0') {
-        return holder->where;
-    }
-
-    len = snprintf(text, sizeof(text), "%s of %s", holder->what,
-                   holder->where);
-
-    return jpp_arena_strndup(arena, text, (size_t) len);
+    return jpp_holders_text(holders, "%s%.*s%s%s", what, (int) n, module,
+                            n != 0 ? " for " : "", n != 0 ? units : "");
 }
 
 
 /* "proxy_buffers 64 64k", where the walk knows the values; or "". */
 
 static const char *
-jpp_holders_bound(jpp_arena_t *arena, const jpp_holder_item_t *item,
+jpp_holders_bound(jpp_holders_t *holders, const jpp_holder_item_t *item,
     const jpp_holder_part_t *part)
 {
-    int                  len;
     bool                 is_known;
-    char                 text[2 * JPP_DIRECTIVE_TEXT];
     char                 names[JPP_DIRECTIVE_TEXT], value[JPP_DIRECTIVE_TEXT];
     jpp_directive_of_t   of;
 
-    if (item->bound != NULL || part == NULL) {
-        return item->bound != NULL ? item->bound : "";
+    if (item->holder.bound != NULL || part == NULL) {
+        return item->holder.bound != NULL ? item->holder.bound : "";
     }
 
-    is_known = item->unit_bytes != 0 && item->unit_class == part->class;
+    is_known = item->unit.most_bytes != 0
+               && item->unit.most_class == part->class;
 
     of.kind = part->kind;
     of.class = part->class;
     of.module = part->module;
-    of.prefix.data = is_known ? item->unit_prefix.data : "";
-    of.prefix.len = is_known ? item->unit_prefix.len : 0;
+    of.prefix = is_known ? item->unit_prefix : (jpp_str_t) { "", 0 };
 
     (void) jpp_directive(&of, names);
-    (void) jpp_directive_value(is_known ? item->unit_number : 0,
-                               is_known ? item->unit_size : 0, value);
+    (void) jpp_directive_value(is_known ? item->unit.bound_number : 0,
+                               is_known ? item->unit.bound_size : 0, value);
 
-    len = snprintf(text, sizeof(text), "%s%s%s", names,
-                   names[0] != '\0' && value[0] != '\0' ? " " : "",
-                   names[0] != '\0' ? value : "");
-
-    return jpp_arena_strndup(arena, text, (size_t) len);
+    return jpp_holders_text(holders, "%s%s%s", names,
+                            names[0] != '\0' && value[0] != '\0' ? " " : "",
+                            names[0] != '\0' ? value : "");
 }
 
 
@@ -656,22 +619,26 @@ jpp_holders_close(jpp_holders_t *holders, const jpp_holder_t **first)
             return 0;
         }
 
-        holder->what = jpp_holders_what(holders->arena, item, most);
-        holder->where = item->name;
-        holder->who = jpp_holders_who(holders->arena, holder);
-        holder->bound = jpp_holders_bound(holders->arena, item, most);
-        holder->place = item->at != NULL ? item->at : "";
-        holder->units = item->units;
-        holder->n_units = item->n_units;
+        *holder = item->holder;
         holder->bytes = item->own + item->inherited;
-        holder->worker = item->worker;
-        holder->worker_bytes = item->most;
+        holder->what = jpp_holders_what(holders, item, most);
+        holder->bound = jpp_holders_bound(holders, item, most);
 
-        if (holder->what == NULL || holder->who == NULL
-            || holder->bound == NULL)
-        {
+        if (holder->place == NULL) {
+            holder->place = "";
+        }
+
+        if (holders->failed) {
             return 0;
         }
+
+        holder->who = holder->what[0] == '\0' ? holder->where
+                      : jpp_holders_text(holders, "%s of %s", holder->what,
+                                         holder->where);
+    }
+
+    if (holders->failed) {
+        return 0;
     }
 
     *first = jpp_vec_items(holders->list, jpp_holder_t);

@@ -32,7 +32,6 @@ jpp_verdict_add(jpp_verdict_t *verdict, const char *fmt, ...)
 static void
 jpp_verdict_bound(jpp_verdict_t *verdict, const jpp_holder_t *holder)
 {
-    char         size[JPP_UNITS_TEXT];
     bool         has_units;
     const char  *before;
 
@@ -50,8 +49,7 @@ jpp_verdict_bound(jpp_verdict_t *verdict, const jpp_holder_t *holder)
     } else if (has_units) {
         jpp_verdict_add(verdict, "%s%" PRIu64 " %s of %s each", before,
                         holder->n_units, holder->units,
-                        jpp_units_bytes(holder->bytes / holder->n_units,
-                                        size));
+                        jpp_bytes(holder->bytes / holder->n_units));
     }
 
     before = has_units ? "; " : before;
@@ -81,12 +79,11 @@ static void
 jpp_verdict_holder(jpp_verdict_t *verdict, const jpp_holder_t *holder,
     uint64_t bytes, uint64_t all)
 {
-    char  its[JPP_UNITS_TEXT], whole[JPP_UNITS_TEXT];
 
     jpp_verdict_owner(verdict, holder->who, holder->place);
 
-    jpp_verdict_add(verdict, "%s of %s are %s", jpp_units_bytes(bytes, its),
-                    jpp_units_bytes(all, whole), holder->who);
+    jpp_verdict_add(verdict, "%s of %s are %s", jpp_bytes(bytes),
+                    jpp_bytes(all), holder->who);
     jpp_verdict_bound(verdict, holder);
 }
 
@@ -183,9 +180,8 @@ jpp_verdict_missing(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
         return;
     }
 
-    jpp_verdict_add(verdict, "worker %" PRIu32 " (pid %" PRId64 ") did not "
-                    "answer: %.300s", missing->who.index, missing->who.pid,
-                    missing->why);
+    jpp_verdict_add(verdict, "%s did not answer: %.300s",
+                    jpp_worker_name(&missing->who), missing->why);
     jpp_verdict_stuck(verdict, telemetry, missing->who.pid);
 
     if (fleet->n_missing > 1) {
@@ -198,7 +194,6 @@ jpp_verdict_missing(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
 static void
 jpp_verdict_healthy(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
 {
-    char                 text[JPP_UNITS_TEXT];
     uint64_t             all, left;
     const jpp_holder_t  *holder;
     const jpp_cgroup_t  *cgroup;
@@ -210,7 +205,7 @@ jpp_verdict_healthy(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
 
     jpp_verdict_add(verdict, "%zu worker%s %s", telemetry->fleet->n,
                     telemetry->fleet->n == 1 ? " holds" : "s hold",
-                    jpp_units_bytes(all, text));
+                    jpp_bytes(all));
 
     holder = telemetry->holders;
 
@@ -224,7 +219,7 @@ jpp_verdict_healthy(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
         jpp_verdict_add(verdict, holder->bytes <= all ? ", %s of it %s"
                                  : "; %s set aside, not all of it touched, "
                                    "for %s",
-                        jpp_units_bytes(holder->bytes, text), holder->who);
+                        jpp_bytes(holder->bytes), holder->who);
         jpp_verdict_bound(verdict, holder);
         jpp_verdict_link(verdict, "pools?format=top");
     }
@@ -233,10 +228,9 @@ jpp_verdict_healthy(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
     left = jpp_cgroup_left(cgroup);
 
     if (left != JPP_NONE) {
-        jpp_verdict_add(verdict, "; %s left", jpp_units_bytes(left, text));
+        jpp_verdict_add(verdict, "; %s left", jpp_bytes(left));
         jpp_verdict_add(verdict, " below the limit of %s",
-                        jpp_units_bytes(cgroup->levels[cgroup->binding].limit,
-                                        text));
+                        jpp_bytes(cgroup->levels[cgroup->binding].limit));
     }
 }
 

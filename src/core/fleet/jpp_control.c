@@ -1,5 +1,4 @@
 
-#include "jpp_args.h"
 #include "jpp_control.h"
 #include "jpp_fleet.h"
 
@@ -191,7 +190,7 @@ jpp_control_set(jpp_control_t *control, jpp_args_t *args,
 {
     int                      *field, value;
     bool                      is_known;
-    size_t                    key, i;
+    size_t                    key;
     const jpp_control_row_t  *row;
 
     /* "&&", and a form that ends in "&" */
@@ -200,15 +199,13 @@ jpp_control_set(jpp_control_t *control, jpp_args_t *args,
         return JPP_OK;
     }
 
-    /* JPP_CONTROL_KEYS: there is none of that name */
-
-    for (i = 0; i < JPP_CONTROL_KEYS; i++) {
-        if (jpp_control_is(jpp_control_name(i), pair->key, pair->key_len)) {
-            break;
-        }
+    for (key = 0;
+         key < JPP_CONTROL_KEYS
+         && !jpp_control_is(jpp_control_name(key), pair->key, pair->key_len);
+         key++)
+    {
+        /* void */
     }
-
-    key = i;
 
     if (key == JPP_CONTROL_KEYS) {
         return jpp_control_unknown(err);
@@ -457,23 +454,18 @@ jpp_control_json(const jpp_controlled_t *workers, size_t n, jpp_sink_t *sink)
 #define JPP_SETTINGS_MASK  ((1ul << JPP_SETTINGS_BITS) - 1)
 
 
-static const size_t  jpp_settings_offsets[JPP_SETTINGS] = {
-    offsetof(jpp_control_t, active),
-    offsetof(jpp_control_t, lg_sample),
-    offsetof(jpp_control_t, sampler),
-    offsetof(jpp_control_t, sampler_lg),
-    offsetof(jpp_control_t, stall),
-    offsetof(jpp_control_t, owners)
-};
-
 _Static_assert(JPP_CONTROL_MAX_STALL + 1 <= JPP_SETTINGS_MASK,
                "a setting fits into its bits");
 
 
+/* The rows before reset are settings, and so is what has no key. */
+
 static int *
 jpp_settings_value(jpp_control_t *control, size_t i)
 {
-    return (int *) (void *) ((char *) control + jpp_settings_offsets[i]);
+    return i < JPP_CONTROL_RESET
+           ? jpp_control_field(control, &jpp_control_rows[i])
+           : &control->sampler_lg;
 }
 
 

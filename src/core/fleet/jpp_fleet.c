@@ -94,13 +94,11 @@ const char *
 jpp_finding_acknowledged(const jpp_finding_t *finding,
     char text[JPP_FINDING_LINK])
 {
-    char  time[JPP_STATUS_TIME];
-
     text[0] = '\0';
 
     if (finding->acknowledged != 0) {
         (void) snprintf(text, JPP_FINDING_LINK, ", acknowledged at %s",
-                        jpp_status_time(finding->acknowledged, time));
+                        jpp_date(finding->acknowledged));
     }
 
     return text;

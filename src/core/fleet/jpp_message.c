@@ -10,7 +10,6 @@
 
 #include "jpp_control.h"
 #include "jpp_message.h"
-#include "jpp_stats.h"
 
 
 /* to be changed with the fields */

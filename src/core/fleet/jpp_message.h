@@ -17,7 +17,6 @@
 #define _JPP_MESSAGE_H_INCLUDED_
 
 
-#include "jpp_args.h"
 #include "jpp_pools_table.h"
 #include "jpp_worker.h"
 

@@ -1,5 +1,4 @@
 
-#include "jpp_profile.h"
 #include "jpp_stall_table.h"
 #include "jpp_worker.h"
 
@@ -194,7 +193,7 @@ void
 jpp_stall_comments(const jpp_stall_t *stalls, size_t n, uint64_t threshold,
     jpp_profile_t *profile)
 {
-    char    time[JPP_STATUS_TIME], served[JPP_STALL_TEXT];
+    char    served[JPP_STALL_TEXT];
     size_t  i;
 
     jpp_profile_comment(profile, "jemalloc_pprof module " JPP_VERSION);
@@ -212,8 +211,7 @@ jpp_stall_comments(const jpp_stall_t *stalls, size_t n, uint64_t threshold,
         jpp_profile_comment(profile, "%s worker %" PRIu32 " pid %" PRId64
                             " generation %" PRIu64 ": %" PRIu64 " ms%s, %s"
                             "%.200s",
-                            jpp_status_time(stalls[i].time_nanos / 1000000000,
-                                            time),
+                            jpp_date(stalls[i].time_nanos / 1000000000),
                             stalls[i].index, stalls[i].pid,
                             stalls[i].generation, stalls[i].nanos / 1000000,
                             jpp_stall_states[stalls[i].state],

@@ -29,10 +29,7 @@ jpp_status_time(int64_t seconds, char text[JPP_STATUS_TIME])
 void
 jpp_json_time(jpp_json_t *json, const char *key, int64_t seconds)
 {
-    char  text[JPP_STATUS_TIME];
-
-    jpp_json_str(json, key, seconds != 0 ? jpp_status_time(seconds, text)
-                                         : NULL);
+    jpp_json_str(json, key, seconds != 0 ? jpp_date(seconds) : NULL);
 }
 
 
@@ -40,6 +37,16 @@ void
 jpp_json_filled(jpp_json_t *json, const char *key, const char *text)
 {
     jpp_json_str(json, key, text[0] != '\0' ? text : NULL);
+}
+
+
+const char *
+jpp_identity_text(const jpp_identity_t *identity, char text[JPP_WORKER_NAME])
+{
+    (void) snprintf(text, JPP_WORKER_NAME, "worker %" PRIu32 " (pid %" PRId64
+                    ")", identity->index, identity->pid);
+
+    return text;
 }
 
 
@@ -82,10 +89,10 @@ jpp_coverage_changed(jpp_coverage_t *coverage,
 const char *
 jpp_coverage_gap(const jpp_coverage_t *coverage, char text[JPP_COVERAGE_TEXT])
 {
-    char  from[JPP_STATUS_TIME], to[JPP_STATUS_TIME];
+    const char  *from, *to;
 
-    (void) jpp_status_time(coverage->off, from);
-    (void) jpp_status_time(coverage->since, to);
+    from = jpp_date(coverage->off);
+    to = jpp_date(coverage->since);
 
     if (coverage->n_off == 1) {
         (void) snprintf(text, JPP_COVERAGE_TEXT, "from %s to %s", from, to);

@@ -45,6 +45,16 @@ typedef struct {
 } jpp_identity_t;
 
 
+#define JPP_WORKER_NAME  48
+
+/* "worker 1 (pid 4712)"; returns TEXT. */
+const char *jpp_identity_text(const jpp_identity_t *identity,
+    char text[JPP_WORKER_NAME]);
+
+/* The same for one use, as jpp_bytes(). */
+#define jpp_worker_name(identity)                                             \
+    jpp_identity_text(identity, (char[JPP_WORKER_NAME]) { 0 })
+
 /* Write the members worker, pid and generation of the object that is open. */
 void jpp_json_identity(jpp_json_t *json, const jpp_identity_t *identity);
 

@@ -3,7 +3,6 @@
 
 
 #include "jpp_parsers.h"
-#include "jpp_profile.h"
 
 
 const jpp_value_type_t  jpp_pools_types[JPP_POOLS_TYPES] = {
@@ -119,7 +118,6 @@ jpp_pools_describe_walks(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
 void
 jpp_pools_describe(jpp_profile_t *profile)
 {
-    char                     each[JPP_UNITS_TEXT];
     const jpp_pools_sums_t  *sums;
 
     sums = profile->facts;
@@ -137,8 +135,7 @@ jpp_pools_describe(jpp_profile_t *profile)
                             "since start over %" PRIu64 " connections",
                             sums->has_scripts
                             ? ", and whatever scripts hold" : "",
-                            jpp_units_bytes(sums->since_start / sums->n_tls,
-                                            each),
+                            jpp_bytes(sums->since_start / sums->n_tls),
                             sums->since_start, sums->n_tls);
     }
 
