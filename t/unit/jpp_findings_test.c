@@ -5,6 +5,7 @@
 #include "jpp_test_main.h"
 #include "jpp_memory.h"
 #include "jpp_test_findings.h"
+#include "jpp_test_golden.h"
 
 
 /* four idle workers, without limits and zones */
@@ -60,10 +61,15 @@ jpp_findings_test_init(void)
 }
 
 
-static const char *
-jpp_findings_test_has(const char *id)
+/* Notes what the finding ID says: "-" is no such finding. */
+
+static void
+jpp_says(const char *id, const char *what)
 {
-    return jpp_test_because(jpp_test_find(&jpp_test.telemetry, id));
+    const char  *because;
+
+    because = jpp_test_because(jpp_test_find(&jpp_test.telemetry, id));
+    jpp_note("%s, %s: %s", id, what, because != NULL ? because : "-");
 }
 
 
@@ -84,33 +90,30 @@ JPP_TEST(jpp_findings_test_limit)
     cgroup->n_levels = 2;
     cgroup->binding = 2;
 
-    jpp_is_str(jpp_findings_test_has("limit-near"), NULL, "no limit");
+    jpp_says("limit-near", "no limit");
 
     cgroup->binding = 0;
     cgroup->levels[0].limit = 1000 * JPP_TEST_MIB;
     cgroup->headroom = 100 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("limit-near"), NULL, "a tenth is left");
+    jpp_says("limit-near", "a tenth is left");
 
     cgroup->headroom--;
-    jpp_is_str(jpp_findings_test_has("limit-near"),
-               "100.0 MiB of 1000.0 MiB are left", "a byte less");
+    jpp_says("limit-near", "a byte less");
 
     cgroup->stat.inactive_file = 1;
-    jpp_is_str(jpp_findings_test_has("limit-near"), NULL,
-               "pages of files that would go");
+    jpp_says("limit-near", "pages of files that would go");
 
     cgroup->binding = 1;
     cgroup->levels[1].limit = 512 * JPP_TEST_MIB;
     cgroup->headroom = 64 * JPP_TEST_MIB - 2;
-    jpp_is_str(jpp_findings_test_has("limit-near"),
-               "64.0 MiB of 512.0 MiB are left, by the limit of a cgroup above "
-               "its own", "less than 64 MiB of another's limit");
+    jpp_says("limit-near", "less than 64 MiB of another's limit");
     jpp_ok(jpp_test_find(&jpp_test.telemetry, "limit-near")->is_critical,
            "which is critical");
 
     cgroup->levels[1].limit--;
-    jpp_is_str(jpp_findings_test_has("limit-near"), NULL,
-               "of a small one that is enough");
+    jpp_says("limit-near", "of a small one that is enough");
+
+    jpp_shows_notes("limit");
 }
 
 
@@ -123,51 +126,42 @@ JPP_TEST(jpp_findings_test_kernel)
     jpp_test.telemetry.cgroup = &jpp_test.cgroup;
 
     jpp_test.cgroup.events.oom_kill = 3;
-    jpp_is_str(jpp_findings_test_has("oom-kill"), NULL,
-               "kills of nobody knows when");
+    jpp_says("oom-kill", "kills of nobody knows when");
 
     jpp_test.telemetry.oom_kills = 3;
-    jpp_is_str(jpp_findings_test_has("oom-kill"), NULL, "before nginx");
+    jpp_says("oom-kill", "before nginx");
 
     jpp_test.telemetry.oom_kills = 1;
     jpp_test.telemetry.now = 1795236010;
-    jpp_is_str(jpp_findings_test_has("oom-kill"),
-               "at 2026-11-21T04:40:10Z the kernel killed a process of its "
-               "cgroup; since nginx started, 0 of its workers crashed or were "
-               "killed, and the kernel has killed 2 of the processes of its "
-               "cgroup because memory ran out", "two since");
+    jpp_says("oom-kill", "two since");
 
     jpp_test.telemetry.killed.n = 2;
     jpp_test.telemetry.killed.at = 1795232411;
-    jpp_has(jpp_findings_test_has("oom-kill"), "at 2026-11-21T03:40:11Z the ",
-            "it was seen before");
+    jpp_says("oom-kill", "it was seen before");
 
     jpp_test.telemetry.killed.at--;
-    jpp_is_str(jpp_findings_test_has("oom-kill"), NULL, "an hour ago");
+    jpp_says("oom-kill", "an hour ago");
 
     jpp_test.cgroup.events.oom_kill = JPP_NONE;
 
     jpp_test.cgroup.pressure.some.avg60 = 1000;
-    jpp_is_str(jpp_findings_test_has("pressure"), NULL, "10 %% of the time");
+    jpp_says("pressure", "10 % of the time");
 
     jpp_test.cgroup.pressure.some.avg60 = 1001;
-    jpp_is_str(jpp_findings_test_has("pressure"),
-               "in the last minute some task of the cgroup waited for memory "
-               "10.01 % of the time", "a hundredth more");
+    jpp_says("pressure", "a hundredth more");
 
     jpp_test.telemetry.cgroup = NULL;
     jpp_test.system.pressure.some.avg60 = 2500;
-    jpp_is_str(jpp_findings_test_has("pressure"),
-               "in the last minute some task of the machine waited for memory "
-               "25.00 % of the time", "without a cgroup");
+    jpp_says("pressure", "without a cgroup");
 
     jpp_test.workers[0].activity.usage.swap = 16 * JPP_TEST_MIB;
     jpp_test.workers[1].activity.usage.swap = JPP_NONE;
-    jpp_is_str(jpp_findings_test_has("swap"), NULL, "16 MiB in swap");
+    jpp_says("swap", "16 MiB in swap");
 
     jpp_test.workers[2].activity.usage.swap = 1;
-    jpp_is_str(jpp_findings_test_has("swap"), "16.0 MiB, over all workers",
-               "a byte more");
+    jpp_says("swap", "a byte more");
+
+    jpp_shows_notes("kernel");
 }
 
 
@@ -184,17 +178,15 @@ JPP_TEST(jpp_findings_test_zones)
     jpp_test.zones[1].name = "a\nb\xff";
     jpp_test.zones[1].name_len = 4;
 
-    jpp_is_str(jpp_findings_test_has("zone-full"), NULL, "a twentieth is free");
+    jpp_says("zone-full", "a twentieth is free");
 
     jpp_test.zones[0].free--;
-    jpp_is_str(jpp_findings_test_has("zone-full"),
-               "zone one has 20.0 KiB of 400.0 KiB left in whole pages, and "
-               "refused 0 allocations", "a byte less");
+    jpp_says("zone-full", "a byte less");
 
     jpp_test.zones[1].failures = 7;
-    jpp_is_str(jpp_findings_test_has("zone-full"),
-               "zone a\\x0ab\\xff has 0 B of 0 B left in whole pages, and "
-               "refused 7 allocations", "one that refused counts first");
+    jpp_says("zone-full", "one that refused counts first");
+
+    jpp_shows_notes("zones");
 }
 
 
@@ -207,11 +199,10 @@ JPP_TEST(jpp_findings_test_old)
 
     jpp_test.workers[3].is_exiting = true;
     jpp_test.workers[3].activity.usage.rss_anon = 64 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("old-workers"), NULL, "64 MiB, half");
+    jpp_says("old-workers", "64 MiB, half");
 
     jpp_test.workers[3].activity.usage.rss_anon++;
-    jpp_is_str(jpp_findings_test_has("old-workers"),
-               "1 that is exiting holds 64.0 MiB of 127.0 MiB", "a byte more");
+    jpp_says("old-workers", "a byte more");
 
     finding = jpp_test_find(&jpp_test.telemetry, "old-workers");
     jpp_has(finding->fix, "add outside of all blocks: worker_shutdown_timeout",
@@ -224,8 +215,7 @@ JPP_TEST(jpp_findings_test_old)
             "what is set is not advised");
 
     jpp_test.workers[0].activity.usage.rss_anon = 1000 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("old-workers"), NULL,
-               "little of a large nginx");
+    jpp_says("old-workers", "little of a large nginx");
 
     jpp_test.workers[0].activity.usage.rss_anon = JPP_NONE;
     jpp_test.workers[0].activity.usage.private = JPP_TEST_MIB;
@@ -243,11 +233,12 @@ JPP_TEST(jpp_findings_test_old)
     }
 
     jpp_is_u64(jpp_fleet_anon(&jpp_test.fleet), 130 * JPP_TEST_MIB, "once");
-    jpp_is_str(jpp_findings_test_has("old-workers"), NULL, "30 MiB of 130");
+    jpp_says("old-workers", "30 MiB of 130");
 
     jpp_test.workers[3].activity.usage.private = 60 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("old-workers"),
-               "3 that are exiting hold 80.0 MiB of 180.0 MiB", "80 of 180");
+    jpp_says("old-workers", "80 of 180");
+
+    jpp_shows_notes("old");
 }
 
 
@@ -258,24 +249,22 @@ JPP_TEST(jpp_findings_test_odd)
     jpp_findings_test_init();
 
     jpp_test.workers[1].stats.allocated = 65 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("odd-worker"),
-               "worker 1 (pid 4712) holds 65.0 MiB, the others' median is "
-               "12.0 MiB", "five times the others");
+    jpp_says("odd-worker", "five times the others");
 
     jpp_test.workers[1].stats.allocated = 64 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("odd-worker"), NULL, "but 64 MiB only");
+    jpp_says("odd-worker", "but 64 MiB only");
 
     jpp_test.workers[1].stats.allocated = 75 * JPP_TEST_MIB;
     jpp_test.workers[0].stats.allocated = 25 * JPP_TEST_MIB;
     jpp_test.workers[2].stats.allocated = 25 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("odd-worker"), NULL, "three times");
+    jpp_says("odd-worker", "three times");
 
     jpp_test.workers[1].stats.allocated += 3;
-    jpp_ok(jpp_findings_test_has("odd-worker") != NULL, "and a little more");
+    jpp_says("odd-worker", "and a little more");
 
     jpp_test.fleet.n = 2;
     jpp_test.workers[0].has_stats = false;
-    jpp_is_str(jpp_findings_test_has("odd-worker"), NULL, "a single one");
+    jpp_says("odd-worker", "a single one");
 
     /* without jemalloc, by anonymous memory */
 
@@ -288,22 +277,19 @@ JPP_TEST(jpp_findings_test_odd)
     }
 
     jpp_test.workers[2].activity.usage.rss_anon = 90 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("odd-worker"), NULL,
-               "another malloc, and three times the others");
+    jpp_says("odd-worker", "another malloc, and three times the others");
 
     jpp_test.workers[2].activity.usage.rss_anon++;
-    jpp_is_str(jpp_findings_test_has("odd-worker"),
-               "worker 2 (pid 4713) holds 90.0 MiB, the others' median is "
-               "30.0 MiB", "a byte more");
+    jpp_says("odd-worker", "a byte more");
 
     jpp_test.workers[0].activity.usage.rss_anon = 60 * JPP_TEST_MIB;
     jpp_test.workers[1].activity.usage.rss_anon = 20 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("odd-worker"),
-               "worker 2 (pid 4713) holds 90.0 MiB, the others' median is "
-               "30.0 MiB", "half of three others");
+    jpp_says("odd-worker", "half of three others");
 
     jpp_test.workers[2].activity.usage.rss_anon = JPP_NONE;
-    jpp_is_str(jpp_findings_test_has("odd-worker"), NULL, "what is unknown");
+    jpp_says("odd-worker", "what is unknown");
+
+    jpp_shows_notes("odd");
 }
 
 
@@ -316,16 +302,13 @@ JPP_TEST(jpp_findings_test_outside)
     /* one of each of the others */
 
     jpp_test.workers[2].activity.usage.rss_anon = 81 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("outside"), NULL, "64 MiB");
+    jpp_says("outside", "64 MiB");
 
     jpp_test.workers[2].activity.usage.rss_anon++;
-    jpp_is_str(jpp_findings_test_has("outside"),
-               "64.0 MiB of 144.0 MiB are not malloc's, most of it in worker 2 "
-               "(pid 4713)", "a byte more");
+    jpp_says("outside", "a byte more");
 
     jpp_test.workers[2].sampler.bytes = 2;
-    jpp_is_str(jpp_findings_test_has("outside"), NULL,
-               "what the sampler has is its own");
+    jpp_says("outside", "what the sampler has is its own");
     jpp_test.workers[2].sampler.bytes = 0;
 
     jpp_test.workers[2].jemalloc.mappers = 1 << JPP_MAPPER_LUAJIT;
@@ -337,14 +320,16 @@ JPP_TEST(jpp_findings_test_outside)
     jpp_has(finding->fix, "package.loaded", "and where to look");
 
     jpp_test.workers[2].jemalloc.mappers |= 2;
-    jpp_has(jpp_findings_test_has("outside"), " are loaded", "with two");
+    jpp_says("outside", "with two");
 
     jpp_test.workers[2].stats.resident = 222 * JPP_TEST_MIB;
     jpp_test.workers[2].activity.usage.rss_anon = 313 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("outside"), NULL, "a quarter of it");
+    jpp_says("outside", "a quarter of it");
 
     jpp_test.workers[2].activity.usage.rss_anon = JPP_NONE;
-    jpp_is_str(jpp_findings_test_has("outside"), NULL, "nobody knows");
+    jpp_says("outside", "nobody knows");
+
+    jpp_shows_notes("outside");
 }
 
 
@@ -357,29 +342,28 @@ JPP_TEST(jpp_findings_test_allocator)
     jpp_test.workers[0].stats.dirty = 40 * JPP_TEST_MIB;
     jpp_test.workers[1].stats.muzzy = 24 * JPP_TEST_MIB;
     jpp_test.workers[2].stats.dirty = JPP_NONE;
-    jpp_is_str(jpp_findings_test_has("retained"), NULL, "64 MiB of 122");
+    jpp_says("retained", "64 MiB of 122");
 
     jpp_test.workers[1].stats.muzzy++;
-    jpp_is_str(jpp_findings_test_has("retained"),
-               "64.0 MiB of 122.0 MiB are free: a purge returns at most that "
-               "much", "a byte more");
+    jpp_says("retained", "a byte more");
 
     jpp_test.workers[2].activity.usage.rss_anon = 28 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("retained"), NULL, "less than half");
+    jpp_says("retained", "less than half");
 
     jpp_findings_test_init();
 
     jpp_test.workers[0].stats.allocated = 1000 * JPP_TEST_MIB;
     jpp_test.workers[0].stats.active = 1411 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("fragmented"), NULL, "1.4 times");
+    jpp_says("fragmented", "1.4 times");
 
     jpp_test.workers[0].stats.active = 1412 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("fragmented"),
-               "1.4 GiB of pages for 1.0 GiB", "and more");
+    jpp_says("fragmented", "and more");
 
     jpp_test.workers[0].stats.allocated = 10 * JPP_TEST_MIB;
     jpp_test.workers[0].stats.active = 60 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("fragmented"), NULL, "little of both");
+    jpp_says("fragmented", "little of both");
+
+    jpp_shows_notes("allocator");
 }
 
 
@@ -390,45 +374,39 @@ JPP_TEST(jpp_findings_test_time)
     jpp_findings_test_init();
 
     jpp_test.workers[0].activity.usage.peak = 88 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("peak"), NULL, "64 MiB above");
+    jpp_says("peak", "64 MiB above");
 
     jpp_test.workers[0].activity.usage.peak++;
-    jpp_is_str(jpp_findings_test_has("peak"),
-               "worker 0 (pid 4711) had 88.0 MiB at most, and has 24.0 MiB now",
-               "a byte more");
+    jpp_says("peak", "a byte more");
 
     jpp_test.workers[1].activity.usage.peak = 100 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("peak"),
-               "worker 1 (pid 4712) had 100.0 MiB at most, and has 24.0 MiB "
-               "now", "the next one had more");
+    jpp_says("peak", "the next one had more");
 
     jpp_test.workers[1].activity.usage.peak = 25 * JPP_TEST_MIB;
     jpp_test.workers[0].activity.usage.rss = 200 * JPP_TEST_MIB;
     jpp_test.workers[0].activity.usage.peak = 300 * JPP_TEST_MIB;
-    jpp_is_str(jpp_findings_test_has("peak"), NULL, "1.5 times");
+    jpp_says("peak", "1.5 times");
 
     minute = &jpp_test.workers[1].activity.minute;
     minute->longest = 700;
     minute->slow = 1000;
-    jpp_is_str(jpp_findings_test_has("stalls"), NULL, "a second of a minute");
+    jpp_says("stalls", "a second of a minute");
 
     minute->slow++;
-    jpp_is_str(jpp_findings_test_has("stalls"),
-               "in the last minute, iterations of more than 100 ms kept event "
-               "loops for 1001 ms; the longest took 700 ms, in worker 1 (pid "
-               "4712)", "a millisecond more");
+    jpp_says("stalls", "a millisecond more");
 
     jpp_test.workers[0].activity.minute.longest = 900;
     jpp_test.workers[0].activity.minute.slow = 900;
     minute->slow = 101;
-    jpp_has(jpp_findings_test_has("stalls"), " for 1001 ms; the longest took "
-            "900 ms, in worker 0 (pid 4711)", "of two workers");
+    jpp_says("stalls", "of two workers");
     jpp_test.workers[0].activity.minute.slow = 0;
 
     jpp_test.workers[1].activity.loop.max = 5000;
     jpp_test.workers[1].activity.loop.counts[10] = 1000;
     minute->slow = 0;
-    jpp_is_str(jpp_findings_test_has("stalls"), NULL, "what is long ago");
+    jpp_says("stalls", "what is long ago");
+
+    jpp_shows_notes("time");
 }
 
 
@@ -482,9 +460,7 @@ JPP_TEST(jpp_findings_test_culprit)
     /* one of them was another worker's */
 
     stalls[0].pid = 4711;
-    jpp_has(jpp_findings_test_has("stalls"), "location /api/ of www kept "
-            "worker 1 (pid 4712) for 800.0 ms, blocked in f; 2 stalls in",
-            "two workers, and the longest of both");
+    jpp_says("stalls", "two workers, and the longest of both");
 
     /* the rest of the time was spent on nobody knows what */
 
@@ -495,14 +471,11 @@ JPP_TEST(jpp_findings_test_culprit)
 
     jpp_test.workers[1].activity.minute.slow = 2400;
     jpp_findings_test_stall(&stalls[0], 1500, "", "computing in g");
-    jpp_is_str(jpp_findings_test_has("stalls"), "worker 1 (pid 4712) stood "
-               "still for 1.5 s, computing in g; 2 stalls in the last minute "
-               "took 1.7 s", "outside of requests, by what it did");
+    jpp_says("stalls", "outside of requests, by what it did");
 
     strcpy(stalls[1].place, "a.conf:41");
     jpp_findings_test_stall(&stalls[3], 200, "/slow", "computing in g");
-    jpp_is_str(jpp_findings_test_has("stalls"), "worker 1 (pid 4712) stood "
-               "still for 1.5 s, computing in g", "a single one");
+    jpp_says("stalls", "a single one");
 
     jpp_findings_test_stall(&stalls[0], 10, "", "computing in g");
     jpp_test.workers[1].activity.minute.slow = 1700;
@@ -513,6 +486,8 @@ JPP_TEST(jpp_findings_test_culprit)
                "kept worker 1 (pid 4712) for 850.0 ms, blocked in h",
                "the same location of another server is another one");
     jpp_is_str(finding->place, "a.conf:41", "and where that is");
+
+    jpp_shows_notes("culprit");
 }
 
 
