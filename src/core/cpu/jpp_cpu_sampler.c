@@ -381,29 +381,6 @@ jpp_cpu_wall_look(uint64_t now)
 }
 
 
-/* Is a signal on its way that may arrive? */
-
-static bool
-jpp_cpu_wall_is_owed(void)
-{
-    uint32_t                 i;
-    const jpp_cpu_thread_t  *thread;
-
-    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
-
-        thread = &jpp_cpu_sampler.threads.threads[i];
-
-        if (!thread->is_deaf
-            && __atomic_load_n(&thread->owed_nanos, __ATOMIC_RELAXED) != 0)
-        {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
 /*
  * Wait until signals have recorded what they were to record, but not for long:
  * what is left then is recorded without a stack.
@@ -412,6 +389,7 @@ jpp_cpu_wall_is_owed(void)
 static void
 jpp_cpu_wall_settle(void)
 {
+    bool               is_owed;
     uint32_t           i;
     uint64_t           end;
     jpp_cpu_thread_t  *thread;
@@ -420,11 +398,25 @@ jpp_cpu_wall_settle(void)
 
     end = jpp_clock() + JPP_CPU_WALL_PATIENCE;
 
-    /* one that has arrived may be about to record it */
+    for ( ;; ) {
 
-    while ((jpp_cpu_wall_is_owed() || !jpp_signal_is_left(JPP_SIGNAL_CPU))
-           && jpp_clock() < end)
-    {
+        /* one that has arrived may be about to record it */
+
+        is_owed = !jpp_signal_is_left(JPP_SIGNAL_CPU);
+
+        for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
+            thread = &jpp_cpu_sampler.threads.threads[i];
+
+            is_owed |= !thread->is_deaf
+                       && __atomic_load_n(&thread->owed_nanos,
+                                          __ATOMIC_RELAXED)
+                          != 0;
+        }
+
+        if (!is_owed || jpp_clock() >= end) {
+            break;
+        }
+
         (void) nanosleep(&pause, NULL);
     }
 

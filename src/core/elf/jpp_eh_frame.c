@@ -29,25 +29,38 @@
 #define JPP_CFI_IS_LITTLE  (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
 
+const uint8_t *
+jpp_cfi_skip(jpp_cfi_bytes_t *b, uint64_t n)
+{
+    const uint8_t  *start;
+
+    if ((uint64_t) (b->end - b->pos) < n) {
+        b->is_damaged = true;
+        b->pos = b->end;
+        return NULL;
+    }
+
+    start = b->pos;
+    b->pos += n;
+
+    return start;
+}
+
+
 /* The byte order is ours, see jpp_elf_read.c. */
 
 uint64_t
 jpp_cfi_uint(jpp_cfi_bytes_t *b, uint32_t size)
 {
-    uint32_t  i;
-    uint64_t  value;
+    uint32_t        i;
+    uint64_t        value;
+    const uint8_t  *p;
 
     value = 0;
+    p = jpp_cfi_skip(b, size);
 
-    if ((size_t) (b->end - b->pos) < size) {
-        b->is_damaged = true;
-        b->pos = b->end;
-        return 0;
-    }
-
-    for (i = 0; i < size; i++) {
-        value |= (uint64_t) *b->pos++ << 8 * (JPP_CFI_IS_LITTLE
-                                              ? i : size - 1 - i);
+    for (i = 0; p != NULL && i < size; i++) {
+        value |= (uint64_t) p[i] << 8 * (JPP_CFI_IS_LITTLE ? i : size - 1 - i);
     }
 
     return value;
@@ -106,24 +119,6 @@ int64_t
 jpp_cfi_sleb(jpp_cfi_bytes_t *b)
 {
     return (int64_t) jpp_cfi_leb(b, true);
-}
-
-
-const uint8_t *
-jpp_cfi_skip(jpp_cfi_bytes_t *b, uint64_t n)
-{
-    const uint8_t  *start;
-
-    if ((uint64_t) (b->end - b->pos) < n) {
-        b->is_damaged = true;
-        b->pos = b->end;
-        return NULL;
-    }
-
-    start = b->pos;
-    b->pos += n;
-
-    return start;
 }
 
 

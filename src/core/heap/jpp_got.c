@@ -390,19 +390,17 @@ jpp_got_add(jpp_got_t *got, uintptr_t *at, uint32_t function)
 
     slot = &got->slots[i];
 
-    if (value != got->functions[function].hook) {
-        slot->was = value;
-
-    } else if (i == got->n_slots) {
+    if (i == got->n_slots) {
+        got->n_slots++;
+        slot->at = at;
         slot->was = got->functions[function].real;
     }
 
-    slot->at = at;
-    slot->function = function;
-
-    if (i == got->n_slots) {
-        got->n_slots++;
+    if (value != got->functions[function].hook) {
+        slot->was = value;
     }
+
+    slot->function = function;
 
     return true;
 }

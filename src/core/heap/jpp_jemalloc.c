@@ -201,39 +201,6 @@ jpp_mappers_text(uint32_t mappers, char text[JPP_MAPPERS_TEXT])
 #define JPP_JEMALLOC_SAFE_NAMES  50301
 
 
-typedef enum {
-    JPP_JEMALLOC_RESET = 0,
-    JPP_JEMALLOC_RATE,
-    JPP_JEMALLOC_ACTIVE,
-    JPP_JEMALLOC_PURGE
-} jpp_jemalloc_step_t;
-
-
-typedef struct {
-    const char            *name;
-    jpp_jemalloc_state_t   needs;
-    const char            *failed;
-} jpp_jemalloc_step_row_t;
-
-
-/*
- * What can be changed.  4096 is MALLCTL_ARENAS_ALL of jemalloc.h, since 5.0; a
- * purge does without a profiler.
- */
-
-static const jpp_jemalloc_step_row_t  jpp_jemalloc_steps[] = {
-    [JPP_JEMALLOC_RESET] =
-        { "prof.reset", JPP_JEMALLOC_INACTIVE, "the samples were not reset" },
-    [JPP_JEMALLOC_RATE] =
-        { "prof.reset", JPP_JEMALLOC_INACTIVE, "lg_sample was not set" },
-    [JPP_JEMALLOC_ACTIVE] =
-        { "prof.active", JPP_JEMALLOC_INACTIVE, "active was not set" },
-    [JPP_JEMALLOC_PURGE] =
-        { "arena.4096.purge", JPP_JEMALLOC_NO_PROF,
-          "the memory was not purged" }
-};
-
-
 /* What the lookup found; written once, see the header. */
 
 static bool            jpp_jemalloc_is_found;
@@ -421,26 +388,6 @@ jpp_jemalloc_sample_thread(bool is_sampled)
 }
 
 
-/*
- * jemalloc returns EFAULT for every failure, and errno is whatever a call in
- * it left: mostly the cause, but not reliable.
- */
-
-static jpp_code_t
-jpp_jemalloc_failed(jpp_err_t *err)
-{
-    static const char  text[] =
-        "jemalloc could not write the dump: it needs /proc to be visible, "
-        "two more free descriptors (raise RLIMIT_NOFILE) and memory";
-
-    if (errno == 0) {
-        return jpp_err_set(err, JPP_ERR_JEMALLOC, "%s", text);
-    }
-
-    return jpp_err_set(err, JPP_ERR_JEMALLOC, "%s; perhaps: %m", text);
-}
-
-
 jpp_code_t
 jpp_jemalloc_dump(int fd, jpp_err_t *err)
 {
@@ -469,43 +416,41 @@ jpp_jemalloc_dump(int fd, jpp_err_t *err)
         return jpp_write_failed(err, EFBIG, "the dump");
     }
 
-    return rc == 0 ? JPP_OK : jpp_jemalloc_failed(err);
+    if (rc == 0) {
+        return JPP_OK;
+    }
+
+    /*
+     * jemalloc returns EFAULT for every failure, and errno is whatever a call
+     * in it left: mostly the cause, but not reliable.
+     */
+
+    return jpp_err_set(err, JPP_ERR_JEMALLOC, "jemalloc could not write the "
+                       "dump: it needs /proc to be visible, two more free "
+                       "descriptors (raise RLIMIT_NOFILE) and memory%s%s",
+                       errno != 0 ? "; perhaps: " : "",
+                       errno != 0 ? strerror(errno) : "");
 }
 
 
-static void
-jpp_jemalloc_profiler(jpp_control_state_t *state,
-    const jpp_jemalloc_t *jemalloc)
-{
-    state->active = jemalloc->active;
-    state->lg_sample = jemalloc->lg_sample;
-}
-
+/* Write NEW to NAME, which needs the state NEEDS at least; FAILED says what is
+   left undone otherwise. */
 
 static jpp_code_t
-jpp_jemalloc_set(jpp_jemalloc_step_t step, void *new, size_t new_size,
-    jpp_err_t *err)
+jpp_jemalloc_set(const char *name, jpp_jemalloc_state_t needs,
+    const char *failed, void *new, size_t new_size, jpp_err_t *err)
 {
-    int                             rc;
-    const jpp_jemalloc_step_row_t  *row;
-
-    row = &jpp_jemalloc_steps[step];
-
-    if (jpp_jemalloc_fixed.state < row->needs) {
-        return jpp_err_set(err, JPP_ERR_STATE, "%s", row->failed);
+    if (jpp_jemalloc_fixed.state < needs) {
+        return jpp_err_set(err, JPP_ERR_STATE, "%s", failed);
     }
 
-    rc = jpp_mallctl_call(row->name, NULL, 0, new, new_size);
+    errno = jpp_mallctl_call(name, NULL, 0, new, new_size);
 
-    if (rc != 0) {
-        errno = rc;
-
-        return jpp_err_set(err, JPP_ERR_JEMALLOC,
-                           "%s: jemalloc refuses %s (%m), which 5.2.1 to "
-                           "5.3.1 are known to allow", row->failed, row->name);
-    }
-
-    return JPP_OK;
+    return errno == 0
+           ? JPP_OK
+           : jpp_err_set(err, JPP_ERR_JEMALLOC,
+                         "%s: jemalloc refuses %s (%m), which 5.2.1 to "
+                         "5.3.1 are known to allow", failed, name);
 }
 
 
@@ -518,7 +463,11 @@ jpp_jemalloc_purge(jpp_control_result_t *result, jpp_err_t *err)
 
     has_before = jpp_stats_read(&before);
 
-    rc = jpp_jemalloc_set(JPP_JEMALLOC_PURGE, NULL, 0, err);
+    /* 4096 is MALLCTL_ARENAS_ALL of jemalloc.h, since 5.0; that does without a
+       profiler */
+
+    rc = jpp_jemalloc_set("arena.4096.purge", JPP_JEMALLOC_NO_PROF,
+                          "the memory was not purged", NULL, 0, err);
 
     if (rc == JPP_OK && has_before && jpp_stats_read(&after)) {
         result->has_stats = true;
@@ -542,7 +491,8 @@ jpp_jemalloc_control(const jpp_control_t *control,
     memset(result, 0, sizeof(jpp_control_result_t));
 
     jpp_jemalloc_read(&jemalloc);
-    jpp_jemalloc_profiler(&result->before, &jemalloc);
+    result->before.active = jemalloc.active;
+    result->before.lg_sample = jemalloc.lg_sample;
 
     result->has_profiler = jemalloc.state > JPP_JEMALLOC_OFF;
 
@@ -555,15 +505,18 @@ jpp_jemalloc_control(const jpp_control_t *control,
         lg = (size_t) control->lg_sample;
 
         rc = control->lg_sample == -1
-             ? jpp_jemalloc_set(JPP_JEMALLOC_RESET, NULL, 0, err)
-             : jpp_jemalloc_set(JPP_JEMALLOC_RATE, &lg, sizeof(lg), err);
+             ? jpp_jemalloc_set("prof.reset", JPP_JEMALLOC_INACTIVE,
+                                "the samples were not reset", NULL, 0, err)
+             : jpp_jemalloc_set("prof.reset", JPP_JEMALLOC_INACTIVE,
+                                "lg_sample was not set", &lg, sizeof(lg), err);
 
         result->is_reset = rc == JPP_OK;
     }
 
     if (rc == JPP_OK && control->active != -1) {
         is_active = control->active != 0;
-        rc = jpp_jemalloc_set(JPP_JEMALLOC_ACTIVE, &is_active,
+        rc = jpp_jemalloc_set("prof.active", JPP_JEMALLOC_INACTIVE,
+                              "active was not set", &is_active,
                               sizeof(is_active), err);
     }
 
@@ -572,7 +525,8 @@ jpp_jemalloc_control(const jpp_control_t *control,
     }
 
     jpp_jemalloc_read(&jemalloc);
-    jpp_jemalloc_profiler(&result->after, &jemalloc);
+    result->after.active = jemalloc.active;
+    result->after.lg_sample = jemalloc.lg_sample;
 
     result->was_active = result->before.active;
     result->is_active = result->after.active;

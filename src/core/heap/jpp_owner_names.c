@@ -80,27 +80,12 @@ jpp_owner_add(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME], uint16_t *slot)
 }
 
 
-static bool
-jpp_owner_is(const jpp_owner_t *owner,
-    char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
-{
-    uint32_t  i;
-
-    for (i = 0; i < JPP_OWNER_PARTS; i++) {
-        if (strcmp(owner->names[i], names[i]) != 0) {
-            return false;
-        }
-    }
-
-    return true;
-}
-
-
 static uint32_t
 jpp_owner_find(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
 {
-    uint16_t  *slot;
-    uint32_t   hash;
+    uint16_t           *slot;
+    uint32_t            i, hash;
+    const jpp_owner_t  *owner;
 
     for (hash = jpp_owner_hash(names); /* void */ ; hash++) {
         slot = &jpp_owner.hashed[hash % JPP_OWNER_HASHED];
@@ -109,8 +94,12 @@ jpp_owner_find(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
             return jpp_owner_add(names, slot);
         }
 
-        if (jpp_owner_is(&jpp_owner.owners[*slot], names)) {
-            return *slot;
+        owner = &jpp_owner.owners[*slot];
+
+        for (i = 0; strcmp(owner->names[i], names[i]) == 0; i++) {
+            if (i == JPP_OWNER_PARTS - 1) {
+                return *slot;
+            }
         }
     }
 }

@@ -329,21 +329,6 @@ jpp_calls_reallocarray(uintptr_t p, uintptr_t n, uintptr_t size)
 #define JPP_HOOKS_CALLER  __builtin_return_address(0)
 
 
-/* the calls that allocate, in jemalloc's order */
-typedef enum {
-    JPP_HOOKS_MALLOC = 0,
-    JPP_HOOKS_POSIX_MEMALIGN,
-    JPP_HOOKS_ALIGNED_ALLOC,
-    JPP_HOOKS_CALLOC,
-    JPP_HOOKS_MEMALIGN,
-    JPP_HOOKS_VALLOC,
-    JPP_HOOKS_MALLOCX,
-    JPP_HOOKS_REALLOC,
-    JPP_HOOKS_RALLOCX,
-    JPP_HOOKS
-} jpp_hooks_call_t;
-
-
 typedef struct {
     void   (*allocated)(void *extra, int call, void *p, uintptr_t result,
                         uintptr_t *args);
@@ -354,18 +339,20 @@ typedef struct {
 } jpp_hooks_t;
 
 
-/* the argument that is the size; calloc() has two */
-static const uint8_t  jpp_hooks_sizes[JPP_HOOKS] = {
-    [JPP_HOOKS_MALLOC]         = 0,
-    [JPP_HOOKS_POSIX_MEMALIGN] = 2,
-    [JPP_HOOKS_ALIGNED_ALLOC]  = 1,
-    [JPP_HOOKS_CALLOC]         = 1,
-    [JPP_HOOKS_MEMALIGN]       = 1,
-    [JPP_HOOKS_VALLOC]         = 0,
-    [JPP_HOOKS_MALLOCX]        = 0,
-    [JPP_HOOKS_REALLOC]        = 1,
-    [JPP_HOOKS_RALLOCX]        = 1
+/* the calls that allocate, in jemalloc's order: which argument is the size */
+static const uint8_t  jpp_hooks_sizes[] = {
+    0,                        /* malloc */
+    2,                        /* posix_memalign */
+    1,                        /* aligned_alloc */
+    1,                        /* calloc, which has two */
+    1,                        /* memalign */
+    0,                        /* valloc */
+    0,                        /* mallocx */
+    1,                        /* realloc */
+    1                         /* rallocx */
 };
+
+#define JPP_HOOKS_CALLOC  3
 
 
 static void  *jpp_hooks_handle;
@@ -380,7 +367,7 @@ jpp_hooks_allocated(void *extra, int call, void *p, uintptr_t result,
     (void) extra;
     (void) result;
 
-    if (p == NULL || (unsigned) call >= JPP_HOOKS) {
+    if (p == NULL || (size_t) call >= sizeof(jpp_hooks_sizes)) {
         return;
     }
 

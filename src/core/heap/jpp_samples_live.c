@@ -92,35 +92,13 @@ jpp_live_find(const jpp_live_t *live, uintptr_t address)
 }
 
 
-static uintptr_t *
-jpp_live_free(uintptr_t *window)
-{
-    uint32_t   i;
-    uintptr_t  free;
-
-    for (i = 0; i < JPP_LIVE_WINDOW; i++) {
-        free = JPP_LIVE_FREE;
-
-        if (__atomic_load_n(&window[i], __ATOMIC_RELAXED) == free
-            && __atomic_compare_exchange_n(&window[i], &free, JPP_LIVE_FILLED,
-                                           false, __ATOMIC_ACQUIRE,
-                                           __ATOMIC_RELAXED))
-        {
-            return &window[i];
-        }
-    }
-
-    return NULL;
-}
-
-
 /* A free place of the address's windows, which is ours from now on. */
 
 static uintptr_t *
 jpp_live_place(jpp_live_t *live, uintptr_t address)
 {
-    uint32_t    lg, before;
-    uintptr_t  *place;
+    uint32_t    i, lg, before;
+    uintptr_t   free, *window;
 
     if (__atomic_load_n(&live->n, __ATOMIC_RELAXED) >= JPP_LIVE_MAX) {
         return NULL;
@@ -135,10 +113,19 @@ jpp_live_place(jpp_live_t *live, uintptr_t address)
                                            __ATOMIC_RELEASE,
                                            __ATOMIC_RELAXED);
 
-        place = jpp_live_free(jpp_live_window(live, address, lg));
+        window = jpp_live_window(live, address, lg);
 
-        if (place != NULL) {
-            return place;
+        for (i = 0; i < JPP_LIVE_WINDOW; i++) {
+            free = JPP_LIVE_FREE;
+
+            if (__atomic_load_n(&window[i], __ATOMIC_RELAXED) == free
+                && __atomic_compare_exchange_n(&window[i], &free,
+                                               JPP_LIVE_FILLED, false,
+                                               __ATOMIC_ACQUIRE,
+                                               __ATOMIC_RELAXED))
+            {
+                return &window[i];
+            }
         }
     }
 

@@ -97,7 +97,7 @@ uint32_t
 jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
     const jpp_site_key_t *key)
 {
-    uint32_t     i, site, first, other, *head;
+    uint32_t     i, site, found, first, *head;
     jpp_site_t   like;
 
     like.n = n < JPP_SITES_DEPTH ? n : JPP_SITES_DEPTH;
@@ -112,35 +112,28 @@ jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
 
     head = &sites->heads[like.hash % JPP_SITES_HEADS];
     first = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+    site = 0;
 
-    site = jpp_sites_find(sites, first, &like, pcs);
-    if (site != 0) {
-        return site;
-    }
+    /* once more where another thread, which may have the same, was faster */
 
-    site = jpp_sites_make(sites, &like, pcs);
-    if (site == 0) {
-        (void) __atomic_fetch_add(&sites->n_dropped, key->owner == 0,
-                                  __ATOMIC_RELAXED);
-        return 0;
-    }
+    do {
+        found = jpp_sites_find(sites, first, &like, pcs);
+        if (found != 0) {
+            return found;
+        }
 
-    for ( ;; ) {
+        site = site != 0 ? site : jpp_sites_make(sites, &like, pcs);
+        if (site == 0) {
+            (void) __atomic_fetch_add(&sites->n_dropped, key->owner == 0,
+                                      __ATOMIC_RELAXED);
+            return 0;
+        }
+
         jpp_sites_at(sites, site)->next = first;
 
-        if (__atomic_compare_exchange_n(head, &first, site, false,
-                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        {
-            break;
-        }
-
-        /* another thread may have added the same meanwhile */
-
-        other = jpp_sites_find(sites, first, &like, pcs);
-        if (other != 0) {
-            return other;
-        }
-    }
+    } while (!__atomic_compare_exchange_n(head, &first, site, false,
+                                          __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE));
 
     (void) __atomic_fetch_add(&sites->n, 1, __ATOMIC_RELAXED);
 

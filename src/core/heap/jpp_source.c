@@ -124,6 +124,8 @@ jpp_source_control(const jpp_control_t *control,
     jpp_control_t         rest;
     jpp_sampler_state_t   was, is;
 
+    static const jpp_control_t  nothing = { .active = -1, .lg_sample = -1 };
+
     jpp_sampler_state(&was);
 
     rest = *control;
@@ -134,14 +136,9 @@ jpp_source_control(const jpp_control_t *control,
         rc = jpp_jemalloc_control(&rest, result, err);
 
     } else {
-        rest.active = -1;
-        rest.lg_sample = -1;
-        rest.reset = 0;
-        rest.purge = 0;
-
         /* for the state of it */
 
-        (void) jpp_jemalloc_control(&rest, result, &ignored);
+        (void) jpp_jemalloc_control(&nothing, result, &ignored);
     }
 
     jpp_sampler_state(&is);

@@ -82,7 +82,7 @@ jpp_backtrace_refresh(void)
  * last frame takes its place.
  */
 
-static uint32_t
+static inline uint32_t
 jpp_backtrace_end(uintptr_t *pcs, uint32_t n, uint32_t depth,
     jpp_unwind_end_t end, bool *is_cut)
 {

@@ -360,25 +360,13 @@ jpp_watch_take_blocked(void)
 static bool
 jpp_watch_take_answer(void)
 {
-    jpp_stall_t        *stall;
-    const jpp_stall_t  *answer;
-
     if (__atomic_load_n(&jpp_watch.answered, __ATOMIC_SEQ_CST)
         != jpp_watch.iteration + 1)
     {
         return false;
     }
 
-    stall = &jpp_watch.stall;
-    answer = &jpp_watch.answer;
-
-    stall->depth = answer->depth;
-    memcpy(stall->pcs, answer->pcs, sizeof(answer->pcs));
-
-    stall->connection = answer->connection;
-    memcpy(stall->server, answer->server, JPP_STALL_NAME);
-    memcpy(stall->location, answer->location, JPP_STALL_NAME);
-    memcpy(stall->place, answer->place, JPP_STALL_NAME);
+    jpp_watch.stall = jpp_watch.answer;
 
     return true;
 }
@@ -481,6 +469,7 @@ jpp_watch_ask(void)
     /* what a handler has that comes late must not be this answer */
 
     jpp_watch.is_cancelled = false;
+    jpp_watch.answer = jpp_watch.stall;
 
     __atomic_store_n(&jpp_watch.answered, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&jpp_watch.asked, jpp_watch.iteration + 1,

@@ -49,14 +49,7 @@
 jpp_demangle_pt
 jpp_demangle_find(void)
 {
-    union {
-        void             *address;
-        jpp_demangle_pt   function;
-    } symbol;
-
-    symbol.address = dlsym(RTLD_DEFAULT, "__cxa_demangle");
-
-    return symbol.function;
+    return (jpp_demangle_pt) (uintptr_t) dlsym(RTLD_DEFAULT, "__cxa_demangle");
 }
 
 

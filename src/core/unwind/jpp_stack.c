@@ -96,29 +96,9 @@ jpp_stack_is_readable(uintptr_t page)
 
 #else
 
-
-static uintptr_t
-jpp_stack_thread_pointer(void)
-{
-    return 0;
-}
-
-
-static bool
-jpp_stack_is_main_thread(void)
-{
-    return true;
-}
-
-
-static bool
-jpp_stack_is_readable(uintptr_t page)
-{
-    (void) page;
-
-    return false;
-}
-
+#define jpp_stack_thread_pointer()   ((uintptr_t) 0)
+#define jpp_stack_is_main_thread()   true
+#define jpp_stack_is_readable(page)  ((void) (page), false)
 
 #endif
 
