@@ -85,7 +85,8 @@ jpp_locations_init(jpp_locations_t *locations, jpp_arena_t *arena,
     locations->rows = jpp_vec_create(arena);
     locations->parts = jpp_vec_create(arena);
 
-    locations->failed = locations->rows == NULL || locations->parts == NULL
+    locations->failed = !jpp_profile_init(&locations->strings, arena, NULL, 0)
+                        || locations->rows == NULL || locations->parts == NULL
                         || !jpp_index_init(&locations->row_index, arena, 0)
                         || !jpp_index_init(&locations->part_index, arena, 0);
 
@@ -143,91 +144,49 @@ jpp_locations_note(jpp_locations_t *locations,
 }
 
 
-static jpp_str_t
-jpp_locations_copy(jpp_locations_t *locations, jpp_str_t name)
+/* The row with NAMES, from 1; 0: no memory. */
+
+static uint32_t
+jpp_locations_row(jpp_locations_t *locations, const jpp_str_t names[JPP_ROOTS])
 {
-    const char  *data;
+    uint32_t              i, id;
+    jpp_locations_row_t   row;
 
-    data = jpp_arena_strndup(locations->arena, name.data, name.len);
+    memset(&row, 0, sizeof(jpp_locations_row_t));
 
-    if (data == NULL) {
-        locations->failed = true;
-        data = "";
-        name.len = 0;
+    for (i = 0; i < JPP_ROOTS; i++) {
+        if (locations->shows[i]) {
+            row.names[i] = jpp_profile_string(&locations->strings,
+                                              names[i].data, names[i].len);
+            locations->failed |= row.names[i] == 0;
+        }
     }
 
-    name.data = data;
+    id = locations->failed ? 0
+         : jpp_index_intern(&locations->row_index, locations->rows, &row,
+                            sizeof(jpp_locations_row_t), sizeof(row.names));
 
-    return name;
+    locations->failed |= id == 0;
+
+    return id;
 }
 
 
-/* The row with NAMES, for adding to it; NULL: no memory. */
-
 static jpp_locations_row_t *
-jpp_locations_row(jpp_locations_t *locations, const jpp_str_t names[JPP_ROOTS])
+jpp_locations_row_at(const jpp_locations_t *locations, uint32_t row)
 {
-    uint32_t              i, id, hash, pos;
-    jpp_locations_row_t  *row;
-
-    for (i = 0, hash = 0; i < JPP_ROOTS; i++) {
-        hash = hash * 31 + (locations->shows[i]
-                            ? jpp_hash_bytes(names[i].data, names[i].len)
-                            : 0);
-    }
-
-    pos = hash;
-
-    while (!locations->failed
-           && (id = jpp_index_next(&locations->row_index, hash, &pos)) != 0)
-    {
-        row = &jpp_vec_items(locations->rows, jpp_locations_row_t)[id - 1];
-
-        for (i = 0; i < JPP_ROOTS; i++) {
-            if (locations->shows[i]
-                && !jpp_str_equal(row->names[i], names[i]))
-            {
-                break;
-            }
-        }
-
-        if (i == JPP_ROOTS) {
-            return row;
-        }
-    }
-
-    row = !locations->failed
-          ? jpp_vec_push(locations->rows, sizeof(jpp_locations_row_t)) : NULL;
-
-    if (row == NULL
-        || !jpp_index_add(&locations->row_index, hash,
-                          (uint32_t) jpp_vec_count(locations->rows,
-                                                   jpp_locations_row_t)))
-    {
-        locations->failed = true;
-        return NULL;
-    }
-
-    for (i = 0; i < JPP_ROOTS; i++) {
-        row->names[i].data = "";
-
-        if (locations->shows[i]) {
-            row->names[i] = jpp_locations_copy(locations, names[i]);
-        }
-    }
-
-    return row;
+    return &jpp_vec_items(locations->rows, jpp_locations_row_t)[row - 1];
 }
 
 
 static void
-jpp_locations_add(jpp_locations_t *locations, jpp_locations_row_t *row,
+jpp_locations_add(jpp_locations_t *locations, uint32_t row,
     jpp_locations_measure_t measure, int64_t value, double variance)
 {
     jpp_locations_cell_t   *cell;
     jpp_locations_about_t  *about;
 
-    cell = &row->cells[measure];
+    cell = &jpp_locations_row_at(locations, row)->cells[measure];
     about = &locations->about[measure];
 
     cell->value = jpp_add_i64(cell->value, value);
@@ -240,47 +199,25 @@ jpp_locations_add(jpp_locations_t *locations, jpp_locations_row_t *row,
 /* What MEASURE has of ROW as NAME grows by VALUE. */
 
 static void
-jpp_locations_part(jpp_locations_t *locations, const jpp_locations_row_t *row,
+jpp_locations_part(jpp_locations_t *locations, uint32_t row,
     jpp_locations_measure_t measure, jpp_str_t name, int64_t value)
 {
-    uint32_t               id, number, hash, pos;
-    jpp_locations_part_t  *part;
+    uint32_t               id;
+    jpp_locations_part_t  *one, part = { row, measure, 0, 0 };
 
-    number = (uint32_t) (row - jpp_vec_items(locations->rows,
-                                             jpp_locations_row_t)) + 1;
-    hash = jpp_hash_bytes(name.data, name.len) + number * 31 + measure;
-    pos = hash;
+    part.name = jpp_profile_string(&locations->strings, name.data, name.len);
 
-    while (!locations->failed
-           && (id = jpp_index_next(&locations->part_index, hash, &pos)) != 0)
-    {
-        part = &jpp_vec_items(locations->parts, jpp_locations_part_t)[id - 1];
-
-        if (part->row == number && part->measure == measure
-            && jpp_str_equal(part->name, name))
-        {
-            part->value = jpp_add_i64(part->value, value);
-            return;
-        }
-    }
-
-    part = !locations->failed
-           ? jpp_vec_push(locations->parts, sizeof(jpp_locations_part_t))
-           : NULL;
-
-    if (part == NULL
-        || !jpp_index_add(&locations->part_index, hash,
-                          (uint32_t) jpp_vec_count(locations->parts,
-                                                   jpp_locations_part_t)))
-    {
+    id = part.name == 0 ? 0
+         : jpp_index_intern(&locations->part_index, locations->parts, &part,
+                            sizeof(jpp_locations_part_t),
+                            3 * sizeof(uint32_t));
+    if (id == 0) {
         locations->failed = true;
         return;
     }
 
-    part->row = number;
-    part->measure = measure;
-    part->name = jpp_locations_copy(locations, name);
-    part->value = value;
+    one = &jpp_vec_items(locations->parts, jpp_locations_part_t)[id - 1];
+    one->value = jpp_add_i64(one->value, value);
 }
 
 
@@ -289,10 +226,10 @@ jpp_locations_take(jpp_locations_t *locations,
     jpp_locations_measure_t measure, const jpp_view_t *view)
 {
     size_t                       i, k, n;
-    jpp_str_t                    name, comment;
+    uint32_t                     row;
+    jpp_str_t                    names[JPP_ROOTS], name, comment;
     jpp_owned_t                  owned;
     const uint32_t              *comments;
-    jpp_locations_row_t         *row;
     const jpp_profile_t         *profile;
     const jpp_owned_row_t       *from;
     const jpp_owned_function_t  *functions;
@@ -304,13 +241,18 @@ jpp_locations_take(jpp_locations_t *locations,
 
     locations->about[measure].is_there = true;
 
+    profile = view->profile;
     from = jpp_vec_items(owned.rows, jpp_owned_row_t);
     n = jpp_vec_count(owned.rows, jpp_owned_row_t);
 
     for (i = 0; i < n; i++) {
 
-        row = jpp_locations_row(locations, from[i].names);
-        if (row == NULL) {
+        for (k = 0; k < JPP_ROOTS; k++) {
+            names[k] = jpp_profile_str(profile, from[i].names[k]);
+        }
+
+        row = jpp_locations_row(locations, names);
+        if (row == 0) {
             return;
         }
 
@@ -326,16 +268,12 @@ jpp_locations_take(jpp_locations_t *locations,
                 continue;
             }
 
-            name = jpp_profile_str(view->profile,
-                       jpp_profile_function_at(view->profile,
-                                               functions[k].function)->name);
-
+            name = jpp_profile_function_name(profile, functions[k].function);
             jpp_locations_part(locations, row, measure, name,
                                functions[k].value);
         }
     }
 
-    profile = view->profile;
     comments = jpp_vec_items(profile->comments, uint32_t);
     n = jpp_vec_count(profile->comments, uint32_t);
 
@@ -365,16 +303,22 @@ jpp_locations_text(char text[JPP_OWNER_NAME], jpp_str_t name)
 }
 
 
-static jpp_locations_row_t *
+/* The row of OWNER, from 1; 0: it belongs to no server, or no memory. */
+
+static uint32_t
 jpp_locations_of(jpp_locations_t *locations, const jpp_pools_t *table,
     const jpp_pools_owner_t *owner)
 {
     char                         texts[JPP_ROOTS][JPP_OWNER_NAME];
-    uint32_t                     i;
+    uint32_t                     i, row;
     jpp_str_t                    names[JPP_ROOTS];
     const jpp_locations_kind_t  *kind;
 
     kind = &jpp_locations_kinds[owner->kind];
+
+    if (!kind->is_there) {
+        return 0;
+    }
 
     names[JPP_ROOT_SERVER] = jpp_pools_str(table, kind->is_third
                                                   ? owner->third
@@ -399,31 +343,19 @@ jpp_locations_of(jpp_locations_t *locations, const jpp_pools_t *table,
                    : jpp_roots_none((jpp_root_t) i);
     }
 
-    return jpp_locations_row(locations, names);
-}
-
-
-static void
-jpp_locations_owner(jpp_locations_t *locations, const jpp_pools_t *table,
-    const jpp_pools_owner_t *owner)
-{
-    jpp_locations_row_t  *row;
-
-    if (!jpp_locations_kinds[owner->kind].is_there) {
-        return;
-    }
-
-    row = jpp_locations_of(locations, table, owner);
+    row = jpp_locations_row(locations, names);
 
     /* the upstream of a request, where rows are upstreams, is its own kind */
 
-    if (row != NULL
+    if (row != 0
         && (uint8_t) (locations->shows[JPP_ROOT_UPSTREAM]
                       ? JPP_POOLS_UPSTREAM : JPP_POOLS_REQUEST)
            == owner->kind)
     {
-        row->n_requests += owner->n_units;
+        jpp_locations_row_at(locations, row)->n_requests += owner->n_units;
     }
+
+    return row;
 }
 
 
@@ -450,34 +382,23 @@ jpp_locations_class(char text[JPP_LOCATIONS_CLASS], const jpp_pools_t *table,
 
 static void
 jpp_locations_held(jpp_locations_t *locations, const jpp_pools_t *table,
-    const jpp_pools_row_t *held)
+    const jpp_pools_row_t *held, uint32_t row)
 {
-    char                      text[JPP_LOCATIONS_CLASS];
-    int64_t                   bytes;
-    jpp_locations_row_t      *row;
-    const jpp_pools_owner_t  *owner;
+    char                    text[JPP_LOCATIONS_CLASS];
+    int64_t                 bytes;
+    jpp_locations_about_t  *about;
 
-    if (held->is_inherited) {
-        return;
-    }
-
-    owner = jpp_pools_owner_at(table, held->owner);
     bytes = (int64_t) held->bytes;
 
-    if (!jpp_locations_kinds[owner->kind].is_there) {
-        jpp_locations_about_t  *about = &locations->about[JPP_LOCATIONS_HELD];
-
+    if (row == 0) {
+        about = &locations->about[JPP_LOCATIONS_HELD];
         about->nobody = jpp_add_i64(about->nobody, bytes);
         return;
     }
 
-    row = jpp_locations_of(locations, table, owner);
-
-    if (row != NULL) {
-        jpp_locations_add(locations, row, JPP_LOCATIONS_HELD, bytes, 0);
-        jpp_locations_part(locations, row, JPP_LOCATIONS_HELD,
-                           jpp_locations_class(text, table, held), bytes);
-    }
+    jpp_locations_add(locations, row, JPP_LOCATIONS_HELD, bytes, 0);
+    jpp_locations_part(locations, row, JPP_LOCATIONS_HELD,
+                       jpp_locations_class(text, table, held), bytes);
 }
 
 
@@ -486,6 +407,7 @@ jpp_locations_pools(jpp_locations_t *locations, const jpp_identity_t *who,
     const char *data, size_t len, const char *why)
 {
     size_t                    i, n;
+    uint32_t                 *owners;
     jpp_err_t                 err;
     jpp_code_t                rc;
     jpp_pools_t               table;
@@ -509,17 +431,26 @@ jpp_locations_pools(jpp_locations_t *locations, const jpp_identity_t *who,
     locations->about[JPP_LOCATIONS_HELD].is_there = true;
 
     n = jpp_vec_count(table.owners, jpp_pools_owner_t);
+    owners = jpp_arena_alloc(locations->arena, (n + 1) * sizeof(uint32_t));
+
+    if (owners == NULL) {
+        locations->failed = true;
+        return;
+    }
 
     for (i = 1; i <= n; i++) {
-        jpp_locations_owner(locations, &table,
-                            jpp_pools_owner_at(&table, (uint32_t) i));
+        owners[i] = jpp_locations_of(locations, &table,
+                                     jpp_pools_owner_at(&table, (uint32_t) i));
     }
 
     rows = jpp_vec_items(table.rows, jpp_pools_row_t);
     n = jpp_vec_count(table.rows, jpp_pools_row_t);
 
     for (i = 0; i < n; i++) {
-        jpp_locations_held(locations, &table, &rows[i]);
+        if (!rows[i].is_inherited) {
+            jpp_locations_held(locations, &table, &rows[i],
+                               owners[rows[i].owner]);
+        }
     }
 
     if (table.facts.reason != JPP_POOLS_WHOLE) {
@@ -532,32 +463,38 @@ jpp_locations_pools(jpp_locations_t *locations, const jpp_identity_t *who,
 }
 
 
+static const char *
+jpp_locations_str(const jpp_locations_t *locations, uint32_t id)
+{
+    return jpp_profile_str(&locations->strings, id).data;
+}
+
+
 static int
 jpp_locations_compare_parts(const void *a, const void *b, void *ctx)
 {
     int                          order;
-    const jpp_locations_part_t  *x, *y;
-
-    (void) ctx;
-
-    x = a;
-    y = b;
+    const jpp_locations_t       *locations = ctx;
+    const jpp_locations_part_t  *x = a, *y = b;
 
     order = jpp_sort_order(x->row, y->row);
     order = order != 0 ? order : jpp_sort_order(x->measure, y->measure);
     order = order != 0 ? order : jpp_sort_order_i64(y->value, x->value);
 
-    return order != 0 ? order : strcmp(x->name.data, y->name.data);
+    return order != 0 ? order : strcmp(jpp_locations_str(locations, x->name),
+                                       jpp_locations_str(locations, y->name));
 }
 
 
 /* What nobody knows the owner of names no culprit. */
 
 static bool
-jpp_locations_is_unknown(const jpp_locations_row_t *row)
+jpp_locations_is_unknown(const jpp_locations_t *locations,
+    const jpp_locations_row_t *row)
 {
-    return jpp_str_equal(row->names[JPP_ROOT_SERVER],
-                         jpp_roots_none(JPP_ROOT_SERVER));
+    return strcmp(jpp_locations_str(locations, row->names[JPP_ROOT_SERVER]),
+                  jpp_roots_none(JPP_ROOT_SERVER).data)
+           == 0;
 }
 
 
@@ -566,30 +503,19 @@ jpp_locations_compare_rows(const void *a, const void *b, void *ctx)
 {
     int                         order;
     uint32_t                    i;
-    const jpp_locations_row_t  *x, *y;
+    const jpp_locations_t      *locations = ctx;
+    const jpp_locations_row_t  *x = a, *y = b;
 
-    (void) ctx;
+    order = jpp_sort_order(jpp_locations_is_unknown(locations, x),
+                           jpp_locations_is_unknown(locations, y));
 
-    x = a;
-    y = b;
-
-    order = jpp_sort_order(jpp_locations_is_unknown(x),
-                           jpp_locations_is_unknown(y));
-
-    if (order != 0) {
-        return order;
+    if (order == 0 && (x->share > y->share || x->share < y->share)) {
+        order = x->share > y->share ? -1 : 1;
     }
 
-    if (x->share > y->share) {
-        return -1;
-    }
-
-    if (x->share < y->share) {
-        return 1;
-    }
-
-    for (i = 0, order = 0; i < JPP_ROOTS && order == 0; i++) {
-        order = strcmp(x->names[i].data, y->names[i].data);
+    for (i = 0; i < JPP_ROOTS && order == 0; i++) {
+        order = strcmp(jpp_locations_str(locations, x->names[i]),
+                       jpp_locations_str(locations, y->names[i]));
     }
 
     return order;
@@ -617,7 +543,7 @@ jpp_locations_close(jpp_locations_t *locations)
     n = jpp_vec_count(locations->parts, jpp_locations_part_t);
 
     jpp_sort(parts, n, sizeof(jpp_locations_part_t),
-             jpp_locations_compare_parts, NULL);
+             jpp_locations_compare_parts, locations);
 
     for (i = n; i-- > 0; /* void */ ) {
         cell = &rows[parts[i].row - 1].cells[parts[i].measure];
@@ -648,7 +574,7 @@ jpp_locations_close(jpp_locations_t *locations)
     }
 
     jpp_sort(rows, n, sizeof(jpp_locations_row_t),
-             jpp_locations_compare_rows, NULL);
+             jpp_locations_compare_rows, locations);
 
     return true;
 }

@@ -42,7 +42,7 @@ typedef enum {
 typedef struct {
     uint32_t              row;         /* from 1, in order of appearance */
     uint32_t              measure;
-    jpp_str_t             name;
+    uint32_t              name;        /* id of a string */
     int64_t               value;
 } jpp_locations_part_t;
 
@@ -56,7 +56,8 @@ typedef struct {
 
 
 typedef struct {
-    jpp_str_t             names[JPP_ROOTS];    /* "": not asked for */
+    uint32_t              names[JPP_ROOTS];    /* ids of strings; 0: not */
+                                               /*   asked for */
     uint64_t              n_requests;
     jpp_locations_cell_t  cells[JPP_LOCATIONS_MEASURES];
     double                share;       /* the greatest of its cells' */
@@ -79,6 +80,7 @@ typedef struct {
     jpp_arena_t            *arena;
     const jpp_args_t       *args;      /* by, top, format, seconds */
     bool                    shows[JPP_ROOTS];
+    jpp_profile_t           strings;   /* has nothing else */
     jpp_vec_t              *rows;      /* jpp_locations_row_t */
     jpp_vec_t              *parts;     /* jpp_locations_part_t */
     jpp_index_t             row_index;

@@ -102,6 +102,7 @@ jpp_locations_json_cell(const jpp_locations_t *locations,
     const jpp_locations_cell_t *cell, uint32_t measure, jpp_json_t *json)
 {
     size_t                       i;
+    jpp_str_t                    name;
     const jpp_locations_part_t  *parts;
 
     parts = &jpp_vec_items(locations->parts,
@@ -114,8 +115,10 @@ jpp_locations_json_cell(const jpp_locations_t *locations,
     jpp_json_open(json, "mostly", '[');
 
     for (i = 0; i < cell->n && i < JPP_LOCATIONS_MOST; i++) {
+        name = jpp_profile_str(&locations->strings, parts[i].name);
+
         jpp_json_open(json, NULL, '{');
-        jpp_json_utf8(json, "name", parts[i].name.data, parts[i].name.len);
+        jpp_json_utf8(json, "name", name.data, name.len);
         jpp_json_i64(json, jpp_locations_columns[measure].unit, parts[i].value);
         jpp_json_close(json, '}');
     }
@@ -129,14 +132,15 @@ static void
 jpp_locations_json_row(const jpp_locations_t *locations,
     const jpp_locations_row_t *row, jpp_json_t *json)
 {
-    uint32_t  i;
+    uint32_t   i;
+    jpp_str_t  name;
 
     jpp_json_open(json, NULL, '{');
 
     for (i = 0; i < JPP_ROOTS; i++) {
         if (locations->shows[i]) {
-            jpp_json_utf8(json, jpp_root_keys[i], row->names[i].data,
-                          row->names[i].len);
+            name = jpp_profile_str(&locations->strings, row->names[i]);
+            jpp_json_utf8(json, jpp_root_keys[i], name.data, name.len);
 
         } else {
             jpp_json_null(json, jpp_root_keys[i]);
@@ -235,6 +239,7 @@ jpp_locations_mostly(const jpp_locations_t *locations,
     const jpp_locations_row_t *row, uint32_t measure, jpp_table_t *table)
 {
     char                         text[JPP_UNITS_TEXT];
+    jpp_str_t                    name;
     const jpp_locations_cell_t  *cell;
     const jpp_locations_part_t  *most;
 
@@ -248,9 +253,11 @@ jpp_locations_mostly(const jpp_locations_t *locations,
     most = &jpp_vec_items(locations->parts,
                           jpp_locations_part_t)[cell->first];
 
+    name = jpp_profile_str(&locations->strings, most->name);
+
     jpp_table_valued(table,
                      jpp_locations_columns[measure].show(most->value, text),
-                     most->name.data, most->name.len);
+                     name.data, name.len);
 }
 
 
@@ -260,6 +267,7 @@ jpp_locations_cells(const jpp_locations_t *locations,
 {
     char                            text[JPP_UNITS_TEXT];
     uint32_t                        i;
+    jpp_str_t                       name;
     const jpp_locations_cell_t     *cell;
     const jpp_locations_column_t   *column;
 
@@ -283,7 +291,8 @@ jpp_locations_cells(const jpp_locations_t *locations,
 
     for (i = 0; i < JPP_ROOTS; i++) {
         if (locations->shows[i]) {
-            jpp_table_text(table, row->names[i].data, row->names[i].len);
+            name = jpp_profile_str(&locations->strings, row->names[i]);
+            jpp_table_text(table, name.data, name.len);
         }
     }
 

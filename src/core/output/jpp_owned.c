@@ -52,67 +52,33 @@ jpp_owned_shows(jpp_owned_t *owned, const jpp_view_t *view)
 }
 
 
-static bool
-jpp_owned_is_same(const jpp_owned_row_t *a, const jpp_owned_row_t *b)
-{
-    uint32_t  root;
-
-    for (root = 0; root < JPP_ROOTS; root++) {
-
-        if (!jpp_str_equal(a->names[root], b->names[root])) {
-            return false;
-        }
-    }
-
-    return true;
-}
-
-
 /* The row with the names of SET, from 1; 0: no memory. */
 
 static uint32_t
 jpp_owned_row(jpp_owned_t *owned, uint32_t set)
 {
-    uint32_t          root, id, hash, pos;
-    jpp_owned_row_t  *row, key;
+    uint32_t          root;
+    jpp_str_t         name;
+    jpp_owned_row_t   row;
 
-    memset(&key, 0, sizeof(jpp_owned_row_t));
-
-    hash = 0;
+    memset(&row, 0, sizeof(jpp_owned_row_t));
 
     for (root = 0; root < JPP_ROOTS; root++) {
-        key.names[root].data = "";
 
-        if (owned->shows[root]) {
-            key.names[root] = jpp_roots_name(owned->profile, set,
-                                             (jpp_root_t) root);
+        if (!owned->shows[root]) {
+            continue;
         }
 
-        hash = hash * 31 + jpp_hash_bytes(key.names[root].data,
-                                          key.names[root].len);
-    }
-
-    pos = hash;
-
-    while ((id = jpp_index_next(&owned->row_index, hash, &pos)) != 0) {
-
-        if (jpp_owned_is_same(&jpp_vec_items(owned->rows,
-                                             jpp_owned_row_t)[id - 1], &key))
-        {
-            return id;
+        name = jpp_roots_name(owned->profile, set, (jpp_root_t) root);
+        row.names[root] = jpp_profile_string(owned->profile, name.data,
+                                             name.len);
+        if (row.names[root] == 0) {
+            return 0;
         }
     }
 
-    row = jpp_vec_push(owned->rows, sizeof(jpp_owned_row_t));
-    id = (uint32_t) jpp_vec_count(owned->rows, jpp_owned_row_t);
-
-    if (row == NULL || !jpp_index_add(&owned->row_index, hash, id)) {
-        return 0;
-    }
-
-    *row = key;
-
-    return id;
+    return jpp_index_intern(&owned->row_index, owned->rows, &row,
+                            sizeof(jpp_owned_row_t), sizeof(row.names));
 }
 
 
@@ -337,8 +303,9 @@ static void
 jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
     jpp_table_t *table)
 {
-    char      text[JPP_FIGURES_TEXT];
-    uint32_t  root;
+    char       text[JPP_FIGURES_TEXT];
+    uint32_t   root;
+    jpp_str_t  name;
 
     jpp_table_cell(table, "%s",
                    jpp_figures_value(owned->profile, owned->sums.type,
@@ -349,8 +316,8 @@ jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
 
     for (root = 0; root < JPP_ROOTS; root++) {
         if (owned->shows[root]) {
-            jpp_table_text(table, row->names[root].data,
-                           row->names[root].len);
+            name = jpp_profile_str(owned->profile, row->names[root]);
+            jpp_table_text(table, name.data, name.len);
         }
     }
 

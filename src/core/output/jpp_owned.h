@@ -24,7 +24,8 @@ typedef struct {
 
 
 typedef struct {
-    jpp_str_t              names[JPP_ROOTS];   /* "": not asked for */
+    uint32_t               names[JPP_ROOTS];   /* string ids; 0: not asked */
+                                               /*   for */
     jpp_sum_t              sum;
     size_t                 first;      /* of owned->functions, its largest */
     size_t                 n;          /*   first */
@@ -32,7 +33,7 @@ typedef struct {
 
 
 typedef struct {
-    const jpp_profile_t   *profile;
+    jpp_profile_t         *profile;
     jpp_sums_t             sums;
     bool                   shows[JPP_ROOTS];
     jpp_vec_t             *rows;       /* jpp_owned_row_t, the largest first */
