@@ -29,7 +29,7 @@ static const jpp_front_row_t  jpp_front_rows[] = {
 };
 
 
-static bool
+static void
 jpp_front_holders(const jpp_console_t *console, jpp_arena_t *arena,
     uint32_t cols, jpp_sink_t *sink)
 {
@@ -42,7 +42,7 @@ jpp_front_holders(const jpp_console_t *console, jpp_arena_t *arena,
     telemetry = console->telemetry;
 
     if (telemetry->n_holders == 0) {
-        return true;
+        return;
     }
 
     all = jpp_verdict_total(telemetry);
@@ -76,7 +76,7 @@ jpp_front_holders(const jpp_console_t *console, jpp_arena_t *arena,
 
     jpp_sink_char(sink, '\n');
 
-    return jpp_table_write(&table, sink);
+    (void) jpp_table_write(&table, sink);
 }
 
 
@@ -86,7 +86,6 @@ jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena, uint32_t cols,
 {
     char                    known[JPP_FINDING_LINK];
     size_t                  i, n;
-    bool                    is_done;
     jpp_sink_t             *sink;
     jpp_wrap_t              wrap;
     jpp_finding_t           findings[JPP_FINDINGS];
@@ -94,9 +93,7 @@ jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena, uint32_t cols,
     const jpp_fleet_t      *fleet;
     const jpp_front_row_t  *row;
 
-    if (!jpp_wrap_open(&wrap, arena, cols, out)) {
-        return false;
-    }
+    jpp_wrap_open(&wrap, cols, out);
 
     sink = &wrap.sink;
     fleet = console->telemetry->fleet;
@@ -122,7 +119,7 @@ jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena, uint32_t cols,
         }
     }
 
-    is_done = jpp_front_holders(console, arena, cols, sink);
+    jpp_front_holders(console, arena, cols, sink);
 
     jpp_sink_str(sink, "\nask below this address\n");
 
@@ -137,7 +134,6 @@ jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena, uint32_t cols,
     jpp_sink_printf(sink, "\n%zu of %" PRIu32 " workers answered; nginx %s, "
                     "jemalloc_pprof module " JPP_VERSION "\n", fleet->n,
                     fleet->n_asked, fleet->nginx);
-    jpp_wrap_close(&wrap);
 
-    return is_done;
+    return jpp_wrap_close(&wrap);
 }

@@ -304,7 +304,7 @@ jpp_locations_cells(const jpp_locations_t *locations,
 }
 
 
-static bool
+static void
 jpp_locations_table(const jpp_locations_t *locations, size_t shown,
     jpp_sink_t *sink)
 {
@@ -352,7 +352,7 @@ jpp_locations_table(const jpp_locations_t *locations, size_t shown,
         jpp_locations_cells(locations, &rows[i], &table);
     }
 
-    return jpp_table_write(&table, sink);
+    (void) jpp_table_write(&table, sink);
 }
 
 
@@ -398,9 +398,7 @@ jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
 }
 
 
-/* Append the table of LOCATIONS to SINK; false: no memory. */
-
-static bool
+static void
 jpp_locations_text(const jpp_locations_t *locations, jpp_sink_t *sink)
 {
     size_t  n, top;
@@ -411,9 +409,7 @@ jpp_locations_text(const jpp_locations_t *locations, jpp_sink_t *sink)
 
     jpp_locations_heading(locations, n, sink);
 
-    if (!jpp_locations_table(locations, top, sink)) {
-        return false;
-    }
+    jpp_locations_table(locations, top, sink);
 
     if (top < n) {
         jpp_sink_printf(sink, "%zu more: top=%d shows as many as that\n",
@@ -421,15 +417,12 @@ jpp_locations_text(const jpp_locations_t *locations, jpp_sink_t *sink)
     }
 
     jpp_locations_notes(locations, sink);
-
-    return true;
 }
 
 
 bool
 jpp_locations_write(const jpp_locations_t *locations, jpp_sink_t *sink)
 {
-    bool         is_done;
     jpp_wrap_t  wrap;
 
     if (!jpp_args_is_top(locations->args)) {
@@ -437,14 +430,8 @@ jpp_locations_write(const jpp_locations_t *locations, jpp_sink_t *sink)
         return true;
     }
 
-    if (!jpp_wrap_open(&wrap, locations->arena,
-                        locations->args->values[JPP_ARG_COLS], sink))
-    {
-        return false;
-    }
+    jpp_wrap_open(&wrap, locations->args->values[JPP_ARG_COLS], sink);
+    jpp_locations_text(locations, &wrap.sink);
 
-    is_done = jpp_locations_text(locations, &wrap.sink);
-    jpp_wrap_close(&wrap);
-
-    return is_done;
+    return jpp_wrap_close(&wrap);
 }

@@ -720,7 +720,6 @@ jpp_memory_check(const jpp_args_t *args, jpp_err_t *err)
 bool
 jpp_memory_write(const jpp_memory_t *memory, jpp_sink_t *sink)
 {
-    bool               is_done;
     jpp_wrap_t         wrap;
     jpp_memory_sum_t  *sum;
 
@@ -739,14 +738,8 @@ jpp_memory_write(const jpp_memory_t *memory, jpp_sink_t *sink)
         return true;
     }
 
-    if (!jpp_wrap_open(&wrap, memory->arena,
-                        memory->args->values[JPP_ARG_COLS], sink))
-    {
-        return false;
-    }
+    jpp_wrap_open(&wrap, memory->args->values[JPP_ARG_COLS], sink);
+    jpp_memory_text(memory, sum, &wrap.sink);
 
-    is_done = jpp_memory_text(memory, sum, &wrap.sink);
-    jpp_wrap_close(&wrap);
-
-    return is_done;
+    return jpp_wrap_close(&wrap);
 }

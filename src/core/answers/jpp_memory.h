@@ -80,8 +80,8 @@ bool jpp_memory_load(const jpp_memory_answer_t *answer,
 const char *jpp_memory_hint(const jpp_ledger_facts_t *facts,
     const jpp_ledger_row_t *row);
 
-/* Append the tables to SINK; no SUM: no ledger.  False: no memory. */
-bool jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
+/* Append the tables to SINK; no SUM: no ledger. */
+void jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_sink_t *sink);
 
 

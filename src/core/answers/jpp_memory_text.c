@@ -14,58 +14,6 @@
 
 #define JPP_MEMORY_CELL   (JPP_LEDGER_NAME + 64)
 
-#define jpp_memory_table(table, memory, columns)                              \
-    jpp_memory_text_table(table, memory, columns,                             \
-                          sizeof(columns) / sizeof((columns)[0]))
-
-
-static const jpp_column_t  jpp_memory_workers[] = {
-    { .heading = "worker", .least = JPP_TABLE_NAME },
-    { .heading = "pid" },
-    { .heading = "generation", .rank = 7 },
-    { .heading = "allocated", .rank = 2 },
-    { .heading = "active", .rank = 8 },
-    { .heading = "resident", .rank = 6 },
-    { .heading = "anonymous", .rank = 1 },
-    { .heading = "files", .rank = 5 },
-    { .heading = "shared", .rank = 4 },
-    { .heading = "swap", .rank = 1 },
-    { .heading = "page tables", .rank = 6 },
-    { .heading = "connections", .rank = 3 }
-};
-
-static const jpp_column_t  jpp_memory_rows[] = {
-    { .heading = "bytes" },
-    { .heading = "%", .rank = 1 },
-    { .heading = "set aside", .rank = 3 },
-    { .heading = "known", .rank = 2, .least = JPP_TABLE_NAME },
-    { .heading = "what", .least = 3 * JPP_TABLE_NAME }
-};
-
-static const jpp_column_t  jpp_memory_zones[] = {
-    { .heading = "size", .rank = 1 },
-    { .heading = "in use" },
-    { .heading = "refused", .rank = 1 },
-    { .heading = "zone", .least = JPP_TABLE_NAME },
-    { .heading = "places in use, by their size", .rank = 2,
-      .least = 3 * JPP_TABLE_NAME }
-};
-
-
-static void
-jpp_memory_text_table(jpp_table_t *table, const jpp_memory_t *memory,
-    const jpp_column_t *columns, size_t n)
-{
-    size_t  i;
-
-    jpp_table_init(table, memory->arena, memory->args->values[JPP_ARG_COLS]);
-
-    for (i = 0; i < n; i++) {
-        jpp_table_column(table, columns[i].heading, columns[i].rank,
-                         columns[i].least);
-    }
-}
-
 
 static void
 jpp_memory_text_worker(jpp_table_t *table, const jpp_worker_t *worker)
@@ -105,7 +53,7 @@ jpp_memory_text_worker(jpp_table_t *table, const jpp_worker_t *worker)
 }
 
 
-static bool
+static void
 jpp_memory_text_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
 {
     size_t              i;
@@ -114,17 +62,29 @@ jpp_memory_text_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
 
     fleet = memory->telemetry->fleet;
 
-    jpp_memory_table(&table, memory, jpp_memory_workers);
+    jpp_table_init(&table, memory->arena, memory->args->values[JPP_ARG_COLS]);
+    jpp_table_column(&table, "worker", 0, JPP_TABLE_NAME);
+    jpp_table_column(&table, "pid", 0, 0);
+    jpp_table_column(&table, "generation", 7, 0);
+    jpp_table_column(&table, "allocated", 2, 0);
+    jpp_table_column(&table, "active", 8, 0);
+    jpp_table_column(&table, "resident", 6, 0);
+    jpp_table_column(&table, "anonymous", 1, 0);
+    jpp_table_column(&table, "files", 5, 0);
+    jpp_table_column(&table, "shared", 4, 0);
+    jpp_table_column(&table, "swap", 1, 0);
+    jpp_table_column(&table, "page tables", 6, 0);
+    jpp_table_column(&table, "connections", 3, 0);
 
     for (i = 0; i < fleet->n; i++) {
         jpp_memory_text_worker(&table, &fleet->workers[i]);
     }
 
-    return jpp_table_write(&table, sink);
+    (void) jpp_table_write(&table, sink);
 }
 
 
-static bool
+static void
 jpp_memory_text_ledger(const jpp_memory_t *memory,
     const jpp_memory_sum_t *sum, jpp_sink_t *sink)
 {
@@ -138,13 +98,18 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
     const jpp_ledger_row_t  *rows;
 
     if (sum == NULL || sum->n == 0) {
-        return true;
+        return;
     }
 
     rows = jpp_vec_items(sum->ledger.rows, jpp_ledger_row_t);
     n = jpp_vec_count(sum->ledger.rows, jpp_ledger_row_t);
 
-    jpp_memory_table(&table, memory, jpp_memory_rows);
+    jpp_table_init(&table, memory->arena, memory->args->values[JPP_ARG_COLS]);
+    jpp_table_column(&table, "bytes", 0, 0);
+    jpp_table_column(&table, "%", 1, 0);
+    jpp_table_column(&table, "set aside", 3, 0);
+    jpp_table_column(&table, "known", 2, JPP_TABLE_NAME);
+    jpp_table_column(&table, "what", 0, 3 * JPP_TABLE_NAME);
 
     for (i = 0; i < n; i++) {
         if (rows[i].bytes != 0) {
@@ -178,9 +143,7 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
                     sum->n, sum->n == 1 ? "" : "s",
                     jpp_bytes(sum->facts.sums.pss));
 
-    if (!jpp_table_write(&table, sink)) {
-        return false;
-    }
+    (void) jpp_table_write(&table, sink);
 
     fleet = memory->telemetry->fleet;
 
@@ -193,8 +156,6 @@ jpp_memory_text_ledger(const jpp_memory_t *memory,
                     jpp_bytes(bytes), sum->facts.n_sockets,
                     jpp_bytes(sum->facts.sockets),
                     jpp_bytes(sum->facts.sums.swap));
-
-    return true;
 }
 
 
@@ -238,7 +199,7 @@ jpp_memory_zone_text(jpp_table_t *table, const jpp_zone_t *zone)
 }
 
 
-static bool
+static void
 jpp_memory_zones_text(const jpp_memory_t *memory, jpp_sink_t *sink)
 {
     size_t                  i;
@@ -248,10 +209,16 @@ jpp_memory_zones_text(const jpp_memory_t *memory, jpp_sink_t *sink)
     telemetry = memory->telemetry;
 
     if (telemetry->n_zones == 0) {
-        return true;
+        return;
     }
 
-    jpp_memory_table(&table, memory, jpp_memory_zones);
+    jpp_table_init(&table, memory->arena, memory->args->values[JPP_ARG_COLS]);
+    jpp_table_column(&table, "size", 1, 0);
+    jpp_table_column(&table, "in use", 0, 0);
+    jpp_table_column(&table, "refused", 1, 0);
+    jpp_table_column(&table, "zone", 0, JPP_TABLE_NAME);
+    jpp_table_column(&table, "places in use, by their size", 2,
+                     3 * JPP_TABLE_NAME);
 
     for (i = 0; i < telemetry->n_zones; i++) {
         jpp_memory_zone_text(&table, &telemetry->zones[i]);
@@ -259,11 +226,11 @@ jpp_memory_zones_text(const jpp_memory_t *memory, jpp_sink_t *sink)
 
     jpp_sink_str(sink, "\nzones of shared memory, in whole pages\n\n");
 
-    return jpp_table_write(&table, sink);
+    (void) jpp_table_write(&table, sink);
 }
 
 
-bool
+void
 jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_sink_t *sink)
 {
@@ -296,12 +263,9 @@ jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
                         findings[i].link);
     }
 
-    if (!jpp_memory_text_workers(memory, sink)
-        || !jpp_memory_text_ledger(memory, sum, sink)
-        || !jpp_memory_zones_text(memory, sink))
-    {
-        return false;
-    }
+    jpp_memory_text_workers(memory, sink);
+    jpp_memory_text_ledger(memory, sum, sink);
+    jpp_memory_zones_text(memory, sink);
 
     jpp_sink_printf(sink, "\nworkers %zu/%" PRIu32 "\n", fleet->n,
                     fleet->n_asked);
@@ -322,6 +286,4 @@ jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
                             why == err.text ? "missing" : "less exact", why);
         }
     }
-
-    return true;
 }

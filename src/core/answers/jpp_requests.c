@@ -724,7 +724,7 @@ jpp_requests_cell(const jpp_requests_row_t *row, size_t column,
 }
 
 
-static bool
+static void
 jpp_requests_text(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
 {
@@ -765,21 +765,14 @@ jpp_requests_text(const jpp_requests_t *requests,
     }
 
     jpp_requests_heading(requests, rows, sink);
-
-    if (!jpp_table_write(&table, sink)) {
-        return false;
-    }
-
+    (void) jpp_table_write(&table, sink);
     jpp_requests_notes(requests, rows, sink);
-
-    return true;
 }
 
 
 bool
 jpp_requests_write(const jpp_requests_t *requests, jpp_sink_t *sink)
 {
-    bool                 is_done;
     jpp_wrap_t           wrap;
     jpp_requests_rows_t  rows;
 
@@ -792,14 +785,8 @@ jpp_requests_write(const jpp_requests_t *requests, jpp_sink_t *sink)
         return true;
     }
 
-    if (!jpp_wrap_open(&wrap, requests->arena,
-                        requests->args->values[JPP_ARG_COLS], sink))
-    {
-        return false;
-    }
+    jpp_wrap_open(&wrap, requests->args->values[JPP_ARG_COLS], sink);
+    jpp_requests_text(requests, &rows, &wrap.sink);
 
-    is_done = jpp_requests_text(requests, &rows, &wrap.sink);
-    jpp_wrap_close(&wrap);
-
-    return is_done;
+    return jpp_wrap_close(&wrap);
 }

@@ -9,20 +9,15 @@
 static bool
 jpp_format_top(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    bool         is_done;
+    bool        is_done;
     jpp_wrap_t  wrap;
 
-    if (!jpp_wrap_open(&wrap, view->profile->arena,
-                        view->args->values[JPP_ARG_COLS], sink))
-    {
-        return false;
-    }
+    jpp_wrap_open(&wrap, view->args->values[JPP_ARG_COLS], sink);
 
     is_done = view->parts != NULL ? jpp_places_write(view, &wrap.sink)
                                   : jpp_top_write(view, &wrap.sink);
-    jpp_wrap_close(&wrap);
 
-    return is_done;
+    return jpp_wrap_close(&wrap) && is_done;
 }
 
 

@@ -18,11 +18,6 @@
 /* lines of a name */
 #define JPP_TABLE_LINES   4
 
-#define JPP_WRAP_BUFFER  1024
-
-/* bytes of a line; a longer one is divided here */
-#define JPP_WRAP_MOST    8192
-
 
 void
 jpp_table_init(jpp_table_t *table, jpp_arena_t *arena, uint32_t cols)
@@ -462,17 +457,18 @@ jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
 
     text = jpp_arena_alloc(table->arena,
                            JPP_UTF8_SHORT(table->cols + JPP_TABLE_TEXT));
-    if (table->failed || text == NULL) {
-        return false;
-    }
-
-    cells = jpp_vec_items(table->cells, char *);
-    cells = cells != NULL ? cells : none;
-    end = cells + jpp_vec_count(table->cells, char *);
+    cells = none;
+    end = none;
     most = 1;
 
-    end = jpp_table_gather(table, cells, end, &most);
-    if (table->failed) {
+    if (!table->failed && table->cells->len != 0) {
+        cells = jpp_vec_items(table->cells, char *);
+        end = cells + jpp_vec_count(table->cells, char *);
+        end = jpp_table_gather(table, cells, end, &most);
+    }
+
+    if (table->failed || text == NULL) {
+        jpp_sink_fail(sink, ENOMEM);
         return false;
     }
 
@@ -567,33 +563,25 @@ jpp_wrap_write(void *ctx, const uint8_t *data, size_t len)
 }
 
 
-bool
-jpp_wrap_open(jpp_wrap_t *wrap, jpp_arena_t *arena, uint32_t cols,
-    jpp_sink_t *out)
+void
+jpp_wrap_open(jpp_wrap_t *wrap, uint32_t cols, jpp_sink_t *out)
 {
-    uint8_t  *buffer;
-
-    buffer = jpp_arena_alloc(arena, JPP_WRAP_BUFFER + JPP_WRAP_MOST + 1);
-
-    if (buffer == NULL) {
-        return false;
-    }
-
-    jpp_sink_init(&wrap->sink, buffer, JPP_WRAP_BUFFER, jpp_wrap_write,
+    jpp_sink_init(&wrap->sink, wrap->buffer, JPP_WRAP_BUFFER, jpp_wrap_write,
                   wrap);
 
     wrap->out = out;
-    wrap->line = (char *) buffer + JPP_WRAP_BUFFER;
     wrap->len = 0;
     wrap->cols = cols;
-
-    return true;
 }
 
 
-void
+bool
 jpp_wrap_close(jpp_wrap_t *wrap)
 {
-    (void) jpp_sink_flush(&wrap->sink);
+    bool  is_done;
+
+    is_done = jpp_sink_flush(&wrap->sink) == 0;
     jpp_wrap_put(wrap);
+
+    return is_done;
 }

@@ -81,26 +81,34 @@ void jpp_table_text(jpp_table_t *table, const char *data, size_t len);
 void jpp_table_valued(jpp_table_t *table, const char *value, const char *data,
     size_t len);
 
-/* Append the table to SINK; false: no memory. */
+/* Append the table to SINK; false: no memory, and the sink has failed. */
 bool jpp_table_write(jpp_table_t *table, jpp_sink_t *sink);
+
+
+/* bytes of a line; a longer one is divided here */
+#define JPP_WRAP_MOST    8192
+#define JPP_WRAP_BUFFER  1024
 
 
 /* Lines: a sink in front of another, which divides long lines at blanks. */
 typedef struct {
     jpp_sink_t     sink;           /* append here */
     jpp_sink_t    *out;
-    char          *line;
     size_t         len;
     uint32_t       cols;
+    uint8_t        buffer[JPP_WRAP_BUFFER];
+    char           line[JPP_WRAP_MOST + 1];
 } jpp_wrap_t;
 
 
-/* Prepare the caller's LINES in front of OUT; false: no memory. */
-bool jpp_wrap_open(jpp_wrap_t *wrap, jpp_arena_t *arena, uint32_t cols,
-    jpp_sink_t *out);
+/* Prepare the caller's WRAP in front of OUT. */
+void jpp_wrap_open(jpp_wrap_t *wrap, uint32_t cols, jpp_sink_t *out);
 
-/* Write what is left; OUT has the error, if there is one. */
-void jpp_wrap_close(jpp_wrap_t *wrap);
+/*
+ * Write what is left.  False: a table had no memory; other errors are those of
+ * OUT.
+ */
+bool jpp_wrap_close(jpp_wrap_t *wrap);
 
 
 #endif /* _JPP_TABLE_H_INCLUDED_ */
