@@ -24,33 +24,19 @@ JPP_TEST(jpp_formats_debug)
 }
 
 
-static const char *
-jpp_formats_long_word(const void *ctx, uint32_t i)
-{
-    static char         word[JPP_ERR_TEXT];
-    static const char  *others[] = { "a", "b", NULL };
-
-    (void) ctx;
-
-    if (i != 0) {
-        return others[i - 1];
-    }
-
-    memset(word, 'w', sizeof(word) - 1);
-
-    return word;
-}
-
-
 JPP_TEST(jpp_formats_test)
 {
     size_t               i, k, n_same;
     jpp_err_t            err;
     jpp_args_t           args;
-    jpp_words_t          words = { jpp_formats_long_word, NULL, 1 };
     const char          *text, *named;
     const jpp_format_t  *format;
 
+    static char               word[JPP_ERR_TEXT];
+    static const char *const  list[] = { word, "a", "b" };
+    static const jpp_words_t  words = JPP_WORD_LIST(list, 3, 1);
+
+    memset(word, 'w', sizeof(word) - 1);
     n_same = 0;
 
     for (i = 0; i < jpp_formats_n; i++) {
@@ -60,7 +46,7 @@ JPP_TEST(jpp_formats_test)
                && format->type != NULL && format->write != NULL,
                "%s: the row is filled in", format->name);
         jpp_ok(format == jpp_format_find(format->name), "it is found");
-        jpp_is_str(jpp_format_words.word(NULL, (uint32_t) i), format->name,
+        jpp_is_str(jpp_word(&jpp_format_words, (uint32_t) i), format->name,
                    "it is a word");
 
         jpp_report_args_init(&args);
@@ -76,7 +62,7 @@ JPP_TEST(jpp_formats_test)
     }
 
     jpp_is_u64(n_same, 0, "no two have one name");
-    jpp_ok(jpp_format_words.word(NULL, (uint32_t) jpp_formats_n) == NULL,
+    jpp_ok(jpp_word(&jpp_format_words, (uint32_t) jpp_formats_n) == NULL,
            "the words end with the last format");
     jpp_ok(jpp_format_find("top ") == NULL && jpp_format_find("") == NULL,
            "what is no format is not found");

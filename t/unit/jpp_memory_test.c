@@ -546,10 +546,7 @@ JPP_TEST(jpp_memory_test_check)
         jpp_is_str(jpp_args_type(&args), rows[i].type, "its type");
     }
 
-    for (i = 0;
-         jpp_memory_words.word(jpp_memory_words.ctx, (uint32_t) i) != NULL;
-         i++)
-    {
+    for (i = 0; jpp_word(&jpp_memory_words, (uint32_t) i) != NULL; i++) {
         /* void */
     }
 

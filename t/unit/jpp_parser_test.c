@@ -31,16 +31,9 @@ static jpp_vec_t    *out;
 static jpp_arena_t   arena;
 
 
-static const char *
-jpp_names_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i == 0 ? jpp_names_types[0].type : NULL;
-}
-
-
-static const jpp_words_t  jpp_names_words = { jpp_names_word, NULL, 0 };
+static const jpp_words_t  jpp_names_words = {
+    &jpp_names_types[0].type, sizeof(jpp_value_type_t), 1, 0
+};
 
 
 static jpp_code_t

@@ -685,11 +685,9 @@ jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
 }
 
 
-static const char *const  jpp_memory_formats[] = { "json", "top", NULL };
+static const char *const  jpp_memory_formats[] = { "json", "top" };
 
-const jpp_words_t  jpp_memory_words = {
-    jpp_words_listed, jpp_memory_formats, 0
-};
+const jpp_words_t  jpp_memory_words = JPP_WORD_LIST(jpp_memory_formats, 2, 0);
 
 
 jpp_detail_t

@@ -37,7 +37,6 @@ jpp_timeline_stall(const jpp_stall_t *stall, jpp_event_t *event)
 static void
 jpp_timeline_json(const jpp_timeline_t *timeline, jpp_sink_t *sink)
 {
-    char                time[JPP_STATUS_TIME];
     size_t              i;
     jpp_json_t          json;
     const jpp_event_t  *event;
@@ -58,13 +57,11 @@ jpp_timeline_json(const jpp_timeline_t *timeline, jpp_sink_t *sink)
         event = &timeline->list[i];
 
         jpp_json_open(&json, NULL, '{');
-        jpp_json_str(&json, "time", jpp_status_time(event->time, time));
+        jpp_json_str(&json, "time", jpp_date(event->time));
         jpp_json_str(&json, "event", jpp_event_types[event->type]);
 
         if (event->who.pid != 0) {
-            jpp_json_u64(&json, "worker", event->who.index);
-            jpp_json_i64(&json, "pid", event->who.pid);
-            jpp_json_u64(&json, "generation", event->who.generation);
+            jpp_json_identity(&json, &event->who);
         }
 
         jpp_json_name(&json, "text", event->text, strlen(event->text));
@@ -77,18 +74,17 @@ jpp_timeline_json(const jpp_timeline_t *timeline, jpp_sink_t *sink)
 }
 
 
-static bool
+static void
 jpp_timeline_text(const jpp_timeline_t *timeline, jpp_arena_t *arena,
     uint32_t cols, jpp_sink_t *sink)
 {
-    char                time[JPP_STATUS_TIME];
     size_t              i;
     jpp_table_t         table;
     const jpp_event_t  *event;
 
     if (timeline->n == 0) {
         jpp_sink_str(sink, "no events yet\n");
-        return true;
+        return;
     }
 
     jpp_table_init(&table, arena, cols);
@@ -101,7 +97,7 @@ jpp_timeline_text(const jpp_timeline_t *timeline, jpp_arena_t *arena,
     for (i = 0; i < timeline->n_shown; i++) {
         event = &timeline->list[i];
 
-        jpp_table_cell(&table, "%s", jpp_status_time(event->time, time));
+        jpp_table_cell(&table, "%s", jpp_date(event->time));
         jpp_table_cell(&table, "%s", jpp_event_types[event->type]);
 
         if (event->who.pid != 0) {
@@ -116,16 +112,12 @@ jpp_timeline_text(const jpp_timeline_t *timeline, jpp_arena_t *arena,
         jpp_table_name(&table, event->text, strlen(event->text));
     }
 
-    if (!jpp_table_write(&table, sink)) {
-        return false;
-    }
+    (void) jpp_table_write(&table, sink);
 
     if (timeline->n > timeline->n_shown) {
         jpp_sink_printf(sink, "\n%zu older events: top=%d shows them\n",
                         timeline->n - timeline->n_shown, JPP_MAX_ROWS);
     }
-
-    return true;
 }
 
 
@@ -133,7 +125,6 @@ bool
 jpp_timeline_write(const jpp_events_t *events, const jpp_stall_t *stalls,
     size_t n, const jpp_args_t *args, jpp_arena_t *arena, jpp_sink_t *sink)
 {
-    bool            is_done;
     size_t          i, k, n_events;
     jpp_wrap_t      wrap;
     jpp_event_t    *list;
@@ -174,13 +165,8 @@ jpp_timeline_write(const jpp_events_t *events, const jpp_stall_t *stalls,
         return true;
     }
 
-    if (!jpp_wrap_open(&wrap, arena, args->values[JPP_ARG_COLS], sink)) {
-        return false;
-    }
+    jpp_wrap_open(&wrap, args->values[JPP_ARG_COLS], sink);
+    jpp_timeline_text(&timeline, arena, args->values[JPP_ARG_COLS], &wrap.sink);
 
-    is_done = jpp_timeline_text(&timeline, arena, args->values[JPP_ARG_COLS],
-                                &wrap.sink);
-    jpp_wrap_close(&wrap);
-
-    return is_done;
+    return jpp_wrap_close(&wrap);
 }

@@ -101,22 +101,24 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
 
 
 const char *
-jpp_words_listed(const void *ctx, uint32_t i)
+jpp_word(const jpp_words_t *words, uint32_t i)
 {
-    return ((const char *const *) ctx)[i];
+    return i < words->n
+           ? *(const char *const *) ((const char *) words->first
+                                     + i * words->stride)
+           : NULL;
 }
 
 
-static const char *const  jpp_words_forms[] = { "top", "json", NULL };
+static const char *const  jpp_words_forms[] = { "top", "json" };
 
-const jpp_words_t  jpp_words_top = { jpp_words_listed, jpp_words_forms, 0 };
+const jpp_words_t  jpp_words_top = JPP_WORD_LIST(jpp_words_forms, 2, 0);
 
 
 bool
 jpp_args_is_top(const jpp_args_t *args)
 {
-    return strcmp(args->formats.word(args->formats.ctx,
-                                     args->values[JPP_ARG_FORMAT]), "top")
+    return strcmp(jpp_word(&args->formats, args->values[JPP_ARG_FORMAT]), "top")
            == 0;
 }
 
@@ -156,21 +158,13 @@ jpp_args_most(const jpp_args_t *args, const jpp_arg_row_t *row)
 }
 
 
-static const char *
-jpp_args_row_word(const void *ctx, uint32_t i)
-{
-    const jpp_arg_row_t *row = ctx;
-
-    return i < JPP_ARG_WORDS ? row->words[i] : NULL;
-}
-
-
 /* The words of ROW, which are the caller's or its own. */
 
 static jpp_words_t
 jpp_args_words(const jpp_args_t *args, const jpp_arg_row_t *row)
 {
-    jpp_words_t  words = { jpp_args_row_word, row, row->value };
+    const jpp_words_t  words = JPP_WORD_LIST(row->words, JPP_ARG_WORDS,
+                                             row->value);
 
     if (row->kind == JPP_ARG_IS_FORMAT) {
         return args->formats;
@@ -187,7 +181,7 @@ jpp_args_word(const jpp_words_t *words, const char *value, size_t len,
     uint32_t     i;
     const char  *word;
 
-    for (i = 0; (word = words->word(words->ctx, i)) != NULL; i++) {
+    for (i = 0; (word = jpp_word(words, i)) != NULL; i++) {
 
         if (strlen(word) == len && memcmp(word, value, len) == 0) {
             *number = i;
@@ -312,7 +306,7 @@ jpp_args_list(const char *key, const jpp_words_t *words, bool is_reversed,
     uint32_t     i, n;
     const char  *before;
 
-    for (n = 0; words->word(words->ctx, n) != NULL; n++) {
+    for (n = 0; jpp_word(words, n) != NULL; n++) {
         /* void */
     }
 
@@ -324,8 +318,7 @@ jpp_args_list(const char *key, const jpp_words_t *words, bool is_reversed,
 
         len += (size_t) snprintf(text + len, sizeof(text) - len, "%s%s",
                                  before,
-                                 words->word(words->ctx,
-                                             is_reversed ? n - 1 - i : i));
+                                 jpp_word(words, is_reversed ? n - 1 - i : i));
     }
 
     return jpp_err_set(err, JPP_ERR_ARG, "%s must be %s", key, text);

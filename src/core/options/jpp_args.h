@@ -129,16 +129,20 @@ typedef enum {                 /* values, the default first */
 } jpp_arg_t;
 
 
-/* The words of a table of another room. */
+/* The words of a table, whose rows have each as a pointer somewhere. */
 typedef struct {
-    const char  *(*word)(const void *ctx, uint32_t i);   /* NULL: no more */
-    const void    *ctx;
+    const void    *first;      /* where the first row has it */
+    size_t         stride;     /* from one row to the next */
+    uint32_t       n;          /* rows; a word that is NULL ends them, too */
     uint32_t       value;      /* the default */
 } jpp_words_t;
 
 
-/* The WORD of a list of strings that is its CTX; NULL ends it. */
-const char *jpp_words_listed(const void *ctx, uint32_t i);
+/* Word I of WORDS; NULL: no more. */
+const char *jpp_word(const jpp_words_t *words, uint32_t i);
+
+/* The N words of the array of strings LIST. */
+#define JPP_WORD_LIST(list, n, value)  { list, sizeof(const char *), n, value }
 
 
 /* "top", the default, and "json": the forms of an answer that is no profile */

@@ -30,15 +30,6 @@ jpp_format_as_it_is(const jpp_view_t *view, jpp_sink_t *sink)
 }
 
 
-static const char *
-jpp_format_word(const void *ctx, uint32_t i)
-{
-    (void) ctx;
-
-    return i < jpp_formats_n ? jpp_formats[i].name : NULL;
-}
-
-
 const jpp_format_t  jpp_formats[] = {
 
     { .name = "pprof", .about = "for go tool pprof, Parca, Pyroscope",
@@ -88,7 +79,10 @@ const jpp_format_t  jpp_formats[] = {
 
 const size_t  jpp_formats_n = sizeof(jpp_formats) / sizeof(jpp_formats[0]);
 
-const jpp_words_t  jpp_format_words = { jpp_format_word, NULL, 0 };
+const jpp_words_t  jpp_format_words = {
+    &jpp_formats[0].name, sizeof(jpp_format_t),
+    sizeof(jpp_formats) / sizeof(jpp_formats[0]), 0
+};
 
 
 const jpp_format_t *

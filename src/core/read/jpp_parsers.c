@@ -2,26 +2,18 @@
 #include "jpp_parsers.h"
 
 
-#define JPP_PARSER_WORDS(parser, value)                                       \
-    &(const jpp_words_t) { jpp_parser_word, &(parser), value }
-
-
-/* The names of a parser's types as the words of the parameter "type". */
-
-static const char *
-jpp_parser_word(const void *ctx, uint32_t i)
-{
-    const jpp_parser_t *parser = ctx;
-
-    return i < parser->n_values ? parser->values[i].type : NULL;
-}
+/* The names of the N types at VALUES, as the words of the parameter "type". */
+#define JPP_PARSER_WORDS(values, n, value)                                    \
+    &(const jpp_words_t) {                                                    \
+        &(values)[0].type, sizeof(jpp_value_type_t), n, value }
 
 
 const jpp_parser_t  jpp_parser_heap = {
     .name = "heap",
     .values = jpp_heap_types,
     .n_values = JPP_HEAP_TYPES,
-    .types = JPP_PARSER_WORDS(jpp_parser_heap, JPP_HEAP_INUSE_SPACE),
+    .types = JPP_PARSER_WORDS(jpp_heap_types, JPP_HEAP_TYPES,
+                              JPP_HEAP_INUSE_SPACE),
     .absent = "jemalloc counts what was ever allocated only with "
               "prof_accum:true; the module's sampler always does: POST "
               "sampler=on to control",
@@ -39,7 +31,8 @@ const jpp_parser_t  jpp_parser_pools = {
     .name = "pools",
     .values = jpp_pools_types,
     .n_values = JPP_POOLS_TYPES,
-    .types = JPP_PARSER_WORDS(jpp_parser_pools, JPP_POOLS_INUSE_SPACE),
+    .types = JPP_PARSER_WORDS(jpp_pools_types, JPP_POOLS_TYPES,
+                              JPP_POOLS_INUSE_SPACE),
     .absent = "it has only what is in use",
     .period_type = "space",
     .period_unit = "bytes",
@@ -58,7 +51,8 @@ const jpp_parser_t  jpp_parser_stalls = {
     .name = "stalls",
     .values = jpp_stalls_types,
     .n_values = JPP_STALLS_TYPES,
-    .types = JPP_PARSER_WORDS(jpp_parser_stalls, JPP_STALLS_DELAY),
+    .types = JPP_PARSER_WORDS(jpp_stalls_types, JPP_STALLS_TYPES,
+                              JPP_STALLS_DELAY),
     .absent = "it has only what is shown",
     .period_type = "stalls",
     .period_unit = "count",
@@ -73,7 +67,8 @@ const jpp_parser_t  jpp_parser_cpu = {
     .name = "cpu",
     .values = jpp_times_types[JPP_MODE_CPU],
     .n_values = JPP_TIMES_TYPES,
-    .types = JPP_PARSER_WORDS(jpp_parser_cpu, JPP_TIMES_NANOS),
+    .types = JPP_PARSER_WORDS(jpp_times_types[JPP_MODE_CPU], JPP_TIMES_TYPES,
+                              JPP_TIMES_NANOS),
     .absent = "ask for mode=wall",
     .period_type = "cpu",
     .period_unit = "nanoseconds",
@@ -88,7 +83,8 @@ const jpp_parser_t  jpp_parser_wall = {
     .name = "wall",
     .values = jpp_times_types[JPP_MODE_WALL],
     .n_values = JPP_TIMES_TYPES,
-    .types = JPP_PARSER_WORDS(jpp_parser_wall, JPP_TIMES_NANOS),
+    .types = JPP_PARSER_WORDS(jpp_times_types[JPP_MODE_WALL], JPP_TIMES_TYPES,
+                              JPP_TIMES_NANOS),
     .absent = "ask for mode=cpu",
     .period_type = "wall",
     .period_unit = "nanoseconds",
