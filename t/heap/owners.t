@@ -176,7 +176,6 @@ location /part/ {
     proxy_buffers 4 24k;
 }
 END
-    mkdir "$nginx->{prefix}/html";
     spew("$nginx->{prefix}/html/text",
          'one <!--# include virtual="/part/1" --> two '
          . '<!--# include virtual="/part/2" --> three');

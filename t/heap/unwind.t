@@ -301,7 +301,6 @@ sub removed {
 sub aio {
     my $nginx = start(http => 'aio threads;');
 
-    mkdir "$nginx->{prefix}/html";
     spew("$nginx->{prefix}/html/large", 'x' x 3_000_000);
 
     my @bodies = map { $nginx->get('/large')->{body} } 1 .. 20;

@@ -10,6 +10,8 @@ package JppBrowser;
 #     $browser->picture('build/page.png');
 #     $browser->complaints;        # what the console and the policy had to say
 #
+# A subtest ends with is_quiet(): it has complaints() called, or there are none.
+#
 # Everything dies with a sentence if it cannot be done.  The processes are ended
 # by their ids when the object goes.
 
@@ -21,6 +23,7 @@ use HTTP::Tiny;
 use JSON::PP;
 use MIME::Base64 qw(decode_base64);
 use POSIX qw(:sys_wait_h);
+use Scalar::Util qw( weaken );
 use Test::More ();
 use Time::HiRes qw(sleep time);
 
@@ -39,14 +42,17 @@ my %names = (
 # Is there a browser to start?
 
 sub is_there {
-    my @missing = grep { system("command -v $_ >/dev/null 2>&1") != 0 }
-                  qw(chromium chromedriver);
-
-    return @missing ? 0 : 1;
+    return !grep { system("command -v $_ >/dev/null 2>&1") != 0 }
+                 qw(chromium chromedriver);
 }
 
 
+# A suite is skipped where there is none.
+
 sub start($class, %options) {
+    Test::More::plan(skip_all => 'no chromium: ./dev test installs it')
+        unless is_there();
+
     my $self = bless { http => HTTP::Tiny->new(timeout => 180),
                        json => JSON::PP->new->utf8->allow_nonref,
                        dir => tempdir(CLEANUP => 1), owner => $$ },
@@ -74,6 +80,11 @@ sub start($class, %options) {
     $self->{session} = $self->call(POST => '/session', {
         capabilities => { alwaysMatch => capabilities($self, %options) },
     })->{sessionId};
+
+    my $there = $self;
+
+    push @JppRun::ends, sub { $there->is_quiet if $there };
+    weaken($there);
 
     return $self;
 }

@@ -81,9 +81,6 @@ location /api/ {
 }
 CONF
 
-    mkdir "$server->{prefix}/$_" or die "$server->{prefix}: $!\n"
-        for qw( html html/api );
-
     spew("$server->{prefix}/html/api/list",
          map { qq({"id": $_, "name": "number $_", "square": )
                . $_ * $_ . "}\n" } 1 .. 20000);

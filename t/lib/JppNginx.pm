@@ -36,7 +36,7 @@ my $sampling = 'prof:true,prof_active:true,lg_prof_sample:12';
 # less than a client waits, and more than a worker needs on a busy machine.
 my $patience = 40;
 
-# those that run: the pid of the test and the object, by prefix
+# those that run: the pid of the test, the object and the subtest, by prefix
 my %running;
 
 
@@ -74,15 +74,12 @@ sub start($class, %how) {
         chmod 0777, "$self->{prefix}/$dir";
     }
 
-    if ($self->{bare}) {
-        mkdir "$self->{prefix}/html";
-        spew("$self->{prefix}/html/fine", "fine\n");
-    }
+    spew("$self->{prefix}/html/fine", "fine\n") if $self->{bare};
 
     $self->fake($self->{fake}) if defined $self->{fake};
     $self->configure;
 
-    $running{$self->{prefix}} = [ $$, $self ];
+    $running{$self->{prefix}} = [ $$, $self, $JppRun::subtest ];
 
     defined($self->{pid} = fork()) or die "fork: $!";
 
@@ -446,12 +443,9 @@ sub kill_all($self) {
 
 # A subtest ends with the end of every nginx that it has started.
 
-$JppRun::around = sub {
-    my ($code) = @_;
-    my %outer = %running;
-
-    $code->();
-    $running{$_}[1]->stop for grep { !$outer{$_} } sort keys %running;
+push @JppRun::ends, sub {
+    $_->[1]->stop for grep { ($_->[2] // '') eq $JppRun::subtest }
+                      @running{ sort keys %running };
 };
 
 

@@ -89,8 +89,6 @@ sub packing {
         "location = /$_/list { $gzip gzip_comp_level $level; }\n"
     } 'a' .. 'i', 'api');
 
-    mkdir "$server->{prefix}/html" or die "$server->{prefix}: $!\n";
-
     spew("$server->{prefix}/html/list",
          map { qq({"id": $_, "name": "number $_", "square": )
                . $_ * $_ . "}\n" } 1 .. 20000);

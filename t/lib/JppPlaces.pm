@@ -50,9 +50,6 @@ location /video/ {
 }
 CONF
 
-    mkdir "$server->{prefix}/$_" or die "$server->{prefix}: $!\n"
-        for qw( html html/files );
-
     spew("$server->{prefix}/html/files/big.bin", 'x' x (24 << 20));
 
     my @clients = map { slow($server, "/$_/big.bin") } ('video') x 20,
@@ -139,9 +136,6 @@ server {
 CONF
 location /files/ { root html; }
 CONF
-
-    mkdir "$server->{prefix}/$_" or die "$server->{prefix}: $!\n"
-        for qw( html html/files );
 
     spew("$server->{prefix}/html/files/x", 'x' x (8 << 20));
 

@@ -15,9 +15,11 @@ use JppPerl;
 use Cwd qw(abs_path);
 use Exporter qw(import);
 use File::Basename;
+use File::Path qw( make_path );
 use File::Temp;
 use IO::Socket::INET;
 use IO::Socket::UNIX;
+use List::Util;
 use Test::More;
 use Time::HiRes qw( sleep time );
 
@@ -74,9 +76,11 @@ sub printed {
 }
 
 
-# In one step, since another process may be reading.  Returns PATH.
+# In one step, since another process may be reading; its folder is made.
+# Returns PATH.
 
 sub spew($path, @data) {
+    make_path(dirname($path));
     open my $fh, '>:raw', "$path.new" or die "$path: $!";
     print $fh @data;
     close $fh or die "$path: $!";
@@ -246,33 +250,42 @@ sub is_linked {
 }
 
 
-# Runs the CODE of a subtest; JppNginx ends then what that has started.
+# The subtest that runs now, and what is done at the end of each.
 
-our $around = sub { $_[0]->() };
+our $subtest;
+our @ends;
 
 
-# A table of subtests: NAME => [ CODE, what has to be possible ... ], where the
-# latter is a name of the table above, or code.  They run in the order of their
-# names; with JPP_SUBTEST only those that are like it.
+# Subtests, NAME => CODE or NAME => [ CODE, what has to be possible ... ], where
+# the latter is a name of the table above, or code.  They run in their order;
+# with JPP_SUBTEST only those whose names are like it.
 
-sub subtests(%tests) {
+sub subtests(@tests) {
     my $pattern = $ENV{JPP_SUBTEST} // '';
 
     # an empty pattern alone would be the last one that matched
 
-    my @names = grep { /(?:$pattern)/ } sort keys %tests;
+    my @names = grep { /(?:$pattern)/ } List::Util::pairkeys(@tests);
+    my %tests = @tests;
 
     die "no subtest is like '$pattern'\n" unless @names;
 
     plan(tests => scalar @names);
 
     for my $name (@names) {
-        my ($code, @conditions) = @{ $tests{$name} };
+        my ($code, @conditions) = ref $tests{$name} eq 'ARRAY'
+                                  ? @{ $tests{$name} } : $tests{$name};
         my @missing = grep { !(ref $_ ? $_->() : is_possible($_)) } @conditions;
 
         SKIP: {
             skip("$name: not possible here: @missing", 1) if @missing;
-            subtest($name => sub { $around->($code) });
+
+            subtest($name => sub {
+                local $subtest = $name;
+
+                $code->();
+                $_->() for @ends;
+            });
         }
     }
 }

@@ -216,9 +216,6 @@ location /debug/pprof/ {
 }
 CONF
 
-    mkdir "$server->{prefix}/$_" or die "$server->{prefix}: $!\n"
-        for qw( html html/files );
-
     spew("$server->{prefix}/html/files/big.bin", 'x' x (20 << 20));
 
     return $server;

@@ -47,7 +47,6 @@ sub start {
     location /debug/pprof/ { jemalloc_pprof control=on clients=on; }
 CONF
 
-    mkdir "$nginx->{prefix}/html/slow";
     spew("$nginx->{prefix}/html/slow/file", 'x' x 100_000);
 
     return $nginx;

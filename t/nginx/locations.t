@@ -59,9 +59,6 @@ sub downloads(%how) {
                       locations => ($large =~ s/PORT/$port/r)
                                    . ($how{locations} // ''));
 
-    mkdir "$nginx->{prefix}/$_" or die "$nginx->{prefix}: $!\n"
-        for qw( html html/files );
-
     spew("$nginx->{prefix}/html/files/big", 'x' x (8 << 20));
 
     my @clients = map {

@@ -138,7 +138,6 @@ sub buffers {
                 proxy_busy_buffers_size 128k;
             }
 END
-    mkdir "$nginx->{prefix}/html";
     spew("$nginx->{prefix}/html/file", 'x' x (8 << 20));
 
     my @clients = map { $nginx->client(window => 4096) } 1 .. 12;
@@ -583,7 +582,6 @@ END
 # Files of HTML: PAGE, and a part of 5 MB.
 
 sub pages($nginx, $page = undef) {
-    mkdir "$nginx->{prefix}/html";
     spew("$nginx->{prefix}/html/part.html",
          join '', map { sprintf "line %08x%08x\n", rand 1 << 32, rand 1 << 32 }
                   1 .. 220_000);
@@ -764,7 +762,6 @@ sub load {
                                proxy_pass http://127.0.0.1:1; }
             location /auth { satisfy any; deny all; }
 END
-    mkdir "$nginx->{prefix}/html";
     spew("$nginx->{prefix}/html/page.html", 'a page ' x 1000);
 
     my %loads = (

@@ -9,9 +9,6 @@ use JppBrowser;
 use JppRecorded qw( recorded );
 use JppTool qw( $dir run );
 
-plan skip_all => 'no chromium: ./dev test installs it'
-    unless JppBrowser::is_there();
-
 my $axe = "$root/build/npm/node_modules/axe-core/axe.min.js";
 
 my ($one, $two) = recorded($dir, qw( nginx-530 nginx-160k ));
@@ -23,14 +20,14 @@ run('--any-kernel', '--format=html', '-o', "$dir/two.html", "--base=$one",
 my @views = ('v=flame', 'v=callers', 'v=both&p=SSL_new', 'v=table', 'v=owners');
 my $browser = JppBrowser->start;
 
-subtest 'axe-core' => \&check_axe;
-subtest 'contrast' => \&check_contrast;
-subtest 'a narrow window' => \&check_narrow;
-subtest 'the theme' => \&check_theme;
-subtest 'forced colours' => \&check_forced;
-subtest 'paper' => \&check_print;
-
-done_testing();
+subtests(
+    'axe-core' => \&check_axe,
+    'contrast' => \&check_contrast,
+    'a narrow window' => \&check_narrow,
+    'the theme' => \&check_theme,
+    'forced colours' => \&check_forced,
+    'paper' => \&check_print,
+);
 
 
 sub show($name, $fragment) {
@@ -189,7 +186,6 @@ sub check_theme {
          'for the graph, too');
 
     $browser->media('', 'prefers-color-scheme' => 'light');
-    $browser->is_quiet;
 }
 
 
@@ -200,7 +196,6 @@ sub check_forced {
        'the graph has the colours of the system');
     cmp_ok($browser->run('return page.boxes.length'), '>', 10, 'and is drawn');
     $browser->media('');
-    $browser->is_quiet;
 }
 
 
@@ -224,5 +219,4 @@ sub check_print {
     like($browser->run('return getComputedStyle(document.body).color'),
          qr/^rgb\(20, 22, 27\)$/, 'is printed in black on white');
     $browser->media('');
-    $browser->is_quiet;
 }

@@ -10,9 +10,6 @@ use JppProto qw( field number proto );
 use JppTool qw( $dir run );
 use MIME::Base64 qw( decode_base64 encode_base64 );
 
-plan skip_all => 'no chromium: ./dev test installs it'
-    unless JppBrowser::is_there();
-
 my $browser = JppBrowser->start;
 
 run('--any-kernel', '--format=html', '-o', "$dir/page.html",
@@ -32,22 +29,22 @@ my %heap = (types => [qw( inuse_objects count inuse_space bytes )],
 my $now = heap([2, 90_000], [3, 10_000], [4, 5_000], [6, 20_000]);
 my $before = heap([2, 30_000], [3, 40_000], [5, 5_000], [6, 20_000], [7, 100]);
 
-subtest 'the wheel' => \&check_wheel;
-subtest 'drags' => \&check_drag;
-subtest 'files that are dropped' => \&check_drop;
-subtest 'the colours of a difference' => \&check_colours;
-subtest 'widths of a difference' => \&check_widths;
-subtest 'a table in parts' => \&check_parts;
-subtest 'few samples' => \&check_few;
-subtest 'copying' => \&check_copy;
-subtest 'saving' => \&check_save;
-subtest 'every control by Tab' => \&check_tab;
-subtest 'keys' => \&check_keys;
-subtest 'a hidden tab' => \&check_hidden;
-subtest 'the theme' => \&check_theme;
-subtest 'motion' => \&check_motion;
-
-done_testing();
+subtests(
+    'the wheel' => \&check_wheel,
+    'drags' => \&check_drag,
+    'files that are dropped' => \&check_drop,
+    'the colours of a difference' => \&check_colours,
+    'widths of a difference' => \&check_widths,
+    'a table in parts' => \&check_parts,
+    'few samples' => \&check_few,
+    'copying' => \&check_copy,
+    'saving' => \&check_save,
+    'every control by Tab' => \&check_tab,
+    'keys' => \&check_keys,
+    'a hidden tab' => \&check_hidden,
+    'the theme' => \&check_theme,
+    'motion' => \&check_motion,
+);
 
 
 # A profile with an object for each [function, bytes], called by main.
@@ -115,7 +112,6 @@ sub check_wheel {
     $browser->run($wheel, JSON::PP::true, -1e9);
     cmp_ok($browser->run('return page.view.to - page.view.from'), '>', 0,
            'or in as far as there is anything');
-    $browser->is_quiet;
 }
 
 
@@ -139,7 +135,6 @@ sub check_drag {
     $browser->run($pull, [['pointerdown', 300], ['pointercancel', 300],
                           ['pointermove', 200]]);
     is($browser->run('return page.view.from'), 0, 'until the hand is gone');
-    $browser->is_quiet;
 }
 
 
@@ -160,7 +155,6 @@ sub check_drop {
     is($browser->text('#title'), 'one, two', 'two files are a difference');
     is($browser->run('return isTaken'), JSON::PP::true,
        'and the browser does not open them itself');
-    $browser->is_quiet;
 }
 
 
@@ -201,7 +195,6 @@ sub check_colours {
     like($browser->text('#legend'),
          qr/more.*below 3.7 KiB.*above.*less.*the same.*noise.*outlined: (?#
             )new, hatched: gone/s, 'the legend says what colours mean');
-    $browser->is_quiet;
 }
 
 
@@ -216,8 +209,6 @@ sub check_widths {
                                        . node($_) . ']') }
                        qw( grows shrinks new gone )], $want{$which}, $which);
     }
-
-    $browser->is_quiet;
 }
 
 
@@ -244,7 +235,6 @@ sub check_parts {
     $browser->run('document.querySelector("tbody .name").click()');
     is($browser->run('return state.v + state.p'), 'bothf0009',
        'whose callers and callees are a click away');
-    $browser->is_quiet;
 }
 
 
@@ -256,7 +246,6 @@ sub check_few {
     $browser->press('#graph', 'ArrowDown');
     like($browser->text('#status'), qr/, 1 sample, \+- \d+ %, few samples$/,
          'one');
-    $browser->is_quiet;
 }
 
 
@@ -270,7 +259,6 @@ sub check_copy {
         MENU["Copy its stack"](at);');
     is_deeply($browser->run('return copied'), ['grows', "grows\nmain"],
               'a name and a stack');
-    $browser->is_quiet;
 }
 
 
@@ -306,7 +294,6 @@ sub check_save {
 
     $browser->run("change({ v: 'table' }); save('svg')");
     is_deeply($browser->run('return saved'), [], 'a table has no picture');
-    $browser->is_quiet;
 }
 
 
@@ -329,7 +316,6 @@ sub check_tab {
 
     cmp_ok(scalar @$wanted, '>', 20, 'there are controls');
     is_deeply([grep { !$seen{$_} } @$wanted], [], 'which Tab reaches');
-    $browser->is_quiet;
 }
 
 
@@ -360,7 +346,6 @@ sub check_keys {
     is_deeply([grep { !$said{$_} } @{ $browser->run('return [
         ...Object.keys(KEYS), "b", "m"].filter((key) => key !== "?")') }], [],
         'all of which it says');
-    $browser->is_quiet;
 }
 
 
@@ -378,7 +363,6 @@ sub check_hidden {
     is($browser->run('return asked'), 0, 'asks for nothing');
     $browser->run('window.isAway = false; return refresh()');
     is($browser->run('return asked'), 1, 'until it is seen');
-    $browser->is_quiet;
 }
 
 
@@ -396,7 +380,6 @@ sub check_theme {
     show($now);
     is($browser->run('return document.getElementById("theme").value'), '',
        'and forgotten');
-    $browser->is_quiet;
 }
 
 
@@ -409,5 +392,4 @@ sub check_motion {
                 || style.animationName !== "none";
         }).map((one) => one.outerHTML)'), [],
         'nothing does, for nobody');
-    $browser->is_quiet;
 }

@@ -11,9 +11,6 @@ use JppRows qw( compare pprof_rows table_rows );
 use JppTool qw( $dir run );
 use MIME::Base64 qw( encode_base64 );
 
-plan skip_all => 'no chromium: ./dev test installs it'
-    unless JppBrowser::is_there();
-
 my $browser = JppBrowser->start;
 
 # the page of a dump, whose profile others take the place of
@@ -23,22 +20,22 @@ run('--any-kernel', '--format=html', '-o', "$dir/page.html",
 
 my $page = slurp("$dir/page.html");
 
-subtest 'a profile of CPU time' => \&check_cpu;
-subtest 'a profile of Go' => \&check_go;
-subtest 'split by a label' => \&check_split;
-subtest 'owners that only call' => \&check_callers;
-subtest 'a profile of stalls' => \&check_stalls;
-subtest 'without names' => \&check_nameless;
-subtest 'pools' => \&check_pools;
-subtest 'no samples' => \&check_empty;
-subtest 'values below zero' => \&check_negative;
-subtest 'deep stacks' => \&check_deep;
-subtest 'hostile names' => \&check_names;
-subtest 'damaged' => \&check_damaged;
-subtest 'too large' => \&check_large;
-subtest 'an old browser' => \&check_old;
-
-done_testing();
+subtests(
+    'a profile of CPU time' => \&check_cpu,
+    'a profile of Go' => \&check_go,
+    'split by a label' => \&check_split,
+    'owners that only call' => \&check_callers,
+    'a profile of stalls' => \&check_stalls,
+    'without names' => \&check_nameless,
+    'pools' => \&check_pools,
+    'no samples' => \&check_empty,
+    'values below zero' => \&check_negative,
+    'deep stacks' => \&check_deep,
+    'hostile names' => \&check_names,
+    'damaged' => \&check_damaged,
+    'too large' => \&check_large,
+    'an old browser' => \&check_old,
+);
 
 
 sub show($bytes, $fragment = undef) {
@@ -78,8 +75,6 @@ sub check_cpu {
         is($browser->run('return page.choice.skip'), JSON::PP::false,
            "$view: nothing only passes time on");
     }
-
-    $browser->is_quiet;
 }
 
 
@@ -101,8 +96,6 @@ sub check_go {
         compare($state, table_rows($browser), [0, 2],
                 pprof_rows('cpu', "-tagfocus=state=$state", $file));
     }
-
-    $browser->is_quiet;
 }
 
 
@@ -137,8 +130,6 @@ sub check_split {
         like($browser->text('#legend'), qr/\Q$owners[0][0]\E \d/,
              'the legend says which');
     }
-
-    $browser->is_quiet;
 }
 
 
@@ -160,7 +151,6 @@ sub check_callers {
     is($browser->run('return [...document.querySelectorAll("#legend li")]
                       .map((one) => one.textContent).join()'),
        'b.so 5.0 s,prog', 'who only calls');
-    $browser->is_quiet;
 }
 
 
@@ -172,7 +162,6 @@ sub check_stalls {
                samples => [[[2, 1], [3, 900_000_950]]]));
     like($browser->text('#sum'), qr/^delay 900\.0 ms, 1 stacks, exact$/,
          'exact');
-    $browser->is_quiet;
 }
 
 
@@ -182,7 +171,6 @@ sub check_nameless {
     is_deeply($browser->run('return [...page.scene.trees[0].frame]
                              .map((frame) => frames.names[frame])'),
               ['all', 'prog+0x1000', 'prog+0x2000'], 'places in files');
-    $browser->is_quiet;
 }
 
 
@@ -211,7 +199,6 @@ sub check_pools {
     is_deeply($browser->run('return [...document.getElementById("t").options]
                              .map((option) => option.value)'),
               [qw( inuse_objects inuse_space unused_space )], 'every type');
-    $browser->is_quiet;
 }
 
 
@@ -223,8 +210,6 @@ sub check_empty {
         $browser->run("change({ v: '$view' })");
         is($browser->text('#say'), '', "$view has nothing to complain about");
     }
-
-    $browser->is_quiet;
 }
 
 
@@ -236,7 +221,6 @@ sub check_negative {
     is($browser->run('return page.scene.trees[0].width[0]'), 400,
        'and widths');
     like($browser->text('#legend'), qr/more.*less/s, 'in red and blue');
-    $browser->is_quiet;
 }
 
 
@@ -259,7 +243,6 @@ sub check_deep {
                samples => [[[1 .. 4096, 1], [100]]]));
     is($browser->text('#say'), 'A stack has more than 4096 frames.',
        'one more is refused');
-    $browser->is_quiet;
 }
 
 
@@ -333,7 +316,6 @@ sub check_large {
     show($packed);
     like($browser->text('#say'), qr/^The profile has more than 256 MiB: /,
          'a sentence');
-    $browser->is_quiet;
 }
 
 
@@ -346,5 +328,4 @@ sub check_old {
                              .textContent'),
          qr/^This browser cannot unpack gzip: use one .* or format=svg\.$/,
          'without DecompressionStream: a sentence, and what to use');
-    $browser->is_quiet;
 }

@@ -8,9 +8,6 @@ use JppTest;
 use JppBrowser;
 use JppSuite qw( $port dial serve settled );
 
-plan skip_all => 'no chromium: ./dev test installs it'
-    unless JppBrowser::is_there();
-
 my $axe = "$root/build/npm/node_modules/axe-core/axe.min.js";
 
 my $server = serve(workers => 2, http => <<'END', config => <<'END');

@@ -11,9 +11,6 @@ use JppProto qw( field number proto varint );
 use JppTool qw( $dir run );
 use MIME::Base64 qw( encode_base64 );
 
-plan skip_all => 'no chromium: ./dev test installs it'
-    unless JppBrowser::is_there();
-
 my $browser = JppBrowser->start;
 my $damaged = 'This is no profile, or it is cut or damaged: fetch it again.';
 
@@ -31,27 +28,27 @@ my %small = (types => [qw( inuse_objects count inuse_space bytes )],
                          [[3, 1], [3, 30], pid => '8']]);
 my $small = proto(%small);
 
-subtest 'numbers where messages are wanted' => \&check_kinds;
-subtest 'few bytes that stand for many' => \&check_bombs;
-subtest 'more bytes than there may be' => \&check_bytes;
-subtest 'addresses of 64 bits' => \&check_addresses;
-subtest 'a profile that cannot be read' => \&check_unread;
-subtest 'links of others' => \&check_links;
-subtest 'labels of any letters' => \&check_labels;
-subtest 'names that are alike' => \&check_alike;
-subtest 'deep and wide' => \&check_deep;
-subtest 'steps for Back' => \&check_history;
-subtest 'a server that wants to wait' => \&check_wait;
-subtest 'answers for people' => \&check_answers;
-subtest 'answers that come late' => \&check_late;
-subtest 'what a refresh leaves alone' => \&check_left;
-subtest 'totals by type' => \&check_totals;
-subtest 'the focus' => \&check_focus;
-subtest 'menus and the dialog' => \&check_menus;
-subtest 'files' => \&check_files;
-subtest 'a baseline of another kind' => \&check_baseline;
-
-done_testing();
+subtests(
+    'numbers where messages are wanted' => \&check_kinds,
+    'few bytes that stand for many' => \&check_bombs,
+    'more bytes than there may be' => \&check_bytes,
+    'addresses of 64 bits' => \&check_addresses,
+    'a profile that cannot be read' => \&check_unread,
+    'links of others' => \&check_links,
+    'labels of any letters' => \&check_labels,
+    'names that are alike' => \&check_alike,
+    'deep and wide' => \&check_deep,
+    'steps for Back' => \&check_history,
+    'a server that wants to wait' => \&check_wait,
+    'answers for people' => \&check_answers,
+    'answers that come late' => \&check_late,
+    'what a refresh leaves alone' => \&check_left,
+    'totals by type' => \&check_totals,
+    'the focus' => \&check_focus,
+    'menus and the dialog' => \&check_menus,
+    'files' => \&check_files,
+    'a baseline of another kind' => \&check_baseline,
+);
 
 
 sub show($bytes, $fragment = undef) {
@@ -90,7 +87,6 @@ sub check_kinds {
         for ['a group', varint(100 << 3 | 3) . "\0" x 20],
             ['a negative length', varint(100 << 3 | 2) . varint(-2)],
             ['a list that ends in a number', field(13, "\x80") . number(14, 1)];
-    $browser->is_quiet;
 }
 
 
@@ -136,7 +132,6 @@ sub check_bombs {
         number(13, $comment) x 3000
     }));
     is(said(), "The profile has more than $many", 'comments');
-    $browser->is_quiet;
 }
 
 
@@ -182,7 +177,6 @@ sub check_unread {
     $browser->type('#file', "$dir/small.pb");
     $browser->wait_for('return page.profile');
     is(said(), '', 'until a file is opened');
-    $browser->is_quiet;
 }
 
 
@@ -215,8 +209,6 @@ sub check_links {
         is(said() . $browser->run('return state.' . $key), '',
            'and can be taken away');
     }
-
-    $browser->is_quiet;
 }
 
 
@@ -238,8 +230,6 @@ sub check_labels {
                           "#labels :checked")].map((box) => box.name).join()'),
            $key, 'and its box');
     }
-
-    $browser->is_quiet;
 }
 
 
@@ -262,7 +252,6 @@ sub check_alike {
     show($alike, 'v=both&p=read');
     is($browser->run("return page.scene.trees[$_].after[0]"), 50,
        'functions of two files') for 0, 1;
-    $browser->is_quiet;
 }
 
 
@@ -281,7 +270,6 @@ sub check_deep {
                           page.scene.trees[0].placed).length'),
            '<', 4000,
            'of which those in the window were looked at');
-    $browser->is_quiet;
 }
 
 
@@ -299,7 +287,6 @@ sub check_history {
     $browser->press('#graph', '4');
     is_deeply($browser->run('return steps'), ['#v=table&s=malloc'],
               'is no step, a view is one');
-    $browser->is_quiet;
 }
 
 
@@ -361,7 +348,6 @@ sub check_wait {
     serve(answer(200, $small));
     is(tick('2'), 2000, 'then as before');
     is(said(), '', 'and nothing to complain about');
-    $browser->is_quiet;
 }
 
 
@@ -381,7 +367,6 @@ sub check_answers {
     $browser->run('return refresh()');
     is(said(), $damaged, 'what is no profile');
     ok($browser->run('return page.rows.length === 3'), 'what was there stays');
-    $browser->is_quiet;
 }
 
 
@@ -426,7 +411,6 @@ sub check_late {
     $browser->run('go(Uint8Array.from(atob(arguments[0]), (c) =>
         c.charCodeAt(0)).buffer); return late', encode_base64($small, ''));
     is($browser->run('return page.rows.length'), 1, 'the last one stays');
-    $browser->is_quiet;
 }
 
 
@@ -457,7 +441,6 @@ sub check_left {
          qr/9/, 'a new value of a label is there to choose');
     $browser->run("change({ s: '' })");
     is($browser->run('return page.view.from'), 0, 'a change shows all');
-    $browser->is_quiet;
 }
 
 
@@ -477,7 +460,6 @@ sub check_totals {
     $browser->run('return Array.from({ length: 70 }).reduce((all) =>
                    all.then(refresh), Promise.resolve())');
     is($browser->run('return live.totals.length'), 60, 'of the last sixty');
-    $browser->is_quiet;
 }
 
 
@@ -505,7 +487,6 @@ sub check_focus {
     like($browser->run($where), qr/^ignore b/, 'the next filter has it');
     $browser->press(undef, 'Enter');
     is($browser->run($where), 'graph', 'and then the graph');
-    $browser->is_quiet;
 }
 
 
@@ -531,7 +512,6 @@ sub check_menus {
     $browser->press(undef, 'Escape');
     $browser->press('#graph', '4');
     is($browser->run('return state.v'), 'table', 'until it is closed');
-    $browser->is_quiet;
 }
 
 
@@ -553,7 +533,6 @@ sub check_files {
     like($browser->run('return savedPage()'),
          qr{<title>&#60;/title&#62;&#60;script&#62;\$&#38;</title>},
          'whatever that is');
-    $browser->is_quiet;
 }
 
 
@@ -568,5 +547,4 @@ sub check_baseline {
         map { encode_base64($_, '') } $cpu, $small);
     like($browser->text('#sum'), qr/since 0 B, which the baseline lacks/,
          'is said to lack the type');
-    $browser->is_quiet;
 }

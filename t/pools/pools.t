@@ -334,8 +334,6 @@ sub subrequests {
     }
     location /debug/pprof/ { jemalloc_pprof; }
 EOF
-    mkdir "$nginx->{prefix}/html";
-    mkdir "$nginx->{prefix}/html/page";
     spew("$nginx->{prefix}/html/page/a",
          '<!--# include virtual="/part/b" -->');
 
@@ -588,8 +586,6 @@ sub contexts {
     }
     location /debug/pprof/ { jemalloc_pprof; }
 EOF
-    mkdir "$nginx->{prefix}/html";
-    mkdir "$nginx->{prefix}/html/gzip";
     spew("$nginx->{prefix}/html/gzip/a",
          join '', map { rand() . "\n" } 1 .. 200_000);
 
@@ -610,9 +606,6 @@ sub caches {
     location /files/ { root html; }
     location /debug/pprof/ { jemalloc_pprof; }
 EOF
-    mkdir "$nginx->{prefix}/html";
-    mkdir "$nginx->{prefix}/html/files";
-
     for (1 .. 30) {
         spew("$nginx->{prefix}/html/files/$_", "a file\n");
         $nginx->get("/files/$_");

@@ -55,9 +55,6 @@ CONF
         conf => $how{conf}, server => $server,
         http => "upstream backend { server 127.0.0.1:$port; }");
 
-    mkdir "$nginx->{prefix}/$_" or die "$nginx->{prefix}: $!\n"
-        for qw( html html/files );
-
     spew("$nginx->{prefix}/html/files/big", 'x' x (8 << 20));
 
     my @clients = map {

@@ -47,9 +47,6 @@ CONF
 upstream silent { server 127.0.0.1:@{[ $silent->sockport ]}; }
 UPSTREAM
 
-    mkdir "$nginx->{prefix}/$_" or die "$nginx->{prefix}: $!\n"
-        for qw( html html/pages );
-
     spew("$nginx->{prefix}/html/pages/$_", $pages{$_}[1]) for keys %pages;
 
     my $client = $nginx->client;

@@ -39,7 +39,6 @@ sub start(%how) {
         http => "jemalloc_pprof_owners $owners;\n" . ($how{http} // ''),
         server => $server . ($how{locations} // ''));
 
-    mkdir "$nginx->{prefix}/html";
     spew("$nginx->{prefix}/html/text", $text);
 
     return $nginx;
