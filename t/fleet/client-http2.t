@@ -11,14 +11,8 @@ use JppFleet qw( held is_at_rest );
 my $heap = '/debug/pprof/heap';
 my $n_streams = 8;
 
-subtests(
-    'HTTP/2' => [ \&http2, 'fake', 'curl' ],
-    'streams that are reset' => [ \&reset_streams, 'fake' ],
-    'TLS' => [ \&tls, 'fake', 'curl', 'openssl' ],
-);
 
-
-sub http2 {
+test 'HTTP/2', 'fake', 'curl' => sub {
     my $port = free_port();
     my $nginx = JppNginx->start(fake => "hang 0.05\n", http => <<"EOF");
     server {
@@ -51,14 +45,14 @@ EOF
            . "'$url?seconds=30'" for 1 .. 3;
 
     is_at_rest($nginx->worker, 'broken off');
-}
+};
 
 
 # Streams that are reset while their connection stays: a frame is length, type,
 # flags, stream (RFC 9113); header fields are literals (RFC 7541), except those
 # that have a number.
 
-sub reset_streams {
+test 'streams that are reset', 'fake' => sub {
     my $port = free_port();
     my $nginx = JppNginx->start(fake => '', http => <<"EOF");
     server {
@@ -95,7 +89,7 @@ EOF
         $client->read_some(0.1);
         $client->{buffer} =~ /;jpp_fake_beta 67108864\n/;
     }), 'the next stream of that connection is answered');
-}
+};
 
 
 sub frame {
@@ -114,7 +108,7 @@ sub fields($path) {
 }
 
 
-sub tls {
+test 'TLS', 'fake', 'curl', 'openssl' => sub {
     my $port = free_port();
     my $dir = File::Temp->newdir;
 
@@ -158,4 +152,4 @@ EOF
         system "curl -s -k $option -m 0.3 -o /dev/null '$url?seconds=30'";
         is_at_rest($nginx->worker, "$option: broken off");
     }
-}
+};

@@ -29,23 +29,8 @@ my $spare = 1024 * 1024;
 my $too_many = 'this worker has too many requests for profiles at once: try '
                . "again in a second, with fewer scrapers\n";
 
-subtests(
-    'a difference' => [ \&difference, 'fake' ],
-    'a difference blocks nobody' => [ \&unblocked, 'jemalloc' ],
-    'clients that leave' => [ \&leaving, 'fake' ],
-    'clients that leave at any moment' => [ \&any_moment, 'fake' ],
-    'a change that outlives its client' => [ \&left, 'fake' ],
-    'a slow parser' => [ \&slow_reader, 'fake' ],
-    'answers that nobody reads' => [ \&unread, 'fake' ],
-    'pipelined requests' => [ \&pipelined, 'fake' ],
-    'a dump that hangs' => [ \&hangs, 'fake' ],
-    'many at once' => [ \&many, 'jemalloc' ],
-    'many with a pause' => [ \&many_paused, 'jemalloc' ],
-    'many that ask for the same' => [ \&same, 'fake' ],
-);
 
-
-sub difference {
+test 'a difference', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
     my $dump = $nginx->get("$heap?format=jemalloc")->{body};
 
@@ -72,10 +57,10 @@ sub difference {
     }
 
     is_at_rest($nginx->worker, 'after both');
-}
+};
 
 
-sub unblocked {
+test 'a difference blocks nobody', 'jemalloc' => sub {
     my $nginx = JppNginx->start;
     my $pid = $nginx->worker;
     my $client = $nginx->client;
@@ -96,10 +81,10 @@ sub unblocked {
     like($nginx->get("$heap?seconds=1&format=top&cols=1000")->{body},
          qr/ \(difference\): /, 'a pause ends with a difference');
     is_at_rest($pid, 'at the end');
-}
+};
 
 
-sub leaving {
+test 'clients that leave', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
     my $pid = $nginx->worker;
 
@@ -165,12 +150,12 @@ sub leaving {
     }
 
     is($nginx->worker, $pid, 'by the same worker');
-}
+};
 
 
 # A hundred clients leave at moments between the request and its answer.
 
-sub any_moment {
+test 'clients that leave at any moment', 'fake' => sub {
 
     # after half a body nginx waits for the rest
 
@@ -207,13 +192,13 @@ sub any_moment {
     $nginx->fake('');
     is($nginx->get($heap)->{status}, 200, 'the next is served');
     is($nginx->worker, $pid, 'by the same worker');
-}
+};
 
 
 # All workers apply a change, even those that had not been asked when the client
 # left: two at a time are asked.
 
-sub left {
+test 'a change that outlives its client', 'fake' => sub {
     my $control = '/debug/pprof/control';
     my $nginx = fleet('', workers => 6, fake => '');
     my @clients = map { $nginx->client } 1 .. 3;
@@ -243,12 +228,12 @@ sub left {
     }), 'all workers are off') or diag($status->{text});
 
     is($_->response->{status}, 200, 'the busy ones answered') for @clients;
-}
+};
 
 
 # A body that nobody reads keeps its own bytes, and nothing else.
 
-sub slow_reader {
+test 'a slow parser', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
     my $pid = $nginx->worker;
 
@@ -296,12 +281,12 @@ sub slow_reader {
     $slow->break_off;
     ok(wait_until(sub { memory($pid, 'VmRSS') < $before + 16e6 }),
        'a client that leaves has its memory freed');
-}
+};
 
 
 # An answer is kept until it has been read, or its parser has left.
 
-sub unread {
+test 'answers that nobody reads', 'fake' => sub {
     my $nginx = fleet("jemalloc_pprof_max_size $max_size; "
                       . 'jemalloc_pprof_timeout 60s;', fake => '');
     my $pid = $nginx->worker;
@@ -345,7 +330,7 @@ sub unread {
     is($nginx->worker, $pid, 'by the same worker');
     $nginx->fake('');
     is_well($nginx, 'unread');
-}
+};
 
 
 # Thirty clients that ask and do not read on: those that are answered, and what
@@ -384,7 +369,7 @@ sub is_refused($answer, $what) {
 }
 
 
-sub pipelined {
+test 'pipelined requests', 'fake' => sub {
     my $nginx = JppNginx->start(fake => "hang 0.1\n");
     my $client = $nginx->client;
     my @paths = ("$heap?format=folded", '/fine', "$heap?seconds=1", $heap,
@@ -403,10 +388,10 @@ sub pipelined {
     }
 
     is_at_rest($nginx->worker, 'at the end');
-}
+};
 
 
-sub hangs {
+test 'a dump that hangs', 'fake' => sub {
     my $timeout = 5;
     my $nginx = JppNginx->start(fake => '', server => <<"EOF");
         location /debug/pprof/ {
@@ -471,7 +456,7 @@ EOF
     like($nginx->get('/debug/pprof/status')->{body}, qr/"in_step": null/,
          'the control request that was refused has changed nothing');
     is($nginx->worker, $pid, 'the worker lives');
-}
+};
 
 
 sub answers_busy($answer) {
@@ -481,7 +466,7 @@ sub answers_busy($answer) {
 }
 
 
-sub many {
+test 'many at once', 'jemalloc' => sub {
     my $nginx = JppNginx->start;
     my $pid = $nginx->worker;
 
@@ -506,12 +491,12 @@ sub many {
 
     is_at_rest($pid, 'at the end');
     is($nginx->worker, $pid, 'the worker lives');
-}
+};
 
 
 # Differences whose pauses end together.
 
-sub many_paused {
+test 'many with a pause', 'jemalloc' => sub {
     my $nginx = JppNginx->start;
     my @clients = map { $nginx->client } 1 .. 40;
     my %n;
@@ -524,12 +509,12 @@ sub many_paused {
     is($n{200}, $n_jobs, 'as many as are allowed');
     is($n{429}, 40 - $n_jobs, 'and no more');
     is_at_rest($nginx->worker, 'at the end');
-}
+};
 
 
 # A worker takes one dump after the other, each for all clients that wait.
 
-sub same {
+test 'many that ask for the same', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => '');
     my $n = 20;
 
@@ -559,4 +544,4 @@ sub same {
     }
 
     is_well($nginx, 'the same');
-}
+};

@@ -11,16 +11,11 @@ use JppFleet qw( connections held wait_for );
 
 my $heap = '/debug/pprof/heap';
 
-subtests(
-    'a post_action' => [ \&post_action, 'fake' ],
-    'bodies that come late' => [ \&late_bodies, 'fake' ],
-);
-
 
 # The profile of a client that has left ends while its post_action still runs:
 # the two have nothing to do with each other.
 
-sub post_action {
+test 'a post_action', 'fake' => sub {
     my $upstream = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
                                          LocalPort => 0, Listen => 64)
         or die "listen: $!";
@@ -77,7 +72,7 @@ EOF
     }
 
     is($nginx->worker, $pid, 'by the same worker');
-}
+};
 
 
 # The next connection, with its request read.
@@ -99,7 +94,7 @@ sub accepted($listener) {
 
 # nginx reads such a body to discard it, and stops reading then.
 
-sub late_bodies {
+test 'bodies that come late', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
     my $pid = $nginx->worker;
     my $length = "Content-Length: 4\r\n";
@@ -151,4 +146,4 @@ sub late_bodies {
     is($client->get('/fine')->{status}, 200, 'and again');
 
     is($nginx->worker, $pid, 'by the same worker');
-}
+};

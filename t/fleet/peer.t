@@ -30,24 +30,8 @@ my %questions = ('locations' => 2, 'locations?seconds=1' => 3, 'memory' => 2,
                  'memory?format=top' => 3, 'memory?detail=smaps' => 3,
                  'status' => 2);
 
-subtests(
-    'one that is stopped' => [ \&stopped, 'fake' ],
-    'several that are stopped' => [ \&several_stopped, 'fake' ],
-    'one that is stopped with the lock' => [ \&stopped_locked, 'fake' ],
-    'one that is stopped while it asks' => [ \&late_itself, 'fake' ],
-    'several questions of one request' => [ \&together, 'fake' ],
-    'one that ends while it is asked' => [ \&ends, 'fake' ],
-    'no stale dump' => [ \&fresh, 'fake' ],
-    'few descriptors in the worker that asks' => [ \&few_asking, 'jemalloc' ],
-    'few descriptors in the worker that is asked' => [ \&few_asked,
-                                                       'jemalloc' ],
-    'connections that cannot be made' => [ \&not_made, 'fake' ],
-    'connections that cannot be taken' => [ \&not_taken, 'fake' ],
-    'statistics during a dump' => [ \&busy, 'fake' ],
-);
 
-
-sub stopped {
+test 'one that is stopped', 'fake' => sub {
     my $nginx = fleet($timeouts, workers => 3, fake => '');
     my ($asker, $client, $other) = clients_of_one($nginx, 2);
     my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
@@ -128,7 +112,7 @@ sub stopped {
 
     $nginx->signal('CONT', $victim);
     is_well($nginx, 'continued');
-}
+};
 
 
 # The answer to PATH, once it is like PATTERN: on a busy machine a worker that
@@ -157,7 +141,7 @@ sub numbered($nginx) {
 
 # Workers that do not answer do not keep the others from being asked.
 
-sub several_stopped {
+test 'several that are stopped', 'fake' => sub {
     my $nginx = fleet($timeouts, workers => 4, fake => '');
     my ($asker, $client) = clients_of_one($nginx, 1);
     my @others = grep { $_ != $asker } $nginx->worker_pids;
@@ -213,14 +197,14 @@ sub several_stopped {
         $nginx->signal('CONT', $_) for @victims;
         is_well($nginx, "$n continued");
     }
-}
+};
 
 
 # The lock is the first word of the zone, which is the largest memory that the
 # workers share; who has it writes its pid there.  A worker that runs has no
 # lock for long, and one that is stopped keeps none from the others.
 
-sub stopped_locked {
+test 'one that is stopped with the lock', 'fake' => sub {
     # each answer waits this long for the stopped worker: on a busy machine,
     # the other one needs some of it for its own
 
@@ -249,7 +233,7 @@ sub stopped_locked {
     $lock->(0);
     $nginx->signal('CONT', $victim);
     is_well($nginx, 'it continued');
-}
+};
 
 
 sub zone($pid) {
@@ -272,7 +256,7 @@ sub zone($pid) {
 # When it continues, all its timers fire at once: no step may run before its
 # collection.
 
-sub late_itself {
+test 'one that is stopped while it asks', 'fake' => sub {
     my $nginx = fleet($timeouts, workers => 2, fake => '');
     my ($asker, $client) = clients_of_one($nginx, 1);
     my ($other) = grep { $_ != $asker } $nginx->worker_pids;
@@ -325,7 +309,7 @@ sub late_itself {
     $nginx->signal('CONT', $other);
     ok(wait_until(sub { partly($client->get($heap)) eq '2/2' }),
        'both answer again');
-}
+};
 
 
 # A stopped worker that continues does not answer what it was asked meanwhile:
@@ -333,7 +317,7 @@ sub late_itself {
 
 # What asks more than once has one deadline: its questions wait together.
 
-sub together {
+test 'several questions of one request', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => '');
     my ($asker, $client) = clients_of_one($nginx, 1);
     my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
@@ -352,7 +336,7 @@ sub together {
     }
 
     is_well($nginx, 'together');
-}
+};
 
 
 # How many questions wait at the socket of PID.
@@ -365,7 +349,7 @@ sub questions($pid) {
 # The client's next request is answered on the same connection, whatever its
 # last one heard of the worker.
 
-sub ends {
+test 'one that ends while it is asked', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => '');
     my ($asker, $client) = clients_of_one($nginx, 1);
 
@@ -400,10 +384,10 @@ sub ends {
 
     is_well($nginx, 'ends');
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
-sub fresh {
+test 'no stale dump', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => '');
     my @dumps = map { grow($nginx, $_) } 1 .. 6;
     my ($asker, $client) = clients_of_one($nginx, 1);
@@ -439,7 +423,7 @@ sub fresh {
 
     $nginx->fake('');
     is_well($nginx, 'stale questions');
-}
+};
 
 
 # PID, which has N clients, has FREE descriptors as CODE runs.  It uses little
@@ -485,7 +469,7 @@ sub is_whole_or_none($answer, $what) {
 }
 
 
-sub few_asking {
+test 'few descriptors in the worker that asks', 'jemalloc' => sub {
     my $nginx = fleet($timeouts, workers => 2);
     my ($asker, $client) = clients_of_one($nginx, 1);
     my ($other) = grep { $_ != $asker } $nginx->worker_pids;
@@ -507,10 +491,10 @@ sub few_asking {
 
     undef $client;
     is_well($nginx, 'few descriptors');
-}
+};
 
 
-sub few_asked {
+test 'few descriptors in the worker that is asked', 'jemalloc' => sub {
     my $nginx = fleet($timeouts, workers => 2);
     my ($asker, $client) = clients_of_one($nginx, 1);
     my ($other) = grep { $_ != $asker } $nginx->worker_pids;
@@ -543,13 +527,13 @@ sub few_asked {
 
     undef $client;
     is_well($nginx, 'few descriptors');
-}
+};
 
 
 # A failed connection says nothing about the worker, which is asked again the
 # next time.
 
-sub not_made {
+test 'connections that cannot be made', 'fake' => sub {
     my $port = free_port();
     my $nginx = fleet('', workers => 3, fake => '', http => <<"EOF");
     server {
@@ -596,12 +580,12 @@ EOF
        'the answer names those that never accept');
     $nginx->fake('');
     is(partly($client->get($heap)), '3/3', 'all answer again');
-}
+};
 
 
 # A worker that cannot accept does not try all the time.
 
-sub not_taken {
+test 'connections that cannot be taken', 'fake' => sub {
     my $nginx = fleet($timeouts, workers => 2, fake => '');
     my ($asker, $client) = clients_of_one($nginx, 1);
     my ($other) = grep { $_ != $asker } $nginx->worker_pids;
@@ -618,12 +602,12 @@ sub not_taken {
         ok(wait_until(sub { partly($client->get($heap)) eq '2/2' }),
            'both answer again');
     }
-}
+};
 
 
 # jemalloc makes its statistics wait for a dump; the event loop does not wait.
 
-sub busy {
+test 'statistics during a dump', 'fake' => sub {
     my $nginx = fleet('', workers => 1, fake => '');
     my $client = $nginx->client;
     my $path = '/debug/pprof/status';
@@ -642,4 +626,4 @@ sub busy {
     is($other->response->{status}, 200, 'the dump');
     ok(wait_until(sub { $client->get($path)->{body} =~ /"stats": \{/ }),
        'at rest again');
-}
+};

@@ -18,27 +18,11 @@ my $soak = $ENV{JPP_SOAK};
 my $heap = '/debug/pprof/heap';
 my $control = '/debug/pprof/control';
 
-subtests(
-    'questions that nobody reads' => [ \&unread, 'fake' ],
-    'more askers than a worker accepts' => [ \&crowd, 'fake' ],
-    'one dump for all who wait' => [ \&shared, 'fake' ],
-    'samples that are forgotten in between' => [ \&forgotten, 'jemalloc' ],
-    'an index during reloads' => [ \&reloaded, 'fake' ],
-    'an index of a killed worker' => [ \&killed, 'fake' ],
-    'what was collected before a change' => [ \&stale, 'fake' ],
-    'files that are lost on the way' => [ \&lost, 'jemalloc' ],
-    'no socket for a question' => [ \&no_socket, 'fake' ],
-    'a baseline without room' => [ \&no_room, 'fake' ],
-    'a worker without a thread' => [ \&threadless, 'fake' ],
-    'a pid that is another process by now' => [ \&reused, 'fake', 'root',
-                                                \&has_last_pid ],
-);
-
 
 # Stopped workers leave more questions unread than the asker may have
 # descriptors, and it still asks the others.
 
-sub unread {
+test 'questions that nobody reads', 'fake' => sub {
     my $nginx = fleet('jemalloc_pprof_timeout 100ms;', workers => 5,
                       fake => '');
     my ($asker, $client) = clients_of_one($nginx, 1);
@@ -71,12 +55,12 @@ sub unread {
 
     $nginx->signal('CONT', $_) for @victims;
     is_well($nginx, 'unread');
-}
+};
 
 
 # A worker accepts sixteen askers at a time; the others wait for their turn.
 
-sub crowd {
+test 'more askers than a worker accepts', 'fake' => sub {
     my ($n, $n_clients) = $soak ? (64, 200) : (24, 96);
     my $nginx = fleet('', workers => $n, fake => '');
 
@@ -95,7 +79,7 @@ sub crowd {
     undef @clients;
     $nginx->fake('');
     is_well($nginx, 'crowd');
-}
+};
 
 
 # What CLIENTS hear that ask for PATH at once.  A client that has to come back,
@@ -129,7 +113,7 @@ sub asked_by_all($path, @clients) {
 
 # All that ask before a dump begins get that one.
 
-sub shared {
+test 'one dump for all who wait', 'fake' => sub {
     my $n = 8;
     my $nginx = fleet('', workers => $n, fake => '');
     my ($victim) = $nginx->worker_pids;
@@ -169,7 +153,7 @@ sub shared {
 
     is(scalar @begun, 2, 'with the dump that had begun, and one more');
     is_well($nginx, 'shared');
-}
+};
 
 
 # A question is a socket more.
@@ -183,7 +167,7 @@ sub sockets_of($pid) {
 # Samples that a reset forgets were not freed, and what is allocated while none
 # are taken is not sampled later: a difference must not say so.
 
-sub forgotten {
+test 'samples that are forgotten in between', 'jemalloc' => sub {
     my $nginx = fleet('', workers => 2);
     my $why = 'its samples cannot be compared: in the meantime they were '
               . 'reset, or active, sampler or lg_sample was changed';
@@ -229,7 +213,7 @@ sub forgotten {
     # without their baselines they still have profiles
 
     is(partly($nginx->get("$heap?strict=1")), '2/2', 'profiles of both');
-}
+};
 
 
 # Each CLIENT asks for its PATH; waits until ASKER has the first dumps of two
@@ -254,7 +238,7 @@ sub ask_and_pause($asker, @questions) {
 # The old worker of an index answers, or the new one; one that is asked as it
 # exits says so.
 
-sub reloaded {
+test 'an index during reloads', 'fake' => sub {
     my $nginx = fleet('', workers => 8, fake => '');
     my $going = qr/\A(?:it exited before it answered|it no longer listens,|(?#
         )this worker is (?:being started|shutting down):)/;
@@ -279,10 +263,10 @@ sub reloaded {
 
     wait_until(sub { $nginx->worker_pids == 8 });
     is_well($nginx, 'reloaded');
-}
+};
 
 
-sub killed {
+test 'an index of a killed worker', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => '');
     my ($asker, $client) = clients_of_one($nginx, 1);
     my %answers;
@@ -320,12 +304,12 @@ sub killed {
     }, 'the index is known, and its worker is not there');
 
     $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
-}
+};
 
 
 # A client that knows of a change gets no answer that was collected before it.
 
-sub stale {
+test 'what was collected before a change', 'fake' => sub {
     my $nginx = fleet('jemalloc_pprof_timeout 2s;', workers => 2, fake => '');
     my ($asker, @clients) = clients_of_one($nginx, 3);
     my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
@@ -355,13 +339,13 @@ sub stale {
     $clients[0]->response;
 
     $nginx->signal('CONT', $victim);
-}
+};
 
 
 # An asker with few descriptors: what its answer contains is right, or the
 # answer says what is missing.
 
-sub lost {
+test 'files that are lost on the way', 'jemalloc' => sub {
     my $nginx = fleet('', workers => 2);
     my ($asker, $client) = clients_of_one($nginx, 1);
     my ($other) = grep { $_ != $asker } $nginx->worker_pids;
@@ -400,12 +384,12 @@ sub lost {
     }, 'no socket, no descriptors for the files, and enough');
 
     is_well($nginx, 'lost');
-}
+};
 
 
 # The fix fits the cause, and an unknown cause has none.
 
-sub no_socket {
+test 'no socket for a question', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => '');
     my ($asker, $client) = clients_of_one($nginx, 1);
     my ($other) = grep { $_ != $asker } $nginx->worker_pids;
@@ -429,13 +413,13 @@ sub no_socket {
 
     $nginx->fake('');
     is_well($nginx, 'no socket');
-}
+};
 
 
 # What workers inherited is larger than the limit of now: it counts as their
 # own, which a comment says, and which is an error with strict=1.
 
-sub no_room {
+test 'a baseline without room', 'fake' => sub {
     my $nginx = fleet('jemalloc_pprof_max_size 100k;', workers => 2,
                       fake => "large 1\n");
 
@@ -466,12 +450,12 @@ sub no_room {
     is($nginx->get("$heap?format=folded&worker=0&seconds=1")->{status}, 200,
        'a difference needs none');
     is_well($nginx, 'no room');
-}
+};
 
 
 # A worker that cannot start a thread has no profile, and is counted.
 
-sub threadless {
+test 'a worker without a thread', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => "eventfd 24\n");
     my $why = 'it cannot start a background thread: the error log says why';
 
@@ -513,7 +497,7 @@ sub threadless {
     is_deeply([ values %{ missing($answer, 'threadless') } ], [ $why ],
               'the reason for the other');
     $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
-}
+};
 
 
 sub has_last_pid { -w '/proc/sys/kernel/ns_last_pid' }
@@ -521,7 +505,8 @@ sub has_last_pid { -w '/proc/sys/kernel/ns_last_pid' }
 
 # Another user's process has the pid and the name of a killed worker.
 
-sub reused {
+test 'a pid that is another process by now', 'fake', 'root',
+     \&has_last_pid => sub {
     my $nginx = fleet('', workers => 2, fake => '');
     my ($asker, $client) = clients_of_one($nginx, 1);
     my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
@@ -553,7 +538,7 @@ sub reused {
 
     is_well($nginx, 'reused');
     $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
-}
+};
 
 
 # A process of another user with the pid PID that listens by NAME.

@@ -136,22 +136,6 @@ my %faults = (
     FAILED => 'memfd 1',
 );
 
-subtests(
-    'the tables' => [ \&tables ],
-    'at once' => [ \&immediate, 'fake' ],
-    'a stopped worker' => [ \&stopped, 'fake' ],
-    'many jobs' => [ \&many, 'fake' ],
-    'a thread that is busy' => [ \&busy, 'fake' ],
-    'little room' => [ \&full, 'fake' ],
-    'a worker that starts' => [ \&starting, 'fake' ],
-    'a jemalloc with faults' => [ \&faulty, 'fake' ],
-    'a jemalloc that cannot be dumped' => [ \&undumpable, 'fake' ],
-    'a large baseline' => [ \&unsplit, 'fake' ],
-    'samples with a gap' => [ \&gap, 'jemalloc' ],
-    'another profiler' => [ \&taken ],
-    'a location that is left out' => [ \&left_out, 'fake' ],
-);
-
 
 # The rows of the table of refusals: status and sentence, by name.
 
@@ -321,7 +305,7 @@ sub two(%how) {
 }
 
 
-sub tables {
+test 'the tables' => sub {
     my @names = slurp("$adapter/http/ngx_http_jpp_refuse.h")
                 =~ /^    NGX_HTTP_JPP_(\w+)(?: = 0)?,/mg;
 
@@ -331,17 +315,17 @@ sub tables {
     is_deeply([ sort keys %rows ], [ sort @names ], 'and each is provoked');
     is_deeply([ grep { $refusals{$_}[0] !~ /^[45]\d\d$/ } sort @names ], [],
               'with a status that is known');
-}
+};
 
 
-sub immediate {
+test 'at once', 'fake' => sub {
     my $nginx = two();
 
     refused($nginx, 'at once');
-}
+};
 
 
-sub stopped {
+test 'a stopped worker', 'fake' => sub {
     my $nginx = two();
     my ($victim) = $nginx->worker_pids;
 
@@ -350,12 +334,12 @@ sub stopped {
     refused($nginx, 'a stopped worker', worker => "pid-$victim", passes => 2);
 
     kill 'CONT', $victim;
-}
+};
 
 
 # What waits for a worker that is stopped takes all the places.
 
-sub many {
+test 'many jobs', 'fake' => sub {
     my $nginx = two();
     my ($victim) = $nginx->worker_pids;
 
@@ -377,10 +361,10 @@ sub many {
 
     $_->leave for @waiting;
     kill 'CONT', $victim;
-}
+};
 
 
-sub busy {
+test 'a thread that is busy', 'fake' => sub {
     my $nginx = JppNginx->start(server => $server, fake => '');
     my $client = $nginx->client;
 
@@ -392,12 +376,12 @@ sub busy {
 
     $nginx->fake('');
     is($client->response->{status}, 200, 'and ends');
-}
+};
 
 
 # Eight megabytes that nobody reads.
 
-sub full {
+test 'little room', 'fake' => sub {
     my $nginx = JppNginx->start(server => $server,
                                 fake => "large 8\nprof.lg_sample 0\n");
     my $client = $nginx->client(window => 4096);
@@ -408,12 +392,12 @@ sub full {
     refused($nginx, 'little room', passes => 2);
 
     $client->break_off;
-}
+};
 
 
 # A master that is stopped starts no worker in the place of one that was killed.
 
-sub starting {
+test 'a worker that starts', 'fake' => sub {
     my $nginx = two();
     my $client = $nginx->client;
     my ($victim) = $nginx->workers_of($client);
@@ -434,28 +418,28 @@ sub starting {
     kill 'CONT', $nginx->{pid};
     wait_until(sub { $nginx->worker_pids == 2 });
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
-sub faulty {
+test 'a jemalloc with faults', 'fake' => sub {
     my $nginx = JppNginx->start(server => $server, fake => '');
 
     for my $reason (sort keys %faults) {
         $nginx->fake("$faults{$reason}\n");
         refused($nginx, 'a jemalloc with faults', only => $reason);
     }
-}
+};
 
 
-sub undumpable {
+test 'a jemalloc that cannot be dumped', 'fake' => sub {
     my $nginx = JppNginx->start(server => $server,
                                 fake => "opt.prof_sys_thread_name 1\n");
 
     refused($nginx, 'a jemalloc that cannot be dumped');
-}
+};
 
 
-sub unsplit {
+test 'a large baseline', 'fake' => sub {
     my $nginx = JppNginx->start(
         workers => 2, fake => "large 1\n",
         server => "jemalloc_pprof_max_size 100k; $server");
@@ -463,10 +447,10 @@ sub unsplit {
     $nginx->fake('');
 
     refused($nginx, 'a large baseline');
-}
+};
 
 
-sub gap {
+test 'samples with a gap', 'jemalloc' => sub {
     my $nginx = JppNginx->start(server => $server);
     my $client = $nginx->client;
 
@@ -474,21 +458,21 @@ sub gap {
        200, "sampling is $_") for qw( off on );
 
     refused($nginx, 'samples with a gap');
-}
+};
 
 
-sub taken {
+test 'another profiler' => sub {
     my $nginx = JppNginx->start(
         server => $server, env => { JPP_PROFILER => 'handler' },
         preload => [ "$build/t/jpp_profiler.so", preloads() ]);
 
     refused($nginx, 'another profiler');
-}
+};
 
 
 # A single process, whose connections outlive its configuration.
 
-sub left_out {
+test 'a location that is left out', 'fake' => sub {
     my $nginx = JppNginx->start(master => 0, level => 'notice', fake => '');
     my @resources = grep { length } @resources;
     my @clients = map { $nginx->client } @resources;
@@ -511,4 +495,4 @@ sub left_out {
         is($clients[$i]->get('/fine')->{status}, 200,
            "$resources[$i]: the connection is kept");
     }
-}
+};

@@ -22,20 +22,10 @@ my $heap = '/debug/pprof/heap';
 my $shutting_down = 'this worker is shutting down: ask again, another one will '
                     . "answer\n";
 
-subtests(
-    'a reload' => [ \&reloads, 'fake' ],
-    'a reload without the module' => [ \&unloaded, 'fake', 'loaded' ],
-    'a number of workers that changes' => [ \&changing, 'fake' ],
-    'workers that exit' => [ \&exiting, 'fake' ],
-    'a difference, and a worker that ended' => [ \&ended, 'fake' ],
-    'settings outlive workers' => [ \&settings, 'fake' ],
-    'a binary upgrade' => [ \&upgrade, 'jemalloc' ],
-);
-
 
 # The old worker ends, the new one serves.
 
-sub reloads {
+test 'a reload', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
 
     for my $state ([ '', "$heap?seconds=60", 503 ],
@@ -56,7 +46,7 @@ sub reloads {
 
         is($answer->{status}, $status, "the old one's answer: $status");
     }
-}
+};
 
 
 # The answer of the old worker, asked for PATH before the reload.
@@ -92,7 +82,7 @@ sub over_a_reload($nginx, $keys, $path) {
 
 # The master unloads the module, with all that it holds, and loads it again.
 
-sub unloaded {
+test 'a reload without the module', 'fake', 'loaded' => sub {
     my $nginx = JppNginx->start(fake => '', level => 'notice');
     my $master = $nginx->{pid};
     my $n = () = descriptors($master);
@@ -110,10 +100,10 @@ sub unloaded {
         ok(wait_until(sub { descriptors($master) <= $n }),
            'with as many descriptors as before');
     }
-}
+};
 
 
-sub changing {
+test 'a number of workers that changes', 'fake' => sub {
     my $nginx = fleet('', workers => 1, fake => '');
     my $master = $nginx->{pid};
     my $n_rounds = 10 * $soak;
@@ -140,12 +130,12 @@ sub changing {
     cmp_ok($memory[-1] - $memory[0], '<=', $soak == 1 ? 2 ** 20 : 2 ** 18,
            'and its memory does not grow');
     diag("RSS of the master: $memory[0] $memory[-1]");
-}
+};
 
 
 # An old worker stays for a slow parser.
 
-sub exiting {
+test 'workers that exit', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => '');
 
     spew("$nginx->{prefix}/file", 'x' x 20e6);
@@ -202,12 +192,12 @@ sub exiting {
     is($none->{status}, 404, 'and is unknown');
     is($none->{body}, "no such worker: status lists all workers\n",
        'the answer says so');
-}
+};
 
 
 # A worker that had the first dump of a difference ends before the second.
 
-sub ended {
+test 'a difference, and a worker that ended', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => '');
     my $slow = $nginx->client(window => 4096);
     my @before = $nginx->worker_pids;
@@ -253,12 +243,12 @@ sub ended {
        'strict: the reason');
 
     is_well($nginx, 'ended');
-}
+};
 
 
 # Workers that start later have the rate and the switch of all.
 
-sub settings {
+test 'settings outlive workers', 'fake' => sub {
     my $nginx = fleet('', workers => 3, fake => '');
     my (@times, @later);
 
@@ -298,7 +288,7 @@ sub settings {
                      most(@times), most(@later));
 
     $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
-}
+};
 
 
 # How long it takes until all workers have the settings.
@@ -321,7 +311,7 @@ sub is_set($nginx, $rate, $active, $what) {
 }
 
 
-sub upgrade {
+test 'a binary upgrade', 'jemalloc' => sub {
     for my $main ('env LD_PRELOAD; env MALLOC_CONF;', '') {
         my $nginx = JppNginx->start(main => $main, daemon => 1);
         my $old = $nginx->{pid};
@@ -368,4 +358,4 @@ sub upgrade {
 
         $nginx->stop;
     }
-}
+};

@@ -9,16 +9,10 @@
 
 use JppTest;
 
-subtests(
-    'without stalls' => [ \&stalls ],
-    'without a location' => [ \&location ],
-    'a request under way' => [ \&under_way ],
-);
-
 
 # The table is gone, which the answer says.
 
-sub stalls {
+test 'without stalls' => sub {
     my $nginx = JppNginx->start(master => 0, level => 'notice',
                                 http => 'jemalloc_pprof_stall 100ms;');
 
@@ -31,10 +25,10 @@ sub stalls {
     like($client->get('/debug/pprof/stalls?format=top&cols=1000')->{body},
          qr/^stalls are not recorded: POST stall=100ms to control$/m,
          'without');
-}
+};
 
 
-sub location {
+test 'without a location' => sub {
     my $nginx = JppNginx->start(master => 0, level => 'notice');
     my $client = $nginx->client;
 
@@ -47,10 +41,10 @@ sub location {
     {
         ok($client->get("/debug/pprof/$path")->{status}, "/$path is answered");
     }
-}
+};
 
 
-sub under_way {
+test 'a request under way' => sub {
     my $nginx = JppNginx->start(master => 0, level => 'notice');
     my $client = $nginx->client;
 
@@ -63,7 +57,7 @@ sub under_way {
 
     ok($client->response->{status}, 'it is answered');
     is($client->get('/fine')->{body}, "fine\n", 'and the process goes on');
-}
+};
 
 
 # Reload NGINX with what HOW changes; returns once that is done.

@@ -20,12 +20,6 @@ my $heap = '/debug/pprof/heap';
 my $timeout = $ENV{JPP_SOAK} ? 2 : 40;
 my $timeouts = "jemalloc_pprof_timeout ${timeout}s;";
 
-subtests(
-    'one that connects' => [ \&strangers, 'fake', 'root', 'setpriv' ],
-    'one that imitates a worker' => [ \&imitated, 'fake', 'root', 'setpriv' ],
-    'a flood' => [ \&flooded, 'fake', 'root', 'setpriv' ],
-);
-
 
 # A process that connects to the sockets of workers, sends something and waits
 # for an answer, a thousand times; and listens by a name that looks like theirs.
@@ -70,7 +64,7 @@ EOF
 }
 
 
-sub strangers {
+test 'one that connects', 'fake', 'root', 'setpriv' => sub {
     my $nginx = fleet($timeouts, workers => 2, fake => '');
     my @pids = $nginx->worker_pids;
     my @names = sockets(@pids);
@@ -103,7 +97,7 @@ sub strangers {
     }
 
     is_deeply([ $nginx->worker_pids ], \@pids, 'the workers live');
-}
+};
 
 
 # A process that listens by a name, and prints for each connection how many
@@ -135,7 +129,7 @@ EOF
 
 # A worker is gone, its row is still there, and another process has its name.
 
-sub imitated {
+test 'one that imitates a worker', 'fake', 'root', 'setpriv' => sub {
     my $nginx = fleet($timeouts, workers => 2, fake => '');
     my ($asker, $client) = clients_of_one($nginx, 1);
     my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
@@ -164,7 +158,7 @@ sub imitated {
     }), 'another worker');
     is_well($nginx, 'imitated');
     $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
-}
+};
 
 
 sub is_imitated($client, $victim, $name, $file, $uid) {
@@ -233,7 +227,7 @@ EOF
 }
 
 
-sub flooded {
+test 'a flood', 'fake', 'root', 'setpriv' => sub {
     my $nginx = fleet($timeouts, workers => 2, fake => '');
     my @names = sockets($nginx->worker_pids);
     my $file = spew("$nginx->{prefix}/flooder", flooder());
@@ -274,4 +268,4 @@ sub flooded {
     }
 
     is_well($nginx, 'a flood');
-}
+};

@@ -21,16 +21,6 @@ my @resources = ('', qw( status metrics heap profile?seconds=1 stalls memory
 # its memory is written down every five seconds
 my $interval = 5;
 
-subtests(
-    'all that it does' => [ \&idle, 'jemalloc', 'loaded' ],
-    'without a clock' => [ \&no_clock, 'jemalloc', 'loaded' ],
-    'a profile under way' => [ \&under_way, 'jemalloc', 'loaded' ],
-    'under load' => [ \&load, 'jemalloc', 'loaded' ],
-    'while it stands still' => [ \&stall, 'jemalloc', 'loaded', \&lua_modules ],
-    'a reload that changes nothing' => [ \&same, 'jemalloc' ],
-    'without http' => [ \&no_http, 'jemalloc', 'loaded' ],
-);
-
 
 sub start(%how) {
     my $nginx = JppNginx->start(master => 0, level => 'notice',
@@ -103,7 +93,7 @@ sub worker($client) {
 }
 
 
-sub idle {
+test 'all that it does', 'jemalloc', 'loaded' => sub {
     my $nginx = start();
     my ($pid, $client) = ($nginx->{pid}, $nginx->client);
 
@@ -125,12 +115,12 @@ sub idle {
     again($nginx, module => 1, http => '');
 
     ok(!worker($client)->{sampler}, 'the sampler was switched off');
-}
+};
 
 
 # Of nginx, which wakes up by a timer of the kernel.
 
-sub no_clock {
+test 'without a clock', 'jemalloc', 'loaded' => sub {
     my $nginx = start(main => 'timer_resolution 50ms;', http => '');
     my $client = $nginx->client;
 
@@ -138,10 +128,10 @@ sub no_clock {
 
     unload($nginx);
     refused($client);
-}
+};
 
 
-sub under_way {
+test 'a profile under way', 'jemalloc', 'loaded' => sub {
     my $nginx = start(http => '');
     my ($client, $other) = ($nginx->client, $nginx->client);
 
@@ -159,13 +149,13 @@ sub under_way {
     ok(wait_until(sub { threads($nginx->{pid}) == 1
                         && watchers($nginx->{pid}) == 0 }),
        'no thread is left');
-}
+};
 
 
 # Each client has a request under way at any time.  Where the configuration that
 # begins has no place left, nginx ends connections that are idle.
 
-sub load {
+test 'under load', 'jemalloc', 'loaded' => sub {
     my $nginx = start();
     my @clients = map { $nginx->client } @resources;
 
@@ -183,12 +173,12 @@ sub load {
     $all->();
     cmp_ok($answers->(), '>', 0, 'and after it');
     ok(is_alive($nginx->{pid}), 'and the process goes on');
-}
+};
 
 
 # The watcher has seen that before the process has the new configuration.
 
-sub stall {
+test 'while it stands still', 'jemalloc', 'loaded', \&lua_modules => sub {
     my $nginx = start();
     my $client = $nginx->client;
 
@@ -205,10 +195,10 @@ sub stall {
     like($client->get('/debug/pprof/stalls?format=top&cols=1000')->{body},
          qr/^\S+ worker 0 pid $nginx->{pid} generation 1: \d{3,} ms/m,
          'it is known');
-}
+};
 
 
-sub same {
+test 'a reload that changes nothing', 'jemalloc' => sub {
     my $nginx = start();
     my $client = $nginx->client;
 
@@ -225,12 +215,12 @@ sub same {
     for my $path (grep { $_ ne 'none' } @resources) {
         is($client->get("/debug/pprof/$path")->{status}, 200, "/$path");
     }
-}
+};
 
 
 # Whether the module is loaded, or not.
 
-sub no_http {
+test 'without http', 'jemalloc', 'loaded' => sub {
     for my $loads ('', map { "load_module $_;" } loaded()) {
         my $nginx = start();
         my $client = $nginx->client;
@@ -251,4 +241,4 @@ EOF
         refused($client);
         $nginx->stop;
     }
-}
+};

@@ -33,23 +33,13 @@ my $most_waited = 3 * $grace;
 my $shutting_down = 'this worker is shutting down: ask again, another one will '
                     . "answer\n";
 
-subtests(
-    'the end of one' => [ \&ends, 'fake' ],
-    'the end of one of two' => [ \&ends_of_two, 'fake' ],
-    'what clients hear at the end' => [ \&last_words, 'fake' ],
-    'one that is killed' => [ \&killed, 'fake' ],
-    'those that are killed as all are asked' => [ \&killed_of_three, 'fake' ],
-    'without a master' => [ \&no_master, 'fake' ],
-    'helpers of the cache' => [ \&helpers, 'jemalloc' ],
-);
-
 
 # A held dump would end with the test, and a pause after a minute: a worker that
 # waited for either would not be gone.  Its log has how long it means to wait; a
 # soak run compares times with an nginx without the module, whose connections
 # are in the same state.
 
-sub ends {
+test 'the end of one', 'fake' => sub {
     my %states = (
         'a dump hangs' => [ "hold 1\n", $heap, 1 ],
         'a job is paused' => [ '', "$heap?seconds=60", 1 ],
@@ -69,7 +59,7 @@ sub ends {
             } 1, 0);
         }
     }
-}
+};
 
 
 # Seconds until a worker ended, with the module and without.
@@ -164,7 +154,7 @@ sub has_waited($nginx, $pid, $what) {
 }
 
 
-sub last_words {
+test 'what clients hear at the end', 'fake' => sub {
     for my $state ([ "hold 1\n", $heap, 5 ], [ '', "$heap?seconds=60", 5 ]) {
         my ($keys, $path, $n) = @$state;
         my $nginx = JppNginx->start(fake => '');
@@ -192,12 +182,12 @@ sub last_words {
 
         $nginx->stop(is_told => 1);
     }
-}
+};
 
 
 # The same while another worker takes part.
 
-sub ends_of_two {
+test 'the end of one of two', 'fake' => sub {
     my %most;
 
     for my $signal ('QUIT', 'TERM', 'HUP') {
@@ -216,7 +206,7 @@ sub ends_of_two {
     measured('ends of two: the longest '
              . join ', ', map { sprintf '%s %.2f s', $_, $most{$_} }
                           sort keys %most);
-}
+};
 
 
 sub times_to_end($signal, $with, $what, $n) {
@@ -279,7 +269,7 @@ sub time_to_end_of_two($nginx, $signal, $what) {
 }
 
 
-sub killed {
+test 'one that is killed', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
 
     for my $state ([ '', $heap ], [ "hang 5\n", $heap ],
@@ -302,13 +292,13 @@ sub killed {
     }
 
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
 # Workers are killed at random moments of a dump of 0.15 s, and every fourth
 # time certainly in the middle of one.
 
-sub killed_of_three {
+test 'those that are killed as all are asked', 'fake' => sub {
     my $nginx = fleet($timeouts, workers => 3, fake => '');
     my $dump = grow($nginx, 1);
     my (@dead, @times, $n_named, $n_left);
@@ -371,10 +361,10 @@ sub killed_of_three {
     $nginx->fake('');
     is_well($nginx, 'killed', @dead);
     $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
-}
+};
 
 
-sub no_master {
+test 'without a master', 'fake' => sub {
     for my $signal ('QUIT', 'TERM') {
         my $nginx = JppNginx->start(fake => '', master => 0);
 
@@ -389,12 +379,12 @@ sub no_master {
            "$signal: it ends");
         $nginx->stop(is_told => 1);
     }
-}
+};
 
 
 # They have the same descriptors as without the module.
 
-sub helpers {
+test 'helpers of the cache', 'jemalloc' => sub {
     my %seen;
 
     for my $with (0, 1) {
@@ -426,4 +416,4 @@ sub helpers {
 
     is($seen{$_}[1], $seen{$_}[0], "$_: no eventfd from the module")
         for sort keys %seen;
-}
+};

@@ -12,17 +12,8 @@ use JppNginx qw( profile );
 
 my $heap = '/debug/pprof/heap';
 
-subtests(
-    'numbers of workers' => [ \&numbers, 'fake' ],
-    'many workers, before and after a reload' => [ \&crowd, 'fake', 'memory' ],
-    'no more than two questions at a time' => [ \&two_at_a_time, 'fake' ],
-    'dumps that do not fit' => [ \&too_many, 'fake' ],
-    'a difference of dumps that just fit' => [ \&just_fit, 'fake' ],
-    'a difference' => [ \&difference, 'fake' ],
-);
 
-
-sub numbers {
+test 'numbers of workers', 'fake' => sub {
     for my $n (1, 2, 8, 64) {
         my $nginx = fleet('', workers => $n, fake => '');
 
@@ -43,12 +34,12 @@ sub numbers {
         is($answer->{status}, 200, "without a master: $who");
         is(partly($answer), '1/1', 'one of one');
     }
-}
+};
 
 
 # Around a reload, old and new workers are there at the same time.
 
-sub crowd {
+test 'many workers, before and after a reload', 'fake', 'memory' => sub {
     my $port = free_port();
     my $n = 140;
     my $nginx = fleet('', workers => $n, fake => '',
@@ -93,12 +84,12 @@ sub crowd {
 
     unlike($nginx->error_log, qr/table of workers is full/,
            'the table has room for all of them');
-}
+};
 
 
 # A worker asks two workers at a time, however many requests it serves.
 
-sub two_at_a_time {
+test 'no more than two questions at a time', 'fake' => sub {
     my $nginx = fleet('', workers => 6, fake => '');
     my @selectors = ((map { "?worker=$_" } 0 .. 5), '', '?worker=self');
     my ($asker, @clients) = clients_of_one($nginx, scalar @selectors);
@@ -131,13 +122,13 @@ sub two_at_a_time {
 
     $nginx->fake('');
     is_well($nginx, 'two at a time');
-}
+};
 
 
 # The answer has as many dumps as fit; it names the other workers, and none
 # ends.
 
-sub too_many {
+test 'dumps that do not fit', 'fake' => sub {
     my $nginx = fleet('jemalloc_pprof_max_size 1200k;', workers => 6,
                       fake => '');
     my @pids = $nginx->worker_pids;
@@ -182,13 +173,13 @@ sub too_many {
     is_deeply([ $nginx->worker_pids ], \@pids, 'no worker ended');
     $nginx->fake('');
     is_well($nginx, 'too many');
-}
+};
 
 
 # A difference needs twice as many dumps as a profile, and each comes with the
 # baseline, which is the same for all.
 
-sub just_fit {
+test 'a difference of dumps that just fit', 'fake' => sub {
     for ([ '1200k', '' ], [ '1500k', "large 1\n" ]) {
         my ($max_size, $inherited) = @$_;
         my $nginx = fleet("jemalloc_pprof_max_size $max_size;", workers => 4,
@@ -217,12 +208,12 @@ sub just_fit {
         is_well($nginx, 'just fit');
         $nginx->stop;
     }
-}
+};
 
 
 # A difference is of the workers that were there all the time.
 
-sub difference {
+test 'a difference', 'fake' => sub {
     my $nginx = fleet('', workers => 3, fake => '');
     my $dump = grow($nginx, 1);
 
@@ -265,4 +256,4 @@ sub difference {
     $nginx->fake('');
     is_well($nginx, 'a difference');
     $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
-}
+};

@@ -10,13 +10,6 @@ use JppNginx qw( profile );
 
 my $tree = '/debug/pprof';
 
-subtests(
-    'by location' => [ \&by_location ],
-    'never a frame' => [ \&never_a_frame ],
-    'offline' => [ \&offline ],
-    'not switched on' => [ \&off ],
-);
-
 
 sub start(%how) {
     my $owners = $how{owners} // 'on';
@@ -55,7 +48,7 @@ sub owners($folded) {
 }
 
 
-sub by_location {
+test 'by location' => sub {
     my $nginx = start();
 
     load($nginx, '/gzip/');
@@ -76,12 +69,12 @@ sub by_location {
                     ->{comments} };
 
     ok($said, "a comment: $said");
-}
+};
 
 
 # In no format, whether anybody asks for owners or not.
 
-sub never_a_frame {
+test 'never a frame' => sub {
     my $nginx = start();
     my $pseudo = qr/(?<!\+)\b0x2[0-7][0-9a-f]{2}\b/;
 
@@ -103,7 +96,7 @@ sub never_a_frame {
         unlike($answer->{body}, qr/\b8(?:19[3-9]|2\d\d)\b.*\[unknown/,
                'nor in decimal');
     }
-}
+};
 
 
 # Does the tool make stacks of FILE, and none with such a frame?
@@ -117,7 +110,7 @@ sub is_read($file, $what) {
 }
 
 
-sub offline {
+test 'offline' => sub {
     my $nginx = start();
 
     load($nginx, '/gzip/');
@@ -131,10 +124,10 @@ sub offline {
 
     spew($file, printed("sed '/^OWNERS:/,\$d' $file"));
     is_read($file, 'without names, too');
-}
+};
 
 
-sub off {
+test 'not switched on' => sub {
     my $nginx = start(owners => 'off');
 
     load($nginx, '/gzip/');
@@ -143,4 +136,4 @@ sub off {
 
     unlike($dump, qr/ 0x2[0-7][0-9a-f]{2}$/m, 'no such frame');
     unlike($dump, qr/^OWNERS:/m, 'and no names');
-}
+};

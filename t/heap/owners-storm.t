@@ -46,12 +46,8 @@ my %functions = (
 
 my (%right, %wrong, %unknown);
 
-subtests(
-    'all at once' => [ \&storm, 'openssl' ],
-);
 
-
-sub storm {
+test 'all at once', 'openssl' => sub {
     my $nginx = start();
     my @children = (map({ child(\&clients, $nginx, $_) } 1 .. 3),
                     child(\&kept, $nginx), child(\&handshakes),
@@ -89,7 +85,7 @@ sub storm {
               "$killed workers killed, $reloads reloads: no other end");
 
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
 sub start {

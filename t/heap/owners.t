@@ -18,22 +18,7 @@ server_name main.example;
 location /debug/pprof/ { jemalloc_pprof control=on; }
 END
 
-subtests(
-    'one location at a time' => [ \&one_by_one ],
-    'several at once' => [ \&at_once ],
-    'subrequests of another location' => [ \&subrequests ],
-    'TLS and HTTP/2' => [ \&http2, 'openssl' ],
-    'streams of several locations' => [ \&streams, \&has_nghttp ],
-    'what is held' => [ \&held ],
-    'very many locations' => [ \&many_locations ],
-    'very many connections' => [ \&many_connections ],
-    'labels' => [ \&labels ],
-    'servers' => [ \&servers ],
-    'without a location' => [ \&no_location ],
-    'not switched on' => [ \&off ],
-    'bad questions' => [ \&refused ],
-    'over a reload' => [ \&reloaded ],
-);
+test 'not switched on' => \&off;
 
 
 sub start(%how) {
@@ -108,7 +93,7 @@ sub reset_samples($nginx) {
 }
 
 
-sub one_by_one {
+test 'one location at a time' => sub {
     my $upstream = JppNginx->start(preload => [], conf => 'prof:false',
                                    module => 0,
                                    server => 'location /up/ { return 200 '
@@ -158,13 +143,13 @@ END
 
     $nginx->stop;
     $upstream->stop;
-}
+};
 
 
 # The pages of one location have two parts of another, which takes a buffer of
 # 24 KiB for each: that is its own, and nothing of the pages is.
 
-sub subrequests {
+test 'subrequests of another location' => sub {
     my $upstream = JppNginx->start(preload => [], conf => 'prof:false',
                                    module => 0,
                                    server => 'location / { return 200 "up"; }');
@@ -200,12 +185,12 @@ END
 
     $nginx->stop;
     $upstream->stop;
-}
+};
 
 
 # Connections that take turns: everybody has what he has alone.
 
-sub at_once {
+test 'several at once' => sub {
     my $nginx = start(locations => <<'END');
 location /small/ { return 200 "small"; }
 location /large/ {
@@ -246,10 +231,10 @@ END
     cmp_ok($alone{'/large/'}, '>', 2 * $alone{'/small/'}, 'packing has more');
 
     $nginx->stop;
-}
+};
 
 
-sub http2 {
+test 'TLS and HTTP/2', 'openssl' => sub {
     my ($tls, $h2) = (free_port(), free_port());
     my $http = <<"END";
 server {
@@ -290,7 +275,7 @@ END
     }
 
     $nginx->stop;
-}
+};
 
 
 sub has_nghttp { defined printed('nghttp --version 2>/dev/null') }
@@ -300,7 +285,7 @@ sub has_nghttp { defined printed('nghttp --version 2>/dev/null') }
 # a location; what belongs to all of them is the server's.  Most of a stream is
 # its pool, which is sampled for certain.
 
-sub streams {
+test 'streams of several locations', \&has_nghttp => sub {
     my $port = free_port();
     my $nginx = start(http => <<"END");
 server {
@@ -337,12 +322,12 @@ END
     is($bytes->{'h2.example /two/'}, undef, 'has nothing of the other');
 
     $nginx->stop;
-}
+};
 
 
 # Idle connections: what they were accepted with has the location that came.
 
-sub held {
+test 'what is held' => sub {
     my $nginx = start(locations => 'location /idle/ { return 200 "idle"; }');
     my @held = map { my $c = $nginx->client; $c->get('/idle/'); $c } 1 .. 60;
     my @silent = map { $nginx->client } 1 .. 60;
@@ -358,12 +343,12 @@ sub held {
     is($bytes->{'(unknown) (unknown)'}, undef, 'nobody is unknown');
     cmp_ok($bytes->{'main.example (no location)'} // 0, '>', 10_000,
            'those that never asked have the server') or diag(explain($bytes));
-}
+};
 
 
 # Those after the first 2,000 are others; nobody has what belongs to them.
 
-sub many_locations {
+test 'very many locations' => sub {
     my ($n, $asked) = (10_000, 2200);
     my $nginx = start(locations => join '', map { <<"END" } 1 .. $n);
 location /$_/ { return 200 "$_"; }
@@ -388,10 +373,10 @@ END
     }
 
     cmp_ok($most, '<', 10 * $sum / @named, 'each has its own alone');
-}
+};
 
 
-sub many_connections {
+test 'very many connections' => sub {
     my $nginx = start(connections => 100_000, locations => <<'END');
 location /plain/ { return 200 "plain"; }
 END
@@ -404,10 +389,10 @@ END
     }
 
     is_of($nginx, 'main.example /plain/', 'of 100,000 connections', 0.95);
-}
+};
 
 
-sub labels {
+test 'labels' => sub {
     my $nginx = start(locations => 'location /a/ { return 200 "a"; }');
     my $client = $nginx->client;
 
@@ -427,10 +412,10 @@ sub labels {
 
     like($tags, qr{^ location: Total .*\n.*: /a/$}m, 'pprof has locations');
     like($tags, qr{^ server: Total .*\n.*: main\.example$}m, 'and servers');
-}
+};
 
 
-sub servers {
+test 'servers' => sub {
     my $port = free_port();
 
     # what a client asks for is localhost
@@ -460,10 +445,10 @@ END
            'not the one that the address has without');
 
     $nginx->stop;
-}
+};
 
 
-sub no_location {
+test 'without a location' => sub {
     my $nginx = start(http => '', locations => <<'END');
 location /a/ { return 200 "a"; }
 END
@@ -480,7 +465,7 @@ END
     cmp_ok($bytes->{'main.example (no location)'} // 0, '>', 20_000,
            'a request that is none') or diag(explain($bytes));
     is($bytes->{'main.example /a/'}, undef, 'has no location');
-}
+};
 
 
 sub off {
@@ -524,7 +509,7 @@ sub off {
 }
 
 
-sub refused {
+test 'bad questions' => sub {
     my $nginx = start();
     my %refused = (
         'heap?by=request'
@@ -544,7 +529,7 @@ sub refused {
         is($answer->{status}, 400, $query);
         like($answer->{body}, $refused{$query}, 'the sentence');
     }
-}
+};
 
 
 sub folded($nginx, $worker) {
@@ -555,7 +540,7 @@ sub folded($nginx, $worker) {
 
 # A location that is removed while its samples live: its worker still has it.
 
-sub reloaded {
+test 'over a reload' => sub {
     my $nginx = start(locations => 'location /gone/ { return 200 "gone"; }');
     my @held = map { my $c = $nginx->client; $c->get('/gone/'); $c } 1 .. 30;
     my $slow = $nginx->client;
@@ -586,4 +571,4 @@ sub reloaded {
          'the old worker knows its location');
 
     $slow->leave;
-}
+};

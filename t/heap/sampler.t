@@ -34,18 +34,6 @@ location = /hot {
 }
 END
 
-subtests(
-    'any malloc' => [ \&any_malloc ],
-    'by a directive' => [ \&directive ],
-    'LuaJIT' => [ \&luajit, \&has_lua ],
-    'off and on, reloads, kills' => [ \&churn ],
-    'one worker of two' => [ \&one_worker ],
-    'over a change' => [ \&difference ],
-    'off before the dump' => [ \&off_before_dump, 'fake' ],
-    'the rate is that of the source' => [ \&rates, 'jemalloc' ],
-    'with jemalloc' => [ \&with_jemalloc, 'jemalloc' ],
-);
-
 
 # Of libc's malloc(), unless PRELOAD says otherwise.
 
@@ -98,7 +86,7 @@ sub hold($nginx, $n) {
 }
 
 
-sub any_malloc {
+test 'any malloc' => sub {
     my $nginx = start();
     my $answer = $nginx->get("$tree/heap");
 
@@ -168,10 +156,10 @@ sub any_malloc {
 
     $nginx->reload;
     is(told($nginx, 'source'), 'null null', 'off in new workers');
-}
+};
 
 
-sub directive {
+test 'by a directive' => sub {
     my $nginx = start(http => "jemalloc_pprof_source sampler;\n"
                               . 'jemalloc_pprof_sample 1k;');
 
@@ -202,10 +190,10 @@ sub directive {
        'another source is refused');
 
     $nginx->stop(alerts => qr/\[emerg\].*invalid value "perl"/);
-}
+};
 
 
-sub one_worker {
+test 'one worker of two' => sub {
     my $nginx = start();
 
     my ($done) = control($nginx, 'sampler=on&worker=1');
@@ -231,12 +219,12 @@ sub one_worker {
 
     $nginx->reload;
     is(told($nginx, 'source'), 'null null', 'and new workers have none of it');
-}
+};
 
 
 # A difference over a change is none.
 
-sub difference {
+test 'over a change' => sub {
     my $nginx = start(workers => 1);
 
     control($nginx, 'sampler=on');
@@ -251,13 +239,13 @@ sub difference {
 
     isnt($answer->{status}, 200, 'a difference over a new rate is refused');
     is($nginx->get("$tree/heap?seconds=1")->{status}, 200, 'one of one rate');
-}
+};
 
 
 # The change waits in the background thread as it begins, and behind it the dump
 # of a question that came while the sampler was on.
 
-sub off_before_dump {
+test 'off before the dump', 'fake' => sub {
     my $off = "config.prof 0\n";
     my $nginx = JppNginx->start(fake => $off, server => $server);
     my $why = 'the sampler was switched off before its samples were read: (?#
@@ -282,7 +270,7 @@ sub off_before_dump {
         is($answer->{status}, $path =~ /heap/ ? 503 : 200, $path);
         like($answer->{body}, qr/$why/, 'says why there is none, and a fix');
     }
-}
+};
 
 
 # What was sent has reached the background thread's queue: a question passes
@@ -293,7 +281,7 @@ sub come($nginx) {
 }
 
 
-sub with_jemalloc {
+test 'with jemalloc', 'jemalloc' => sub {
     my $nginx = start(with_profiler());
 
     is(told($nginx, 'source'), 'jemalloc jemalloc', 'jemalloc is the source');
@@ -335,10 +323,10 @@ sub with_jemalloc {
     control($nginx, 'sampler=on');
     is(partly($nginx->get("$tree/heap")), '2/2', 'prof:false does as well');
     like(told($nginx, 'state'), qr/^off off$/, 'and stays what it is');
-}
+};
 
 
-sub rates {
+test 'the rate is that of the source', 'jemalloc' => sub {
     my $nginx = start(with_profiler());
 
     control($nginx, 'sampler=on&lg_sample=10');
@@ -363,12 +351,12 @@ sub rates {
     $nginx->reload;
     is(told($nginx, 'sampler.lg_sample'), '13 13', 'in new workers, too');
     is(told($nginx, 'in_step'), '1 1', 'as it is wanted');
-}
+};
 
 
 # Everything at once: requests in a process of their own do not fail.
 
-sub churn {
+test 'off and on, reloads, kills' => sub {
     my ($n, $n_reloads, $n_kills) = $is_long ? (1000, 100, 50) : (30, 4, 3);
     my $nginx = start();
     my $load = load($nginx);
@@ -412,7 +400,7 @@ sub churn {
        'those that came have the sampler');
 
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
 # A process that asks until it is told to stop: how often, and how many failed.
@@ -466,7 +454,7 @@ sub has_lua {
 
 
 
-sub luajit {
+test 'LuaJIT', \&has_lua => sub {
     my $n = $is_long ? 100_000 : 500;
     my $nginx = start(main => lua_modules(), server => $lua, workers => 1);
     my $n_bad = 0;
@@ -489,4 +477,4 @@ sub luajit {
     like($answer->{body}, qr/^\[cut: JIT code\][; ]/m,
          'stacks are cut where it compiled');
     profile($nginx->get("$tree/heap"));
-}
+};

@@ -48,17 +48,6 @@ location = /hot {
 }
 END
 
-subtests(
-    'a reload, one after the other' => [ \&reloads, 'jemalloc' ],
-    'a value that is none' => [ \&bad_value, 'jemalloc' ],
-    'LuaJIT, with the hook' => [ \&lua_hook, 'jemalloc', \&has_lua ],
-    'LuaJIT, without it' => [ \&lua_abort, 'jemalloc', \&has_lua ],
-    'switched off' => [ \&switched_off, 'jemalloc' ],
-    'the module is removed' => [ \&removed, 'jemalloc', 'loaded' ],
-    'threads of nginx' => [ \&aio, 'jemalloc' ],
-    'used by all workers' => [ \&used, 'jemalloc' ],
-);
-
 
 sub start(%how) {
     return JppNginx->start(conf => $conf, %how);
@@ -91,7 +80,7 @@ sub unwinders($nginx) {
 }
 
 
-sub used {
+test 'used by all workers', 'jemalloc' => sub {
     my $nginx = start(workers => 2);
 
     $nginx->get('/fine') for 1 .. 200;
@@ -121,10 +110,10 @@ sub used {
 
     like($folded, qr/^[^;]+;[^;]+;.* \d+$/m, 'from the start of nginx');
     unlike($folded, qr/libjemalloc|prof_backtrace/, 'to who allocated');
-}
+};
 
 
-sub switched_off {
+test 'switched off', 'jemalloc' => sub {
     my $nginx = start(http => 'jemalloc_pprof_unwind off;');
     my ($unwinder) = unwinders($nginx);
 
@@ -147,10 +136,10 @@ sub switched_off {
 
     $nginx->reload(http => '');
     is((unwinders($nginx))[0]{name}, 'module', 'and it is on by itself');
-}
+};
 
 
-sub bad_value {
+test 'a value that is none', 'jemalloc' => sub {
     my $nginx = start();
 
     spew("$nginx->{prefix}/nginx.conf",
@@ -165,10 +154,10 @@ sub bad_value {
     is((unwinders($nginx))[0]{name}, 'module', 'and changes nothing');
 
     $nginx->stop(alerts => qr/\[emerg\].*invalid value "perhaps"/);
-}
+};
 
 
-sub lua_hook {
+test 'LuaJIT, with the hook', 'jemalloc', \&has_lua => sub {
     my $n = $is_long ? 100_000 : 500;
     my $nginx = start(main => lua_modules(), server => $hot);
     my $client = $nginx->client;
@@ -199,12 +188,12 @@ sub lua_hook {
     my $text = $nginx->get('/debug/pprof/heap?format=text')->{body};
 
     like($text, qr/ 0x101$/m, 'the text form keeps its form');
-}
+};
 
 
 # The test of the test.
 
-sub lua_abort {
+test 'LuaJIT, without it', 'jemalloc', \&has_lua => sub {
     my $nginx = start(main => lua_modules(), server => $hot,
                       http => 'jemalloc_pprof_unwind off;');
     my $status = decode_json($nginx->get('/debug/pprof/status')->{body});
@@ -251,12 +240,12 @@ sub lua_abort {
     # a worker that is aborted may be looking at the others in its thread
 
     $nginx->stop(alerts => qr/$ended|zone "\w+" was locked by/);
-}
+};
 
 
 # Under load, in every generation.
 
-sub reloads {
+test 'a reload, one after the other', 'jemalloc' => sub {
     my $nginx = start(workers => 2);
     my $n = $is_long ? 100 : 10;
     my ($n_bad, $n_asked, $n_own) = (0, 0, 0);
@@ -274,12 +263,12 @@ sub reloads {
 
     is($n_bad, 0, "$n_asked requests during $n reloads, and none fails");
     is($n_own, 2 * $n, 'both workers of each generation have the hook');
-}
+};
 
 
 # Workers of then have no hook, and those of before give it back.
 
-sub removed {
+test 'the module is removed', 'jemalloc', 'loaded' => sub {
     my $nginx = start();
 
     $nginx->get('/fine') for 1 .. 20;
@@ -295,10 +284,10 @@ sub removed {
     is((unwinders($nginx))[0]{name}, 'module', 'it is back, and walks');
     is(scalar(grep { $nginx->get('/fine')->{status} != 200 } 1 .. 100), 0,
        'requests, with it');
-}
+};
 
 
-sub aio {
+test 'threads of nginx', 'jemalloc' => sub {
     my $nginx = start(http => 'aio threads;');
 
     spew("$nginx->{prefix}/html/large", 'x' x 3_000_000);
@@ -308,4 +297,4 @@ sub aio {
     is(scalar(grep { length == 3_000_000 } @bodies), 20,
        'files that threads read');
     is((unwinders($nginx))[0]{truncated}, 0, 'stacks are whole');
-}
+};

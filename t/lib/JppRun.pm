@@ -1,7 +1,7 @@
 package JppRun;
 
 # What every test needs that runs something: paths, files, free ports, waiting
-# for a state, what is possible on this machine, and tables of subtests.
+# for a state, what is possible on this machine, and subtests.
 #
 # TEST_NGINX_BINARY, TEST_NGINX_LOAD_MODULES and TEST_NGINX_LD_PRELOAD choose
 # the nginx, the module and the jemalloc of the suites; without them it is the
@@ -19,14 +19,13 @@ use File::Path qw( make_path );
 use File::Temp;
 use IO::Socket::INET;
 use IO::Socket::UNIX;
-use List::Util;
 use Test::More;
 use Time::HiRes qw( sleep time );
 
 our @EXPORT_OK = qw( $root $build $fake $walk $checker $formats slurp spew
                      printed free_port wait_until title is_alive halt
                      is_possible has_fake has_jemalloc is_root binary loaded
-                     preloads is_linked modules lua_modules subtests );
+                     preloads is_linked modules lua_modules test );
 
 # what hangs is ended by this: seconds
 our $patience = 30;
@@ -154,7 +153,7 @@ sub halt(@pids) {
 }
 
 
-# What may be missing on a machine, by the names that tables of subtests use.
+# What may be missing on a machine, by the names that subtests use.
 
 my %possible = (
     curl => sub { runs('curl --version') },
@@ -256,37 +255,29 @@ our $subtest;
 our @ends;
 
 
-# Subtests, NAME => CODE or NAME => [ CODE, what has to be possible ... ], where
-# the latter is a name of the table above, or code.  They run in their order;
-# with JPP_SUBTEST only those whose names are like it.
+# The subtest NAME, with what has to be possible, by a name of the table above
+# or as code, and last its code.  With JPP_SUBTEST only those whose names are
+# like it run.
 
-sub subtests(@tests) {
+sub test($name, @conditions) {
+    my $code = pop @conditions;
     my $pattern = $ENV{JPP_SUBTEST} // '';
 
     # an empty pattern alone would be the last one that matched
 
-    my @names = grep { /(?:$pattern)/ } List::Util::pairkeys(@tests);
-    my %tests = @tests;
+    return if $name !~ /(?:$pattern)/;
 
-    die "no subtest is like '$pattern'\n" unless @names;
+    my @missing = grep { !(ref $_ ? $_->() : is_possible($_)) } @conditions;
 
-    plan(tests => scalar @names);
+    SKIP: {
+        skip("$name: not possible here: @missing", 1) if @missing;
 
-    for my $name (@names) {
-        my ($code, @conditions) = ref $tests{$name} eq 'ARRAY'
-                                  ? @{ $tests{$name} } : $tests{$name};
-        my @missing = grep { !(ref $_ ? $_->() : is_possible($_)) } @conditions;
+        subtest($name => sub {
+            local $subtest = $name;
 
-        SKIP: {
-            skip("$name: not possible here: @missing", 1) if @missing;
-
-            subtest($name => sub {
-                local $subtest = $name;
-
-                $code->();
-                $_->() for @ends;
-            });
-        }
+            $code->();
+            $_->() for @ends;
+        });
     }
 }
 

@@ -52,4 +52,19 @@ sub import {
 }
 
 
+# A suite that has come to its end needs no done_testing().
+
+my $suite = $$;
+
+END {
+    my $tests = Test::More->builder;
+
+    if ($$ == $suite && $? == 0 && !$tests->has_plan) {
+        Test::More::done_testing() if $tests->current_test;
+        Test::More::diag("no subtest is like '$ENV{JPP_SUBTEST}'")
+            if !$tests->current_test && $ENV{JPP_SUBTEST};
+    }
+}
+
+
 1;

@@ -32,25 +32,6 @@ my $process;
 
 chmod 0755, $dir or die "$dir: $!";
 
-subtest 'the drop-in' => \&check_drop_in;
-subtest 'nginx as the drop-in starts it' => \&check_started;
-subtest 'the scrapers' => \&check_scrapers;
-subtest 'the alerts' => \&check_alerts;
-subtest 'finding what leaks' => \&check_leaks;
-subtest 'configure without protoc-c' => \&check_configure;
-subtest 'the package' => \&check_package;
-
-done_testing();
-
-
-END {
-    my $status = $?;
-
-    nginx_end() if $process;
-
-    $? = $status;
-}
-
 
 sub make_dir($path, $mode = undef) {
     mkdir $path or die "$path: $!\n";
@@ -103,7 +84,7 @@ sub output(@command) {
 }
 
 
-sub check_drop_in {
+test 'the drop-in' => sub {
 
     is_deeply([ sort keys %drop_in ],
               [ qw( Environment RuntimeDirectory RuntimeDirectoryMode ) ],
@@ -142,10 +123,10 @@ sub check_drop_in {
 
         is("$text$exit", '0', 'systemd-analyze accepts it');
     }
-}
+};
 
 
-sub check_started {
+test 'nginx as the drop-in starts it' => sub {
 
     my $port = free_port();
     my $run = "/run/$drop_in{RuntimeDirectory}[0]";
@@ -187,7 +168,7 @@ CONF
     like($log, qr/jemalloc_pprof: jemalloc \S+, profiling ready, one /,
          'the log says that profiling is ready');
     unlike($log, qr/\[(?:alert|crit|emerg)\]/, 'and has no alerts');
-}
+};
 
 
 sub check_answers($what, $site, @options) {
@@ -282,7 +263,7 @@ sub fetch(@arguments) {
 # The configurations of scrapers ask for what the module serves, and for nothing
 # else.
 
-sub check_scrapers {
+test 'the scrapers' => sub {
 
     plan skip_all => 'there is no jemalloc' unless has_jemalloc();
 
@@ -317,7 +298,7 @@ sub check_scrapers {
     }
 
     $server->stop;
-}
+};
 
 
 # The job TEXT scrapes PROFILES of SERVER, asked with QUERY, and no others.
@@ -359,7 +340,7 @@ sub check_job($server, $what, $text, $kind, $query, @profiles) {
 # The alerts are valid, each fires as it should, and the module serves their
 # metrics.
 
-sub check_alerts {
+test 'the alerts' => sub {
     my $rules = "$contrib/prometheus/nginx-memory.rules.yml";
     my $test = "$contrib/prometheus/nginx-memory.test.yml";
 
@@ -382,13 +363,13 @@ sub check_alerts {
               'their metrics are served');
 
     $server->stop;
-}
+};
 
 
 # The commands of the section, with a leak to find: a client makes one worker
 # hold eight megabytes, first a new worker and then an old one.
 
-sub check_leaks {
+test 'finding what leaks' => sub {
 
     plan skip_all => 'there is no jemalloc' unless has_jemalloc();
     plan skip_all => 'there is no go' if (output('go', 'version'))[1] != 0;
@@ -469,7 +450,7 @@ CONF
          'a module: and its objects, by stack') or diag($text);
 
     $server->stop;
-}
+};
 
 
 # How many of them were answered.
@@ -541,7 +522,7 @@ sub told($server, $heading, $worker = undef) {
 
 # All programs of the PATH but one: the error names what is missing.
 
-sub check_configure {
+test 'configure without protoc-c' => sub {
 
     plan skip_all => "there is no nginx to configure in $own"
         if !-x "$own/configure";
@@ -566,10 +547,10 @@ sub check_configure {
     like($said, qr/^\S+: error: the jemalloc pprof module needs protoc-c (?#
                    )\(Debian package protobuf-c-compiler\)\.\n*\z/m,
          'its end says what is missing, and which package has it');
-}
+};
 
 
-sub check_package {
+test 'the package' => sub {
 
     # the package is for the machine's nginx, whatever nginx the suites use
 
@@ -603,7 +584,7 @@ sub check_package {
     is($field{Recommends}, 'libjemalloc2', 'and recommends it');
 
     check_contents($deb, $version);
-}
+};
 
 
 # Builds the package in a copy; its path.
@@ -732,4 +713,13 @@ sub words($path) {
     $text =~ s/^ \.$//mg;
 
     return join ' ', split ' ', $text;
+}
+
+
+END {
+    my $status = $?;
+
+    nginx_end() if $process;
+
+    $? = $status;
 }

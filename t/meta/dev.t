@@ -55,7 +55,6 @@ is(scalar(grep { ($ways{"t/fleet/$_.t"} // '') =~ /asan/ }
                qw( client leaving worker )), 3,
    'suites that end requests and workers run under the sanitizers, too');
 
-done_testing();
 
 
 sub dev {

@@ -180,7 +180,6 @@ for (
     is(lint($files), $expected eq '' ? '' : "$expected\n", $title);
 }
 
-done_testing();
 
 
 # What lint prints about a tree of FILES, by path.

@@ -113,7 +113,6 @@ for (
          "@$_: its sentence");
 }
 
-done_testing();
 
 
 # A core of one file with TEXT, and a unit that CHECKs.

@@ -21,21 +21,11 @@ plan skip_all => 'no dpkg' if $own eq '';
 
 my $is_root = sub { $> == 0 };
 
-subtests(
-    'a lock that is held' => [ \&held, $is_root ],
-    'a lock that stays' => [ \&stays, $is_root ],
-    'lists of yesterday' => [ \&yesterday, $is_root ],
-    'an archive without the package' => [ \&nothing, $is_root ],
-    'another architecture' => [ \&foreign ],
-);
-
-done_testing();
-
 
 # The lock of dpkg: its holder is named while it is held, and then the package
 # is installed.
 
-sub held {
+test 'a lock that is held', $is_root => sub {
     prepare('1.0');
 
     my ($run, $said) = held_meanwhile(dirname($status) . '/lock-frontend');
@@ -46,10 +36,10 @@ sub held {
     is(() = $run->{said} =~ /waiting/g, 1, 'once');
     is($run->{exit}, 0, 'then it goes on') or diag($run->{said});
     is(installed(), '1.0', 'and the package is there');
-}
+};
 
 
-sub stays {
+test 'a lock that stays', $is_root => sub {
     prepare('1.0');
 
     my $lock = hold(dirname($status) . '/lock-frontend');
@@ -60,13 +50,13 @@ sub stays {
     like($run->{said}, qr/^dev: process .* has .*, after 1 seconds still; (?#
                           )try again when it has ended$/m, 'with a sentence');
     is(installed(), '', 'and installs nothing');
-}
+};
 
 
 # The archive no longer has the version that the lists name.  Lists have a lock
 # of their own.
 
-sub yesterday {
+test 'lists of yesterday', $is_root => sub {
     prepare('1.0');
     archive('1.1');
 
@@ -85,10 +75,10 @@ sub yesterday {
          'it waits for the lock of the lists');
     is($run->{exit}, 0, 'then it goes on') or diag($run->{said});
     is(installed(), '1.2', 'and the package is there');
-}
+};
 
 
-sub nothing {
+test 'an archive without the package', $is_root => sub {
     prepare('1.0');
 
     my $run = finish(start("install_packages ' jpp-no-such'"));
@@ -98,12 +88,12 @@ sub nothing {
          'with what apt says');
     like($run->{said}, qr/^dev: that failed; type: sudo apt-get install .* (?#
                           )jpp-no-such$/m, 'and what to type');
-}
+};
 
 
 # libjemalloc2:arm64 beside an amd64 that has none is as good as nothing.
 
-sub foreign {
+test 'another architecture' => sub {
     my $other = $own eq 'arm64' ? 'amd64' : 'arm64';
 
     for ([ 'of another architecture', [ $other, '1.0' ], '', $package ],
@@ -132,7 +122,7 @@ sub foreign {
         is($said, join('', map { "$_\n" } grep { $_ ne '' } $version,
                                  $missing && "missing $missing"), $what);
     }
-}
+};
 
 
 # An empty root, and an archive of which the lists are read.

@@ -78,25 +78,6 @@ $_ = $allowed{$_} // die "$_ are methods of which list?\n"
 my %words = some('words', table('[JPP_JEMALLOC_READY] = "')
                           =~ /\[JPP_JEMALLOC_(\w+)\] = "([a-z-]+)"/g);
 
-subtest 'README.md' => \&check_readme;
-subtest 'directives' => \&check_directives;
-subtest 'resources' => \&check_resources;
-subtest 'parameters' => \&check_parameters;
-subtest 'control' => \&check_control;
-subtest 'status' => \&check_status;
-subtest 'statuses and headers' => \&check_statuses;
-subtest 'states and problems' => \&check_problems;
-subtest 'workers that are missing' => \&check_missing;
-subtest 'the build' => \&check_build;
-subtest 'the tool' => \&check_tool;
-subtest 'addresses and settings agree' => \&check_scheme;
-subtest 'ways through the code' => \&check_ways;
-subtest 'the version' => \&check_version;
-subtest 'links' => \&check_links;
-subtest 'configurations' => \&check_configurations;
-
-done_testing();
-
 
 # The initializer of the one table of the sources that has all of WORDS.
 
@@ -177,7 +158,7 @@ sub same($got, $expected, $name) {
 }
 
 
-sub check_directives {
+test 'directives' => sub {
 
     my $text = about('directives');
 
@@ -255,7 +236,7 @@ sub check_directives {
     while ($syntax =~ /\[(\w+)=(\w+)\\\|(\w+)\]/g) {
         ok($taken{"$1=$2"} && $taken{"$1=$3"}, "jemalloc_pprof takes $1");
     }
-}
+};
 
 
 sub level {
@@ -266,7 +247,7 @@ sub level {
 }
 
 
-sub check_resources {
+test 'resources' => sub {
 
     my %documented;
 
@@ -290,10 +271,10 @@ sub check_resources {
 
     like(about('resources'), qr/`\Q$_\E/, "the segment $_")
         for some('segments', $adapter =~ /_segment\([^"]*"(\w+\/)"\)/g);
-}
+};
 
 
-sub check_parameters {
+test 'parameters' => sub {
 
     my %row = map { ((words($_->[0]))[0] // '') => $_ }
                   rows(about('parameters'));
@@ -335,7 +316,7 @@ sub check_parameters {
     is_deeply([ grep { !$is{$_} }
                 map { /(\w+)=/g } $all =~ /(?:heap|allocs)\?([\w=&]+)/g ],
               [], 'the examples have no other parameters');
-}
+};
 
 
 # The formats, each with its media type.
@@ -352,7 +333,7 @@ sub formats {
 }
 
 
-sub check_control {
+test 'control' => sub {
 
     my %rows = map { (words($_->[0]))[0] => $_ }
                    grep { @$_ == 3 } rows(about('control'));
@@ -391,12 +372,12 @@ sub check_control {
                 map { /(\w+)=/g }
                 $all =~ /^(?:\$ )?curl .* -d '?([\w=&]+)'? .*\/control/mg ],
               [], 'the examples have no other parameters');
-}
+};
 
 
 # The keys of its JSON, however deep.
 
-sub check_status {
+test 'status' => sub {
 
     # the sample and the tables have all of them
 
@@ -427,10 +408,10 @@ sub check_status {
                      samples live live_max sites dropped bytes_max slots objects
                      foreign lost from to times )};
     same([ keys %shown ], [ keys %keys ], 'those of the sample');
-}
+};
 
 
-sub check_statuses {
+test 'statuses and headers' => sub {
 
     my %number = slurp("$own/http/ngx_http_request.h")
                  =~ /^#define (NGX_HTTP_\w+) +([2-5]\d\d)$/mg;
@@ -471,7 +452,7 @@ sub check_statuses {
     is(constant('MAX_BODY'), 1 << 20, 'how many addresses a request may have');
     like(about('statuses'), qr/1 MiB of addresses/,
          'the same in docs/http.md');
-}
+};
 
 
 # A number that the sources define, which may be a product.
@@ -485,7 +466,7 @@ sub constant($name) {
 }
 
 
-sub check_problems {
+test 'states and problems' => sub {
 
     my $problems = table('"no-jemalloc", true', '"thread-name"');
     my @ids = some('problems',
@@ -527,12 +508,12 @@ sub check_problems {
     {
         like(about('states'), qr/`,\Q$option\E`/, "the fix $option");
     }
-}
+};
 
 
 # The reasons why a worker does not answer.
 
-sub check_missing {
+test 'workers that are missing' => sub {
 
     my @sentences = map { join '', /"([^"]*)"/g }
                     some('sentences', table('"ep_poll"')
@@ -544,10 +525,10 @@ sub check_missing {
 
     same([ keys %said ], [ keys %{{ map { $_ => 1 } @sentences }} ],
          'all sentences about /proc');
-}
+};
 
 
-sub check_build {
+test 'the build' => sub {
 
     my ($usage) = $dev =~ /usage: \.\/dev VERB\n(.*?)^END$/ms;
 
@@ -572,10 +553,10 @@ sub check_build {
 
     is_deeply([ grep { about('examples') !~ /\[\Q$_\E\]/ } @contrib ], [],
               'all files of contrib/');
-}
+};
 
 
-sub check_readme {
+test 'README.md' => sub {
 
     my $readme = $text{'README.md'};
 
@@ -599,10 +580,10 @@ sub check_readme {
     same([ map { $_->[0] =~ /\((.*)\)/ } rows(about('index')) ],
          [ map { s/^\Q$root\E\///r } grep { !/\.svg$/ } glob("$root/docs/*") ],
          'the index of docs/');
-}
+};
 
 
-sub check_tool {
+test 'the tool' => sub {
 
     my @names = some('options', $options =~ /^    \{ "([a-z-]+)", /mg);
 
@@ -627,12 +608,12 @@ sub check_tool {
         like(join(' ', split ' ', $_), qr/\b$limit\b/, "a limit: $limit")
             for $refused, $manual;
     }
-}
+};
 
 
 # Addresses and the profiler's settings are the same everywhere.
 
-sub check_scheme {
+test 'addresses and settings agree' => sub {
 
     my %used = map { $_ => slurp("$root/$_") }
                'tools/run.sh',
@@ -662,12 +643,12 @@ sub check_scheme {
             like($text{$document}, qr/^ *\Q$set\E$/m, "$document: $set");
         }
     }
-}
+};
 
 
 # Files and functions that architecture.md leads through are there.
 
-sub check_ways {
+test 'ways through the code' => sub {
     my ($ways) = $text{'docs/architecture.md'}
                  =~ /^## Six ways.*?\n(.*?)^## Design/ms;
     my %file = map { basename($_) =~ s/^ngx_http_jpp_//r => 1 }
@@ -681,12 +662,12 @@ sub check_ways {
     is_deeply([ grep { !$file{$_} } @files ], [], 'files');
     is_deeply([ grep { !$function{s/^jpp_//r} && $_ ne 'malloc' } @functions ],
               [], 'functions');
-}
+};
 
 
 # It is written in one place; documents show it.
 
-sub check_version {
+test 'the version' => sub {
     my ($version) = slurp("$root/src/core/base/jpp_version.h")
                     =~ /JPP_VERSION  "(.*)"/;
     my $debian = slurp("$root/contrib/debian/changelog");
@@ -698,10 +679,10 @@ sub check_version {
                     $all =~ /"module": "([\d.]+)"/g;
 
     is_deeply([ keys %shown ], [ $version ], 'one version everywhere');
-}
+};
 
 
-sub check_links {
+test 'links' => sub {
 
     for my $document (sort keys %text) {
         my $text = $text{$document} =~ s/^```.*?^```$//msgr;
@@ -720,7 +701,7 @@ sub check_links {
             }
         }
     }
-}
+};
 
 
 # Headings as links name them.
@@ -733,7 +714,7 @@ sub anchors($path) {
 }
 
 
-sub check_configurations {
+test 'configurations' => sub {
 
     # the machine's socket may be in use, or another user's
 
@@ -777,7 +758,7 @@ sub check_configurations {
 
     my (undef, $exit) = try_configuration("jemalloc_pprof;\n");
     isnt($exit, 0, 'nginx does check them');
-}
+};
 
 
 # What loads the modules of others that TEXT needs; undef if they are not there.

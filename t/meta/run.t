@@ -76,15 +76,11 @@ isnt($? >> 8, 0, 'a port that is taken is a failure');
 like($out, qr/\b$port\b.*JPP_PORT/s, 'which names the port, and the fix');
 is(scalar(split /\n/, $out), 1, 'in one line') or diag($out);
 
-subtest './dev build' => \&check_build;
-
-done_testing();
-
 
 # ./dev build prints what it built, for which nginx, and the next step, or that
 # this nginx does not load the module.
 
-sub check_build {
+test './dev build' => sub {
 
     my $bin = tempdir(TMPDIR => 1, CLEANUP => 1);
     my ($nginx) = grep { -x } map { "$_/nginx" } split(/:/, $ENV{PATH}),
@@ -137,7 +133,7 @@ END
          'which has the reason, and what to do');
     like(slurp('docs/install.md'), qr/^## From the sources of nginx$/m,
          'the section that it names exists');
-}
+};
 
 
 sub imitate($path, $script) {

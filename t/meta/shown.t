@@ -122,7 +122,6 @@ for my $document ('README.md', map { 'docs/' . basename($_) }
     }
 }
 
-done_testing();
 
 
 # The pattern of an output must not match everything.

@@ -34,30 +34,6 @@ my @keys = (
       qw( all worker master ) ],
 );
 
-subtest 'values that are not allowed' => \&bad_values;
-subtest 'queries that are' => \&good_queries;
-subtest 'queries as a whole' => \&whole_queries;
-subtest 'paths' => \&paths;
-subtest 'methods' => \&methods;
-subtest 'bodies to symbol' => \&bodies;
-subtest 'bodies that no resource reads' => \&unread_bodies;
-subtest 'bodies that nginx refuses' => \&refused_bodies;
-subtest 'conditions, ranges, encodings' => \&conditions;
-subtest 'workers by their pid' => \&pids;
-subtest 'connections' => \&connections;
-subtest 'TLS and HTTP/2' => \&protocols;
-
-is($server->quiet, '', 'no alerts');
-is(scalar(@answers), scalar(grep { $_->{status} } @answers), 'all answered');
-cmp_ok(scalar @answers, '>', 500, 'many answers');
-is(scalar holds($marker, @answers), 0, 'no answer repeats what was sent');
-
-ok($server->stop, 'nginx ends');
-
-subtest 'HEAD takes no dump' => \&heads;
-
-done_testing();
-
 
 sub server {
     my $key = "$dir/key.pem";
@@ -151,7 +127,7 @@ sub is_whole($answer, $method) {
 }
 
 
-sub bad_values {
+test 'values that are not allowed' => sub {
     my @bad = (
         '', '-1', '-0', '+1', '%2B1', '0x1', '1e0', '1.0', '1,0', '.', '%201',
         '1%20', '1+', '1s', '1m', '1%09', '%0d%0a1', '%00', '1%00', '%001',
@@ -191,7 +167,7 @@ sub bad_values {
 
     asked("debug=2", 400, 'debug must be 0 (pprof) or 1 (text)', 'GET',
           '/a/heap?debug=2');
-}
+};
 
 
 sub shown($value) {
@@ -199,7 +175,7 @@ sub shown($value) {
 }
 
 
-sub good_queries {
+test 'queries that are' => sub {
     my $ok = qr/\A(?:\x1f\x8b|heap|inuse_|\S+;)/;
 
     for my $key (@keys) {
@@ -246,10 +222,10 @@ sub good_queries {
           '/a/heap?%66%6F%72mat=t%6fp');
     asked('format before debug', 200, qr/\Ainuse_space:/, 'GET',
           '/a/heap?debug=1&format=top');
-}
+};
 
 
-sub whole_queries {
+test 'queries as a whole' => sub {
     my $long = 'the query is longer than 16384 bytes';
 
     asked('16384 bytes', 200, qr/\A\x1f\x8b/, 'GET',
@@ -258,12 +234,12 @@ sub whole_queries {
     asked('20000 bytes', 400, $long, 'GET', '/a/status?' . "&$marker" x 1600);
     asked('more than nginx has a buffer for', 414, undef, 'GET',
           '/a/heap?' . 'x' x 40000);
-}
+};
 
 
 # [ path, status, body ]; without a body it is nginx that refuses.
 
-sub paths {
+test 'paths' => sub {
     my $json = qr/\A\{/;
 
     for (
@@ -325,10 +301,10 @@ sub paths {
 
         asked(shown($path), $status, $like, 'GET', $path);
     }
-}
+};
 
 
-sub methods {
+test 'methods' => sub {
     my %allowed = (
         heap => 'GET, HEAD', allocs => 'GET, HEAD',
         symbol => 'GET, HEAD, POST', cmdline => 'GET, HEAD',
@@ -368,7 +344,7 @@ sub methods {
     asked('POST of nothing', 404, $none, 'POST', '/a/nothing', \"$marker");
     asked('POST to a worker that is none', 404, undef, 'POST',
           '/a/worker/x/symbol', \"$marker");
-}
+};
 
 
 # LEN bytes of addresses that are not mapped, and of the marker.
@@ -384,7 +360,7 @@ sub chunked($body, $size) {
 }
 
 
-sub bodies {
+test 'bodies to symbol' => sub {
     my $max = 1024 * 1024;
     my $too_large = "more than $max bytes of addresses: send fewer at once";
 
@@ -448,10 +424,10 @@ sub bodies {
           '/a/symbol', 'Content-Length: x', \'');
     asked('chunks that are none', 400, undef, 'POST', '/a/symbol',
           'Transfer-Encoding: chunked', \"zz\r\n$marker");
-}
+};
 
 
-sub unread_bodies {
+test 'bodies that no resource reads' => sub {
     for my $len (0, 1, 20_000, 10_000_000) {
         my $body = body_of($len);
 
@@ -484,12 +460,12 @@ sub unread_bodies {
                   $method, "/a/$what", 'Expect: 100-continue', \$body);
         }
     }
-}
+};
 
 
 # client_max_body_size is smaller than our limit.
 
-sub refused_bodies {
+test 'bodies that nginx refuses' => sub {
     my $body = body_of(1025);
 
     asked('1025 bytes where 1k are allowed', 413,
@@ -501,10 +477,10 @@ sub refused_bodies {
           'Content-Length: 30000000', \'');
     asked('1024 bytes', 200, 'num_symbols: 1', 'POST', '/small/symbol',
           \substr $body, 1);
-}
+};
 
 
-sub conditions {
+test 'conditions, ranges, encodings' => sub {
     my %like = (
         'heap' => qr/\A\x1f\x8b/, 'allocs' => qr/\A\x1f\x8b/,
         'heap?debug=1' => qr/\Aheap profile/, 'status' => qr/\A\{.*\}\n\z/s,
@@ -558,10 +534,10 @@ sub conditions {
 
     ok(!defined $answer->{headers}{'access-control-allow-origin'},
        'no header allows an origin');
-}
+};
 
 
-sub pids {
+test 'workers by their pid' => sub {
     my $status = decode_json($connection->ask('GET', '/status')->{body});
     my $pid = $status->{workers}[0]{pid};
     my $refused = 'no such worker: status lists all workers';
@@ -592,10 +568,10 @@ sub pids {
     asked('exiting', 404, $refused, 'GET', '/a/worker/exiting/heap');
     asked('control of nobody', 404, $refused, 'POST',
           '/a/control?worker=1&active=on');
-}
+};
 
 
-sub connections {
+test 'connections' => sub {
     my $c = dial();
 
     # many at once: the answers come in their order
@@ -662,10 +638,10 @@ sub connections {
     asked('after four that left', 200, qr/\A\x1f\x8b/, 'GET', '/a/heap');
 
     asked('no host', 400, qr/400 Bad Request/, 'GET', '/a/heap', 'Host: b');
-}
+};
 
 
-sub protocols {
+test 'TLS and HTTP/2' => sub {
     my $site = "https://127.0.0.1:$tls_port/a";
 
     for my $version ('--http1.1', '--http2') {
@@ -715,13 +691,21 @@ sub protocols {
 
     is(scalar(grep { contract(slurp("$dir/out.$_")) =~ /^types: / }
                    1 .. 9), 9, 'nine streams of one connection');
-}
+};
+
+
+is($server->quiet, '', 'no alerts');
+is(scalar(@answers), scalar(grep { $_->{status} } @answers), 'all answered');
+cmp_ok(scalar @answers, '>', 500, 'many answers');
+is(scalar holds($marker, @answers), 0, 'no answer repeats what was sent');
+
+ok($server->stop, 'nginx ends');
 
 
 # With an allocator that fails every dump, only a request that takes none
 # succeeds.
 
-sub heads {
+test 'HEAD takes no dump' => sub {
     my $server = serve(fake_jemalloc("$dir/fail", "fail 28\n"),
                      config => 'location /a/ { jemalloc_pprof; }');
     my $c = dial();
@@ -744,4 +728,4 @@ sub heads {
        . "memory; perhaps: No space left on device\n", 'the cause');
 
     is($server->quiet, '', 'no alerts');
-}
+};

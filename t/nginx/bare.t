@@ -20,25 +20,18 @@ my @without = qw( pcre http_rewrite_module http_proxy_module
                   http_upstream_keepalive_module
                   http_upstream_zone_module );
 
-subtests(
-    'what it lacks' => [ \&lacks, \&is_bare ],
-    'every resource' => [ \&resources ],
-    'pools' => [ \&pools, 'jemalloc' ],
-    'requests' => [ \&requests ],
-);
-
 
 sub version { scalar `@{[ binary() ]} -V 2>&1` }
 sub is_bare { version() =~ /--without-http_proxy_module/ }
 
 
-sub lacks {
+test 'what it lacks', \&is_bare => sub {
     my $version = version();
 
     like($version, qr/--without-$_\b/, "no $_") for @without;
     unlike($version, qr/--with-\S*(?:ssl|v2|v3|stream|mail|threads)/,
            'no TLS, HTTP/2, stream, mail or threads');
-}
+};
 
 
 sub start {
@@ -64,7 +57,7 @@ sub slow($nginx) {
 }
 
 
-sub resources {
+test 'every resource' => sub {
     my $nginx = start();
     my $heap = has_jemalloc() ? 200 : 503;
 
@@ -75,10 +68,10 @@ sub resources {
             [ 'pools', 200 ], [ 'pools?format=html', 200 ],
             [ 'pools?format=svg', 200 ], [ 'requests', 200 ],
             [ 'nothing', 404 ];
-}
+};
 
 
-sub pools {
+test 'pools', 'jemalloc' => sub {
     my $nginx = start(conf => 'prof:false');
     my @clients = slow($nginx);
     my ($folded, $total);
@@ -105,10 +98,10 @@ sub pools {
     my $file = spew("$nginx->{prefix}/pools", $nginx->get("$at/pools")->{body});
 
     is(`$checker --pools $file 2>&1`, '', 'the contract');
-}
+};
 
 
-sub requests {
+test 'requests' => sub {
     my $nginx = start();
     my @clients = slow($nginx);
 
@@ -132,4 +125,4 @@ sub requests {
     is_deeply([ map { $_->{upstream} } @{ decode_json(
                     $nginx->get("$at/locations?format=json&by=upstream")
                     ->{body})->{rows} } ], [ '(none)' ], 'no upstream');
-}
+};

@@ -45,42 +45,6 @@ END
 my $server = server();
 my $connection = dial();
 
-subtest 'active' => \&active;
-subtest 'lg_sample' => \&rate;
-subtest 'reset' => \&reset_samples;
-subtest 'purge' => \&purge;
-subtest 'all at once' => \&together;
-subtest 'stalls and owners' => \&watch;
-subtest 'two changes at once' => \&at_once;
-subtest 'stalls and owners at once' => \&watch_at_once;
-subtest 'one worker of all' => \&one_worker;
-subtest 'queries and forms' => \&forms;
-subtest 'values that are not allowed' => \&bad_values;
-subtest 'forms that are too large' => \&large_forms;
-subtest 'pages of other sites' => \&foreign_pages;
-subtest 'where it is off' => \&switched_off;
-subtest 'methods' => \&methods;
-subtest 'one that is stopped' => \&stopped;
-subtest 'a reload' => \&reloaded;
-
-is($server->quiet, '', 'no alerts');
-ok($server->stop, 'nginx ends');
-
-subtest "directives: $_->{main}" => \&directives, $_ for (
-    { main => 'jemalloc_pprof_active off;', active => 0, lg_sample => 12 },
-    { main => 'jemalloc_pprof_active on;', active => 1, lg_sample => 12,
-      options => 'prof_active:false' },
-    { main => 'jemalloc_pprof_sample 16k;', active => 1, lg_sample => 14 },
-    { main => 'jemalloc_pprof_sample 1k;', active => 1, lg_sample => 10 },
-    { main => 'jemalloc_pprof_sample 16M;', active => 1, lg_sample => 24 },
-    { main => 'jemalloc_pprof_active off; jemalloc_pprof_sample 16384;',
-      active => 0, lg_sample => 14 },
-);
-
-subtest 'without a profiler' => \&no_profiler;
-
-done_testing();
-
 
 sub server {
     # nothing is given back but by a purge
@@ -157,7 +121,7 @@ sub same {
 }
 
 
-sub active {
+test 'active' => sub {
     is(of_all('complete_since'), same('null'), 'samples of all memory');
     is(of_all('gap'), same('null'), 'without a gap');
 
@@ -209,7 +173,7 @@ sub active {
          qr/^samples complete since $time: jemalloc began to sample then, (?#
            )or forgot its samples, in $n of $n workers, and memory allocated (?#
            )before is missing$/m, 'and says since when');
-}
+};
 
 
 # What was allocated while it was off is missing: whatever shows samples says so
@@ -256,7 +220,7 @@ sub gap {
 }
 
 
-sub rate {
+test 'lg_sample' => sub {
     for my $lg (10, 24, 14, 14, 12) {
         my $done = control("lg_sample=$lg");
 
@@ -278,12 +242,12 @@ sub rate {
     is($answer->{headers}{'jemalloc-pprof-workers'}, "$n/$n", 'of all');
 
     control('lg_sample=12');
-}
+};
 
 
 # A reset forgets inherited samples with the rest.
 
-sub reset_samples {
+test 'reset' => sub {
     control('reset=1');
 
     my $after = profile($connection->ask('GET', '/a/heap')->{body});
@@ -292,10 +256,10 @@ sub reset_samples {
                    @{ $after->{samples} // [] }), 0, 'nothing is inherited');
 
     is(of_all('lg_sample'), same(12), 'the rate is what it was');
-}
+};
 
 
-sub purge {
+test 'purge' => sub {
     my $len = 1_000_000;
 
     fill($len);
@@ -307,7 +271,7 @@ sub purge {
         ok($_->{after}{active} && $_->{after}{lg_sample} == 12,
            'and nothing else');
     }
-}
+};
 
 
 # Each worker has had LEN bytes of a request, and has freed them.
@@ -320,7 +284,7 @@ sub fill($len) {
 }
 
 
-sub together {
+test 'all at once' => sub {
     my $done = control('active=off&lg_sample=13&reset=1&purge=1');
 
     for (@$done) {
@@ -334,13 +298,13 @@ sub together {
     is(of_all('active'), same(0), 'and the rest');
 
     control('active=on&lg_sample=12');
-}
+};
 
 
 # They are on from the start, and switched in running workers, of which a thread
 # watches, or none does.
 
-sub watch {
+test 'stalls and owners' => sub {
     is(of_all('stall_ms'), same(100), 'stalls from 100 ms on');
     is(of_all('owners'), same(1), 'and owners');
     is(of_all('in_step'), same(1), 'in step');
@@ -382,10 +346,10 @@ sub watch {
 
     is($off->{workers}[0]{owners}, 0, 'as a query');
     control('owners=on');
-}
+};
 
 
-sub at_once {
+test 'two changes at once' => sub {
     changes_at_once(500, sub {
         my ($active, $lg) = ($_[0] % 2, 10 + $_[0] % 5);
 
@@ -394,10 +358,10 @@ sub at_once {
     });
 
     control('active=on&lg_sample=12&reset=1');
-}
+};
 
 
-sub watch_at_once {
+test 'stalls and owners at once' => sub {
     changes_at_once(100, sub {
         my ($owners, $ms) = ($_[0] % 2, 100 + $_[0] % 5);
 
@@ -406,7 +370,7 @@ sub watch_at_once {
     });
 
     control('owners=on&stall=250ms');
-}
+};
 
 
 # Two workers change a setting each at the same time, N_CHANGES times: both are
@@ -460,7 +424,7 @@ sub connected($pid, @pids) {
 
 # A setting of one worker is not the setting of all.
 
-sub one_worker {
+test 'one worker of all' => sub {
     my @pids = split ' ', of_all('pid');
 
     for (
@@ -512,12 +476,12 @@ sub one_worker {
         for $n, 'exiting', 'pid-1';
 
     is(of_all('active'), same(1), 'no worker applied it');
-}
+};
 
 
 # [ URI, body, rate ]: the query comes before the form.
 
-sub forms {
+test 'queries and forms' => sub {
     my $type = 'Content-Type: application/x-www-form-urlencoded';
 
     for (
@@ -557,10 +521,10 @@ sub forms {
 
     is($connection->answer('POST')->{status}, 200, 'two pieces');
     is(of_all('lg_sample'), same(12), 'two pieces: 12');
-}
+};
 
 
-sub bad_values {
+test 'values that are not allowed' => sub {
     for (
         [ '', $nothing ], [ 'worker=0', $nothing ], [ 'strict=1', $nothing ],
         [ 'x=1', $unknown ], [ 'x', $unknown ], [ '=1', $unknown ],
@@ -603,10 +567,10 @@ sub bad_values {
 
     is(of_all('active'), same(1), 'no worker applied a part of it');
     is(of_all('lg_sample'), same(12), 'or another part');
-}
+};
 
 
-sub large_forms {
+test 'forms that are too large' => sub {
     my $sentence = "the form is larger than 4096 bytes: $keys";
 
     for my $len (4097, 100_000, 1_000_000) {
@@ -626,10 +590,10 @@ sub large_forms {
          qr/413 Request Entity Too Large/, 'nginx answers');
 
     is(of_all('lg_sample'), same(12), 'no worker applied it');
-}
+};
 
 
-sub foreign_pages {
+test 'pages of other sites' => sub {
     for (
         [ 'Sec-Fetch-Site: cross-site' ], [ 'Sec-Fetch-Site: same-site' ],
         [ 'sec-fetch-site: CROSS-SITE' ], [ 'Sec-Fetch-Site:' ],
@@ -665,10 +629,10 @@ sub foreign_pages {
 
         asked($name, 200, undef, 'POST', '/a/control', @$_, \'purge=1');
     }
-}
+};
 
 
-sub switched_off {
+test 'where it is off' => sub {
     for my $place (qw( /off /silent )) {
         asked("$place, a form", 403, $off, 'POST', "$place/control",
               \'active=off');
@@ -683,10 +647,10 @@ sub switched_off {
     }
 
     is(of_all('active'), same(1), 'no worker applied it');
-}
+};
 
 
-sub methods {
+test 'methods' => sub {
     for my $method (qw( GET HEAD PUT DELETE OPTIONS PATCH )) {
         my $answer = asked($method, 405, $method eq 'HEAD' ? undef
                            : 'the method is not allowed here: use POST',
@@ -696,12 +660,12 @@ sub methods {
     }
 
     is(of_all('active'), same(1), 'no worker applied it');
-}
+};
 
 
 # The answer says who applied the change in time; with strict=1 it is an error.
 
-sub stopped {
+test 'one that is stopped' => sub {
     my $strict = asked('strict', 200, undef, 'POST', '/a/control?strict=1',
                        \'lg_sample=12');
 
@@ -747,7 +711,7 @@ sub stopped {
 
     is(of_all('lg_sample'), same(12), 'all have the rate');
     is(of_all('in_step'), same(1), 'in step');
-}
+};
 
 
 # The answer to a change at /late/, once no worker that runs was too late: those
@@ -769,7 +733,7 @@ sub in_time($query) {
 
 # New workers take over the settings of all, and not those of one.
 
-sub reloaded {
+test 'a reload' => sub {
     control('active=off&lg_sample=14');
 
     ok($server->reload, 'a reload');
@@ -850,7 +814,7 @@ sub reloaded {
     asked('exiting', 404,
           'no such worker: status lists all workers', 'POST',
           '/a/control?worker=exiting', \'active=off');
-}
+};
 
 
 sub directives {
@@ -900,8 +864,23 @@ sub directives {
     is($server->quiet, '', 'no alerts');
 }
 
+is($server->quiet, '', 'no alerts');
+ok($server->stop, 'nginx ends');
 
-sub no_profiler {
+subtest "directives: $_->{main}" => \&directives, $_ for (
+    { main => 'jemalloc_pprof_active off;', active => 0, lg_sample => 12 },
+    { main => 'jemalloc_pprof_active on;', active => 1, lg_sample => 12,
+      options => 'prof_active:false' },
+    { main => 'jemalloc_pprof_sample 16k;', active => 1, lg_sample => 14 },
+    { main => 'jemalloc_pprof_sample 1k;', active => 1, lg_sample => 10 },
+    { main => 'jemalloc_pprof_sample 16M;', active => 1, lg_sample => 24 },
+    { main => 'jemalloc_pprof_active off; jemalloc_pprof_sample 16384;',
+      active => 0, lg_sample => 14 },
+);
+
+
+
+test 'without a profiler' => sub {
     my $server = serve(workers => 2, config => $config,
                        options => 'prof:false');
 
@@ -937,4 +916,4 @@ sub no_profiler {
     is(of_all('in_step', 2), '0 0', 'status: not in step');
 
     is($server->quiet, '', 'no alerts');
-}
+};

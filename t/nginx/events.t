@@ -6,30 +6,13 @@
 # Not here: the ring, and each source of events (t/unit); when findings rise and
 # fall (nginx/findings.t).
 
-use strict;
-use warnings;
-
-use File::Basename;
-use JSON::PP qw(decode_json);
-use Test::More;
-
-use lib dirname(__FILE__) . '/../lib';
-
-use JppNginx qw( wait_until );
+use JppTest;
 use JppRun qw( subtests );
-
-# what hangs ends
-alarm 300;
 
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 my $time = qr/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
 
-subtests(
-    'a life' => [ \&life ],
-    'many changes' => [ \&many ],
-    'workers that are killed as they write' => [ \&killed ],
-    'parameters' => [ \&parameters ],
-);
+test 'workers that are killed as they write' => \&killed;
 
 
 sub events {
@@ -60,7 +43,7 @@ sub change {
 }
 
 
-sub life {
+test 'a life' => sub {
     my $nginx = JppNginx->start(
         workers => 2,
         http => 'limit_req_zone $arg_key zone=keys:32k rate=1000r/s;',
@@ -120,10 +103,10 @@ sub life {
     like($metrics, qr/^nginx_events_total\{event="control"\} 2$/m, 'each type');
 
     $nginx->stop(alerts => 'exited on signal 9');
-}
+};
 
 
-sub many {
+test 'many changes' => sub {
     my $nginx = JppNginx->start(server => $tree);
 
     change($nginx, 'purge=1') for 1 .. 300;
@@ -137,7 +120,7 @@ sub many {
          qr/^2[34]\d older events: top=1000 shows them$/m, '20 are shown');
 
     $nginx->stop;
-}
+};
 
 
 # An event is whole, or it is not there.
@@ -174,7 +157,7 @@ sub killed {
 }
 
 
-sub parameters {
+test 'parameters' => sub {
     my $nginx = JppNginx->start(server => $tree);
 
     my $answer = $nginx->get('/debug/pprof/events?format=html');
@@ -192,4 +175,4 @@ sub parameters {
        '200 text/plain; charset=utf-8', 'a head');
 
     $nginx->stop;
-}
+};

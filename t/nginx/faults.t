@@ -49,26 +49,6 @@ my %writes = (
     control => [ [ 'control', \'lg_sample=12' ] ],
 );
 
-subtests(
-    'dumps' => [ \&failing_dumps, 'fake' ],
-    'the size of a dump' => [ \&sizes, 'fake' ],
-    'dumps that take too long' => [ \&hanging, 'fake' ],
-    'states of a fake jemalloc' => [ \&states, 'fake' ],
-    'states of a real jemalloc' => [ \&real_states, 'jemalloc' ],
-    'profiling that is switched' => [ \&switched, 'fake' ],
-    'anonymous memory is forbidden' => [ \&forbidden, 'fake' ],
-    'directories that do not take a dump' => [ \&directories, 'fake' ],
-    'file systems that do not take a dump' => [ \&mounted, 'fake', 'mount' ],
-    'few descriptors' => [ \&few_descriptors, 'jemalloc' ],
-    'files may not be large' => [ \&small_files, 'fake' ],
-    'files of every resource' => [ \&every_file ],
-    '/proc is hidden' => [ \&no_proc, 'jemalloc', 'mount' ],
-    'little memory' => [ \&little_memory, 'jemalloc' ],
-    'no threads' => [ \&no_threads, 'jemalloc' ],
-    'no second thread' => [ \&no_second_thread, 'fake' ],
-    'the last error' => [ \&last_error, 'fake' ],
-);
-
 
 # The answer to PATH has STATUS and says WORDS.
 
@@ -118,7 +98,7 @@ sub recovers($nginx, $before, $what) {
 }
 
 
-sub failing_dumps {
+test 'dumps', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
     my $before = remember($nginx);
     my $cut = "$incomplete the dump was cut: its last line has no newline. "
@@ -159,12 +139,12 @@ sub failing_dumps {
     answers($nginx, "$heap?seconds=1", 503, $cut, 'one of two');
     $nginx->fake('');
     recovers($nginx, $before, 'one of two');
-}
+};
 
 
 # Dumps of 43 MB, and of one byte more than is allowed.
 
-sub sizes {
+test 'the size of a dump', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
     my $before = remember($nginx);
 
@@ -201,10 +181,10 @@ sub sizes {
 
     $nginx->fake('cut 500');
     answers($nginx, $heap, 503, "$incomplete *", 'a short dump that is cut');
-}
+};
 
 
-sub hanging {
+test 'dumps that take too long', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '', server => <<'EOF');
         location /debug/pprof/ {
             jemalloc_pprof;
@@ -228,12 +208,12 @@ EOF
         wait_until(sub { $nginx->get($heap)->{status} == 200 });
         recovers($nginx, $before, 'a dump that hung');
     }
-}
+};
 
 
 # States that are fixed when a process starts.
 
-sub states {
+test 'states of a fake jemalloc', 'fake' => sub {
     my @states = (
         [ 'config.prof 0', 501,
           'jemalloc 5.3.0 was built without profiling: only a build with '
@@ -269,7 +249,7 @@ sub states {
         refuses($nginx, $status, $words, $keys =~ s/\n/, /gr);
         $nginx->stop;
     }
-}
+};
 
 
 # heap, allocs, HEAD, the log and status agree.
@@ -303,7 +283,7 @@ sub refuses {
 }
 
 
-sub real_states {
+test 'states of a real jemalloc', 'jemalloc' => sub {
     my $normal = JppNginx->start;
     my ($version) = $normal->get('/debug/pprof/status')->{body}
                     =~ /"jemalloc": "([\d.]+)/;
@@ -343,12 +323,12 @@ sub real_states {
             . 'Environment=LD_PRELOAD=libjemalloc.so.2 *',
             'no jemalloc')
         if $nginx->get('/debug/pprof/status')->{body} !~ /"state": "ready"/;
-}
+};
 
 
 # prof.active may change while a process runs.
 
-sub switched {
+test 'profiling that is switched', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
     my $before = remember($nginx);
 
@@ -363,10 +343,10 @@ sub switched {
         $nginx->fake('');
         recovers($nginx, $before, 'active');
     }
-}
+};
 
 
-sub forbidden {
+test 'anonymous memory is forbidden', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
     my $before = remember($nginx);
 
@@ -437,7 +417,7 @@ sub forbidden {
     $nginx->fake('');
     recovers($nginx, $before, 'with a directory');
     is(scalar(entries($dir)), 0, 'nothing is left in it');
-}
+};
 
 
 sub entries($dir) {
@@ -448,7 +428,7 @@ sub entries($dir) {
 }
 
 
-sub directories {
+test 'directories that do not take a dump', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
     my $prefix = $nginx->{prefix};
 
@@ -478,13 +458,13 @@ sub directories {
         $nginx->fake('');
         recovers($nginx, $before, $dir);
     }
-}
+};
 
 
 # In a name space of its own: file systems that are full, read-only, or without
 # O_TMPFILE.
 
-sub mounted {
+test 'file systems that do not take a dump', 'fake', 'mount' => sub {
     my @mounts = (
         # a cut baseline is not kept
 
@@ -535,14 +515,14 @@ sub mounted {
             'cannot put the dump into *, because its file system does '
             . 'not support O_TMPFILE (name a directory on another one): *',
             'a file system without O_TMPFILE');
-}
+};
 
 
 # With n free descriptors, in a worker that asks itself: it needs one for the
 # file, two for sockets, and one for the file again; jemalloc 5.3.0 needs two
 # more.  With one, jemalloc writes a dump without mappings and reports success.
 
-sub few_descriptors {
+test 'few descriptors', 'jemalloc' => sub {
     my $nginx = JppNginx->start;
     my $before = remember($nginx);
     my $client = $nginx->client;
@@ -587,12 +567,12 @@ sub few_descriptors {
 
     $client->leave;
     recovers($nginx, $before, 'at the end');
-}
+};
 
 
 # A write beyond the limit raises a signal that would end the process.
 
-sub small_files {
+test 'files may not be large', 'fake' => sub {
     my $nginx = JppNginx->start(fake => "large 1\n", level => 'error',
                                 http => 'access_log off;');
     my $before = remember($nginx);
@@ -606,7 +586,7 @@ sub small_files {
         limit($before->{pid}, 'fsize', $was);
         recovers($nginx, $before, "$size bytes");
     }
-}
+};
 
 
 sub too_large($size, $what) {
@@ -619,7 +599,7 @@ sub too_large($size, $what) {
 # Whatever a worker may not write, it lives, and the answer is right or says
 # what is missing and what helps.
 
-sub every_file {
+test 'files of every resource' => sub {
     my $nginx = JppNginx->start(
         preload => [], conf => 'prof:false', workers => 2, level => 'emerg',
         http => "access_log off;\njemalloc_pprof_stall 100ms;",
@@ -646,7 +626,7 @@ sub every_file {
         is("@{[ $nginx->worker_pids ]}", "@pids", "$size bytes: they live");
         limit($_, 'fsize', $was{$_}) for @pids;
     }
-}
+};
 
 
 sub writes($nginx, $size, $path, @what) {
@@ -665,7 +645,7 @@ sub writes($nginx, $size, $path, @what) {
 }
 
 
-sub no_proc {
+test '/proc is hidden', 'jemalloc', 'mount' => sub {
     my $nginx = JppNginx->start(run => [
         qw( unshare -m sh -c ),
         'mount -t tmpfs none /proc && exec "$@"', 'sh' ]);
@@ -687,13 +667,13 @@ sub no_proc {
     is(system("nsenter -t $pid -m umount /proc"), 0, '/proc is back');
     answers($nginx, $heap, 200, undef, 'and a profile');
     is($nginx->worker, $pid, 'of the same worker');
-}
+};
 
 
 # Address space for n MB more: the thread's stack takes 8, jemalloc some for
 # each thread, and a report takes more than that.
 
-sub little_memory {
+test 'little memory', 'jemalloc' => sub {
     my %seen;
 
     for my $megabytes (0, 1, 4, 9, 12, 20, 32, 44, 64) {
@@ -741,7 +721,7 @@ sub little_memory {
                 keys %sentences), 'a large dump: too little for its report')
             or diag(sort keys %sentences);
     }
-}
+};
 
 
 sub with_more($nginx, $megabytes) {
@@ -770,7 +750,7 @@ sub with_more($nginx, $megabytes) {
 
 # A change waits for the thread, which cannot start then: nothing is changed.
 
-sub no_second_thread {
+test 'no second thread', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '', server => <<'EOF');
         location /debug/pprof/ { jemalloc_pprof control=on; }
 EOF
@@ -804,12 +784,12 @@ EOF
            'the change is made');
         $before = remember($nginx);
     }
-}
+};
 
 
 # RLIMIT_NPROC holds for users other than root.
 
-sub no_threads {
+test 'no threads', 'jemalloc' => sub {
     my $nginx = JppNginx->start;
     my $before = remember($nginx);
 
@@ -827,13 +807,13 @@ sub no_threads {
         limit($before->{pid}, 'nproc', $was);
         recovers($nginx, $before, 'a thread');
     }
-}
+};
 
 
 # The last error of a dump, of a change, and of the settings that a worker takes
 # over as it starts.
 
-sub last_error {
+test 'the last error', 'fake' => sub {
     my $server = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
     my $nginx = JppNginx->start(fake => '', server => $server);
     my $refused = 'active was not set: jemalloc refuses prof.active (*), which '
@@ -872,7 +852,7 @@ sub last_error {
          qr/\[warn\] .*: could not apply the requested settings to this (?#
             )worker: active was not/,
          'the log has it');
-}
+};
 
 
 # status has WORDS as the last error, and a time of the last minute.

@@ -52,7 +52,6 @@ SKIP: {
     subtest 'brotli' => sub { filtered(%how) };
 }
 
-done_testing();
 
 
 sub filtered(%how) {

@@ -19,15 +19,6 @@ my $large = "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
 # where memory is limited by version 1
 my $cgroup = '/sys/fs/cgroup/memory';
 
-subtests(
-    'a zone that is full, and a worker that vanished' => [ \&full ],
-    'a configuration that grows' => [ \&reloaded, 'jemalloc' ],
-    'six reloads, and clients that stay' => [ \&old, 'jemalloc' ],
-    'a container near its limit' => [ \&limited, sub { -w $cgroup } ],
-    'a profile of few samples' => [ \&few, 'jemalloc' ],
-    'a profile that lacks the most' => [ \&explains, 'jemalloc' ],
-);
-
 
 sub logged($nginx, $id) {
     return slurp("$nginx->{prefix}/logs/error.log")
@@ -142,7 +133,7 @@ sub table($nginx) {
 }
 
 
-sub full {
+test 'a zone that is full, and a worker that vanished' => sub {
     my $nginx = JppNginx->start(
         workers => 2,
         http => 'limit_req_zone $arg_key zone=keys:32k rate=1000r/s;',
@@ -179,7 +170,7 @@ sub full {
     is(scalar(() = logged($nginx, 'zone-full')), 1, 'it is logged once');
 
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
 # Nobody asks: the worker that leads finds out.
@@ -207,7 +198,7 @@ sub vanished($nginx) {
 }
 
 
-sub reloaded {
+test 'a configuration that grows', 'jemalloc' => sub {
     my $nginx = JppNginx->start(server => $tree);
 
     $nginx->reload;
@@ -229,13 +220,13 @@ sub reloaded {
 
     ok(wait_until(sub { !findings($nginx, 'memory')->{'reload-leak'} }),
        'not as it stays that large');
-}
+};
 
 
 # Each worker has 25 MB of connections, and a client that is about to send the
 # rest of a body, for which a worker waits.
 
-sub old {
+test 'six reloads, and clients that stay', 'jemalloc' => sub {
     my ($connections, $line) = example('Old workers');
     my $nginx = JppNginx->start(connections => $connections, server => "$tree
         location /body { client_body_timeout 300s;
@@ -273,12 +264,12 @@ sub old {
 
     ok(wait_until(sub { !findings($nginx, 'memory')->{'old-workers'} }),
        'they end with their clients');
-}
+};
 
 
 # Its limit is set above what it uses by then.
 
-sub limited {
+test 'a container near its limit', sub { -w $cgroup } => sub {
     my ($connections, $line) = example('A container near its limit');
     my $dir = "$cgroup/jpp-test-$$";
 
@@ -313,10 +304,10 @@ sub limited {
 
     $nginx->stop;
     rmdir $dir;
-}
+};
 
 
-sub few {
+test 'a profile of few samples', 'jemalloc' => sub {
     my $nginx = JppNginx->start(
         http => $large, conf => 'prof:true,prof_active:true,lg_prof_sample:24');
 
@@ -334,12 +325,12 @@ sub few {
     $nginx = JppNginx->start(http => $large);
 
     unlike(comments($nginx), qr/few-samples/, 'a finer rate has enough');
-}
+};
 
 
 # 170 MB of connections, from before anybody sampled.
 
-sub explains {
+test 'a profile that lacks the most', 'jemalloc' => sub {
     my $nginx = JppNginx->start(
         conf => 'prof:true,prof_active:false,lg_prof_sample:16',
         connections => 400000, server => $tree);
@@ -350,4 +341,4 @@ sub explains {
     like(comments($nginx),
          qr/finding explains: .* allocated memory: [\d.]+ [KM]?i?B of \d\d\d\./,
          'what is missing is said');
-}
+};

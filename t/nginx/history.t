@@ -10,14 +10,6 @@ use JppTest;
 
 my $mib = 1024 * 1024;
 
-subtests(
-    'points' => [ \&points ],
-    'a single process' => [ \&single ],
-    'a worker that exits' => [ \&exits ],
-    'nothing is served' => [ \&not_served ],
-    'no jemalloc' => [ \&no_jemalloc, sub { !is_linked() } ],
-);
-
 
 sub workers($nginx) {
     my $answer = $nginx->get('/debug/pprof/memory');
@@ -29,7 +21,7 @@ sub workers($nginx) {
 }
 
 
-sub points {
+test 'points' => sub {
     my $nginx = JppNginx->start(workers => 2);
     my @workers = @{ workers($nginx) };
 
@@ -65,19 +57,19 @@ sub points {
     }), 'who takes the place of a killed worker has a history of its own');
 
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
-sub single {
+test 'a single process' => sub {
     my $nginx = JppNginx->start(master => 0);
 
     is(scalar @{ workers($nginx)->[0]{history}{points} }, 1, 'its first point');
-}
+};
 
 
 # A timer that is not cancelable would keep it for ever: each sets the next.
 
-sub exits {
+test 'a worker that exits' => sub {
     my $nginx = JppNginx->start;
     my ($pid) = $nginx->worker_pids;
 
@@ -85,12 +77,12 @@ sub exits {
 
     ok(wait_until(sub { !kill 0, $pid }), 'a worker exits');
     is(scalar @{ workers($nginx) }, 1, 'one is left');
-}
+};
 
 
 # Neither a timer nor a zone.
 
-sub not_served {
+test 'nothing is served' => sub {
     my $nginx = JppNginx->start(server => 'location /here { return 204; }');
     my ($pid) = $nginx->worker_pids;
     my $before = 0;
@@ -109,7 +101,7 @@ sub not_served {
     sleep 6;
 
     is(switches($pid), $before, 'a worker without a location sleeps');
-}
+};
 
 
 sub switches($pid) {
@@ -118,10 +110,10 @@ sub switches($pid) {
 }
 
 
-sub no_jemalloc {
+test 'no jemalloc', sub { !is_linked() } => sub {
     my $nginx = JppNginx->start(preload => [], conf => '');
     my ($allocated, $rss) = @{ workers($nginx)->[0]{history}{points}[0] };
 
     is($allocated, undef, 'what is not known is null');
     cmp_ok($rss, '>', $mib, 'what the kernel counts is there');
-}
+};

@@ -45,23 +45,6 @@ my $server = server();
 
 settled('/a/status', 2);
 
-subtest 'hosts that are ours' => \&ours;
-subtest 'hosts that are not ours' => \&foreign;
-subtest 'no host, and one in the request line' => \&other_places;
-subtest 'two servers at one address' => \&second;
-subtest 'HTTP/2' => \&http2;
-subtest 'a socket is not a loopback' => \&unix_socket;
-subtest 'pages of other sites' => \&other_sites;
-
-like($server->log, qr/jemalloc_pprof: the host of this request is not/,
-     'the log says it');
-is($server->quiet, '', 'no alerts');
-ok($server->stop, 'nginx ends');
-
-subtest 'a server without a name' => \&nameless;
-
-done_testing();
-
 
 sub server {
     my $key = "$dir/key.pem";
@@ -129,7 +112,7 @@ sub state {
 }
 
 
-sub ours {
+test 'hosts that are ours' => sub {
     for my $host (@ours) {
         is(ask($host, 'GET', '/a/status')->{status}, 200, "$host: status");
         is(ask($host, 'POST', '/a/control', 'purge=1')->{status}, 200,
@@ -140,13 +123,13 @@ sub ours {
         is(ask("127.0.0.1:$port", 'GET', $uri)->{status}, $resources{$uri},
            $uri);
     }
-}
+};
 
 
 # A page of another site may open what is shown in a tab, and nothing else;
 # clients that are no browsers say nothing of that.
 
-sub other_sites {
+test 'pages of other sites' => sub {
     my $unseen = 'a page of another site sent this request, whose answer '
                  . 'would not be shown: paste the URL into the address bar, '
                  . "or use curl\n";
@@ -195,10 +178,10 @@ sub other_sites {
             is(dial()->ask('GET', $uri, @$_)->{status}, 200, "$uri: @$_");
         }
     }
-}
+};
 
 
-sub foreign {
+test 'hosts that are not ours' => sub {
     my $before = state();
 
     for my $host (@foreign) {
@@ -238,10 +221,10 @@ sub foreign {
     }
 
     is(state(), $before, 'nothing was changed');
-}
+};
 
 
-sub other_places {
+test 'no host, and one in the request line' => sub {
     my $connection = dial();
 
     $connection->write("GET /a/status HTTP/1.0\r\n\r\n");
@@ -255,22 +238,22 @@ sub other_places {
        'the request line counts');
     is(ask('evil.example', 'GET', 'http://localhost/a/status')->{status}, 200,
        'and the header does not');
-}
+};
 
 
 # A name of one server is not valid for another.
 
-sub second {
+test 'two servers at one address' => sub {
     is(ask('second.example', 'GET', '/a/status')->{status}, 200,
        'the second, by its name');
     is(ask('default.example', 'GET', '/a/status')->{status}, 200,
        'the default one, by its name');
     is(ask('third.example', 'GET', '/a/status')->{status}, 421,
        'the default one, by a name that no server has');
-}
+};
 
 
-sub http2 {
+test 'HTTP/2' => sub {
     plan skip_all => 'this curl has no HTTP/2'
         if `curl --version` !~ /HTTP2/;
 
@@ -287,12 +270,12 @@ sub http2 {
     }
 
     is(slurp("$dir/h2"), "$why\n", 'why');
-}
+};
 
 
 # No page can reach a socket; a change still needs a name of the server.
 
-sub unix_socket {
+test 'a socket is not a loopback' => sub {
     my $before = state();
 
     for (
@@ -308,10 +291,16 @@ sub unix_socket {
     }
 
     is(state(), $before, 'nothing was changed');
-}
+};
 
 
-sub nameless {
+like($server->log, qr/jemalloc_pprof: the host of this request is not/,
+     'the log says it');
+is($server->quiet, '', 'no alerts');
+ok($server->stop, 'nginx ends');
+
+
+test 'a server without a name' => sub {
     my $server = serve(config => 'location /a/ { jemalloc_pprof; }');
 
     ok(defined $server->{pid}, 'nginx starts') or return;
@@ -319,4 +308,4 @@ sub nameless {
     is(ask('localhost', 'GET', '/a/status')->{status}, 200, 'localhost');
     is(ask("127.0.0.1:$port", 'GET', '/a/status')->{status}, 200, 'an address');
     is(ask('evil.example', 'GET', '/a/status')->{status}, 421, 'another');
-}
+};

@@ -23,10 +23,6 @@ my $heap = '/debug/pprof/heap';
 plan skip_all => 'no jemalloc for this nginx' unless has_jemalloc();
 plan tests => 3;
 
-subtest 'many requests' => \&leak;
-subtest 'two profiles in a row' => \&in_a_row;
-subtest 'what the module ever allocated' => \&ours;
-
 
 # Freed memory is given back at once here, so that RSS is what is in use, and
 # there is one arena: a second one has tables of 100 kB, and comes at any time.
@@ -40,7 +36,7 @@ subtest 'what the module ever allocated' => \&ours;
 # and connections at work may be, one time or the other.  A mapping of
 # jemalloc's may be split or joined.
 
-sub leak {
+test 'many requests' => sub {
     my $nginx = JppNginx->start(
         workers => $n_workers,
         conf => 'prof:true,prof_active:true,lg_prof_sample:12,'
@@ -83,7 +79,7 @@ sub leak {
     }
 
     $nginx->stop;
-}
+};
 
 
 # What a process has more after N requests than before.
@@ -220,7 +216,7 @@ sub a_round($nginx, $client, $code) {
 # nothing is allocated, and nothing freed, that a dump could see.  All of them
 # wait at the same time.
 
-sub in_a_row {
+test 'two profiles in a row' => sub {
     my @servers = map {
         JppNginx->start(conf => "prof:true,prof_active:true,lg_prof_sample:$_")
     } 0 .. 10;
@@ -247,14 +243,14 @@ sub in_a_row {
                   'the module has no live memory');
         $servers[$lg]->stop;
     }
-}
+};
 
 
 # With prof_accum a dump has all that was ever allocated.  The module allocates
 # one block, to prove that mallctl is malloc()'s; what a request takes from its
 # pool is the request's.  Our threads are not sampled.
 
-sub ours {
+test 'what the module ever allocated' => sub {
     my $nginx = JppNginx->start(
         conf => 'prof:true,prof_active:true,lg_prof_sample:0,prof_accum:true',
         server => 'location /debug/pprof/ { jemalloc_pprof control=on; }');
@@ -281,7 +277,7 @@ sub ours {
     cmp_ok(scalar keys %threads, '>', 1, 'threads');
     is(scalar @busy, 1, 'only the event loop has allocated');
     $nginx->stop;
-}
+};
 
 
 # The stacks of a raw dump that contain the module, a library that only the

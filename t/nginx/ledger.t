@@ -18,25 +18,6 @@ my $has_lua = sub { $load_lua ne '' && !is_linked() };
 
 my $mib = 1024 * 1024;
 
-subtests(
-    'a ledger' => [ \&ledger ],
-    'where jemalloc keeps its metadata' => [ \&metadata, 'jemalloc' ],
-    'what was asked for, and no more' => [ \&parts ],
-    'a buffer that is not touched' => [ \&untouched ],
-    'memory of Lua' => [ \&lua, 'jemalloc', $has_lua ],
-    'a zone' => [ \&zone ],
-    'what a burst leaves' => [ \&burst, 'jemalloc' ],
-    'a table' => [ \&table ],
-    'smaps_rollup' => [ \&smaps ],
-    'arenas' => [ \&arenas, 'jemalloc' ],
-    'arenas with an odd option' => [ \&odd_option, 'jemalloc' ],
-    'a large worker' => [ \&large, $has_lua, \&has_room ],
-    'a worker that hangs' => [ \&hangs ],
-    'no /proc' => [ \&no_proc, \&is_root ],
-    'a /proc that hides' => [ \&hidden, \&hides ],
-    'no jemalloc' => [ \&no_jemalloc, sub { !is_linked() } ],
-);
-
 
 sub ask($nginx, $args) {
     my $answer = $nginx->get("$memory?$args");
@@ -77,7 +58,7 @@ sub example($name) {
 }
 
 
-sub ledger {
+test 'a ledger' => sub {
     my $nginx = JppNginx->start(workers => 2, server => $tree);
     my $all = ask($nginx, 'detail=ledger');
     my @ledgers = map { $_->{ledger} } @{ $all->{workers} };
@@ -124,13 +105,13 @@ sub ledger {
 
     cmp_ok(abs($ledgers[0]{pss} - $own - 1024 * $kb), '<', 1.5 * $mib,
            'the kernel says the same');
-}
+};
 
 
 # In blocks that are found: what of them is in memory is a part of what jemalloc
 # has set aside, and is exact while two processes share the rest.
 
-sub metadata {
+test 'where jemalloc keeps its metadata', 'jemalloc' => sub {
     my $nginx = JppNginx->start(server => $tree);
     my ($worker, $row);
 
@@ -143,12 +124,12 @@ sub metadata {
     cmp_ok($row->{bytes}, '>', 100_000, 'it is there');
     cmp_ok($row->{bytes}, '<', $worker->{jemalloc}{metadata},
            'less than jemalloc has set aside');
-}
+};
 
 
 # A ledger reads smaps, which has more than 100 kB; memory alone does not.
 
-sub parts {
+test 'what was asked for, and no more' => sub {
     my $nginx = JppNginx->start(server => $tree);
     my $pid = $nginx->worker;
     my $plain = ask($nginx, '');
@@ -187,7 +168,7 @@ sub parts {
         is($answer->{body}, "$bad->[1]\n", 'is refused with a sentence')
             or diag($answer->{body});
     }
-}
+};
 
 
 sub chars_read($pid) {
@@ -198,7 +179,7 @@ sub chars_read($pid) {
 # An upload that has hardly begun has set aside 8 MiB, and touched no more than
 # came.
 
-sub untouched {
+test 'a buffer that is not touched' => sub {
     my ($conf, $what) = example('Slow uploads');
     my $nginx = JppNginx->start(server => "$tree $conf");
     my @clients = map { $nginx->client } 1 .. 4;
@@ -217,12 +198,12 @@ sub untouched {
     cmp_ok($row->{bytes}, '<', $mib, 'and touched little of that');
     cmp_ok($row->{bytes}, '>', 80_000, 'but what came');
     is($row->{how}, 'exact', 'which is exact');
-}
+};
 
 
 # A table of 60 MB: LuaJIT maps its memory itself.
 
-sub lua {
+test 'memory of Lua', 'jemalloc', $has_lua => sub {
     my ($conf, $what) = example('A table in Lua');
     my $nginx = JppNginx->start(
         main => $load_lua, conf => 'prof:true,prof_active:false',
@@ -239,12 +220,12 @@ sub lua {
     is($ledger->{rows}[0]{what}, $what, 'and is the first');
     cmp_ok(row($ledger, 'code made at run time')->{bytes}, '>', 0,
            'code of LuaJIT');
-}
+};
 
 
 # A row has the pages that somebody has touched.
 
-sub zone {
+test 'a zone' => sub {
     my ($conf, $what) = example('A zone that fills');
     my $nginx = JppNginx->start(
         http => 'limit_req_zone $arg_key zone=keys:16m rate=1000r/s;
@@ -264,10 +245,10 @@ sub zone {
            'a zone fills');
     cmp_ok(row($ledger, 'zone', qr/^other$/)->{bytes}, '<', $mib / 2,
            'another does not');
-}
+};
 
 
-sub burst {
+test 'what a burst leaves', 'jemalloc' => sub {
     my ($conf, $what) = example('Freed memory after a burst');
     my $nginx = JppNginx->start(
         conf => 'prof:true,lg_prof_sample:19,dirty_decay_ms:-1,'
@@ -292,10 +273,10 @@ sub burst {
            'no request has it any more');
 
     $nginx->stop(alerts => qr/connect\(\) failed/);
-}
+};
 
 
-sub table {
+test 'a table' => sub {
     my $nginx = JppNginx->start(workers => 2, server => $tree);
     my $answer = $nginx->get("$memory?format=top&cols=1000");
 
@@ -321,12 +302,12 @@ sub table {
 
     is($nginx->client->ask('HEAD', "$memory?format=top")->{status}, 200,
        'HEAD');
-}
+};
 
 
 # The text of the kernel.
 
-sub smaps {
+test 'smaps_rollup' => sub {
     my $nginx = JppNginx->start(workers => 2, server => $tree);
     my $workers = ask($nginx, 'detail=smaps')->{workers};
 
@@ -340,7 +321,7 @@ sub smaps {
         cmp_ok(abs(kb($worker->{smaps}, 'Rss') - kb($text, 'Rss')), '<',
                3 * 1024, 'its Rss');
     }
-}
+};
 
 
 sub kb($text, $field) {
@@ -348,7 +329,7 @@ sub kb($text, $field) {
 }
 
 
-sub arenas {
+test 'arenas', 'jemalloc' => sub {
     my $nginx = JppNginx->start(workers => 2, server => $tree);
     my $worker = ask($nginx, 'detail=arenas&worker=1')->{workers}[0];
     my $all = decode_json($worker->{arenas})->{jemalloc};
@@ -373,7 +354,7 @@ sub arenas {
     like($answer->{body},
          qr/^detail=arenas is for one worker: choose it with worker=0 or (?#
             )worker=pid-\d+$/, 'a sentence');
-}
+};
 
 
 # The bytes of so many of each size.
@@ -385,18 +366,18 @@ sub counted($rows, $sizes, $what) {
 
 # What jemalloc writes with this option is no JSON.
 
-sub odd_option {
+test 'arenas with an odd option', 'jemalloc' => sub {
     my $nginx = JppNginx->start(server => $tree,
         conf => 'prof:true,prof_active:false,prof_prefix:/tmp/a"b');
     my $arenas = ask($nginx, 'detail=arenas')->{workers}[0]{arenas};
 
     like($arenas, qr{"prof_prefix":\s*"/tmp/a"b"}, 'it is passed on as it is');
-}
+};
 
 
 # Its page tables are read if somebody says so.
 
-sub large {
+test 'a large worker', $has_lua, \&has_room => sub {
     my $nginx = JppNginx->start(
         main => $load_lua,
         server => "$tree location /grow { content_by_lua_block {
@@ -432,7 +413,7 @@ sub large {
            1100 * $mib, 'with force=1 there is one');
     cmp_ok(kb(ask($nginx, 'detail=smaps&force=1')->{workers}[0]{smaps},
               'Anonymous'), '>', 1100 * 1024, 'and the text of the kernel');
-}
+};
 
 
 sub has_room {
@@ -441,7 +422,7 @@ sub has_room {
 }
 
 
-sub hangs {
+test 'a worker that hangs' => sub {
     my $nginx = JppNginx->start(workers => 2,
         server => "jemalloc_pprof_timeout 2s; $tree");
     my (undef, $other) = $nginx->worker_pids;
@@ -460,12 +441,12 @@ sub hangs {
     is(scalar @{ $all->{missing} }, 1, 'one is missing');
 
     kill 'CONT', $other;
-}
+};
 
 
 # Nothing of the kernel is there.
 
-sub no_proc {
+test 'no /proc', \&is_root => sub {
     my $nginx = JppNginx->start(run => [
         qw( unshare -m sh -c ),
         'mount -t tmpfs none /proc && exec "$@"', 'sh' ], server => $tree);
@@ -483,7 +464,7 @@ sub no_proc {
     like($nginx->get("$memory?format=top&cols=1000")->{body},
          qr{^the ledger of pid $pid is missing: /proc/self/smaps cannot}m,
          'a table says so, too');
-}
+};
 
 
 # hidepid, and of the rest only processes: no meminfo, no pressure, no limits of
@@ -502,7 +483,7 @@ sub hides {
 }
 
 
-sub hidden {
+test 'a /proc that hides', \&hides => sub {
     my $nginx = JppNginx->start(workers => 2, run => [ hiding() ],
                                 server => $tree);
 
@@ -523,10 +504,10 @@ sub hidden {
     is(sum0(map { $_->{bytes} } @{ $all->{workers}[1]{ledger}{rows} }),
        $all->{workers}[1]{ledger}{pss}, 'and its ledger');
     is($nginx->get('/debug/pprof/metrics')->{status}, 200, 'metrics');
-}
+};
 
 
-sub no_jemalloc {
+test 'no jemalloc', sub { !is_linked() } => sub {
     my $nginx = JppNginx->start(preload => [], conf => '', server => $tree);
     my $ledger = first($nginx);
 
@@ -542,4 +523,4 @@ sub no_jemalloc {
     is($all->{workers}[0]{arenas}, undef, 'there are no arenas');
     like((values %{ $all->{unavailable} })[0] // '',
          qr/^there is no jemalloc that counts by arena$|cgroup/, 'and why');
-}
+};

@@ -24,19 +24,6 @@ location /large/ {
 }
 END
 
-subtests(
-    'held and sampled' => [ \&both ],
-    'by server, by upstream' => [ \&by ],
-    'names with any bytes' => [ \&hostile ],
-    'what workers inherit' => [ \&inherited, 'jemalloc' ],
-    'what is off' => [ \&off ],
-    'since when it is sampled' => [ \&since, 'jemalloc' ],
-    'one worker that is stopped' => [ \&stopped ],
-    'workers that end' => [ \&ending ],
-    'clients that leave' => [ \&leaving ],
-    'parameters' => [ \&parameters ],
-);
-
 
 sub start(%how) {
     my $locations = delete $how{locations} // '';
@@ -107,7 +94,7 @@ sub rows($json, $location) {
 }
 
 
-sub both {
+test 'held and sampled' => sub {
     my ($nginx, undef, @clients) = downloads();
     my $json = json($nginx, '');
     my ($row) = rows($json, '/large/');
@@ -154,10 +141,10 @@ sub both {
         is((rows($with, '/large/'))[0]{held}{bytes}, $row->{held}{bytes},
            'beside the others');
     }
-}
+};
 
 
-sub by {
+test 'by server, by upstream' => sub {
     my ($nginx, $upstream, @clients) = downloads();
     my $json = json($nginx, 'by=server');
     my ($server) = grep { $_->{server} eq 'main.example' } @{ $json->{rows} };
@@ -174,12 +161,12 @@ sub by {
         or diag(explain($json->{rows}));
     cmp_ok($row->{held}{bytes}, '>', 4 * 16 * 32 * 1024, 'with its buffers');
     is($row->{server}, undef, 'and no server');
-}
+};
 
 
 # Of the configuration: they become text, the same by all measures.
 
-sub hostile {
+test 'names with any bytes' => sub {
     my $long = 'l' x 3000;
     my @names = ("/a\x1b[2Jb/", "/</script><b>/", "/\xff\xfe/", "/$long/");
     my $nginx = start(locations => join '', map {
@@ -227,12 +214,12 @@ sub hostile {
         unlike($answer->{body} =~ s{<script.*?</script>}{}gsr,
                qr/\x1b|\xff|\xfe/, 'shows what may be');
     }
-}
+};
 
 
 # It serves nobody: no location is unknown because of it.
 
-sub inherited {
+test 'what workers inherit', 'jemalloc' => sub {
     my $map = "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
         . "map \$uri \$large {\n"
         . join('', map { "\"/$_" . 'x' x 100 . "\" \"" . 'y' x 200 . "\";\n" }
@@ -252,10 +239,10 @@ sub inherited {
          qr/^samples with an owner: \d+ of \d+ live ones$(?#
             )|^no sample has an owner: .*, inherited ones never$/m,
          'what says how many have an owner counts what there is');
-}
+};
 
 
-sub off {
+test 'what is off' => sub {
 
     # no owners
 
@@ -288,12 +275,12 @@ sub off {
     is($json->{sampled}{bytes}, undef, 'null is not 0');
     ok($json->{sampled}{fix}, 'and JSON has a fix');
     is($json->{rows}[0]{sampled}, undef, 'in no row');
-}
+};
 
 
 # What was allocated while jemalloc did not sample is held, and not sampled.
 
-sub since {
+test 'since when it is sampled', 'jemalloc' => sub {
     my $control = '/control/control';
     my ($nginx, undef, @clients) = downloads(
         preload => undef, conf => 'prof:true,prof_active:false',
@@ -340,10 +327,10 @@ sub since {
     is($answer->{status}, 200, 'not after a reset');
     like($answer->{body}, qr/^sampled: samples complete since $time: $began$/m,
          'which says since when');
-}
+};
 
 
-sub stopped {
+test 'one worker that is stopped' => sub {
     my $nginx = start(locations => 'jemalloc_pprof_timeout 2s;');
     my ($stopped) = $nginx->workers_of($nginx->client);
 
@@ -362,13 +349,13 @@ sub stopped {
     like($answer->{body}, qr/^only 1 of 2 workers answered/, 'the sentence');
 
     kill 'CONT', $stopped;
-}
+};
 
 
 # While their CPU time is looked at: one that is killed is missing, and one that
 # has to exit answers first.
 
-sub ending {
+test 'workers that end' => sub {
     my $nginx = start();
     my $client = $nginx->client;
     my ($self) = map { $_->{pid} } @{ decode_json(
@@ -406,12 +393,12 @@ sub ending {
     like($answer->{body}, qr/, CPU \d/, 'with the CPU time until then');
 
     $nginx->stop(alerts => qr/signal 9/);
-}
+};
 
 
 # In each of the three questions; nothing of what they asked for is left.
 
-sub leaving {
+test 'clients that leave' => sub {
     my $nginx = start(workers => 1);
     my ($worker) = $nginx->worker_pids;
 
@@ -431,10 +418,10 @@ sub leaving {
        'no descriptor is left');
     is($nginx->get("$tree/locations")->{status}, 200, 'others are answered');
     is(($nginx->worker_pids)[0], $worker, 'by the same worker');
-}
+};
 
 
-sub parameters {
+test 'parameters' => sub {
     my $nginx = start();
     my %refused = (
         'by=request' => [ 400, qr/^locations takes by=location, by=server / ],
@@ -462,4 +449,4 @@ sub parameters {
 
     is($head->{status}, 200, 'HEAD');
     is($head->{body}, '', 'has no body');
-}
+};

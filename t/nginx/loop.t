@@ -12,20 +12,10 @@ use JppTest;
 
 my @pages = map { "/debug/pprof/$_" } '', 'status', 'memory', 'metrics';
 
-subtests(
-    'a kernel that is slow' => [ \&slow_kernel, 'fake' ],
-    'a worker that is slow to count itself' => [ \&slow_status, 'fake' ],
-    'a look at all' => [ \&slow_look, 'fake' ],
-    'a dump that hangs' => [ \&hung_dump, 'fake' ],
-    'no thread' => [ \&no_thread, sub { $> == 0 } ],
-    'a client that leaves' => [ \&left, 'fake' ],
-    'who looks is killed' => [ \&killed ],
-);
-
 
 # What a page is written from is read in the thread: the worker serves.
 
-sub slow_kernel {
+test 'a kernel that is slow', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
 
     for my $page (grep { !/status/ } @pages) {
@@ -40,12 +30,12 @@ sub slow_kernel {
         $nginx->fake('');
         is($one->response->{status}, 200, 'it is answered in the end');
     }
-}
+};
 
 
 # So is what the kernel says of the worker that is asked.
 
-sub slow_status {
+test 'a worker that is slow to count itself', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
 
     for my $page (@pages) {
@@ -66,12 +56,12 @@ sub slow_status {
              'with what was counted')
             if $page =~ /metrics/;
     }
-}
+};
 
 
 # One worker looks at all every five seconds.
 
-sub slow_look {
+test 'a look at all', 'fake' => sub {
     my $nginx = JppNginx->start(fake => "wait /proc/meminfo\n");
 
     ok(wait_until(sub { threads($nginx->worker) > 1 }), 'it looks');
@@ -86,10 +76,10 @@ sub slow_look {
     $nginx->fake("wait /proc/meminfo\n");
 
     ok(wait_until(sub { threads($nginx->worker) > 1 }, 30), 'it looks again');
-}
+};
 
 
-sub hung_dump {
+test 'a dump that hangs', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
     my $client = $nginx->client;
     my $pid = $nginx->worker;
@@ -102,13 +92,13 @@ sub hung_dump {
 
     $nginx->fake('');
     is($client->response->{status}, 200, 'the dump is answered');
-}
+};
 
 
 # A page is written without one, too.  RLIMIT_NPROC holds for users other than
 # root.
 
-sub no_thread {
+test 'no thread', sub { $> == 0 } => sub {
     my $nginx = JppNginx->start;
     my $pid = $nginx->worker;
     my $was = limit($pid, 'nproc', 0);
@@ -122,10 +112,10 @@ sub no_thread {
     is($nginx->get('/debug/pprof/heap')->{status}, 503, 'but no profile');
 
     limit($pid, 'nproc', $was);
-}
+};
 
 
-sub left {
+test 'a client that leaves', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
     my $pid = $nginx->worker;
 
@@ -146,13 +136,13 @@ sub left {
     }
 
     is($nginx->worker, $pid, 'the worker lives');
-}
+};
 
 
 # The next in line sees that a worker was killed, and who takes its place looks
 # from then on.
 
-sub killed {
+test 'who looks is killed' => sub {
     my $nginx = JppNginx->start(workers => 2);
     my ($first) = grep { $_->{worker} == 0 } workers($nginx);
 
@@ -177,7 +167,7 @@ sub killed {
     }, 30), 'it is counted');
 
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
 sub workers($nginx) {

@@ -16,18 +16,6 @@ my $has_lua = sub { $load_lua ne '' && !is_linked() };
 
 my $mib = 1024 * 1024;
 
-subtests(
-    'the answer' => [ \&answer ],
-    'a worker that was killed' => [ \&killed ],
-    'a zone that is full' => [ \&full ],
-    'memory that jemalloc keeps' => [ \&kept, 'jemalloc' ],
-    'memory of Lua' => [ \&lua, 'jemalloc', $has_lua ],
-    'an event loop that is kept' => [ \&kept_loop, $has_lua ],
-    'no jemalloc' => [ \&no_jemalloc, sub { !is_linked() } ],
-    'what fixes name' => [ \&fixes, 'jemalloc' ],
-    'the documentation' => [ \&documentation ],
-);
-
 
 sub ask($nginx) {
     my $answer = $nginx->get('/debug/pprof/memory');
@@ -46,7 +34,7 @@ sub finding($nginx, $id) {
 }
 
 
-sub answer {
+test 'the answer' => sub {
     my $nginx = JppNginx->start(workers => 2, server => $tree);
     my $answer = $nginx->get('/debug/pprof/memory');
 
@@ -95,10 +83,10 @@ sub answer {
                              ->{body})->{workers} }, 1, 'one worker alone');
     is($nginx->client->ask('POST', '/debug/pprof/memory',
                            'Content-Length: 0')->{status}, 405, 'no POST');
-}
+};
 
 
-sub killed {
+test 'a worker that was killed' => sub {
     my $nginx = JppNginx->start(server => $tree);
     my ($pid) = $nginx->worker_pids;
 
@@ -125,12 +113,12 @@ sub killed {
     like($finding->{fix}, qr/exited on signal 9/, 'where to look');
 
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
 # Eight pages; each key takes some of them.
 
-sub full {
+test 'a zone that is full' => sub {
     my $nginx = JppNginx->start(
         http => 'limit_req_zone $arg_key zone=keys:32k rate=1000r/s;',
         server => "$tree location /key { limit_req zone=keys burst=1000;
@@ -163,13 +151,13 @@ sub full {
          qr/^32\.0 KiB +[\d.]+ KiB +$zone->{failures}  keys .*(?#
            )\b$slot->{used} of $slot->{total} x $slot->{size} B/m,
          'and as a table');
-}
+};
 
 
 # A request's body of 100 MiB, which is freed; and a purge that returns as much
 # as the finding says, but for a fifth.
 
-sub kept {
+test 'memory that jemalloc keeps', 'jemalloc' => sub {
     my $nginx = JppNginx->start(
         conf => 'prof:true,lg_prof_sample:19,dirty_decay_ms:-1,'
                 . 'muzzy_decay_ms:0',
@@ -208,7 +196,7 @@ sub kept {
     is(finding($nginx, 'retained'), undef, 'nothing is kept any more');
 
     $nginx->stop(alerts => qr/connect\(\) failed/);
-}
+};
 
 
 sub rss_anon($pid) {
@@ -220,7 +208,7 @@ sub rss_anon($pid) {
 
 # A table of 100 MB: LuaJIT maps its memory itself.
 
-sub lua {
+test 'memory of Lua', 'jemalloc', $has_lua => sub {
     my $nginx = JppNginx->start(
         main => $load_lua,
         conf => 'prof:true,prof_active:false',
@@ -243,12 +231,12 @@ sub lua {
         is($finding->{owner}, "LuaJIT's heap", 'by its name');
         like($finding->{fix}, qr/collectgarbage/, 'how to see it in Lua');
     }
-}
+};
 
 
 # A computation of more than a second.
 
-sub kept_loop {
+test 'an event loop that is kept', $has_lua => sub {
     my $nginx = JppNginx->start(
         main => $load_lua,
         server => "$tree location /work { content_by_lua_block {
@@ -268,10 +256,10 @@ sub kept_loop {
     like(finding($nginx, 'stalls')->{because} // 'none',
          qr{^location /work of \S+ \S+ \(nginx\.conf:\d+\) kept worker 0 (?#
            )\(pid \d+\) for [\d.]+ s, computing in }, 'which is found');
-}
+};
 
 
-sub no_jemalloc {
+test 'no jemalloc', sub { !is_linked() } => sub {
     my $nginx = JppNginx->start(preload => [], conf => '', server => $tree);
     my $memory = ask($nginx);
 
@@ -279,12 +267,12 @@ sub no_jemalloc {
     cmp_ok($memory->{workers}[0]{process}{rss_anon}, '>', 0,
            'but of the process');
     is($memory->{total}{allocated}, undef, 'no sum of nothing');
-}
+};
 
 
 # Resources, and a command that shows processes of others, too.
 
-sub fixes {
+test 'what fixes name', 'jemalloc' => sub {
     my $nginx = JppNginx->start(server => $tree);
     my $code = slurp("$root/src/core/diagnosis/jpp_findings.c")
                =~ s/"\n\s+"//gr;
@@ -303,13 +291,13 @@ sub fixes {
     }
 
     like(`$ps`, qr/^\S+ +$pid .* worker process$/m, "$ps lists a worker");
-}
+};
 
 
 # Each finding has a section with its threshold, its evidence and a fix, and a
 # unit.
 
-sub documentation {
+test 'the documentation' => sub {
     my $docs = slurp("$root/docs/findings.md");
     my $code = slurp("$root/src/core/fleet/jpp_fleet.c");
 
@@ -332,4 +320,4 @@ sub documentation {
         like(join(' ', ($section // '') =~ /^- \*\*(\w+)\*\*: /mg),
              qr/^Threshold Evidence Fix(?: Example)?$/, "the section of $id");
     }
-}
+};

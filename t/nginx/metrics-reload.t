@@ -10,10 +10,6 @@ use JppTest;
 
 my $metrics = '/debug/pprof/metrics';
 
-subtests(
-    'two generations' => [ \&generations ],
-);
-
 
 # Which series a body has more than once.
 
@@ -24,7 +20,7 @@ sub twice($body) {
 }
 
 
-sub generations {
+test 'two generations' => sub {
     my $nginx = JppNginx->start(workers => 2,
         server => 'location /debug/pprof/ { jemalloc_pprof; }');
     my ($n, @twice) = (0);
@@ -52,4 +48,4 @@ sub generations {
         or diag("of $n scrapes with two generations");
 
     is($nginx->alerts, 0, 'no alerts');
-}
+};

@@ -21,21 +21,6 @@ my %with = (
                location /limited { limit_req zone=clients; empty_gif; }',
 );
 
-subtests(
-    'the text of Prometheus' => [ \&text ],
-    'OpenMetrics' => [ \&openmetrics ],
-    'what a worker uses' => [ \&usage ],
-    'the event loop' => [ \&event_loop ],
-    'shared zones' => [ \&zones ],
-    'zones of any name' => [ \&names ],
-    'workers that come and go' => [ \&workers ],
-    'a worker that hangs' => [ \&hangs ],
-    'methods and parameters' => [ \&parameters ],
-    'requests for this module' => [ \&requests, 'jemalloc' ],
-    'the documentation' => [ \&documentation ],
-    'no jemalloc' => [ \&no_jemalloc, sub { !is_linked() } ],
-);
-
 
 # An answer as { 'name{labels}' => value }.
 
@@ -66,7 +51,7 @@ sub complaints($nginx, $text) {
 }
 
 
-sub text {
+test 'the text of Prometheus' => sub {
     my $nginx = JppNginx->start(workers => 2, %with);
     my $answer = $nginx->get($metrics);
 
@@ -97,12 +82,12 @@ sub text {
        4096, 'its rate');
     ok(!exists $values->{'nginx_jemalloc_prof_in_step{worker="1"}'},
        'no setting for all, no line');
-}
+};
 
 
 # Prometheus 2.42 asks like this; and who likes the other form better gets it.
 
-sub openmetrics {
+test 'OpenMetrics' => sub {
     my $nginx = JppNginx->start;
     my $open = 'application/openmetrics-text';
 
@@ -128,10 +113,10 @@ sub openmetrics {
     $answer = $nginx->get($metrics,
                           headers => 'Accept: ' . ',q;' x 1300 . "\r\n");
     is($answer->{status}, 200, 'an Accept of 4 KB');
-}
+};
 
 
-sub usage {
+test 'what a worker uses' => sub {
     my $nginx = JppNginx->start;
     my ($pid) = $nginx->worker_pids;
 
@@ -156,12 +141,12 @@ sub usage {
 
     my ($total) = slurp('/proc/meminfo') =~ /^MemTotal:\s+(\d+) kB/m;
     is($after->{nginx_memory_total_bytes}, $total * 1024, 'the machine');
-}
+};
 
 
 # Iterations of more than a millisecond, once requests take that long.
 
-sub event_loop {
+test 'the event loop' => sub {
     my $nginx = JppNginx->start(%with);
     my $name = 'nginx_worker_event_loop_busy_seconds';
 
@@ -189,10 +174,10 @@ sub event_loop {
     $nginx = JppNginx->start(main => 'timer_resolution 100ms;');
     is(scrape($nginx)->{"${name}_count{worker=\"0\"}"}, 0,
        'with timer_resolution there is no clock to compare with');
-}
+};
 
 
-sub zones {
+test 'shared zones' => sub {
     my $nginx = JppNginx->start(%with);
 
     my $before = scrape($nginx);
@@ -209,13 +194,13 @@ sub zones {
        'a client was entered');
     ok(exists $values->{'nginx_zone_free_bytes{zone="jemalloc_pprof"}'},
        'the registry is one as well');
-}
+};
 
 
 # What the configuration allows: quotes, braces, newlines, bytes that are no
 # UTF-8.  Each is a series of its own.
 
-sub names {
+test 'zones of any name' => sub {
     my @names = ('a\\"b', '{x=\\"1\\"} 2 # HELP', 'a\\nb', 'a\\\\b',
                  '</script>', "\xff\xfe", "\xff\xfd");
     my $nginx = JppNginx->start(http => join '', map {
@@ -231,12 +216,12 @@ sub names {
     unlike($body, qr/[^\n -~]/, 'all of it is text');
     like($nginx->get('/debug/pprof/memory')->{body} =~ s/[\n -~]//gr, qr/^$/,
          'and so is memory');
-}
+};
 
 
 # It is missing, in numbers and by name; the others have their lines.
 
-sub hangs {
+test 'a worker that hangs' => sub {
     my $nginx = JppNginx->start(workers => 2, server =>
         'location /debug/pprof/ { jemalloc_pprof;
                                   jemalloc_pprof_timeout 2s; }');
@@ -263,13 +248,13 @@ sub hangs {
          'and why');
 
     kill 'CONT', $hangs;
-}
+};
 
 
 # A killed worker is counted once, whoever notices; one that exits is told
 # apart, by sums without counters.
 
-sub workers {
+test 'workers that come and go' => sub {
     my $nginx = JppNginx->start(workers => 2);
     my ($killed) = $nginx->worker_pids;
     my $unclean = 'nginx_worker_unclean_exits_total';
@@ -305,10 +290,10 @@ sub workers {
 
     undef $client;
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
-sub parameters {
+test 'methods and parameters' => sub {
     my $nginx = JppNginx->start(workers => 2);
 
     my $values = scrape($nginx, '?worker=1');
@@ -325,12 +310,12 @@ sub parameters {
 
     $answer = $nginx->get("$metrics?worker=x");
     is($answer->{status}, 400, 'a worker that is none');
-}
+};
 
 
 # From whichever worker: the counters are shared.
 
-sub requests {
+test 'requests for this module', 'jemalloc' => sub {
     my $nginx = JppNginx->start(workers => 2, %with,
         server => 'location /debug/pprof/ { jemalloc_pprof control=on; }');
     my $count = sub {
@@ -374,12 +359,12 @@ sub requests {
        4096, 'its rate');
     is($values->{'nginx_jemalloc_pprof_probe_errors{probe="process"}'}, 0,
        'what could not be read');
-}
+};
 
 
 # Its table has every family, by the name of its values, and no other.
 
-sub documentation {
+test 'the documentation' => sub {
     my $nginx = JppNginx->start;
     my $body = $nginx->get($metrics)->{body};
     my $docs = slurp("$root/docs/metrics.md");
@@ -388,10 +373,10 @@ sub documentation {
     my @documented = sort $docs =~ /^\| `(\w+)` \|/mg;
 
     is_deeply(\@documented, \@served, 'the families');
-}
+};
 
 
-sub no_jemalloc {
+test 'no jemalloc', sub { !is_linked() } => sub {
     my $nginx = JppNginx->start(preload => [], conf => '');
     my $values = scrape($nginx);
 
@@ -399,4 +384,4 @@ sub no_jemalloc {
        'nothing of jemalloc');
     cmp_ok($values->{'nginx_worker_resident_memory_bytes{worker="0",'
                      . 'kind="anon"}'}, '>', 100000, 'but of the process');
-}
+};

@@ -56,7 +56,6 @@ SKIP: {
 
 $nginx->stop;
 
-done_testing();
 
 
 # The functions of nginx in a profile: name, symbol, file, and the number of

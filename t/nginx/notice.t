@@ -189,15 +189,6 @@ my @ready = (
 subtest $_->{name} => \&fatal, $_ for @fatal;
 subtest "ready: $_->{name}" => \&ready, $_ for @ready;
 
-subtest 'the log of a distribution' => \&default_level;
-subtest 'no notice where nothing is served' => \&unused;
-subtest 'the tool makes the same of format=jemalloc' => \&same_by_tool;
-subtest 'inherited memory counts once' => \&inherited;
-subtest 'jemalloc_pprof_timeout' => \&timeout;
-subtest 'jemalloc_pprof_temp_path' => \&temp_path;
-
-done_testing();
-
 
 # The lines that the module wrote as it started.
 
@@ -258,7 +249,7 @@ sub fatal {
 
 # An error_log without a level, and one start and one reload.
 
-sub default_level {
+test 'the log of a distribution' => sub {
     for (
         [ 'profiling is wanted and off', 1,
           fake_jemalloc("$dir/level", "opt.prof 0\n") ],
@@ -286,7 +277,7 @@ sub default_level {
         ok($server->stop, "$name: nginx ends");
         is($lines->(), 2 * $n, "$name: and none at the end");
     }
-}
+};
 
 
 # As the log has it.
@@ -452,18 +443,18 @@ sub accum {
 }
 
 
-sub unused {
+test 'no notice where nothing is served' => sub {
     my $server = serve(config => 'jemalloc_pprof_timeout 1s;');
 
     ok(defined $server->{pid}, 'nginx starts') or return;
     is(scalar notices($server), 0, 'no notice');
     is(dial()->ask('GET', '/debug/pprof/heap')->{status}, 404, 'no profile');
-}
+};
 
 
 # An allocator whose dumps are all the same, and known: jpp_fake.c.
 
-sub same_by_tool {
+test 'the tool makes the same of format=jemalloc' => sub {
     my $server = serve(fake_jemalloc("$dir/three", "prof.lg_sample 12\n"),
                        config => $tree);
 
@@ -491,13 +482,13 @@ sub same_by_tool {
     is_deeply([ sort keys %{ $heap->{functions} } ],
               [ qw( _start jpp_fake_alpha jpp_fake_beta jpp_fake_gamma
                     jpp_fake_root ) ], 'with the names that are in it');
-}
+};
 
 
 # Four workers have one and the same dump, as they had when they started: all of
 # it is the master's, and counts once.
 
-sub inherited {
+test 'inherited memory counts once' => sub {
     my $server = serve(fake_jemalloc("$dir/four", "prof.lg_sample 12\n"),
                        workers => 4, config => $tree, main => 'env JPP_FAKE;');
 
@@ -534,10 +525,10 @@ sub inherited {
     is(scalar keys %pids, 4, 'then each worker has samples');
 
     is($server->quiet, '', 'no alerts');
-}
+};
 
 
-sub timeout {
+test 'jemalloc_pprof_timeout' => sub {
     my $t = 'jemalloc_pprof_timeout';
 
     my $server = serve(
@@ -561,12 +552,12 @@ sub timeout {
     }
 
     is($server->quiet, '', 'no alerts');
-}
+};
 
 
 # 1 is EPERM: what a seccomp filter says to memfd_create().
 
-sub temp_path {
+test 'jemalloc_pprof_temp_path' => sub {
     my @fake = fake_jemalloc("$dir/memfd", "memfd 1\n");
 
     for (
@@ -597,4 +588,4 @@ sub temp_path {
                     sort qw( client_body proxy fastcgi uwsgi scgi ) ],
                   'no file is left');
     }
-}
+};

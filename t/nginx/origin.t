@@ -56,18 +56,6 @@ location = /slow { limit_rate 1; return 200 "0123456789 and many more"; }
 location /debug/pprof/ { jemalloc_pprof control=on; }
 END
 
-subtest 'inherited memory counts once' => \&inherited;
-subtest 'a worker\'s own memory counts for each' => \&own;
-subtest 'the whole is the sum of its parts' => \&parts;
-subtest 'the other formats agree' => \&formats;
-subtest 'pprof selects by origin and worker' => \&pprof;
-subtest 'two generations' => \&generations;
-subtest 'a reset forgets inherited memory' => \&reset_all;
-
-$nginx->stop;
-
-done_testing();
-
 
 # The samples of an answer, which keeps the contract: objects, bytes, stack (of
 # addresses), functions, and labels by name.
@@ -144,7 +132,7 @@ sub table(@samples) {
 }
 
 
-sub inherited {
+test 'inherited memory counts once' => sub {
     my @all = samples('', $workers);
     my @one = samples('worker=0', 1);
 
@@ -176,10 +164,10 @@ sub inherited {
 
     is(bytes(samples('origin=master', $workers)), $master,
        'origin=master selects it alone');
-}
+};
 
 
-sub own {
+test 'a worker\'s own memory counts for each' => sub {
     my @all = samples('', $workers);
     my @own = with(origin => 'worker', @all);
 
@@ -211,13 +199,13 @@ sub own {
 
     is(bytes(through('jpp_stacks_\w+', samples('origin=worker', $workers))),
        $workers * $stacks * $block, 'origin=worker selects it alone');
-}
+};
 
 
 # One connection makes all requests, so that one worker serves them, and has
 # their memory, too; the others are idle, and their memory stays the same.
 
-sub parts {
+test 'the whole is the sum of its parts' => sub {
     my $client = $nginx->client;
 
     samples('', undef, $client) for 1 .. 2;
@@ -275,10 +263,10 @@ sub parts {
     is(bytes(@all), $sum, 'the whole is the sum');
 
     $client->leave;
-}
+};
 
 
-sub formats {
+test 'the other formats agree' => sub {
     my @lines = split /\n/,
                 $nginx->get('/debug/pprof/heap?format=folded&origin=worker'
                             . '&type=inuse_objects')->{body};
@@ -295,10 +283,10 @@ sub formats {
     cmp_ok($total, '>=', $known, 'top: all of it');
     cmp_ok($total, '<', 1.05 * $known, 'top: once');
     like($top, qr/ main$/m, 'top: with its callers');
-}
+};
 
 
-sub pprof {
+test 'pprof selects by origin and worker' => sub {
     plan skip_all => 'there is no go' if system 'go version >/dev/null 2>&1';
 
     my $file = spew("$dir/all.pb.gz",
@@ -335,7 +323,7 @@ sub pprof {
         like($tree, qr/ +\d+B +[\d.]+% +$_$/m, "tagroot: worker $_")
             for 0 .. $workers - 1;
     }
-}
+};
 
 
 # The total that pprof prints, in bytes.
@@ -355,7 +343,7 @@ sub total($file, @options) {
 
 # A slow client keeps a worker of the old configuration.
 
-sub generations {
+test 'two generations' => sub {
     my $slow = $nginx->client;
 
     $slow->send_request('/slow');
@@ -426,10 +414,10 @@ sub generations {
 
     is(bytes(through('ngx_hash_init', samples('', $workers))), $hash{$new},
        'and its hash with it');
-}
+};
 
 
-sub reset_all {
+test 'a reset forgets inherited memory' => sub {
     my $answer = $nginx->get('/debug/pprof/control', body => 'reset=1');
 
     is($answer->{status}, 200, 'a reset') or diag($answer->{body});
@@ -456,4 +444,8 @@ sub reset_all {
            '>', $hash_min, 'new workers report what they inherited');
     is(bytes(through('jpp_stacks_\w+', with(origin => 'worker', @after))),
        $workers * $stacks * $block, 'and their own');
-}
+};
+
+
+
+$nginx->stop;

@@ -40,7 +40,6 @@ is_deeply($overlay{doubts}, [], 'no comment doubts a file');
 is_deeply($plain{doubts}, [], 'or does without overlayfs');
 cmp_ok($overlay{names}, '>', 5, "names: $overlay{names}");
 
-done_testing();
 
 
 # Once the files are known: the calls of read() for a request with names and for

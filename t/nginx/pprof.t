@@ -21,17 +21,6 @@ my $more = 2 * 16777216;
 
 my $n_workers = 4;
 
-subtests(
-    'pprof, to the byte' => [ \&pprof, 'go', 'fake' ],
-    'pprof without names' => [ \&pprof_names, 'go', 'fake' ],
-    'pprof and the workers' => [ \&pprof_workers, 'go', 'fake' ],
-    'pprof and differences' => [ \&pprof_base, 'go', 'fake' ],
-    'pprof and errors' => [ \&pprof_errors, 'go', 'fake' ],
-    'jeprof, to the byte' => [ \&jeprof, 'jeprof', 'fake' ],
-    'a real heap' => [ \&real, 'go', 'jeprof', 'jemalloc' ],
-    'the commands of the console' => [ \&console, 'go', 'fake' ],
-);
-
 
 sub url($nginx) {
     return "http://127.0.0.1:$nginx->{port}/debug/pprof";
@@ -97,7 +86,7 @@ sub total($top) {
 }
 
 
-sub pprof {
+test 'pprof, to the byte', 'go', 'fake' => sub {
     my $nginx = fleet_of_four();
     my $url = url($nginx);
 
@@ -123,12 +112,12 @@ sub pprof {
 
     like($raw, qr/^\s+3\s+150994944: /m, 'objects and bytes of a stack');
     like($raw, qr/^PeriodType: space bytes$/m, 'the type of the period');
-}
+};
 
 
 # pprof asks the server for names where it finds no file, or may not use it.
 
-sub pprof_names {
+test 'pprof without names', 'go', 'fake' => sub {
     my $nginx = fleet_of_four();
     my $url = url($nginx);
 
@@ -166,12 +155,12 @@ sub pprof_names {
 
     cmp_ok(scalar @lines, '>', 2000, 'many addresses');
     is(scalar @named, scalar @lines, 'all of them have a name');
-}
+};
 
 
 # The workers as root frames, and a sum for each.
 
-sub pprof_workers {
+test 'pprof and the workers', 'go', 'fake' => sub {
     my $nginx = fleet_of_four();
     my $heap = url($nginx) . '/heap';
     my $top = output("go tool pprof -top -cum -unit=B -tagroot=worker $heap");
@@ -190,10 +179,10 @@ sub pprof_workers {
         like($one, qr/^Showing nodes accounting for ${more}B\b/m,
              "-tagfocus: worker $i");
     }
-}
+};
 
 
-sub pprof_base {
+test 'pprof and differences', 'go', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
     my $heap = url($nginx) . '/heap';
 
@@ -227,12 +216,12 @@ sub pprof_base {
     like($top, qr/^Duration: (?:[1-9][\d.]*s|99\d(?:\.\d+)?ms)/m,
          'the duration is a second or more');
     like($top, qr/^Showing nodes accounting for 0\b/m, 'no difference');
-}
+};
 
 
 # pprof shows the sentence of an error.
 
-sub pprof_errors {
+test 'pprof and errors', 'go', 'fake' => sub {
     my $nginx = JppNginx->start(fake => "prof.active 0\n");
     my $heap = url($nginx) . '/heap';
 
@@ -253,10 +242,10 @@ sub pprof_errors {
         isnt($?, 0, "$end $keys: an error");
         like($output, $words, "$end $keys: its sentence");
     }
-}
+};
 
 
-sub jeprof {
+test 'jeprof, to the byte', 'jeprof', 'fake' => sub {
     my $nginx = fleet_of_four();
     my $url = url($nginx);
 
@@ -283,7 +272,7 @@ sub jeprof {
     my $objects = output("jeprof --text --inuse_objects $url/pprof/heap");
 
     like($objects, qr/^Total: @{[ 6 + 2 * $n_workers ]} objects$/m, 'objects');
-}
+};
 
 
 # A heap that is large beside what requests take: a map has strings and hashes
@@ -291,7 +280,7 @@ sub jeprof {
 # is sampled of the requests themselves, some 16 KiB each of connection and
 # pool; 64 KiB is four of them.
 
-sub real {
+test 'a real heap', 'go', 'jeprof', 'jemalloc' => sub {
     my $entries = join '', map { "    k$_ v$_;\n" } 1 .. 20000;
     my $nginx = JppNginx->start(
         http => "map_hash_max_size 65536;\nmap \$arg_k \$v {\n$entries}\n"
@@ -330,10 +319,10 @@ sub real {
                sprintf '%s: %s, ours %s', $who, $totals{$who} // 'none',
                $total);
     }
-}
+};
 
 
-sub console {
+test 'the commands of the console', 'go', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '',
         server => 'location /debug/pprof/ { jemalloc_pprof control=on; }');
     my $page = $nginx->get('/debug/pprof/')->{body};
@@ -362,4 +351,4 @@ sub console {
        'all connections are closed');
     is(scalar(grep { !/ 200 / } $nginx->access_log =~ /".*?" \d+ /g), 0,
        'no command was refused');
-}
+};

@@ -33,12 +33,6 @@ my %texts = (
     '/stalls?format=top' => 0
 );
 
-subtests(
-    'all texts at 20, 80, 120 and 1000 columns' => [ \&widths, 'jemalloc' ],
-    'thirty requests are one row' => [ \&alike ],
-    'what is no number of columns' => [ \&refused ],
-);
-
 
 sub start($more) {
     return JppNginx->start(
@@ -72,7 +66,7 @@ sub headings($text) {
 }
 
 
-sub widths {
+test 'all texts at 20, 80, 120 and 1000 columns', 'jemalloc' => sub {
     my $i = 0;
     my $nginx = start(join '', map {
         $i++;
@@ -116,10 +110,10 @@ sub widths {
     my $pools = $nginx->get("$tree/pools?format=top")->{body};
 
     is(max(map { columns($_) } split /\n/, $pools), 80, '80 unless told');
-}
+};
 
 
-sub alike {
+test 'thirty requests are one row' => sub {
     my $nginx = start("location /slow { limit_rate 1;\n"
                       . "return 200 'a slow answer'; }");
     my @clients = map { $nginx->client } 1 .. 30;
@@ -136,10 +130,10 @@ sub alike {
     like($text, qr/^"30 x": rows that differ only where "\.\.\." stands; /m,
          'and how to see each');
     is(() = $text =~ /\/slow/g, 1, 'no other');
-}
+};
 
 
-sub refused {
+test 'what is no number of columns' => sub {
     my $nginx = start('');
 
     for my $cols ('0', '19', 'x', '1001', '100000', '', '-80', '1e2') {
@@ -149,4 +143,4 @@ sub refused {
         is($answer->{body}, "cols must be a whole number of columns from 20 to "
                             . "1000\n", 'why');
     }
-}
+};

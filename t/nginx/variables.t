@@ -10,18 +10,8 @@ use JppTest;
 my $values = 'return 200 "$jemalloc_allocated $jemalloc_active '
              . '$jemalloc_resident $jemalloc_rss_anon $jemalloc_worker";';
 
-subtests(
-    'values' => [ \&values, 'jemalloc' ],
-    'nothing is served' => [ \&not_served, 'jemalloc' ],
-    'a log' => [ \&log_of, 'jemalloc' ],
-    'a map' => [ \&map_of ],
-    'many requests' => [ \&many ],
-    'no jemalloc' => [ \&no_jemalloc, sub { !is_linked() } ],
-    'the documentation' => [ \&documentation ],
-);
 
-
-sub values {
+test 'values', 'jemalloc' => sub {
     my $nginx = JppNginx->start(
         workers => 2,
         server => "location /debug/pprof/ { jemalloc_pprof; }
@@ -48,7 +38,7 @@ sub values {
         near($resident, $worker->{jemalloc}{resident}, 'what is resident');
         near($anon, $worker->{process}{rss_anon}, 'what the kernel says');
     }
-}
+};
 
 
 sub near($is, $want, $what) {
@@ -56,16 +46,16 @@ sub near($is, $want, $what) {
 }
 
 
-sub not_served {
+test 'nothing is served', 'jemalloc' => sub {
     my $nginx = JppNginx->start(server => "location /values { $values }");
 
     like($nginx->get('/values')->{body},
          qr/^[1-9]\d{5,} [1-9]\d{5,} [1-9]\d{5,} [1-9]\d{5,} 0$/,
          'the variables are there');
-}
+};
 
 
-sub log_of {
+test 'a log', 'jemalloc' => sub {
     my $nginx = JppNginx->start(
         http => 'log_format memory "w=$jemalloc_worker a=$jemalloc_allocated";',
         server => 'location / { access_log logs/memory memory; empty_gif; }');
@@ -75,23 +65,23 @@ sub log_of {
     ok(wait_until(sub {
         slurp("$nginx->{prefix}/logs/memory") =~ /^w=0 a=[1-9]\d{5,}$/m;
     }), 'is written');
-}
+};
 
 
-sub map_of {
+test 'a map' => sub {
     my $nginx = JppNginx->start(
         http => 'map $jemalloc_rss_anon $is_large { default no;
                                                     "~^[0-9]{6}" yes; }',
         server => 'location / { return 200 $is_large; }');
 
     is($nginx->get('/')->{body}, 'yes', 'chooses');
-}
+};
 
 
 # Each look reads a file of the kernel, and a request reads none: recv() does
 # not count.
 
-sub many {
+test 'many requests' => sub {
     my $nginx = JppNginx->start(server => "location /values { $values }");
     my ($pid) = $nginx->worker_pids;
     my $client = $nginx->client;
@@ -105,7 +95,7 @@ sub many {
 
     cmp_ok(reads($pid) - $reads, '<=', 3 * (time - $time + 2),
            'a thousand requests, and some looks');
-}
+};
 
 
 sub reads($pid) {
@@ -113,7 +103,7 @@ sub reads($pid) {
 }
 
 
-sub no_jemalloc {
+test 'no jemalloc', sub { !is_linked() } => sub {
     my $nginx = JppNginx->start(
         preload => [], conf => '',
         http => 'log_format memory "$jemalloc_active $jemalloc_rss_anon";',
@@ -125,14 +115,14 @@ sub no_jemalloc {
     ok(wait_until(sub {
         slurp("$nginx->{prefix}/logs/memory") =~ /^- [1-9]\d{5,}$/m;
     }), 'and a dash in a log');
-}
+};
 
 
 # It has a row for each.
 
-sub documentation {
+test 'the documentation' => sub {
     is_deeply([ slurp("$root/docs/variables.md") =~ /^\| `\$(\w+)` \|/mg ],
               [ slurp("$root/src/nginx/conf/ngx_http_jpp_variables.c")
                 =~ /^    \{ ngx_string\("(\w+)"\)/mg ],
               'has all of them');
-}
+};

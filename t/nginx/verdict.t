@@ -21,34 +21,6 @@ my @backends;
 
 END { kill 'KILL', @backends if @backends; }
 
-subtests(
-    'nothing is wrong' => [ \&healthy, 'jemalloc' ],
-    'proxy buffers, and clients that read slowly' => [ \&buffers, 'jemalloc' ],
-    'uploads in memory' => [ \&uploads, 'jemalloc' ],
-    'headers of 1 MB' => [ \&headers, 'jemalloc' ],
-    'a zone' => [ \&zone, 'jemalloc' ],
-    'a zone that is full' => [ \&full, 'jemalloc' ],
-    'a configuration of 30 MB' => [ \&configuration, 'jemalloc' ],
-    'a stopped worker' => [ \&stopped, 'jemalloc' ],
-    'Perl that sleeps' => [ \&slow, 'jemalloc', \&has_scripts ],
-    'a regular expression of a location' => [ \&choosing, 'jemalloc' ],
-    'a regular expression in a location' => [ \&matching, 'jemalloc' ],
-    'a file that does not come' => [ \&reading, 'jemalloc', \&has_scripts ],
-    'a table of Lua' => [ \&lua, 'jemalloc', sub { lua_modules() ne '' } ],
-    'keys of a cache' => [ \&cache, 'jemalloc' ],
-    'connections that were upgraded' => [ \&upgraded, 'jemalloc' ],
-    'gRPC' => [ \&grpc, 'jemalloc' ],
-    'gzip, and a backend that is slow' => [ \&gzip, 'jemalloc' ],
-    'parts of a page' => [ \&parts, 'jemalloc' ],
-    'substitutions in large bodies' => [ \&substituted, 'jemalloc' ],
-    'sessions of TCP' => [ \&sessions, 'jemalloc', \&has_stream ],
-    'connections that there may be' => [ \&slots, 'jemalloc' ],
-    'names of 4 KB' => [ \&names, 'jemalloc' ],
-    'load without a fault' => [ \&load, 'jemalloc' ],
-    'lines of the configuration' => [ \&places, 'jemalloc' ],
-    'which clients get text' => [ \&accepts ],
-);
-
 
 # An nginx whose memory is looked at.
 
@@ -108,7 +80,7 @@ sub is_first {
 }
 
 
-sub healthy {
+test 'nothing is wrong', 'jemalloc' => sub {
     my $nginx = start(workers => 2, server => $tree);
 
     is_first($nginx, qr/Healthy: 2 workers hold [\d.]+ MiB/,
@@ -120,10 +92,10 @@ sub healthy {
          'owners of a few KiB are shown as such');
     like($root, qr/^  memory\?format=top +every byte/m, 'what to ask next');
     like($root, qr/^2 of 2 workers answered; nginx /m, 'who answered');
-}
+};
 
 
-sub buffers {
+test 'proxy buffers, and clients that read slowly', 'jemalloc' => sub {
     my $nginx = start(
         workers => 1,
         server => <<"END");
@@ -151,10 +123,10 @@ END
                         )buffers of location \/export\/ of www (?#
                         )\(proxy_buffers 64 64k; 12 requests of [34]\.\d MiB/,
              'upstream buffers of location /export/ of www');
-}
+};
 
 
-sub uploads {
+test 'uploads in memory', 'jemalloc' => sub {
     my $nginx = start(
         workers => 1,
         server => <<"END");
@@ -174,10 +146,10 @@ END
     is_first($nginx, qr/Healthy: .* request bodies of location \/upload (?#
                         )of www \(client_body_buffer_size; 10 requests/,
              'request bodies of location /upload of www');
-}
+};
 
 
-sub headers {
+test 'headers of 1 MB', 'jemalloc' => sub {
     my $nginx = start(
         workers => 1,
         server => "$tree server_name www; client_header_timeout 60s;
@@ -193,10 +165,10 @@ sub headers {
     is_first($nginx, qr/Healthy: .* client header buffers of .*(?#
                         )large_client_header_buffers/,
              verdict($nginx)->{owner});
-}
+};
 
 
-sub zone {
+test 'a zone', 'jemalloc' => sub {
     my $nginx = start(
         workers => 1,
         http => 'limit_req_zone $arg_key zone=perclient:8m rate=1r/m;',
@@ -217,10 +189,10 @@ sub zone {
     }
 
     is_first($nginx, qr/Healthy: .* of it zone perclient/, 'zone perclient');
-}
+};
 
 
-sub full {
+test 'a zone that is full', 'jemalloc' => sub {
     my $nginx = start(
         workers => 1,
         http => 'limit_req_zone $arg_key zone=keys:32k rate=1000r/s;',
@@ -232,10 +204,10 @@ sub full {
 
     is_first($nginx, qr/Warning: zone keys has .* left in whole pages, and (?#
                         )refused \d+ allocations/, 'zone keys');
-}
+};
 
 
-sub configuration {
+test 'a configuration of 30 MB', 'jemalloc' => sub {
     my $large = "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
         . "map \$uri \$large {\n"
         . join('', map { "\"/$_" . 'x' x 100 . "\" \"" . 'y' x 400 . "\";\n" }
@@ -248,10 +220,10 @@ sub configuration {
     is_first($nginx,
              qr/Healthy: .* of it the configuration of generation $last/,
              "the configuration of generation $last");
-}
+};
 
 
-sub stopped {
+test 'a stopped worker', 'jemalloc' => sub {
     my $nginx = JppNginx->start(
         workers => 2,
         server => 'location /debug/pprof/ { jemalloc_pprof;
@@ -273,12 +245,12 @@ sub stopped {
          'the root');
 
     kill 'CONT', $pid;
-}
+};
 
 
 # A location that takes long, and then one that does not come back.
 
-sub slow {
+test 'Perl that sleeps', 'jemalloc', \&has_scripts => sub {
     my $nginx = JppNginx->start(
         workers => 2,
         main => 'load_module '
@@ -328,13 +300,13 @@ END
 
     spew("$nginx->{prefix}/done", '');
     like($client->response->{body}, qr/^stuck/, 'it goes on');
-}
+};
 
 
 # The name of the location is not what takes the time: nginx tries it, and finds
 # another.
 
-sub choosing {
+test 'a regular expression of a location', 'jemalloc' => sub {
     my $nginx = JppNginx->start(server => <<"END");
             $tree
             server_name www;
@@ -347,10 +319,10 @@ END
                         )www $at kept worker 0 \(pid \d+\) for [\d.]+ m?s, (?#
                         )computing in .*pcre/,
              'a regular expression of a "location ~" of www');
-}
+};
 
 
-sub matching {
+test 'a regular expression in a location', 'jemalloc' => sub {
     my $nginx = JppNginx->start(server => <<"END");
             $tree
             server_name www;
@@ -365,7 +337,7 @@ END
                         )kept worker 0 \(pid \d+\) for [\d.]+ m?s, (?#
                         )computing in .*pcre/,
              'location /search/ of www');
-}
+};
 
 
 # Twice half a second and more, on any machine.
@@ -384,7 +356,7 @@ sub backtracks($nginx, $path) {
 
 # The open of a pipe waits for who writes, as that of a file for its disk.
 
-sub reading {
+test 'a file that does not come', 'jemalloc', \&has_scripts => sub {
     my $nginx = JppNginx->start(
         workers => 2,
         main => 'load_module '
@@ -431,12 +403,12 @@ END
     close $writer;
 
     like($client->response->{body}, qr/^read a line/, 'it goes on');
-}
+};
 
 
 # It grows by steps: made at once, the stall would be what comes first.
 
-sub lua {
+test 'a table of Lua', 'jemalloc', sub { lua_modules() ne '' } => sub {
     my $nginx = start(
         workers => 1, main => lua_modules(),
         server => "$tree location = /grow {
@@ -455,7 +427,7 @@ sub lua {
     is_first($nginx, qr/Warning: [\d.]+ MiB of [\d.]+ MiB are LuaJIT's (?#
                         )heap, most of it in worker 0 \(pid \d+\)/,
              "LuaJIT's heap");
-}
+};
 
 
 # A server that answers each connection with REPLY, and holds it; its port.
@@ -501,7 +473,7 @@ sub holds($nginx, $owner) {
 }
 
 
-sub cache {
+test 'keys of a cache', 'jemalloc' => sub {
     my $nginx = start(
         http => 'proxy_cache_path cache keys_zone=pages:8m;',
         server => "$tree
@@ -523,10 +495,10 @@ sub cache {
     }
 
     is_first($nginx, qr/Healthy: .* of it zone pages/, 'zone pages');
-}
+};
 
 
-sub upgraded {
+test 'connections that were upgraded', 'jemalloc' => sub {
     my $port = backend("HTTP/1.1 101 Switching Protocols\r\n"
                        . "Upgrade: x\r\nConnection: upgrade\r\n\r\n");
     my $nginx = start(server => <<"END");
@@ -553,12 +525,12 @@ END
                         )\(30 requests of 5\d\d\.\d KiB each; (?#
                         )nginx\.conf:\d+\)/,
              'requests of location /ws/ of www');
-}
+};
 
 
 # A backend that says hello in HTTP/2, and no more.
 
-sub grpc {
+test 'gRPC', 'jemalloc' => sub {
     my $port = backend("\0\0\0\4\0\0\0\0\0");
     my $nginx = start(server => <<"END");
             $tree
@@ -576,7 +548,7 @@ END
                         )\/rpc\.Service\/ of www (?#
                         )\(grpc_buffer_size 512k; 20 requests/,
              'upstream header buffers of location /rpc.Service/ of www');
-}
+};
 
 
 # Files of HTML: PAGE, and a part of 5 MB.
@@ -591,7 +563,7 @@ sub pages($nginx, $page = undef) {
 
 # The rest of a body never comes.
 
-sub gzip {
+test 'gzip, and a backend that is slow', 'jemalloc' => sub {
     my $port = backend("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
                        . "Content-Length: 1000000\r\n\r\n" . 'x' x 2000);
     my $nginx = start(server => <<"END");
@@ -615,12 +587,12 @@ END
                         )gzip_hash, gzip_buffers; 20 requests/,
              'allocations by ngx_http_gzip_filter_module for requests of '
              . 'location /text of www');
-}
+};
 
 
 # What subrequests hold is in the pool of the page.
 
-sub parts {
+test 'parts of a page', 'jemalloc' => sub {
     my $nginx = start(server => <<"END");
             $tree
             server_name www;
@@ -641,10 +613,10 @@ END
     is_first($nginx, qr/Healthy: .* upstream buffers of location (?#
                         )\/(?:inner\/|page\.html) of www \(\S*_buffers/,
              verdict($nginx)->{owner});
-}
+};
 
 
-sub substituted {
+test 'substitutions in large bodies', 'jemalloc' => sub {
     my $nginx = start(server => <<"END");
             $tree
             server_name www;
@@ -664,7 +636,7 @@ END
 
     is_first($nginx, qr/Healthy: .* of location \/part\.html of www /,
              verdict($nginx)->{owner});
-}
+};
 
 
 sub has_stream {
@@ -672,7 +644,7 @@ sub has_stream {
 }
 
 
-sub sessions {
+test 'sessions of TCP', 'jemalloc', \&has_stream => sub {
     my $port = backend('hello');
     my $tcp = free_port();
     my $nginx = start(server => $tree, main => <<"END");
@@ -694,20 +666,20 @@ END
     is_first($nginx, qr/Healthy: .* session buffers of stream server (?#
                         )127\.0\.0\.1:$tcp \(proxy_buffer_size; 30 sessions/,
              "session buffers of stream server 127.0.0.1:$tcp");
-}
+};
 
 
-sub slots {
+test 'connections that there may be', 'jemalloc' => sub {
     my $nginx = start(server => $tree, connections => 60_000);
 
     is_first($nginx, qr/Healthy: .* connection slots \(worker_connections\)/,
              'connection slots');
-}
+};
 
 
 # Right to left, controls, and pictures: cut in the middle, and escaped.
 
-sub names {
+test 'names of 4 KB', 'jemalloc' => sub {
     my $name = '/' . "\xd7\x90\xf0\x9f\x98\x80\e[31m" x 300 . '/end';
     my $nginx = start(server => <<"END");
             $tree
@@ -740,12 +712,12 @@ END
         unlike($page, qr/[\x00-\x08\x0b-\x1f]/, "$accept: no controls");
         like($page, qr/\/end of w/, "$accept: its end");
     }
-}
+};
 
 
 # Ten kinds of load: nothing is wrong, whoever holds most.
 
-sub load {
+test 'load without a fault', 'jemalloc' => sub {
     my $nginx = start(
         workers => 2,
         http => 'limit_req_zone $uri zone=fair:1m rate=10000r/s;',
@@ -793,14 +765,14 @@ END
     }
 
     $nginx->stop(alerts => qr/connect\(\) failed/);
-}
+};
 
 
 # The line of the block that somebody has to change: in an included file, of a
 # named location, and of a location with an "if", which has no name; and none
 # where two blocks have the same names.
 
-sub places {
+test 'lines of the configuration', 'jemalloc' => sub {
     my $prefix = tempdir('jpp-places-XXXXXX', TMPDIR => 1, CLEANUP => 1);
     my $port = free_port();
     my $body = 'client_body_buffer_size 2m; proxy_pass http://127.0.0.1:1;';
@@ -862,7 +834,7 @@ END
        'where it is now');
     unlike($nginx->get('/debug/pprof/pools?format=top&cols=1000')->{body},
            qr{/upload; request \(}, 'two lines, so none');
-}
+};
 
 
 # A client of SERVER that posts to PATH, all but the end.
@@ -888,7 +860,7 @@ sub lines_of {
 }
 
 
-sub accepts {
+test 'which clients get text' => sub {
     my $nginx = JppNginx->start(workers => 1, server => $tree);
 
     my %type = (
@@ -909,4 +881,4 @@ sub accepts {
 
     like($nginx->get('/debug/pprof/', headers => $accept, method => 'HEAD')
                ->{headers}{'content-type'}, qr{^text/plain}, 'HEAD');
-}
+};

@@ -20,15 +20,6 @@ run('--any-kernel', '--format=html', '-o', "$dir/two.html", "--base=$one",
 my @views = ('v=flame', 'v=callers', 'v=both&p=SSL_new', 'v=table', 'v=owners');
 my $browser = JppBrowser->start;
 
-subtests(
-    'axe-core' => \&check_axe,
-    'contrast' => \&check_contrast,
-    'a narrow window' => \&check_narrow,
-    'the theme' => \&check_theme,
-    'forced colours' => \&check_forced,
-    'paper' => \&check_print,
-);
-
 
 sub show($name, $fragment) {
     $browser->open('about:blank');
@@ -37,7 +28,7 @@ sub show($name, $fragment) {
 }
 
 
-sub check_axe {
+test 'axe-core' => sub {
     plan skip_all => "no $axe: npm could not fetch axe-core" unless -f $axe;
 
     my $source = slurp($axe);
@@ -61,12 +52,12 @@ END
             }
         }
     }
-}
+};
 
 
 # WCAG's contrast of the text on each colour that a box may have.
 
-sub check_contrast {
+test 'contrast' => sub {
     show('one', 'v=flame');
 
     my $least = $browser->run(<<'END');
@@ -105,7 +96,7 @@ END
         is(scalar @fills, 25, "$theme: colours of a picture");
         is_deeply(\@low, [], 'and text on them');
     }
-}
+};
 
 
 sub contrast {
@@ -123,7 +114,7 @@ sub contrast {
 # Nothing is lost: the page is no wider than the window, and every control can
 # be reached.
 
-sub check_narrow {
+test 'a narrow window' => sub {
     $browser->resize(320, 640);
 
     for my $view (@views) {
@@ -158,7 +149,7 @@ END
 
     $browser->is_quiet;
     $browser->resize(1600, 900);
-}
+};
 
 
 sub ground {
@@ -167,7 +158,7 @@ sub ground {
 }
 
 
-sub check_theme {
+test 'the theme' => sub {
     my %ground;
 
     for my $theme (qw( light dark )) {
@@ -186,20 +177,20 @@ sub check_theme {
          'for the graph, too');
 
     $browser->media('', 'prefers-color-scheme' => 'light');
-}
+};
 
 
-sub check_forced {
+test 'forced colours' => sub {
     $browser->media('', 'forced-colors' => 'active');
     show('two', 'v=flame&s=SSL');
     is($browser->run('return page.palette.text'), 'CanvasText',
        'the graph has the colours of the system');
     cmp_ok($browser->run('return page.boxes.length'), '>', 10, 'and is drawn');
     $browser->media('');
-}
+};
 
 
-sub check_print {
+test 'paper' => sub {
     show('one', 'v=table');
     $browser->media('print');
     is($browser->run('return getComputedStyle(document.getElementById("bar"))
@@ -219,4 +210,4 @@ sub check_print {
     like($browser->run('return getComputedStyle(document.body).color'),
          qr/^rgb\(20, 22, 27\)$/, 'is printed in black on white');
     $browser->media('');
-}
+};

@@ -29,23 +29,6 @@ my %heap = (types => [qw( inuse_objects count inuse_space bytes )],
 my $now = heap([2, 90_000], [3, 10_000], [4, 5_000], [6, 20_000]);
 my $before = heap([2, 30_000], [3, 40_000], [5, 5_000], [6, 20_000], [7, 100]);
 
-subtests(
-    'the wheel' => \&check_wheel,
-    'drags' => \&check_drag,
-    'files that are dropped' => \&check_drop,
-    'the colours of a difference' => \&check_colours,
-    'widths of a difference' => \&check_widths,
-    'a table in parts' => \&check_parts,
-    'few samples' => \&check_few,
-    'copying' => \&check_copy,
-    'saving' => \&check_save,
-    'every control by Tab' => \&check_tab,
-    'keys' => \&check_keys,
-    'a hidden tab' => \&check_hidden,
-    'the theme' => \&check_theme,
-    'motion' => \&check_motion,
-);
-
 
 # A profile with an object for each [function, bytes], called by main.
 
@@ -87,7 +70,7 @@ sub window {
 
 # What is under the pointer stays there.
 
-sub check_wheel {
+test 'the wheel' => sub {
     show($now);
 
     my $wheel = 'const box = document.getElementById("graph")
@@ -112,10 +95,10 @@ sub check_wheel {
     $browser->run($wheel, JSON::PP::true, -1e9);
     cmp_ok($browser->run('return page.view.to - page.view.from'), '>', 0,
            'or in as far as there is anything');
-}
+};
 
 
-sub check_drag {
+test 'drags' => sub {
     show($now);
     $browser->run('moveWindow(10000, 50000)');
 
@@ -135,10 +118,10 @@ sub check_drag {
     $browser->run($pull, [['pointerdown', 300], ['pointercancel', 300],
                           ['pointermove', 200]]);
     is($browser->run('return page.view.from'), 0, 'until the hand is gone');
-}
+};
 
 
-sub check_drop {
+test 'files that are dropped' => sub {
     show($now);
     $browser->run('const data = new DataTransfer();
         for (const [name, text] of arguments[0]) {
@@ -155,7 +138,7 @@ sub check_drop {
     is($browser->text('#title'), 'one, two', 'two files are a difference');
     is($browser->run('return isTaken'), JSON::PP::true,
        'and the browser does not open them itself');
-}
+};
 
 
 sub colour($name) {
@@ -168,7 +151,7 @@ sub colour($name) {
 }
 
 
-sub check_colours {
+test 'the colours of a difference' => sub {
     show($now, $before);
 
     # by the share of all that was there before
@@ -195,10 +178,10 @@ sub check_colours {
     like($browser->text('#legend'),
          qr/more.*below 3.7 KiB.*above.*less.*the same.*noise.*outlined: (?#
             )new, hatched: gone/s, 'the legend says what colours mean');
-}
+};
 
 
-sub check_widths {
+test 'widths of a difference' => sub {
     my %want = (both => [90_000, 40_000, 5000, 5000],
                 after => [90_000, 10_000, 5000, 0],
                 before => [30_000, 40_000, 0, 5000]);
@@ -209,10 +192,10 @@ sub check_widths {
                                        . node($_) . ']') }
                        qw( grows shrinks new gone )], $want{$which}, $which);
     }
-}
+};
 
 
-sub check_parts {
+test 'a table in parts' => sub {
     my @names = map { sprintf 'f%04d', $_ } 1 .. 450;
     my $rows = 'return document.querySelectorAll("#table tbody tr").length';
 
@@ -235,10 +218,10 @@ sub check_parts {
     $browser->run('document.querySelector("tbody .name").click()');
     is($browser->run('return state.v + state.p'), 'bothf0009',
        'whose callers and callees are a click away');
-}
+};
 
 
-sub check_few {
+test 'few samples' => sub {
     show(heap(map { [2, 100] } 1 .. 12));
     $browser->press('#graph', 'ArrowDown');
     unlike($browser->text('#status'), qr/few samples/, 'twelve samples');
@@ -246,10 +229,10 @@ sub check_few {
     $browser->press('#graph', 'ArrowDown');
     like($browser->text('#status'), qr/, 1 sample, \+- \d+ %, few samples$/,
          'one');
-}
+};
 
 
-sub check_copy {
+test 'copying' => sub {
     show($now);
     $browser->run('window.copied = [];
         navigator.clipboard.writeText = (text) => copied.push(text);
@@ -259,10 +242,10 @@ sub check_copy {
         MENU["Copy its stack"](at);');
     is_deeply($browser->run('return copied'), ['grows', "grows\nmain"],
               'a name and a stack');
-}
+};
 
 
-sub check_save {
+test 'saving' => sub {
     show($now, $before);
     $browser->run('window.saved = [];
         URL.createObjectURL = (blob) => {
@@ -294,10 +277,10 @@ sub check_save {
 
     $browser->run("change({ v: 'table' }); save('svg')");
     is_deeply($browser->run('return saved'), [], 'a table has no picture');
-}
+};
 
 
-sub check_tab {
+test 'every control by Tab' => sub {
     show($now, $before, 'f=main');
 
     my $wanted = $browser->run('return [...document.querySelectorAll(
@@ -316,10 +299,10 @@ sub check_tab {
 
     cmp_ok(scalar @$wanted, '>', 20, 'there are controls');
     is_deeply([grep { !$seen{$_} } @$wanted], [], 'which Tab reaches');
-}
+};
 
 
-sub check_keys {
+test 'keys' => sub {
     show($now);
     $browser->run('document.getElementById("graph").dispatchEvent(
         new KeyboardEvent("keydown", { key: "f", ctrlKey: true, bubbles: true,
@@ -346,10 +329,10 @@ sub check_keys {
     is_deeply([grep { !$said{$_} } @{ $browser->run('return [
         ...Object.keys(KEYS), "b", "m"].filter((key) => key !== "?")') }], [],
         'all of which it says');
-}
+};
 
 
-sub check_hidden {
+test 'a hidden tab' => sub {
     show($now);
     $browser->run('window.asked = 0;
         window.fetch = async () => {
@@ -363,10 +346,10 @@ sub check_hidden {
     is($browser->run('return asked'), 0, 'asks for nothing');
     $browser->run('window.isAway = false; return refresh()');
     is($browser->run('return asked'), 1, 'until it is seen');
-}
+};
 
 
-sub check_theme {
+test 'the theme' => sub {
     my $choose = 'const select = document.getElementById("theme");
                   select.value = arguments[0];
                   select.dispatchEvent(new Event("change"))';
@@ -380,10 +363,10 @@ sub check_theme {
     show($now);
     is($browser->run('return document.getElementById("theme").value'), '',
        'and forgotten');
-}
+};
 
 
-sub check_motion {
+test 'motion' => sub {
     show($now);
     is_deeply($browser->run('return [...document.querySelectorAll("*")].filter(
         (one) => {
@@ -392,4 +375,4 @@ sub check_motion {
                 || style.animationName !== "none";
         }).map((one) => one.outerHTML)'), [],
         'nothing does, for nobody');
-}
+};

@@ -20,23 +20,6 @@ run('--any-kernel', '--format=html', '-o', "$dir/page.html",
 
 my $page = slurp("$dir/page.html");
 
-subtests(
-    'a profile of CPU time' => \&check_cpu,
-    'a profile of Go' => \&check_go,
-    'split by a label' => \&check_split,
-    'owners that only call' => \&check_callers,
-    'a profile of stalls' => \&check_stalls,
-    'without names' => \&check_nameless,
-    'pools' => \&check_pools,
-    'no samples' => \&check_empty,
-    'values below zero' => \&check_negative,
-    'deep stacks' => \&check_deep,
-    'hostile names' => \&check_names,
-    'damaged' => \&check_damaged,
-    'too large' => \&check_large,
-    'an old browser' => \&check_old,
-);
-
 
 sub show($bytes, $fragment = undef) {
     my $base64 = encode_base64($bytes, '');
@@ -52,7 +35,7 @@ sub show($bytes, $fragment = undef) {
 
 # A sample of time is a count, and the time of malloc() is its own.
 
-sub check_cpu {
+test 'a profile of CPU time' => sub {
     my $cpu = proto(types => [qw( samples count cpu nanoseconds )],
         names => [qw( main work malloc )],
         samples => [[[2, 1], [100, 1e9]], [[3, 2, 1], [25, 25e7]]],
@@ -75,12 +58,12 @@ sub check_cpu {
         is($browser->run('return page.choice.skip'), JSON::PP::false,
            "$view: nothing only passes time on");
     }
-}
+};
 
 
 # What runtime/pprof writes, with labels and inlined functions.
 
-sub check_go {
+test 'a profile of Go' => sub {
     my $file = "$root/t/data/go-cpu.pb.gz";
 
     $ENV{PPROF_TMPDIR} = $dir;
@@ -96,12 +79,12 @@ sub check_go {
         compare($state, table_rows($browser), [0, 2],
                 pprof_rows('cpu', "-tagfocus=state=$state", $file));
     }
-}
+};
 
 
 # The values of the label are the root frames, and the owners.
 
-sub check_split {
+test 'split by a label' => sub {
     my @names = qw( main work idle );
     my $profile = proto(
         types => [qw( samples count cpu nanoseconds )], names => \@names,
@@ -130,12 +113,12 @@ sub check_split {
         like($browser->text('#legend'), qr/\Q$owners[0][0]\E \d/,
              'the legend says which');
     }
-}
+};
 
 
 # A colour that is in the graph is in the legend.
 
-sub check_callers {
+test 'owners that only call' => sub {
     show(proto(types => [qw( cpu nanoseconds )],
                files => ['/bin/prog', '/lib/b.so'],
                names => ['main', ['work', 2], 'idle'],
@@ -151,32 +134,32 @@ sub check_callers {
     is($browser->run('return [...document.querySelectorAll("#legend li")]
                       .map((one) => one.textContent).join()'),
        'b.so 5.0 s,prog', 'who only calls');
-}
+};
 
 
 # Every stall was seen.
 
-sub check_stalls {
+test 'a profile of stalls' => sub {
     show(proto(types => [qw( stalls count delay nanoseconds )],
                names => [qw( main read )],
                samples => [[[2, 1], [3, 900_000_950]]]));
     like($browser->text('#sum'), qr/^delay 900\.0 ms, 1 stacks, exact$/,
          'exact');
-}
+};
 
 
-sub check_nameless {
+test 'without names' => sub {
     show(proto(types => [qw( inuse_space bytes )], names => [undef, undef],
                samples => [[[2, 1], [100]]]));
     is_deeply($browser->run('return [...page.scene.trees[0].frame]
                              .map((frame) => frames.names[frame])'),
               ['all', 'prog+0x1000', 'prog+0x2000'], 'places in files');
-}
+};
 
 
 # Exact numbers; owners are servers and locations.
 
-sub check_pools {
+test 'pools' => sub {
     my @names = ('http', 'server a', 'location /x', 'request', 'pool blocks',
                  'server b', 'client connection', '0-512');
 
@@ -199,10 +182,10 @@ sub check_pools {
     is_deeply($browser->run('return [...document.getElementById("t").options]
                              .map((option) => option.value)'),
               [qw( inuse_objects inuse_space unused_space )], 'every type');
-}
+};
 
 
-sub check_empty {
+test 'no samples' => sub {
     show(proto(types => [qw( inuse_space bytes )]));
     is($browser->text('#sum'), 'The profile has no samples.', 'a sentence');
 
@@ -210,10 +193,10 @@ sub check_empty {
         $browser->run("change({ v: '$view' })");
         is($browser->text('#say'), '', "$view has nothing to complain about");
     }
-}
+};
 
 
-sub check_negative {
+test 'values below zero' => sub {
     show(proto(types => [qw( inuse_space bytes )], names => [qw( main a b )],
                samples => [[[2, 1], [-300]], [[3, 1], [100]]]));
     is($browser->run('return page.scene.trees[0].after[0]'), -200,
@@ -221,10 +204,10 @@ sub check_negative {
     is($browser->run('return page.scene.trees[0].width[0]'), 400,
        'and widths');
     like($browser->text('#legend'), qr/more.*less/s, 'in red and blue');
-}
+};
 
 
-sub check_deep {
+test 'deep stacks' => sub {
     my @names = map { "f$_" } 1 .. 4096;
 
     show(proto(types => [qw( inuse_space bytes )], names => \@names,
@@ -243,10 +226,10 @@ sub check_deep {
                samples => [[[1 .. 4096, 1], [100]]]));
     is($browser->text('#say'), 'A stack has more than 4096 frames.',
        'one more is refused');
-}
+};
 
 
-sub check_names {
+test 'hostile names' => sub {
     my @names = ('</script><script>alert(1)</script>', '"\'><img src=x>',
                  'x' x 10_000, "\xff\xfe\x80", "a\xe2\x80\xaeb", "\0\n\x1b[1m",
                  '__proto__', 'constructor');
@@ -274,10 +257,10 @@ sub check_names {
     like($text, qr/<\/script><script>alert\(1\)<\/script>/, 'names are text');
     unlike($text, qr/[\x{202e}\0\x1b]/, 'that turns nothing round');
     like($text, qr/constructor/, 'whatever they mean to others');
-}
+};
 
 
-sub check_damaged {
+test 'damaged' => sub {
     my $good = Compress::Zlib::memGzip(
         proto(types => [qw( inuse_space bytes )], names => [qw( main )],
               samples => [[[1], [1]]]));
@@ -302,10 +285,10 @@ sub check_damaged {
     $browser->open("file://$dir/bad.html");
     like($browser->text('#say'), qr/^This is no profile/, 'cut base64');
     $browser->complaints;
-}
+};
 
 
-sub check_large {
+test 'too large' => sub {
     my ($deflate) = Compress::Zlib::deflateInit(-Level => 1,
                                                 -WindowBits => 31);
     my $block = "\0" x (1 << 20);
@@ -316,10 +299,10 @@ sub check_large {
     show($packed);
     like($browser->text('#say'), qr/^The profile has more than 256 MiB: /,
          'a sentence');
-}
+};
 
 
-sub check_old {
+test 'an old browser' => sub {
     $browser->devtools('Page.addScriptToEvaluateOnNewDocument',
                        { source => 'delete window.DecompressionStream' });
     $browser->open('about:blank');
@@ -328,4 +311,4 @@ sub check_old {
                              .textContent'),
          qr/^This browser cannot unpack gzip: use one .* or format=svg\.$/,
          'without DecompressionStream: a sentence, and what to use');
-}
+};

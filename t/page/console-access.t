@@ -23,30 +23,6 @@ my $browser = JppBrowser->start(size => [1280, 900]);
 
 my $status = settled('/debug/pprof/status', 2);
 
-subtest 'text' => \&check_text;
-subtest 'keyboard' => \&check_keyboard;
-
-for my $is_critical (0, 1) {
-    my $how = $is_critical ? 'with a finding' : 'healthy';
-
-    if ($is_critical) {
-        kill 'KILL', $status->{workers}[1]{pid};
-        $server->soon(sub {
-            dial()->ask('GET', '/debug/pprof/')->{body} =~ /Critical: /
-        }) or die "no finding\n";
-    }
-
-    subtest "axe-core, $how" => \&check_axe, $is_critical;
-    subtest "a narrow window, $how" => \&check_narrow;
-}
-
-subtest 'themes' => \&check_themes;
-subtest 'forced colours and paper' => \&check_media;
-
-is($server->quiet =~ s/.* exited on signal 9\n//gr, '', 'the log is quiet');
-
-done_testing();
-
 
 sub show {
     $browser->open('about:blank');
@@ -59,7 +35,7 @@ sub show {
 
 # What is left without styles, pictures and scripts reads from top to bottom.
 
-sub check_text {
+test 'text' => sub {
     my $page = dial()->ask('GET', '/debug/pprof/')->{body};
 
     $page =~ s{<(script|style)>.*?</\1>}{}gs;
@@ -78,12 +54,12 @@ sub check_text {
          'an owner is one, too');
     like($page, qr/^Return unused memory to the kernel\s+Nothing is lost/m,
          'a form');
-}
+};
 
 
 # Tab goes to every control, in the order of the page.
 
-sub check_keyboard {
+test 'keyboard' => sub {
     my $controls = 'a, button, select, summary, [tabindex]';
 
     show();
@@ -117,7 +93,7 @@ END
                         return style.outlineStyle + style.outlineWidth'),
          qr/solid2px/, 'and is seen');
     $browser->is_quiet;
-}
+};
 
 
 sub check_axe {
@@ -173,7 +149,7 @@ END
 }
 
 
-sub check_themes {
+test 'themes' => sub {
     my %ground;
 
     for my $theme (qw( light dark )) {
@@ -185,10 +161,10 @@ sub check_themes {
 
     isnt($ground{light}, $ground{dark}, 'it follows the system');
     $browser->media('');
-}
+};
 
 
-sub check_media {
+test 'forced colours and paper' => sub {
     $browser->media('', 'forced-colors' => 'active');
     show();
     is($browser->run('return getComputedStyle(document.querySelector(
@@ -199,4 +175,22 @@ sub check_media {
                       "#acts")).display'), 'none', 'forms are not printed');
     $browser->media('');
     $browser->is_quiet;
+};
+
+
+for my $is_critical (0, 1) {
+    my $how = $is_critical ? 'with a finding' : 'healthy';
+
+    if ($is_critical) {
+        kill 'KILL', $status->{workers}[1]{pid};
+        $server->soon(sub {
+            dial()->ask('GET', '/debug/pprof/')->{body} =~ /Critical: /
+        }) or die "no finding\n";
+    }
+
+    subtest "axe-core, $how" => \&check_axe, $is_critical;
+    subtest "a narrow window, $how" => \&check_narrow;
 }
+
+
+is($server->quiet =~ s/.* exited on signal 9\n//gr, '', 'the log is quiet');

@@ -36,27 +36,6 @@ my $browser = JppBrowser->start(size => [1280, 900]);
 
 settled('/debug/pprof/status', 3);
 
-subtests(
-    'without a script' => \&check_plain,
-    'forms without a script' => \&check_plain_forms,
-    'where it is' => \&check_where,
-    'over time' => \&check_time,
-    'sorted' => \&check_sorted,
-    'long answers' => \&check_long,
-    'live' => \&check_live,
-    'forms in place' => \&check_forms,
-    'commands' => \&check_commands,
-    'names' => \&check_names,
-    'findings' => \&check_findings,
-    'rows that come and go' => \&check_rows,
-    'what it asks for' => \&check_requests,
-    'a server that is gone' => \&check_gone,
-    'the log' => sub {
-        is($server->quiet =~ s/.* exited on signal 9\n//gr, '',
-           'the log is quiet');
-    },
-);
-
 
 sub show($address = undef) {
     $browser->open('about:blank');
@@ -79,7 +58,7 @@ sub read_page {
 }
 
 
-sub check_plain {
+test 'without a script' => sub {
     my $answer = dial()->ask('GET', '/debug/pprof/');
     my ($policy) = $answer->{head} =~ /^Content-Security-Policy: (.*)\r$/mi;
 
@@ -126,7 +105,7 @@ sub check_plain {
 
     $browser->is_quiet;
     scripts(1);
-}
+};
 
 
 # What a form has done, once the page says so: something with TEXT.
@@ -140,7 +119,7 @@ sub outcome($text) {
 
 # The browser is sent back to the page, which says what was done.
 
-sub check_plain_forms {
+test 'forms without a script' => sub {
     scripts(0);
     show();
 
@@ -202,12 +181,12 @@ sub check_plain_forms {
 
     $browser->is_quiet;
     scripts(1);
-}
+};
 
 
 # Fetched once it is looked at, and not before.
 
-sub check_where {
+test 'where it is' => sub {
     show();
     is($browser->run('return performance.getEntriesByType("resource").length'),
        0, 'nothing is fetched before it is seen');
@@ -252,12 +231,12 @@ END
     is($browser->run('return document.querySelector("#picture a")
                       .getAttribute("href")'), 'heap?format=html',
        'and leads to the page');
-}
+};
 
 
 # The pointer reads values off the picture.
 
-sub check_time {
+test 'over time' => sub {
     show();
     $browser->run(<<'END');
 const box = document.querySelector('.span').getBoundingClientRect();
@@ -277,12 +256,12 @@ END
     cmp_ok(abs($rss - $label), '<', 0.6, 'as the label has them');
     ok($browser->run('return document.querySelector(".cursor") !== null'),
        'where the pointer is');
-}
+};
 
 
 # By any column, and still so when the page is renewed.
 
-sub check_sorted {
+test 'sorted' => sub {
     my $order = 'return [...document.querySelectorAll(".workers tbody th")]
         .map((th) => parseInt(th.textContent, 10)).join("")';
     my @amounts = (
@@ -305,12 +284,12 @@ sub check_sorted {
         return arguments[0].map(([text]) =>
             amount({ cells: [{ textContent: text }] }))', \@amounts),
         [ map { $_->[1] } @amounts ], 'units count');
-}
+};
 
 
 # An answer that takes seconds: the page says so until it is there.
 
-sub check_long {
+test 'long answers' => sub {
     my $ask = <<'END';
 const link = document.querySelector('.menu a[href*="seconds=30"]');
 link.href = 'heap?seconds=2&format=html';
@@ -334,10 +313,10 @@ END
     }, 1000))"), 'it goes on, and can be cancelled');
     $browser->run('return new Promise((done) => setTimeout(done, 2500))');
     is($browser->call(GET => '/url'), $url, 'and then stays away');
-}
+};
 
 
-sub check_live {
+test 'live' => sub {
     show();
 
     is($browser->run('return document.querySelector("#live button")
@@ -405,10 +384,10 @@ END
     like($browser->text('#live'), qr/^paused, \d\d:\d\d:\d\d UTC\s+Go on$/,
          'paused');
     $browser->click('#live button');
-}
+};
 
 
-sub check_forms {
+test 'forms in place' => sub {
     show();
 
     $browser->run('window.isSame = true');
@@ -443,10 +422,10 @@ sub check_forms {
     show();
     $browser->press('#act-purge button', 'Enter');
     ok(outcome('went back to the kernel'), 'by the keyboard');
-}
+};
 
 
-sub check_commands {
+test 'commands' => sub {
     show();
 
     my $commands = $browser->run('return [...document.querySelectorAll(
@@ -461,12 +440,12 @@ sub check_commands {
                         "#resources .command button").textContent)');
     is($browser->run('return getSelection().toString().trim()'),
        $commands->[0], 'it is copied, or selected at least');
-}
+};
 
 
 # Names of zones and locations are text.
 
-sub check_names {
+test 'names' => sub {
     my $client = dial();
 
     $client->send_request('/%3Cimg/src=x/onerror=document.title=1%3E&amp;/x');
@@ -478,12 +457,12 @@ sub check_names {
          'a zone has its name');
     is($browser->run('return document.querySelectorAll("b, main img[src^=x]")
                       .length'), 0, 'no name is markup');
-}
+};
 
 
 # One comes while somebody looks.
 
-sub check_findings {
+test 'findings' => sub {
     show();
 
     my $status = settled('/debug/pprof/status', 3);
@@ -500,7 +479,7 @@ sub check_findings {
          'what, because, fix');
     is($browser->run('return document.querySelector("#verdict").className'),
        'bad', 'it is red');
-}
+};
 
 
 # Another worker has the place of PID.
@@ -516,7 +495,7 @@ sub settled_again($pid) {
 
 # Whatever the page becomes, it becomes all of it, and not more than differs.
 
-sub check_rows {
+test 'rows that come and go' => sub {
     show();
 
     my $wrong = $browser->run(<<'END');
@@ -554,10 +533,10 @@ return fetchPage(here).then((page) => {
 END
 
     is_deeply($wrong, [], 'it becomes what the server has');
-}
+};
 
 
-sub check_requests {
+test 'what it asks for' => sub {
     my @lines = split /\n/, slurp("$server->{prefix}/logs/access.log");
     my @others = grep { !m{^(?:200|303|400|403|404|405|499)\ (?:GET|HEAD|POST)
                            \ /(?:debug/pprof|safe|%3Cimg|favicon)}x } @lines;
@@ -585,10 +564,10 @@ sub check_requests {
            'the page is below 20 KiB');
     cmp_ok(length Compress::Zlib::memGzip($script), '<', 6 * 1024,
            'its script is below 6');
-}
+};
 
 
-sub check_gone {
+test 'a server that is gone' => sub {
     show();
     $browser->run('document.querySelector("#heap").scrollIntoView()');
     $browser->wait_for('return document.querySelector("#picture img")');
@@ -611,4 +590,12 @@ plan();
 window.setTimeout = real;
 return every;
 END
-}
+
+    $browser->complaints;
+};
+
+
+test 'the log' => sub {
+    is($server->quiet =~ s/.* exited on signal 9\n//gr, '',
+       'the log is quiet');
+};

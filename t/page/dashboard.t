@@ -15,14 +15,8 @@ my @targets = map { @{ $_->{targets} } } @panels;
 my @expressions = map { $_->{expr} }
                   @targets, @{ $dashboard->{annotations}{list} };
 
-subtest 'panels' => \&check_panels;
-subtest 'expressions' => \&check_expressions;
-subtest 'metrics' => \&check_metrics;
 
-done_testing();
-
-
-sub check_panels {
+test 'panels' => sub {
     is_deeply([ map { $_->{title} } grep { $_->{type} eq 'row' }
                 @{ $dashboard->{panels} } ],
               [ qw( Verdict Workers Allocator Kernel Zones ), 'Event loop' ],
@@ -49,12 +43,12 @@ sub check_panels {
                     $panel, @{ $panel->{targets} } ], [],
                   'of the data source that was chosen');
     }
-}
+};
 
 
 # As a rule file, with Grafana's variables filled in.
 
-sub check_expressions {
+test 'expressions' => sub {
     my %value = ('$instance' => '.+', '$__rate_interval' => '5m',
                  '$__range' => '6h');
     my $rules = "groups:\n- name: dashboard\n  rules:\n";
@@ -73,10 +67,10 @@ sub check_expressions {
     is(system("promtool check rules $dir/rules.yml >$dir/said 2>&1"), 0,
        "$n expressions") or diag(slurp("$dir/said"));
     like(slurp("$dir/said"), qr/SUCCESS: $n rules found/, 'all of them');
-}
+};
 
 
-sub check_metrics {
+test 'metrics' => sub {
     my $server = JppNginx->start(workers => 2, http =>
         'limit_conn_zone $binary_remote_addr zone=one:64k;');
     my $body = $server->get('/debug/pprof/metrics')->{body};
@@ -109,4 +103,4 @@ sub check_metrics {
     is_deeply([ grep { !$has{$_} && $_ ne 'instance' }
                 sort keys %{ { %by, %selects, %legends } } ], [],
               'labels are those of metrics');
-}
+};

@@ -28,28 +28,6 @@ my %small = (types => [qw( inuse_objects count inuse_space bytes )],
                          [[3, 1], [3, 30], pid => '8']]);
 my $small = proto(%small);
 
-subtests(
-    'numbers where messages are wanted' => \&check_kinds,
-    'few bytes that stand for many' => \&check_bombs,
-    'more bytes than there may be' => \&check_bytes,
-    'addresses of 64 bits' => \&check_addresses,
-    'a profile that cannot be read' => \&check_unread,
-    'links of others' => \&check_links,
-    'labels of any letters' => \&check_labels,
-    'names that are alike' => \&check_alike,
-    'deep and wide' => \&check_deep,
-    'steps for Back' => \&check_history,
-    'a server that wants to wait' => \&check_wait,
-    'answers for people' => \&check_answers,
-    'answers that come late' => \&check_late,
-    'what a refresh leaves alone' => \&check_left,
-    'totals by type' => \&check_totals,
-    'the focus' => \&check_focus,
-    'menus and the dialog' => \&check_menus,
-    'files' => \&check_files,
-    'a baseline of another kind' => \&check_baseline,
-);
-
 
 sub show($bytes, $fragment = undef) {
     my $base64 = encode_base64($bytes, '');
@@ -79,7 +57,7 @@ sub says($fields, $sentence, $name) {
 
 # The number is no text, but all that follows was taken for it, again and again.
 
-sub check_kinds {
+test 'numbers where messages are wanted' => sub {
     says(number(6, 0) x 100_000, '', 'strings');
     is($browser->run('return page.m.after.reduce((a, b) => a + b)'), 180,
        'and the profile is there');
@@ -87,10 +65,10 @@ sub check_kinds {
         for ['a group', varint(100 << 3 | 3) . "\0" x 20],
             ['a negative length', varint(100 << 3 | 2) . varint(-2)],
             ['a list that ends in a number', field(13, "\x80") . number(14, 1)];
-}
+};
 
 
-sub check_bombs {
+test 'few bytes that stand for many' => sub {
     my $many = '32 million frames and values: select fewer workers, or use go '
                . 'tool pprof.';
 
@@ -132,18 +110,18 @@ sub check_bombs {
         number(13, $comment) x 3000
     }));
     is(said(), "The profile has more than $many", 'comments');
-}
+};
 
 
-sub check_bytes {
+test 'more bytes than there may be' => sub {
     show($small);
     like($browser->run('return readProfile(new Uint8Array(2 ** 28 + 1))
                         .catch((error) => error.message)'),
          qr/^The profile has more than 256 MiB/, 'a file that is not packed');
-}
+};
 
 
-sub check_addresses {
+test 'addresses of 64 bits' => sub {
     show(proto(%small, names => [undef, 'work', 'malloc'], fields => sub {
         field(4, number(1, 9) . number(3, -10485760))
         . field(2, field(1, "\x09") . field(2, "\1\1"));
@@ -152,12 +130,12 @@ sub check_addresses {
                              /0x[^1]/.test(name))'),
               ['+0xffffffffff600000'], 'the vsyscall page');
     is(said(), '', 'no complaint');
-}
+};
 
 
 # What is there can be used, and the sentence stays.
 
-sub check_unread {
+test 'a profile that cannot be read' => sub {
     show('hello, world');
     is(said(), $damaged, 'a sentence');
 
@@ -177,10 +155,10 @@ sub check_unread {
     $browser->type('#file', "$dir/small.pb");
     $browser->wait_for('return page.profile');
     is(said(), '', 'until a file is opened');
-}
+};
 
 
-sub check_links {
+test 'links of others' => sub {
     for my $fragment (qw( l=pid%3D%25 l=%25&z=%25 g=nothing constructor=1
                           __proto__=1&toString=2&v=toString
                           d=x&i=x&e=x&o=x&k=x z=-1 z=Infinity s=%FF = &&&== ),
@@ -209,10 +187,10 @@ sub check_links {
         is(said() . $browser->run('return state.' . $key), '',
            'and can be taken away');
     }
-}
+};
 
 
-sub check_labels {
+test 'labels of any letters' => sub {
     my %of = ('a=b;c' => 'x,y', 'pid' => '1&2', '__proto__' => '%41',
               'a' => 'no');
     my $n = 1;
@@ -230,12 +208,12 @@ sub check_labels {
                           "#labels :checked")].map((box) => box.name).join()'),
            $key, 'and its box');
     }
-}
+};
 
 
 # Filters are of one name; both is of every function that has it.
 
-sub check_alike {
+test 'names that are alike' => sub {
     my @names = ('read', 'Read', 'main', ['read', 2]);
     my $alike = proto(%small, files => ['/bin/a', '/lib/b.so'],
         names => \@names, samples => [[[1, 3], [1, 10]], [[2, 3], [1, 20]],
@@ -252,12 +230,12 @@ sub check_alike {
     show($alike, 'v=both&p=read');
     is($browser->run("return page.scene.trees[$_].after[0]"), 50,
        'functions of two files') for 0, 1;
-}
+};
 
 
 # What lies below the window costs nothing.
 
-sub check_deep {
+test 'deep and wide' => sub {
     my @names = map { "f$_" } 1 .. 4000;
 
     show(proto(%small, names => \@names, samples => [map {
@@ -270,10 +248,10 @@ sub check_deep {
                           page.scene.trees[0].placed).length'),
            '<', 4000,
            'of which those in the window were looked at');
-}
+};
 
 
-sub check_history {
+test 'steps for Back' => sub {
     show($small);
 
     $browser->run('window.steps = [];
@@ -287,7 +265,7 @@ sub check_history {
     $browser->press('#graph', '4');
     is_deeply($browser->run('return steps'), ['#v=table&s=malloc'],
               'is no step, a view is one');
-}
+};
 
 
 # Answers of a server, in turn; the times that timers get are kept.
@@ -334,7 +312,7 @@ sub tick($seconds) {
 }
 
 
-sub check_wait {
+test 'a server that wants to wait' => sub {
     show($small);
     serve(answer(429, 'busy', 'Retry-After' => 7));
     is(tick('2'), 7000, 'as long as it says');
@@ -348,10 +326,10 @@ sub check_wait {
     serve(answer(200, $small));
     is(tick('2'), 2000, 'then as before');
     is(said(), '', 'and nothing to complain about');
-}
+};
 
 
-sub check_answers {
+test 'answers for people' => sub {
     show($small);
 
     serve(answer(502, '<html><head><title>502</title>',
@@ -367,12 +345,12 @@ sub check_answers {
     $browser->run('return refresh()');
     is(said(), $damaged, 'what is no profile');
     ok($browser->run('return page.rows.length === 3'), 'what was there stays');
-}
+};
 
 
 # A file that was opened while an answer was on its way is what is shown.
 
-sub check_late {
+test 'answers that come late' => sub {
     show($small);
     serve(answer(200, $small));
     spew("$dir/other.pb", proto(%small, samples => [[[1], [1, 5]]]));
@@ -411,12 +389,12 @@ sub check_late {
     $browser->run('go(Uint8Array.from(atob(arguments[0]), (c) =>
         c.charCodeAt(0)).buffer); return late', encode_base64($small, ''));
     is($browser->run('return page.rows.length'), 1, 'the last one stays');
-}
+};
 
 
 # The frame of the keyboard, a window moved by hand, a menu that is open.
 
-sub check_left {
+test 'what a refresh leaves alone' => sub {
     show($small);
     serve(answer(200, $small));
     $browser->press('#graph', 'ArrowDown', 'ArrowDown');
@@ -441,10 +419,10 @@ sub check_left {
          qr/9/, 'a new value of a label is there to choose');
     $browser->run("change({ s: '' })");
     is($browser->run('return page.view.from'), 0, 'a change shows all');
-}
+};
 
 
-sub check_totals {
+test 'totals by type' => sub {
     show($small);
     serve(answer(200, $small),
           answer(200, proto(%small, samples => [[[1], [12, 90]]])));
@@ -460,10 +438,10 @@ sub check_totals {
     $browser->run('return Array.from({ length: 70 }).reduce((all) =>
                    all.then(refresh), Promise.resolve())');
     is($browser->run('return live.totals.length'), 60, 'of the last sixty');
-}
+};
 
 
-sub check_focus {
+test 'the focus' => sub {
     my $where = 'const one = document.activeElement;
                  return one.id || one.textContent';
 
@@ -487,10 +465,10 @@ sub check_focus {
     like($browser->run($where), qr/^ignore b/, 'the next filter has it');
     $browser->press(undef, 'Enter');
     is($browser->run($where), 'graph', 'and then the graph');
-}
+};
 
 
-sub check_menus {
+test 'menus and the dialog' => sub {
     show($small);
     $browser->click('#labels summary');
     ok($browser->run('return !!document.querySelector(".choice[open]")'),
@@ -512,10 +490,10 @@ sub check_menus {
     $browser->press(undef, 'Escape');
     $browser->press('#graph', '4');
     is($browser->run('return state.v'), 'table', 'until it is closed');
-}
+};
 
 
-sub check_files {
+test 'files' => sub {
     show($small);
     spew("$dir/$_.pb", $small) for qw( a b c );
     $browser->type('#file', join "\n", map { "$dir/$_.pb" } qw( a b c ));
@@ -533,10 +511,10 @@ sub check_files {
     like($browser->run('return savedPage()'),
          qr{<title>&#60;/title&#62;&#60;script&#62;\$&#38;</title>},
          'whatever that is');
-}
+};
 
 
-sub check_baseline {
+test 'a baseline of another kind' => sub {
     my $cpu = proto(types => [qw( cpu nanoseconds )], names => ['main'],
                     samples => [[[1], [7]]]);
 
@@ -547,4 +525,4 @@ sub check_baseline {
         map { encode_base64($_, '') } $cpu, $small);
     like($browser->text('#sum'), qr/since 0 B, which the baseline lacks/,
          'is said to lack the type');
-}
+};

@@ -33,24 +33,6 @@ END
 my $url = "http://127.0.0.1:$port/debug/pprof/heap?format=html";
 my $browser = JppBrowser->start;
 
-subtests(
-    'headers' => \&check_headers,
-    'what is refused' => \&check_refused,
-    'labels' => \&check_labels,
-    'selections' => \&check_selections,
-    'refresh' => \&check_refresh,
-    'a password' => \&check_password,
-    'a difference of seconds' => \&check_seconds,
-    'pools' => \&check_pools,
-    'what it asks for' => \&check_requests,
-    'a page of another site' => \&check_site,
-    'a busy server' => \&check_busy,
-    'a server that is gone' => \&check_gone,
-    'the log' => sub {
-        is($server->quiet, '', 'the log is quiet');
-    },
-);
-
 
 sub show($address) {
     $browser->open('about:blank');
@@ -59,7 +41,7 @@ sub show($address) {
 }
 
 
-sub check_headers {
+test 'headers' => sub {
     my %policy = (html => qr/script-src 'sha256-[^']+='; style-src 'sha256-/,
                   svg => qr/^default-src 'none'; style-src 'sha256-[^']+=';/);
     my %type = (html => 'text/html; charset=utf-8', svg => 'image/svg+xml');
@@ -95,10 +77,10 @@ sub check_headers {
     unlike(dial()->ask('GET', '/debug/pprof/heap')->{head},
            qr/^(?:Content-Security|Cross-Origin|Referrer)/mi,
            'and has no headers of pages');
-}
+};
 
 
-sub check_refused {
+test 'what is refused' => sub {
     for (['format=html&debug=1', 'format=html has no debug=1'],
          ['format=svg&debug=1', 'format=svg has no debug=1'],
          ['format=svg&width=0', 'width must be a whole number of pixels'],
@@ -109,7 +91,7 @@ sub check_refused {
         is($answer->{status}, 400, $_->[0]);
         like($answer->{body}, qr/\Q$_->[1]/, 'and why');
     }
-}
+};
 
 
 sub total {
@@ -118,7 +100,7 @@ sub total {
 }
 
 
-sub check_labels {
+test 'labels' => sub {
     show($url);
     like($browser->text('#title'), qr/^heap of nginx on \S+$/,
          'what it is and the host are its title');
@@ -151,12 +133,12 @@ sub check_labels {
 
     $browser->run('document.querySelector("#labels [name=worker]").click()');
     like($browser->run('return state.l'), qr/^worker=\d$/, 'a box is a choice');
-}
+};
 
 
 # What a profile is asked for by, the page is, too.
 
-sub check_selections {
+test 'selections' => sub {
     show("$url&worker=1");
     is_deeply($browser->run('return [...new Set(sets.labels.map((labels) =>
         labels.get("worker") || ""))].filter((one) => one !== "1"
@@ -166,10 +148,10 @@ sub check_selections {
     show("$url&symbolize=0");
     is_deeply($browser->run('return frames.names.filter((name) =>
         !/0x|^all$|^\\[|in common$/.test(name))'), [], 'without names');
-}
+};
 
 
-sub check_refresh {
+test 'refresh' => sub {
     show("$url#s=ngx_&v=flame");
     $browser->run('const [tree] = page.scene.trees;
                    zoom({ tree, node: tree.open(0)[0] })');
@@ -202,21 +184,21 @@ sub check_refresh {
        'since opened: the baseline is the first profile');
     cmp_ok($browser->run('return page.profile.time'), '>', $time,
            'of the newest one');
-}
+};
 
 
-sub check_seconds {
+test 'a difference of seconds' => sub {
     show("$url&seconds=1");
     ok($browser->run('return page.base !== null'), 'both sides are there');
     ok($browser->run('return page.profile.time > page.base.time'), 'in order');
     ok($browser->run('return document.getElementById("live").disabled'),
        'live is off');
-}
+};
 
 
 # An address with a password, as of who lets no others in, is asked without.
 
-sub check_password {
+test 'a password' => sub {
     show($url =~ s{//}{//user:secret@}r);
 
     my $time = $browser->run('return page.profile.time');
@@ -225,12 +207,12 @@ sub check_password {
     $browser->wait_for("return page.profile.time !== $time
                         || document.getElementById('say').textContent");
     is($browser->text('#say'), '', 'it is refreshed');
-}
+};
 
 
 # Exact, owned by parts of nginx; both sides of a difference have all of them.
 
-sub check_pools {
+test 'pools' => sub {
     my $pools = $url =~ s/heap/pools/r;
 
     like(dial()->ask('GET', $pools =~ s{.*?/(?=debug)}{/}r
@@ -268,23 +250,23 @@ sub check_pools {
 
     is($sides->[0][0], $sides->[0][1], 'slots are as many before as after');
     cmp_ok($sides->[0][0], '>', 0, 'and there are some');
-}
+};
 
 
-sub check_requests {
+test 'what it asks for' => sub {
     my @lines = logged();
     my @others = grep { !m{^(?:200|400)\ (?:GET|HEAD)
                            \ /debug/pprof/(?:heap|pools)(?:$|\?)}x } @lines;
 
     cmp_ok(scalar @lines, '>', 10, 'there were requests');
     is_deeply(\@others, [], 'all of them for its own address');
-}
+};
 
 
 # "localhost" is another site than 127.0.0.1: what its page sends unseen is
 # refused, and what it links to is shown.
 
-sub check_site {
+test 'a page of another site' => sub {
     my $file = $url =~ s/\?.*//r;
     my @ways = (
         'new Image().src = address',
@@ -330,7 +312,7 @@ sub check_site {
     }
 
     $browser->complaints;
-}
+};
 
 
 sub logged {
@@ -338,7 +320,7 @@ sub logged {
 }
 
 
-sub check_busy {
+test 'a busy server' => sub {
     show($url);
     $browser->run('history.replaceState(null, "", "/busy");
                    document.getElementById("live").value = "30"');
@@ -350,10 +332,10 @@ sub check_busy {
        'and goes on');
     $browser->run('document.getElementById("live").value = "0"; setLive()');
     $browser->complaints;
-}
+};
 
 
-sub check_gone {
+test 'a server that is gone' => sub {
     show($url);
 
     # a browser holds connections that QUIT would wait for
@@ -370,4 +352,9 @@ sub check_gone {
        'three failures end it');
     ok($browser->run('return page.rows.length > 0'), 'what was there stays');
     $browser->complaints;
-}
+};
+
+
+test 'the log' => sub {
+    is($server->quiet, '', 'the log is quiet');
+};

@@ -42,19 +42,6 @@ wait_until(sub {
 
 my $browser = JppBrowser->start;
 
-subtests(
-    'labels' => \&check_labels,
-    'split and colours' => \&check_split,
-    'roots' => \&check_roots,
-    'names' => \&check_names,
-    'CPU time' => \&check_cpu,
-    'the end' => sub {
-        undef @clients;
-        $browser->open('about:blank');
-        $nginx->stop;
-    },
-);
-
 
 sub upload($path) {
     my $client = $nginx->client;
@@ -85,7 +72,7 @@ sub owners {
 }
 
 
-sub check_labels {
+test 'labels' => sub {
     view("&owners=1");
 
     my $keys = $browser->run('return [...document.querySelectorAll(
@@ -110,10 +97,10 @@ sub check_labels {
         "#labels summary")].map((one) => one.textContent).filter((one) =>
         one === "location" || one === "server")'), [],
         'no such labels without asking');
-}
+};
 
 
-sub check_split {
+test 'split and colours' => sub {
     view("&owners=1#g=location");
 
     my $owners = owners();
@@ -141,12 +128,12 @@ sub check_split {
     $browser->run('change({ v: "flame", g: "server" })');
     is_deeply([ grep { !/^server / } keys %{ owners() } ], [],
               'the same by server');
-}
+};
 
 
 # by= puts them into the stacks, and gives the labels.
 
-sub check_roots {
+test 'roots' => sub {
     for (['server', qr/^server /], ['location', qr/^server /],
          ['upstream', qr/^upstream /])
     {
@@ -165,10 +152,10 @@ sub check_roots {
     view("&by=location#g=location");
     cmp_ok(owners()->{'location /two/'} // 0, '>=', 2 * 60000,
            'and split by the labels');
-}
+};
 
 
-sub check_names {
+test 'names' => sub {
     view("&by=location#g=location");
 
     my $owners = owners();
@@ -187,10 +174,10 @@ sub check_names {
 
     $browser->run('change({ v: "owners" })');
     like($browser->text('#table'), qr{\Q</script><b\E}, 'a table shows it');
-}
+};
 
 
-sub check_cpu {
+test 'CPU time' => sub {
     my $load = JppBusy::load(2, sub { eval { $nginx->get('/busy/',
         headers => "Accept-Encoding: gzip\r\n") } });
     my $text = $nginx->get('/debug/pprof/profile?seconds=1&by=location&'
@@ -212,4 +199,11 @@ sub check_cpu {
     ok($browser->run('return frames.names.includes("location /busy/")'),
        'which are roots with by=');
     undef $load;
-}
+};
+
+
+test 'the end' => sub {
+    undef @clients;
+    $browser->open('about:blank');
+    $nginx->stop;
+};

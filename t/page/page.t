@@ -24,24 +24,6 @@ my %page = (one => page($one), cxx => page($cxx),
             difference => page("--base=$one", $two));
 my $browser = JppBrowser->start;
 
-subtests(
-    'the bytes' => \&check_bytes,
-    'the title' => \&check_title,
-    'tables and pprof' => \&check_pprof,
-    'tables and format=top' => \&check_top,
-    'a difference and pprof' => \&check_difference,
-    'a difference of one process has its noise in grey' => \&check_noise,
-    'the flame graph' => \&check_flame,
-    'callers, both, owners' => \&check_views,
-    'search and filters' => \&check_filters,
-    'frames in common' => \&check_common,
-    'keys' => \&check_keys,
-    'the mouse' => \&check_mouse,
-    'links' => \&check_links,
-    'files' => \&check_files,
-    'saving' => \&check_saving,
-);
-
 
 # The name of a page of the tool, with these arguments.
 
@@ -89,7 +71,7 @@ sub hash_of {
 }
 
 
-sub check_bytes {
+test 'the bytes' => sub {
     my $html = slurp($page{difference});
     my $pprof = run('--any-kernel', '--format=pprof', $one)->{out};
     my ($policy) = $html =~ /Content-Security-Policy" content="\s*(.*?)"/s;
@@ -119,10 +101,10 @@ sub check_bytes {
 
     cmp_ok(length Compress::Zlib::memGzip($code), '<=', 24 * 1024,
            'its code has at most 24 KiB, gzipped');
-}
+};
 
 
-sub check_title {
+test 'the title' => sub {
     my $name = "$dir/<script>alert(1)<\xffscript>&\"'.heap";
 
     spew($name, slurp($one));
@@ -137,10 +119,10 @@ sub check_title {
     $page{title} = $path;
     show('title');
     like($browser->text('#title'), qr/<script>alert\(1\)/, 'it is shown');
-}
+};
 
 
-sub check_pprof {
+test 'tables and pprof' => sub {
     for my $name (qw( one cxx )) {
         spew("$dir/$name.pb.gz", block(slurp($page{$name}), 'profile'));
 
@@ -163,12 +145,12 @@ sub check_pprof {
 
     delete @{$rows}{grep { !$left->{$_} } keys %$rows};
     compare('without what passes memory on', $rows, [0, 2], $left);
-}
+};
 
 
 # What both show is text, so that it is the same text but for blanks.
 
-sub check_top {
+test 'tables and format=top' => sub {
     for my $case (['--callers=0', ''], ['--callers=1', '&k=1']) {
         my ($option, $fragment) = @$case;
         my (%top, %page, $n_far);
@@ -209,10 +191,10 @@ sub check_top {
 
         is($n_far // 0, 0, 'and the errors agree');
     }
-}
+};
 
 
-sub check_difference {
+test 'a difference and pprof' => sub {
     spew("$dir/$_.pb.gz", block(slurp($page{difference}), $_))
         for qw( profile base );
 
@@ -227,10 +209,10 @@ sub check_difference {
                                .textContent');
 
     like($total, qr/-[\d,]+ since [\d,]+/, 'the sum says what changed');
-}
+};
 
 
-sub check_noise {
+test 'a difference of one process has its noise in grey' => sub {
     $page{same} = page("--base=$one", $one);
     show('same', 'v=table');
 
@@ -254,12 +236,12 @@ END
     ok((grep { $_->[2] && $_->[0] != 0 } @verdicts), 'there is some');
     ok((grep { !$_->[2] } @verdicts), 'and not all is');
     like($browser->text('#table'), qr/noise/, 'the table says it');
-}
+};
 
 
 # Boxes lie in their parents, do not overlap, and fill what is drawn.
 
-sub check_flame {
+test 'the flame graph' => sub {
     for my $fragment ('', 'i=1', 'd=after', 'd=before', 'e=1&o=1', 'k=1') {
         show('difference', $fragment);
 
@@ -297,10 +279,10 @@ for (let i = 0; i < data.length; i += 4) {
 return seen.size;
 END
     cmp_ok($colours, '>', 1, 'the canvas has been painted');
-}
+};
 
 
-sub check_views {
+test 'callers, both, owners' => sub {
     show('one', 'v=callers');
     is($browser->run('return page.scene.trees[0].after[0]'),
        $browser->run('return page.m.after.reduce((a, b) => a + b)'),
@@ -339,7 +321,7 @@ sub check_views {
                       + one.cum.after, 0)'),
        $browser->run('return page.m.after.reduce((a, b) => a + b)'),
        'and own all of it');
-}
+};
 
 
 sub total {
@@ -347,7 +329,7 @@ sub total {
 }
 
 
-sub check_filters {
+test 'search and filters' => sub {
     my $pb = "$dir/one.pb.gz";
 
     # pprof looks at files as well, where neighbours are named
@@ -394,12 +376,12 @@ sub check_filters {
     $browser->type('#s', '(');
     like($browser->text('#found'), qr/Not a regular expression: SSL_new\(/,
          'a bad expression says so');
-}
+};
 
 
 # What nearly all stacks begin with is one frame, until somebody wants them.
 
-sub check_common {
+test 'frames in common' => sub {
     my $first = 'const [tree] = page.scene.trees;
         return tree.name(tree.open(0)[0])';
     my $names = 'const [tree] = page.scene.trees;
@@ -430,10 +412,10 @@ sub check_common {
     show('one', 'v=callers');
     is_deeply([ grep { /in common/ } @{ $browser->run($names) } ], [],
               'callers are not folded');
-}
+};
 
 
-sub check_keys {
+test 'keys' => sub {
     show('one', 'c=1');
     $browser->press('#graph', 'ArrowDown');
     like($browser->text('#status'), qr/^_start: .* of all, .* samples, \+-/,
@@ -492,7 +474,7 @@ sub check_keys {
     $browser->press('#graph', '?');
     ok($browser->run('return document.getElementById("keys").open'), '? helps');
     $browser->click('#close');
-}
+};
 
 
 # The middle of the frame NAME, in the window.
@@ -507,7 +489,7 @@ END
 }
 
 
-sub check_mouse {
+test 'the mouse' => sub {
     show('one');
 
     $browser->hover(where('ngx_init_cycle'));
@@ -534,12 +516,12 @@ sub check_mouse {
     $browser->wait_for('return state.v === "both"');
     is($browser->run('return state.p'), 'ngx_init_cycle',
        'a double click is both of it');
-}
+};
 
 
 # A link finds its place in another profile of the program; Back goes back.
 
-sub check_links {
+test 'links' => sub {
     show('one');
     $browser->click_at(where('ngx_init_cycle'));
     $browser->wait_for('return state.z !== ""');
@@ -561,12 +543,12 @@ sub check_links {
 
     show('one', 'v=nothing&t=nothing&z=zz&l=a%3D1&width=3');
     is($browser->run('return state.v'), 'flame', 'a bad link does no harm');
-}
+};
 
 
 # Two files are a difference, the older one its base.
 
-sub check_files {
+test 'files' => sub {
     spew("$dir/new.pb.gz", block(slurp($page{difference}), 'profile'));
 
     show('one');
@@ -604,12 +586,12 @@ sub check_files {
            'what was there stays');
         $browser->run('document.getElementById("say").textContent = ""');
     }
-}
+};
 
 
 # What is saved is what was there: as pb.gz, as a page, as a picture.
 
-sub check_saving {
+test 'saving' => sub {
     show('difference', 'v=flame');
 
     my $saved = $browser->run('return savedPage()');
@@ -639,4 +621,4 @@ sub check_saving {
     $browser->open("file://$dir/picture.svg");
     is($browser->run('return document.documentElement.nodeName'), 'svg',
        'which a browser shows');
-}
+};

@@ -17,16 +17,6 @@ my ($one, $two) = recorded($dir, qw( nginx-530 nginx-160k ));
 
 my $browser = JppBrowser::is_there() ? JppBrowser->start : undef;
 
-subtest 'what is in it' => \&check_picture;
-subtest 'from the leaf on' => \&check_invert;
-subtest 'a difference' => \&check_difference;
-subtest 'hostile names' => \&check_names;
-subtest 'bounds' => \&check_bounds;
-subtest 'nothing' => \&check_nothing;
-subtest 'the picture of README' => \&check_readme;
-
-done_testing();
-
 
 sub picture {
     my @arguments = @_;
@@ -74,7 +64,7 @@ sub is_well_formed($svg, $name) {
 }
 
 
-sub check_picture {
+test 'what is in it' => sub {
     my $svg = picture($one);
     my @boxes = boxes($svg);
     my ($style) = $svg =~ m{<style>(.*?)</style>}s;
@@ -125,10 +115,10 @@ sub check_picture {
          encode_base64(sha256($style), '')}\E"/,
          'the policy has the hash of its style');
     is_well_formed($svg, 'a picture');
-}
+};
 
 
-sub check_invert {
+test 'from the leaf on' => sub {
     my @boxes = boxes(picture('--invert=1', $one));
     my %second = map { $_->{name} => 1 } grep { $_->{y} == 44 } @boxes;
 
@@ -139,10 +129,10 @@ sub check_invert {
     @boxes = boxes(picture('--invert=1', '--callers=0', $one));
     ok((grep { $_->{name} eq 'CRYPTO_zalloc' && $_->{y} == 44 } @boxes),
        'callers=0 has all');
-}
+};
 
 
-sub check_difference {
+test 'a difference' => sub {
     my $svg = picture("--base=$one", $two);
     my @boxes = boxes($svg);
     my %class = map { $_->{name} => $_->{class} } @boxes;
@@ -160,12 +150,12 @@ sub check_difference {
     @boxes = boxes(picture("--base=$one", $one));
     is_deeply([grep { $_->{class} !~ /^[sh]$/ } @boxes], [],
               'a dump against itself is white');
-}
+};
 
 
 # Names of files are foreign, and become names of functions without symbols.
 
-sub check_names {
+test 'hostile names' => sub {
     my $name = "a<script>&\"'\xff\xe2\x80\xae\x1b]0;x" . '<' x 200;
     my $maps = "400000-401000 r-xp 00000000 08:01 12 /tmp/$name\n";
 
@@ -178,10 +168,10 @@ sub check_names {
 
     like($svg, qr/a&lt;script&gt;&amp;&quot;&#39;\?/, 'escaped');
     is_well_formed($svg, 'hostile names');
-}
+};
 
 
-sub check_bounds {
+test 'bounds' => sub {
     for my $stacks (10_000, 100_000) {
         SKIP: {
             skip "no $build/bench/jpp_generate: ./dev bench makes it", 1
@@ -201,18 +191,18 @@ sub check_bounds {
 
     cmp_ok($widths[0], '<', $widths[1], 'a narrow picture has fewer boxes');
     cmp_ok($widths[1], '<', $widths[2], 'a wide one has more');
-}
+};
 
 
-sub check_nothing {
+test 'nothing' => sub {
     my $svg = picture(spew("$dir/empty.heap", dump_of(stacks => '')));
 
     like($svg, qr/inuse_space 0 B, 0 samples</, 'no samples: nothing');
     is_well_formed($svg, 'nothing');
-}
+};
 
 
-sub check_readme {
+test 'the picture of README' => sub {
     my $picture = 'docs/heap.svg';
     my ($arguments, $file) = slurp("$root/docs/flame-graphs.md")
         =~ /^jemalloc-pprof --format=svg (.*) -o docs\/heap\.svg (\S+)$/m
@@ -236,4 +226,4 @@ sub check_readme {
 
     s/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/TIME/g for $now, $then;
     ok($now eq $then, "$picture is what the tool makes today");
-}
+};

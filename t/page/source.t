@@ -12,18 +12,8 @@ my @scripts = split ' ', $list;
 my %text = map { $_ => slurp("$web/$_") } @scripts;
 my $all = join '', map { $text{$_} } @scripts;
 
-subtest 'files' => \&check_files;
-subtest 'lines' => \&check_lines;
-subtest 'functions' => \&check_functions;
-subtest 'what it must not do' => \&check_forbidden;
-subtest 'what is served' => \&check_served;
-subtest 'other machines' => \&check_machines;
-subtest 'eslint' => \&check_eslint;
 
-done_testing();
-
-
-sub check_files {
+test 'files' => sub {
     my @there = map { s{.*/}{}r } glob "$web/*";
 
     is_deeply([sort @there],
@@ -33,10 +23,10 @@ sub check_files {
 
     like($text{$_}, qr{\A(?:'use strict';\n\n)?/\*\n \* }, "$_ has a head")
         for @scripts;
-}
+};
 
 
-sub check_lines {
+test 'lines' => sub {
     for my $file (glob "$web/*") {
         my @lines = split /\n/, slurp($file);
         my @wrong = grep { $lines[$_ - 1] =~ /^.{81}|\t|[ \t]$/ }
@@ -45,12 +35,12 @@ sub check_lines {
         is_deeply(\@wrong, [], "$file: 80 columns, no tabs");
         cmp_ok(scalar @lines, '<=', 500, 'at most 500 lines');
     }
-}
+};
 
 
 # Each is used, and none is longer than 40 lines.
 
-sub check_functions {
+test 'functions' => sub {
     my %names = map { $_ => 1 } $all =~ /^(?:async )?function (\w+)/mg;
     my @unused = grep { my $n = () = $all =~ /\b$_\b/g; $n < 2 }
                  sort keys %names;
@@ -66,12 +56,12 @@ sub check_functions {
     }
 
     is_deeply(\@long, [], 'none is longer than 40 lines');
-}
+};
 
 
 # With Trusted Types these would throw, the first time that somebody sees them.
 
-sub check_forbidden {
+test 'what it must not do' => sub {
     my @found = $all =~ /(\b(?:innerHTML|outerHTML\s*=|insertAdjacentHTML|eval
                              |document\.write|new\ Function|setAttribute
                              \(['"]on|XMLHttpRequest|WebSocket|importScripts)
@@ -79,12 +69,12 @@ sub check_forbidden {
 
     is_deeply(\@found, [], 'no string becomes HTML or code');
     unlike($all, qr{https?://(?!www\.w3\.org/)}, 'and no address is foreign');
-}
+};
 
 
 # The source is served without comments, empty lines and indents.
 
-sub check_served {
+test 'what is served' => sub {
     my ($page) = macro('JPP_PAGE_PARTS') =~ m{<script>\n(.*)</script>}s;
 
     is_same('the page', $all, $page);
@@ -96,12 +86,12 @@ sub check_served {
 
         is_deeply(\@wrong, [], "$file: no literal spans lines");
     }
-}
+};
 
 
 # Alpine's sed makes the same of it.
 
-sub check_machines {
+test 'other machines' => sub {
     my ($busybox) = grep { -x } map { "$_/busybox" } split /:/, $ENV{PATH};
 
     plan skip_all => 'no busybox: ./dev test installs it' unless $busybox;
@@ -112,7 +102,7 @@ sub check_machines {
 
     ok($made eq slurp("$build/proto/jpp_page.h"),
        'busybox makes the same page');
-}
+};
 
 
 # The text that the literals of a macro are.
@@ -159,7 +149,7 @@ END
 }
 
 
-sub check_eslint {
+test 'eslint' => sub {
     my $eslint = "$root/build/npm/node_modules/eslint/bin/eslint.js";
 
     plan skip_all => "no $eslint: npm could not fetch eslint"
@@ -194,4 +184,4 @@ END
     my $said = `cd '$dir' && node '$eslint' --no-color page.js 2>&1`;
 
     is($?, 0, 'eslint has nothing to say') or diag($said);
-}
+};

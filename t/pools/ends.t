@@ -14,14 +14,8 @@ my $server = <<'EOF';
     location /debug/pprof/ { jemalloc_pprof; }
 EOF
 
-subtests(
-    'a worker of a former configuration' => [ \&exiting, 'jemalloc' ],
-    'workers that are killed' => [ \&killed, 'jemalloc' ],
-    'many that ask' => [ \&many, 'jemalloc' ],
-);
 
-
-sub exiting {
+test 'a worker of a former configuration', 'jemalloc' => sub {
     my $nginx = JppNginx->start(server => $server);
     my $client = JppClient->new(port => $nginx->{port});
 
@@ -48,12 +42,12 @@ sub exiting {
     my $new = $nginx->get("$pools?format=folded&worker=0");
 
     unlike($new->{body}, qr{/slow}, 'the new one has not');
-}
+};
 
 
 # An answer, or a sentence; and whoever comes after them answers.
 
-sub killed {
+test 'workers that are killed', 'jemalloc' => sub {
     my $nginx = JppNginx->start(workers => 2, server => $server);
     my @clients = map { JppClient->new(port => $nginx->{port}) } 1 .. 60;
     my %statuses;
@@ -93,12 +87,12 @@ sub killed {
     like($answer->{body}, qr/^connection slots;free [1-9]/m, 'with pools');
 
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
 # Equal questions share a walk, others wait their turn; clients may leave.
 
-sub many {
+test 'many that ask', 'jemalloc' => sub {
     my $nginx = JppNginx->start(server => $server);
     my @asking = map { $nginx->client } 1 .. 20;
 
@@ -109,4 +103,4 @@ sub many {
 
     is(scalar(grep { $_->{status} == 200 } @answers), 10, 'all are answered');
     is($nginx->get($pools)->{status}, 200, 'and the next');
-}
+};

@@ -27,16 +27,6 @@ my $deaf = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 512)
     or die "listen: $!";
 my $deaf_port = $deaf->sockport;
 
-subtests(
-    'a module that leaves them behind' => [ \&left_behind,
-                                            sub { $fakes ne '' } ],
-    'Lua in init_worker' => [ \&init_worker, sub { $lua ne '' } ],
-    'a socket with the pool of its timer' => [ \&shared,
-                                               sub { $lua ne '' } ],
-    'Lua in init_worker, and nothing else' => [ \&nothing_else,
-                                               sub { $lua ne '' } ],
-);
-
 
 # Asks all that walks, and returns what a profile of pools says.  What was freed
 # is junk, where jemalloc is there to do that.
@@ -81,7 +71,7 @@ sub ends($nginx, $pids) {
 }
 
 
-sub left_behind {
+test 'a module that leaves them behind', sub { $fakes ne '' } => sub {
     my $nginx = start(main => $fakes, http => 'fakes;');
     my $pids = join ' ', $nginx->worker_pids;
 
@@ -103,24 +93,24 @@ sub left_behind {
     }
 
     ends($nginx, $pids);
-}
+};
 
 
 # Nothing takes the memory that was freed.
 
-sub nothing_else {
+test 'Lua in init_worker, and nothing else', sub { $lua ne '' } => sub {
     my $nginx = start(main => $lua, http => 'init_worker_by_lua_block { }');
     my $pids = join ' ', $nginx->worker_pids;
 
     walk($nginx);
     left_out($nginx, 1);
     ends($nginx, $pids);
-}
+};
 
 
 # UDP's is counted with the timer, and not again.
 
-sub shared {
+test 'a socket with the pool of its timer', sub { $lua ne '' } => sub {
     my $deaf = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Proto => 'udp')
         or die "socket: $!";
     my $port = $deaf->sockport;
@@ -147,13 +137,13 @@ EOF
     is(scalar @rows, 1, 'once');
 
     ends($nginx, $pids);
-}
+};
 
 
 # A timer that sleeps, one that waits for a socket, and one after the other that
 # ends; and requests meanwhile, which have timers of their own.
 
-sub init_worker {
+test 'Lua in init_worker', sub { $lua ne '' } => sub {
     my $nginx = start(
         main => $lua,
         http => <<"EOF",
@@ -205,4 +195,4 @@ EOF
     }), 'what init_worker has left behind was left out');
 
     ends($nginx, $pids);
-}
+};

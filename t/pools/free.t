@@ -10,14 +10,10 @@ use JppTest;
 
 my $timers = 200;
 
-subtests(
-    'timers of Lua' => [ \&timers, 'jemalloc', sub { lua_modules() ne '' } ],
-);
-
 
 # Each slice looks at sixteen things at least, however slow the machine is.
 
-sub timers {
+test 'timers of Lua', 'jemalloc', sub { lua_modules() ne '' } => sub {
     my $nginx = JppNginx->start(
         connections => 200_000, main => lua_modules(),
         server => 'location /debug/pprof/ { jemalloc_pprof; }',
@@ -30,7 +26,7 @@ init_worker_by_lua_block {
             while not ngx.worker.exiting() do ngx.sleep(0.3) end
         end)
     end
-}
+};
 CONF
     my ($seen, $slices);
 

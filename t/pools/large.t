@@ -198,13 +198,7 @@ $states{image} = {
     classes => { 'module ngx_http_image_filter_module' => $m },
 } if $image_filter ne '';
 
-subtests(
-    'states' => [ \&states, 'jemalloc' ],
-    'mail that waits for auth_http' => [ \&mail, \&has_mail ],
-);
-
-kill '-KILL', @backends;
-waitpid $_, 0 for @backends;
+test 'mail that waits for auth_http', \&has_mail => \&mail;
 
 
 sub proxy($more) {
@@ -280,7 +274,7 @@ sub classes($held, $name, $state) {
 }
 
 
-sub states {
+test 'states', 'jemalloc' => sub {
     my $nginx = start();
     my @clients;
 
@@ -314,7 +308,7 @@ sub states {
     my ($sum, $total) = sums($nginx);
 
     is($sum, $total, 'all, to the byte');
-}
+};
 
 
 sub has_mail {
@@ -496,3 +490,7 @@ sub serve {
     $client->flush;
     sleep 250;
 }
+
+
+kill '-KILL', @backends;
+waitpid $_, 0 for @backends;

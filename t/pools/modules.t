@@ -128,8 +128,6 @@ chmod 0755, "$dir";
 my $loads = modules(grep { !$seen{$_}++ }
                     map { ($_->{needs} // (), $_->{name}) } @used);
 
-subtests('all of them' => [ \&all, sub { $loads ne '' } ]);
-
 
 sub start {
     spew("$dir/m.js", 'function hold(r) { r.subrequest("/held", () => 0); }
@@ -174,7 +172,7 @@ sub client($nginx, $use) {
 }
 
 
-sub all {
+test 'all of them', sub { $loads ne '' } => sub {
     my $nginx = start();
     my $pids = join ' ', $nginx->worker_pids;
     my (@clients, %found);
@@ -212,7 +210,7 @@ sub all {
     is(join(' ', $nginx->worker_pids), $pids, 'and nobody has ended');
     is($nginx->alerts, 0, 'no alerts');
     $nginx->stop;
-}
+};
 
 
 # Only jemalloc counts what a thread holds.

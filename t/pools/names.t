@@ -21,8 +21,6 @@ my $odd = "\x1b[1m\x07\xff\xfe<b>\xc3";
 my $shown = '\\x1b[1m\\x07\\xff\\xfe<b>\\xc3';
 my $tail = 'x' x 3980;
 
-subtests('every format' => [ \&formats, 'jemalloc' ]);
-
 
 # The name of a location begins with its number: a request that begins as it
 # does is for that.
@@ -62,7 +60,7 @@ sub is_clean($text, $name) {
 }
 
 
-sub formats {
+test 'every format', 'jemalloc' => sub {
     my ($nginx, @clients) = start();
 
     my %body = map {
@@ -127,4 +125,4 @@ sub formats {
 
     undef @clients;
     $nginx->stop;
-}
+};

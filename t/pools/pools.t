@@ -20,30 +20,6 @@ my $k = 1024;
 my $dir = File::Temp->newdir;
 my @backends;
 
-subtests(
-    'nobody is there' => [ \&nobody, 'jemalloc' ],
-    'clients that are idle' => [ \&idle, 'jemalloc' ],
-    'downloads that are slow' => [ \&downloads, 'jemalloc' ],
-    'bodies that are not whole' => [ \&bodies, 'jemalloc' ],
-    'subrequests, in the background too' => [ \&subrequests, 'jemalloc' ],
-    'connections that were upgraded' => [ \&upgraded, 'jemalloc' ],
-    'upstreams that are kept alive' => [ \&keepalive, 'jemalloc' ],
-    'streams of HTTP/2' => [ \&http2, 'jemalloc' ],
-    'TLS' => [ \&tls, 'jemalloc', 'openssl' ],
-    'sessions of stream and mail' => [ \&sessions, 'jemalloc',
-                                       \&has_sessions ],
-    'a context of a module' => [ \&contexts, 'jemalloc' ],
-    'what is in no pool' => [ \&caches, 'jemalloc' ],
-    'names that are missing, long or odd' => [ \&names, 'jemalloc' ],
-    'a profiler that is off' => [ \&off, 'jemalloc' ],
-    'another malloc' => [ \&other_malloc, \&is_loaded ],
-    'a single process' => [ \&single, 'jemalloc' ],
-    'all connections are used' => [ \&full, 'jemalloc' ],
-);
-
-kill '-KILL', @backends;
-waitpid $_, 0 for @backends;
-
 
 sub has_sessions {
     return is_loaded() && $sessions ne '';
@@ -173,7 +149,7 @@ sub held_with($nginx, $pattern, $is_enough) {
 }
 
 
-sub nobody {
+test 'nobody is there', 'jemalloc' => sub {
     my $nginx = start();
     my $held = held($nginx);
 
@@ -202,10 +178,10 @@ sub nobody {
 
     ok($left >= ($is_exact ? 0 : -0.05 * $sum) && $left < 4096,
        "what jemalloc has sampled, but $left");
-}
+};
 
 
-sub idle {
+test 'clients that are idle', 'jemalloc' => sub {
     my $nginx = start(http => 'server_names_hash_bucket_size 128;');
     my $empty = held($nginx);
     my @clients = clients($nginx, 20, '/fine');
@@ -233,10 +209,10 @@ sub idle {
         below(held($nginx), '.*;client header buffers')
             > below($held, '.*;client header buffers');
     }), 'the buffer of a header');
-}
+};
 
 
-sub downloads {
+test 'downloads that are slow', 'jemalloc' => sub {
     my $port = backend();
     my $nginx = start(server => <<"EOF");
     proxy_max_temp_file_size 0;
@@ -276,10 +252,10 @@ EOF
     is($change->{status}, 200, 'a difference');
     unlike($change->{body}, qr{upstream buffers},
            'where nothing has changed');
-}
+};
 
 
-sub bodies {
+test 'bodies that are not whole', 'jemalloc' => sub {
     my $port = backend();
     my $nginx = start(server => <<"EOF");
     location /up/ {
@@ -306,12 +282,12 @@ EOF
                       'http;server [^;]*;location /up/;upstream .*blocks',
                       sub { $_[0] == 3 * 128 });
     is_exact($nginx, 'and sent on');
-}
+};
 
 
 # Those of auth_request wait, mirrors do not, and both have their upstreams.
 
-sub subrequests {
+test 'subrequests, in the background too', 'jemalloc' => sub {
     my $port = backend();
     my $nginx = start(server => <<"EOF");
     location /page/ {
@@ -354,10 +330,10 @@ EOF
 
     is_exact($nginx, 'two mirrors');
     is(below($held, 'connection of'), 0, 'all of it has an owner');
-}
+};
 
 
-sub upgraded {
+test 'connections that were upgraded', 'jemalloc' => sub {
     my $port = backend();
     my $nginx = start(server => <<"EOF");
     location /ws/ {
@@ -389,10 +365,10 @@ EOF
     my $rest = held_with($nginx, $at, sub { $_[0] == 0 });
 
     is_exact($nginx, 'all have left');
-}
+};
 
 
-sub keepalive {
+test 'upstreams that are kept alive', 'jemalloc' => sub {
     my $port = backend();
     my $nginx = start(http => <<"EOF", server => <<'EOF');
     upstream others { server 127.0.0.1:$port; keepalive 8; }
@@ -414,10 +390,10 @@ EOF
     like($held->{'upstream others;keepalive;pool blocks'} // 0,
          qr/^(?:128|256|384|512|640|768)$/, 'connections of the upstream');
     is(below($held, 'connection of'), 0, 'and no others');
-}
+};
 
 
-sub http2 {
+test 'streams of HTTP/2', 'jemalloc' => sub {
     my $port = free_port();
     my $backend = backend();
     my $nginx = start(http => <<"EOF");
@@ -460,7 +436,7 @@ EOF
     is_exact($nginx, 'an idle one');
     cmp_ok(below($held, 'http;server two.example;http2 connection;'), '>', 0,
            'is there');
-}
+};
 
 
 sub fields($path) {
@@ -469,7 +445,7 @@ sub fields($path) {
 }
 
 
-sub tls {
+test 'TLS', 'jemalloc', 'openssl' => sub {
     my $port = free_port();
     my $dir = File::Temp->newdir;
 
@@ -514,10 +490,10 @@ EOF
     is_exact($nginx, 'one is slow');
 
     close $_ for @clients;
-}
+};
 
 
-sub sessions {
+test 'sessions of stream and mail', 'jemalloc', \&has_sessions => sub {
     my ($tcp, $smtp) = (free_port(), free_port());
     my $port = backend();
     my $nginx = start(main => <<"EOF");
@@ -562,7 +538,7 @@ EOF
 
     undef @clients;
     $nginx->stop;
-}
+};
 
 
 # A session of stream that has had an answer.
@@ -576,7 +552,7 @@ sub said($port) {
 }
 
 
-sub contexts {
+test 'a context of a module', 'jemalloc' => sub {
     my $nginx = start(server => <<'EOF');
     location /gzip/ {
         gzip on;
@@ -597,10 +573,10 @@ EOF
     my $held = held_with($nginx, $at, sub { $_[0] > 200 * $k });
 
     is_exact($nginx, 'gzip');
-}
+};
 
 
-sub caches {
+test 'what is in no pool', 'jemalloc' => sub {
     my $nginx = start(server => <<'EOF');
     open_file_cache max=100 inactive=60s;
     location /files/ { root html; }
@@ -621,13 +597,13 @@ EOF
 
     like($top, qr/^ +30 .*open file cache/m, 'all of them')
         or diag($top);
-}
+};
 
 
 # Servers without a name are known by their place; names may be anything that
 # the configuration takes, and there may be more of them than anybody reads.
 
-sub names {
+test 'names that are missing, long or odd', 'jemalloc' => sub {
     my $port = free_port();
     my $long = '/' . 'long' x 500;
     my $many = join '', map { "location /many/$_ { limit_rate 1;"
@@ -662,10 +638,10 @@ EOF
     unlike($top, qr/[^\n\x20-\x7e\x80-\xff]/, 'no control bytes');
     like($nginx->get("$pools?format=folded")->{body}, qr/^http;server o/m,
          'the server');
-}
+};
 
 
-sub off {
+test 'a profiler that is off', 'jemalloc' => sub {
     for my $conf ('prof:false', 'prof:true,prof_active:false') {
         my $nginx = start(conf => $conf);
         my $held = held($nginx);
@@ -676,12 +652,12 @@ sub off {
         isnt($nginx->get('/debug/pprof/heap')->{status}, 200, 'but no heap');
         $nginx->stop;
     }
-}
+};
 
 
 # Without jemalloc there is no total, and sizes are those of that malloc.
 
-sub other_malloc {
+test 'another malloc', \&is_loaded => sub {
     my $nginx = start(preload => []);
     my $held = held($nginx);
 
@@ -692,10 +668,10 @@ sub other_malloc {
 
     like($comments, qr/libc/, 'a comment names the allocator');
     unlike($comments, qr/^total/m, 'and no total');
-}
+};
 
 
-sub single {
+test 'a single process', 'jemalloc' => sub {
     my $nginx = start(master => 0);
     my $held = held($nginx);
 
@@ -709,10 +685,10 @@ sub single {
     ok(kill(0, $nginx->{pid}), 'it lives');
     $nginx->signal('TERM');
     $nginx->stop(is_told => 1);
-}
+};
 
 
-sub full {
+test 'all connections are used', 'jemalloc' => sub {
     my $nginx = start();
 
     # some of the 256 are taken: what listens, a channel, our own
@@ -725,4 +701,8 @@ sub full {
 
     is_exact($nginx, '200 of 256');
     cmp_ok($held->{'connection slots;in use'}, '>', 200 * 432, 'slots in use');
-}
+};
+
+
+kill '-KILL', @backends;
+waitpid $_, 0 for @backends;

@@ -13,16 +13,6 @@ my $list = '/debug/pprof/requests';
 # the bytes of a table do not change while a client waits
 my $k = 1024;
 
-subtests(
-    'the largest' => [ \&largest, 'jemalloc' ],
-    'sums' => [ \&sums, 'jemalloc' ],
-    'connections' => [ \&connections, 'jemalloc' ],
-    'clients' => [ \&clients, 'jemalloc' ],
-    'parameters' => [ \&parameters, 'jemalloc' ],
-    'one that is stopped' => [ \&stopped, 'jemalloc' ],
-    'without a profiler' => [ \&no_profiler, 'jemalloc' ],
-);
-
 
 # Two sorts of clients: four downloads through 16 buffers of 32 KiB, and two
 # bodies of which 300 KiB are missing.  The server of the files is the same; how
@@ -96,7 +86,7 @@ sub json($nginx, $path) {
 }
 
 
-sub largest {
+test 'the largest', 'jemalloc' => sub {
     my ($nginx, @clients) = start();
     my $json = json($nginx, $list);
     my @rows = @{ $json->{rows} };
@@ -155,12 +145,12 @@ sub largest {
          'the console has a link');
 
     is($nginx->alerts, 0, 'no alerts');
-}
+};
 
 
 # What requests hold is what pools and locations say.
 
-sub sums {
+test 'sums', 'jemalloc' => sub {
     my ($nginx, @clients) = start();
     my $json = json($nginx, "$list?top=1000");
     my $bytes = 0;
@@ -207,10 +197,10 @@ sub sums {
     is($row->{held}{mostly}[0]{bytes}, 4 * 16 * 32 * $k, 'and how much');
     cmp_ok($row->{held}{bytes}, '>=', 4 * (16 + 1) * 32 * $k,
            'with the buffers for headers');
-}
+};
 
 
-sub connections {
+test 'connections', 'jemalloc' => sub {
     my ($nginx, @clients) = start();
     my $json = json($nginx, "$list?by=connection&top=1000");
 
@@ -221,10 +211,10 @@ sub connections {
     is($large[0]{requests}, 1, 'how many requests they had');
     cmp_ok($json->{bytes}, '>=', (4 * 16 * 32 + 2 * 300) * $k,
            'the sum of all');
-}
+};
 
 
-sub clients {
+test 'clients', 'jemalloc' => sub {
     my ($nginx, @clients) = start();
 
     my $answer = $nginx->get("$list?clients=on");
@@ -250,10 +240,10 @@ sub clients {
        'each has one');
     unlike($nginx->get('/shown/requests?clients=on')->{body}, qr/secret/,
            'not in the table, either');
-}
+};
 
 
-sub parameters {
+test 'parameters', 'jemalloc' => sub {
     my ($nginx, @clients) = start();
 
     my %refused = (
@@ -290,12 +280,12 @@ sub parameters {
 
     is($head->{status}, 200, 'HEAD');
     is($nginx->client->ask('POST', $list)->{status}, 405, 'POST');
-}
+};
 
 
 # A worker that does not answer is named, and the list is that of the others.
 
-sub stopped {
+test 'one that is stopped', 'jemalloc' => sub {
     my ($nginx, @clients) = start(timeout => 'jemalloc_pprof_timeout 1s;');
     my $client = $nginx->client;
 
@@ -312,11 +302,11 @@ sub stopped {
     like($json->{missing}[0]{why}, qr/stopped/, 'and why');
 
     kill 'CONT', $pid;
-}
+};
 
 
-sub no_profiler {
+test 'without a profiler', 'jemalloc' => sub {
     my ($nginx, @clients) = start(conf => 'prof:false');
 
     cmp_ok(json($nginx, $list)->{count}, '>=', 7, 'all requests are there');
-}
+};

@@ -29,19 +29,12 @@ my $leaks = join '', map { leak($_) } sort keys %leaks;
 my $has_lua = sub { lua_modules() ne '' };
 my $has_walk = sub { -e $walk && preloads() };
 
-subtests(
-    'a pool of very many blocks' => [
-        sub { large('blocks') }, 'jemalloc', $has_lua
-    ],
-    'a pool of very many large allocations' => [
-        sub { large('larges') }, 'jemalloc', $has_lua
-    ],
-    'a pool that goes while it is counted' => [
-        \&gone, 'jemalloc', $has_lua, $has_walk
-    ],
-    'a worker that is killed in a walk' => [ \&killed, 'jemalloc', $has_walk ],
-    'memory that ends in a walk' => [ \&memory_ends, 'jemalloc', $has_walk ],
-);
+test 'a pool of very many blocks', 'jemalloc', $has_lua => sub {
+    large('blocks');
+};
+test 'a pool of very many large allocations', 'jemalloc', $has_lua => sub {
+    large('larges');
+};
 
 
 sub leak($name) {
@@ -141,7 +134,8 @@ sub large($name) {
 
 # The client leaves while the worker stands still in the middle of its pool.
 
-sub gone {
+test 'a pool that goes while it is counted', 'jemalloc', $has_lua,
+     $has_walk => sub {
     my ($nginx, $happens) = start(
         main => lua_modules(), http => 'request_pool_size 256;',
         server => "$leaks location /debug/pprof/ { jemalloc_pprof; }");
@@ -169,10 +163,10 @@ sub gone {
     $happens->();
     is_exact($nginx, 'after that');
     is(join(' ', $nginx->worker_pids), $pid, 'it lives');
-}
+};
 
 
-sub killed {
+test 'a worker that is killed in a walk', 'jemalloc', $has_walk => sub {
     my ($nginx, $happens) = start(workers => 2);
     my $client = $nginx->client;
     my ($pid) = $nginx->workers_of($client);
@@ -194,13 +188,13 @@ sub killed {
     }), 'the next one answers');
 
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
 # 700 locations with names of 4 KB, each with a request, take more than the two
 # megabytes that a walk begins with.
 
-sub memory_ends {
+test 'memory that ends in a walk', 'jemalloc', $has_walk => sub {
     my $locations = join '', map {
         "location /$_/" . 'x' x 3900 . " {\n    limit_rate 1;\n"
         . "    return 200 'a slow answer';\n}\n"
@@ -254,4 +248,4 @@ sub memory_ends {
     is($partial->{pid}, $pid, 'so do requests');
     cmp_ok($partial->{missed}, '>', 0, 'how many');
     is($partial->{why}, 'no memory was left for what it found', 'and why');
-}
+};

@@ -17,12 +17,10 @@ my %pages = (
     mixed => [ 3, include('/pages/two') . include('/silent/') ],
 );
 
-subtests(
-    'one' => [ sub { page('one') }, 'jemalloc' ],
-    'two at once' => [ sub { page('two') }, 'jemalloc' ],
-    'one in another' => [ sub { page('nested') }, 'jemalloc' ],
-    'one behind two in another' => [ sub { page('mixed') }, 'jemalloc' ],
-);
+test 'one', 'jemalloc' => sub { page('one') };
+test 'two at once', 'jemalloc' => sub { page('two') };
+test 'one in another', 'jemalloc' => sub { page('nested') };
+test 'one behind two in another', 'jemalloc' => sub { page('mixed') };
 
 
 sub include {

@@ -18,12 +18,6 @@ my $slow = <<'CONF';
     location /debug/pprof/ { jemalloc_pprof; }
 CONF
 
-subtests(
-    'no connection is used' => [ \&none, 'jemalloc' ],
-    'all connections are used' => [ \&all, 'jemalloc' ],
-    'many walks' => [ \&many, 'jemalloc' ],
-);
-
 
 # What PID holds, by frames, and its total.
 
@@ -48,7 +42,7 @@ sub total($client, $pid) {
 }
 
 
-sub none {
+test 'no connection is used', 'jemalloc' => sub {
     my $nginx = JppNginx->start(workers => 2, conf => 'prof:false');
     my $client = $nginx->client;
     my ($pid) = $nginx->workers_of($client);
@@ -67,13 +61,13 @@ sub none {
         like($client->get("/debug/pprof/requests?by=$by&worker=pid-$pid")
              ->{body}, qr{^workers 1/1$}m, 'says so in a table');
     }
-}
+};
 
 
 # A worker that has no connection left cannot ask itself, and says so.  Others
 # wait until one of its clients leaves.
 
-sub all {
+test 'all connections are used', 'jemalloc' => sub {
     my $nginx = JppNginx->start(workers => 2, conf => 'prof:false',
                                 connections => 64, server => $slow);
     my $client = $nginx->client;
@@ -141,7 +135,7 @@ sub all {
 
     undef @clients;
     $nginx->stop(alerts => qr/worker_connections are not enough/);
-}
+};
 
 
 # One worker is walked through and does nothing else: it takes nothing from
@@ -152,7 +146,7 @@ sub all {
 # for its variables: for two of them, if one has not quite ended as the next
 # begins.
 
-sub many {
+test 'many walks', 'jemalloc' => sub {
     my $nginx = JppNginx->start(workers => 2, conf => 'prof:false',
                                 level => 'error', http => 'access_log off;');
     my $client = $nginx->client;
@@ -191,7 +185,7 @@ sub many {
 
     cmp_ok($measures[1][1]{total} - $measures[0][1]{total}, '<=', 2048,
            'of whoever asked, a thread or two');
-}
+};
 
 
 # What jemalloc counts, and the kernel; of a worker that does nothing.

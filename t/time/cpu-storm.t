@@ -46,12 +46,8 @@ location /library/ {
 }
 LUA
 
-subtests(
-    'all at once' => [ \&storm, 'openssl' ],
-);
 
-
-sub storm {
+test 'all at once', 'openssl' => sub {
     my $port = free_port();
     my $nginx = start($port);
     my @paths = ('/slow?x=' . 'a' x 20 . 'b', '/text/', '/fine',
@@ -113,7 +109,7 @@ sub storm {
     unlike($nginx->error_log, qr/Interrupted system call/, 'no EINTR');
 
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
 sub start($port) {

@@ -27,27 +27,7 @@ my $http = 'jemalloc_pprof_stall off;
 # a bit of SIGPROF in the masks of /proc
 my $sigprof = 1 << 26;
 
-subtests(
-    'a profile' => [ \&contents ],
-    'forms' => [ \&forms ],
-    'parameters' => [ \&parameters ],
-    'wall clock' => [ \&wall ],
-    'selections' => [ \&selections ],
-    'a worker that is stopped' => [ \&stopped ],
-    'a worker that is killed' => [ \&killed ],
-    'a reload' => [ \&reloaded ],
-    'an idle worker' => [ \&idle, 'root', \&has_strace ],
-    'the worker that serves quits' => [ \&quits ],
-    'it quits, and another is stopped' => [ \&quits_alone ],
-    'a client that leaves' => [ \&leaves ],
-    'many at once' => [ \&many ],
-    'with a heap' => [ \&heap, 'jemalloc' ],
-    'another profiler' => [ \&taken ],
-    'no timers' => [ \&no_timers ],
-    'no room for timers' => [ \&no_room, 'root' ],
-    'go tool pprof' => [ \&go, 'go' ],
-    'jeprof' => [ \&jeprof, 'jeprof' ],
-);
+test 'an idle worker', 'root', \&has_strace => \&idle;
 
 
 sub start {
@@ -174,7 +154,7 @@ sub is_at_rest($nginx) {
 }
 
 
-sub contents {
+test 'a profile' => sub {
     my $nginx = start();
 
     my $answer = under_load($nginx, $slow, 2, sub {
@@ -212,10 +192,10 @@ sub contents {
     like($profile->{text}, qr{workers 2/2}, 'how many workers');
 
     is_at_rest($nginx);
-}
+};
 
 
-sub forms {
+test 'forms' => sub {
     my $nginx = start();
 
     my @paths = map { "$list?seconds=1&format=$_" } qw( top folded svg html );
@@ -238,10 +218,10 @@ sub forms {
                . 'heap profiles only: choose another format', 'text');
     is_refused($nginx->get("$list?origin=worker"), 400, 'origin is about '
                . 'memory: a profile of cpu has none: leave it out', 'origin');
-}
+};
 
 
-sub parameters {
+test 'parameters' => sub {
     my $nginx = start();
 
     my $frequency = 'frequency must be a whole number of samples a second '
@@ -276,12 +256,12 @@ sub parameters {
     is_at_rest($nginx);
 
     is($nginx->get($list, method => 'POST')->{status}, 405, 'POST');
-}
+};
 
 
 # Workers that wait for events are idle.
 
-sub wall {
+test 'wall clock' => sub {
     my $nginx = start(main => 'thread_pool default threads=3;',
                       server => $server . <<'END');
 location /aio/ { aio threads; }
@@ -320,10 +300,10 @@ END
 
     is($nginx->get('/debug/pprof/heap?mode=wall&frequency=7&seconds=1')
              ->{status} =~ /200|403|501/, 1, 'a heap has no mode');
-}
+};
 
 
-sub selections {
+test 'selections' => sub {
     my $nginx = start();
     my (undef, $second) = $nginx->worker_pids;
 
@@ -340,7 +320,7 @@ sub selections {
     }
 
     is($nginx->get("$list?seconds=1&worker=7")->{status}, 404, 'no worker');
-}
+};
 
 
 # Which worker answers, the kernel chooses; the other one is stopped.
@@ -354,7 +334,7 @@ sub other_than_self($nginx, $client) {
 }
 
 
-sub stopped {
+test 'a worker that is stopped' => sub {
     my $nginx = start();
     my $client = $nginx->client;
     my ($other) = other_than_self($nginx, $client);
@@ -375,10 +355,10 @@ sub stopped {
 
     $nginx->signal('CONT', $other);
     is_at_rest($nginx);
-}
+};
 
 
-sub killed {
+test 'a worker that is killed' => sub {
     my $nginx = start();
     my $client = $nginx->client;
     my ($other) = other_than_self($nginx, $client);
@@ -394,12 +374,12 @@ sub killed {
          'who is missing, and why');
 
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
 # The workers that end give what they have.
 
-sub reloaded {
+test 'a reload' => sub {
     my $nginx = start();
     my $client = $nginx->client;
     my @old = $nginx->worker_pids;
@@ -424,7 +404,7 @@ sub reloaded {
     });
 
     is_at_rest($nginx);
-}
+};
 
 
 sub has_strace { !system 'strace -V >/dev/null 2>&1' }
@@ -480,7 +460,7 @@ sub idle {
 
 # It gives what it has, and what the others have by then.
 
-sub quits {
+test 'the worker that serves quits' => sub {
     my $nginx = start();
     my $client = $nginx->client;
     my ($other, $self) = $nginx->workers_of($client);
@@ -499,12 +479,12 @@ sub quits {
          'with what they had so far');
     like($answer->{body}, qr/ s: (?:it|the worker that asked) shuts\s+down$/m,
          'and why');
-}
+};
 
 
 # One that is stopped does not hold it up for longer than it may.
 
-sub quits_alone {
+test 'it quits, and another is stopped' => sub {
     my $nginx = start();
     my $client = $nginx->client;
     my ($other, $self) = $nginx->workers_of($client);
@@ -524,10 +504,10 @@ sub quits_alone {
          'who is missing, and why');
 
     $nginx->signal('CONT', $other);
-}
+};
 
 
-sub leaves {
+test 'a client that leaves' => sub {
     my $nginx = start();
     my @pids = $nginx->worker_pids;
     my $client = $nginx->client;
@@ -539,10 +519,10 @@ sub leaves {
     $client->leave;
 
     is_at_rest($nginx);
-}
+};
 
 
-sub many {
+test 'many at once' => sub {
     my $nginx = start(connections => 1024);
 
     my @clients = map {
@@ -576,10 +556,10 @@ sub many {
     is($n{wrong} // 0, 0, 'and a sentence');
 
     is_at_rest($nginx);
-}
+};
 
 
-sub heap {
+test 'with a heap', 'jemalloc' => sub {
     my $nginx = start();
     my @clients = map { $nginx->client } 1 .. 3;
 
@@ -588,7 +568,7 @@ sub heap {
     $clients[2]->send_request('/debug/pprof/pools');
 
     is($_->response->{status}, 200, 'an answer') for @clients;
-}
+};
 
 
 sub with_profiler($words) {
@@ -601,7 +581,7 @@ sub with_profiler($words) {
 }
 
 
-sub taken {
+test 'another profiler' => sub {
     my $nginx = with_profiler('handler');
 
     my $sentence = qr{^(?:no\ worker\ answered:\ worker\ \d+\ \(pid\ \d+\),\ )?
@@ -613,10 +593,10 @@ sub taken {
     is_refused($nginx->get("$list?seconds=1&mode=wall&worker=0"), 409,
                $sentence, 'of one worker');
     is($nginx->get($list, method => 'HEAD')->{status}, 409, 'HEAD');
-}
+};
 
 
-sub no_timers {
+test 'no timers' => sub {
     my $nginx = with_profiler('timers');
 
     is_refused($nginx->get("$list?seconds=1&worker=0"), 503, 'timer_create is '
@@ -626,10 +606,10 @@ sub no_timers {
 
     is($nginx->get("$list?seconds=1&mode=wall")->{status}, 200, 'wall clock');
     is_at_rest($nginx);
-}
+};
 
 
-sub no_room {
+test 'no room for timers', 'root' => sub {
     my $nginx = start();
 
     limit($_, 'sigpending', '0') for $nginx->worker_pids;
@@ -639,10 +619,10 @@ sub no_room {
                . 'RLIMIT_SIGPENDING (LimitSIGPENDING= in a unit of systemd)',
                'CPU time');
     is_at_rest($nginx);
-}
+};
 
 
-sub go {
+test 'go tool pprof', 'go' => sub {
     my $nginx = start();
     my $url = "http://127.0.0.1:$nginx->{port}$list?seconds=1";
 
@@ -653,12 +633,12 @@ sub go {
     like($top, qr/^Type: cpu$/m, 'pprof reads it as Go\'s');
     like($top, qr/^Duration: \d/m, 'its duration');
     like($top, qr/s +[\d.]+% .*pcre/, 'its functions');
-}
+};
 
 
 # By its own path it gets the form that it reads, and asks for the names.
 
-sub jeprof {
+test 'jeprof', 'jeprof' => sub {
     my $nginx = start();
     my $url = "http://127.0.0.1:$nginx->{port}/debug/pprof/pprof/profile";
 
@@ -688,4 +668,4 @@ sub jeprof {
                . 'format', 'no wall clock');
 
     is_at_rest($nginx);
-}
+};

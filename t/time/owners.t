@@ -22,15 +22,7 @@ location /debug/pprof/ { jemalloc_pprof control=on; }
 location /gzip/ { gzip on; gzip_comp_level 9; gzip_types *; alias html/; }
 END
 
-subtests(
-    'one location at a time' => [ \&one_by_one ],
-    'HTTP/2' => [ \&http2, \&has_nghttp ],
-    'signatures of RSA' => [ \&handshakes, 'openssl' ],
-    'labels' => [ \&labels ],
-    'wall' => [ \&wall ],
-    'nobody' => [ \&nobody ],
-    'not switched on' => [ \&off ],
-);
+test 'not switched on' => \&off;
 
 
 sub start(%how) {
@@ -122,7 +114,7 @@ sub is_of($ask, $root, $what, $least) {
 }
 
 
-sub one_by_one {
+test 'one location at a time' => sub {
     my $upstream = JppNginx->start(preload => [], conf => 'prof:false',
                                    module => 0,
                                    server => 'location / { return 200 "'
@@ -154,13 +146,13 @@ END
         or diag(explain($n));
     is(scalar(grep { /^upstream \w/ && $_ ne 'upstream back' } keys %$n), 0,
        'and no other') or diag(explain($n));
-}
+};
 
 
 # They keep more on the stack than is looked at, between what they do and the
 # connection.
 
-sub handshakes {
+test 'signatures of RSA', 'openssl' => sub {
     my $port = free_port();
     my $nginx = start();
 
@@ -188,7 +180,7 @@ END
           'server tls.example', 'the handshakes', 0.9);
 
     $nginx->stop;
-}
+};
 
 
 sub has_nghttp { defined printed('nghttp --version 2>/dev/null') }
@@ -196,7 +188,7 @@ sub has_nghttp { defined printed('nghttp --version 2>/dev/null') }
 
 # Streams of two locations at once: one of them is busy.
 
-sub http2 {
+test 'HTTP/2', \&has_nghttp => sub {
     my $port = free_port();
     my $url = "http://127.0.0.1:$port";
     my $nginx = start(http => <<"END");
@@ -222,7 +214,7 @@ END
     }, 'server h2.example;location /busy/', 'the busy one', 0.8);
 
     $nginx->stop;
-}
+};
 
 
 # ANSWER, in pprof's format, as text.
@@ -236,7 +228,7 @@ sub text_of($nginx, $answer) {
 }
 
 
-sub labels {
+test 'labels' => sub {
     my $nginx = start();
     my $with = busy($nginx, '/gzip/text', 'owners=1');
     my ($n, $of) = text_of($nginx, $with)
@@ -253,21 +245,21 @@ sub labels {
 
     unlike(text_of($nginx, $nginx->get("$tree/profile?seconds=1")),
            qr/location:|server:|an owner/, 'none without asking');
-}
+};
 
 
-sub wall {
+test 'wall' => sub {
     my $nginx = start();
     my $query = 'mode=wall&format=folded&symbolize=0&type=samples&by=location';
 
     is_of(sub { shares(busy($nginx, '/gzip/text', $query)) },
           'server main.example;location /gzip/', 'wall', 0.6);
-}
+};
 
 
 # Clients who never ask for anything.
 
-sub nobody {
+test 'nobody' => sub {
     my $nginx = start();
     my $n = shares(while_busy($nginx, 'format=folded&symbolize=0&type=samples&'
                                       . 'by=location',
@@ -275,7 +267,7 @@ sub nobody {
 
     delete @$n{grep { /location \(/ } keys %$n};
     is_deeply($n, {}, 'no location has any of it');
-}
+};
 
 
 sub off {

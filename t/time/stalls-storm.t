@@ -18,12 +18,8 @@ my $clients = 8;
 
 my $dir = File::Temp->newdir;
 
-subtests(
-    'all at once' => [ \&storm, 'jemalloc', \&has_scripts ],
-);
 
-
-sub storm {
+test 'all at once', 'jemalloc', \&has_scripts => sub {
     my $port = free_port();
     my $nginx = stalling(workers => 4, stall => '10ms', servers => <<"CONF");
 server {
@@ -104,7 +100,7 @@ CONF
                          . 'end, no alert');
 
     $nginx->stop(alerts => qr/exited on signal 9/);
-}
+};
 
 
 # Requests one after the other, over whatever connection there is.

@@ -22,27 +22,10 @@ my %found = (
     sleep => qr/;Perl_pp_sselect;select \d+$/,
 );
 
-subtests(
-    'a worker that stands still' => [ \&stuck, \&has_scripts ],
-    'it is not disturbed' => [ \&undisturbed, \&has_scripts ],
-    'it is killed' => [ \&killed, \&has_scripts ],
-    'workers of former configurations' => [ \&reloaded, \&has_scripts ],
-    'the error log' => [ \&logged, \&has_scripts ],
-    'a location is chosen' => [ \&chosen ],
-    'a SIGPROF of somebody else' => [ \&foreign, \&has_scripts ],
-    'HTTP/2' => [ \&http2, \&has_scripts, 'curl' ],
-    'forms' => [ \&forms, \&has_scripts ],
-    'by default' => [ \&watched ],
-    'off' => [ \&off, \&has_scripts ],
-    'a single process' => [ \&single, 'loaded' ],
-    'timer_resolution' => [ \&resolution, 'loaded' ],
-    'bad values' => [ \&bad, 'loaded' ],
-);
-
 
 # Seen from another worker while it lasts, and afterwards.
 
-sub stuck {
+test 'a worker that stands still', \&has_scripts => sub {
     my $nginx = stalling(workers => 2);
 
     for my $how (qw( read compute kernel )) {
@@ -74,13 +57,13 @@ sub stuck {
     $nanos += $_ for map { / (\d+)$/ } @$stacks;
 
     is($nanos, $ms * 1000000, 'the sum of the profile is that of the list');
-}
+};
 
 
 # A sleep ends when it should, and calls are not cut short: a signal would do
 # both.
 
-sub undisturbed {
+test 'it is not disturbed', \&has_scripts => sub {
     my $nginx = stalling(stall => '10ms', workers => 2);
 
     is($nginx->get('/sleep/')->{body}, "slept\n", 'a sleep') for 1 .. 3;
@@ -97,10 +80,10 @@ sub undisturbed {
     my $client = hold($nginx, 'read');
 
     is(release($nginx, $client, 'read')->{body}, "read a line\n", 'a read');
-}
+};
 
 
-sub killed {
+test 'it is killed', \&has_scripts => sub {
     my $nginx = stalling(workers => 2);
     my $client = hold($nginx, 'read');
     my ($comments) = stalls($nginx);
@@ -118,10 +101,10 @@ sub killed {
         or diag(explain($stacks));
 
     $nginx->stop(alerts => qr/worker process $pid exited on signal 9/);
-}
+};
 
 
-sub reloaded {
+test 'workers of former configurations', \&has_scripts => sub {
     my $nginx = stalling();
 
     $nginx->get('/sleep/');
@@ -149,7 +132,7 @@ sub reloaded {
               "worker=self: one's own");
     is_deeply(sleeps($nginx, 'worker=0'), $all,
               'an index: all that had it');
-}
+};
 
 
 # Those that were asked for, once they are over; a busy machine has others.
@@ -167,7 +150,7 @@ sub sleeps($nginx, $query = undef) {
 # Meanwhile nginx has the location with the longest prefix, which is not it; and
 # a server without a name is known by its place in the configuration.
 
-sub chosen {
+test 'a location is chosen' => sub {
     my $nginx = JppNginx->start(level => 'notice', server => <<'SERVER');
 location /debug/pprof/ { jemalloc_pprof; }
 location / { return 200 "root\n"; }
@@ -190,10 +173,10 @@ SERVER
     like($by, qr{^server _ \S+/nginx\.conf:\d+;location \(choosing (?#
                 )a location\);.*;ngx_http_core_find_config_phase;}m,
          'by location');
-}
+};
 
 
-sub logged {
+test 'the error log', \&has_scripts => sub {
     my $nginx = stalling(stall => '10ms', workers => 2);
     my $client = hold($nginx, 'read');
 
@@ -217,12 +200,12 @@ sub logged {
 
     cmp_ok(scalar @lines, '<=', 10, 'at most five in a minute')
         or diag(explain(\@lines));
-}
+};
 
 
 # Something that takes the signal before nginx starts, as a profiler does.
 
-sub foreign {
+test 'a SIGPROF of somebody else', \&has_scripts => sub {
     my $source = spew("$dir/taken.c", <<'C');
 #include <signal.h>
 static void taken(int signo) { (void) signo; }
@@ -268,12 +251,12 @@ C
     (undef, $stacks) = stalls($nginx);
     ok(scalar(grep { /$found{read}/ } @$stacks), 'what blocks has its stack')
         or diag(explain($stacks));
-}
+};
 
 
 # The request of a stream is on the stack, too.
 
-sub http2 {
+test 'HTTP/2', \&has_scripts, 'curl' => sub {
     my $port = free_port();
     my $nginx = stalling(servers => <<"CONF");
 server {
@@ -298,10 +281,10 @@ CONF
          'the location of a stream');
 
     $nginx->stop;
-}
+};
 
 
-sub forms {
+test 'forms', \&has_scripts => sub {
     my $nginx = stalling();
 
     my $empty = $nginx->get($stalls);
@@ -371,7 +354,7 @@ sub forms {
         is($none->{body}, "no such worker: status lists all workers\n",
            "$query: why");
     }
-}
+};
 
 
 sub check($body) {
@@ -383,7 +366,7 @@ sub check($body) {
 
 # A thread watches where a location serves the module, and where it is not off.
 
-sub watched {
+test 'by default' => sub {
     my $nginx = JppNginx->start(level => 'notice');
 
     is(watched_by($nginx->worker_pids, 1), 1, 'a thread watches');
@@ -397,7 +380,7 @@ sub watched {
     $nginx = JppNginx->start(server => '');
     is(threads($nginx->worker_pids), 1, 'no location, no thread');
     is(watchers($nginx->worker_pids), 0, 'nobody watches');
-}
+};
 
 
 # A thread has its name a moment after it has started.
@@ -411,7 +394,7 @@ sub watched_by($pid, $n) {
 
 # Nobody watches, and the answer says so; what was recorded stays.
 
-sub off {
+test 'off', \&has_scripts => sub {
     my $nginx = stalling(stall => 'off');
     my ($pid) = $nginx->worker_pids;
 
@@ -438,12 +421,12 @@ sub off {
     $nginx->reload;
     is(watchers($nginx->worker_pids), 0, 'off after a reload, too');
     is(scalar @{ sleeps($nginx) }, 1, 'and it stays');
-}
+};
 
 
 # Without a master, and without scripts.
 
-sub single {
+test 'a single process', 'loaded' => sub {
     my $nginx = JppNginx->start(master => 0,
                                 http => 'jemalloc_pprof_stall 10ms;',
                                 server => <<'SERVER');
@@ -466,10 +449,10 @@ SERVER
               @{ (stalls($nginx))[1] }), 'is found');
 
     $nginx->stop;
-}
+};
 
 
-sub bad {
+test 'bad values', 'loaded' => sub {
     my $range = qr/"jemalloc_pprof_stall" must be from 10ms to 60s, as in "100/;
 
     for my $value (qw( 0 0ms x 1ms 9ms 61s 1h -1 ), '""') {
@@ -487,12 +470,12 @@ sub bad {
     like(configured('jemalloc_pprof_stall 1s;', ''),
          qr/"jemalloc_pprof_stall" has no effect, because no location has/,
          'without a location');
-}
+};
 
 
 # Its clock stands still where stalls are measured.
 
-sub resolution {
+test 'timer_resolution', 'loaded' => sub {
     my $why = qr/stalls of this worker are not seen: timer_resolution stops (?#
                 )nginx's clock: remove it, or set "jemalloc_pprof_stall off"/;
 
@@ -515,7 +498,7 @@ SERVER
 
         $nginx->stop;
     }
-}
+};
 
 
 # What nginx -t says.

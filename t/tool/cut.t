@@ -68,4 +68,3 @@ for my $frame (sort keys %cuts) {
          $cuts{$frame});
 }
 
-done_testing();

@@ -45,7 +45,6 @@ subtest 'lg 19' => sub {
            sprintf 'thirty runs are off by %.2f %% on average', $average);
 };
 
-done_testing();
 
 
 # The bytes of every site, by the program and by the profile: the leaves named

@@ -75,4 +75,3 @@ for ([ '--by=request', qr/^jemalloc-pprof: a profile takes by=server, / ],
     like($refused->{err}, $sentence, 'with the sentence');
 }
 
-done_testing();

@@ -32,29 +32,7 @@ my $real = "$root/t/data/nginx-530.heap";
 my @real = ('--any-kernel', $real);
 
 
-subtest 'formats' => \&check_formats;
-subtest 'types' => \&check_types;
-subtest 'other options' => \&check_options;
-subtest 'how options are written' => \&check_spelling;
-subtest 'options that are refused' => \&check_usage;
-subtest 'real dumps' => \&check_real;
-subtest 'dumps, good and bad' => \&check_cases;
-subtest 'several files' => \&check_merge;
-subtest 'a base' => \&check_base;
-subtest 'time' => \&check_time;
-subtest 'stdin' => \&check_stdin;
-subtest 'files that cannot be read' => \&check_unreadable;
-subtest 'kernels' => \&check_kernels;
-subtest 'the output file' => \&check_output;
-subtest 'outputs that fail' => \&check_output_fails;
-subtest 'a full disk' => \&check_full_disk;
-subtest 'signals' => \&check_signals;
-subtest 'terminals' => \&check_terminals;
-
-done_testing();
-
-
-sub check_formats {
+test 'formats' => sub {
     my $pprof = gives('pprof, when stdout is a file', qr/^\x1f\x8b\x08/, $one);
 
     keeps_contract('it is a profile', $pprof);
@@ -86,10 +64,10 @@ sub check_formats {
 
         gives("$format is the same twice", run(@args)->{out}, @args);
     }
-}
+};
 
 
-sub check_types {
+test 'types' => sub {
     gives('inuse_space', qr/ 100$/, '--format=folded', '--type=inuse_space',
           $one);
     gives('inuse_objects', qr/ 1$/, '--format=folded', '--type=inuse_objects',
@@ -111,10 +89,10 @@ sub check_types {
             . "ever allocated only with prof_accum:true; the module's "
             . 'sampler always does: POST sampler=on to control',
             '--type=alloc_space', $one);
-}
+};
 
 
-sub check_options {
+test 'other options' => sub {
     my @args = ('--format=folded', named($tool, 'main', '_start'));
 
     SKIP: {
@@ -181,7 +159,7 @@ sub check_options {
        'the version in a comment');
     is(profile(run($one)->{out})->{comments}[-1], "dump $one",
        'the dump in a comment');
-}
+};
 
 
 # A dump with a stack of functions of the ELF file PATH, by their symbols, leaf
@@ -205,7 +183,7 @@ sub named($path, @symbols) {
 }
 
 
-sub check_spelling {
+test 'how options are written' => sub {
     my $out = "$dir/spelled";
 
     gives('--key value', "$folded 100\n", '--format', 'folded', $one);
@@ -227,10 +205,10 @@ sub check_spelling {
 
     unlink '--format=top';
     chdir $root or die;
-}
+};
 
 
-sub check_usage {
+test 'options that are refused' => sub {
     my %sentence = (
         '--format=x' => $formats,
         '--format=' => $formats,
@@ -306,10 +284,10 @@ sub check_usage {
     refuses('4096 and a base', 2, "more than 4096 dumps $more", '--base', $one,
             ($one) x 4096);
     gives('4096 files', "$folded 409600\n", '--format=folded', ($one) x 4096);
-}
+};
 
 
-sub check_real {
+test 'real dumps' => sub {
     my @dumps = glob "$root/t/data/*.heap";
 
     cmp_ok(scalar @dumps, '>', 0, 'there are some');
@@ -333,10 +311,10 @@ sub check_real {
                   '--format=top', @args);
         }
     }
-}
+};
 
 
-sub check_merge {
+test 'several files' => sub {
     my $pprof = gives('two files', undef, $one, $two);
     my $profile = profile($pprof);
 
@@ -363,10 +341,10 @@ sub check_merge {
 
     is($label, "$dir/a ?[31mb?.heap", 'what is not text in a name');
     unlink $odd;
-}
+};
 
 
-sub check_base {
+test 'a base' => sub {
     my $pprof = gives('the same as base', undef, '--base', $one, $one);
     my $profile = profile($pprof);
 
@@ -406,10 +384,10 @@ sub check_base {
     refuses('the second of three', 1, qr/^\Q$bad\E:1: not a heap/, $one, $bad,
             $two);
     unlink $bad;
-}
+};
 
 
-sub check_time {
+test 'time' => sub {
     my $second = 1_000_000_000;
 
     utime 1000, 1_700_000_000, $one;
@@ -438,7 +416,7 @@ sub check_time {
     cmp_ok(profile($now)->{time}, '<=', (time + 1) * $second, 'and not later');
 
     utime undef, undef, $one, $two;
-}
+};
 
 
 # The tool, with FILE on its stdin, in pieces.
@@ -473,7 +451,7 @@ sub through_pipe($file, @args) {
 }
 
 
-sub check_stdin {
+test 'stdin' => sub {
     gives('a file', "$folded 100\n", { stdin => $one }, '--format=folded',
           '-');
     is(through_pipe($one, '--format=folded', '-')->{out}, "$folded 100\n",
@@ -497,10 +475,10 @@ sub check_stdin {
         refuses("closed, @$args", 1, 'stdin: cannot be read: Bad file '
                 . 'descriptor', { before => sub { close STDIN } }, @$args);
     }
-}
+};
 
 
-sub check_unreadable {
+test 'files that cannot be read' => sub {
     my $none = "$dir/none";
 
     refuses('not there', 1,
@@ -534,7 +512,7 @@ sub check_unreadable {
     unlink "$dir/fifo";
 
     check_forbidden();
-}
+};
 
 
 # Root may read everything, so become nobody there.
@@ -564,7 +542,7 @@ sub check_forbidden {
 
 # The list of a kernel has lines that are not executable, and a known end.
 
-sub check_kernels {
+test 'kernels' => sub {
     my ($tail) = slurp('/proc/self/maps') =~ /\s(\[\S+\])\n\z/;
 
     plan skip_all => 'this kernel ends its list with a file'
@@ -602,10 +580,10 @@ END
     gives('a list that no kernel made', "$folded 100\n", '--format=folded',
           $one);
     unlink "$dir/kernel.heap";
-}
+};
 
 
-sub check_output {
+test 'the output file' => sub {
     my $out = "$dir/out/p";
     my $mode = sub { sprintf '%04o', S_IMODE((lstat $_[0])[2]) };
 
@@ -660,10 +638,10 @@ sub check_output {
           $one);
     gives('stdin may be closed', $want, { before => sub { close STDIN } },
           $one);
-}
+};
 
 
-sub check_output_fails {
+test 'outputs that fail' => sub {
     my $out = "$dir/out/p";
 
     spew($out, 'old');
@@ -726,10 +704,10 @@ sub check_output_fails {
     refuses('closed', 1,
             'stdout: the report cannot be written: Bad file descriptor',
             { before => sub { close STDOUT } }, $one);
-}
+};
 
 
-sub check_full_disk {
+test 'a full disk' => sub {
     my $disk = "$dir/disk";
 
     mkdir $disk;
@@ -752,7 +730,7 @@ sub check_full_disk {
 
     is(system("umount $disk"), 0, 'the disk goes');
     rmdir $disk;
-}
+};
 
 
 # The dump does not end, so the tool stays in the middle of reading it.
@@ -773,7 +751,7 @@ sub in_the_middle($how) {
 }
 
 
-sub check_signals {
+test 'signals' => sub {
     for my $signal (qw( HUP INT TERM )) {
         my ($run, $writer) = in_the_middle({});
 
@@ -804,7 +782,7 @@ sub check_signals {
     is(slurp("$dir/out/new"), "$folded 100\n", 'all is well');
     is(listing("$dir/out"), 'new p', 'nothing else is left');
     unlink "$dir/out/new";
-}
+};
 
 
 # script(1) gives the command a terminal, and its exit code with -e.
@@ -814,7 +792,7 @@ sub on_terminal($command) {
 }
 
 
-sub check_terminals {
+test 'terminals' => sub {
     plan skip_all => 'no script(1)'
         if system('script -qec true /dev/null >/dev/null 2>&1') != 0;
 
@@ -868,9 +846,12 @@ sub check_terminals {
          qr/\r\e\[Kjemalloc-pprof: \Q$large\E:1: not a heap dump of/,
          'the progress is erased before an error');
     unlink $large, "$dir/out/t";
-}
+};
 
 
 END {
     system("umount $dir/disk 2>/dev/null") if $> == 0 && -d "$dir/disk";
 }
+
+
+test 'dumps, good and bad' => \&check_cases;

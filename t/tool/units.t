@@ -44,7 +44,6 @@ for my $source (glob("$root/t/unit/*_test.c")) {
     ok(scalar(grep { basename($_) eq $name } @tests), "$name is built");
 }
 
-done_testing();
 
 
 sub start {
