@@ -16,7 +16,8 @@ use POSIX ();
 use Time::HiRes qw( sleep time );
 
 use JppClient;
-use JppRun qw( $build $checker $fake free_port is_alive slurp spew wait_until );
+use JppProfile qw( checked read_profile totals );
+use JppRun qw( $build $fake free_port is_alive slurp spew wait_until );
 
 our @EXPORT_OK = qw( $build $dir $port $resources blocks contract dial
                      fake_jemalloc fleets holds is_static nginx_test options
@@ -144,69 +145,12 @@ sub settled($path, $n) {
 
 # A filter for bodies: a profile as text, or why it is none.
 
-sub contract {
-    my ($bytes) = @_;
-
-    die "no $checker: ./dev test makes it\n" unless -x $checker;
-
-    spew("$dir/profile", $bytes);
-
-    my $text = `'$checker' --heap --print '$dir/profile' 2>'$dir/complaints'`;
-
-    return $? ? "not a profile:\n" . slurp("$dir/complaints") : $text;
-}
+sub contract($bytes) { return checked($bytes, '--heap', '--print') }
 
 
 # The parts of a profile that tests look at.
 
-sub profile($bytes) {
-    my $text = contract($bytes);
-
-    die $text unless $text =~ /^types: (.*)\ndefault: (.*)\n/;
-
-    my %profile = ( types => [ split ' ', $1 ], default => $2, text => $text );
-
-    ($profile{duration}) = $text =~ /^duration: (\d+)$/m;
-    ($profile{period}) = $text =~ /^period: (\d+) /m;
-
-    my $section = '';
-
-    for my $line (split /\n/, $text) {
-        $section = $1 if $line =~ /^(\w+):/;
-        push @{ $profile{"$section lines"} }, $1 if $line =~ /^    (.*)/;
-    }
-
-    $profile{comments} = $profile{'comments lines'};
-
-    for (@{ $profile{'samples lines'} // [] }) {
-        my ($values, $rest) = split /:/, $_, 2;
-
-        push @{ $profile{samples} }, {
-            values => [ split ' ', $values ],
-            labels => { map { split /=/, s/"//gr, 2 } grep { /=/ }
-                        split ' ', $rest },
-        };
-    }
-
-    for (@{ $profile{'functions lines'} // [] }) {
-        $profile{functions}{$1} = 1 if /^\d+: "(.*?)" /;
-    }
-
-    return \%profile;
-}
-
-
-# The sums of a profile's values.
-
-sub totals($profile) {
-    my @sums = (0) x @{ $profile->{types} };
-
-    for my $sample (@{ $profile->{samples} // [] }) {
-        $sums[$_] += $sample->{values}[$_] for 0 .. $#sums;
-    }
-
-    return @sums;
-}
+sub profile($bytes) { return read_profile(contract($bytes)) }
 
 
 # For serve(): the fake jemalloc, which does what FILE says.

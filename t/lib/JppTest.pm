@@ -21,6 +21,7 @@ use Time::HiRes ();
 
 use JppClient;
 use JppNginx ();
+use JppProfile ();
 use JppRun ();
 
 my @exports = (
@@ -33,6 +34,7 @@ my @exports = (
     [ 'List::Util', qw( max min sum sum0 uniq ) ],
     [ 'Time::HiRes', qw( sleep time ) ],
     [ 'JppNginx', grep { $_ ne 'profile' } @JppNginx::EXPORT_OK ],
+    [ 'JppProfile', 'checked' ],
     [ 'JppRun', @JppRun::EXPORT_OK ],
 );
 

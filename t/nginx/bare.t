@@ -95,9 +95,8 @@ test 'pools', 'jemalloc' => sub {
     unlike($folded, qr/upstream|stream;|mail;|http2|http3/,
            'nothing that is not there');
 
-    my $file = spew("$nginx->{prefix}/pools", $nginx->get("$at/pools")->{body});
-
-    is(`$checker --pools $file 2>&1`, '', 'the contract');
+    is(checked($nginx->get("$at/pools")->{body}, '--pools'), '',
+       'the contract');
 };
 
 

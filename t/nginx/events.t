@@ -7,7 +7,6 @@
 # fall (nginx/findings.t).
 
 use JppTest;
-use JppRun qw( subtests );
 
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 my $time = qr/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;

@@ -13,7 +13,6 @@ use JppTest;
 
 my $dir = tempdir(CLEANUP => 1);
 
-my $contract = "$build/t/jpp_contract";
 my $preload = "$dir/jpp_stacks.so";
 
 my $workers = 8;
@@ -68,10 +67,9 @@ sub samples($query, $asked, $client = undef) {
     is($answer->{headers}{'jemalloc-pprof-workers'}, "$asked/$asked",
        "$query: all answered") if defined $asked;
 
-    my $file = spew("$dir/profile", $answer->{body});
-    my $text = `$contract --heap --print $file 2>&1`;
+    my $text = checked($answer->{body}, '--heap', '--print');
 
-    is($?, 0, "$query: the contract") or diag($text);
+    like($text, qr/^types: /, "$query: the contract");
 
     my ($list) = $text =~ /^samples:\n((?: +.*\n)*)/m;
     my %at;

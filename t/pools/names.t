@@ -70,9 +70,7 @@ test 'every format', 'jemalloc' => sub {
         $_ => $answer->{body};
     } qw( pprof folded top html svg );
 
-    my $file = spew("$nginx->{prefix}/pools", $body{pprof});
-
-    is(`$checker --pools $file 2>&1`, '', 'pprof: the contract');
+    is(checked($body{pprof}, '--pools'), '', 'pprof: the contract');
 
     is_clean($body{$_}, $_) for qw( folded top html svg );
 

@@ -40,9 +40,8 @@ sub is_exact($nginx, $name) {
     is($sum, $total, "$name: all, to the byte") or diag(explain($held), $top);
     unlike($top, qr/hold less than their pools/, "$name: and no more");
 
-    my $file = spew("$dir/profile", $nginx->get($pools)->{body});
-
-    is(`$checker --pools $file 2>&1`, '', "$name: the contract");
+    is(checked($nginx->get($pools)->{body}, '--pools'), '',
+       "$name: the contract");
 }
 
 

@@ -8,6 +8,7 @@
 # happens in a storm (time/cpu-storm.t).
 
 use JppTest;
+use JppProfile qw( read_profile );
 
 my $list = '/debug/pprof/profile';
 
@@ -83,36 +84,11 @@ sub at_once($nginx, @paths) {
 # The parts of an answer in pprof's format, which has to keep the contract.
 
 sub profile($answer) {
-    my $file = File::Temp->new;
+    my $text = checked($answer->{body}, '--print');
 
-    die "no $checker: ./dev test makes it\n" unless -x $checker;
+    like($text, qr/^types: /, 'the profile keeps the contract');
 
-    spew("$file", $answer->{body});
-
-    my $text = `'$checker' --print '$file' 2>&1`;
-
-    is($?, 0, 'the profile keeps the contract') or diag($text);
-
-    my %profile = (text => $text);
-    my $section = '';
-
-    ($profile{types}) = $text =~ /^types: (.*)$/m;
-    ($profile{default}) = $text =~ /^default: (.*)$/m;
-    ($profile{duration}) = $text =~ /^duration: (\d+)$/m;
-    ($profile{period}) = $text =~ /^period: (.*)$/m;
-
-    for my $line (split /\n/, $text) {
-        $section = $1 if $line =~ /^(\w+):/;
-        next unless $section eq 'samples' && $line =~ /^    (.*?):(.*)/;
-
-        push @{ $profile{samples} }, {
-            values => [ split ' ', $1 ],
-            labels => { map { split /=/, s/"//gr, 2 } grep { /=/ }
-                        split ' ', $2 },
-        };
-    }
-
-    return \%profile;
+    return read_profile($text);
 }
 
 
@@ -168,9 +144,10 @@ test 'a profile' => sub {
 
     my $profile = profile($answer);
 
-    is($profile->{types}, 'samples/count cpu/nanoseconds', 'its types');
+    is("@{ $profile->{types} }", 'samples/count cpu/nanoseconds', 'its types');
     is($profile->{default}, 'cpu', 'its default');
-    is($profile->{period}, '5000000 cpu/nanoseconds', 'its period');
+    like($profile->{text}, qr{^period: 5000000 cpu/nanoseconds$}m,
+         'its period');
     ok($profile->{duration} > 1e9 && $profile->{duration} < 20e9,
        'its duration, from its first sample on') or diag($profile->{duration});
 
@@ -270,7 +247,7 @@ END
     my $answer = $nginx->get("$list?seconds=1&mode=wall");
     my $profile = profile($answer);
 
-    is($profile->{types}, 'samples/count wall/nanoseconds', 'its types');
+    is("@{ $profile->{types} }", 'samples/count wall/nanoseconds', 'its types');
     is($profile->{default}, 'wall', 'its default');
     my ($idle) = $profile->{text} =~ /idle ([\d.]+) %: event loops that waited/;
 

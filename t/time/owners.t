@@ -217,24 +217,15 @@ END
 };
 
 
-# ANSWER, in pprof's format, as text.
-
-sub text_of($nginx, $answer) {
-    my $file = "$nginx->{prefix}/p.pb.gz";
-
-    spew($file, $answer->{body});
-
-    return printed("$checker --print $file 2>&1") // '';
-}
-
-
 test 'labels' => sub {
     my $nginx = start();
     my $with = busy($nginx, '/gzip/text', 'owners=1');
-    my ($n, $of) = text_of($nginx, $with)
+    my ($n, $of) = checked($with->{body}, '--print')
                    =~ /samples with an owner: (\d+) of (\d+)/;
 
     cmp_ok($n // 0, '>', 0.95 * ($of // 1), 'a comment counts them');
+
+    spew("$nginx->{prefix}/p.pb.gz", $with->{body});
 
     my $tags = printed("PPROF_TMPDIR=$nginx->{prefix} go tool pprof "
                        . '-symbolize=none -sample_index=samples -tags '
@@ -243,7 +234,7 @@ test 'labels' => sub {
     like($tags, qr{^ location: Total .*\n.*: /gzip/$}m, 'pprof has locations');
     like($tags, qr{^ server: Total .*\n.*: main\.example$}m, 'and servers');
 
-    unlike(text_of($nginx, $nginx->get("$tree/profile?seconds=1")),
+    unlike(checked($nginx->get("$tree/profile?seconds=1")->{body}, '--print'),
            qr/location:|server:|an owner/, 'none without asking');
 };
 
@@ -277,6 +268,6 @@ sub off {
     my $how = 'no sample has an owner: those of workers do, unless owners are '
               . 'off (POST owners=on to control)';
 
-    like(text_of($nginx, $answer), qr/\Q$how\E/,
+    like(checked($answer->{body}, '--print'), qr/\Q$how\E/,
          'a comment says how to have them');
 }

@@ -290,17 +290,17 @@ test 'forms', \&has_scripts => sub {
     my $empty = $nginx->get($stalls);
 
     is($empty->{status}, 200, 'none is a profile');
-    is(check($empty->{body}), '', 'that keeps the contract');
+    is(checked($empty->{body}), '', 'that keeps the contract');
 
     $nginx->get('/sleep/');
 
     my $answer = $nginx->get($stalls);
 
-    is(check($answer->{body}), '', 'the contract');
+    is(checked($answer->{body}), '', 'the contract');
     like($answer->{headers}{'content-disposition'},
          qr/"nginx-stalls-.*\.pb\.gz"/, 'a name to save it under');
 
-    my $printed = `$checker --print $dir/profile`;
+    my $printed = checked($answer->{body}, '--print');
 
     like($printed, qr/stalls\/count.*delay\/nanoseconds/s, 'its types')
         or diag($printed);
@@ -340,9 +340,10 @@ test 'forms', \&has_scripts => sub {
     {
         my ($query, $duration) = @$_;
 
-        is(check($nginx->get("$stalls$query")->{body}), '', 'the contract');
-        like(`$checker --print $dir/profile`, $duration,
-             "its duration: $query");
+        my $window = $nginx->get("$stalls$query")->{body};
+
+        is(checked($window), '', 'the contract');
+        like(checked($window, '--print'), $duration, "its duration: $query");
     }
 
     # of a worker that there is not, and never was
@@ -355,13 +356,6 @@ test 'forms', \&has_scripts => sub {
            "$query: why");
     }
 };
-
-
-sub check($body) {
-    spew("$dir/profile", $body);
-
-    return `$checker $dir/profile 2>&1`;
-}
 
 
 # A thread watches where a location serves the module, and where it is not off.
