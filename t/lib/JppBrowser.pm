@@ -18,6 +18,7 @@ package JppBrowser;
 use JppPerl;
 
 use Carp;
+use Exporter qw( import );
 use File::Temp qw(tempdir);
 use HTTP::Tiny;
 use JSON::PP;
@@ -28,6 +29,11 @@ use Test::More ();
 use Time::HiRes qw(sleep time);
 
 use JppRun qw( free_port );
+
+our @EXPORT = qw( js );
+
+# the one that was started last
+my $browser;
 
 my $element = 'element-6066-11e4-a52e-4f735466cecf';
 
@@ -81,10 +87,11 @@ sub start($class, %options) {
         capabilities => { alwaysMatch => capabilities($self, %options) },
     })->{sessionId};
 
-    my $there = $self;
+    my $there = $browser = $self;
 
     push @JppRun::ends, sub { $there->is_quiet if $there };
     weaken($there);
+    weaken($browser);
 
     return $self;
 }
@@ -152,6 +159,11 @@ sub run($self, $script, @args) {
     return $self->call(POST => '/execute/sync',
                        { script => $script, args => \@args });
 }
+
+
+# The value of an EXPRESSION in the page of the suite's browser.
+
+sub js($expression, @args) { return $browser->run("return $expression", @args) }
 
 
 # Waits until SCRIPT is true.

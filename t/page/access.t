@@ -119,7 +119,7 @@ test 'a narrow window' => sub {
 
     for my $view (@views) {
         show('two', $view);
-        cmp_ok($browser->run('return document.documentElement.scrollWidth'),
+        cmp_ok(js('document.documentElement.scrollWidth'),
                '<=', 320, "$view: no wider than the window");
 
         my $lost = $browser->run(<<'END');
@@ -142,9 +142,9 @@ END
             if $view =~ /table|owners/;
 
         next unless $view =~ /flame|callers|both/;
-        cmp_ok($browser->run('return document.getElementById("graph")
+        cmp_ok(js('document.getElementById("graph")
                               .clientHeight'), '>', 200, 'the graph has room');
-        cmp_ok($browser->run('return page.boxes.length'), '>', 10, 'and boxes');
+        cmp_ok(js('page.boxes.length'), '>', 10, 'and boxes');
     }
 
     $browser->is_quiet;
@@ -153,8 +153,7 @@ END
 
 
 sub ground {
-    return $browser->run('return getComputedStyle(document.body)
-                          .backgroundColor');
+    return js('getComputedStyle(document.body).backgroundColor');
 }
 
 
@@ -173,8 +172,7 @@ test 'the theme' => sub {
                    select.value = "light";
                    select.dispatchEvent(new Event("change"))');
     is(ground(), $ground{light}, 'unless one is chosen');
-    like($browser->run('return page.palette.text'), qr/#14161b/,
-         'for the graph, too');
+    like(js('page.palette.text'), qr/#14161b/, 'for the graph, too');
 
     $browser->media('', 'prefers-color-scheme' => 'light');
 };
@@ -183,9 +181,9 @@ test 'the theme' => sub {
 test 'forced colours' => sub {
     $browser->media('', 'forced-colors' => 'active');
     show('two', 'v=flame&s=SSL');
-    is($browser->run('return page.palette.text'), 'CanvasText',
+    is(js('page.palette.text'), 'CanvasText',
        'the graph has the colours of the system');
-    cmp_ok($browser->run('return page.boxes.length'), '>', 10, 'and is drawn');
+    cmp_ok(js('page.boxes.length'), '>', 10, 'and is drawn');
     $browser->media('');
 };
 
@@ -193,9 +191,9 @@ test 'forced colours' => sub {
 test 'paper' => sub {
     show('one', 'v=table');
     $browser->media('print');
-    is($browser->run('return getComputedStyle(document.getElementById("bar"))
+    is(js('getComputedStyle(document.getElementById("bar"))
                       .display'), 'none', 'controls are not printed');
-    cmp_ok($browser->run('return document.getElementById("table")
+    cmp_ok(js('document.getElementById("table")
                           .clientHeight'), '>', 900, 'the whole table is');
 
     # paper is light, whatever the screen is
@@ -207,7 +205,7 @@ test 'paper' => sub {
        'a dark screen');
     $browser->media('print');
     $browser->wait_for('return page.palette.text === "#14161b"');
-    like($browser->run('return getComputedStyle(document.body).color'),
+    like(js('getComputedStyle(document.body).color'),
          qr/^rgb\(20, 22, 27\)$/, 'is printed in black on white');
     $browser->media('');
 };

@@ -64,7 +64,7 @@ sub node($name) {
 
 
 sub window {
-    return @{ $browser->run('return [page.view.from, page.view.to]') };
+    return @{ js('[page.view.from, page.view.to]') };
 }
 
 
@@ -93,7 +93,7 @@ test 'the wheel' => sub {
     $browser->run($wheel, JSON::PP::true, 3000);
     is_deeply([window()], [$from, $to], 'and out, to all of it');
     $browser->run($wheel, JSON::PP::true, -1e9);
-    cmp_ok($browser->run('return page.view.to - page.view.from'), '>', 0,
+    cmp_ok(js('page.view.to - page.view.from'), '>', 0,
            'or in as far as there is anything');
 };
 
@@ -107,17 +107,17 @@ test 'drags' => sub {
             graph.dispatchEvent(new PointerEvent(type, { clientX: x,
                 clientY: 200, buttons: 1, button: 0 }));
         }';
-    my $width = $browser->run('return page.view.width');
+    my $width = js('page.view.width');
 
     $browser->run($pull, [['pointerdown', 300], ['pointermove', 200]]);
-    is($browser->run('return Math.round(page.view.from)'),
+    is(js('Math.round(page.view.from)'),
        int(10_000 + 100 / $width * 50_000 + 0.5), 'the graph follows the hand');
     $browser->run($pull, [['pointermove', 900_000], ['pointerup', 900_000]]);
-    is($browser->run('return page.view.from'), 0, 'to its end');
-    is($browser->run('return state.z'), '', 'and nothing was clicked at');
+    is(js('page.view.from'), 0, 'to its end');
+    is(js('state.z'), '', 'and nothing was clicked at');
     $browser->run($pull, [['pointerdown', 300], ['pointercancel', 300],
                           ['pointermove', 200]]);
-    is($browser->run('return page.view.from'), 0, 'until the hand is gone');
+    is(js('page.view.from'), 0, 'until the hand is gone');
 };
 
 
@@ -136,7 +136,7 @@ test 'files that are dropped' => sub {
          ['two', encode_base64($now, '')]]);
     $browser->wait_for('return page.base');
     is($browser->text('#title'), 'one, two', 'two files are a difference');
-    is($browser->run('return isTaken'), JSON::PP::true,
+    is(js('isTaken'), JSON::PP::true,
        'and the browser does not open them itself');
 };
 
@@ -161,7 +161,7 @@ test 'the colours of a difference' => sub {
 
     is(colour($_), $want{$_}, $_) for sort keys %want;
 
-    is($browser->run("return fate({ tree: page.scene.trees[0],
+    is(js("fate({ tree: page.scene.trees[0],
                       node: " . node($_->[0]) . " })"), $_->[1],
        "$_->[0]: '$_->[1]'")
         for ['new', 'new'], ['gone', 'gone'], ['grows', ''], ['same', ''];
@@ -188,7 +188,7 @@ test 'widths of a difference' => sub {
 
     for my $which (sort keys %want) {
         show($now, $before, "d=$which");
-        is_deeply([map { $browser->run('return page.scene.trees[0].width['
+        is_deeply([map { js('page.scene.trees[0].width['
                                        . node($_) . ']') }
                        qw( grows shrinks new gone )], $want{$which}, $which);
     }
@@ -208,15 +208,15 @@ test 'a table in parts' => sub {
     is($browser->run($rows), 400, 'two hundred more');
     $browser->click('#table > button');
     is($browser->run($rows), 450, 'and the rest');
-    is($browser->run('return document.querySelectorAll("#table > button")
+    is(js('document.querySelectorAll("#table > button")
                       .length'), 0, 'no button is left');
 
     $browser->type('#s', 'f000');
     is($browser->run($rows), 9, 'a search leaves its matches');
-    like($browser->run('return document.querySelector("tbody .name")
+    like(js('document.querySelector("tbody .name")
                         .textContent'), qr/^f000\d$/, 'by name');
     $browser->run('document.querySelector("tbody .name").click()');
-    is($browser->run('return state.v + state.p'), 'bothf0009',
+    is(js('state.v + state.p'), 'bothf0009',
        'whose callers and callees are a click away');
 };
 
@@ -240,8 +240,7 @@ test 'copying' => sub {
                          node: ' . node('grows') . ' };
         MENU["Copy its name"](at);
         MENU["Copy its stack"](at);');
-    is_deeply($browser->run('return copied'), ['grows', "grows\nmain"],
-              'a name and a stack');
+    is_deeply(js('copied'), ['grows', "grows\nmain"], 'a name and a stack');
 };
 
 
@@ -271,19 +270,19 @@ test 'saving' => sub {
 
         is($name, "profile-2001-09-09T014640.$kind", "$kind: by its time");
         ok(0 == index(decode_base64($bytes), $starts{$kind}), 'and as it is');
-        is($browser->run('return document.getElementById("save").value'), '',
+        is(js('document.getElementById("save").value'), '',
            'to be saved again');
     }
 
     $browser->run("change({ v: 'table' }); save('svg')");
-    is_deeply($browser->run('return saved'), [], 'a table has no picture');
+    is_deeply(js('saved'), [], 'a table has no picture');
 };
 
 
 test 'every control by Tab' => sub {
     show($now, $before, 'f=main');
 
-    my $wanted = $browser->run('return [...document.querySelectorAll(
+    my $wanted = js('[...document.querySelectorAll(
         "button, select, input, summary, [tabindex]")].filter((one) =>
             one.offsetParent && !one.disabled).map((one) => one.id
                 || one.textContent)');
@@ -307,26 +306,23 @@ test 'keys' => sub {
     $browser->run('document.getElementById("graph").dispatchEvent(
         new KeyboardEvent("keydown", { key: "f", ctrlKey: true, bubbles: true,
                                        cancelable: true }))');
-    is($browser->run('return document.activeElement.id'), 's',
-       'Ctrl-F searches');
+    is(js('document.activeElement.id'), 's', 'Ctrl-F searches');
     $browser->type('#s', '4i');
-    is($browser->run('return state.v + state.i + state.s'), 'flame04i',
+    is(js('state.v + state.i + state.s'), 'flame04i',
        'letters of a search are no keys');
 
     $browser->press('#graph', '?');
-    ok($browser->run('return document.getElementById("keys").open'),
-       '? shows the keys');
+    ok(js('document.getElementById("keys").open'), '? shows the keys');
     $browser->click('#close');
-    ok($browser->run('return !document.getElementById("keys").open'),
-       'until they are closed');
+    ok(js('!document.getElementById("keys").open'), 'until they are closed');
 
     # each of them is said, and each that is said does something
 
     my %said = map { $_ => 1 } map { split /, | to |, / } @{
-        $browser->run('return [...document.querySelectorAll("#keys dt")]
+        js('[...document.querySelectorAll("#keys dt")]
                        .map((one) => one.textContent)') };
 
-    is_deeply([grep { !$said{$_} } @{ $browser->run('return [
+    is_deeply([grep { !$said{$_} } @{ js('[
         ...Object.keys(KEYS), "b", "m"].filter((key) => key !== "?")') }], [],
         'all of which it says');
 };
@@ -343,9 +339,9 @@ test 'a hidden tab' => sub {
                                                     configurable: true });
         window.isAway = true;
         return refresh()');
-    is($browser->run('return asked'), 0, 'asks for nothing');
+    is(js('asked'), 0, 'asks for nothing');
     $browser->run('window.isAway = false; return refresh()');
-    is($browser->run('return asked'), 1, 'until it is seen');
+    is(js('asked'), 1, 'until it is seen');
 };
 
 
@@ -357,18 +353,17 @@ test 'the theme' => sub {
     show($now);
     $browser->run($choose, 'dark');
     show($now);
-    is($browser->run('return document.getElementById("theme").value
+    is(js('document.getElementById("theme").value
                       + page.palette.text'), 'dark#f2f4f8', 'is remembered');
     $browser->run($choose, '');
     show($now);
-    is($browser->run('return document.getElementById("theme").value'), '',
-       'and forgotten');
+    is(js('document.getElementById("theme").value'), '', 'and forgotten');
 };
 
 
 test 'motion' => sub {
     show($now);
-    is_deeply($browser->run('return [...document.querySelectorAll("*")].filter(
+    is_deeply(js('[...document.querySelectorAll("*")].filter(
         (one) => {
             const style = getComputedStyle(one);
             return style.transitionDuration !== "0s"

@@ -55,7 +55,7 @@ test 'a profile of CPU time' => sub {
 
     for my $view (qw( callers table owners )) {
         show($cpu, "v=$view&k=1");
-        is($browser->run('return page.choice.skip'), JSON::PP::false,
+        is(js('page.choice.skip'), JSON::PP::false,
            "$view: nothing only passes time on");
     }
 };
@@ -70,7 +70,7 @@ test 'a profile of Go' => sub {
 
     show(slurp($file), 'v=table');
     compare('cpu', table_rows($browser), [0, 2], pprof_rows('cpu', $file));
-    is_deeply([sort { $a cmp $b } @{ $browser->run('return [...document
+    is_deeply([sort { $a cmp $b } @{ js('[...document
         .getElementById("g").options].map((option) => option.value)') }],
         ['', 'state', 'thread'], 'its labels are there to split by');
 
@@ -98,7 +98,7 @@ test 'split by a label' => sub {
         my ($key, @owners) = @$_;
 
         show($profile, "g=$key");
-        is_deeply($browser->run('return page.owners.map((one) =>
+        is_deeply(js('page.owners.map((one) =>
                                  [ownerName(one.owner), one.cum.after])'),
                   \@owners, "$key: owners");
         is_deeply($browser->run('const [tree] = page.scene.trees;
@@ -123,7 +123,7 @@ test 'owners that only call' => sub {
                files => ['/bin/prog', '/lib/b.so'],
                names => ['main', ['work', 2], 'idle'],
                samples => [[[2, 1], [5e9]], [[1], [0]]]));
-    is($browser->run('return [...document.querySelectorAll("#legend li")]
+    is(js('[...document.querySelectorAll("#legend li")]
                       .map((one) => one.textContent).join()'),
        'b.so 5.0 s,prog 0 ns', 'who has nothing');
 
@@ -131,7 +131,7 @@ test 'owners that only call' => sub {
                files => ['/bin/prog', '/lib/b.so', '/lib/unused'],
                names => ['main', ['work', 2], ['unused', 3]],
                samples => [[[2, 1], [5e9]]]));
-    is($browser->run('return [...document.querySelectorAll("#legend li")]
+    is(js('[...document.querySelectorAll("#legend li")]
                       .map((one) => one.textContent).join()'),
        'b.so 5.0 s,prog', 'who only calls');
 };
@@ -151,7 +151,7 @@ test 'a profile of stalls' => sub {
 test 'without names' => sub {
     show(proto(types => [qw( inuse_space bytes )], names => [undef, undef],
                samples => [[[2, 1], [100]]]));
-    is_deeply($browser->run('return [...page.scene.trees[0].frame]
+    is_deeply(js('[...page.scene.trees[0].frame]
                              .map((frame) => frames.names[frame])'),
               ['all', 'prog+0x1000', 'prog+0x2000'], 'places in files');
 };
@@ -172,14 +172,14 @@ test 'pools' => sub {
 
     like($browser->text('#sum'), qr/inuse_space 4\.5 KiB, 2 stacks, exact$/,
          'exact');
-    is_deeply($browser->run('return page.owners.map((one) =>
+    is_deeply(js('page.owners.map((one) =>
                                  [ownerName(one.owner), one.cum.after])'),
               [['location /x', 4096], ['server b', 512]],
               'owners are locations and servers');
     is($browser->run('const [tree] = page.scene.trees;
                       return ownerName(tree.ownerOf(tree.n - 1))'), 'server b',
        'and what is below them is theirs');
-    is_deeply($browser->run('return [...document.getElementById("t").options]
+    is_deeply(js('[...document.getElementById("t").options]
                              .map((option) => option.value)'),
               [qw( inuse_objects inuse_space unused_space )], 'every type');
 };
@@ -199,10 +199,9 @@ test 'no samples' => sub {
 test 'values below zero' => sub {
     show(proto(types => [qw( inuse_space bytes )], names => [qw( main a b )],
                samples => [[[2, 1], [-300]], [[3, 1], [100]]]));
-    is($browser->run('return page.scene.trees[0].after[0]'), -200,
+    is(js('page.scene.trees[0].after[0]'), -200,
        'a difference without its base has signs');
-    is($browser->run('return page.scene.trees[0].width[0]'), 400,
-       'and widths');
+    is(js('page.scene.trees[0].width[0]'), 400, 'and widths');
     like($browser->text('#legend'), qr/more.*less/s, 'in red and blue');
 };
 
@@ -212,15 +211,12 @@ test 'deep stacks' => sub {
 
     show(proto(types => [qw( inuse_space bytes )], names => \@names,
                samples => [[[1 .. 4096], [100]]]));
-    is($browser->run('return page.scene.trees[0].height'), 3,
-       'the innermost one is not folded');
+    is(js('page.scene.trees[0].height'), 3, 'the innermost one is not folded');
     $browser->run('change({ c: "1" })');
-    is($browser->run('return page.scene.trees[0].height'), 4097,
-       '4096 frames');
+    is(js('page.scene.trees[0].height'), 4097, '4096 frames');
     $browser->run('document.getElementById("graph").scrollTop = 1e6');
     $browser->wait_for('return page.view.top > 70000');
-    cmp_ok($browser->run('return page.boxes.length'), '>', 5,
-           'to the last one');
+    cmp_ok(js('page.boxes.length'), '>', 5, 'to the last one');
 
     show(proto(types => [qw( inuse_space bytes )], names => \@names,
                samples => [[[1 .. 4096, 1], [100]]]));
@@ -241,9 +237,9 @@ test 'hostile names' => sub {
                                [[reverse 1 .. @names], [50]]]),
              "v=$view&p=__proto__");
         is($browser->text('#say'), '', "$view: no complaint");
-        is($browser->run('return document.querySelectorAll("img, b").length
+        is(js('document.querySelectorAll("img, b").length
                           + document.scripts.length'), 1, 'no element of it');
-        cmp_ok($browser->run('return document.documentElement.scrollWidth'),
+        cmp_ok(js('document.documentElement.scrollWidth'),
                '<=', 1600, 'and the page is no wider');
         $browser->is_quiet;
     }
@@ -251,8 +247,7 @@ test 'hostile names' => sub {
     show(proto(types => [qw( inuse_space bytes )], names => \@names,
                samples => [[[1 .. @names], [100]]]), 'v=table');
 
-    my $text = $browser->run('return document.getElementById("table")
-                              .textContent');
+    my $text = js('document.getElementById("table").textContent');
 
     like($text, qr/<\/script><script>alert\(1\)<\/script>/, 'names are text');
     unlike($text, qr/[\x{202e}\0\x1b]/, 'that turns nothing round');

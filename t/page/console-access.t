@@ -87,7 +87,7 @@ END
 
     $browser->run('document.querySelector("#act-reset summary").focus()');
     $browser->press(undef, 'Enter', 'Tab');
-    is($browser->run('return document.activeElement.textContent'),
+    is(js('document.activeElement.textContent'),
        'Forget them', 'a second press is within reach');
     like($browser->run('const style = getComputedStyle(document.activeElement);
                         return style.outlineStyle + style.outlineWidth'),
@@ -121,7 +121,7 @@ END
     }
 
     $browser->resize(1280, 900);
-    is($browser->run('return document.querySelector("#verdict").className'),
+    is(js('document.querySelector("#verdict").className'),
        $is_critical ? 'bad' : 'good', 'it was that page');
 }
 
@@ -132,7 +132,7 @@ sub check_narrow {
     $browser->resize(360, 740);
     show();
 
-    cmp_ok($browser->run('return document.documentElement.scrollWidth'),
+    cmp_ok(js('document.documentElement.scrollWidth'),
            '<=', 360, 'no wider than the window');
     is_deeply($browser->run(<<'END'), [], 'nothing is cut');
 return [...document.querySelectorAll('main *')].filter((one) =>
@@ -141,7 +141,7 @@ return [...document.querySelectorAll('main *')].filter((one) =>
         || one.getBoundingClientRect().left < 0))
     .map((one) => one.outerHTML.slice(0, 80));
 END
-    like($browser->run('return getComputedStyle(document.querySelector(
+    like(js('getComputedStyle(document.querySelector(
                         "td[data-l]"), "::before").content'), qr/for/,
          'numbers have their names beside them');
     $browser->is_quiet;
@@ -155,8 +155,7 @@ test 'themes' => sub {
     for my $theme (qw( light dark )) {
         $browser->media('', 'prefers-color-scheme' => $theme);
         show();
-        $ground{$theme} = $browser->run('return getComputedStyle(
-            document.body).backgroundColor');
+        $ground{$theme} = js('getComputedStyle(document.body).backgroundColor');
     }
 
     isnt($ground{light}, $ground{dark}, 'it follows the system');
@@ -167,11 +166,11 @@ test 'themes' => sub {
 test 'forced colours and paper' => sub {
     $browser->media('', 'forced-colors' => 'active');
     show();
-    is($browser->run('return getComputedStyle(document.querySelector(
+    is(js('getComputedStyle(document.querySelector(
                       ".bar .a")).fill'), 'rgb(59, 125, 221)',
        'parts of a bar stay apart');
     $browser->media('print');
-    is($browser->run('return getComputedStyle(document.querySelector(
+    is(js('getComputedStyle(document.querySelector(
                       "#acts")).display'), 'none', 'forms are not printed');
     $browser->media('');
     $browser->is_quiet;

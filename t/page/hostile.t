@@ -41,7 +41,7 @@ sub show($bytes, $fragment = undef) {
 
 
 sub said {
-    return $browser->run('return document.getElementById("say").textContent');
+    return js('document.getElementById("say").textContent');
 }
 
 
@@ -59,7 +59,7 @@ sub says($fields, $sentence, $name) {
 
 test 'numbers where messages are wanted' => sub {
     says(number(6, 0) x 100_000, '', 'strings');
-    is($browser->run('return page.m.after.reduce((a, b) => a + b)'), 180,
+    is(js('page.m.after.reduce((a, b) => a + b)'), 180,
        'and the profile is there');
     says($_->[1], $damaged, $_->[0])
         for ['a group', varint(100 << 3 | 3) . "\0" x 20],
@@ -77,8 +77,7 @@ test 'few bytes that stand for many' => sub {
     says(field(2, field(1, "\1") . field(2, "\1\1")
                . field(3, number(1, 1) . number(2**28, 7))), '',
          'a far field is no row of empty ones');
-    is($browser->run('return Math.max(...sets.labels.map((set) => set.size))'),
-       1, 'nor a label');
+    is(js('Math.max(...sets.labels.map((set) => set.size))'), 1, 'nor a label');
 
     # a location with functions inlined, and stacks of it
 
@@ -98,7 +97,7 @@ test 'few bytes that stand for many' => sub {
     my $long = 'n' x 100_000;
 
     show(proto(%small, names => ['main', $long, 'malloc']));
-    is($browser->run('return Math.max(...frames.names.map((n) => n.length))'),
+    is(js('Math.max(...frames.names.map((n) => n.length))'),
        16384, 'a name is cut');
     show(proto(%small, file => $long, fields => sub {
         join '', map { field(4, number(1, $_) . number(2, 1)
@@ -115,7 +114,7 @@ test 'few bytes that stand for many' => sub {
 
 test 'more bytes than there may be' => sub {
     show($small);
-    like($browser->run('return readProfile(new Uint8Array(2 ** 28 + 1))
+    like(js('readProfile(new Uint8Array(2 ** 28 + 1))
                         .catch((error) => error.message)'),
          qr/^The profile has more than 256 MiB/, 'a file that is not packed');
 };
@@ -126,7 +125,7 @@ test 'addresses of 64 bits' => sub {
         field(4, number(1, 9) . number(3, -10485760))
         . field(2, field(1, "\x09") . field(2, "\1\1"));
     }));
-    is_deeply($browser->run('return frames.names.filter((name) =>
+    is_deeply(js('frames.names.filter((name) =>
                              /0x[^1]/.test(name))'),
               ['+0xffffffffff600000'], 'the vsyscall page');
     is(said(), '', 'no complaint');
@@ -169,23 +168,21 @@ test 'links of others' => sub {
         my $name = substr $fragment, 0, 40;
 
         is(said(), '', "#$name: no complaint");
-        ok($browser->run('return page.scene !== null'), 'and a graph');
-        is($browser->run('return Object.keys(state).join("")'),
+        ok(js('page.scene !== null'), 'and a graph');
+        is(js('Object.keys(state).join("")'),
            'vtzpsfxhrgkideocl', 'and no key of others');
     }
 
-    is_deeply([$browser->run('return frames.names.filter((name) =>
+    is_deeply([js('frames.names.filter((name) =>
                               name.startsWith("no "))')], [[]],
               'nor a frame of theirs');
 
     for my $key (qw( f x h r )) {
         show($small, "$key=(");
         is(said(), 'Not a regular expression: (', "#$key: a bad filter");
-        is($browser->run('return page.scene.trees[0].after[0]'), 180,
-           'filters nothing');
+        is(js('page.scene.trees[0].after[0]'), 180, 'filters nothing');
         $browser->click('#chips button');
-        is(said() . $browser->run('return state.' . $key), '',
-           'and can be taken away');
+        is(said() . js('state.' . $key), '', 'and can be taken away');
     }
 };
 
@@ -202,9 +199,8 @@ test 'labels of any letters' => sub {
         show(proto(%small, samples => \@samples));
         $browser->run('[...document.querySelectorAll("#labels input")].find(
             (box) => box.name === arguments[0]).click()', $key);
-        is($browser->run('return page.scene.trees[0].after[0]'), $value,
-           "$key: what is chosen");
-        is($browser->run('return [...document.querySelectorAll(
+        is(js('page.scene.trees[0].after[0]'), $value, "$key: what is chosen");
+        is(js('[...document.querySelectorAll(
                           "#labels :checked")].map((box) => box.name).join()'),
            $key, 'and its box');
     }
@@ -224,11 +220,10 @@ test 'names that are alike' => sub {
         tree: page.scene.trees[0],
         node: [...page.scene.trees[0].frame].findIndex((frame) =>
             frames.names[frame] === "read") })');
-    is($browser->run('return page.scene.trees[0].after[0]'), 20,
-       'another case is another name');
+    is(js('page.scene.trees[0].after[0]'), 20, 'another case is another name');
 
     show($alike, 'v=both&p=read');
-    is($browser->run("return page.scene.trees[$_].after[0]"), 50,
+    is(js("page.scene.trees[$_].after[0]"), 50,
        'functions of two files') for 0, 1;
 };
 
@@ -242,11 +237,9 @@ test 'deep and wide' => sub {
         my $i = $_;
         [[map { 1 + ($_ * $i) % 4000 } 1 .. 3000], [1, 10]]
     } 1 .. 19]));
-    cmp_ok($browser->run('return page.scene.trees[0].n'), '>', 40_000,
-           'many frames');
-    cmp_ok($browser->run('return Object.keys(
-                          page.scene.trees[0].placed).length'),
-           '<', 4000,
+    cmp_ok(js('page.scene.trees[0].n'), '>', 40_000, 'many frames');
+    cmp_ok(js('Object.keys(
+                          page.scene.trees[0].placed).length'), '<', 4000,
            'of which those in the window were looked at');
 };
 
@@ -261,10 +254,9 @@ test 'steps for Back' => sub {
             push.apply(history, all);
         }');
     $browser->type('#s', 'malloc');
-    is($browser->run('return location.hash'), '#s=malloc', 'what is typed');
+    is(js('location.hash'), '#s=malloc', 'what is typed');
     $browser->press('#graph', '4');
-    is_deeply($browser->run('return steps'), ['#v=table&s=malloc'],
-              'is no step, a view is one');
+    is_deeply(js('steps'), ['#v=table&s=malloc'], 'is no step, a view is one');
 };
 
 
@@ -334,17 +326,17 @@ test 'answers for people' => sub {
 
     serve(answer(502, '<html><head><title>502</title>',
                  'Content-Type' => 'text/html'));
-    $browser->run('return refresh()');
+    js('refresh()');
     is(said(), 'The server answered 502.', 'nobody reads HTML');
 
     serve(answer(503, ''));
-    $browser->run('return refresh()');
+    js('refresh()');
     is(said(), 'The server answered 503.', 'nor nothing');
 
     serve(answer(200, '<html>log in'));
-    $browser->run('return refresh()');
+    js('refresh()');
     is(said(), $damaged, 'what is no profile');
-    ok($browser->run('return page.rows.length === 3'), 'what was there stays');
+    ok(js('page.rows.length === 3'), 'what was there stays');
 };
 
 
@@ -367,10 +359,9 @@ test 'answers that come late' => sub {
     $browser->type('#file', "$dir/other.pb");
     $browser->wait_for('return page.rows.length === 1');
     $browser->run('go(); return late');
-    is($browser->run('return page.rows.length'), 1, 'the file stays');
+    is(js('page.rows.length'), 1, 'the file stays');
     is($browser->text('#title'), 'other.pb', 'and its name');
-    is($browser->run('return document.getElementById("live").value'), '0',
-       'live is off');
+    is(js('document.getElementById("live").value'), '0', 'live is off');
 
     # asked for, the server's is back
 
@@ -388,7 +379,7 @@ test 'answers that come late' => sub {
     $browser->wait_for('return page.rows.length === 1');
     $browser->run('go(Uint8Array.from(atob(arguments[0]), (c) =>
         c.charCodeAt(0)).buffer); return late', encode_base64($small, ''));
-    is($browser->run('return page.rows.length'), 1, 'the last one stays');
+    is(js('page.rows.length'), 1, 'the last one stays');
 };
 
 
@@ -409,16 +400,15 @@ test 'what a refresh leaves alone' => sub {
     $browser->run('document.querySelector("#labels details").open = true;
                    return refresh()');
     is_deeply($browser->run($at), $before, 'frame and window');
-    ok($browser->run('return document.querySelector("#labels details").open'),
-       'an open menu');
+    ok(js('document.querySelector("#labels details").open'), 'an open menu');
 
     serve(answer(200, proto(%small, samples => [[[3, 2, 1], [1, 100],
                                                  pid => '9']])));
-    $browser->run('return refresh()');
-    like($browser->run('return document.getElementById("labels").textContent'),
+    js('refresh()');
+    like(js('document.getElementById("labels").textContent'),
          qr/9/, 'a new value of a label is there to choose');
     $browser->run("change({ s: '' })");
-    is($browser->run('return page.view.from'), 0, 'a change shows all');
+    is(js('page.view.from'), 0, 'a change shows all');
 };
 
 
@@ -427,7 +417,7 @@ test 'totals by type' => sub {
     serve(answer(200, $small),
           answer(200, proto(%small, samples => [[[1], [12, 90]]])));
 
-    $browser->run('return refresh().then(refresh)');
+    js('refresh().then(refresh)');
 
     my $points = 'return document.querySelector("#line")
                   .getAttribute("points")';
@@ -435,9 +425,9 @@ test 'totals by type' => sub {
     is($browser->run($points), '0,1,2,10', 'bytes');
     $browser->run("change({ t: 'inuse_objects' })");
     is($browser->run($points), '0,10,2,1', 'objects are no bytes');
-    $browser->run('return Array.from({ length: 70 }).reduce((all) =>
+    js('Array.from({ length: 70 }).reduce((all) =>
                    all.then(refresh), Promise.resolve())');
-    is($browser->run('return live.totals.length'), 60, 'of the last sixty');
+    is(js('live.totals.length'), 60, 'of the last sixty');
 };
 
 
@@ -451,7 +441,7 @@ test 'the focus' => sub {
                    .focus()');
     $browser->press(undef, 'Enter');
     is($browser->run($where), 'cum', 'a heading that sorts keeps it');
-    $browser->run('return refresh()');
+    js('refresh()');
     is($browser->run($where), 'cum', 'when there is a new profile, too');
 
     $browser->press('#table', '1');
@@ -471,25 +461,22 @@ test 'the focus' => sub {
 test 'menus and the dialog' => sub {
     show($small);
     $browser->click('#labels summary');
-    ok($browser->run('return !!document.querySelector(".choice[open]")'),
-       'a menu of a label');
+    ok(js('!!document.querySelector(".choice[open]")'), 'a menu of a label');
     $browser->press('#labels input', 'Escape');
-    ok($browser->run('return !document.querySelector(".choice[open]")'),
-       'Escape closes it');
-    is($browser->run('return document.activeElement.tagName'), 'SUMMARY',
+    ok(js('!document.querySelector(".choice[open]")'), 'Escape closes it');
+    is(js('document.activeElement.tagName'), 'SUMMARY',
        'and the focus is at its name');
     $browser->click('#labels summary');
     $browser->click('#title');
-    ok($browser->run('return !document.querySelector(".choice[open]")'),
+    ok(js('!document.querySelector(".choice[open]")'),
        'so does a click elsewhere');
 
     $browser->press('#graph', '?');
     $browser->press(undef, '4');
-    is($browser->run('return state.v'), 'flame',
-       'keys do nothing behind the dialog');
+    is(js('state.v'), 'flame', 'keys do nothing behind the dialog');
     $browser->press(undef, 'Escape');
     $browser->press('#graph', '4');
-    is($browser->run('return state.v'), 'table', 'until it is closed');
+    is(js('state.v'), 'table', 'until it is closed');
 };
 
 
@@ -503,12 +490,12 @@ test 'files' => sub {
     $browser->type('#file', "$dir/a.pb");
     $browser->wait_for('return document.title === "a.pb"');
 
-    my $saved = $browser->run('return savedPage()');
+    my $saved = js('savedPage()');
 
     is(($saved =~ m{<title>(.*?)</title>}s)[0], 'a.pb',
        'a saved page is named after what it shows');
     $browser->run('document.title = "</title><script>$&"');
-    like($browser->run('return savedPage()'),
+    like(js('savedPage()'),
          qr{<title>&#60;/title&#62;&#60;script&#62;\$&#38;</title>},
          'whatever that is');
 };
@@ -519,7 +506,7 @@ test 'a baseline of another kind' => sub {
                     samples => [[[1], [7]]]);
 
     show($small);
-    $browser->run('return openFiles(["cpu", "heap"].map((name, i) =>
+    js('openFiles(["cpu", "heap"].map((name, i) =>
         new File([Uint8Array.from(atob(arguments[i]), (c) =>
             c.charCodeAt(0))], name)))',
         map { encode_base64($_, '') } $cpu, $small);

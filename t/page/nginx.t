@@ -95,7 +95,7 @@ test 'what is refused' => sub {
 
 
 sub total {
-    return $browser->run('return page.m.after.reduce((sum, value, i) =>
+    return js('page.m.after.reduce((sum, value, i) =>
         sum + (page.stacks.some(({ row }) => row === i) ? value : 0), 0)');
 }
 
@@ -113,7 +113,7 @@ test 'labels' => sub {
         show("$url#l=" . ($worker eq '' ? 'origin%3Dmaster'
                                         : "worker%3D$worker"));
         $of{$worker} = total();
-        is($browser->run('return page.scene.trees[0].after[0]'),
+        is(js('page.scene.trees[0].after[0]'),
            $of{$worker}, 'the graph has the same');
         cmp_ok($of{$worker}, '>', 0, "worker '$worker' has some");
     }
@@ -132,7 +132,7 @@ test 'labels' => sub {
     # by hand
 
     $browser->run('document.querySelector("#labels [name=worker]").click()');
-    like($browser->run('return state.l'), qr/^worker=\d$/, 'a box is a choice');
+    like(js('state.l'), qr/^worker=\d$/, 'a box is a choice');
 };
 
 
@@ -140,13 +140,13 @@ test 'labels' => sub {
 
 test 'selections' => sub {
     show("$url&worker=1");
-    is_deeply($browser->run('return [...new Set(sets.labels.map((labels) =>
+    is_deeply(js('[...new Set(sets.labels.map((labels) =>
         labels.get("worker") || ""))].filter((one) => one !== "1"
             && one !== "")'), [], 'one worker');
-    cmp_ok($browser->run('return page.rows.length'), '>', 0, 'has some');
+    cmp_ok(js('page.rows.length'), '>', 0, 'has some');
 
     show("$url&symbolize=0");
-    is_deeply($browser->run('return frames.names.filter((name) =>
+    is_deeply(js('frames.names.filter((name) =>
         !/0x|^all$|^\\[|in common$/.test(name))'), [], 'without names');
 };
 
@@ -156,17 +156,16 @@ test 'refresh' => sub {
     $browser->run('const [tree] = page.scene.trees;
                    zoom({ tree, node: tree.open(0)[0] })');
 
-    my ($hash, $time) = @{ $browser->run('return [location.hash,
-                                                  page.profile.time]') };
+    my ($hash, $time) = @{ js('[location.hash, page.profile.time]') };
 
     $browser->click('#keep');
     $browser->press('#graph', 'r');
     $browser->wait_for("return page.profile.time !== $time");
 
-    is($browser->run('return location.hash'), $hash, 'the place is kept');
-    ok($browser->run('return page.base !== null'), 'and the baseline');
-    ok($browser->run('return page.at.node > 0'), 'and the zoom');
-    ok($browser->run('return page.rows.length
+    is(js('location.hash'), $hash, 'the place is kept');
+    ok(js('page.base !== null'), 'and the baseline');
+    ok(js('page.at.node > 0'), 'and the zoom');
+    ok(js('page.rows.length
                       < page.profile.stacks.length + page.base.stacks.length'),
        'samples of one process meet');
     like($browser->text('#sum'), qr/ since /, 'what changed is said');
@@ -174,25 +173,23 @@ test 'refresh' => sub {
     $browser->run('document.getElementById("live").value = "2";
                    setLive()');
     $browser->wait_for('return live.totals.length >= 3');
-    ok($browser->run('return document.querySelector("#line")
+    ok(js('document.querySelector("#line")
                       .getAttribute("points").length > 10'),
        'live has a line of totals');
     $browser->run('document.getElementById("live").value = "0"; setLive()');
 
     $browser->click('#opened');
-    is($browser->run('return page.base.time'), $time,
+    is(js('page.base.time'), $time,
        'since opened: the baseline is the first profile');
-    cmp_ok($browser->run('return page.profile.time'), '>', $time,
-           'of the newest one');
+    cmp_ok(js('page.profile.time'), '>', $time, 'of the newest one');
 };
 
 
 test 'a difference of seconds' => sub {
     show("$url&seconds=1");
-    ok($browser->run('return page.base !== null'), 'both sides are there');
-    ok($browser->run('return page.profile.time > page.base.time'), 'in order');
-    ok($browser->run('return document.getElementById("live").disabled'),
-       'live is off');
+    ok(js('page.base !== null'), 'both sides are there');
+    ok(js('page.profile.time > page.base.time'), 'in order');
+    ok(js('document.getElementById("live").disabled'), 'live is off');
 };
 
 
@@ -201,7 +198,7 @@ test 'a difference of seconds' => sub {
 test 'a password' => sub {
     show($url =~ s{//}{//user:secret@}r);
 
-    my $time = $browser->run('return page.profile.time');
+    my $time = js('page.profile.time');
 
     $browser->press('#graph', 'r');
     $browser->wait_for("return page.profile.time !== $time
@@ -220,18 +217,18 @@ test 'pools' => sub {
          qr/<title>pools of nginx on /, 'the title of a picture says what');
 
     show($pools);
-    like($browser->run('return document.title'), qr/^pools of nginx on \S+$/,
+    like(js('document.title'), qr/^pools of nginx on \S+$/,
          'and so does that of the tab');
     like($browser->text('#sum'), qr/ stacks, exact, workers 2\/2$/, 'exact');
 
-    my %owners = map { $_ => 1 } @{ $browser->run('return page.owners.map(
+    my %owners = map { $_ => 1 } @{ js('page.owners.map(
         (one) => ownerName(one.owner))') };
 
     ok($owners{'connection slots'} && $owners{configuration},
        'parts of nginx are owners');
     ok((grep { /^(?:server|location) / } keys %owners), 'and so are servers');
 
-    my $bytes = $browser->run('return toBase64(page.profile.bytes)');
+    my $bytes = js('toBase64(page.profile.bytes)');
     my $file = spew("$server->{prefix}/pools.pb.gz", decode_base64($bytes));
 
     $ENV{PPROF_TMPDIR} = $server->{prefix};
@@ -244,7 +241,7 @@ test 'pools' => sub {
 
     show("$pools&seconds=1#v=owners");
 
-    my $sides = $browser->run('return page.owners.filter((one) =>
+    my $sides = js('page.owners.filter((one) =>
         ownerName(one.owner) === "connection slots").map((one) =>
             [one.cum.before, one.cum.after])');
 
@@ -324,12 +321,11 @@ test 'a busy server' => sub {
     show($url);
     $browser->run('history.replaceState(null, "", "/busy");
                    document.getElementById("live").value = "30"');
-    $browser->run('return refresh()');
+    js('refresh()');
     is($browser->text('#say'), 'too many profiles: come back later',
        'the sentence of the answer');
-    is($browser->run('return live.failures'), 0, 'which is no failure');
-    is($browser->run('return document.getElementById("live").value'), '30',
-       'and goes on');
+    is(js('live.failures'), 0, 'which is no failure');
+    is(js('document.getElementById("live").value'), '30', 'and goes on');
     $browser->run('document.getElementById("live").value = "0"; setLive()');
     $browser->complaints;
 };
@@ -348,9 +344,9 @@ test 'a server that is gone' => sub {
     $browser->wait_for('return refresh().then(() => live.failures >= 3)');
     like($browser->text('#say'), qr/^The server did not answer: /,
          'a sentence');
-    is($browser->run('return document.getElementById("live").value'), '0',
+    is(js('document.getElementById("live").value'), '0',
        'three failures end it');
-    ok($browser->run('return page.rows.length > 0'), 'what was there stays');
+    ok(js('page.rows.length > 0'), 'what was there stays');
     $browser->complaints;
 };
 

@@ -67,7 +67,7 @@ sub view($rest, $resource = undef) {
 # Owners of the page as names, each with its bytes.
 
 sub owners {
-    return { map { @$_ } @{ $browser->run('return page.owners.map((one) =>
+    return { map { @$_ } @{ js('page.owners.map((one) =>
         [ownerName(one.owner), one.cum.after])') } };
 }
 
@@ -75,7 +75,7 @@ sub owners {
 test 'labels' => sub {
     view("&owners=1");
 
-    my $keys = $browser->run('return [...document.querySelectorAll(
+    my $keys = js('[...document.querySelectorAll(
         "#labels summary")].map((one) => one.textContent)');
 
     my %is = map { $_ => 1 } @$keys;
@@ -85,7 +85,7 @@ test 'labels' => sub {
 
     view("&owners=1#l=location=" . '%252Ftwo%252F');
 
-    my $sum = $browser->run('return page.stacks.reduce((n, one) =>
+    my $sum = js('page.stacks.reduce((n, one) =>
         n + page.m.after[one.row], 0)');
 
     cmp_ok($sum, '>=', 2 * 60000, 'a location is selected');
@@ -93,7 +93,7 @@ test 'labels' => sub {
     $browser->is_quiet;
 
     view('');
-    is_deeply($browser->run('return [...document.querySelectorAll(
+    is_deeply(js('[...document.querySelectorAll(
         "#labels summary")].map((one) => one.textContent).filter((one) =>
         one === "location" || one === "server")'), [],
         'no such labels without asking');
@@ -109,7 +109,7 @@ test 'split and colours' => sub {
            'locations are the owners');
     cmp_ok($owners->{'location /one/'} // 0, '>=', 60000, 'each of them');
 
-    my $colours = $browser->run('return ["/one/", "/two/"].map((name) =>
+    my $colours = js('["/one/", "/two/"].map((name) =>
         OWNERS.get(`location ${name}`))');
 
     ok(defined $colours->[0] && defined $colours->[1]
@@ -162,12 +162,11 @@ test 'names' => sub {
 
     cmp_ok($owners->{"location $script"} // 0, '>=', 60000,
            'markup is a name') or diag(join "\n", keys %$owners);
-    is($browser->run('return document.querySelectorAll("b").length'), 0,
-       'and no element');
-    is($browser->run('return [...document.body.innerText].filter((c) =>
+    is(js('document.querySelectorAll("b").length'), 0, 'and no element');
+    is(js('[...document.body.innerText].filter((c) =>
         c < " " && c !== "\n" && c !== "\t").length'), 0,
        'no control byte is shown');
-    is_deeply($browser->run('return page.owners.map((one) =>
+    is_deeply(js('page.owners.map((one) =>
         ownerName(one.owner)).filter((name) => /^location \/l+/.test(name))
         .map((name) => name.length < 5000)'), [JSON::PP::true()],
         'a long one is there');
@@ -196,7 +195,7 @@ test 'CPU time' => sub {
     $browser->is_quiet;
 
     view('&seconds=2&by=location', 'profile');
-    ok($browser->run('return frames.names.includes("location /busy/")'),
+    ok(js('frames.names.includes("location /busy/")'),
        'which are roots with by=');
     undef $load;
 };

@@ -205,8 +205,7 @@ test 'a difference and pprof' => sub {
                            "$dir/profile.pb.gz"));
     }
 
-    my $total = $browser->run('return document.getElementById("sum")
-                               .textContent');
+    my $total = js('document.getElementById("sum").textContent');
 
     like($total, qr/-[\d,]+ since [\d,]+/, 'the sum says what changed');
 };
@@ -263,8 +262,7 @@ return wrong;
 END
 
         is_deeply($wrong, [], "the tree of #$fragment");
-        cmp_ok($browser->run('return page.boxes.length'), '>', 50,
-               'and its boxes');
+        cmp_ok(js('page.boxes.length'), '>', 50, 'and its boxes');
     }
 
     # what is drawn is there: pixels of other colours than the ground
@@ -284,10 +282,9 @@ END
 
 test 'callers, both, owners' => sub {
     show('one', 'v=callers');
-    is($browser->run('return page.scene.trees[0].after[0]'),
-       $browser->run('return page.m.after.reduce((a, b) => a + b)'),
-       'callers have all of it');
-    is($browser->run('return page.choice.skip'), JSON::PP::true,
+    is(js('page.scene.trees[0].after[0]'),
+       js('page.m.after.reduce((a, b) => a + b)'), 'callers have all of it');
+    is(js('page.choice.skip'), JSON::PP::true,
        'and begin behind the allocators');
 
     # both: callers and callees of one function have the same sum, its cum
@@ -295,7 +292,7 @@ test 'callers, both, owners' => sub {
     my $cum = pprof_rows('inuse_space', "$dir/one.pb.gz")->{SSL_new}[1];
 
     show('one', 'v=both&p=SSL_new');
-    is($browser->run("return page.scene.trees[$_].after[0]"), $cum,
+    is(js("page.scene.trees[$_].after[0]"), $cum,
        'both: ' . (qw( callees callers ))[$_]) for 0, 1;
 
     # the function is in the middle of a window that is too low for all
@@ -303,7 +300,7 @@ test 'callers, both, owners' => sub {
     $browser->resize(1600, 500);
     show('one', 'v=both&p=CRYPTO_zalloc');
 
-    my ($top, $y, $height) = @{ $browser->run('return [page.view.top,
+    my ($top, $y, $height) = @{ js('[page.view.top,
         page.scene.origin * ROW, page.view.height]') };
 
     cmp_ok($top, '>', 0, 'both: the window begins below the first caller');
@@ -317,15 +314,14 @@ test 'callers, both, owners' => sub {
     show('one', 'v=owners');
     like($browser->text('#table'), qr/nginx.*libssl\.so\.3.*libcrypto/s,
          'owners are modules');
-    is($browser->run('return page.owners.reduce((n, one) => n
+    is(js('page.owners.reduce((n, one) => n
                       + one.cum.after, 0)'),
-       $browser->run('return page.m.after.reduce((a, b) => a + b)'),
-       'and own all of it');
+       js('page.m.after.reduce((a, b) => a + b)'), 'and own all of it');
 };
 
 
 sub total {
-    return $browser->run('return page.scene.trees[0].after[0]');
+    return js('page.scene.trees[0].after[0]');
 }
 
 
@@ -353,7 +349,7 @@ test 'search and filters' => sub {
 
     show('one', 'h=^ngx_');
     is(total(), $all, 'hiding frames keeps the sum');
-    is($browser->run('return page.scene.trees[0].frame.filter((f) =>
+    is(js('page.scene.trees[0].frame.filter((f) =>
                       frames.names[f].startsWith("ngx_")).length'), 0,
        'and they are gone');
 
@@ -401,7 +397,7 @@ test 'frames in common' => sub {
 
     $browser->press('#graph', 'ArrowDown', 'Enter');
     is($browser->run($first), '_start', 'Enter shows them');
-    is($browser->run('return state.c'), '1', 'which the address keeps');
+    is(js('state.c'), '1', 'which the address keeps');
     is($browser->run('const [tree] = page.scene.trees;
         return tree.name(tree.find(arguments[0]))', $link->[0]), $link->[1],
        'a link is good for both');
@@ -420,8 +416,7 @@ test 'keys' => sub {
     $browser->press('#graph', 'ArrowDown');
     like($browser->text('#status'), qr/^_start: .* of all, .* samples, \+-/,
          'down is the largest callee, and is said');
-    is($browser->run('return document.getElementById("status").ariaLive'),
-       'polite', 'aloud');
+    is(js('document.getElementById("status").ariaLive'), 'polite', 'aloud');
 
     $browser->press(undef, 'ArrowRight');
     unlike($browser->text('#status'), qr/^_start:/, 'right is its sibling');
@@ -429,50 +424,46 @@ test 'keys' => sub {
     like($browser->text('#status'), qr/^all:/, 'up is its caller');
 
     $browser->press(undef, 'ArrowDown', 'ArrowDown', 'Enter');
-    like($browser->run('return location.hash'), qr/^#z=[0-9a-f]+&c=1$/,
-         'Enter zooms');
+    like(js('location.hash'), qr/^#z=[0-9a-f]+&c=1$/, 'Enter zooms');
     $browser->press(undef, 'Escape');
-    is($browser->run('return state.z'), '', 'Escape zooms out');
+    is(js('state.z'), '', 'Escape zooms out');
 
     for (['2', 'callers'], ['4', 'table'], ['5', 'owners'], ['1', 'flame']) {
         $browser->press(undef, $_->[0]);
-        is($browser->run('return state.v'), $_->[1], "key $_->[0]");
+        is(js('state.v'), $_->[1], "key $_->[0]");
     }
 
     $browser->press('#graph', 'i');
-    is($browser->run('return state.i'), '1', 'i turns it round');
+    is(js('state.i'), '1', 'i turns it round');
     $browser->press('#graph', 'k');
-    is($browser->run('return state.k'), '1', 'k skips allocators');
+    is(js('state.k'), '1', 'k skips allocators');
     $browser->press('#graph', '0');
-    is($browser->run('return location.hash'), '', '0 is as at first');
+    is(js('location.hash'), '', '0 is as at first');
 
     $browser->press('#graph', '/');
-    is($browser->run('return document.activeElement.id'), 's', '/ searches');
+    is(js('document.activeElement.id'), 's', '/ searches');
     $browser->type('#s', 'ngx_output_chain');
     $browser->press('#graph', 'n');
     like($browser->text('#status'), qr/^ngx_output_chain:/, 'n is a match');
-    my $first = $browser->run('return page.at.node');
+    my $first = js('page.at.node');
     $browser->press('#graph', 'n');
-    isnt($browser->run('return page.at.node'), $first, 'n is the next one');
+    isnt(js('page.at.node'), $first, 'n is the next one');
     $browser->press('#graph', 'N');
-    is($browser->run('return page.at.node'), $first, 'N the one before');
+    is(js('page.at.node'), $first, 'N the one before');
 
     $browser->press('#graph', 'm');
-    is($browser->run('return document.activeElement.textContent'), 'Zoom here',
-       'm is the menu');
+    is(js('document.activeElement.textContent'), 'Zoom here', 'm is the menu');
     $browser->press(undef, 'ArrowDown', 'ArrowDown');
-    is($browser->run('return document.activeElement.textContent'),
-       'Focus on it', 'with keys');
+    is(js('document.activeElement.textContent'), 'Focus on it', 'with keys');
     $browser->press(undef, 'Enter');
-    is($browser->run('return state.f'), '^ngx_output_chain$', 'which acts');
+    is(js('state.f'), '^ngx_output_chain$', 'which acts');
     $browser->press('#graph', 'm', 'Escape');
-    is($browser->run('return document.activeElement.id'), 'graph',
-       'Escape closes it');
+    is(js('document.activeElement.id'), 'graph', 'Escape closes it');
 
     $browser->press('#graph', 'b');
-    is($browser->run('return state.v'), 'both', 'b is both of a function');
+    is(js('state.v'), 'both', 'b is both of a function');
     $browser->press('#graph', '?');
-    ok($browser->run('return document.getElementById("keys").open'), '? helps');
+    ok(js('document.getElementById("keys").open'), '? helps');
     $browser->click('#close');
 };
 
@@ -497,7 +488,7 @@ test 'the mouse' => sub {
 
     $browser->click_at(where('ngx_init_cycle'));
     $browser->wait_for('return state.z !== ""');
-    is($browser->run('return page.view.to - page.view.from'),
+    is(js('page.view.to - page.view.from'),
        $browser->run('const at = page.at; return at.tree.width[at.node]'),
        'a click zooms');
 
@@ -514,8 +505,7 @@ test 'the mouse' => sub {
     sleep 1;
     $browser->click_at(where('ngx_init_cycle'), 0, 2);
     $browser->wait_for('return state.v === "both"');
-    is($browser->run('return state.p'), 'ngx_init_cycle',
-       'a double click is both of it');
+    is(js('state.p'), 'ngx_init_cycle', 'a double click is both of it');
 };
 
 
@@ -526,7 +516,7 @@ test 'links' => sub {
     $browser->click_at(where('ngx_init_cycle'));
     $browser->wait_for('return state.z !== ""');
 
-    my $hash = $browser->run('return location.hash');
+    my $hash = js('location.hash');
 
     cmp_ok(length $hash, '<', 60, 'a link is short');
     $browser->call(POST => '/back');
@@ -542,7 +532,7 @@ test 'links' => sub {
        'ngx_init_cycle', 'the link holds in another profile');
 
     show('one', 'v=nothing&t=nothing&z=zz&l=a%3D1&width=3');
-    is($browser->run('return state.v'), 'flame', 'a bad link does no harm');
+    is(js('state.v'), 'flame', 'a bad link does no harm');
 };
 
 
@@ -554,21 +544,21 @@ test 'files' => sub {
     show('one');
     $browser->type('#file', "$dir/new.pb.gz");
     $browser->wait_for('return page.rows.length > 300');
-    is($browser->run('return page.base'), undef, 'a file is opened');
+    is(js('page.base'), undef, 'a file is opened');
     is($browser->text('#title'), 'new.pb.gz', 'and named');
 
     $browser->click('#keep');
     $browser->type('#file', $page{one});
     $browser->wait_for('return page.rows.length < 300');
-    is($browser->run('return page.base'), undef, 'a page is a file, too');
+    is(js('page.base'), undef, 'a page is a file, too');
 
     $browser->click('#keep');
-    ok($browser->run('return page.base !== null'), 'kept as a baseline');
-    ok($browser->run('return page.rows.length === page.profile.stacks.length
+    ok(js('page.base !== null'), 'kept as a baseline');
+    ok(js('page.rows.length === page.profile.stacks.length
                       && page.m.variance.every((v) => v === 0)'),
        'of itself: no change, and no doubt');
     $browser->click('#drop');
-    is($browser->run('return page.base'), undef, 'and dropped');
+    is(js('page.base'), undef, 'and dropped');
 
     for my $case (['no profile', 'hello, world', 'This is no profile'],
                   ['cut', substr(slurp("$dir/new.pb.gz"), 0, 3000),
@@ -582,8 +572,7 @@ test 'files' => sub {
         $browser->wait_for('return document.getElementById("say")
                             .textContent !== ""');
         like($browser->text('#say'), qr/\Q$sentence/, "$what: a sentence");
-        ok($browser->run('return page.rows.length > 0'),
-           'what was there stays');
+        ok(js('page.rows.length > 0'), 'what was there stays');
         $browser->run('document.getElementById("say").textContent = ""');
     }
 };
@@ -594,7 +583,7 @@ test 'files' => sub {
 test 'saving' => sub {
     show('difference', 'v=flame');
 
-    my $saved = $browser->run('return savedPage()');
+    my $saved = js('savedPage()');
 
     my $came = slurp($page{difference});
 
@@ -606,19 +595,17 @@ test 'saving' => sub {
 
     $page{saved} = spew("$dir/saved.html", $saved);
     show('saved', 'v=table');
-    ok($browser->run('return page.base !== null && page.rows.length > 300'),
-       'and works');
+    ok(js('page.base !== null && page.rows.length > 300'), 'and works');
     $browser->is_quiet;
 
     show('one');
 
-    my $svg = $browser->run('return pictureOf()');
+    my $svg = js('pictureOf()');
 
     like($svg, qr/^<svg .*<title>ngx_init_cycle: \d.*<\/svg>\n\z/s,
          'a picture of the view');
     unlike($svg, qr/<script|<foreignObject/i, 'without a script');
     spew("$dir/picture.svg", $svg);
     $browser->open("file://$dir/picture.svg");
-    is($browser->run('return document.documentElement.nodeName'), 'svg',
-       'which a browser shows');
+    is(js('document.documentElement.nodeName'), 'svg', 'which a browser shows');
 };

@@ -56,7 +56,7 @@ sub is_well_formed($svg, $name) {
 
         spew("$dir/picture.svg", $svg);
         $browser->open("file://$dir/picture.svg");
-        is($browser->run('return document.documentElement.nodeName + " "
+        is(js('document.documentElement.nodeName + " "
                           + document.querySelectorAll("parsererror").length'),
            'svg 0', "$name: well-formed");
         is_deeply([$browser->complaints], [], "$name: no complaints");
