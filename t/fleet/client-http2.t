@@ -92,9 +92,7 @@ EOF
 };
 
 
-sub frame {
-    my ($type, $flags, $stream, $payload) = @_;
-
+sub frame($type, $flags, $stream, $payload) {
     return substr(pack('N', length $payload), 1)
            . pack('CCN', $type, $flags, $stream) . $payload;
 }

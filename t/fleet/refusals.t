@@ -206,9 +206,7 @@ sub both {
 
 # What fails where there is no dump.
 
-sub dumped {
-    my ($name) = @_;
-
+sub dumped($name) {
     return $name =~ /^(?:heap|allocs)$/ ? asked($name, '') : ();
 }
 

@@ -215,9 +215,7 @@ sub streams {
 }
 
 
-sub questions {
-    my ($nginx) = @_;
-
+sub questions($nginx) {
     $nginx->get("$tree/$_")
         for 'heap?by=location&format=top', 'locations', 'allocs?owners=1',
             'locations?seconds=1', 'heap?by=server&format=html',
@@ -227,8 +225,7 @@ sub questions {
 
 # What was found out about the CPU is read in the end.
 
-sub profiles {
-    my ($nginx) = @_;
+sub profiles($nginx) {
     my $answer = $nginx->get("$tree/profile?seconds=1&frequency=500&"
                              . 'by=location&format=folded&type=samples');
 

@@ -140,9 +140,6 @@ END
     my ($n, $of) = ($said // '') =~ /, (\d+) of (\d+) in all$/;
 
     cmp_ok($n, '>=', 0.99 * $of, "a comment: $said");
-
-    $nginx->stop;
-    $upstream->stop;
 };
 
 
@@ -182,9 +179,6 @@ END
         or diag(explain($bytes));
     cmp_ok($page, '>', 50 * 8 * 1024, 'the pages have the rest')
         or diag(explain($bytes));
-
-    $nginx->stop;
-    $upstream->stop;
 };
 
 
@@ -229,8 +223,6 @@ END
     }
 
     cmp_ok($alone{'/large/'}, '>', 2 * $alone{'/small/'}, 'packing has more');
-
-    $nginx->stop;
 };
 
 
@@ -273,8 +265,6 @@ END
                   "http://127.0.0.1:$h2/secret/"), 0, 'HTTP/2') for 1 .. 20;
         is_of($nginx, 'tls.example /secret/', 'streams', 0.75);
     }
-
-    $nginx->stop;
 };
 
 
@@ -320,8 +310,6 @@ END
 
     cmp_ok($bytes->{'h2.example /one/'} // 0, '>', 100_000, 'one alone');
     is($bytes->{'h2.example /two/'}, undef, 'has nothing of the other');
-
-    $nginx->stop;
 };
 
 
@@ -443,8 +431,6 @@ END
     cmp_ok($bytes{'b.example'}, '>', 20_000, 'the server of its name');
     cmp_ok($bytes{'a.example'} // 0, '<', 0.05 * $bytes{'b.example'},
            'not the one that the address has without');
-
-    $nginx->stop;
 };
 
 

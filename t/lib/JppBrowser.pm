@@ -140,9 +140,7 @@ sub call($self, $method, $path, $body = undef) {
 }
 
 
-sub open {
-    my ($self, $url) = @_;
-
+sub open($self, $url) {
     $self->call(POST => '/url', { url => $url });
     $self->{policy} = $self->run(<<'END');
 window.jppViolations = [];
@@ -186,9 +184,7 @@ sub find($self, $css) {
 }
 
 
-sub text {
-    my ($self, $css) = @_;
-
+sub text($self, $css) {
     return $self->call(GET => '/element/' . $self->find($css) . '/text');
 }
 

@@ -20,8 +20,7 @@ sub has_lua { lua_modules() ne '' }
 
 # Processes that do CODE again and again, as long as this one is there.
 
-sub load {
-    my ($n, $code) = @_;
+sub load($n, $code) {
     my $parent = $$;
 
     my @pids = map {
@@ -41,9 +40,7 @@ sub load {
 }
 
 
-sub requests {
-    my ($server, $path) = @_;
-
+sub requests($server, $path) {
     return ($server, load(3, sub {
         eval { $server->get($path, headers => "Accept-Encoding: gzip\r\n") };
     }));

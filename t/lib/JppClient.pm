@@ -58,9 +58,7 @@ sub send_request($self, $path, %how) {
 }
 
 
-sub write {
-    my ($self, $text) = @_;
-
+sub write($self, $text) {
     local $SIG{PIPE} = 'IGNORE';
 
     while (length $text) {
@@ -102,8 +100,7 @@ sub response($self) {
 
 # The next answer, to METHOD, without the 100 that may precede it.
 
-sub answer {
-    my ($self, $method) = @_;
+sub answer($self, $method) {
     my %answer = (status => 0, head => '', headers => {}, body => '');
 
     $answer{header} = $answer{headers};

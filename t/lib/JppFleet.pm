@@ -52,8 +52,7 @@ sub clients_of_one($nginx, $n) {
 # The workers in the status that WHO gets, and why some are missing; text is
 # all of the answer.
 
-sub status {
-    my ($who) = @_;
+sub status($who) {
     my $answer = $who->get('/debug/pprof/status');
     my $text = "$answer->{status}\n$answer->{body}";
     my ($there, $missing) = $text =~ /^(.*?)"missing": (\[.*?\])/s;
@@ -156,9 +155,7 @@ sub grow($nginx, $n) {
 
 # How many dumps a worker holds beside its baseline.
 
-sub held {
-    my ($pid) = @_;
-
+sub held($pid) {
     return dumps($pid) - 1;
 }
 
@@ -207,8 +204,7 @@ sub is_at_rest($pid, $what) {
 # kernel's list the second field is the address, the fourth the state (0A
 # listens), the tenth the inode.
 
-sub connections {
-    my ($nginx, $pid) = @_;
+sub connections($nginx, $pid = undef) {
     my $port = sprintf ':%04X', $nginx->{port};
     my %is_ours;
 

@@ -322,9 +322,7 @@ sub started($pid) {
 }
 
 
-sub signal {
-    my ($self, $name, $pid) = @_;
-
+sub signal($self, $name, $pid = undef) {
     $pid //= $self->{pid};
 
     return halt($pid) if $name eq 'STOP';

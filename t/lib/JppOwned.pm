@@ -29,9 +29,7 @@ sub has_perl { -e $perl }
 
 # An nginx with more in its server; HOW is that of JppNginx.
 
-sub server {
-    my (%how) = @_;
-
+sub server(%how) {
     return JppNginx->start(workers => 2, preload => [], conf => 'prof:false',
                            %how, http => $owners . ($how{http} // ''),
                            server => <<"CONF");
@@ -44,9 +42,7 @@ CONF
 
 # Requests for each of PATHS in turn, from N clients.
 
-sub load {
-    my ($server, $n, @paths) = @_;
-
+sub load($server, $n, @paths) {
     return JppBusy::load($n, sub {
         eval {
             $server->get($_, headers => "Accept-Encoding: gzip\r\n")

@@ -33,8 +33,7 @@ sub wait_held($server, $path, $bytes) {
 
 # Ten locations, one of which has large buffers; HOW is that of JppNginx.
 
-sub large_buffers {
-    my (%how) = @_;
+sub large_buffers(%how) {
     my $port = free_port();
     my $locations = join '', map { "location /$_/ { proxy_pass "
                                    . "http://127.0.0.1:$port/files/; }\n" }
@@ -62,8 +61,7 @@ CONF
 }
 
 
-sub slow {
-    my ($server, $path) = @_;
+sub slow($server, $path) {
     my $client = $server->client(window => 4096);
 
     $client->send_request($path);

@@ -15,9 +15,7 @@ my $pools = '/debug/pprof/pools';
 
 # What is held, by the frames, root first.
 
-sub held {
-    my ($nginx, $query) = @_;
-
+sub held($nginx, $query = undef) {
     $query = $query ? "&$query" : '';
 
     my $answer = $nginx->get("$pools?format=folded$query");
@@ -45,8 +43,7 @@ sub below($held, $pattern) {
 # answers, of which the second may have something of its own.  Then both, by
 # frames and as a table.
 
-sub sums {
-    my ($nginx) = @_;
+sub sums($nginx) {
     my ($held, $total, $top);
 
     for (1 .. 5) {
@@ -63,8 +60,7 @@ sub sums {
 
 # Length, type, flags, stream (RFC 9113).
 
-sub http2_frame {
-    my ($type, $flags, $stream, $payload) = @_;
+sub http2_frame($type, $flags, $stream, $payload) {
     my $n = length $payload;
 
     return pack('CnCCNa*', $n >> 16, $n & 0xffff, $type, $flags, $stream,

@@ -9,8 +9,7 @@ use Exporter qw(import);
 our @EXPORT_OK = qw( varint field number proto );
 
 
-sub varint {
-    my ($n) = @_;
+sub varint($n) {
     my $bytes = '';
 
     use integer;
@@ -40,8 +39,7 @@ sub number($number, $value) {
 # key of a label, value ...), FILES, NAMES of functions from 1 on, each alone or
 # with the number of its file, and more FIELDS.
 
-sub proto {
-    my (%how) = @_;
+sub proto(%how) {
     my @strings = ('');
     my $bytes = '';
 

@@ -55,9 +55,7 @@ if (!defined $ENV{TEST_NGINX_BINARY}) {
 }
 
 
-sub slurp {
-    my ($path) = @_;
-
+sub slurp($path) {
     open my $fh, '<:raw', $path or die "$path: $!";
     local $/;
 
@@ -67,8 +65,7 @@ sub slurp {
 
 # What a command prints; undef if it fails.
 
-sub printed {
-    my ($command) = @_;
+sub printed($command) {
     my $output = `$command`;
 
     return $? == 0 ? $output : undef;

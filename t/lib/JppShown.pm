@@ -76,9 +76,7 @@ sub shown_pattern($text) {
 }
 
 
-sub line {
-    my ($line) = @_;
-
+sub line($line) {
     # as many blanks as it takes to align numbers
 
     my ($blanks, $rest) = $line =~ /^([ ]*)(.*)\n/;

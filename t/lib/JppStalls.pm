@@ -59,9 +59,7 @@ sub has_scripts { -e $perl && lua_modules() ne '' }
 # HOW is that of JppNginx; stall is the directive's value, and servers more of
 # them.
 
-sub stalling {
-    my (%how) = @_;
-
+sub stalling(%how) {
     my $stall = delete $how{stall} // '100ms';
     my $modules = lua_modules();
     my $servers = delete $how{servers} // '';
@@ -129,8 +127,7 @@ SERVER
 # A client whose request holds a worker, in the way HOW; returns once that is a
 # stall with a stack, or lasts.
 
-sub hold {
-    my ($nginx, $how) = @_;
+sub hold($nginx, $how) {
     my ($before) = stalls($nginx);
     my $client = $nginx->client;
 
@@ -179,9 +176,7 @@ sub file { $_[0] eq 'compute' ? 'go' : 'fifo' }
 
 # The stalls by their comments, the newest first, and by their stacks.
 
-sub stalls {
-    my ($nginx, $query) = @_;
-
+sub stalls($nginx, $query = undef) {
     $query = $query ? "&$query" : '';
 
     my $top = elsewhere($nginx, "top&cols=1000$query");
@@ -220,8 +215,7 @@ sub log_lines($nginx) {
 # What docs/stalls.md shows.  The threshold is one that a busy machine alone
 # does not reach.
 
-sub shown {
-    my ($path) = @_;
+sub shown($path) {
     my $nginx = stalling(stall => '250ms', workers => 2);
 
     $nginx->get($path);
@@ -256,8 +250,7 @@ sub DESTROY($self) {
 # One block of an nginx that is stalling: how long it took, ms.  The kernel's is
 # held by us.
 
-sub block {
-    my ($nginx, $how) = @_;
+sub block($nginx, $how) {
     my $client = $nginx->client;
     my $begin = time();
 

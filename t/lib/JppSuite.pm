@@ -73,8 +73,7 @@ sub options {
 # Blocks of Test::Nginx, one for each row of a table: in the template, [% key %]
 # stands for the column of that name.
 
-sub table {
-    my ($template, $keys, @rows) = @_;
+sub table($template, $keys, @rows) {
     my $text = '';
 
     for my $row (@rows) {
@@ -246,8 +245,7 @@ END
 
 # The status of nginx; with 0 it is a daemon now.
 
-sub start {
-    my ($self, $how) = @_;
+sub start($self, $how) {
     my $pid = fork() // die "fork: $!";
 
     if ($pid == 0) {
@@ -276,9 +274,7 @@ sub start {
 
 # Reloads; returns once all old workers have exited.
 
-sub reload {
-    my ($self) = @_;
-
+sub reload($self) {
     my $before = () = $self->log =~ /worker process \d+ exited/g;
 
     kill 'HUP', $self->{pid};
@@ -290,9 +286,7 @@ sub reload {
 }
 
 
-sub stop {
-    my ($self) = @_;
-
+sub stop($self) {
     kill 'QUIT', $self->{pid};
 
     my $has_ended = $self->soon(sub { !is_alive($self->{pid}) });

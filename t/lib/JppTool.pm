@@ -167,9 +167,7 @@ sub keeps_contract($name, $bytes) {
 # The parts of a profile that tests look at, read without the tool's own code: a
 # hash of time, duration, comments, default, and the values of the label "file".
 
-sub profile {
-    my ($bytes) = @_;
-
+sub profile($bytes) {
     require IO::Uncompress::Gunzip;
     IO::Uncompress::Gunzip::gunzip(\$bytes, \my $raw)
         or die 'the profile is not gzip-ed';
@@ -202,8 +200,7 @@ sub profile {
 
 # A message as a list of [number, value, wire type].
 
-sub fields {
-    my ($bytes) = @_;
+sub fields($bytes) {
     my ($pos, @fields) = (0);
 
     while ($pos < length $bytes) {
@@ -224,8 +221,7 @@ sub fields {
 
 # A repeated number is packed or stands alone.
 
-sub numbers {
-    my ($field) = @_;
+sub numbers($field) {
     my ($value, $pos, @numbers) = ($field->[1], 0);
 
     return $value if $field->[2] == 0;

@@ -817,8 +817,7 @@ test 'a reload' => sub {
 };
 
 
-sub directives {
-    my ($case) = @_;
+sub directives($case) {
     my %rates = (10 => '1.0 KiB', 12 => '4.0 KiB', 14 => '16.0 KiB',
                  24 => '16.0 MiB');
 

@@ -254,9 +254,7 @@ test 'states of a fake jemalloc', 'fake' => sub {
 
 # heap, allocs, HEAD, the log and status agree.
 
-sub refuses {
-    my ($nginx, $status, $words, $what) = @_;
-
+sub refuses($nginx, $status, $words, $what) {
     for my $path ($heap, '/debug/pprof/allocs', "$heap?seconds=5&format=top") {
         answers($nginx, $path, $status, $words, "$what, $path")
             if $status != 200 || $path !~ /seconds/;

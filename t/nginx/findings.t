@@ -118,8 +118,7 @@ sub acknowledged($nginx) {
 }
 
 
-sub refused {
-    my ($nginx, $query, $status, $like) = @_;
+sub refused($nginx, $query, $status, $like) {
     my $answer = $nginx->client->ask('POST', "/debug/pprof/control?$query",
                                      'Content-Length: 0');
 

@@ -64,8 +64,7 @@ sub downloads(%how) {
 }
 
 
-sub json {
-    my ($nginx, $query) = @_;
+sub json($nginx, $query = undef) {
     my $answer = $nginx->get("$tree/locations?format=json&$query");
 
     return { rows => [] } if $answer->{status} != 200;
@@ -76,9 +75,7 @@ sub json {
 
 # The requests, one by one, and the bytes of those in a location.
 
-sub held {
-    my ($nginx) = @_;
-
+sub held($nginx) {
     return decode_json($nginx->get("$tree/requests?format=json&top=1000")
                        ->{body});
 }

@@ -198,9 +198,7 @@ sub notices($server) {
 }
 
 
-sub fatal {
-    my ($case) = @_;
-
+sub fatal($case) {
     plan skip_all => $case->{skip} if $case->{skip};
 
     my $like = qr/$case->{says}\. \Q$case->{fix}\E/;
@@ -287,9 +285,7 @@ sub in_a_line {
 }
 
 
-sub ready {
-    my ($case) = @_;
-
+sub ready($case) {
     my %how = defined $case->{keys}
               ? fake_jemalloc("$dir/ready", $case->{keys})
               : (options => options('lg_prof_sample:16',
@@ -326,9 +322,7 @@ sub ready {
 
 # One notice for each start, and each reload.
 
-sub starts {
-    my ($server, $like) = @_;
-
+sub starts($server, $like) {
     ok(defined $server->{pid}, 'nginx starts') or return;
 
     my @notices = notices($server);
@@ -415,9 +409,7 @@ sub others($c, $state) {
 }
 
 
-sub accum {
-    my ($c) = @_;
-
+sub accum($c) {
     my $heap = profile($c->ask('GET', '/p/heap')->{body});
     my $allocs = profile($c->ask('GET', '/p/allocs')->{body});
 

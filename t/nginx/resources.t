@@ -130,9 +130,7 @@ $unknown =~ s/\[% type %\]/$types{symbol}/;
 
 # The names of addresses are those in a profile, however they are asked for.
 
-sub names {
-    my ($uri) = @_;
-
+sub names($uri) {
     return sub {
         my $lines = profile($_[0])->{'locations lines'};
 

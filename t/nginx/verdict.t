@@ -55,8 +55,7 @@ sub verdict($nginx) {
 
 # All first lines of NGINX are like LINE, and the text fits a terminal.
 
-sub is_first {
-    my ($nginx, $line, $owner) = @_;
+sub is_first($nginx, $line, $owner) {
     my $verdict = verdict($nginx);
     my $text = "$verdict->{severity}: $verdict->{text}.";
 

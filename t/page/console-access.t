@@ -96,9 +96,7 @@ END
 };
 
 
-sub check_axe {
-    my ($is_critical) = @_;
-
+sub check_axe($is_critical) {
     plan skip_all => "no $axe: npm could not fetch axe-core" unless -f $axe;
 
     my $source = slurp($axe);

@@ -29,8 +29,7 @@ my $browser = JppBrowser->start;
 
 my $n_pages;
 
-sub page {
-    my @arguments = @_;
+sub page(@arguments) {
     my $path = "$dir/page-" . ++$n_pages . '.html';
 
     run('--any-kernel', '--format=html', '-o', $path, @arguments);
@@ -49,9 +48,7 @@ sub output {
 
 # Opens the page NAME at FRAGMENT, and waits until it is drawn.
 
-sub show {
-    my ($name, $fragment) = @_;
-
+sub show($name, $fragment = undef) {
     $browser->open('about:blank');
     $browser->open("file://$page{$name}#" . ($fragment // ''));
     $browser->wait_for('return page.took');

@@ -18,8 +18,7 @@ my ($one, $two) = recorded($dir, qw( nginx-530 nginx-160k ));
 my $browser = JppBrowser::is_there() ? JppBrowser->start : undef;
 
 
-sub picture {
-    my @arguments = @_;
+sub picture(@arguments) {
     my $how = ref $arguments[0] ? shift @arguments : {};
     my $run = run($how, '--any-kernel', '--format=svg', @arguments);
 

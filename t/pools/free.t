@@ -26,7 +26,7 @@ init_worker_by_lua_block {
             while not ngx.worker.exiting() do ngx.sleep(0.3) end
         end)
     end
-};
+}
 CONF
     my ($seen, $slices);
 
@@ -41,6 +41,4 @@ CONF
     }), 'its connections are seen');
 
     cmp_ok($slices, '<', $timers / 2, 'in few slices');
-
-    $nginx->stop;
-}
+};

@@ -468,9 +468,7 @@ sub backend($how) {
 }
 
 
-sub serve {
-    my ($how, $client) = @_;
-
+sub serve($how, $client) {
     sleep 250 if $how eq 'deaf';
     sysread $client, my $buffer, 65536;
     sleep 250 if $how eq 'hold';

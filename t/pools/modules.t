@@ -209,7 +209,6 @@ test 'all of them', sub { $loads ne '' } => sub {
     is_exact($nginx, 'and when the clients have left');
     is(join(' ', $nginx->worker_pids), $pids, 'and nobody has ended');
     is($nginx->alerts, 0, 'no alerts');
-    $nginx->stop;
 };
 
 

@@ -120,7 +120,4 @@ test 'every format', 'jemalloc' => sub {
         cmp_ok(scalar(grep { $_->{location} =~ m{^/\d+/\Q$shown\Ex+$} }
                       @$rows), '>=', 900, "$what: the locations");
     }
-
-    undef @clients;
-    $nginx->stop;
 };

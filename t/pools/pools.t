@@ -534,9 +534,6 @@ EOF
     is_exact($nginx, 'sessions');
     is(below($held, "${mail}pool blocks") % 256, 0, 'blocks of mail');
     is(below($held, 'connection of'), 0, 'their peers are theirs');
-
-    undef @clients;
-    $nginx->stop;
 };
 
 

@@ -56,8 +56,7 @@ CONF
 
 # An nginx, and what sets what happens to it in a walk: nothing without words.
 
-sub start {
-    my (%how) = @_;
+sub start(%how) {
     my $dir = File::Temp->newdir;
 
     chmod 0755, "$dir";

@@ -21,8 +21,7 @@ CONF
 
 # What PID holds, by frames, and its total.
 
-sub held {
-    my ($client, $pid, $type) = @_;
+sub held($client, $pid, $type = undef) {
     my $query = "worker=pid-$pid&type=" . ($type // 'inuse_space');
     my $answer = $client->get("$pools?format=folded&$query");
     my %held;

@@ -92,9 +92,7 @@ sub profile($answer) {
 }
 
 
-sub is_refused {
-    my ($answer, $status, $sentence, $what) = @_;
-
+sub is_refused($answer, $status, $sentence, $what) {
     is($answer->{status}, $status, "$what: status");
 
     ref $sentence ? like($answer->{body}, $sentence, 'and its sentence')

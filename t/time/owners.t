@@ -39,8 +39,7 @@ sub start(%how) {
 
 # The answer to QUERY, while a child does what BESIDE does, again and again.
 
-sub while_busy {
-    my ($nginx, $query, $beside) = @_;
+sub while_busy($nginx, $query, $beside = undef) {
     my $parent = $$;
     my $pid = fork() // die "fork: $!\n";
 
@@ -178,8 +177,6 @@ END
 
     is_of(sub { shares(while_busy($nginx, $query, sub { printed($load) })) },
           'server tls.example', 'the handshakes', 0.9);
-
-    $nginx->stop;
 };
 
 
@@ -212,8 +209,6 @@ END
         delete $n->{'server h2.example;location /idle/'};
         return $n;
     }, 'server h2.example;location /busy/', 'the busy one', 0.8);
-
-    $nginx->stop;
 };
 
 

@@ -279,8 +279,6 @@ CONF
     like((grep { /h2/ } @$comments)[0],
          qr{in location "/h2/" of server "h2\.example"},
          'the location of a stream');
-
-    $nginx->stop;
 };
 
 
@@ -441,8 +439,6 @@ SERVER
 
     ok(scalar(grep { /;ngx_regex_exec;pcre2_match_8;/ }
               @{ (stalls($nginx))[1] }), 'is found');
-
-    $nginx->stop;
 };
 
 
