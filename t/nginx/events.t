@@ -11,11 +11,8 @@ use JppTest;
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 my $time = qr/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
 
-test 'workers that are killed as they write' => \&killed;
 
-
-sub events {
-    my ($nginx, $query) = @_;
+sub events($nginx, $query = undef) {
     my $answer = $nginx->get('/debug/pprof/events?format=json&top=1000'
                              . ($query // ''));
 
@@ -25,18 +22,14 @@ sub events {
 
 # "EVENT TEXT" of each event, the oldest first.
 
-sub told {
-    my ($nginx) = @_;
-
+sub told($nginx) {
     return [ map { "$_->{event} $_->{text}" }
              grep { $_->{event} !~ /stall|finding|over/ }
              reverse @{ events($nginx)->{events} } ];
 }
 
 
-sub change {
-    my ($nginx, $query) = @_;
-
+sub change($nginx, $query) {
     return $nginx->client->ask('POST', "/debug/pprof/control?$query",
                                'Content-Length: 0')->{status};
 }
@@ -117,14 +110,12 @@ test 'many changes' => sub {
        'and 256 kept');
     like($nginx->get('/debug/pprof/events?cols=1000')->{body},
          qr/^2[34]\d older events: top=1000 shows them$/m, '20 are shown');
-
-    $nginx->stop;
 };
 
 
 # An event is whole, or it is not there.
 
-sub killed {
+test 'workers that are killed as they write' => sub {
     my $nginx = JppNginx->start(workers => 4, server => $tree);
 
     for (1 .. 40) {
@@ -153,7 +144,7 @@ sub killed {
     cmp_ok($events->{counts}{crash}, '>=', 20, 'of very many');
 
     $nginx->stop(alerts => 'exited on signal 9');
-}
+};
 
 
 test 'parameters' => sub {
@@ -172,6 +163,4 @@ test 'parameters' => sub {
 
     is("$head->{status} $head->{headers}{'content-type'}",
        '200 text/plain; charset=utf-8', 'a head');
-
-    $nginx->stop;
 };
