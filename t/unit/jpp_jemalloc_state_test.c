@@ -13,6 +13,12 @@
 #include "jpp_test_jemalloc.h"
 
 
+/* without two options that came later */
+#define JPP_FAKE_521                                                          \
+    "version 5.2.1-0-gea6b3e97\n"                                             \
+    "opt.prof_sys_thread_name -\nopt.prof_leak_error -\n"
+
+
 typedef struct {
     const char    *text;             /* options of the fake, or MALLOC_CONF */
     const char    *state;            /* what the part "state" prints of it */
@@ -236,8 +242,7 @@ jpp_test_fake_states(void)
 
         /* 5.2.1 */
 
-        "version 5.2.1-0-gea6b3e97\n"
-          "opt.prof_sys_thread_name -\nopt.prof_leak_error -\n",
+        JPP_FAKE_521,
         "version 0123456789012345678901234567890123456789\n",
 
         /* of another width than is known */
