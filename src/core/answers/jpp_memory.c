@@ -87,10 +87,6 @@ jpp_memory_add(jpp_memory_sum_t *sum, const jpp_ledger_read_t *one)
         row = jpp_ledger_row(&sum->ledger, (jpp_ledger_kind_t) from->kind,
                              from->name, from->name_len);
 
-        if (row == NULL) {
-            return false;
-        }
-
         row->bytes += from->bytes;
         row->least += from->least;
         row->most += from->most;
@@ -99,7 +95,7 @@ jpp_memory_add(jpp_memory_sum_t *sum, const jpp_ledger_read_t *one)
         jpp_add_known(&row->held, from->held);
     }
 
-    return true;
+    return !sum->ledger.failed;
 }
 
 

@@ -300,14 +300,10 @@ jpp_ledger_bound(const jpp_ledger_mapping_t *m, jpp_ledger_share_t *share)
 }
 
 
-static bool
+static void
 jpp_ledger_add(jpp_ledger_row_t *row, const jpp_ledger_share_t *share,
     bool is_estimate)
 {
-    if (row == NULL) {
-        return false;
-    }
-
     row->bytes += share->own + share->shared_pss;
     row->least += share->own + share->least;
     row->most += share->own + share->most;
@@ -315,17 +311,14 @@ jpp_ledger_add(jpp_ledger_row_t *row, const jpp_ledger_share_t *share,
     if (is_estimate && share->own + share->shared_pss != 0) {
         row->how = JPP_LEDGER_ESTIMATE;
     }
-
-    return true;
 }
 
 
 /* No range gets more than the mapping has: its pages were read later. */
 
-static bool
+static void
 jpp_ledger_take(jpp_ledger_mapping_t *m, const jpp_ledger_range_t *range)
 {
-    bool                  is_estimate;
     uint64_t              start, end;
     jpp_ledger_t         *ledger;
     jpp_ledger_row_t     *row;
@@ -339,7 +332,7 @@ jpp_ledger_take(jpp_ledger_mapping_t *m, const jpp_ledger_range_t *range)
     end = jpp_smaller(range->end, mapping->end);
 
     if (start >= end) {
-        return true;
+        return;
     }
 
     if (range->kind > JPP_LEDGER_MALLOC) {
@@ -373,10 +366,8 @@ jpp_ledger_take(jpp_ledger_mapping_t *m, const jpp_ledger_range_t *range)
                              range->name != NULL ? range->name_len : 0);
     }
 
-    is_estimate = m->pages == NULL
-                  && end - start < mapping->end - mapping->start;
-
-    return jpp_ledger_add(row, &share, is_estimate);
+    jpp_ledger_add(row, &share, m->pages == NULL
+                                && end - start < mapping->end - mapping->start);
 }
 
 
@@ -432,18 +423,16 @@ jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
 
     if (kind == JPP_LEDGER_FILE) {
         row = jpp_ledger_row(ledger, kind, mapping->name, mapping->name_len);
-        ledger->file_row = row != NULL
-            ? (size_t) (row - jpp_vec_items(ledger->rows, jpp_ledger_row_t))
-              + 1 : 0;
+        ledger->file_row = ledger->failed ? 0
+            : (size_t) (row - jpp_vec_items(ledger->rows, jpp_ledger_row_t))
+              + 1;
     }
 
     for (i = ledger->next_range;
          i < ledger->n_ranges && ledger->ranges[i].start < mapping->end;
          i++)
     {
-        if (!jpp_ledger_take(&m, &ledger->ranges[i])) {
-            return false;
-        }
+        jpp_ledger_take(&m, &ledger->ranges[i]);
     }
 
     if (kind == JPP_LEDGER_MALLOC) {
@@ -454,20 +443,19 @@ jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
         ledger->rest.lazy_free += mapping->lazy_free != JPP_NONE
                                   ? mapping->lazy_free : 0;
         ledger->rest.size += mapping->end - mapping->start - m.foreign;
-        return true;
+
+    } else if (m.left.own + m.left.shared_pss != 0) {
+
+        /* "[anon:...]" is a name that a program gave to its memory */
+
+        row = kind == JPP_LEDGER_FILE || kind == JPP_LEDGER_MAPS
+              ? jpp_ledger_row(ledger, kind, mapping->name, mapping->name_len)
+              : jpp_ledger_row(ledger, kind, "", 0);
+
+        jpp_ledger_add(row, &m.left, false);
     }
 
-    if (m.left.own + m.left.shared_pss == 0) {
-        return true;
-    }
-
-    /* "[anon:...]" is a name that a program gave to its memory */
-
-    row = kind == JPP_LEDGER_FILE || kind == JPP_LEDGER_MAPS
-          ? jpp_ledger_row(ledger, kind, mapping->name, mapping->name_len)
-          : jpp_ledger_row(ledger, kind, "", 0);
-
-    return jpp_ledger_add(row, &m.left, false);
+    return !ledger->failed;
 }
 
 
@@ -505,12 +493,15 @@ jpp_ledger_row(jpp_ledger_t *ledger, jpp_ledger_kind_t kind, const char *name,
 
     row = jpp_vec_push(ledger->rows, sizeof(jpp_ledger_row_t));
 
-    if (row != NULL) {
-        row->kind = kind;
-        row->held = JPP_NONE;
-        row->name_len = (uint32_t) len;
-        memcpy(row->name, name, len);
+    if (row == NULL) {
+        ledger->failed = true;
+        row = &ledger->spare;
     }
+
+    row->kind = kind;
+    row->held = JPP_NONE;
+    row->name_len = (uint32_t) len;
+    memcpy(row->name, name, len);
 
     return row;
 }
@@ -564,7 +555,7 @@ jpp_ledger_part(jpp_ledger_parts_t *parts, jpp_ledger_kind_t kind,
 
 /* What owners hold, and, as a part, what of it was in no range. */
 
-static bool
+static void
 jpp_ledger_owned(jpp_ledger_parts_t *parts)
 {
     size_t                  i, n;
@@ -597,17 +588,11 @@ jpp_ledger_owned(jpp_ledger_parts_t *parts)
         kind = (jpp_ledger_kind_t) i;
         row = jpp_ledger_row(parts->ledger, kind, "", 0);
 
-        if (row == NULL) {
-            return false;
-        }
-
         row->held = parts->held[i];
         small = jpp_less(row->held, parts->ledger->ranged[i]);
 
         jpp_ledger_part(parts, kind, small, small);
     }
-
-    return true;
 }
 
 
@@ -687,7 +672,7 @@ jpp_ledger_is_exact(const jpp_ledger_t *ledger, const jpp_ledger_row_t *row)
  * that of the highs that somebody else has it: both make estimates.
  */
 
-static bool
+static void
 jpp_ledger_set(jpp_ledger_parts_t *parts, const jpp_ledger_part_t *part,
     uint64_t rest)
 {
@@ -695,10 +680,6 @@ jpp_ledger_set(jpp_ledger_parts_t *parts, const jpp_ledger_part_t *part,
     jpp_ledger_row_t   *row;
 
     row = jpp_ledger_row(parts->ledger, part->kind, "", 0);
-
-    if (row == NULL) {
-        return false;
-    }
 
     if (rest <= parts->low) {
         bytes = jpp_ledger_next(parts, part->low, rest, parts->low);
@@ -735,12 +716,10 @@ jpp_ledger_set(jpp_ledger_parts_t *parts, const jpp_ledger_part_t *part,
     {
         row->how = JPP_LEDGER_ESTIMATE;
     }
-
-    return true;
 }
 
 
-static bool
+static void
 jpp_ledger_share_out(jpp_ledger_parts_t *parts)
 {
     size_t             i;
@@ -750,31 +729,21 @@ jpp_ledger_share_out(jpp_ledger_parts_t *parts)
     rest = parts->ledger->rest.pss;
 
     for (i = 0; i < parts->n; i++) {
-        if (!jpp_ledger_set(parts, &parts->parts[i], rest)) {
-            return false;
-        }
+        jpp_ledger_set(parts, &parts->parts[i], rest);
     }
 
     bytes = jpp_less(rest, parts->high);
 
-    if (bytes == 0) {
-        return true;
+    if (bytes != 0) {
+        row = jpp_ledger_row(parts->ledger,
+                             parts->heap->stats != NULL ? JPP_LEDGER_UNKNOWN
+                             : JPP_LEDGER_MALLOC, "", 0);
+
+        row->bytes += bytes;
+        row->least = row->bytes;
+        row->most = row->bytes;
+        row->how = JPP_LEDGER_ESTIMATE;
     }
-
-    row = jpp_ledger_row(parts->ledger,
-                         parts->heap->stats != NULL ? JPP_LEDGER_UNKNOWN
-                         : JPP_LEDGER_MALLOC, "", 0);
-
-    if (row == NULL) {
-        return false;
-    }
-
-    row->bytes += bytes;
-    row->least = row->bytes;
-    row->most = row->bytes;
-    row->how = JPP_LEDGER_ESTIMATE;
-
-    return true;
 }
 
 
@@ -806,9 +775,7 @@ jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
     parts.ledger = ledger;
     parts.heap = heap;
 
-    if (!jpp_ledger_owned(&parts)) {
-        return false;
-    }
+    jpp_ledger_owned(&parts);
 
     /*
      * Pages that were inherited count less as long as nobody has written there.
@@ -835,10 +802,7 @@ jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
     }
 
     jpp_ledger_jemalloc(&parts);
-
-    if (!jpp_ledger_share_out(&parts)) {
-        return false;
-    }
+    jpp_ledger_share_out(&parts);
 
     row = jpp_vec_items(ledger->rows, jpp_ledger_row_t);
     n = jpp_vec_count(ledger->rows, jpp_ledger_row_t);
@@ -857,5 +821,88 @@ jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
 
     jpp_sort(row, n, sizeof(jpp_ledger_row_t), jpp_ledger_by_bytes, NULL);
 
-    return true;
+    return !ledger->failed;
+}
+
+
+/*
+ * Packs a ledger into bytes, and unpacks it.  The grammar:
+ *
+ *     file := magic:8 facts row*
+ *
+ * The facts and rows are as in memory: nothing but numbers of 4 and 8 bytes,
+ * and texts.
+ */
+
+
+/* to be changed with the structures */
+#define JPP_LEDGER_MAGIC  "jppLdgr2"
+
+#define JPP_LEDGER_BUFFER  512
+
+
+_Static_assert(sizeof(jpp_ledger_facts_t) % 8 == 0
+               && sizeof(jpp_ledger_row_t) % 8 == 0,
+               "what follows is aligned");
+
+
+jpp_code_t
+jpp_ledger_save(const jpp_ledger_t *ledger, const jpp_ledger_facts_t *facts,
+    int fd, jpp_err_t *err)
+{
+    uint8_t     buffer[JPP_LEDGER_BUFFER];
+    jpp_sink_t  sink;
+
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_write, &fd);
+
+    jpp_sink_write(&sink, JPP_LEDGER_MAGIC, 8);
+    jpp_sink_write(&sink, facts, sizeof(jpp_ledger_facts_t));
+    jpp_sink_write(&sink, ledger->rows->data, ledger->rows->len);
+
+    return jpp_sink_flush(&sink) == 0
+           ? JPP_OK : jpp_write_failed(err, sink.error, "its ledger");
+}
+
+
+jpp_code_t
+jpp_ledger_load(jpp_ledger_read_t *ledger, const char *data, size_t len,
+    jpp_err_t *err)
+{
+    size_t                   i, head;
+    const jpp_ledger_row_t  *row;
+
+    head = 8 + sizeof(jpp_ledger_facts_t);
+
+    memset(ledger, 0, sizeof(jpp_ledger_read_t));
+
+    if (len < head || memcmp(data, JPP_LEDGER_MAGIC, 8) != 0
+        || (len - head) % sizeof(jpp_ledger_row_t) != 0)
+    {
+        return jpp_err_set(err, JPP_ERR_INPUT,
+                           "what it sent is no ledger, or one of another "
+                           "version of this module");
+    }
+
+    memcpy(&ledger->facts, data + 8, sizeof(jpp_ledger_facts_t));
+
+    ledger->facts.why[JPP_LEDGER_WHY - 1] = '\0';
+    jpp_ascii_clean(ledger->facts.why);
+
+    ledger->rows = (const jpp_ledger_row_t *) (const void *) (data + head);
+    ledger->n = (len - head) / sizeof(jpp_ledger_row_t);
+
+    for (i = 0; i < ledger->n; i++) {
+        row = &ledger->rows[i];
+
+        if (row->kind >= JPP_LEDGER_KINDS || row->how >= JPP_LEDGER_HOWS
+            || row->name_len > JPP_LEDGER_NAME)
+        {
+            ledger->n = 0;
+
+            return jpp_err_set(err, JPP_ERR_INPUT,
+                               "its ledger has a row that cannot be");
+        }
+    }
+
+    return JPP_OK;
 }

@@ -174,12 +174,15 @@ typedef struct {
     jpp_ledger_rest_t     rest;
     uint64_t              guard;       /* where an inaccessible mapping ended */
     size_t                file_row;    /* of the last file, + 1 */
+    bool                  failed;      /* there was no memory for a row: */
+    jpp_ledger_row_t      spare;       /*   this one took its place */
 } jpp_ledger_t;
 
 
 /*
  * The row of KIND with the name that ends with the LEN bytes at NAME, which is
- * made if need be, until the next call; NULL: no memory.
+ * made if need be, until the next call.  Without memory the ledger has failed,
+ * and the row is none of its own.
  */
 jpp_ledger_row_t *jpp_ledger_row(jpp_ledger_t *ledger, jpp_ledger_kind_t kind,
     const char *name, size_t len);
