@@ -105,15 +105,6 @@ jpp_utf8_is_seen(const uint8_t *p, size_t n)
 }
 
 
-/* What is written like an escape is escaped itself. */
-
-static bool
-jpp_utf8_is_escape(const uint8_t *p, const uint8_t *end)
-{
-    return p[0] == '\\' && end - p > 1 && p[1] == 'x';
-}
-
-
 /*
  * Two columns in a terminal: East Asian scripts and emoji (Unicode's wide and
  * full width).  Marks that combine count as one, so nothing is wider than this.
@@ -173,9 +164,12 @@ jpp_utf8_piece(char **to, const uint8_t *p, const uint8_t *end, bool is_text,
 
     n = jpp_utf8_len(p, (size_t) (end - p));
 
+    /* what is written like an escape is escaped itself */
+
     if (n != 0
         && (is_text
-            || (jpp_utf8_is_seen(p, n) && !jpp_utf8_is_escape(p, end))))
+            || (jpp_utf8_is_seen(p, n)
+                && !(p[0] == '\\' && end - p > 1 && p[1] == 'x'))))
     {
         *columns += jpp_utf8_columns(p, n);
 

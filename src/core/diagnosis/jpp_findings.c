@@ -152,16 +152,14 @@ jpp_finding_pressure(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 static bool
 jpp_finding_swap(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    size_t               i;
-    uint64_t             swap;
-    const jpp_fleet_t   *fleet;
+    size_t              i;
+    uint64_t            swap;
+    const jpp_fleet_t  *fleet;
 
     fleet = telemetry->fleet;
 
     for (i = 0, swap = 0; i < fleet->n; i++) {
-        if (fleet->workers[i].activity.usage.swap != JPP_NONE) {
-            swap += fleet->workers[i].activity.usage.swap;
-        }
+        jpp_add_known(&swap, fleet->workers[i].activity.usage.swap);
     }
 
     return jpp_finding_above(finding, swap, 100, 16 * JPP_FINDING_MIB)
@@ -398,15 +396,13 @@ static bool
 jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
-    size_t                i, largest;
-    uint64_t              held, most, median;
-    const jpp_fleet_t    *fleet;
+    size_t              i, largest;
+    uint64_t            held, most, median;
+    const jpp_fleet_t  *fleet;
 
     fleet = telemetry->fleet;
-    largest = fleet->n;
-    most = 0;
 
-    for (i = 0; i < fleet->n; i++) {
+    for (i = 0, largest = 0, most = 0; i < fleet->n; i++) {
         held = jpp_finding_held(&fleet->workers[i]);
 
         if (held != JPP_NONE && held > most) {
@@ -415,9 +411,7 @@ jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
         }
     }
 
-    if (largest == fleet->n) {
-        return false;
-    }
+    /* that of no other worker is JPP_NONE */
 
     median = jpp_finding_median(fleet, largest);
 

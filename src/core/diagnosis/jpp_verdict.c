@@ -79,35 +79,11 @@ static void
 jpp_verdict_holder(jpp_verdict_t *verdict, const jpp_holder_t *holder,
     uint64_t bytes, uint64_t all)
 {
-
     jpp_verdict_owner(verdict, holder->who, holder->place);
 
     jpp_verdict_add(verdict, "%s of %s are %s", jpp_bytes(bytes),
                     jpp_bytes(all), holder->who);
     jpp_verdict_bound(verdict, holder);
-}
-
-
-/* Name the owner that holds half of what FINDING is about; false: none does. */
-
-static bool
-jpp_verdict_explains(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry,
-    const jpp_finding_t *finding)
-{
-    uint64_t             bytes;
-    const jpp_holder_t  *holder;
-
-    holder = jpp_finding_holder(telemetry, finding);
-
-    if (holder == NULL) {
-        return false;
-    }
-
-    bytes = finding->pid != 0 ? holder->worker_bytes : holder->bytes;
-
-    jpp_verdict_holder(verdict, holder, bytes,
-                       jpp_larger(bytes, finding->bytes));
-    return true;
 }
 
 
@@ -269,6 +245,9 @@ void
 jpp_verdict_finding(const jpp_telemetry_t *telemetry,
     const jpp_finding_t *finding, jpp_verdict_t *verdict)
 {
+    uint64_t             bytes;
+    const jpp_holder_t  *holder;
+
     memset(verdict, 0, sizeof(jpp_verdict_t));
 
     verdict->severity = finding->is_critical ? JPP_VERDICT_CRITICAL
@@ -277,7 +256,15 @@ jpp_verdict_finding(const jpp_telemetry_t *telemetry,
     verdict->since = finding->since;
     jpp_verdict_link(verdict, finding->link);
 
-    if (jpp_verdict_explains(verdict, telemetry, finding)) {
+    /* an owner that holds half of what the finding is about explains it */
+
+    holder = jpp_finding_holder(telemetry, finding);
+
+    if (holder != NULL) {
+        bytes = finding->pid != 0 ? holder->worker_bytes : holder->bytes;
+
+        jpp_verdict_holder(verdict, holder, bytes,
+                           jpp_larger(bytes, finding->bytes));
         jpp_verdict_add(verdict, "; %s", finding->because);
         return;
     }

@@ -100,15 +100,6 @@ jpp_smaps_close(jpp_smaps_parser_t *parser)
 }
 
 
-/* keys begin with a capital letter */
-
-static bool
-jpp_smaps_is_head(const char *line)
-{
-    return line[0] < 'A' || line[0] > 'Z';
-}
-
-
 static bool
 jpp_smaps_head(jpp_smaps_t *mapping, const char *line)
 {
@@ -168,7 +159,9 @@ jpp_smaps_next(jpp_smaps_parser_t *parser, jpp_smaps_t *mapping)
 
         while ((line = jpp_lines_next(&parser->lines)) != NULL) {
 
-            if (jpp_smaps_is_head(line)) {
+            /* keys begin with a capital letter */
+
+            if (line[0] < 'A' || line[0] > 'Z') {
                 parser->has_next = jpp_smaps_head(&parser->next, line);
                 parser->n_bad += !parser->has_next;
                 break;

@@ -26,21 +26,6 @@ static const jpp_keys_row_t  jpp_usage_rows[] = {
 #define JPP_SOCKETS_FDS  1048576
 
 
-/* what is queued for sending is counted by the socket or by its packets */
-
-static uint64_t
-jpp_sockets_of(const uint32_t info[SK_MEMINFO_VARS])
-{
-    uint64_t  queued;
-
-    queued = jpp_larger(info[SK_MEMINFO_WMEM_QUEUED],
-                        info[SK_MEMINFO_WMEM_ALLOC]);
-
-    return queued + info[SK_MEMINFO_RMEM_ALLOC] + info[SK_MEMINFO_FWD_ALLOC]
-           + info[SK_MEMINFO_OPTMEM] + info[SK_MEMINFO_BACKLOG];
-}
-
-
 uint64_t
 jpp_sockets_bytes(uint64_t n_fds, uint64_t *n)
 {
@@ -56,7 +41,14 @@ jpp_sockets_bytes(uint64_t n_fds, uint64_t *n)
         len = sizeof(info);
 
         if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &len) == 0) {
-            bytes += jpp_sockets_of(info);
+
+            /* what is queued for sending is counted there, or as packets */
+
+            bytes += jpp_larger(info[SK_MEMINFO_WMEM_QUEUED],
+                                info[SK_MEMINFO_WMEM_ALLOC])
+                     + info[SK_MEMINFO_RMEM_ALLOC]
+                     + info[SK_MEMINFO_FWD_ALLOC] + info[SK_MEMINFO_OPTMEM]
+                     + info[SK_MEMINFO_BACKLOG];
             n_seen++;
             ++*n;
 

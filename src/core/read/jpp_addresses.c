@@ -130,23 +130,12 @@ jpp_addresses_location(const jpp_addresses_t *addresses, uint32_t mapping,
 }
 
 
-static uint32_t
-jpp_addresses_varint(uint32_t id)
-{
-    uint8_t  bytes[JPP_VARINT_MAX] = { 0 };
-
-    (void) jpp_profile_push(bytes, id);
-
-    return bytes[0] | (uint32_t) bytes[1] << 8 | (uint32_t) bytes[2] << 16
-           | (uint32_t) bytes[3] << 24;
-}
-
-
 bool
 jpp_addresses_add(jpp_addresses_t *addresses, jpp_address_t *slot,
     const jpp_address_key_t *key, uint64_t address, bool is_wanted,
     uint32_t *varint)
 {
+    uint8_t           bytes[JPP_VARINT_MAX] = { 0 };
     uint64_t          call;
     uint32_t          id, flag;
     const jpp_map_t  *map;
@@ -193,7 +182,11 @@ jpp_addresses_add(jpp_addresses_t *addresses, jpp_address_t *slot,
         addresses->n++;
     }
 
-    slot->varint = jpp_addresses_varint(id) | flag | key->flag;
+    (void) jpp_profile_push(bytes, id);
+
+    slot->varint = bytes[0] | (uint32_t) bytes[1] << 8
+                   | (uint32_t) bytes[2] << 16 | (uint32_t) bytes[3] << 24
+                   | flag | key->flag;
 
     *varint = slot->varint;
 

@@ -126,29 +126,14 @@ jpp_origin_take(jpp_origin_split_t *split, uint32_t from, uint32_t set)
 }
 
 
-static uint64_t
-jpp_origin_sum(const jpp_vec_t *column)
-{
-    size_t    i, n;
-    int64_t   sum;
-
-    n = jpp_vec_count(column, int64_t);
-    sum = 0;
-
-    for (i = 0; i < n; i++) {
-        sum = jpp_add_i64(sum, jpp_vec_items(column, int64_t)[i]);
-    }
-
-    return (uint64_t) sum;
-}
-
-
 void
 jpp_origin_keep(jpp_profile_t *profile, jpp_origin_t origin)
 {
-    bool          is_inherited;
-    uint32_t      i, t, seen;
-    jpp_sample_t  sample;
+    bool           is_inherited;
+    int64_t        sum;
+    uint32_t       i, k, t;
+    jpp_vec_t     *column;
+    jpp_sample_t   sample;
 
     for (i = 0; origin != JPP_ORIGIN_ALL && i < profile->n_samples; i++) {
 
@@ -176,7 +161,12 @@ jpp_origin_keep(jpp_profile_t *profile, jpp_origin_t origin)
     }
 
     for (i = 0; i < profile->n_counts; i++) {
-        seen = jpp_profile_seen(profile, i);
-        profile->n_seen[i] = jpp_origin_sum(profile->columns[seen]);
+        column = profile->columns[jpp_profile_seen(profile, i)];
+
+        for (k = 0, sum = 0; k < profile->n_samples; k++) {
+            sum = jpp_add_i64(sum, jpp_profile_value(column, k));
+        }
+
+        profile->n_seen[i] = (uint64_t) sum;
     }
 }

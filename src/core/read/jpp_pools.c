@@ -61,9 +61,15 @@ jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table)
 }
 
 
-static void
-jpp_pools_describe_total(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
+void
+jpp_pools_describe(jpp_profile_t *profile)
 {
+    const jpp_pools_sums_t  *sums;
+
+    sums = profile->facts;
+
+    jpp_profile_comment(profile, "counted, not sampled");
+
     if (sums->n_totals < sums->n) {
         jpp_profile_comment(profile, "what is in no pool is not known of "
                             "%" PRIu32 " of %" PRIu32 " workers: their "
@@ -90,12 +96,22 @@ jpp_pools_describe_total(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
                             sums->outside,
                             sums->n_partial != 0 ? " or not seen" : "");
     }
-}
 
+    jpp_profile_comment(profile, "allocator %s%s", sums->allocator,
+                        sums->is_estimate
+                        ? ": sizes are what it lets nginx use, without its "
+                          "own headers" : "");
 
-static void
-jpp_pools_describe_walks(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
-{
+    if (sums->n_tls != 0 && sums->since_start != 0) {
+        jpp_profile_comment(profile, "TLS (OpenSSL)%s: about %s a connection: "
+                            "the average of %" PRIu64 " bytes outside pools "
+                            "since start over %" PRIu64 " connections",
+                            sums->has_scripts
+                            ? ", and whatever scripts hold" : "",
+                            jpp_bytes(sums->since_start / sums->n_tls),
+                            sums->since_start, sums->n_tls);
+    }
+
     if (sums->n_partial != 0) {
         jpp_profile_comment(profile, "partial: %" PRIu32 " of %" PRIu32
                             " walks ended early, %" PRIu64 " connections were "
@@ -112,32 +128,4 @@ jpp_pools_describe_walks(jpp_profile_t *profile, const jpp_pools_sums_t *sums)
                         sums->n_connections, sums->n_slices,
                         (double) sums->nanos / 1e6,
                         (double) sums->longest_nanos / 1e6);
-}
-
-
-void
-jpp_pools_describe(jpp_profile_t *profile)
-{
-    const jpp_pools_sums_t  *sums;
-
-    sums = profile->facts;
-
-    jpp_profile_comment(profile, "counted, not sampled");
-    jpp_pools_describe_total(profile, sums);
-    jpp_profile_comment(profile, "allocator %s%s", sums->allocator,
-                        sums->is_estimate
-                        ? ": sizes are what it lets nginx use, without its "
-                          "own headers" : "");
-
-    if (sums->n_tls != 0 && sums->since_start != 0) {
-        jpp_profile_comment(profile, "TLS (OpenSSL)%s: about %s a connection: "
-                            "the average of %" PRIu64 " bytes outside pools "
-                            "since start over %" PRIu64 " connections",
-                            sums->has_scripts
-                            ? ", and whatever scripts hold" : "",
-                            jpp_bytes(sums->since_start / sums->n_tls),
-                            sums->since_start, sums->n_tls);
-    }
-
-    jpp_pools_describe_walks(profile, sums);
 }

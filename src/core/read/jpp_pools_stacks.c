@@ -53,6 +53,8 @@ typedef struct {
 
 
 #define JPP_POOLS_NAMED(name)  offsetof(jpp_pools_owner_t, name)
+#define JPP_POOLS_HTTP         { "http", 0 },                                 \
+                               { "server ", JPP_POOLS_NAMED(server) }
 
 /* root first */
 
@@ -60,31 +62,23 @@ static const jpp_pools_part_t
     jpp_pools_owners[JPP_POOLS_KINDS][JPP_POOLS_FRAMES] =
 {
     [JPP_POOLS_CLIENT_CONNECTION] = {
-        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
-        { "client connection", 0 } },
+        JPP_POOLS_HTTP, { "client connection", 0 } },
 
-    [JPP_POOLS_CLOSING] = {
-        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
-        { "closing connection", 0 } },
+    [JPP_POOLS_CLOSING] = { JPP_POOLS_HTTP, { "closing connection", 0 } },
 
-    [JPP_POOLS_HTTP2] = {
-        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
-        { "http2 connection", 0 } },
+    [JPP_POOLS_HTTP2] = { JPP_POOLS_HTTP, { "http2 connection", 0 } },
 
     [JPP_POOLS_HTTP2_HEADERS] = {
-        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
-        { "http2 stream headers", 0 } },
+        JPP_POOLS_HTTP, { "http2 stream headers", 0 } },
 
-    [JPP_POOLS_HTTP3] = {
-        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
-        { "http3 connection", 0 } },
+    [JPP_POOLS_HTTP3] = { JPP_POOLS_HTTP, { "http3 connection", 0 } },
 
     [JPP_POOLS_REQUEST] = {
-        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
+        JPP_POOLS_HTTP,
         { "location ", JPP_POOLS_NAMED(location) }, { "request", 0 } },
 
     [JPP_POOLS_UPSTREAM] = {
-        { "http", 0 }, { "server ", JPP_POOLS_NAMED(server) },
+        JPP_POOLS_HTTP,
         { "location ", JPP_POOLS_NAMED(location) },
         { "upstream ", JPP_POOLS_NAMED(third) } },
 

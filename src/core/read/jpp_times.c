@@ -490,10 +490,19 @@ const jpp_value_type_t  jpp_times_types[JPP_MODES][JPP_TIMES_TYPES] = {
 };
 
 
-static void
-jpp_times_describe_rate(jpp_profile_t *profile, const jpp_times_facts_t *facts)
+void
+jpp_times_describe(jpp_profile_t *profile)
 {
-    double  seconds;
+    double                    seconds;
+    const jpp_times_sums_t   *sums;
+    const jpp_times_facts_t  *facts;
+
+    sums = profile->facts;
+    facts = &sums->facts;
+
+    profile->duration_nanos = (int64_t) facts->duration;
+    profile->period = facts->frequency != 0
+                      ? 1000000000 / (int64_t) facts->frequency : 0;
 
     seconds = (double) facts->duration / JPP_TIMES_SECOND;
 
@@ -507,38 +516,20 @@ jpp_times_describe_rate(jpp_profile_t *profile, const jpp_times_facts_t *facts)
                             "sample has its true time",
                             facts->frequency, seconds, facts->highest);
     }
-}
 
+    if (profile->types == jpp_times_types[JPP_MODE_WALL] && sums->lasted != 0) {
+        jpp_profile_comment(profile, "idle %.1f %%: event loops that waited "
+                            "for events, which is not in the profile",
+                            100 * (double) facts->idle
+                            / (double) sums->lasted);
 
-static void
-jpp_times_describe_idle(jpp_profile_t *profile, const jpp_times_sums_t *sums)
-{
-    if (profile->types != jpp_times_types[JPP_MODE_WALL]
-        || sums->lasted == 0)
-    {
-        return;
+        if (facts->waits != 0) {
+            jpp_profile_comment(profile, "other threads waited %.1f s for work "
+                                "or for each other, which is not in the "
+                                "profile",
+                                (double) facts->waits / JPP_TIMES_SECOND);
+        }
     }
-
-    jpp_profile_comment(profile, "idle %.1f %%: event loops that waited for "
-                        "events, which is not in the profile",
-                        100 * (double) sums->facts.idle
-                        / (double) sums->lasted);
-
-    if (sums->facts.waits != 0) {
-        jpp_profile_comment(profile, "other threads waited %.1f s for work or "
-                            "for each other, which is not in the profile",
-                            (double) sums->facts.waits / JPP_TIMES_SECOND);
-    }
-}
-
-
-static void
-jpp_times_describe_losses(jpp_profile_t *profile,
-    const jpp_times_sums_t *sums)
-{
-    const jpp_times_facts_t  *facts;
-
-    facts = &sums->facts;
 
     if (sums->n_early != 0) {
         jpp_profile_comment(profile, "%" PRIu32 " of %" PRIu32 " workers "
@@ -568,25 +559,6 @@ jpp_times_describe_losses(jpp_profile_t *profile,
                             "frequency", facts->dropped,
                             (double) facts->dropped_nanos / JPP_TIMES_SECOND);
     }
-}
-
-
-void
-jpp_times_describe(jpp_profile_t *profile)
-{
-    const jpp_times_sums_t   *sums;
-    const jpp_times_facts_t  *facts;
-
-    sums = profile->facts;
-    facts = &sums->facts;
-
-    profile->duration_nanos = (int64_t) facts->duration;
-    profile->period = facts->frequency != 0
-                      ? 1000000000 / (int64_t) facts->frequency : 0;
-
-    jpp_times_describe_rate(profile, facts);
-    jpp_times_describe_idle(profile, sums);
-    jpp_times_describe_losses(profile, sums);
 
     if (facts->is_asked && facts->owned == 0) {
         jpp_profile_comment(profile, "no sample has an owner: those of workers "
