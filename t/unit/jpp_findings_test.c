@@ -346,6 +346,17 @@ JPP_TEST(jpp_findings_test_allocator)
 
     jpp_test.workers[1].stats.muzzy++;
     jpp_says("retained", "a byte more");
+    jpp_has(jpp_test_find(&jpp_test.telemetry, "retained")->fix,
+            "add background_thread:true", "nothing purges");
+
+    jpp_test.workers[0].stats.threads = 0;
+    jpp_test.workers[1].stats.threads = JPP_NONE;
+    jpp_has(jpp_test_find(&jpp_test.telemetry, "retained")->fix,
+            "Before a restart, save", "nor here");
+
+    jpp_test.workers[1].stats.threads = 1;
+    jpp_has(jpp_test_find(&jpp_test.telemetry, "retained")->fix,
+            "background_thread is on", "a thread does");
 
     jpp_test.workers[2].activity.usage.rss_anon = 28 * JPP_TEST_MIB;
     jpp_says("retained", "less than half");

@@ -106,6 +106,46 @@ JPP_TEST(jpp_time_test_grows)
 }
 
 
+/* Of a limit that is near, the rate, if it is known and worth it. */
+
+JPP_TEST(jpp_time_test_near)
+{
+    char                 name[32];
+    uint64_t             t, step;
+    jpp_cgroup_t        *cgroup;
+    jpp_history_point_t  point;
+
+    jpp_time_test_init();
+
+    cgroup = &jpp_test.cgroup;
+    memset(cgroup, 0xff, sizeof(jpp_cgroup_t));
+    cgroup->binding = 0;
+    cgroup->levels[0].limit = 1000 * JPP_TEST_MIB;
+    cgroup->headroom = 60 * JPP_TEST_MIB;
+    jpp_test.telemetry.cgroup = cgroup;
+    jpp_test.telemetry.now = 1000295;
+
+    jpp_says("limit-near", "no rate is known");
+
+    for (step = 0; step < 3; step++) {
+        jpp_history_init(&jpp_test.histories[0]);
+
+        for (t = 0; t < 300; t += 5) {
+            point.allocated = JPP_TEST_MIB;
+            point.rss = 200 * JPP_TEST_MIB + t * step * 1024;
+            jpp_history_add(&jpp_test.histories[0], t, &point);
+        }
+
+        jpp_test.workers[0].started = 1000000;
+
+        snprintf(name, sizeof(name), "%u KiB a second", (unsigned) step);
+        jpp_says("limit-near", name);
+    }
+
+    jpp_shows_notes("limit-near");
+}
+
+
 JPP_TEST(jpp_time_test_shapes)
 {
     uint64_t        i;

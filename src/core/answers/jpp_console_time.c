@@ -9,16 +9,12 @@
 
 
 #include "jpp_console.h"
+#include "jpp_findings.h"
 
 
 /* the heights of a picture, and of a small one */
 #define JPP_CONSOLE_HIGH   200
 #define JPP_CONSOLE_LOW    24
-
-/* seconds, and points of a history, that a rate is of */
-#define JPP_CONSOLE_SOON   60
-#define JPP_CONSOLE_LATER  300
-#define JPP_CONSOLE_BACK   4
 
 /* bytes: more is not believed */
 #define JPP_CONSOLE_MUCH   ((int64_t) 1 << 60)
@@ -233,64 +229,6 @@ jpp_console_span_add(jpp_console_span_t *span, const jpp_worker_t *worker)
 }
 
 
-/* What the workers that have lived long enough gained of late. */
-
-static void
-jpp_console_rate(const jpp_fleet_t *fleet, int64_t now,
-    jpp_console_span_t *span)
-{
-    size_t                i, back, last;
-    double                per_hour;
-    int64_t               seconds, started;
-    const jpp_history_t  *history;
-
-    per_hour = 0;
-    span->window = 0;
-
-    for (i = 0; i < fleet->n; i++) {
-        history = fleet->workers[i].history;
-        started = fleet->workers[i].started;
-
-        if (history == NULL || started <= 0 || started > now) {
-            continue;
-        }
-
-        back = (span->seconds < 2 * JPP_CONSOLE_LATER ? JPP_CONSOLE_SOON
-                                                      : JPP_CONSOLE_LATER)
-               / history->interval;
-        back = jpp_larger(back, JPP_CONSOLE_BACK);
-
-        if (history->n <= back) {
-            continue;
-        }
-
-        last = history->n - 1;
-
-        /* a point has the last value of its time, and the last one is of now */
-
-        seconds = now - started - JPP_HISTORY_INTERVAL
-                  * (int64_t) ((last - back + 1) * history->interval
-                               / JPP_HISTORY_INTERVAL - 1);
-
-        if (seconds < (int64_t) history->interval
-            || history->points[last].rss == JPP_NONE
-            || history->points[last - back].rss == JPP_NONE)
-        {
-            continue;
-        }
-
-        span->window = seconds > span->window ? seconds : span->window;
-        per_hour += ((double) history->points[last].rss
-                     - (double) history->points[last - back].rss)
-                    * 3600 / (double) seconds;
-    }
-
-    span->per_hour = per_hour > JPP_CONSOLE_MUCH ? JPP_CONSOLE_MUCH
-                     : per_hour < -JPP_CONSOLE_MUCH ? -JPP_CONSOLE_MUCH
-                                                    : (int64_t) per_hour;
-}
-
-
 void
 jpp_console_span(const jpp_console_t *console, jpp_console_span_t *span)
 {
@@ -329,7 +267,7 @@ jpp_console_span(const jpp_console_t *console, jpp_console_span_t *span)
         }
     }
 
-    jpp_console_rate(fleet, console->now, span);
+    span->per_hour = jpp_finding_rate(fleet, console->now, &span->window);
 }
 
 

@@ -29,6 +29,8 @@ static bool
 jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
+    char                       rate[JPP_GROWS_TEXT + 64], when[JPP_GROWS_TEXT];
+    int64_t                    per_hour, window;
     uint64_t                   room;
     const jpp_cgroup_t        *cgroup;
     const jpp_cgroup_level_t  *level;
@@ -52,10 +54,19 @@ jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
 
     (void) jpp_finding_about(finding, level->usage, 0);
 
-    return jpp_finding_because(finding, "%s of %s are left%s",
+    rate[0] = '\0';
+    per_hour = jpp_finding_rate(telemetry->fleet, telemetry->now, &window);
+
+    if (per_hour >= (int64_t) JPP_FINDING_MIB) {
+        (void) snprintf(rate, sizeof(rate), "; the workers grow by %s an hour"
+                        "%s", jpp_bytes((uint64_t) per_hour),
+                        jpp_finding_when(cgroup, (uint64_t) per_hour, when));
+    }
+
+    return jpp_finding_because(finding, "%s of %s are left%s%s",
                jpp_bytes(room), jpp_bytes(level->limit),
                cgroup->binding == 0 ? "" : ", by the limit of a cgroup above "
-                                           "its own");
+                                           "its own", rate);
 }
 
 
@@ -268,6 +279,7 @@ typedef struct {
     uint64_t  freed;               /* by the program, and still resident */
     uint64_t  exiting;             /* of exiting workers alone */
     uint32_t  n_exiting;
+    bool      is_background;       /* threads of jemalloc purge a worker */
 } jpp_finding_sums_t;
 
 
@@ -308,6 +320,8 @@ jpp_finding_sums(const jpp_telemetry_t *telemetry, jpp_finding_sums_t *sums)
         sums->allocated += stats->allocated;
         sums->active += stats->active;
         sums->freed += freed < own ? freed : own;
+        sums->is_background |= stats->threads != 0
+                               && stats->threads != JPP_NONE;
     }
 }
 
@@ -489,6 +503,13 @@ jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 }
 
 
+static const char  jpp_finding_purged[] =
+    "POST purge=1 to control returns it to the kernel. background_thread is "
+    "on and returns it, too, when its decay time is over: a smaller "
+    "dirty_decay_ms in MALLOC_CONF shortens that. Before a restart, save what "
+    "its workers know: pools?format=top and heap.";
+
+
 /* resident counts pages that were never touched; dirty and muzzy ones were */
 
 static bool
@@ -500,6 +521,11 @@ jpp_finding_retained(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     jpp_finding_sums(telemetry, &sums);
 
     total = jpp_fleet_anon(telemetry->fleet);
+
+    if (sums.is_background) {
+        (void) snprintf(finding->fix, sizeof(finding->fix), "%s",
+                        jpp_finding_purged);
+    }
 
     return jpp_finding_above(finding, sums.freed, 100, JPP_FINDING_FLOOR)
            && jpp_finding_above(finding, sums.freed, 50, total)
@@ -605,10 +631,12 @@ typedef struct {
 } jpp_finding_row_t;
 
 
-/* a reload ends what would be looked at */
+/* a reload ends what would be looked at, and so does a restart */
 
-#define JPP_FINDING_SAVE                                                      \
-    "Before a reload, save what its workers know: pools?format=top and heap. "
+#define JPP_FINDING_SAVE_BEFORE(what)                                         \
+    "Before a " what ", save what its workers know: pools?format=top and heap. "
+
+#define JPP_FINDING_SAVE  JPP_FINDING_SAVE_BEFORE("reload")
 
 
 static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
@@ -670,7 +698,8 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_ZONE_FULL] = {
         false, jpp_finding_zone_full,
         "a zone of shared memory is full",
-        "Enlarge it in its directive: the size follows the zone's name.",
+        "Enlarge it in its directive: the size follows the zone's name. "
+        JPP_FINDING_SAVE "A zone of another size starts empty.",
         "memory?fields=zones" },
 
     [JPP_FINDING_OLD_WORKERS] = {
@@ -698,7 +727,8 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         false, jpp_finding_retained,
         "jemalloc keeps much memory that was freed",
         "POST purge=1 to control returns it to the kernel. For good: add "
-        "background_thread:true,dirty_decay_ms:5000 to MALLOC_CONF.",
+        "background_thread:true,dirty_decay_ms:5000 to MALLOC_CONF. "
+        JPP_FINDING_SAVE_BEFORE("restart") "Then restart nginx.",
         "memory?format=top" },
 
     [JPP_FINDING_FRAGMENTED] = {
@@ -714,7 +744,8 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "huge pages take memory that was not asked for",
         "The kernel backs 2 MiB where a few KiB are in use. For jemalloc alone "
         "add thp:never to MALLOC_CONF; for all processes: "
-        "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled",
+        "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled. "
+        JPP_FINDING_SAVE_BEFORE("restart") "Then restart nginx.",
         "" },
 
     [JPP_FINDING_PEAK] = {

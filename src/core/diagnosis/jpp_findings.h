@@ -47,6 +47,20 @@ bool jpp_finding_grows(const jpp_telemetry_t *telemetry,
 bool jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding);
 
+/*
+ * What the workers of FLEET that have lived long enough gained of late: bytes
+ * an hour of RSS, by the last *WINDOW seconds; 0: none has.
+ */
+int64_t jpp_finding_rate(const jpp_fleet_t *fleet, int64_t now,
+    int64_t *window);
+
+/* " 4294967295 days" and what is said around it */
+#define JPP_GROWS_TEXT  96
+
+/* ": the limit of 1.0 GiB is reached in 0 h 12 min", by then; returns TEXT. */
+const char *jpp_finding_when(const jpp_cgroup_t *cgroup, uint64_t per_hour,
+    char text[JPP_GROWS_TEXT]);
+
 /* The rules of profiles (jpp_findings_profile.c). */
 bool jpp_finding_few_samples(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding);

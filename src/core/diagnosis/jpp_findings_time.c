@@ -13,8 +13,12 @@
 
 #define JPP_RELOAD_FLOOR   (4 * JPP_FINDING_MIB)
 
-/* " 4294967295 days" and what is said around it */
-#define JPP_GROWS_TEXT     96
+/* seconds, and points of a history, that a rate is of; more bytes than that are
+   not believed */
+#define JPP_RATE_SOON      60
+#define JPP_RATE_LATER     300
+#define JPP_RATE_BACK      4
+#define JPP_RATE_MUCH      ((int64_t) 1 << 60)
 
 #define JPP_GROWS_HOUR     3600
 #define JPP_GROWS_DAY      (24 * JPP_GROWS_HOUR)
@@ -179,9 +183,61 @@ jpp_finding_trends(const jpp_telemetry_t *telemetry,
 }
 
 
-/* when all that grow have taken what the tightest limit leaves */
+int64_t
+jpp_finding_rate(const jpp_fleet_t *fleet, int64_t now, int64_t *window)
+{
+    size_t                i, back, last;
+    double                per_hour;
+    int64_t               seconds, started;
+    const jpp_history_t  *history;
 
-static const char *
+    per_hour = 0;
+    *window = 0;
+
+    for (i = 0; i < fleet->n; i++) {
+        history = fleet->workers[i].history;
+        started = fleet->workers[i].started;
+
+        if (history == NULL || started <= 0 || started > now) {
+            continue;
+        }
+
+        back = (now - started < 2 * JPP_RATE_LATER ? JPP_RATE_SOON
+                                                   : JPP_RATE_LATER)
+               / history->interval;
+        back = jpp_larger(back, JPP_RATE_BACK);
+
+        if (history->n <= back) {
+            continue;
+        }
+
+        last = history->n - 1;
+
+        /* a point has the last value of its time, and the last one is of now */
+
+        seconds = now - started - JPP_HISTORY_INTERVAL
+                  * (int64_t) ((last - back + 1) * history->interval
+                               / JPP_HISTORY_INTERVAL - 1);
+
+        if (seconds < (int64_t) history->interval
+            || history->points[last].rss == JPP_NONE
+            || history->points[last - back].rss == JPP_NONE)
+        {
+            continue;
+        }
+
+        *window = seconds > *window ? seconds : *window;
+        per_hour += ((double) history->points[last].rss
+                     - (double) history->points[last - back].rss)
+                    * JPP_GROWS_HOUR / (double) seconds;
+    }
+
+    return per_hour > JPP_RATE_MUCH ? JPP_RATE_MUCH
+           : per_hour < -JPP_RATE_MUCH ? -JPP_RATE_MUCH : (int64_t) per_hour;
+}
+
+
+const char *
 jpp_finding_when(const jpp_cgroup_t *cgroup, uint64_t per_hour,
     char text[JPP_GROWS_TEXT])
 {
