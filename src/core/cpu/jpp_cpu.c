@@ -315,31 +315,6 @@ jpp_cpu_may(jpp_mode_t mode, jpp_err_t *err)
 }
 
 
-/* Those to be opened or ended now; returns their number. */
-
-static uint32_t
-jpp_cpu_changes(jpp_cpu_window_t *changes[JPP_CPU_CHANGES])
-{
-    uint32_t           n;
-    jpp_cpu_window_t  *window;
-
-    n = 0;
-
-    for (window = jpp_cpu_windows; window != NULL; window = window->next) {
-
-        if (window->stage != JPP_CPU_OPEN) {
-            changes[n++] = window;
-        }
-
-        if (window->stage == JPP_CPU_WANTED) {
-            window->stage = JPP_CPU_OPEN;
-        }
-    }
-
-    return n;
-}
-
-
 static void
 jpp_cpu_over(jpp_cpu_window_t *window)
 {
@@ -364,7 +339,7 @@ jpp_cpu_main(void *data)
 {
     uint32_t           i, n;
     uint64_t           begun, ended, next, rested;
-    jpp_cpu_window_t  *changes[JPP_CPU_CHANGES];
+    jpp_cpu_window_t  *window, *changes[JPP_CPU_CHANGES];
 
     (void) data;
 
@@ -379,7 +354,20 @@ jpp_cpu_main(void *data)
 
     while (jpp_cpu_windows != NULL) {
 
-        n = jpp_cpu_changes(changes);
+        /* those to be opened or ended now */
+
+        n = 0;
+
+        for (window = jpp_cpu_windows; window != NULL; window = window->next) {
+
+            if (window->stage != JPP_CPU_OPEN) {
+                changes[n++] = window;
+            }
+
+            if (window->stage == JPP_CPU_WANTED) {
+                window->stage = JPP_CPU_OPEN;
+            }
+        }
 
         begun = jpp_clock();
 

@@ -274,20 +274,28 @@ jpp_repeat_find(const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
 }
 
 
-/* Two threads that are here at once find the same. */
+/* The bytes of stack that SITE's addresses lie in, which become known.  Two
+   threads that are here at once find the same. */
 
 static uint64_t
 jpp_repeat_reach(jpp_site_t *site)
 {
-    uint32_t    i, *words;
-    uintptr_t   distance, rsp;
+    uint32_t   i, *words;
+    uintptr_t  distance, rsp;
 
     words = jpp_sites_words(site);
     words[0] = 0;
     rsp = 0;
 
-    for (i = 0; i + 1 < site->n; i++) {
+    for (i = 0; /* void */ ; i++) {
         distance = jpp_backtrace_distance(site->pcs[i]);
+
+        /* a last frame that says why the walk has ended, and one whose caller
+           may be another the next time, are not the last of a stack */
+
+        if (i + 1 == site->n) {
+            return distance == JPP_BACKTRACE_LAST ? rsp : JPP_SITES_VARIES;
+        }
 
         if (distance == 0 || distance == JPP_BACKTRACE_LAST) {
             return JPP_SITES_VARIES;
@@ -296,12 +304,6 @@ jpp_repeat_reach(jpp_site_t *site)
         rsp += distance;
         words[i + 1] = (uint32_t) (rsp / sizeof(uintptr_t)) - 1;
     }
-
-    /* a last frame that says why the walk has ended, and one whose caller may
-       be another the next time */
-
-    return jpp_backtrace_distance(site->pcs[i]) == JPP_BACKTRACE_LAST
-           ? rsp : JPP_SITES_VARIES;
 }
 
 

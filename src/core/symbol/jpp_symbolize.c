@@ -51,31 +51,23 @@ jpp_symbols_destroy(jpp_symbols_t *symbols)
 }
 
 
-static bool
-jpp_object_is(const jpp_object_t *object, const jpp_build_id_t *key)
+/* The link to the object of KEY; what it leads to is NULL: there is none. */
+
+static jpp_object_t **
+jpp_object_link(jpp_symbols_t *symbols, const jpp_build_id_t *key)
 {
-    return object->key.len == key->len
-           && memcmp(object->key.data, key->data, key->len) == 0;
-}
+    jpp_object_t  **link;
 
+    for (link = &symbols->objects; *link != NULL; link = &(*link)->next) {
 
-/*
- * Is the object of FILE in the cache, or FILE refused?  Then it need not be
- * open.
- */
-
-static bool
-jpp_object_has(const jpp_symbols_t *symbols, const jpp_file_t *file)
-{
-    const jpp_object_t  *object;
-
-    for (object = symbols->objects; object != NULL; object = object->next) {
-        if (jpp_object_is(object, &file->key)) {
-            return true;
+        if ((*link)->key.len == key->len
+            && memcmp((*link)->key.data, key->data, key->len) == 0)
+        {
+            break;
         }
     }
 
-    return jpp_known_refused(&symbols->known, file, NULL);
+    return link;
 }
 
 
@@ -262,15 +254,14 @@ jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room,
 {
     jpp_object_t  *object, **link;
 
-    for (link = &symbols->objects; *link != NULL; link = &(*link)->next) {
-        object = *link;
+    link = jpp_object_link(symbols, &file->key);
+    object = *link;
 
-        if (jpp_object_is(object, &file->key)) {
-            *link = object->next;
-            symbols->n_hits++;
-            symbols->bytes -= object->bytes;
-            return object;
-        }
+    if (object != NULL) {
+        *link = object->next;
+        symbols->n_hits++;
+        symbols->bytes -= object->bytes;
+        return object;
     }
 
     if (jpp_known_refused(&symbols->known, file, err)) {
@@ -421,7 +412,9 @@ jpp_identify_open(jpp_symbols_t *symbols, const jpp_profile_t *profile,
     build_id = jpp_profile_str(profile, mapping->build_id).data;
 
     if (jpp_known_find(&symbols->known, mapping, build_id, file)
-        && (is_identity || jpp_object_has(symbols, file)))
+        && (is_identity
+            || *jpp_object_link(symbols, &file->key) != NULL
+            || jpp_known_refused(&symbols->known, file, NULL)))
     {
         return JPP_OK;
     }
