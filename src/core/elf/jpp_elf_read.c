@@ -572,19 +572,15 @@ jpp_elf_sections(jpp_elf_sections_t *sections, jpp_elf_image_t *image,
             continue;
         }
 
-        if (shdr.sh_type == SHT_SYMTAB) {
-            sections->symtab = i;
-            continue;
-        }
-
-        if (shdr.sh_type == SHT_DYNSYM) {
-            sections->dynsym = i;
-            continue;
-        }
-
         name = elf_strptr(image->elf, strings, shdr.sh_name);
 
-        if (name != NULL && strcmp(name, ".eh_frame") == 0) {
+        if (shdr.sh_type == SHT_SYMTAB) {
+            sections->symtab = i;
+
+        } else if (shdr.sh_type == SHT_DYNSYM) {
+            sections->dynsym = i;
+
+        } else if (name != NULL && strcmp(name, ".eh_frame") == 0) {
             sections->eh_frame = i;
         }
     }

@@ -37,43 +37,23 @@ static const char *const  jpp_where_kinds[JPP_STALL_KINDS] = {
 };
 
 
-/* The nearest symbol is the function's only if it extends so far. */
-
-static bool
-jpp_where_symbol(uint64_t address, Dl_info *info)
-{
-    void              *extra;
-    const ElfW(Sym)   *symbol;
-
-    extra = NULL;
-
-    if (dladdr1((const void *) (uintptr_t) address, info, &extra,
-                RTLD_DL_SYMENT)
-        == 0)
-    {
-        return false;
-    }
-
-    symbol = extra;
-
-    return symbol != NULL && info->dli_sname != NULL
-           && address - (uintptr_t) info->dli_saddr < symbol->st_size;
-}
-
-
 /* The name of PC's function; returns its object, NULL: it is in none. */
 
 static const void *
 jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
 {
-    char         path[JPP_WHERE_PATH];
-    Dl_info      info;
-    ssize_t      n;
-    uintptr_t    start;
-    const char  *file;
+    char               path[JPP_WHERE_PATH];
+    void              *symbol;
+    Dl_info            info;
+    ssize_t            n;
+    uintptr_t          address, start;
+    const char        *file;
+
+    address = (uintptr_t) pc - 1;
+    symbol = NULL;
 
     if (jpp_cut_name(pc) != NULL
-        || dladdr((const void *) (uintptr_t) (pc - 1), &info) == 0
+        || dladdr1((void *) address, &info, &symbol, RTLD_DL_SYMENT) == 0
         || info.dli_fname == NULL)
     {
         (void) snprintf(name, JPP_WHERE_NAME, "code of no file");
@@ -94,7 +74,12 @@ jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
 
     file = strrchr(file, '/') != NULL ? strrchr(file, '/') + 1 : file;
 
-    if (jpp_where_symbol(pc - 1, &info)) {
+    /* the nearest symbol is the function's only if it extends so far */
+
+    if (symbol != NULL && info.dli_sname != NULL
+        && address - (uintptr_t) info.dli_saddr
+           < ((const ElfW(Sym) *) symbol)->st_size)
+    {
         (void) snprintf(name, JPP_WHERE_NAME, "%.96s (%.56s)", info.dli_sname,
                         file);
 
@@ -102,10 +87,10 @@ jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
 
         /* as a report has it: all of a function is one name */
 
-        start = jpp_backtrace_function((uintptr_t) pc - 1);
+        start = jpp_backtrace_function(address);
 
         (void) snprintf(name, JPP_WHERE_NAME, "%.96s+0x%" PRIx64, file,
-                        (uint64_t) (start != 0 ? start : pc - 1)
+                        (uint64_t) (start != 0 ? start : address)
                         - (uintptr_t) info.dli_fbase);
     }
 

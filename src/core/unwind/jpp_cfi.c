@@ -203,8 +203,8 @@ static void
 jpp_cfi_restore(jpp_cfi_machine_t *m, uint64_t column)
 {
     if (column < JPP_CFI_COLUMNS) {
-        m->row->how[column] = m->initial.how[column];
-        m->row->values[column] = m->initial.values[column];
+        jpp_cfi_set(m, column, m->initial.how[column],
+                    m->initial.values[column]);
     }
 }
 
