@@ -33,4 +33,21 @@
 #include <unistd.h>
 
 
+/*
+ * What threads and handlers of signals share: as nginx's ngx_atomic_*().  What
+ * was stored before a value was set is seen by who gets that.  Where one order
+ * of all has to be seen by all, the compiler's own functions say so.
+ */
+
+#define jpp_atomic_get(at)         __atomic_load_n(at, __ATOMIC_ACQUIRE)
+#define jpp_atomic_set(at, value)  __atomic_store_n(at, value, __ATOMIC_RELEASE)
+#define jpp_atomic_add(at, n)                                                 \
+    ((void) __atomic_fetch_add(at, n, __ATOMIC_ACQ_REL))
+
+/* If AT has *WAS, it gets NOW; else false, and *WAS is what it has. */
+#define jpp_atomic_cmp_set(at, was, now)                                      \
+    __atomic_compare_exchange_n(at, was, now, false, __ATOMIC_ACQ_REL,        \
+                                __ATOMIC_ACQUIRE)
+
+
 #endif /* _JPP_CONFIG_H_INCLUDED_ */

@@ -136,7 +136,7 @@ jpp_cpu_window_owner(jpp_site_t *site, void *data)
 
     if (site->key.owner == JPP_OWNER_NONE
         || write->numbers[site->key.owner] != 0
-        || __atomic_load_n(&site->allocated_bytes, __ATOMIC_RELAXED) == 0)
+        || jpp_atomic_get(&site->allocated_bytes) == 0)
     {
         return;
     }
@@ -161,8 +161,8 @@ jpp_cpu_window_site(jpp_site_t *site, void *data)
 
     sink = &write->sink;
     owner = write->numbers[site->key.owner];
-    count = __atomic_load_n(&site->allocated, __ATOMIC_RELAXED);
-    nanos = __atomic_load_n(&site->allocated_bytes, __ATOMIC_RELAXED);
+    count = jpp_atomic_get(&site->allocated);
+    nanos = jpp_atomic_get(&site->allocated_bytes);
 
     if (nanos == 0) {
         return;

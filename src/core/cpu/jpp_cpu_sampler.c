@@ -38,10 +38,8 @@ jpp_cpu_window_add(jpp_cpu_window_t *window, const jpp_cpu_sample_t *sample)
         return;
     }
 
-    (void) __atomic_fetch_add(&window->dropped, sample->count,
-                              __ATOMIC_RELAXED);
-    (void) __atomic_fetch_add(&window->dropped_nanos, sample->nanos,
-                              __ATOMIC_RELAXED);
+    jpp_atomic_add(&window->dropped, sample->count);
+    jpp_atomic_add(&window->dropped_nanos, sample->nanos);
 }
 
 
@@ -78,8 +76,7 @@ jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread,
     jpp_cpu_window_t  *window;
 
     count = sample->count;
-    frequency = __atomic_load_n(&jpp_cpu_sampler.frequency[JPP_MODE_CPU],
-                                __ATOMIC_RELAXED);
+    frequency = jpp_atomic_get(&jpp_cpu_sampler.frequency[JPP_MODE_CPU]);
 
     for (i = 0; i < JPP_CPU_WINDOWS; i++) {
 
@@ -243,8 +240,8 @@ jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
         return;
     }
 
-    (void) __atomic_fetch_add(&thread->owed, count, __ATOMIC_RELAXED);
-    (void) __atomic_fetch_add(&thread->owed_nanos, nanos, __ATOMIC_RELAXED);
+    jpp_atomic_add(&thread->owed, count);
+    jpp_atomic_add(&thread->owed_nanos, nanos);
 
     number = jpp_cpu_timers_number(&jpp_cpu_sampler.threads, thread,
                                    JPP_MODE_WALL);
@@ -408,9 +405,7 @@ jpp_cpu_wall_settle(void)
             thread = &jpp_cpu_sampler.threads.threads[i];
 
             is_owed |= !thread->is_deaf
-                       && __atomic_load_n(&thread->owed_nanos,
-                                          __ATOMIC_RELAXED)
-                          != 0;
+                       && jpp_atomic_get(&thread->owed_nanos) != 0;
         }
 
         if (!is_owed || jpp_clock() >= end) {
@@ -475,7 +470,7 @@ jpp_cpu_sampler_deaf(void)
             continue;
         }
 
-        span.from = __atomic_load_n(&thread->sampled, __ATOMIC_RELAXED);
+        span.from = jpp_atomic_get(&thread->sampled);
         span.to = jpp_cpu_timers_used(thread->tid);
 
         count = jpp_less(span.to, span.from) * frequency / JPP_CPU_NANOS;
@@ -484,9 +479,7 @@ jpp_cpu_sampler_deaf(void)
            be worth none */
 
         if (count != 0
-            && __atomic_compare_exchange_n(&thread->sampled, &span.from,
-                                           span.to, 0, __ATOMIC_RELAXED,
-                                           __ATOMIC_RELAXED))
+            && jpp_atomic_cmp_set(&thread->sampled, &span.from, span.to))
         {
             sample = jpp_cpu_sampler_blank(thread, JPP_CUT_DEAF);
 
@@ -597,8 +590,7 @@ jpp_cpu_sampler_tune(void)
     }
 
     for (i = 0; i < JPP_MODES; i++) {
-        __atomic_store_n(&jpp_cpu_sampler.frequency[i], highest[i],
-                         __ATOMIC_RELAXED);
+        jpp_atomic_set(&jpp_cpu_sampler.frequency[i], highest[i]);
     }
 
     jpp_cpu_sampler_arm();

@@ -77,7 +77,7 @@ jpp_cpu_timers_number(const jpp_cpu_threads_t *threads,
 {
     uint32_t  number;
 
-    number = __atomic_load_n(&thread->round, __ATOMIC_RELAXED);
+    number = jpp_atomic_get(&thread->round);
     number = number * JPP_MODES + (uint32_t) mode;
     number = number * JPP_CPU_THREADS + (uint32_t) (thread - threads->threads);
 
@@ -155,10 +155,10 @@ jpp_cpu_timers_set(const jpp_cpu_threads_t *threads,
     int                error;
     struct itimerspec  every;
 
-    __atomic_store_n(&thread->round, threads->round, __ATOMIC_RELAXED);
+    jpp_atomic_set(&thread->round, threads->round);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 
-    __atomic_store_n(&thread->interval, interval, __ATOMIC_RELAXED);
+    jpp_atomic_set(&thread->interval, interval);
 
     every.it_interval.tv_sec = (time_t) (interval / JPP_CPU_NANOS);
     every.it_interval.tv_nsec = (long) (interval % JPP_CPU_NANOS);
@@ -171,8 +171,7 @@ jpp_cpu_timers_set(const jpp_cpu_threads_t *threads,
                         == 0;
 
     if (thread->has_timer) {
-        __atomic_store_n(&thread->set, jpp_cpu_timers_used(thread->tid),
-                         __ATOMIC_RELAXED);
+        jpp_atomic_set(&thread->set, jpp_cpu_timers_used(thread->tid));
 
         if (timer_settime(thread->timer, 0, &every, NULL) == 0) {
             return true;
@@ -218,12 +217,12 @@ jpp_cpu_timers_tick(const jpp_cpu_threads_t *threads,
     uint32_t  ticked;
     uint64_t  used, since, interval;
 
-    span->from = __atomic_load_n(&thread->sampled, __ATOMIC_RELAXED);
+    span->from = jpp_atomic_get(&thread->sampled);
 
     ticked = 1 + signal->number / (JPP_MODES * JPP_CPU_THREADS);
     since = ticked == thread->ticked
-            ? span->from : __atomic_load_n(&thread->set, __ATOMIC_RELAXED);
-    interval = __atomic_load_n(&thread->interval, __ATOMIC_RELAXED);
+            ? span->from : jpp_atomic_get(&thread->set);
+    interval = jpp_atomic_get(&thread->interval);
 
     /* are they those of the timer that the signal is by? */
 
@@ -244,9 +243,7 @@ jpp_cpu_timers_tick(const jpp_cpu_threads_t *threads,
     }
 
     return span->from < span->to
-           && __atomic_compare_exchange_n(&thread->sampled, &span->from,
-                                          span->to, 0, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED);
+           && jpp_atomic_cmp_set(&thread->sampled, &span->from, span->to);
 }
 
 

@@ -310,7 +310,7 @@ jpp_got_whose(const jpp_got_patch_t *patch, const jpp_got_reloc_t *reloc,
 
     *number = i;
     function = &patch->got->functions[i];
-    value = __atomic_load_n(reloc->at, __ATOMIC_RELAXED);
+    value = jpp_atomic_get(reloc->at);
 
     if (value == function->real || value == function->hook) {
         return JPP_GOT_OURS;
@@ -348,12 +348,12 @@ jpp_got_count(const jpp_got_reloc_t *reloc, void *data)
     whose = jpp_got_whose(patch, reloc, &function);
 
     if (whose == JPP_GOT_UNBOUND && patch->got->functions[function].is_idle) {
-        stub = __atomic_load_n(reloc->at, __ATOMIC_RELAXED);
+        stub = jpp_atomic_get(reloc->at);
 
         ((jpp_got_call_pt) stub)(0, 0, 0);
 
         bound = *reloc;
-        bound.is_unbound = __atomic_load_n(reloc->at, __ATOMIC_RELAXED) == stub;
+        bound.is_unbound = jpp_atomic_get(reloc->at) == stub;
 
         whose = jpp_got_whose(patch, &bound, &function);
     }
@@ -378,7 +378,7 @@ jpp_got_add(jpp_got_t *got, uintptr_t *at, uint32_t function)
     uintptr_t        value;
     jpp_got_slot_t  *slot;
 
-    value = __atomic_load_n(at, __ATOMIC_RELAXED);
+    value = jpp_atomic_get(at);
 
     for (i = 0; i < got->n_slots && got->slots[i].at != at; i++) {
         /* void */
@@ -459,7 +459,7 @@ jpp_got_is_due(const jpp_got_t *got, const jpp_got_slot_t *slot, bool is_hook)
 {
     uintptr_t  value;
 
-    value = __atomic_load_n(slot->at, __ATOMIC_RELAXED);
+    value = jpp_atomic_get(slot->at);
 
     return value == (is_hook ? slot->was : got->functions[slot->function].hook);
 }
@@ -603,9 +603,9 @@ jpp_got_write(jpp_got_t *got, bool is_hook)
         slot = &got->slots[i];
 
         if (jpp_got_is_due(got, slot, is_hook)) {
-            __atomic_store_n(slot->at, is_hook
-                                       ? got->functions[slot->function].hook
-                                       : slot->was, __ATOMIC_RELEASE);
+            jpp_atomic_set(slot->at, is_hook
+                                     ? got->functions[slot->function].hook
+                                     : slot->was);
         }
     }
 }

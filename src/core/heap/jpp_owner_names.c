@@ -74,7 +74,7 @@ jpp_owner_add(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME], uint16_t *slot)
     }
 
     *slot = (uint16_t) jpp_owner.n;
-    __atomic_store_n(&jpp_owner.n, jpp_owner.n + 1, __ATOMIC_RELEASE);
+    jpp_atomic_set(&jpp_owner.n, jpp_owner.n + 1);
 
     return *slot;
 }
@@ -124,7 +124,7 @@ jpp_owner_name(const jpp_owner_raw_t raw[JPP_OWNER_PARTS])
         memcpy(jpp_owner.owners, jpp_owner_fixed, sizeof(jpp_owner_fixed));
         jpp_arena_init(&jpp_owner.arena, JPP_OWNER_ARENA);
         jpp_owner.arena.is_plain = true;
-        __atomic_store_n(&jpp_owner.n, JPP_OWNERS_FIXED, __ATOMIC_RELEASE);
+        jpp_atomic_set(&jpp_owner.n, JPP_OWNERS_FIXED);
     }
 
     for (i = 0; i < JPP_OWNER_PARTS; i++) {
@@ -225,7 +225,7 @@ jpp_owner_append(int fd, jpp_err_t *err)
 uint32_t
 jpp_owner_names_count(void)
 {
-    return __atomic_load_n(&jpp_owner.n, __ATOMIC_ACQUIRE);
+    return jpp_atomic_get(&jpp_owner.n);
 }
 
 

@@ -543,7 +543,7 @@ jpp_sampler_start(uint32_t lg, jpp_err_t *err)
         (void) pthread_atfork(NULL, NULL, jpp_sampler_forked);
     }
 
-    __atomic_store_n(&jpp_sampler.state.is_on, true, __ATOMIC_RELAXED);
+    jpp_atomic_set(&jpp_sampler.state.is_on, true);
     jpp_sampler.state.lg_sample = lg;
     jpp_sampler.state.since = time(NULL);
 
@@ -633,7 +633,7 @@ jpp_sampler_stop(jpp_err_t *err)
     }
 
     jpp_sampler.state.kept = jpp_sampler.got.n_slots;
-    __atomic_store_n(&jpp_sampler.state.is_on, false, __ATOMIC_RELAXED);
+    jpp_atomic_set(&jpp_sampler.state.is_on, false);
     jpp_samples_stop();
 
     return rc;
@@ -715,7 +715,7 @@ jpp_sampler_dump(int fd, jpp_sampler_state_t *state, jpp_err_t *err)
 bool
 jpp_sampler_is_on(void)
 {
-    return __atomic_load_n(&jpp_sampler.state.is_on, __ATOMIC_RELAXED);
+    return jpp_atomic_get(&jpp_sampler.state.is_on);
 }
 
 
@@ -725,7 +725,7 @@ jpp_sampler_count(jpp_site_t *site, void *data)
     jpp_sampler_state_t *state = data;
 
     state->sites++;
-    state->samples += __atomic_load_n(&site->allocated, __ATOMIC_RELAXED);
+    state->samples += jpp_atomic_get(&site->allocated);
 }
 
 
@@ -752,11 +752,9 @@ jpp_sampler_state(jpp_sampler_state_t *state)
         state->live = jpp_live_count(&jpp_samples.live);
         state->bytes = jpp_live_bytes(&jpp_samples.live)
                        + jpp_sites_bytes(&jpp_samples.sites);
-        state->dropped_live = __atomic_load_n(&jpp_samples.live.n_dropped,
-                                              __ATOMIC_RELAXED);
-        state->dropped_sites = __atomic_load_n(&jpp_samples.sites.n_dropped,
-                                               __ATOMIC_RELAXED);
-        state->cut = __atomic_load_n(&jpp_samples.n_cut, __ATOMIC_RELAXED);
+        state->dropped_live = jpp_atomic_get(&jpp_samples.live.n_dropped);
+        state->dropped_sites = jpp_atomic_get(&jpp_samples.sites.n_dropped);
+        state->cut = jpp_atomic_get(&jpp_samples.n_cut);
     }
 
     state->live_max = JPP_LIVE_MAX;

@@ -175,11 +175,10 @@ jpp_samples_start(uint32_t lg, uint64_t seed)
     jpp_live_clear(&jpp_samples.live);
     jpp_sites_clear(&jpp_samples.sites);
 
-    __atomic_store_n(&jpp_samples.n_cut, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&jpp_samples.lg, lg, __ATOMIC_RELAXED);
-    __atomic_store_n(&jpp_samples.seed, seed, __ATOMIC_RELAXED);
-    __atomic_store_n(&jpp_samples.generation,
-                     (jpp_samples.generation + 1) | 1, __ATOMIC_RELEASE);
+    jpp_atomic_set(&jpp_samples.n_cut, 0);
+    jpp_atomic_set(&jpp_samples.lg, lg);
+    jpp_atomic_set(&jpp_samples.seed, seed);
+    jpp_atomic_set(&jpp_samples.generation, (jpp_samples.generation + 1) | 1);
 
     jpp_samples_thread.left = 0;
 }
@@ -188,8 +187,7 @@ jpp_samples_start(uint32_t lg, uint64_t seed)
 void
 jpp_samples_stop(void)
 {
-    __atomic_store_n(&jpp_samples.generation,
-                     (jpp_samples.generation | 1) + 1, __ATOMIC_RELEASE);
+    jpp_atomic_set(&jpp_samples.generation, (jpp_samples.generation | 1) + 1);
 
     jpp_live_clear(&jpp_samples.live);
 }
@@ -243,15 +241,14 @@ jpp_repeat_find(const jpp_backtrace_frame_t *frame, const jpp_site_key_t *key)
     jpp_site_t      *at;
     const uint32_t  *words;
 
-    site = __atomic_load_n(&jpp_samples.again[jpp_repeat_place(frame, key)],
-                           __ATOMIC_ACQUIRE);
+    site = jpp_atomic_get(&jpp_samples.again[jpp_repeat_place(frame, key)]);
 
     if (site == 0) {
         return 0;
     }
 
     at = jpp_sites_at(&jpp_samples.sites, site);
-    reach = __atomic_load_n(&at->reach, __ATOMIC_RELAXED);
+    reach = jpp_atomic_get(&at->reach);
 
     if (at->pcs[0] != frame->pc
         || at->key.kind != key->kind
@@ -316,13 +313,13 @@ jpp_repeat_learn(const jpp_backtrace_frame_t *frame, uint32_t site)
 
     at = jpp_sites_at(&jpp_samples.sites, site);
 
-    if (__atomic_load_n(&at->reach, __ATOMIC_RELAXED) == JPP_SITES_UNKNOWN) {
-        __atomic_store_n(&at->reach, jpp_repeat_reach(at), __ATOMIC_RELAXED);
+    if (jpp_atomic_get(&at->reach) == JPP_SITES_UNKNOWN) {
+        jpp_atomic_set(&at->reach, jpp_repeat_reach(at));
     }
 
     if (at->reach != JPP_SITES_VARIES) {
-        __atomic_store_n(&jpp_samples.again[jpp_repeat_place(frame, &at->key)],
-                         site, __ATOMIC_RELEASE);
+        jpp_atomic_set(&jpp_samples.again[jpp_repeat_place(frame, &at->key)],
+                       site);
     }
 }
 
@@ -331,7 +328,7 @@ static uint32_t
 jpp_samples_add(const uintptr_t *pcs, uint32_t n, const jpp_site_key_t *key)
 {
     if (jpp_cut_name(pcs[n - 1]) != NULL) {
-        (void) __atomic_fetch_add(&jpp_samples.n_cut, 1, __ATOMIC_RELAXED);
+        jpp_atomic_add(&jpp_samples.n_cut, 1);
     }
 
     return jpp_sites_add(&jpp_samples.sites, pcs, n, key);
@@ -464,9 +461,7 @@ jpp_samples_record(void *p, size_t size, uint32_t generation,
 
     /* it was switched off meanwhile, and forgot the others */
 
-    if (__atomic_load_n(&jpp_samples.generation, __ATOMIC_ACQUIRE)
-        != generation)
-    {
+    if (jpp_atomic_get(&jpp_samples.generation) != generation) {
         (void) jpp_live_take(&jpp_samples.live, (uintptr_t) p, &object);
     }
 }
@@ -480,8 +475,8 @@ jpp_samples_take(void *p, size_t size, const void *caller, const void *frame)
     jpp_samples_thread_t  *thread;
 
     thread = &jpp_samples_thread;
-    generation = __atomic_load_n(&jpp_samples.generation, __ATOMIC_ACQUIRE);
-    lg = __atomic_load_n(&jpp_samples.lg, __ATOMIC_RELAXED);
+    generation = jpp_atomic_get(&jpp_samples.generation);
+    lg = jpp_atomic_get(&jpp_samples.lg);
 
     if (thread->generation != generation) {
         thread->generation = generation;
@@ -577,9 +572,8 @@ jpp_dump_add(jpp_site_t *sum, const jpp_site_t *site)
 {
     sum->live += site->live;
     sum->live_bytes += site->live_bytes;
-    sum->allocated += __atomic_load_n(&site->allocated, __ATOMIC_RELAXED);
-    sum->allocated_bytes += __atomic_load_n(&site->allocated_bytes,
-                                            __ATOMIC_RELAXED);
+    sum->allocated += jpp_atomic_get(&site->allocated);
+    sum->allocated_bytes += jpp_atomic_get(&site->allocated_bytes);
 }
 
 
@@ -648,9 +642,7 @@ jpp_dump_site(jpp_site_t *site, void *data)
 
     uint32_t  i;
 
-    if (site->live == 0
-        && __atomic_load_n(&site->allocated, __ATOMIC_RELAXED) == 0)
-    {
+    if (site->live == 0 && jpp_atomic_get(&site->allocated) == 0) {
         return;
     }
 

@@ -110,9 +110,7 @@ jpp_live_hash(uintptr_t address)
 static inline bool
 jpp_live_may_have(const jpp_live_t *live, uintptr_t address)
 {
-    return __atomic_load_n(&live->filter[jpp_live_hash(address) >> 48],
-                           __ATOMIC_RELAXED)
-           != 0;
+    return jpp_atomic_get(&live->filter[jpp_live_hash(address) >> 48]) != 0;
 }
 
 
@@ -243,7 +241,7 @@ jpp_sites_give(jpp_sites_t *sites, jpp_site_t *from, uint16_t owner)
 {
     uint32_t  given;
 
-    given = __atomic_load_n(&from->given, __ATOMIC_ACQUIRE);
+    given = jpp_atomic_get(&from->given);
 
     return given != 0 && jpp_sites_at(sites, given)->key.owner == owner
            ? given : jpp_sites_give_another(sites, from, owner);

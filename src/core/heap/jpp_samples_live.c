@@ -52,8 +52,8 @@ jpp_live_clear(jpp_live_t *live)
 
     memset(live->filter, 0, sizeof(live->filter));
 
-    __atomic_store_n(&live->n, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&live->n_dropped, 0, __ATOMIC_RELAXED);
+    jpp_atomic_set(&live->n, 0);
+    jpp_atomic_set(&live->n_dropped, 0);
 }
 
 
@@ -76,13 +76,13 @@ jpp_live_find(const jpp_live_t *live, uintptr_t address)
     uint32_t    i, lg, max;
     uintptr_t  *window;
 
-    max = __atomic_load_n(&live->lg, __ATOMIC_ACQUIRE);
+    max = jpp_atomic_get(&live->lg);
 
     for (lg = JPP_LIVE_LG_MIN; lg <= max; lg++) {
         window = jpp_live_window(live, address, lg);
 
         for (i = 0; i < JPP_LIVE_WINDOW; i++) {
-            if (__atomic_load_n(&window[i], __ATOMIC_ACQUIRE) == address) {
+            if (jpp_atomic_get(&window[i]) == address) {
                 return &window[i];
             }
         }
@@ -100,7 +100,7 @@ jpp_live_place(jpp_live_t *live, uintptr_t address)
     uint32_t    i, lg, before;
     uintptr_t   free, *window;
 
-    if (__atomic_load_n(&live->n, __ATOMIC_RELAXED) >= JPP_LIVE_MAX) {
+    if (jpp_atomic_get(&live->n) >= JPP_LIVE_MAX) {
         return NULL;
     }
 
@@ -109,20 +109,15 @@ jpp_live_place(jpp_live_t *live, uintptr_t address)
         /* before it is used, so that a search looks there */
 
         before = lg - 1;
-        (void) __atomic_compare_exchange_n(&live->lg, &before, lg, false,
-                                           __ATOMIC_RELEASE,
-                                           __ATOMIC_RELAXED);
+        (void) jpp_atomic_cmp_set(&live->lg, &before, lg);
 
         window = jpp_live_window(live, address, lg);
 
         for (i = 0; i < JPP_LIVE_WINDOW; i++) {
             free = JPP_LIVE_FREE;
 
-            if (__atomic_load_n(&window[i], __ATOMIC_RELAXED) == free
-                && __atomic_compare_exchange_n(&window[i], &free,
-                                               JPP_LIVE_FILLED, false,
-                                               __ATOMIC_ACQUIRE,
-                                               __ATOMIC_RELAXED))
+            if (jpp_atomic_get(&window[i]) == free
+                && jpp_atomic_cmp_set(&window[i], &free, JPP_LIVE_FILLED))
             {
                 return &window[i];
             }
@@ -141,13 +136,13 @@ jpp_live_counted(jpp_live_t *live, uintptr_t address, int change)
     uint8_t  now, *count;
 
     count = &live->filter[jpp_live_hash(address) >> 48];
-    now = __atomic_load_n(count, __ATOMIC_RELAXED);
+    now = jpp_atomic_get(count);
 
     if (now < JPP_LIVE_MANY && (now != 0 || change > 0)) {
-        (void) __atomic_fetch_add(count, (uint8_t) change, __ATOMIC_RELEASE);
+        jpp_atomic_add(count, (uint8_t) change);
     }
 
-    (void) __atomic_fetch_add(&live->n, change, __ATOMIC_RELAXED);
+    jpp_atomic_add(&live->n, change);
 }
 
 
@@ -160,8 +155,7 @@ jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object)
         place = jpp_live_find(live, address);
 
         if (place != NULL) {
-            __atomic_store_n(&live->objects[place - live->addresses], object,
-                             __ATOMIC_RELAXED);
+            jpp_atomic_set(&live->objects[place - live->addresses], object);
             return (uint32_t) (place - live->addresses);
         }
     }
@@ -169,16 +163,15 @@ jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object)
     place = jpp_live_place(live, address);
 
     if (place == NULL) {
-        (void) __atomic_fetch_add(&live->n_dropped, 1, __ATOMIC_RELAXED);
+        jpp_atomic_add(&live->n_dropped, 1);
         return 0;
     }
 
-    __atomic_store_n(&live->objects[place - live->addresses], object,
-                     __ATOMIC_RELAXED);
+    jpp_atomic_set(&live->objects[place - live->addresses], object);
 
     jpp_live_counted(live, address, 1);
 
-    __atomic_store_n(place, address, __ATOMIC_RELEASE);
+    jpp_atomic_set(place, address);
 
     return (uint32_t) (place - live->addresses);
 }
@@ -199,12 +192,9 @@ jpp_live_take(jpp_live_t *live, uintptr_t address, uint64_t *object)
         return false;
     }
 
-    *object = __atomic_load_n(&live->objects[place - live->addresses],
-                              __ATOMIC_RELAXED);
+    *object = jpp_atomic_get(&live->objects[place - live->addresses]);
 
-    if (!__atomic_compare_exchange_n(place, &address, JPP_LIVE_FREE, false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-    {
+    if (!jpp_atomic_cmp_set(place, &address, JPP_LIVE_FREE)) {
         return false;
     }
 
@@ -218,11 +208,8 @@ void
 jpp_live_replace(jpp_live_t *live, uint32_t place, uintptr_t address,
     uint64_t object, uint64_t now)
 {
-    if (__atomic_load_n(&live->addresses[place], __ATOMIC_ACQUIRE) == address)
-    {
-        (void) __atomic_compare_exchange_n(&live->objects[place], &object, now,
-                                           false, __ATOMIC_RELAXED,
-                                           __ATOMIC_RELAXED);
+    if (jpp_atomic_get(&live->addresses[place]) == address) {
+        (void) jpp_atomic_cmp_set(&live->objects[place], &object, now);
     }
 }
 
@@ -232,14 +219,11 @@ jpp_live_walk(const jpp_live_t *live, jpp_live_visit_pt visit, void *data)
 {
     size_t  i, n;
 
-    n = ((size_t) 2 << __atomic_load_n(&live->lg, __ATOMIC_RELAXED))
-        + JPP_LIVE_WINDOW;
+    n = ((size_t) 2 << jpp_atomic_get(&live->lg)) + JPP_LIVE_WINDOW;
 
     for (i = (size_t) 1 << JPP_LIVE_LG_MIN; i < n; i++) {
-        if (__atomic_load_n(&live->addresses[i], __ATOMIC_ACQUIRE)
-            > JPP_LIVE_FILLED)
-        {
-            visit(__atomic_load_n(&live->objects[i], __ATOMIC_RELAXED), data);
+        if (jpp_atomic_get(&live->addresses[i]) > JPP_LIVE_FILLED) {
+            visit(jpp_atomic_get(&live->objects[i]), data);
         }
     }
 }
@@ -250,7 +234,7 @@ jpp_live_count(const jpp_live_t *live)
 {
     int64_t  n;
 
-    n = __atomic_load_n(&live->n, __ATOMIC_RELAXED);
+    n = jpp_atomic_get(&live->n);
 
     return n > 0 ? (uint64_t) n : 0;
 }
@@ -260,7 +244,7 @@ size_t
 jpp_live_bytes(const jpp_live_t *live)
 {
     return sizeof(live->filter)
-           + (((size_t) 2 << __atomic_load_n(&live->lg, __ATOMIC_RELAXED))
+           + (((size_t) 2 << jpp_atomic_get(&live->lg))
               + JPP_LIVE_WINDOW - ((size_t) 1 << JPP_LIVE_LG_MIN))
              * 2 * sizeof(uint64_t);
 }

@@ -71,16 +71,14 @@ jpp_sites_make(jpp_sites_t *sites, const jpp_site_t *like,
     words = (uint32_t) (sizeof(jpp_site_t) / sizeof(uint64_t))
             + like->n + (like->n + 1u) / 2;
     room = like->key.owner == 0 ? sites->words : sites->words / 4 * 3;
-    used = __atomic_load_n(&sites->used, __ATOMIC_RELAXED);
+    used = jpp_atomic_get(&sites->used);
 
     do {
         if (used + words > room) {
             return 0;
         }
 
-    } while (!__atomic_compare_exchange_n(&sites->used, &used, used + words,
-                                          false, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
+    } while (!jpp_atomic_cmp_set(&sites->used, &used, used + words));
 
     site = jpp_sites_at(sites, used);
     site->hash = like->hash;
@@ -111,7 +109,7 @@ jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
     like.hash = jpp_hash_u64(like.hash);
 
     head = &sites->heads[like.hash % JPP_SITES_HEADS];
-    first = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+    first = jpp_atomic_get(head);
     site = 0;
 
     /* once more where another thread, which may have the same, was faster */
@@ -124,18 +122,15 @@ jpp_sites_add(jpp_sites_t *sites, const uintptr_t *pcs, uint32_t n,
 
         site = site != 0 ? site : jpp_sites_make(sites, &like, pcs);
         if (site == 0) {
-            (void) __atomic_fetch_add(&sites->n_dropped, key->owner == 0,
-                                      __ATOMIC_RELAXED);
+            jpp_atomic_add(&sites->n_dropped, key->owner == 0);
             return 0;
         }
 
         jpp_sites_at(sites, site)->next = first;
 
-    } while (!__atomic_compare_exchange_n(head, &first, site, false,
-                                          __ATOMIC_ACQ_REL,
-                                          __ATOMIC_ACQUIRE));
+    } while (!jpp_atomic_cmp_set(head, &first, site));
 
-    (void) __atomic_fetch_add(&sites->n, 1, __ATOMIC_RELAXED);
+    jpp_atomic_add(&sites->n, 1);
 
     return site;
 }
@@ -152,7 +147,7 @@ jpp_sites_give_another(jpp_sites_t *sites, jpp_site_t *from, uint16_t owner)
 
     given = jpp_sites_add(sites, from->pcs, from->n, &key);
 
-    __atomic_store_n(&from->given, given, __ATOMIC_RELEASE);
+    jpp_atomic_set(&from->given, given);
 
     return given;
 }
@@ -165,8 +160,8 @@ jpp_sites_count(jpp_sites_t *sites, uint32_t site, uint64_t n, uint64_t size)
 
     at = jpp_sites_at(sites, site);
 
-    (void) __atomic_fetch_add(&at->allocated, n, __ATOMIC_RELAXED);
-    (void) __atomic_fetch_add(&at->allocated_bytes, size, __ATOMIC_RELAXED);
+    jpp_atomic_add(&at->allocated, n);
+    jpp_atomic_add(&at->allocated_bytes, size);
 }
 
 
@@ -177,16 +172,14 @@ jpp_sites_subtract(uint64_t *count, uint64_t n)
 {
     uint64_t  now;
 
-    now = __atomic_load_n(count, __ATOMIC_RELAXED);
+    now = jpp_atomic_get(count);
 
     do {
         if (now < n) {
             return false;
         }
 
-    } while (!__atomic_compare_exchange_n(count, &now, now - n, false,
-                                          __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
+    } while (!jpp_atomic_cmp_set(count, &now, now - n));
 
     return true;
 }
@@ -211,7 +204,7 @@ jpp_sites_walk(jpp_sites_t *sites, jpp_sites_visit_pt visit, void *data)
     jpp_site_t  *at;
 
     for (i = 0; i < JPP_SITES_HEADS; i++) {
-        for (site = __atomic_load_n(&sites->heads[i], __ATOMIC_ACQUIRE);
+        for (site = jpp_atomic_get(&sites->heads[i]);
              site != 0;
              site = at->next)
         {
@@ -227,8 +220,8 @@ jpp_sites_clear_site(jpp_site_t *site, void *data)
 {
     (void) data;
 
-    __atomic_store_n(&site->allocated, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&site->allocated_bytes, 0, __ATOMIC_RELAXED);
+    jpp_atomic_set(&site->allocated, 0);
+    jpp_atomic_set(&site->allocated_bytes, 0);
 }
 
 
@@ -237,7 +230,7 @@ jpp_sites_clear(jpp_sites_t *sites)
 {
     jpp_sites_walk(sites, jpp_sites_clear_site, NULL);
 
-    __atomic_store_n(&sites->n_dropped, 0, __ATOMIC_RELAXED);
+    jpp_atomic_set(&sites->n_dropped, 0);
 }
 
 
@@ -245,8 +238,7 @@ size_t
 jpp_sites_bytes(const jpp_sites_t *sites)
 {
     return sizeof(jpp_sites_t)
-           + __atomic_load_n(&sites->used, __ATOMIC_RELAXED)
-             * sizeof(uint64_t);
+           + jpp_atomic_get(&sites->used) * sizeof(uint64_t);
 }
 
 

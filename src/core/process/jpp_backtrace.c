@@ -69,7 +69,7 @@ jpp_backtrace_refresh(void)
         jpp_backtrace_loads = loads;
     }
 
-    __atomic_store_n(&jpp_backtrace_is_busy, false, __ATOMIC_RELEASE);
+    jpp_atomic_set(&jpp_backtrace_is_busy, false);
 }
 
 
@@ -118,11 +118,10 @@ jpp_backtrace_counted(uintptr_t *pcs, uint32_t n, uint32_t depth,
 
     n = jpp_backtrace_end(pcs, n, depth, end, &is_cut);
 
-    (void) __atomic_fetch_add(&jpp_backtrace_counts.n, 1, __ATOMIC_RELAXED);
+    jpp_atomic_add(&jpp_backtrace_counts.n, 1);
 
     if (is_cut) {
-        (void) __atomic_fetch_add(&jpp_backtrace_counts.n_cut, 1,
-                                  __ATOMIC_RELAXED);
+        jpp_atomic_add(&jpp_backtrace_counts.n_cut, 1);
     }
 
     return n;
@@ -404,7 +403,6 @@ jpp_backtrace_function(uintptr_t address)
 void
 jpp_backtrace_count(jpp_backtrace_counts_t *counts)
 {
-    counts->n = __atomic_load_n(&jpp_backtrace_counts.n, __ATOMIC_RELAXED);
-    counts->n_cut = __atomic_load_n(&jpp_backtrace_counts.n_cut,
-                                    __ATOMIC_RELAXED);
+    counts->n = jpp_atomic_get(&jpp_backtrace_counts.n);
+    counts->n_cut = jpp_atomic_get(&jpp_backtrace_counts.n_cut);
 }

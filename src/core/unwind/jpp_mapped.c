@@ -120,7 +120,7 @@ jpp_mapped_add(jpp_mapped_t *objects, const jpp_mapped_object_t *object)
         jpp_mapped_frames(&code, object);
 
         objects->objects[n] = code;
-        __atomic_store_n(&objects->n, n + 1, __ATOMIC_RELEASE);
+        jpp_atomic_set(&objects->n, n + 1);
     }
 
     return true;
@@ -135,7 +135,7 @@ jpp_mapped_find(const jpp_mapped_t *objects, uintptr_t address)
     uint32_t                  i, n;
     const jpp_mapped_code_t  *object;
 
-    n = __atomic_load_n(&objects->n, __ATOMIC_ACQUIRE);
+    n = jpp_atomic_get(&objects->n);
 
     for (i = 0; i < n; i++) {
         object = &objects->objects[i];

@@ -115,13 +115,13 @@ jpp_stack_proves(jpp_stacks_t *stacks)
 {
     uint32_t  proof;
 
-    proof = __atomic_load_n(&stacks->proof, __ATOMIC_RELAXED);
+    proof = jpp_atomic_get(&stacks->proof);
 
     if (proof == JPP_STACK_UNTRIED) {
         proof = jpp_stack_is_readable(jpp_stack_page((uintptr_t) &proof))
                 && !jpp_stack_is_readable(JPP_STACK_FORBIDDEN)
                 ? JPP_STACK_PROVES : JPP_STACK_NO_PROOF;
-        __atomic_store_n(&stacks->proof, proof, __ATOMIC_RELAXED);
+        jpp_atomic_set(&stacks->proof, proof);
     }
 
     return proof == JPP_STACK_PROVES;
@@ -175,7 +175,7 @@ jpp_stack_thread(jpp_stacks_t *stacks, uintptr_t rsp,
     page = jpp_stack_page(pointer);
     kept = &stacks->threads[(pointer / JPP_STACK_PAGE * 0x9e3779b1u >> 16)
                             % JPP_STACK_THREADS];
-    word = __atomic_load_n(kept, __ATOMIC_RELAXED);
+    word = jpp_atomic_get(kept);
 
     stack->high = pointer & ~(sizeof(uintptr_t) - 1);
     stack->low = page;
@@ -195,7 +195,7 @@ jpp_stack_thread(jpp_stacks_t *stacks, uintptr_t rsp,
 
         stack->low = jpp_stack_page(rsp);
         word = (page - stack->low) / JPP_STACK_PAGE << JPP_STACK_POINTER;
-        __atomic_store_n(kept, word | pointer, __ATOMIC_RELAXED);
+        jpp_atomic_set(kept, word | pointer);
     }
 
     return true;
@@ -253,14 +253,14 @@ bool
 jpp_stack_is_main(jpp_stacks_t *stacks, uintptr_t rsp,
     jpp_unwind_stack_t *stack)
 {
-    stack->low = __atomic_load_n(&stacks->low, __ATOMIC_RELAXED);
-    stack->high = __atomic_load_n(&stacks->top, __ATOMIC_RELAXED);
+    stack->low = jpp_atomic_get(&stacks->low);
+    stack->high = jpp_atomic_get(&stacks->top);
 
     if (stack->high == 0 || stack->low == 0) {
         stack->high = (uintptr_t) getauxval(AT_RANDOM)
                       & ~(sizeof(uintptr_t) - 1);
         stack->low = jpp_stack_page(stack->high);
-        __atomic_store_n(&stacks->top, stack->high, __ATOMIC_RELAXED);
+        jpp_atomic_set(&stacks->top, stack->high);
     }
 
     if (rsp >= stack->high) {
@@ -276,7 +276,7 @@ jpp_stack_is_main(jpp_stacks_t *stacks, uintptr_t rsp,
         }
 
         stack->low = jpp_stack_page(rsp);
-        __atomic_store_n(&stacks->low, stack->low, __ATOMIC_RELAXED);
+        jpp_atomic_set(&stacks->low, stack->low);
     }
 
     return true;

@@ -101,8 +101,7 @@ uint32_t jpp_rule_make(const jpp_mapped_code_t *object, uintptr_t address);
 static inline uint64_t
 jpp_rules_word(const jpp_rules_t *rules, uintptr_t pc)
 {
-    return __atomic_load_n(&rules->words[pc % JPP_RULES_WORDS],
-                           __ATOMIC_RELAXED);
+    return jpp_atomic_get(&rules->words[pc % JPP_RULES_WORDS]);
 }
 
 
@@ -141,10 +140,9 @@ jpp_rules_put(jpp_rules_t *rules, uintptr_t pc, uint32_t rule)
 
     word = (uint64_t) pc << JPP_RULE_BITS | rule;
 
-    __atomic_store_n(&rules->words[(pc ^ 1) % JPP_RULES_WORDS],
-                     jpp_rules_word(rules, pc), __ATOMIC_RELAXED);
-    __atomic_store_n(&rules->words[pc % JPP_RULES_WORDS], word,
-                     __ATOMIC_RELAXED);
+    jpp_atomic_set(&rules->words[(pc ^ 1) % JPP_RULES_WORDS],
+                   jpp_rules_word(rules, pc));
+    jpp_atomic_set(&rules->words[pc % JPP_RULES_WORDS], word);
 }
 
 
