@@ -110,7 +110,7 @@ jpp_events_test_notes(const char *expected, const char *name)
                                  jpp_list[i].text);
     }
 
-    jpp_is_str(text, expected, name);
+    jpp_is_str(text, expected, "%s", name);
 }
 
 
