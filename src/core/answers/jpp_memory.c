@@ -99,18 +99,6 @@ jpp_memory_add(jpp_memory_sum_t *sum, const jpp_ledger_read_t *one)
 }
 
 
-static int
-jpp_memory_compare(const void *a, const void *b, void *ctx)
-{
-    const jpp_ledger_row_t *one = a;
-    const jpp_ledger_row_t *other = b;
-
-    (void) ctx;
-
-    return jpp_sort_order(other->bytes, one->bytes);
-}
-
-
 /* NULL: no memory */
 
 static jpp_memory_sum_t *
@@ -140,9 +128,7 @@ jpp_memory_sum(const jpp_memory_t *memory)
         }
     }
 
-    jpp_sort(sum->ledger.rows->data,
-             jpp_vec_count(sum->ledger.rows, jpp_ledger_row_t),
-             sizeof(jpp_ledger_row_t), jpp_memory_compare, NULL);
+    jpp_ledger_sort(&sum->ledger);
 
     return sum;
 }

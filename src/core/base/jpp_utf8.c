@@ -67,42 +67,31 @@ jpp_utf8_code(const uint8_t *p, size_t n)
 }
 
 
+/* characters; the last row ends with 0 */
+typedef struct {
+    uint32_t  first;
+    uint32_t  last;
+} jpp_utf8_range_t;
+
+
 /*
- * Not controls (C1), spaces without a width, marks and embeddings of direction,
+ * Controls (C1), spaces without a width, marks and embeddings of direction,
  * ends of lines and paragraphs, the byte order mark, tags.
  */
 
-static bool
-jpp_utf8_is_seen(const uint8_t *p, size_t n)
-{
-    size_t    i;
-    uint32_t  code;
-
-    static const struct {
-        uint32_t  first, last;
-    } unseen[] = {
-        { 0x80, 0x9f },
-        { 0xad, 0xad },
-        { 0x61c, 0x61c },
-        { 0x180e, 0x180e },
-        { 0x200b, 0x200f },
-        { 0x2028, 0x202e },
-        { 0x2060, 0x206f },
-        { 0xfe00, 0xfe0f },
-        { 0xfeff, 0xfeff },
-        { 0xe0000, 0xe0fff }
-    };
-
-    code = jpp_utf8_code(p, n);
-
-    for (i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++) {
-        if (code >= unseen[i].first && code <= unseen[i].last) {
-            return false;
-        }
-    }
-
-    return true;
-}
+static const jpp_utf8_range_t  jpp_utf8_unseen[] = {
+    { 0x80, 0x9f },
+    { 0xad, 0xad },
+    { 0x61c, 0x61c },
+    { 0x180e, 0x180e },
+    { 0x200b, 0x200f },
+    { 0x2028, 0x202e },
+    { 0x2060, 0x206f },
+    { 0xfe00, 0xfe0f },
+    { 0xfeff, 0xfeff },
+    { 0xe0000, 0xe0fff },
+    { 0, 0 }
+};
 
 
 /*
@@ -110,41 +99,42 @@ jpp_utf8_is_seen(const uint8_t *p, size_t n)
  * full width).  Marks that combine count as one, so nothing is wider than this.
  */
 
-static size_t
-jpp_utf8_columns(const uint8_t *p, size_t n)
-{
-    size_t    i;
-    uint32_t  code;
+static const jpp_utf8_range_t  jpp_utf8_wide[] = {
+    { 0x1100, 0x115f },
+    { 0x231a, 0x232a },
+    { 0x23e9, 0x23f3 },
+    { 0x25fd, 0x27bf },
+    { 0x2b1b, 0x2b55 },
+    { 0x2e80, 0xa4cf },
+    { 0xa960, 0xa97f },
+    { 0xac00, 0xd7a3 },
+    { 0xf900, 0xfaff },
+    { 0xfe10, 0xfe6f },
+    { 0xff00, 0xff60 },
+    { 0xffe0, 0xffe6 },
+    { 0x16fe0, 0x1b2ff },
+    { 0x1f000, 0x1faff },
+    { 0x20000, 0x3fffd },
+    { 0, 0 }
+};
 
-    static const struct {
-        uint32_t  first, last;
-    } wide[] = {
-        { 0x1100, 0x115f },
-        { 0x231a, 0x232a },
-        { 0x23e9, 0x23f3 },
-        { 0x25fd, 0x27bf },
-        { 0x2b1b, 0x2b55 },
-        { 0x2e80, 0xa4cf },
-        { 0xa960, 0xa97f },
-        { 0xac00, 0xd7a3 },
-        { 0xf900, 0xfaff },
-        { 0xfe10, 0xfe6f },
-        { 0xff00, 0xff60 },
-        { 0xffe0, 0xffe6 },
-        { 0x16fe0, 0x1b2ff },
-        { 0x1f000, 0x1faff },
-        { 0x20000, 0x3fffd }
-    };
+
+/* Is the character of N bytes at P in one of the ranges from RANGE on? */
+
+static bool
+jpp_utf8_is_in(const jpp_utf8_range_t *range, const uint8_t *p, size_t n)
+{
+    uint32_t  code;
 
     code = jpp_utf8_code(p, n);
 
-    for (i = 0; i < sizeof(wide) / sizeof(wide[0]); i++) {
-        if (code >= wide[i].first && code <= wide[i].last) {
-            return 2;
+    for ( /* void */ ; range->last != 0; range++) {
+        if (code >= range->first && code <= range->last) {
+            return true;
         }
     }
 
-    return 1;
+    return false;
 }
 
 
@@ -168,10 +158,10 @@ jpp_utf8_piece(char **to, const uint8_t *p, const uint8_t *end, bool is_text,
 
     if (n != 0
         && (is_text
-            || (jpp_utf8_is_seen(p, n)
+            || (!jpp_utf8_is_in(jpp_utf8_unseen, p, n)
                 && !(p[0] == '\\' && end - p > 1 && p[1] == 'x'))))
     {
-        *columns += jpp_utf8_columns(p, n);
+        *columns += jpp_utf8_is_in(jpp_utf8_wide, p, n) ? 2 : 1;
 
         if (to != NULL) {
             memcpy(*to, p, n);

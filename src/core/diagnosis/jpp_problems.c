@@ -330,6 +330,7 @@ static const char *
 jpp_problems_value(const jpp_worker_t *worker, char name,
     char text[JPP_PROBLEMS_VALUE])
 {
+    uint64_t               number;
     const jpp_jemalloc_t  *jemalloc;
 
     jemalloc = &worker->jemalloc;
@@ -348,17 +349,13 @@ jpp_problems_value(const jpp_worker_t *worker, char name,
                                           : "MALLOC_CONF";
 
     case 'd':
-        (void) snprintf(text, JPP_PROBLEMS_VALUE, "%" PRIu64,
-                        jpp_problems_dropped(&worker->sampler));
-        return text;
+        number = jpp_problems_dropped(&worker->sampler);
+        break;
 
     case 'c':
-        (void) snprintf(text, JPP_PROBLEMS_VALUE, "%u",
-                        worker->sampler.lg_sample + JPP_COARSER
-                        < JPP_SAMPLER_LG_MAX
-                        ? worker->sampler.lg_sample + JPP_COARSER
-                        : JPP_SAMPLER_LG_MAX);
-        return text;
+        number = jpp_smaller(worker->sampler.lg_sample + JPP_COARSER,
+                             JPP_SAMPLER_LG_MAX);
+        break;
 
     case 'h':
         return jpp_problems_hook(jemalloc->hook);
@@ -369,8 +366,8 @@ jpp_problems_value(const jpp_worker_t *worker, char name,
                  "Or, without samples:\n" : "";
 
     case 'l':
-        (void) snprintf(text, JPP_PROBLEMS_VALUE, "%u", jemalloc->lg_sample);
-        return text;
+        number = jemalloc->lg_sample;
+        break;
 
     case 'o':
         return jpp_coverage_gap(&worker->coverage, text);
@@ -378,6 +375,10 @@ jpp_problems_value(const jpp_worker_t *worker, char name,
     default: /* 'r' */
         return jpp_problems_rate(jemalloc->lg_sample, text);
     }
+
+    (void) snprintf(text, JPP_PROBLEMS_VALUE, "%" PRIu64, number);
+
+    return text;
 }
 
 

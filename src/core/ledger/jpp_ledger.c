@@ -759,6 +759,14 @@ jpp_ledger_by_bytes(const void *a, const void *b, void *ctx)
 }
 
 
+void
+jpp_ledger_sort(jpp_ledger_t *ledger)
+{
+    jpp_sort(ledger->rows->data, jpp_vec_count(ledger->rows, jpp_ledger_row_t),
+             sizeof(jpp_ledger_row_t), jpp_ledger_by_bytes, NULL);
+}
+
+
 bool
 jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
 {
@@ -819,7 +827,7 @@ jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
         }
     }
 
-    jpp_sort(row, n, sizeof(jpp_ledger_row_t), jpp_ledger_by_bytes, NULL);
+    jpp_ledger_sort(ledger);
 
     return !ledger->failed;
 }

@@ -232,6 +232,9 @@ typedef struct {
 } jpp_ledger_heap_t;
 
 
+/* Sort the rows, the largest first. */
+void jpp_ledger_sort(jpp_ledger_t *ledger);
+
 /* Complete the rows, and sort them.  False: no memory. */
 bool jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap);
 
