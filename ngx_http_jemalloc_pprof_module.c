@@ -7,7 +7,6 @@
 
 
 #include "ngx_http_jpp_conf.h"
-#include "ngx_http_jpp_owners.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_telemetry.h"
 #include "ngx_http_jpp_worker.h"
@@ -74,15 +73,15 @@ ngx_http_jpp_init_module(ngx_cycle_t *cycle)
         return NGX_OK;
     }
 
-    ngx_http_jpp_self.zone = jmcf != NULL ? jmcf->zone : NULL;
-
-    if (ngx_http_jpp_self.zone == NULL) {
+    if (jmcf == NULL || jmcf->zone == NULL) {
         ngx_http_jpp_worker_let_go();
         return NGX_OK;
     }
 
+    ngx_http_jpp_self.registry = jmcf->zone->data;
     ngx_http_jpp_self.directory = (char *) jmcf->temp_path.data;
-    ngx_http_jpp_self.generation = ngx_http_jpp_registry_advance(jmcf->zone);
+    ngx_http_jpp_self.generation =
+        ngx_http_jpp_registry_advance(ngx_http_jpp_self.registry);
 
     ngx_http_jpp_telemetry_start();
 
@@ -126,5 +125,5 @@ static void
 ngx_http_jpp_exit_process(ngx_cycle_t *cycle)
 {
     ngx_http_jpp_worker_exit(cycle);
-    ngx_http_jpp_unwind_exit();
+    jpp_hook_reset();
 }

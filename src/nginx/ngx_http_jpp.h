@@ -92,6 +92,8 @@ typedef struct {
 typedef struct {
     const ngx_http_jpp_resource_t
                 *resource;
+    const ngx_http_jpp_loc_conf_t
+                *conf;             /* of the location that serves it */
     jpp_args_t   args;
 } ngx_http_jpp_question_t;
 

@@ -152,7 +152,7 @@ sub refusals {
         my ($name, $status, $words) = ($1, $2, $3);
 
         $words = quotemeta join '', $words =~ /"([^"]*)"/g;
-        $words =~ s/\\%(?:ui|uz|P|M)/\\d+/g;
+        $words =~ s/\\%(?:ui|uz|uD|L|M)/\\d+/g;
         $words =~ s/\\%[sV]/.*/g;
         $words =~ s/\\\\n/\n/g;
 
@@ -304,7 +304,7 @@ sub two(%how) {
 
 
 test 'the tables' => sub {
-    my @names = slurp("$adapter/http/ngx_http_jpp_refuse.h")
+    my @names = slurp("$adapter/http/ngx_http_jpp_http.h")
                 =~ /^    NGX_HTTP_JPP_(\w+)(?: = 0)?,/mg;
 
     cmp_ok(scalar @names, '>', 20, 'refusals');

@@ -1,19 +1,30 @@
 
+/*
+ * Answers the questions of other workers: listens on this worker's socket,
+ * reads one question from each connection, and sends the reply with its files.
+ *
+ * Only the kernel is trusted about the asker: that it runs as our user and is a
+ * process of the registry.  A fixed number of questions is read at a time; the
+ * others wait in the socket's queue, where each holds only its connection.
+ *
+ * The work that an answer takes is done one at a time: in the background
+ * thread, or in slices on the event loop; for some types after a wait.  Whoever
+ * asks the same before the work has begun gets the same answer, so many askers
+ * cost a worker little more than one.  All functions are for the event loop.
+ */
+
+
 /* accept4() */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
-#include "ngx_http_jpp_answerer.h"
-#include "ngx_http_jpp_type.h"
+#include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_self.h"
-#include "ngx_http_jpp_socket.h"
 #include "ngx_http_jpp_thread.h"
 
 #include "jpp_arena.h"
 #include "jpp_status.h"
-
-#include <ngx_event.h>
 
 
 /* questions that are read at a time */
@@ -170,9 +181,9 @@ ngx_http_jpp_answerer_accept(ngx_event_t *ev)
 
         /* Strangers are closed at once, so that none keeps others waiting. */
 
-        if (ngx_http_jpp_self.zone == NULL
+        if (ngx_http_jpp_self.registry == NULL
             || ngx_http_jpp_socket_process(s, &pid) != NGX_OK
-            || !ngx_http_jpp_registry_has(ngx_http_jpp_self.zone, pid)
+            || !ngx_http_jpp_registry_has(ngx_http_jpp_self.registry, pid)
             || ngx_http_jpp_answerer_open(s) != NGX_OK)
         {
             (void) close(s);
@@ -330,31 +341,29 @@ ngx_http_jpp_answerer_send(ngx_http_jpp_query_t *query,
                && !message.worker.sampler.is_on
                ? ngx_http_jpp_self.baseline.fd : -1;
 
-    message.has_file = files[0] != -1;
-    message.has_baseline = files[1] != -1;
+    for ( ;; ) {
+        message.has_file = files[0] != -1;
+        message.has_baseline = files[1] != -1;
 
-    jpp_message_reply_pack(&message, data);
+        jpp_message_reply_pack(&message, data);
 
-    if (ngx_http_jpp_socket_send(query->connection->fd, data, sizeof(data),
-                                 files)
-        == -1
-        && files[0] != -1)
-    {
+        /* without files, the asker may have left, which is no error here */
+
+        if (ngx_http_jpp_socket_send(query->connection->fd, data, sizeof(data),
+                                     files)
+            != -1
+            || files[0] == -1)
+        {
+            break;
+        }
+
         /* the kernel limits the files that are in flight */
 
         (void) jpp_err_sys(&message.err, ngx_errno,
                            "it could not send the files of its answer");
 
-        message.has_file = false;
-        message.has_baseline = false;
         files[0] = -1;
-
-        jpp_message_reply_pack(&message, data);
-
-        /* the asker may have left, which is no error here */
-
-        (void) ngx_http_jpp_socket_send(query->connection->fd, data,
-                                        sizeof(data), files);
+        files[1] = -1;
     }
 
     ngx_http_jpp_answerer_leave(query);
@@ -469,7 +478,7 @@ static void
 ngx_http_jpp_work_done(ngx_http_jpp_task_t *task)
 {
     ngx_queue_t           *q;
-    jpp_worker_t           was;
+    jpp_sampler_state_t    sampler;
     ngx_http_jpp_work_t   *work;
     jpp_message_reply_t   *reply;
     ngx_http_jpp_query_t  *query;
@@ -481,7 +490,7 @@ ngx_http_jpp_work_done(ngx_http_jpp_task_t *task)
     /* A change may have been made while the work waited. */
 
     reply = &work->reply.reply;
-    was = reply->worker;
+    sampler = reply->worker.sampler;
 
     reply->n_resets = ngx_http_jpp_self.n_resets;
 
@@ -491,12 +500,8 @@ ngx_http_jpp_work_done(ngx_http_jpp_task_t *task)
 
         /* of the dump: the source may be another by now */
 
-        reply->worker.sampler = was.sampler;
+        reply->worker.sampler = sampler;
     }
-
-    reply->worker.has_stats = was.has_stats;
-    reply->worker.stats = was.stats;
-    reply->worker.activity = was.activity;
 
     if (work->is_worked && work->type->end != NULL) {
         work->type->end(&work->reply);

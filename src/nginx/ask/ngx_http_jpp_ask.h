@@ -26,6 +26,8 @@
 #include "jpp_fleet.h"
 #include "jpp_usage.h"
 
+#include <sys/un.h>
+
 
 /* how often an unanswered part is checked within the timeout */
 #define NGX_HTTP_JPP_SLICES  8
@@ -127,12 +129,6 @@ ngx_int_t ngx_http_jpp_collect(ngx_http_jpp_subscriber_t *subscriber,
     const ngx_http_jpp_inquiry_t *inquiry);
 
 /*
- * How many of those that answered have samples that lack what was allocated
- * while sampling was off?  CO is complete.
- */
-ngx_uint_t ngx_http_jpp_collect_gaps(const ngx_http_jpp_collection_t *co);
-
-/*
  * This worker exits: what SUBSCRIBER waits for ends now, with what there is by
  * then.  Allowed at any time.
  */
@@ -156,11 +152,11 @@ ngx_int_t ngx_http_jpp_choose(const jpp_selector_t *selector,
     const ngx_http_jpp_row_t **rows, ngx_uint_t *n);
 
 /*
- * Does SELECTOR mean the worker of ROW, where GENERATION is the current one?
+ * Does SELECTOR mean the worker WHO, where GENERATION is the current one?
  * An index means its workers of all times.
  */
 ngx_uint_t ngx_http_jpp_is_chosen(const jpp_selector_t *selector,
-    const ngx_http_jpp_row_t *row, ngx_uint_t generation);
+    const jpp_identity_t *who, ngx_uint_t generation);
 
 
 /* May another worker be asked INQUIRY now? */
@@ -184,10 +180,6 @@ void ngx_http_jpp_part_give_up(ngx_http_jpp_part_t *part);
 /* Stop waiting, and free all that PART holds.  Allowed at any time. */
 void ngx_http_jpp_part_close(ngx_http_jpp_part_t *part);
 
-/* Fill MISSING with the worker of PART, and WHY it is missing. */
-void ngx_http_jpp_part_missing(const ngx_http_jpp_part_t *part,
-    const char *why, jpp_missing_t *missing);
-
 
 /*
  * The memory that dumps and answers use in this worker: a count that bounds it,
@@ -200,6 +192,62 @@ ngx_int_t ngx_http_jpp_budget_hold(size_t len, size_t max_size,
 
 /* Give LEN bytes back. */
 void ngx_http_jpp_budget_release(size_t len);
+
+
+/* ngx_http_jpp_answerer.c */
+
+/*
+ * Once per worker: listen.  KEY names the socket.  NGX_ERROR was logged: only
+ * this worker itself can query it.
+ */
+ngx_int_t ngx_http_jpp_answerer_listen(ngx_cycle_t *cycle,
+    const u_char key[NGX_HTTP_JPP_KEY]);
+
+/*
+ * Answer the question that will come from S, and take over S.  NGX_ERROR: no
+ * connection or memory is left, and S stays the caller's.
+ */
+ngx_int_t ngx_http_jpp_answerer_open(ngx_socket_t s);
+
+
+/* ngx_http_jpp_socket.c */
+
+/* descriptors that a message may carry */
+#define NGX_HTTP_JPP_FILES  2
+
+
+/* Fill SUN with the name of the socket of PID and KEY; returns its length. */
+socklen_t ngx_http_jpp_socket_name(struct sockaddr_un *sun, ngx_pid_t pid,
+    const u_char key[NGX_HTTP_JPP_KEY]);
+
+/* Set *PID to the process at the other end; NGX_ERROR: of another user. */
+ngx_int_t ngx_http_jpp_socket_process(ngx_socket_t s, ngx_pid_t *pid);
+
+/*
+ * A connection with DATA for S, whose HANDLER is called when something can be
+ * read.  NULL: no connection is free, and S stays open.
+ */
+ngx_connection_t *ngx_http_jpp_socket_connection(ngx_socket_t s,
+    ngx_event_handler_pt handler, void *data);
+
+/*
+ * Send one message with the FILES that are not -1, which come first.  Returns
+ * what sendmsg() returns.
+ */
+ssize_t ngx_http_jpp_socket_send(ngx_socket_t s, const void *data, size_t size,
+    const int files[NGX_HTTP_JPP_FILES]);
+
+/*
+ * Receive one message of exactly SIZE bytes, and its descriptors in FILES, -1
+ * for each that did not come: the kernel drops them if this process has none
+ * free.  0: end of file.  NGX_AGAIN: nothing has come yet.  NGX_ERROR: it was
+ * something else, and nothing is open.
+ */
+ssize_t ngx_http_jpp_socket_receive(ngx_socket_t s, void *data, size_t size,
+    int files[NGX_HTTP_JPP_FILES]);
+
+/* Close those of the FILES that are open. */
+void ngx_http_jpp_socket_close(int files[NGX_HTTP_JPP_FILES]);
 
 
 #endif /* _NGX_HTTP_JPP_ASK_H_INCLUDED_ */

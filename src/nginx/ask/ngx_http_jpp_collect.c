@@ -66,7 +66,7 @@ ngx_http_jpp_collect_shared(const ngx_http_jpp_inquiry_t *inquiry)
     ngx_queue_t                *q;
     ngx_http_jpp_collection_t  *co;
 
-    n_changes = ngx_http_jpp_registry_changes(ngx_http_jpp_self.zone);
+    n_changes = ngx_http_jpp_self.registry->n_changes;
 
     for (q = ngx_queue_head(&ngx_http_jpp_collections);
          q != ngx_queue_sentinel(&ngx_http_jpp_collections);
@@ -285,7 +285,7 @@ ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
     co->refs = 1;
     co->inquiry = *inquiry;
     co->type = &ngx_http_jpp_types[inquiry->question.type];
-    co->n_changes = ngx_http_jpp_registry_changes(ngx_http_jpp_self.zone);
+    co->n_changes = ngx_http_jpp_self.registry->n_changes;
     co->started = ngx_current_msec;
     co->n = n;
     co->parts = (ngx_http_jpp_part_t *) (co + 1);
@@ -318,7 +318,7 @@ ngx_http_jpp_collect(ngx_http_jpp_subscriber_t *subscriber,
 
     /* after a reload without the module a single process still serves */
 
-    if (ngx_http_jpp_self.zone == NULL) {
+    if (ngx_http_jpp_self.registry == NULL) {
         return NGX_DECLINED;
     }
 
@@ -354,23 +354,6 @@ ngx_http_jpp_collect(ngx_http_jpp_subscriber_t *subscriber,
     ngx_queue_insert_tail(&co->subscribers, &subscriber->queue);
 
     return NGX_OK;
-}
-
-
-ngx_uint_t
-ngx_http_jpp_collect_gaps(const ngx_http_jpp_collection_t *co)
-{
-    ngx_uint_t                  i, n;
-    const ngx_http_jpp_part_t  *part;
-
-    for (i = 0, n = 0; co->type->is_sampled && i < co->n; i++) {
-        part = &co->parts[i];
-
-        n += part->state == NGX_HTTP_JPP_PART_ANSWERED
-             && jpp_worker_has_gap(&part->reply.worker);
-    }
-
-    return n;
 }
 
 
@@ -476,8 +459,9 @@ ngx_http_jpp_collect_proceed(ngx_event_t *ev)
 
         /* first: no subscriber may get an answer from before the change */
 
-        if (co->type->is_change && ngx_http_jpp_self.zone != NULL) {
-            ngx_http_jpp_registry_changed(ngx_http_jpp_self.zone);
+        if (co->type->is_change && ngx_http_jpp_self.registry != NULL) {
+            (void) ngx_atomic_fetch_add(&ngx_http_jpp_self.registry->n_changes,
+                                        1);
         }
 
         while (!ngx_queue_empty(&co->subscribers)) {
@@ -511,13 +495,13 @@ ngx_http_jpp_choose_list(ngx_http_jpp_row_t *rows, ngx_uint_t *generation)
     n = 0;
     *generation = ngx_http_jpp_self.generation;
 
-    if (ngx_http_jpp_self.zone != NULL) {
-        n = ngx_http_jpp_registry_list(ngx_http_jpp_self.zone, rows,
+    if (ngx_http_jpp_self.registry != NULL) {
+        n = ngx_http_jpp_registry_list(ngx_http_jpp_self.registry, rows,
                                        generation);
     }
 
     for (i = 0; i < n; i++) {
-        if (rows[i].pid == ngx_pid) {
+        if (rows[i].who.pid == ngx_pid) {
             return n;
         }
     }
@@ -528,31 +512,12 @@ ngx_http_jpp_choose_list(ngx_http_jpp_row_t *rows, ngx_uint_t *generation)
 }
 
 
-/* The index is configured, so its worker was killed or just forked. */
-
-static ngx_uint_t
-ngx_http_jpp_choose_is_coming(const jpp_selector_t *selector)
-{
-    ngx_core_conf_t  *ccf;
-
-    if (selector->kind != JPP_WORKER_INDEX
-        || ngx_process == NGX_PROCESS_SINGLE)
-    {
-        return 0;
-    }
-
-    ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
-                                           ngx_core_module);
-
-    return selector->number < (uint64_t) ccf->worker_processes;
-}
-
-
 ngx_int_t
 ngx_http_jpp_choose(const jpp_selector_t *selector,
     const ngx_http_jpp_row_t **rows, ngx_uint_t *n)
 {
-    ngx_uint_t  i, n_listed, generation, newest;
+    ngx_uint_t        i, n_listed, generation, newest;
+    ngx_core_conf_t  *ccf;
 
     static ngx_http_jpp_row_t  list[NGX_HTTP_JPP_MAX_ROWS + 1];
 
@@ -565,8 +530,8 @@ ngx_http_jpp_choose(const jpp_selector_t *selector,
      */
 
     for (i = 0; i < n_listed; i++) {
-        if (list[i].index == selector->number && list[i].generation > newest) {
-            newest = list[i].generation;
+        if (list[i].who.index == selector->number) {
+            newest = ngx_max(newest, list[i].who.generation);
         }
     }
 
@@ -574,23 +539,33 @@ ngx_http_jpp_choose(const jpp_selector_t *selector,
     *n = 0;
 
     for (i = 0; i < n_listed; i++) {
-        if (ngx_http_jpp_is_chosen(selector, &list[i], generation)
+        if (ngx_http_jpp_is_chosen(selector, &list[i].who, generation)
             && (selector->kind != JPP_WORKER_INDEX
-                || list[i].generation == newest))
+                || list[i].who.generation == newest))
         {
             list[(*n)++] = list[i];
         }
     }
 
-    return *n != 0 ? NGX_OK
-           : ngx_http_jpp_choose_is_coming(selector)
+    if (*n != 0) {
+        return NGX_OK;
+    }
+
+    /* an index that is configured: its worker was killed or just forked */
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
+                                           ngx_core_module);
+
+    return selector->kind == JPP_WORKER_INDEX
+           && ngx_process != NGX_PROCESS_SINGLE
+           && selector->number < (uint64_t) ccf->worker_processes
            ? NGX_AGAIN : NGX_DECLINED;
 }
 
 
 ngx_uint_t
 ngx_http_jpp_is_chosen(const jpp_selector_t *selector,
-    const ngx_http_jpp_row_t *row, ngx_uint_t generation)
+    const jpp_identity_t *who, ngx_uint_t generation)
 {
     switch (selector->kind) {
 
@@ -598,16 +573,16 @@ ngx_http_jpp_is_chosen(const jpp_selector_t *selector,
         break;
 
     case JPP_WORKER_SELF:
-        return row->pid == ngx_pid;
+        return who->pid == ngx_pid;
 
     case JPP_WORKER_EXITING:
-        return row->generation != generation;
+        return who->generation != generation;
 
     case JPP_WORKER_INDEX:
-        return row->index == selector->number;
+        return who->index == selector->number;
 
     case JPP_WORKER_PID:
-        return (uint64_t) row->pid == selector->number;
+        return (uint64_t) who->pid == selector->number;
     }
 
     return 1;

@@ -15,10 +15,8 @@
  */
 
 
-#include "ngx_http_jpp_answerer.h"
 #include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_self.h"
-#include "ngx_http_jpp_socket.h"
 
 #include "jpp_usage.h"
 
@@ -49,50 +47,35 @@ ngx_http_jpp_part_has_room(const ngx_http_jpp_inquiry_t *inquiry)
 }
 
 
-static ngx_int_t
+static jpp_code_t
 ngx_http_jpp_part_no_socket(ngx_http_jpp_part_t *part, ngx_err_t err)
 {
     const char  *fix;
 
-    switch (err) {
+    fix = err == NGX_EMFILE || err == NGX_ENFILE
+          ? " (raise worker_rlimit_nofile)"
+          : err == NGX_EPERM || err == NGX_EACCES || err == EAFNOSUPPORT
+          ? " (a seccomp filter, or RestrictAddressFamilies without AF_UNIX, "
+            "forbids it)"
+          : "";
 
-    case NGX_EMFILE:
-    case NGX_ENFILE:
-        fix = " (raise worker_rlimit_nofile)";
-        break;
-
-    case NGX_EPERM:
-    case NGX_EACCES:
-    case EAFNOSUPPORT:
-        fix = " (a seccomp filter, or RestrictAddressFamilies without "
-               "AF_UNIX, forbids it)";
-        break;
-
-    default:
-        fix = "";
-    }
-
-    (void) jpp_err_sys(&part->reply.err, err,
+    return jpp_err_sys(&part->reply.err, err,
                        "cannot create a socket to query it%s", fix);
-
-    return NGX_ERROR;
 }
 
 
-static ngx_int_t
+static jpp_code_t
 ngx_http_jpp_part_no_connection(ngx_http_jpp_part_t *part)
 {
-    (void) jpp_err_set(&part->reply.err, JPP_ERR_SYS,
+    return jpp_err_set(&part->reply.err, JPP_ERR_SYS,
                        "no free connection to query it (raise "
                        "worker_connections)");
-
-    return NGX_ERROR;
 }
 
 
 /* *S is the asker's end of a pair; the other end is answered. */
 
-static ngx_int_t
+static jpp_code_t
 ngx_http_jpp_part_connect_self(ngx_http_jpp_part_t *part, ngx_socket_t *s)
 {
     ngx_socket_t  pair[2];
@@ -110,7 +93,7 @@ ngx_http_jpp_part_connect_self(ngx_http_jpp_part_t *part, ngx_socket_t *s)
         return ngx_http_jpp_part_no_connection(part);
     }
 
-    return NGX_OK;
+    return JPP_OK;
 }
 
 
@@ -120,27 +103,27 @@ ngx_http_jpp_part_connect_self(ngx_http_jpp_part_t *part, ngx_socket_t *s)
  * cannot be read, a reload may have changed the user that it runs as.
  */
 
-static ngx_int_t
+static jpp_code_t
 ngx_http_jpp_part_wrong_process(ngx_http_jpp_part_t *part)
 {
     jpp_process_t  process;
 
-    (void) jpp_err_set(&part->reply.err, JPP_ERR_GONE,
-                       "another process listens in its place, or a reload "
-                       "changed the user of the workers");
-
     if (part->row.started != 0
-        && jpp_process_read(part->row.pid, &process)
+        && jpp_process_read((pid_t) part->row.who.pid, &process)
         && process.started != part->row.started)
     {
-        ngx_http_jpp_registry_clear(ngx_http_jpp_self.zone, &part->row, 1);
+        ngx_http_jpp_registry_clear(ngx_http_jpp_self.registry, &part->row, 1);
     }
 
-    return NGX_ERROR;
+    return jpp_err_set(&part->reply.err, JPP_ERR_GONE,
+                       "another process listens in its place, or a reload "
+                       "changed the user of the workers");
 }
 
 
-static ngx_int_t
+/* JPP_ERR_LATE: it accepts no connection now. */
+
+static jpp_code_t
 ngx_http_jpp_part_connect(ngx_http_jpp_part_t *part, ngx_socket_t *s)
 {
     ngx_pid_t           pid;
@@ -148,10 +131,9 @@ ngx_http_jpp_part_connect(ngx_http_jpp_part_t *part, ngx_socket_t *s)
     struct sockaddr_un  sun;
 
     if (!part->row.can_listen) {
-        (void) jpp_err_set(&part->reply.err, JPP_ERR_SYS,
+        return jpp_err_set(&part->reply.err, JPP_ERR_SYS,
                            "it could not listen on its socket: the error log "
                            "at its start says why");
-        return NGX_ERROR;
     }
 
     *s = socket(AF_UNIX, SOCK_SEQPACKET|SOCK_NONBLOCK|SOCK_CLOEXEC, 0);
@@ -160,42 +142,40 @@ ngx_http_jpp_part_connect(ngx_http_jpp_part_t *part, ngx_socket_t *s)
         return ngx_http_jpp_part_no_socket(part, ngx_errno);
     }
 
-    len = ngx_http_jpp_socket_name(&sun, part->row.pid, part->row.key);
+    len = ngx_http_jpp_socket_name(&sun, (ngx_pid_t) part->row.who.pid,
+                                   part->row.key);
 
     if (connect(*s, (struct sockaddr *) &sun, len) == -1) {
         switch (ngx_errno) {
 
         case NGX_EAGAIN:
-            (void) jpp_err_set(&part->reply.err, JPP_ERR_LATE,
+            return jpp_err_set(&part->reply.err, JPP_ERR_LATE,
                                "it accepts no connections: it is stopped or "
                                "overloaded");
-            return NGX_AGAIN;
 
         case NGX_ECONNREFUSED:
-            (void) jpp_err_set(&part->reply.err, JPP_ERR_GONE,
-                               "it no longer listens, so it has exited");
 
             /*
              * it was killed, and its pid may belong to another process by now
              */
 
-            ngx_http_jpp_registry_clear(ngx_http_jpp_self.zone, &part->row, 1);
+            ngx_http_jpp_registry_clear(ngx_http_jpp_self.registry, &part->row,
+                                        1);
 
-            return NGX_ERROR;
+            return jpp_err_set(&part->reply.err, JPP_ERR_GONE,
+                               "it no longer listens, so it has exited");
 
         default:
 
             /* this says nothing about the worker */
 
-            (void) jpp_err_sys(&part->reply.err, ngx_errno, "cannot query it");
-
-            return NGX_ERROR;
+            return jpp_err_sys(&part->reply.err, ngx_errno, "cannot query it");
         }
     }
 
     return ngx_http_jpp_socket_process(*s, &pid) == NGX_OK
-           && pid == part->row.pid
-           ? NGX_OK : ngx_http_jpp_part_wrong_process(part);
+           && pid == part->row.who.pid
+           ? JPP_OK : ngx_http_jpp_part_wrong_process(part);
 }
 
 
@@ -214,13 +194,11 @@ ngx_http_jpp_part_question(const ngx_http_jpp_part_t *part, ngx_socket_t s)
 }
 
 
-static ngx_int_t
+static jpp_code_t
 ngx_http_jpp_part_ended(ngx_http_jpp_part_t *part)
 {
-    (void) jpp_err_set(&part->reply.err, JPP_ERR_GONE,
+    return jpp_err_set(&part->reply.err, JPP_ERR_GONE,
                        "it exited before it answered");
-
-    return NGX_ERROR;
 }
 
 
@@ -393,7 +371,8 @@ ngx_http_jpp_part_map(ngx_http_jpp_part_t *part)
             (void) jpp_err_set(err, JPP_ERR_LIMIT,
                                "its %s is larger than the %zu bytes of "
                                "jemalloc_pprof_max_size: raise that%s",
-                               type->file, max_size, type->smaller);
+                               type->file, max_size,
+                               type->smaller != NULL ? type->smaller : "");
         }
 
         return;
@@ -442,8 +421,8 @@ ngx_http_jpp_part_finish(ngx_http_jpp_part_t *part)
     ngx_http_jpp_part_close(part);
 
     ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                  "jemalloc_pprof: worker %ui (pid %P) did not answer: %s",
-                  part->row.index, part->row.pid, part->reply.err.text);
+                  "jemalloc_pprof: worker %uD (pid %L) did not answer: %s",
+                  part->row.who.index, part->row.who.pid, part->reply.err.text);
 }
 
 
@@ -470,9 +449,7 @@ ngx_http_jpp_part_read(ngx_event_t *ev)
 
     /* the registry knows who it is, and the kernel has confirmed that */
 
-    part->reply.worker.who.index = part->row.index;
-    part->reply.worker.who.pid = part->row.pid;
-    part->reply.worker.who.generation = part->row.generation;
+    part->reply.worker.who = part->row.who;
 
     ngx_close_connection(c);
     part->connection = NULL;
@@ -487,18 +464,15 @@ ngx_http_jpp_part_read(ngx_event_t *ev)
 }
 
 
-static ngx_int_t
+static jpp_code_t
 ngx_http_jpp_part_send(ngx_http_jpp_part_t *part, ngx_socket_t s)
 {
     if (ngx_http_jpp_part_question(part, s) != JPP_MESSAGE_QUESTION) {
 
-        if (ngx_errno == NGX_EPIPE || ngx_errno == NGX_ECONNRESET) {
-            return ngx_http_jpp_part_ended(part);
-        }
-
-        (void) jpp_err_sys(&part->reply.err, ngx_errno,
-                           "cannot send the question");
-        return NGX_ERROR;
+        return ngx_errno == NGX_EPIPE || ngx_errno == NGX_ECONNRESET
+               ? ngx_http_jpp_part_ended(part)
+               : jpp_err_sys(&part->reply.err, ngx_errno,
+                             "cannot send the question");
     }
 
     part->connection = ngx_http_jpp_socket_connection(s,
@@ -506,29 +480,27 @@ ngx_http_jpp_part_send(ngx_http_jpp_part_t *part, ngx_socket_t s)
                                                       part);
 
     return part->connection != NULL
-           ? NGX_OK : ngx_http_jpp_part_no_connection(part);
+           ? JPP_OK : ngx_http_jpp_part_no_connection(part);
 }
 
-
-/* NGX_AGAIN of what it calls: the worker accepts no connection now. */
 
 static void
 ngx_http_jpp_part_try(ngx_http_jpp_part_t *part)
 {
-    ngx_int_t     rc;
+    jpp_code_t    rc;
     ngx_socket_t  s;
 
     s = (ngx_socket_t) -1;
 
-    rc = part->row.pid == ngx_pid
+    rc = part->row.who.pid == ngx_pid
          ? ngx_http_jpp_part_connect_self(part, &s)
          : ngx_http_jpp_part_connect(part, &s);
 
-    if (rc == NGX_OK) {
+    if (rc == JPP_OK) {
         rc = ngx_http_jpp_part_send(part, s);
     }
 
-    if (rc == NGX_OK) {
+    if (rc == JPP_OK) {
         part->state = NGX_HTTP_JPP_PART_ASKED;
         return;
     }
@@ -537,7 +509,7 @@ ngx_http_jpp_part_try(ngx_http_jpp_part_t *part)
         (void) close(s);
     }
 
-    if (rc == NGX_AGAIN) {
+    if (rc == JPP_ERR_LATE) {
         part->state = NGX_HTTP_JPP_PART_REFUSED;
 
     } else {
@@ -593,7 +565,7 @@ ngx_http_jpp_part_check(ngx_http_jpp_part_t *part)
         co->n_seen++;
         part->is_seen = 1;
 
-        (void) jpp_process_read(part->row.pid, &part->process);
+        (void) jpp_process_read((pid_t) part->row.who.pid, &part->process);
     }
 }
 
@@ -603,7 +575,9 @@ ngx_http_jpp_part_hurry(ngx_http_jpp_part_t *part)
 {
     /* it sees by itself that it exits */
 
-    if (part->state == NGX_HTTP_JPP_PART_ASKED && part->row.pid != ngx_pid) {
+    if (part->state == NGX_HTTP_JPP_PART_ASKED
+        && part->row.who.pid != ngx_pid)
+    {
 
         /* where that fails, the answer comes later, or the deadline */
 
@@ -620,13 +594,13 @@ ngx_http_jpp_part_describe(const ngx_http_jpp_part_t *part,
 
     /* this event loop runs, since it calls this */
 
-    if (part->row.pid == ngx_pid) {
+    if (part->row.who.pid == ngx_pid) {
         return part->collection->type->work != NULL
                ? ": its background thread is still busy"
                : ": its event loop is still busy";
     }
 
-    if (!part->is_seen || !jpp_process_read(part->row.pid, &now)) {
+    if (!part->is_seen || !jpp_process_read((pid_t) part->row.who.pid, &now)) {
         return "";
     }
 
@@ -675,17 +649,6 @@ ngx_http_jpp_part_close(ngx_http_jpp_part_t *part)
 
     ngx_http_jpp_budget_release(part->held);
     part->held = 0;
-}
-
-
-void
-ngx_http_jpp_part_missing(const ngx_http_jpp_part_t *part, const char *why,
-    jpp_missing_t *missing)
-{
-    missing->who.index = part->row.index;
-    missing->who.pid = part->row.pid;
-    missing->who.generation = part->row.generation;
-    missing->why = why;
 }
 
 

@@ -8,18 +8,6 @@
 #include <signal.h>
 
 
-typedef struct {
-    ngx_atomic_t                                generation;
-    ngx_atomic_t                                n_changes;
-    volatile time_t                             loaded;
-    jpp_settings_t                              settings;
-    ngx_uint_t                                  n_rows;    /* ever used */
-    ngx_http_jpp_row_t                          rows[NGX_HTTP_JPP_MAX_ROWS];
-    jpp_stall_table_t                           stalls;
-    jpp_notes_t                                 notes;     /* the last */
-} ngx_http_jpp_registry_t;
-
-
 /* a lock is held for some microseconds: then its holder may be stopped */
 #define NGX_HTTP_JPP_YIELDS  64
 
@@ -49,6 +37,7 @@ ngx_http_jpp_init_zone(ngx_shm_zone_t *zone, void *data)
         ngx_memzero(registry, offsetof(ngx_http_jpp_registry_t, notes));
         jpp_notes_init(&registry->notes);
 
+        registry->mutex = &shpool->mutex;
         shpool->data = registry;
     }
 
@@ -81,10 +70,8 @@ ngx_http_jpp_registry_add(ngx_conf_t *cf)
  */
 
 ngx_uint_t
-ngx_http_jpp_registry_advance(ngx_shm_zone_t *zone)
+ngx_http_jpp_registry_advance(ngx_http_jpp_registry_t *registry)
 {
-    ngx_http_jpp_registry_t *registry = zone->data;
-
     registry->loaded = ngx_time();
 
     return ngx_atomic_fetch_add(&registry->generation, 1) + 1;
@@ -94,17 +81,8 @@ ngx_http_jpp_registry_advance(ngx_shm_zone_t *zone)
 static void
 ngx_http_jpp_vanished(ngx_http_jpp_registry_t *registry, ngx_uint_t place)
 {
-    jpp_identity_t             who;
-    const ngx_http_jpp_row_t  *row;
-
-    row = &registry->rows[place];
-
-    who.index = row->index;
-    who.pid = row->pid;
-    who.generation = row->generation;
-
-    jpp_notes_vanished(&registry->notes, &who, &registry->notes.notes[place],
-                       ngx_time());
+    jpp_notes_vanished(&registry->notes, &registry->rows[place].who,
+                       &registry->notes.notes[place], ngx_time());
 }
 
 
@@ -113,7 +91,7 @@ ngx_http_jpp_vanished(ngx_http_jpp_registry_t *registry, ngx_uint_t place)
 static ngx_uint_t
 ngx_http_jpp_is_row(const ngx_http_jpp_row_t *a, const ngx_http_jpp_row_t *b)
 {
-    return a->pid == b->pid
+    return a->who.pid == b->who.pid
            && ngx_memcmp(a->key, b->key, NGX_HTTP_JPP_KEY) == 0;
 }
 
@@ -125,19 +103,17 @@ ngx_http_jpp_is_row(const ngx_http_jpp_row_t *a, const ngx_http_jpp_row_t *b)
  * a row, if it was stopped in the microsecond in which it starts or ends.
  */
 
-static ngx_http_jpp_registry_t *
-ngx_http_jpp_lock(ngx_shm_zone_t *zone)
+void
+ngx_http_jpp_registry_lock(ngx_http_jpp_registry_t *registry)
 {
     ngx_uint_t          n;
-    ngx_shmtx_t        *mutex;
     jpp_process_t       process;
-    ngx_slab_pool_t    *shpool;
+    ngx_atomic_t       *lock;
     ngx_atomic_uint_t   holder;
 
-    shpool = (ngx_slab_pool_t *) zone->shm.addr;
-    mutex = &shpool->mutex;
+    lock = registry->mutex->lock;
 
-    for (n = 0; !ngx_shmtx_trylock(mutex); n++) {
+    for (n = 0; !ngx_shmtx_trylock(registry->mutex); n++) {
 
         if (n < NGX_HTTP_JPP_YIELDS) {
             ngx_sched_yield();
@@ -146,46 +122,51 @@ ngx_http_jpp_lock(ngx_shm_zone_t *zone)
 
         ngx_msleep(1);
 
-        holder = *mutex->lock;
+        holder = *lock;
 
         if (holder != 0
             && jpp_process_read((pid_t) holder, &process)
             && (process.state == 'T' || process.state == 't')
-            && ngx_atomic_cmp_set(mutex->lock, holder, ngx_pid))
+            && ngx_atomic_cmp_set(lock, holder, ngx_pid))
         {
             break;
         }
     }
+}
 
-    return zone->data;
+
+void
+ngx_http_jpp_registry_unlock(ngx_http_jpp_registry_t *registry)
+{
+    ngx_shmtx_unlock(registry->mutex);
 }
 
 
 static ngx_int_t
-ngx_http_jpp_registry_enter(ngx_shm_zone_t *zone, ngx_http_jpp_row_t *row)
+ngx_http_jpp_registry_enter(ngx_http_jpp_registry_t *registry,
+    ngx_http_jpp_row_t *row)
 {
     ngx_uint_t                i, place;
     ngx_http_jpp_row_t       *r;
-    ngx_http_jpp_registry_t  *registry;
 
     place = NGX_HTTP_JPP_MAX_ROWS;
-    registry = ngx_http_jpp_lock(zone);
+    ngx_http_jpp_registry_lock(registry);
 
     for (i = 0; i < registry->n_rows; i++) {
         r = &registry->rows[i];
 
         /* our pid may have belonged to a killed worker */
 
-        if (r->pid == row->pid) {
+        if (r->who.pid == row->who.pid) {
 
             if (!ngx_http_jpp_is_row(r, row)) {
                 ngx_http_jpp_vanished(registry, i);
             }
 
-            r->pid = 0;
+            r->who.pid = 0;
         }
 
-        if (r->pid == 0 && place == NGX_HTTP_JPP_MAX_ROWS) {
+        if (r->who.pid == 0 && place == NGX_HTTP_JPP_MAX_ROWS) {
             place = i;
         }
     }
@@ -205,46 +186,46 @@ ngx_http_jpp_registry_enter(ngx_shm_zone_t *zone, ngx_http_jpp_row_t *row)
         registry->n_rows = ngx_max(registry->n_rows, place + 1);
     }
 
-    ngx_http_jpp_registry_unlock(zone);
+    ngx_http_jpp_registry_unlock(registry);
 
     return place < NGX_HTTP_JPP_MAX_ROWS ? NGX_OK : NGX_DECLINED;
 }
 
 
 ngx_int_t
-ngx_http_jpp_registry_join(ngx_shm_zone_t *zone, ngx_http_jpp_row_t *row)
+ngx_http_jpp_registry_join(ngx_http_jpp_registry_t *registry,
+    ngx_http_jpp_row_t *row)
 {
     ngx_uint_t  generation;
 
     static ngx_http_jpp_row_t  rows[NGX_HTTP_JPP_MAX_ROWS];
 
-    if (ngx_http_jpp_registry_enter(zone, row) == NGX_OK) {
+    if (ngx_http_jpp_registry_enter(registry, row) == NGX_OK) {
         return NGX_OK;
     }
 
     /* this clears the rows of killed workers */
 
-    (void) ngx_http_jpp_registry_list(zone, rows, &generation);
+    (void) ngx_http_jpp_registry_list(registry, rows, &generation);
 
-    return ngx_http_jpp_registry_enter(zone, row);
+    return ngx_http_jpp_registry_enter(registry, row);
 }
 
 
 void
-ngx_http_jpp_registry_clear(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row,
-    ngx_uint_t has_vanished)
+ngx_http_jpp_registry_clear(ngx_http_jpp_registry_t *registry,
+    const ngx_http_jpp_row_t *row, ngx_uint_t has_vanished)
 {
-    ngx_uint_t                i, n_others, was_there;
-    jpp_identity_t            who;
-    ngx_http_jpp_registry_t  *registry;
+    ngx_uint_t  i, n_others, was_there;
 
-    registry = ngx_http_jpp_lock(zone);
+    ngx_http_jpp_registry_lock(registry);
 
     for (i = 0, n_others = 0, was_there = 0; i < registry->n_rows; i++) {
 
         if (!ngx_http_jpp_is_row(&registry->rows[i], row)) {
-            n_others += registry->rows[i].pid != 0
-                        && registry->rows[i].generation == row->generation;
+            n_others += registry->rows[i].who.pid != 0
+                        && registry->rows[i].who.generation
+                           == row->who.generation;
             continue;
         }
 
@@ -252,21 +233,17 @@ ngx_http_jpp_registry_clear(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row,
             ngx_http_jpp_vanished(registry, i);
         }
 
-        registry->rows[i].pid = 0;
+        registry->rows[i].who.pid = 0;
         was_there = 1;
     }
 
     if (was_there && n_others == 0
-        && row->generation != registry->generation)
+        && row->who.generation != registry->generation)
     {
-        who.index = row->index;
-        who.pid = row->pid;
-        who.generation = row->generation;
-
-        jpp_notes_ended(&registry->notes, &who, ngx_time());
+        jpp_notes_ended(&registry->notes, &row->who, ngx_time());
     }
 
-    ngx_http_jpp_registry_unlock(zone);
+    ngx_http_jpp_registry_unlock(registry);
 }
 
 
@@ -277,12 +254,12 @@ ngx_http_jpp_lives(const ngx_http_jpp_row_t *row, ngx_uint_t is_sure)
 {
     jpp_process_t  process;
 
-    if (kill(row->pid, 0) == -1 && ngx_errno == NGX_ESRCH) {
+    if (kill((pid_t) row->who.pid, 0) == -1 && ngx_errno == NGX_ESRCH) {
         return 0;
     }
 
     return !is_sure || row->started == 0
-           || !jpp_process_read(row->pid, &process)
+           || !jpp_process_read((pid_t) row->who.pid, &process)
            || process.started == row->started;
 }
 
@@ -293,41 +270,40 @@ ngx_http_jpp_compare(const void *one, const void *two, void *ctx)
     const ngx_http_jpp_row_t *a = one;
     const ngx_http_jpp_row_t *b = two;
 
-    if (a->generation != b->generation) {
-        return a->generation < b->generation ? -1 : 1;
+    if (a->who.generation != b->who.generation) {
+        return a->who.generation < b->who.generation ? -1 : 1;
     }
 
-    if (a->index != b->index) {
-        return a->index < b->index ? -1 : 1;
+    if (a->who.index != b->who.index) {
+        return a->who.index < b->who.index ? -1 : 1;
     }
 
-    return a->pid < b->pid ? -1 : a->pid > b->pid;
+    return a->who.pid < b->who.pid ? -1 : a->who.pid > b->who.pid;
 }
 
 
 ngx_uint_t
-ngx_http_jpp_registry_list(ngx_shm_zone_t *zone,
+ngx_http_jpp_registry_list(ngx_http_jpp_registry_t *registry,
     ngx_http_jpp_row_t rows[NGX_HTTP_JPP_MAX_ROWS], ngx_uint_t *generation)
 {
     ngx_uint_t                i, n, n_rows;
-    ngx_http_jpp_registry_t  *registry;
 
-    registry = ngx_http_jpp_lock(zone);
+    ngx_http_jpp_registry_lock(registry);
 
     *generation = registry->generation;
 
     for (i = 0, n_rows = 0; i < registry->n_rows; i++) {
-        if (registry->rows[i].pid != 0) {
+        if (registry->rows[i].who.pid != 0) {
             rows[n_rows++] = registry->rows[i];
         }
     }
 
-    ngx_http_jpp_registry_unlock(zone);
+    ngx_http_jpp_registry_unlock(registry);
 
     for (i = 0, n = 0; i < n_rows; i++) {
 
         if (!ngx_http_jpp_lives(&rows[i], 0)) {
-            ngx_http_jpp_registry_clear(zone, &rows[i], 1);
+            ngx_http_jpp_registry_clear(registry, &rows[i], 1);
 
         } else {
             rows[n++] = rows[i];
@@ -351,7 +327,7 @@ ngx_http_jpp_first(ngx_http_jpp_registry_t *registry, ngx_http_jpp_row_t *first)
     for (i = 0, is_there = 0; i < registry->n_rows; i++) {
         row = &registry->rows[i];
 
-        if (row->pid != 0 && row->generation == registry->generation
+        if (row->who.pid != 0 && row->who.generation == registry->generation
             && (!is_there
                 || ngx_http_jpp_compare(row, first, NULL) < 0))
         {
@@ -365,19 +341,19 @@ ngx_http_jpp_first(ngx_http_jpp_registry_t *registry, ngx_http_jpp_row_t *first)
 
 
 ngx_uint_t
-ngx_http_jpp_registry_leads(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row)
+ngx_http_jpp_registry_leads(ngx_http_jpp_registry_t *registry,
+    const ngx_http_jpp_row_t *row)
 {
     ngx_uint_t                is_there;
     ngx_http_jpp_row_t        first;
-    ngx_http_jpp_registry_t  *registry;
 
     for ( ;; ) {
-        registry = ngx_http_jpp_lock(zone);
+        ngx_http_jpp_registry_lock(registry);
 
-        is_there = row->generation == registry->generation
+        is_there = row->who.generation == registry->generation
                    && ngx_http_jpp_first(registry, &first);
 
-        ngx_http_jpp_registry_unlock(zone);
+        ngx_http_jpp_registry_unlock(registry);
 
         if (!is_there || ngx_http_jpp_is_row(&first, row)) {
             return is_there;
@@ -387,100 +363,33 @@ ngx_http_jpp_registry_leads(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row)
             return 0;
         }
 
-        ngx_http_jpp_registry_clear(zone, &first, 1);
+        ngx_http_jpp_registry_clear(registry, &first, 1);
     }
 }
 
 
 ngx_uint_t
-ngx_http_jpp_registry_has(ngx_shm_zone_t *zone, ngx_pid_t pid)
+ngx_http_jpp_registry_has(ngx_http_jpp_registry_t *registry, ngx_pid_t pid)
 {
     ngx_uint_t                i, n;
-    ngx_http_jpp_registry_t  *registry;
 
-    registry = ngx_http_jpp_lock(zone);
+    ngx_http_jpp_registry_lock(registry);
 
     n = registry->n_rows;
 
-    for (i = 0; i < n && registry->rows[i].pid != pid; i++) { /* void */ }
+    for (i = 0; i < n && registry->rows[i].who.pid != pid; i++) { /* void */ }
 
-    ngx_http_jpp_registry_unlock(zone);
+    ngx_http_jpp_registry_unlock(registry);
 
     return i < n;
 }
 
 
-void
-ngx_http_jpp_registry_facts(ngx_shm_zone_t *zone, uint64_t *generation,
-    int64_t *loaded)
-{
-    ngx_http_jpp_registry_t *registry = zone->data;
-
-    *generation = registry->generation;
-    *loaded = registry->loaded;
-}
-
-
-jpp_notes_t *
-ngx_http_jpp_registry_lock(ngx_shm_zone_t *zone)
-{
-    return &ngx_http_jpp_lock(zone)->notes;
-}
-
-
-void
-ngx_http_jpp_registry_unlock(ngx_shm_zone_t *zone)
-{
-    ngx_slab_pool_t  *shpool;
-
-    shpool = (ngx_slab_pool_t *) zone->shm.addr;
-
-    ngx_shmtx_unlock(&shpool->mutex);
-}
-
-
 jpp_note_t *
-ngx_http_jpp_registry_note(ngx_shm_zone_t *zone, const ngx_http_jpp_row_t *row)
+ngx_http_jpp_registry_note(ngx_http_jpp_registry_t *registry,
+    const ngx_http_jpp_row_t *row)
 {
-    ngx_http_jpp_registry_t *registry = zone->data;
-
     return row->place < NGX_HTTP_JPP_MAX_ROWS
            && ngx_http_jpp_is_row(&registry->rows[row->place], row)
            ? &registry->notes.notes[row->place] : NULL;
-}
-
-
-ngx_uint_t
-ngx_http_jpp_registry_changes(ngx_shm_zone_t *zone)
-{
-    ngx_http_jpp_registry_t *registry = zone->data;
-
-    return registry->n_changes;
-}
-
-
-void
-ngx_http_jpp_registry_changed(ngx_shm_zone_t *zone)
-{
-    ngx_http_jpp_registry_t *registry = zone->data;
-
-    (void) ngx_atomic_fetch_add(&registry->n_changes, 1);
-}
-
-
-jpp_settings_t *
-ngx_http_jpp_registry_settings(ngx_shm_zone_t *zone)
-{
-    ngx_http_jpp_registry_t *registry = zone->data;
-
-    return &registry->settings;
-}
-
-
-jpp_stall_table_t *
-ngx_http_jpp_registry_stalls(ngx_shm_zone_t *zone)
-{
-    ngx_http_jpp_registry_t *registry = zone->data;
-
-    return &registry->stalls;
 }

@@ -35,9 +35,7 @@
 
 
 typedef struct {
-    ngx_pid_t       pid;           /* 0: a free row */
-    ngx_uint_t      index;
-    ngx_uint_t      generation;
+    jpp_identity_t  who;           /* pid 0: a free row */
     uint64_t        started;       /* see jpp_process_t; 0: unknown */
     u_char          key[NGX_HTTP_JPP_KEY];
     ngx_uint_t      place;         /* of its note, while it is entered */
@@ -45,63 +43,61 @@ typedef struct {
 } ngx_http_jpp_row_t;
 
 
+/* What the workers share: rows and notes belong to whoever holds the lock. */
+typedef struct {
+    ngx_shmtx_t          *mutex;
+    ngx_atomic_t          generation;  /* the present one, */
+    volatile time_t       loaded;      /*   and when it was loaded */
+
+    /* made by control in any worker: an answer may be from before a change */
+    ngx_atomic_t          n_changes;
+    jpp_settings_t        settings;    /* that every worker should have */
+
+    jpp_stall_table_t     stalls;      /* of all workers */
+    ngx_uint_t            n_rows;      /* ever used */
+    ngx_http_jpp_row_t    rows[NGX_HTTP_JPP_MAX_ROWS];
+    jpp_notes_t           notes;       /* the last */
+} ngx_http_jpp_registry_t;
+
+
 /* At configuration: the zone; NULL: an error, which was logged. */
 ngx_shm_zone_t *ngx_http_jpp_registry_add(ngx_conf_t *cf);
 
 /* In the master, for each configuration in use: the new generation. */
-ngx_uint_t ngx_http_jpp_registry_advance(ngx_shm_zone_t *zone);
+ngx_uint_t ngx_http_jpp_registry_advance(ngx_http_jpp_registry_t *registry);
 
 /* In a worker: enter ROW, with an empty note.  NGX_DECLINED: no free row. */
-ngx_int_t ngx_http_jpp_registry_join(ngx_shm_zone_t *zone,
+ngx_int_t ngx_http_jpp_registry_join(ngx_http_jpp_registry_t *registry,
     ngx_http_jpp_row_t *row);
 
 /* Clear ROW: in its worker, at its end; or it HAS_VANISHED without that. */
-void ngx_http_jpp_registry_clear(ngx_shm_zone_t *zone,
+void ngx_http_jpp_registry_clear(ngx_http_jpp_registry_t *registry,
     const ngx_http_jpp_row_t *row, ngx_uint_t has_vanished);
 
 /*
  * Copy the rows of live workers to ROWS, by generation and index.  Returns
  * their number, and sets *GENERATION to the current one.
  */
-ngx_uint_t ngx_http_jpp_registry_list(ngx_shm_zone_t *zone,
+ngx_uint_t ngx_http_jpp_registry_list(ngx_http_jpp_registry_t *registry,
     ngx_http_jpp_row_t rows[NGX_HTTP_JPP_MAX_ROWS], ngx_uint_t *generation);
 
 /*
  * Is ROW, this worker's, the first of those of the present configuration that
  * live?  Clears the rows of killed ones before it.
  */
-ngx_uint_t ngx_http_jpp_registry_leads(ngx_shm_zone_t *zone,
+ngx_uint_t ngx_http_jpp_registry_leads(ngx_http_jpp_registry_t *registry,
     const ngx_http_jpp_row_t *row);
 
 /* Is there a row with PID? */
-ngx_uint_t ngx_http_jpp_registry_has(ngx_shm_zone_t *zone, ngx_pid_t pid);
+ngx_uint_t ngx_http_jpp_registry_has(ngx_http_jpp_registry_t *registry,
+    ngx_pid_t pid);
 
-/* The present generation, and when it was loaded. */
-void ngx_http_jpp_registry_facts(ngx_shm_zone_t *zone, uint64_t *generation,
-    int64_t *loaded);
-
-/* The settings that every worker should have. */
-jpp_settings_t *ngx_http_jpp_registry_settings(ngx_shm_zone_t *zone);
-
-/* The stalls of all workers, in every generation. */
-jpp_stall_table_t *ngx_http_jpp_registry_stalls(ngx_shm_zone_t *zone);
-
-/*
- * The number of changes that control has made so far, in any worker; and count
- * one more.  What was collected before a change may show the state before it.
- */
-ngx_uint_t ngx_http_jpp_registry_changes(ngx_shm_zone_t *zone);
-void ngx_http_jpp_registry_changed(ngx_shm_zone_t *zone);
-
-/*
- * Lock the zone, for some microseconds: what its workers have written down; and
- * unlock it.
- */
-jpp_notes_t *ngx_http_jpp_registry_lock(ngx_shm_zone_t *zone);
-void ngx_http_jpp_registry_unlock(ngx_shm_zone_t *zone);
+/* Lock the registry, for some microseconds; and unlock it. */
+void ngx_http_jpp_registry_lock(ngx_http_jpp_registry_t *registry);
+void ngx_http_jpp_registry_unlock(ngx_http_jpp_registry_t *registry);
 
 /* While it is locked: the note of ROW's worker; NULL: it is not entered. */
-jpp_note_t *ngx_http_jpp_registry_note(ngx_shm_zone_t *zone,
+jpp_note_t *ngx_http_jpp_registry_note(ngx_http_jpp_registry_t *registry,
     const ngx_http_jpp_row_t *row);
 
 

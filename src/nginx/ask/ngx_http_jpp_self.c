@@ -15,8 +15,6 @@ ngx_connection_t  ngx_http_jpp_no_connection = {
 void
 ngx_http_jpp_describe(jpp_worker_t *worker)
 {
-    ngx_memzero(worker, sizeof(jpp_worker_t));
-
     worker->who.index = ngx_worker;
     worker->who.pid = ngx_pid;
     worker->who.generation = ngx_http_jpp_self.generation;
@@ -36,34 +34,20 @@ ngx_http_jpp_describe(jpp_worker_t *worker)
 ngx_uint_t
 ngx_http_jpp_findings(jpp_finding_t findings[JPP_FINDINGS])
 {
-    ngx_uint_t       n;
-    ngx_shm_zone_t  *zone;
+    ngx_uint_t                n;
+    ngx_http_jpp_registry_t  *registry;
 
-    zone = ngx_http_jpp_self.zone;
+    registry = ngx_http_jpp_self.registry;
 
     /* of a single process, after a reload without a location that serves */
 
-    if (zone == NULL) {
+    if (registry == NULL) {
         return 0;
     }
 
-    n = jpp_active_findings(ngx_http_jpp_registry_lock(zone)->active, findings);
-
-    ngx_http_jpp_registry_unlock(zone);
+    ngx_http_jpp_registry_lock(registry);
+    n = jpp_active_findings(registry->notes.active, findings);
+    ngx_http_jpp_registry_unlock(registry);
 
     return n;
-}
-
-
-void
-ngx_http_jpp_fleet(jpp_fleet_t *fleet, const jpp_worker_t *workers,
-    ngx_uint_t n, ngx_uint_t n_asked)
-{
-    ngx_memzero(fleet, sizeof(jpp_fleet_t));
-
-    fleet->nginx = NGINX_VERSION;
-    fleet->host = ngx_http_jpp_self.host;
-    fleet->n_asked = n_asked;
-    fleet->workers = workers;
-    fleet->n = n;
 }

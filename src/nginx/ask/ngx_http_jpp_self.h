@@ -20,7 +20,8 @@
 typedef struct {
     char             host[NGX_MAXHOSTNAMELEN];
     const char      *directory;    /* for dumps, or NULL */
-    ngx_shm_zone_t  *zone;         /* the registry; NULL: no location serves */
+    ngx_http_jpp_registry_t
+                    *registry;     /* NULL: no location serves */
     ngx_http_jpp_row_t
                      row;          /* its own, in the registry or not */
     ngx_uint_t       generation;
@@ -45,15 +46,14 @@ extern ngx_http_jpp_self_t  ngx_http_jpp_self;
 extern ngx_connection_t  ngx_http_jpp_no_connection;
 
 
-/* Fill WORKER, except its stats, with the present state of this worker. */
+/*
+ * Fill WORKER, which begins with zeros, with the present state of this worker;
+ * its stats and its activity stay as they are.
+ */
 void ngx_http_jpp_describe(jpp_worker_t *worker);
 
 /* Fill FINDINGS with what was found last, seconds ago; their number. */
 ngx_uint_t ngx_http_jpp_findings(jpp_finding_t findings[JPP_FINDINGS]);
-
-/* Fill FLEET with the N WORKERS that answered, of N_ASKED; none is missing. */
-void ngx_http_jpp_fleet(jpp_fleet_t *fleet, const jpp_worker_t *workers,
-    ngx_uint_t n, ngx_uint_t n_asked);
 
 
 #endif /* _NGX_HTTP_JPP_SELF_H_INCLUDED_ */

@@ -1,10 +1,18 @@
 
+/*
+ * The sockets between workers: their names, the identity of the peer process,
+ * and one message at a time.  jpp_message.h defines the messages.
+ *
+ * All functions are for the event loop, and none blocks.
+ */
+
+
 /* struct ucred */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
-#include "ngx_http_jpp_socket.h"
+#include "ngx_http_jpp_ask.h"
 
 
 socklen_t

@@ -219,13 +219,6 @@ ngx_http_jpp_thread_init(ngx_cycle_t *cycle)
 }
 
 
-static ngx_http_jpp_lane_t *
-ngx_http_jpp_thread_lane(const ngx_http_jpp_task_t *task)
-{
-    return &ngx_http_jpp_lanes[task->is_brief];
-}
-
-
 ngx_int_t
 ngx_http_jpp_thread_post(ngx_http_jpp_task_t *task)
 {
@@ -239,7 +232,7 @@ ngx_http_jpp_thread_post(ngx_http_jpp_task_t *task)
         return NGX_DECLINED;
     }
 
-    lane = ngx_http_jpp_thread_lane(task);
+    lane = &ngx_http_jpp_lanes[task->is_brief];
 
     if (lane->running == NULL) {
         return ngx_http_jpp_thread_start(lane, task);
@@ -261,7 +254,7 @@ ngx_http_jpp_thread_is_idle(void)
 ngx_uint_t
 ngx_http_jpp_thread_has_begun(const ngx_http_jpp_task_t *task)
 {
-    return ngx_http_jpp_thread_lane(task)->running == task;
+    return ngx_http_jpp_lanes[task->is_brief].running == task;
 }
 
 

@@ -79,7 +79,7 @@ typedef struct {
     /*
      * For sentences.  What the answer has as a file, which work or slice
      * writes; NULL: none.  And what makes that smaller, besides a larger
-     * jemalloc_pprof_max_size, behind a comma; or "".
+     * jemalloc_pprof_max_size, behind a comma; or NULL.
      */
     const char              *file;
     const char              *smaller;

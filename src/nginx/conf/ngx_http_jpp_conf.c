@@ -1,9 +1,7 @@
 
 #include "ngx_http_jpp_conf.h"
-#include "ngx_http_jpp_headers.h"
 #include "ngx_http_jpp_resources.h"
 
-#include "jpp_report.h"
 #include "jpp_sampler.h"
 #include "jpp_source.h"
 

@@ -5,7 +5,6 @@
  */
 
 
-#include "ngx_http_jpp.h"
 #include "ngx_http_jpp_conf.h"
 #include "ngx_http_jpp_registry.h"
 #include "ngx_http_jpp_resources.h"
@@ -28,107 +27,21 @@ typedef struct {
 } ngx_http_jpp_parameter_t;
 
 
-static ngx_int_t ngx_http_jpp_location_name(ngx_conf_t *cf,
-    ngx_http_jpp_loc_conf_t *jlcf, const ngx_str_t *value);
-static ngx_int_t ngx_http_jpp_location_parameter(ngx_http_jpp_loc_conf_t *jlcf,
-    const ngx_str_t *value);
-static char *ngx_http_jpp_location_resource(ngx_conf_t *cf,
-    ngx_http_jpp_loc_conf_t *jlcf);
+#define ngx_http_jpp_parameter(text, flag, value)                             \
+    { ngx_string(text), offsetof(ngx_http_jpp_loc_conf_t, flag), value }
 
 
-static const ngx_http_jpp_parameter_t
-    ngx_http_jpp_parameters[] =
-{
-
-    { ngx_string("worker=all"),
-      offsetof(ngx_http_jpp_loc_conf_t, worker), JPP_WORKER_ALL },
-
-    { ngx_string("worker=self"),
-      offsetof(ngx_http_jpp_loc_conf_t, worker), JPP_WORKER_SELF },
-
-    { ngx_string("symbolize=on"),
-      offsetof(ngx_http_jpp_loc_conf_t, symbolize), 1 },
-
-    { ngx_string("symbolize=off"),
-      offsetof(ngx_http_jpp_loc_conf_t, symbolize), 0 },
-
-    { ngx_string("control=on"),
-      offsetof(ngx_http_jpp_loc_conf_t, control), 1 },
-
-    { ngx_string("control=off"),
-      offsetof(ngx_http_jpp_loc_conf_t, control), 0 },
-
-    { ngx_string("clients=on"),
-      offsetof(ngx_http_jpp_loc_conf_t, clients), 1 },
-
-    { ngx_string("clients=off"),
-      offsetof(ngx_http_jpp_loc_conf_t, clients), 0 },
-
+static const ngx_http_jpp_parameter_t  ngx_http_jpp_parameters[] = {
+    ngx_http_jpp_parameter("worker=all", worker, JPP_WORKER_ALL),
+    ngx_http_jpp_parameter("worker=self", worker, JPP_WORKER_SELF),
+    ngx_http_jpp_parameter("symbolize=on", symbolize, 1),
+    ngx_http_jpp_parameter("symbolize=off", symbolize, 0),
+    ngx_http_jpp_parameter("control=on", control, 1),
+    ngx_http_jpp_parameter("control=off", control, 0),
+    ngx_http_jpp_parameter("clients=on", clients, 1),
+    ngx_http_jpp_parameter("clients=off", clients, 0),
     { ngx_null_string, 0, 0 }
 };
-
-
-static char *
-ngx_http_jpp_location(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_http_jpp_loc_conf_t *jlcf = conf;
-
-    ngx_int_t                  rc;
-    ngx_str_t                 *value;
-    ngx_uint_t                 i;
-    ngx_http_core_loc_conf_t  *clcf;
-    ngx_http_jpp_main_conf_t  *jmcf;
-
-    if (jlcf->is_on) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-
-    for (i = 1; i < cf->args->nelts; i++) {
-
-        rc = ngx_http_jpp_location_parameter(jlcf, &value[i]);
-
-        if (rc == NGX_DECLINED && i == 1) {
-            rc = ngx_http_jpp_location_name(cf, jlcf, &value[i]);
-        }
-
-        if (rc == NGX_OK) {
-            continue;
-        }
-
-        if (rc == NGX_DECLINED) {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "invalid parameter \"%V\": a resource's name "
-                               "may come first, then \"worker=all\" or "
-                               "\"worker=self\", \"symbolize=on\" or "
-                               "\"symbolize=off\", \"control=on\" or "
-                               "\"control=off\", \"clients=on\" or "
-                               "\"clients=off\"",
-                               &value[i]);
-        }
-
-        return NGX_CONF_ERROR;
-    }
-
-    jlcf->is_on = 1;
-
-    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
-    clcf->handler = ngx_http_jpp_handler;
-
-    jmcf = ngx_http_conf_get_module_main_conf(cf,
-                                              ngx_http_jemalloc_pprof_module);
-
-    if (jmcf->zone == NULL) {
-        jmcf->zone = ngx_http_jpp_registry_add(cf);
-        if (jmcf->zone == NULL) {
-            return NGX_CONF_ERROR;
-        }
-    }
-
-    return jlcf->is_named
-           ? NGX_CONF_OK : ngx_http_jpp_location_resource(cf, jlcf);
-}
 
 
 /* NGX_DECLINED: VALUE does not look like one. */
@@ -221,8 +134,7 @@ ngx_http_jpp_location_resource(ngx_conf_t *cf, ngx_http_jpp_loc_conf_t *jlcf)
             last.len++;
         }
 
-        jlcf->resource = last.len != 0
-                         ? ngx_http_jpp_resource(&last) : NULL;
+        jlcf->resource = last.len != 0 ? ngx_http_jpp_resource(&last) : NULL;
 
         if (jlcf->resource != NULL) {
             return NGX_CONF_OK;
@@ -239,129 +151,67 @@ ngx_http_jpp_location_resource(ngx_conf_t *cf, ngx_http_jpp_loc_conf_t *jlcf)
 }
 
 
-static char *ngx_http_jpp_set_sample(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-static char *ngx_http_jpp_set_stall(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-static char *ngx_http_jpp_set_temp_path(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-static char *ngx_http_jpp_check_timeout(ngx_conf_t *cf, void *post, void *data);
-static char *ngx_http_jpp_check_seconds(ngx_conf_t *cf, void *post, void *data);
-static char *ngx_http_jpp_check_size(ngx_conf_t *cf, void *post, void *data);
+static char *
+ngx_http_jpp_location(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_jpp_loc_conf_t *jlcf = conf;
 
+    ngx_int_t                  rc;
+    ngx_str_t                 *value;
+    ngx_uint_t                 i;
+    ngx_http_core_loc_conf_t  *clcf;
+    ngx_http_jpp_main_conf_t  *jmcf;
 
-static ngx_conf_num_bounds_t  ngx_http_jpp_levels = {
-    ngx_conf_check_num_bounds, 1, 9
-};
+    if (jlcf->is_on) {
+        return "is duplicate";
+    }
 
-static ngx_conf_post_t  ngx_http_jpp_timeout_post = {
-    ngx_http_jpp_check_timeout
-};
+    value = cf->args->elts;
 
-static ngx_conf_post_t  ngx_http_jpp_seconds_post = {
-    ngx_http_jpp_check_seconds
-};
+    for (i = 1; i < cf->args->nelts; i++) {
 
-static ngx_conf_post_t  ngx_http_jpp_size_post = {
-    ngx_http_jpp_check_size
-};
+        rc = ngx_http_jpp_location_parameter(jlcf, &value[i]);
 
+        if (rc == NGX_DECLINED && i == 1) {
+            rc = ngx_http_jpp_location_name(cf, jlcf, &value[i]);
+        }
 
-static ngx_conf_enum_t  ngx_http_jpp_sources[] = {
-    { ngx_string("jemalloc"), JPP_SOURCE_JEMALLOC },
-    { ngx_string("sampler"), JPP_SOURCE_SAMPLER },
-    { ngx_null_string, 0 }
-};
+        if (rc == NGX_OK) {
+            continue;
+        }
 
+        if (rc == NGX_DECLINED) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "invalid parameter \"%V\": a resource's name "
+                               "may come first, then \"worker=all\" or "
+                               "\"worker=self\", \"symbolize=on\" or "
+                               "\"symbolize=off\", \"control=on\" or "
+                               "\"control=off\", \"clients=on\" or "
+                               "\"clients=off\"",
+                               &value[i]);
+        }
 
-ngx_command_t  ngx_http_jpp_directives[] = {
+        return NGX_CONF_ERROR;
+    }
 
-    { ngx_string("jemalloc_pprof"),
-      NGX_HTTP_LOC_CONF|NGX_CONF_ANY,
-      ngx_http_jpp_location,
-      NGX_HTTP_LOC_CONF_OFFSET,
-      0,
-      NULL },
+    jlcf->is_on = 1;
 
-    { ngx_string("jemalloc_pprof_timeout"),
-      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
-      ngx_conf_set_msec_slot,
-      NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_jpp_loc_conf_t, timeout),
-      &ngx_http_jpp_timeout_post },
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    clcf->handler = ngx_http_jpp_handler;
 
-    { ngx_string("jemalloc_pprof_max_seconds"),
-      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
-      ngx_conf_set_sec_slot,
-      NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_jpp_loc_conf_t, max_seconds),
-      &ngx_http_jpp_seconds_post },
+    jmcf = ngx_http_conf_get_module_main_conf(cf,
+                                              ngx_http_jemalloc_pprof_module);
 
-    { ngx_string("jemalloc_pprof_max_size"),
-      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
-      ngx_conf_set_size_slot,
-      NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_jpp_loc_conf_t, max_size),
-      &ngx_http_jpp_size_post },
+    if (jmcf->zone == NULL) {
+        jmcf->zone = ngx_http_jpp_registry_add(cf);
+        if (jmcf->zone == NULL) {
+            return NGX_CONF_ERROR;
+        }
+    }
 
-    { ngx_string("jemalloc_pprof_gzip_level"),
-      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
-      ngx_conf_set_num_slot,
-      NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_jpp_loc_conf_t, gzip_level),
-      &ngx_http_jpp_levels },
-
-    { ngx_string("jemalloc_pprof_active"),
-      NGX_HTTP_MAIN_CONF|NGX_CONF_FLAG,
-      ngx_conf_set_flag_slot,
-      NGX_HTTP_MAIN_CONF_OFFSET,
-      offsetof(ngx_http_jpp_main_conf_t, active),
-      NULL },
-
-    { ngx_string("jemalloc_pprof_sample"),
-      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
-      ngx_http_jpp_set_sample,
-      NGX_HTTP_MAIN_CONF_OFFSET,
-      0,
-      NULL },
-
-    { ngx_string("jemalloc_pprof_source"),
-      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
-      ngx_conf_set_enum_slot,
-      NGX_HTTP_MAIN_CONF_OFFSET,
-      offsetof(ngx_http_jpp_main_conf_t, source),
-      ngx_http_jpp_sources },
-
-    { ngx_string("jemalloc_pprof_unwind"),
-      NGX_HTTP_MAIN_CONF|NGX_CONF_FLAG,
-      ngx_conf_set_flag_slot,
-      NGX_HTTP_MAIN_CONF_OFFSET,
-      offsetof(ngx_http_jpp_main_conf_t, unwind),
-      NULL },
-
-    { ngx_string("jemalloc_pprof_stall"),
-      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
-      ngx_http_jpp_set_stall,
-      NGX_HTTP_MAIN_CONF_OFFSET,
-      0,
-      NULL },
-
-    { ngx_string("jemalloc_pprof_owners"),
-      NGX_HTTP_MAIN_CONF|NGX_CONF_FLAG,
-      ngx_conf_set_flag_slot,
-      NGX_HTTP_MAIN_CONF_OFFSET,
-      offsetof(ngx_http_jpp_main_conf_t, owners),
-      NULL },
-
-    { ngx_string("jemalloc_pprof_temp_path"),
-      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
-      ngx_http_jpp_set_temp_path,
-      NGX_HTTP_MAIN_CONF_OFFSET,
-      0,
-      NULL },
-
-      ngx_null_command
-};
+    return jlcf->is_named
+           ? NGX_CONF_OK : ngx_http_jpp_location_resource(cf, jlcf);
+}
 
 
 /* jemalloc knows powers of two only. */
@@ -494,3 +344,117 @@ ngx_http_jpp_check_size(ngx_conf_t *cf, void *post, void *data)
 
     return NGX_CONF_ERROR;
 }
+
+
+static ngx_conf_num_bounds_t  ngx_http_jpp_levels = {
+    ngx_conf_check_num_bounds, 1, 9
+};
+
+static ngx_conf_post_t  ngx_http_jpp_timeout_post = {
+    ngx_http_jpp_check_timeout
+};
+
+static ngx_conf_post_t  ngx_http_jpp_seconds_post = {
+    ngx_http_jpp_check_seconds
+};
+
+static ngx_conf_post_t  ngx_http_jpp_size_post = {
+    ngx_http_jpp_check_size
+};
+
+
+static ngx_conf_enum_t  ngx_http_jpp_sources[] = {
+    { ngx_string("jemalloc"), JPP_SOURCE_JEMALLOC },
+    { ngx_string("sampler"), JPP_SOURCE_SAMPLER },
+    { ngx_null_string, 0 }
+};
+
+
+ngx_command_t  ngx_http_jpp_directives[] = {
+
+    { ngx_string("jemalloc_pprof"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_ANY,
+      ngx_http_jpp_location,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("jemalloc_pprof_timeout"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_msec_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_jpp_loc_conf_t, timeout),
+      &ngx_http_jpp_timeout_post },
+
+    { ngx_string("jemalloc_pprof_max_seconds"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_sec_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_jpp_loc_conf_t, max_seconds),
+      &ngx_http_jpp_seconds_post },
+
+    { ngx_string("jemalloc_pprof_max_size"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_size_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_jpp_loc_conf_t, max_size),
+      &ngx_http_jpp_size_post },
+
+    { ngx_string("jemalloc_pprof_gzip_level"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_num_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_jpp_loc_conf_t, gzip_level),
+      &ngx_http_jpp_levels },
+
+    { ngx_string("jemalloc_pprof_active"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_FLAG,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_jpp_main_conf_t, active),
+      NULL },
+
+    { ngx_string("jemalloc_pprof_sample"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_jpp_set_sample,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("jemalloc_pprof_source"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_enum_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_jpp_main_conf_t, source),
+      ngx_http_jpp_sources },
+
+    { ngx_string("jemalloc_pprof_unwind"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_FLAG,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_jpp_main_conf_t, unwind),
+      NULL },
+
+    { ngx_string("jemalloc_pprof_stall"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_jpp_set_stall,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("jemalloc_pprof_owners"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_FLAG,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_jpp_main_conf_t, owners),
+      NULL },
+
+    { ngx_string("jemalloc_pprof_temp_path"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_jpp_set_temp_path,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
+      ngx_null_command
+};

@@ -4,7 +4,6 @@
  */
 
 
-#include "ngx_http_jpp.h"
 #include "ngx_http_jpp_conf.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_worker.h"
@@ -16,22 +15,20 @@
 #define NGX_HTTP_JPP_NOTICE  1536
 
 
-static ngx_uint_t ngx_http_jpp_notice_is_missed(const jpp_jemalloc_t *jemalloc,
-    const jpp_control_t *control);
-
-
 void
 ngx_http_jpp_notice(ngx_cycle_t *cycle)
 {
     char                       text[NGX_HTTP_JPP_NOTICE];
-    ngx_uint_t                 level;
+    ngx_uint_t                 level, is_missed;
     jpp_control_t              control;
     jpp_problem_t              problems[JPP_MAX_PROBLEMS];
     jpp_worker_t               worker;
+    const jpp_jemalloc_t      *jemalloc;
     ngx_http_jpp_main_conf_t  *jmcf;
 
     /* workers start as the master is, and apply the settings for all */
 
+    ngx_memzero(&worker, sizeof(jpp_worker_t));
     ngx_http_jpp_describe(&worker);
 
     jmcf = ngx_http_cycle_get_module_main_conf(cycle,
@@ -56,25 +53,21 @@ ngx_http_jpp_notice(ngx_cycle_t *cycle)
     level = jpp_problems(&worker, problems) == 0 ? NGX_LOG_NOTICE
                                                  : NGX_LOG_WARN;
 
-    if ((worker.jemalloc.active && jpp_jemalloc_will_abort(&worker.jemalloc))
-        || (!worker.sampler.is_on
-            && ngx_http_jpp_notice_is_missed(&worker.jemalloc, &control)))
+    jemalloc = &worker.jemalloc;
+
+    /* are profiles wanted, by anybody, that jemalloc will not give? */
+
+    is_missed = jemalloc->state == JPP_JEMALLOC_REFUSED
+                || (jemalloc->state == JPP_JEMALLOC_READY
+                    && jemalloc->unsampled)
+                || (jemalloc->state < JPP_JEMALLOC_REFUSED
+                    && (control.active == 1 || jpp_jemalloc_is_requested()));
+
+    if ((jemalloc->active && jpp_jemalloc_will_abort(jemalloc))
+        || (!worker.sampler.is_on && is_missed))
     {
         level = NGX_LOG_ERR;
     }
 
     ngx_log_error(level, cycle->log, 0, "jemalloc_pprof: %s", text);
-}
-
-
-/* Are profiles wanted, by anybody, that JEMALLOC will not give? */
-
-static ngx_uint_t
-ngx_http_jpp_notice_is_missed(const jpp_jemalloc_t *jemalloc,
-    const jpp_control_t *control)
-{
-    return jemalloc->state == JPP_JEMALLOC_REFUSED
-           || (jemalloc->state == JPP_JEMALLOC_READY && jemalloc->unsampled)
-           || (jemalloc->state < JPP_JEMALLOC_REFUSED
-               && (control->active == 1 || jpp_jemalloc_is_requested()));
 }

@@ -1,5 +1,10 @@
 
-#include "ngx_http_jpp_body.h"
+/*
+ * Reads the body of a request, from memory or from a temporary file.
+ */
+
+
+#include "ngx_http_jpp_http.h"
 
 
 /* Who reads a body. */

@@ -1,15 +1,24 @@
 
-#include "ngx_http_jpp.h"
-#include "ngx_http_jpp_headers.h"
+/*
+ * Checks a request's headers: the host it is addressed to, the site of the page
+ * that sent it, and the formats it accepts.
+ *
+ * The host is the guard against DNS rebinding: any site can let its own name
+ * resolve to 127.0.0.1, and its pages then read what this nginx answers there:
+ * to the browser both are one site.  Only the Host that it sends gives it away.
+ *
+ * The site is what browsers say (Fetch Metadata, and Origin): no page can
+ * change that.  Clients that are no browsers say nothing, and neither do
+ * browsers to addresses other than https and loopback ones.
+ */
 
-#include "jpp_args.h"
+
+#include "ngx_http_jpp_http.h"
 
 
-/* Where a search for headers is; zeroed: at the first one. */
-typedef struct {
-    ngx_list_part_t  *part;
-    ngx_uint_t        i;
-} ngx_http_jpp_header_t;
+/* Is a header of R with VALUE looked for?  DATA is the caller's. */
+typedef ngx_uint_t (*ngx_http_jpp_header_pt)(ngx_http_request_t *r,
+    const ngx_str_t *value, const char *data);
 
 
 /* nginx's own list is in a pool that goes with the configuration. */
@@ -195,29 +204,28 @@ ngx_http_jpp_host_is_loopback(ngx_http_request_t *r)
 }
 
 
-/* The next header NAME from *AT on: there may be several.  NULL: no more. */
+/* The first header NAME of several that TEST, if any, is for; or NULL. */
 
 static const ngx_str_t *
 ngx_http_jpp_header(ngx_http_request_t *r, const char *name,
-    ngx_http_jpp_header_t *at)
+    ngx_http_jpp_header_pt test, const char *data)
 {
     size_t            len;
+    ngx_uint_t        i;
+    ngx_list_part_t  *part;
     ngx_table_elt_t  *h;
 
     len = ngx_strlen(name);
 
-    if (at->part == NULL) {
-        at->part = &r->headers_in.headers.part;
-    }
+    for (part = &r->headers_in.headers.part; part != NULL; part = part->next) {
+        h = part->elts;
 
-    for ( /* void */ ; at->part != NULL; at->part = at->part->next, at->i = 0) {
-        while (at->i < at->part->nelts) {
-            h = (ngx_table_elt_t *) at->part->elts + at->i++;
-
-            if (h->key.len == len
-                && ngx_strncasecmp(h->key.data, (u_char *) name, len) == 0)
+        for (i = 0; i < part->nelts; i++) {
+            if (h[i].key.len == len
+                && ngx_strncasecmp(h[i].key.data, (u_char *) name, len) == 0
+                && (test == NULL || test(r, &h[i].value, data)))
             {
-                return &h->value;
+                return &h[i].value;
             }
         }
     }
@@ -226,30 +234,37 @@ ngx_http_jpp_header(ngx_http_request_t *r, const char *name,
 }
 
 
+static ngx_uint_t
+ngx_http_jpp_header_equals(ngx_http_request_t *r, const ngx_str_t *value,
+    const char *data)
+{
+    return ngx_strcmp(value->data, data) == 0;
+}
+
+
+static ngx_uint_t
+ngx_http_jpp_site_is_foreign(ngx_http_request_t *r, const ngx_str_t *value,
+    const char *data)
+{
+    return ngx_strcmp(value->data, "same-origin") != 0
+           && ngx_strcmp(value->data, "none") != 0;
+}
+
+
 ngx_uint_t
 ngx_http_jpp_site_is_other(ngx_http_request_t *r)
 {
-    const ngx_str_t        *value;
-    ngx_http_jpp_header_t   at;
-
-    ngx_memzero(&at, sizeof(ngx_http_jpp_header_t));
-
-    while ((value = ngx_http_jpp_header(r, "Sec-Fetch-Site", &at)) != NULL) {
-        if (ngx_strcmp(value->data, "same-origin") != 0
-            && ngx_strcmp(value->data, "none") != 0)
-        {
-            return 1;
-        }
-    }
-
-    return 0;
+    return ngx_http_jpp_header(r, "Sec-Fetch-Site",
+                               ngx_http_jpp_site_is_foreign, NULL)
+           != NULL;
 }
 
 
 /* "http://host:port" with the host that was asked, or it is foreign */
 
 static ngx_uint_t
-ngx_http_jpp_site_differs(ngx_http_request_t *r, const ngx_str_t *value)
+ngx_http_jpp_site_differs(ngx_http_request_t *r, const ngx_str_t *value,
+    const char *data)
 {
     u_char     *origin;
     ngx_str_t   host;
@@ -280,39 +295,8 @@ ngx_http_jpp_site_differs(ngx_http_request_t *r, const ngx_str_t *value)
 ngx_uint_t
 ngx_http_jpp_site_is_other_origin(ngx_http_request_t *r)
 {
-    const ngx_str_t        *value;
-    ngx_http_jpp_header_t   at;
-
-    ngx_memzero(&at, sizeof(ngx_http_jpp_header_t));
-
-    while ((value = ngx_http_jpp_header(r, "Origin", &at)) != NULL) {
-        if (ngx_http_jpp_site_differs(r, value)) {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-
-/* Is there a header NAME with VALUE, or with any if that is NULL? */
-
-static ngx_uint_t
-ngx_http_jpp_site_has(ngx_http_request_t *r, const char *name,
-    const char *value)
-{
-    const ngx_str_t        *found;
-    ngx_http_jpp_header_t   at;
-
-    ngx_memzero(&at, sizeof(ngx_http_jpp_header_t));
-
-    while ((found = ngx_http_jpp_header(r, name, &at)) != NULL) {
-        if (value == NULL || ngx_strcmp(found->data, value) == 0) {
-            return 1;
-        }
-    }
-
-    return 0;
+    return ngx_http_jpp_header(r, "Origin", ngx_http_jpp_site_differs, NULL)
+           != NULL;
 }
 
 
@@ -322,10 +306,12 @@ ngx_uint_t
 ngx_http_jpp_site_is_visit(ngx_http_request_t *r)
 {
     return r->method == NGX_HTTP_GET
-           && ngx_http_jpp_site_has(r, "Sec-Fetch-Mode", "navigate")
-           && ngx_http_jpp_site_has(r, "Sec-Fetch-Dest", "document")
-           && !ngx_http_jpp_site_has(r, "Sec-Purpose", NULL)
-           && !ngx_http_jpp_site_has(r, "Purpose", NULL);
+           && ngx_http_jpp_header(r, "Sec-Fetch-Mode",
+                                  ngx_http_jpp_header_equals, "navigate")
+           && ngx_http_jpp_header(r, "Sec-Fetch-Dest",
+                                  ngx_http_jpp_header_equals, "document")
+           && !ngx_http_jpp_header(r, "Sec-Purpose", NULL, NULL)
+           && !ngx_http_jpp_header(r, "Purpose", NULL, NULL);
 }
 
 
@@ -334,11 +320,7 @@ ngx_http_jpp_site_is_visit(ngx_http_request_t *r)
 const ngx_str_t *
 ngx_http_jpp_accept(ngx_http_request_t *r)
 {
-    ngx_http_jpp_header_t  at;
-
-    ngx_memzero(&at, sizeof(ngx_http_jpp_header_t));
-
-    return ngx_http_jpp_header(r, "Accept", &at);
+    return ngx_http_jpp_header(r, "Accept", NULL, NULL);
 }
 
 

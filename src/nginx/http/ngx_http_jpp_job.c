@@ -1,10 +1,26 @@
 
-#include "ngx_http_jpp_job.h"
-#include "ngx_http_jpp_owners.h"
-#include "ngx_http_jpp_refuse.h"
-#include "ngx_http_jpp_self.h"
+/*
+ * A job: the work behind a resource, which asks workers, runs in the background
+ * thread, or does both.  All resources take this one way, and set their own
+ * functions in a handler:
+ *
+ *     init -> ask -> collect -> asked -> run: write -> written -> send
+ *                 -> pause   ->
+ *
+ * A job may outlive its request: when the client leaves, the request detaches,
+ * and the job is freed as soon as the thread has left it.  A job checks nginx's
+ * exit flags ten times a second: a paused job ends at once, one that works has
+ * a moment to finish.  Its timer is not cancelable, so a worker that quits
+ * sends its answers first.
+ *
+ * A job lives in pages of its own: neither in r->pool nor in the heap that is
+ * measured.
+ */
 
-#include "jpp_arena.h"
+
+#include "ngx_http_jpp_http.h"
+#include "ngx_http_jpp_worker.h"
+
 #include "jpp_view.h"
 
 
@@ -226,7 +242,8 @@ ngx_http_jpp_job_overdue(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
     return job->is_leaving
            ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LEAVING)
-           : ngx_http_jpp_refuse(r, NGX_HTTP_JPP_OVERDUE, job->timeout);
+           : ngx_http_jpp_refuse(r, NGX_HTTP_JPP_OVERDUE,
+                                 job->question.conf->timeout);
 }
 
 
@@ -296,7 +313,7 @@ ngx_http_jpp_job_tick(ngx_event_t *ev)
 
             /* for the answers, and for the report */
 
-            job->deadline = ngx_current_msec + 2 * job->timeout;
+            job->deadline = ngx_current_msec + 2 * job->question.conf->timeout;
 
             for (i = job->first; i < job->first + job->n; i++) {
                 ngx_http_jpp_collect_hurry(&job->subscribers[i]);
@@ -325,7 +342,7 @@ ngx_http_jpp_job_tick(ngx_event_t *ev)
 
 static ngx_http_jpp_job_t *
 ngx_http_jpp_job_create(const ngx_http_jpp_question_t *question,
-    const ngx_http_jpp_handler_t *handler, const ngx_http_jpp_loc_conf_t *conf)
+    const ngx_http_jpp_handler_t *handler)
 {
     ngx_http_jpp_job_t      *job;
     ngx_http_jpp_inquiry_t  *inquiry;
@@ -338,8 +355,6 @@ ngx_http_jpp_job_create(const ngx_http_jpp_question_t *question,
     job->handler = handler;
     job->state = job + 1;
     job->question = *question;
-    job->max_size = conf->max_size;
-    job->timeout = conf->timeout;
 
     job->next = handler->ask != NULL ? handler->ask : ngx_http_jpp_job_collect;
 
@@ -351,7 +366,8 @@ ngx_http_jpp_job_create(const ngx_http_jpp_question_t *question,
     job->timer.data = &ngx_http_jpp_no_connection;
     job->timer.log = ngx_cycle->log;
 
-    jpp_arena_init(&job->arena, NGX_HTTP_JPP_WORK_CAP(conf->max_size));
+    jpp_arena_init(&job->arena,
+                   NGX_HTTP_JPP_WORK_CAP(question->conf->max_size));
     jpp_arena_init(&job->kept, 0);
 
     ngx_http_jpp_n_jobs++;
@@ -384,20 +400,51 @@ ngx_http_jpp_job_abandoned(void *data)
 }
 
 
-static ngx_int_t
-ngx_http_jpp_job_start(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
+ngx_int_t
+ngx_http_jpp_job(ngx_http_request_t *r, const ngx_http_jpp_question_t *question,
+    const ngx_http_jpp_handler_t *handler, void *data)
 {
-    ngx_int_t            rc;
-    ngx_uint_t           max;
-    ngx_http_cleanup_t  *cln;
+    ngx_int_t               rc;
+    ngx_uint_t              max;
+    ngx_http_cleanup_t     *cln;
+    ngx_http_jpp_job_t     *job;
+    ngx_http_jpp_answer_t   answer;
+
+    answer = handler->answer;
+
+    if (handler->formats != NULL) {
+        answer.type = jpp_args_type(&question->args);
+    }
+
+    if (handler->describe != NULL) {
+        handler->describe(r, question, &answer);
+    }
+
+    if (r->method == NGX_HTTP_HEAD) {
+        return ngx_http_jpp_profile_headers(r, &answer, question,
+                                            (int64_t) ngx_time() * 1000000000)
+               == NGX_OK
+               ? ngx_http_jpp_send_head(r, &answer)
+               : NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    job = ngx_http_jpp_job_create(question, handler);
+    if (job == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    job->answer = answer;
+    job->request = r;
+
+    if (handler->init != NULL && handler->init(job, data) != NGX_OK) {
+        ngx_http_jpp_job_destroy(job);
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
 
     /* what needs little work here finds room beside what needs much */
 
-    max = NGX_HTTP_JPP_MAX_JOBS;
-
-    if (job->task.is_brief) {
-        max *= 2;
-    }
+    max = job->task.is_brief ? 2 * NGX_HTTP_JPP_MAX_JOBS
+                             : NGX_HTTP_JPP_MAX_JOBS;
 
     if (ngx_http_jpp_n_jobs > max) {
         ngx_http_jpp_job_destroy(job);
@@ -414,7 +461,6 @@ ngx_http_jpp_job_start(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     cln->handler = ngx_http_jpp_job_abandoned;
     cln->data = job;
 
-    job->request = r;
     job->cleanup = cln;
 
     rc = job->next(job, r);
@@ -429,55 +475,6 @@ ngx_http_jpp_job_start(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     r->main->count++;
 
     return NGX_DONE;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_job_describe(ngx_http_request_t *r, ngx_http_jpp_answer_t *answer,
-    const ngx_http_jpp_handler_t *handler,
-    const ngx_http_jpp_question_t *question, int64_t time_nanos)
-{
-    *answer = handler->answer;
-
-    if (handler->formats != NULL) {
-        answer->type = jpp_args_type(&question->args);
-    }
-
-    return question->resource->evidence.parser != NULL
-           ? ngx_http_jpp_profile_headers(r, answer, question, time_nanos)
-           : NGX_OK;
-}
-
-
-ngx_int_t
-ngx_http_jpp_job(ngx_http_request_t *r, const ngx_http_jpp_question_t *question,
-    const ngx_http_jpp_handler_t *handler, void *data)
-{
-    ngx_http_jpp_job_t       *job;
-    ngx_http_jpp_answer_t     answer;
-    ngx_http_jpp_loc_conf_t  *conf;
-
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
-
-    if (r->method == NGX_HTTP_HEAD) {
-        return ngx_http_jpp_job_describe(r, &answer, handler, question,
-                                         (int64_t) ngx_time() * 1000000000)
-               == NGX_OK
-               ? ngx_http_jpp_send_head(r, &answer)
-               : NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    job = ngx_http_jpp_job_create(question, handler, conf);
-    if (job == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    if (handler->init != NULL && handler->init(job, data) != NGX_OK) {
-        ngx_http_jpp_job_destroy(job);
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    return ngx_http_jpp_job_start(job, r);
 }
 
 
@@ -499,8 +496,8 @@ ngx_http_jpp_job_question(ngx_http_jpp_job_t *job, jpp_message_type_t type)
 
     inquiry->question.type = type;
     inquiry->selector = jpp_args_selector(&job->question.args);
-    inquiry->max_size = job->max_size;
-    inquiry->timeout = job->timeout;
+    inquiry->max_size = job->question.conf->max_size;
+    inquiry->timeout = job->question.conf->timeout;
 
     return inquiry;
 }
@@ -565,9 +562,25 @@ ngx_http_jpp_job_run(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
     job->is_in_thread = 1;
 
-    ngx_http_jpp_job_wait(job, job->timeout);
+    ngx_http_jpp_job_wait(job, job->question.conf->timeout);
 
     return NGX_OK;
+}
+
+
+/* Of those that answered: lack what was allocated while sampling was off. */
+
+static ngx_uint_t
+ngx_http_jpp_job_gaps(const ngx_http_jpp_collection_t *co)
+{
+    ngx_uint_t  i, n;
+
+    for (i = 0, n = 0; co->type->is_sampled && i < co->n; i++) {
+        n += co->parts[i].state == NGX_HTTP_JPP_PART_ANSWERED
+             && jpp_worker_has_gap(&co->parts[i].reply.worker);
+    }
+
+    return n;
 }
 
 
@@ -582,6 +595,7 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
     jpp_code_t                  code;
     ngx_uint_t                  i;
+    ngx_http_jpp_part_t        *part;
     ngx_http_jpp_collection_t  *co;
 
     job->n_asked = 0;
@@ -595,10 +609,16 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
         co = job->subscribers[i].collection;
         code = co->parts[0].reply.err.code;
 
-        if (co->n_answered == 0
-            && (code == JPP_ERR_LATE || code == JPP_ERR_FULL))
-        {
-            return ngx_http_jpp_refuse_unanswered(r, &co->parts[0]);
+        if (co->n_answered == 0 && code == JPP_ERR_FULL) {
+            return ngx_http_jpp_refuse_full(r);
+        }
+
+        if (co->n_answered == 0 && code == JPP_ERR_LATE) {
+            part = &co->parts[0];
+
+            return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LATE,
+                                       part->row.who.index, part->row.who.pid,
+                                       part->reply.err.text);
         }
 
         if (job->n_answered == job->n_asked
@@ -606,7 +626,7 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
         {
             job->n_asked = co->n;
             job->n_answered = co->n_answered;
-            job->n_gaps = ngx_http_jpp_collect_gaps(co);
+            job->n_gaps = ngx_http_jpp_job_gaps(co);
         }
     }
 
@@ -652,11 +672,16 @@ ngx_http_jpp_job_collect(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
             job->n_collecting++;
 
         } else if (!ngx_http_jpp_job_is_spare(job, i)) {
-            return ngx_http_jpp_refuse_uncollected(r, rc);
+            return rc == NGX_DECLINED
+                   ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_NO_WORKER)
+                   : rc == NGX_AGAIN
+                   ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_STARTING)
+                   : rc == NGX_BUSY ? ngx_http_jpp_refuse_full(r)
+                   : NGX_HTTP_INTERNAL_SERVER_ERROR;
         }
     }
 
-    ngx_http_jpp_job_wait(job, job->timeout);
+    ngx_http_jpp_job_wait(job, job->question.conf->timeout);
 
     return NGX_OK;
 }
@@ -681,7 +706,7 @@ ngx_http_jpp_job_send(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
     u_char                 *workers;
     const char             *where;
-    ngx_http_jpp_answer_t   answer;
+    ngx_http_jpp_answer_t  *answer;
 
     /* the answer needs room that the captures have taken */
 
@@ -716,11 +741,12 @@ ngx_http_jpp_job_send(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
                                      job->n_answered);
     }
 
+    answer = &job->answer;
     workers = ngx_pnalloc(r->pool, 2 * NGX_INT_T_LEN + 2);
 
     if (workers == NULL
-        || ngx_http_jpp_job_describe(r, &answer, job->handler, &job->question,
-                                     job->time_nanos)
+        || ngx_http_jpp_profile_headers(r, answer, &job->question,
+                                        job->time_nanos)
            != NGX_OK)
     {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
@@ -728,14 +754,12 @@ ngx_http_jpp_job_send(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
     if (job->handler->has_workers) {
         (void) ngx_sprintf(workers, "%ui/%ui%Z", job->n_answered, job->n_asked);
-        answer.workers = (char *) workers;
+        answer->workers = (char *) workers;
     }
 
-    answer.is_begun = job->is_begun;
-
-    return answer.is_address
+    return answer->is_address
            ? ngx_http_jpp_send_see_other(r, job->body, job->len)
-           : ngx_http_jpp_deliver(r, &answer, &job->kept, job->body, job->len);
+           : ngx_http_jpp_deliver(r, answer, &job->kept, job->body, job->len);
 }
 
 

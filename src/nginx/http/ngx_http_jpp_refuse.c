@@ -1,9 +1,14 @@
 
-#include "ngx_http_jpp_ask.h"
-#include "ngx_http_jpp_refuse.h"
-#include "ngx_http_jpp_send.h"
+/*
+ * Refusals: every error response of the module.
+ *
+ * One table has a row for each: status, level of the log, Retry-After and the
+ * sentence.  A new refusal is a row.  All functions send the answer and return
+ * what a content handler returns; they first discard a body that was not read.
+ */
 
-#include "jpp_problems.h"
+
+#include "ngx_http_jpp_http.h"
 
 
 /* the longest text: two sentences of the core, and some words */
@@ -155,7 +160,7 @@ static const ngx_http_jpp_refusal_t
 
     [NGX_HTTP_JPP_LATE] =
         { NGX_HTTP_GATEWAY_TIME_OUT, NGX_LOG_WARN, NULL,
-          "no worker answered in time: worker %ui (pid %P), %s" },
+          "no worker answered in time: worker %uD (pid %L), %s" },
 
     [NGX_HTTP_JPP_OVERDUE] =
         { NGX_HTTP_GATEWAY_TIME_OUT, NGX_LOG_WARN, NULL,
@@ -168,39 +173,23 @@ static const ngx_http_jpp_refusal_t
 };
 
 
-/* All take one text except the last, which is no error. */
+/* All take one text; the last is no error.  The others are FAILED. */
 
 static const ngx_http_jpp_reason_t  ngx_http_jpp_codes[JPP_CODES] = {
     [JPP_ERR_ARG] = NGX_HTTP_JPP_BAD_VALUE,
     [JPP_ERR_INPUT] = NGX_HTTP_JPP_BAD_DUMP,
     [JPP_ERR_CUT] = NGX_HTTP_JPP_BAD_DUMP,
     [JPP_ERR_TAIL] = NGX_HTTP_JPP_BAD_DUMP,
-    [JPP_ERR_LIMIT] = NGX_HTTP_JPP_FAILED,
-    [JPP_ERR_MEMORY] = NGX_HTTP_JPP_FAILED,
-    [JPP_ERR_SYS] = NGX_HTTP_JPP_FAILED,
-    [JPP_ERR_GONE] = NGX_HTTP_JPP_FAILED,
     [JPP_ERR_WRITE] = NGX_HTTP_JPP_BROKEN,
     [JPP_ERR_JEMALLOC] = NGX_HTTP_JPP_BROKEN,
     [JPP_ERR_STATE] = NGX_HTTP_JPP_BROKEN,
     [JPP_ERR_LATE] = NGX_HTTP_JPP_TIMED_OUT,
     [JPP_ERR_FULL] = NGX_HTTP_JPP_CROWDED,
-    [JPP_ERR_DENIED] = NGX_HTTP_JPP_FAILED,
     [JPP_ERR_BUSY] = NGX_HTTP_JPP_CROWDED,
     [JPP_ERR_TAKEN] = NGX_HTTP_JPP_TAKEN,
     [JPP_ERR_ABSENT] = NGX_HTTP_JPP_ABSENT,
 
     [JPP_OK] = NGX_HTTP_JPP_BROKEN
-};
-
-
-/* 403: it can be switched on; 501: this process has no profiler. */
-
-static const ngx_http_jpp_reason_t  ngx_http_jpp_states[JPP_JEMALLOC_READY] = {
-    [JPP_JEMALLOC_ABSENT] = NGX_HTTP_JPP_UNABLE,
-    [JPP_JEMALLOC_NO_PROF] = NGX_HTTP_JPP_UNABLE,
-    [JPP_JEMALLOC_OFF] = NGX_HTTP_JPP_OFF,
-    [JPP_JEMALLOC_REFUSED] = NGX_HTTP_JPP_UNABLE,
-    [JPP_JEMALLOC_INACTIVE] = NGX_HTTP_JPP_OFF
 };
 
 
@@ -264,39 +253,9 @@ ngx_http_jpp_refuse_error(ngx_http_request_t *r, const jpp_err_t *err)
 ngx_int_t
 ngx_http_jpp_refuse_own(ngx_http_request_t *r, const jpp_err_t *err)
 {
-    return ngx_http_jpp_codes[err->code]
-           == NGX_HTTP_JPP_BAD_DUMP
+    return ngx_http_jpp_codes[err->code] == NGX_HTTP_JPP_BAD_DUMP
            ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_FAILED, err->text)
            : ngx_http_jpp_refuse_error(r, err);
-}
-
-
-ngx_int_t
-ngx_http_jpp_refuse_state(ngx_http_request_t *r, const jpp_worker_t *worker)
-{
-    jpp_problem_t  problems[JPP_MAX_PROBLEMS];
-
-    /* each of these states has a fatal problem, which comes first */
-
-    (void) jpp_problems(worker, problems);
-
-    return ngx_http_jpp_refuse(r, ngx_http_jpp_states[worker->jemalloc.state],
-                               problems[0].what, problems[0].why,
-                               problems[0].fix);
-}
-
-
-ngx_int_t
-ngx_http_jpp_refuse_uncollected(ngx_http_request_t *r, ngx_int_t rc)
-{
-    if (rc == NGX_DECLINED || rc == NGX_AGAIN) {
-        return ngx_http_jpp_refuse(r, rc == NGX_DECLINED
-                   ? NGX_HTTP_JPP_NO_WORKER
-                   : NGX_HTTP_JPP_STARTING);
-    }
-
-    return rc == NGX_BUSY ? ngx_http_jpp_refuse_full(r)
-                          : NGX_HTTP_INTERNAL_SERVER_ERROR;
 }
 
 
@@ -309,19 +268,4 @@ ngx_http_jpp_refuse_full(ngx_http_request_t *r)
 
     return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_FULL,
                                (ngx_uint_t) NGX_HTTP_JPP_TOTAL, conf->max_size);
-}
-
-
-ngx_int_t
-ngx_http_jpp_refuse_unanswered(ngx_http_request_t *r,
-    const ngx_http_jpp_part_t *part)
-{
-    const jpp_err_t  *err;
-
-    err = &part->reply.err;
-
-    return err->code == JPP_ERR_FULL
-           ? ngx_http_jpp_refuse_full(r)
-           : ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LATE, part->row.index,
-                                 part->row.pid, err->text);
 }

@@ -1,9 +1,12 @@
 
-#include "ngx_http_jpp_registry.h"
-#include "ngx_http_jpp_report.h"
-#include "ngx_http_jpp_self.h"
+/*
+ * Makes a profile from the parts of a collection: captures with their labels,
+ * missing workers, and one call of jpp_report_profile().
+ */
 
-#include "jpp_profile.h"
+
+#include "ngx_http_jpp_http.h"
+
 #include "jpp_status.h"
 
 
@@ -11,55 +14,9 @@
 #define NGX_HTTP_JPP_TITLE       256
 
 
-/*
- * The labels that samples of a worker have in a profile.
- */
-
-
-/* of a capture and, behind them, of what was inherited */
+/* labels of a worker's samples and, behind them, of what it inherited */
 #define NGX_HTTP_JPP_LABELS      4
 #define NGX_HTTP_JPP_INHERITED   2
-
-
-/* The labels of ROW's worker, in ARENA; NULL: no memory. */
-
-static jpp_label_t *
-ngx_http_jpp_labels(jpp_arena_t *arena, const ngx_http_jpp_row_t *row)
-{
-    u_char       *index;
-    jpp_label_t  *labels;
-
-    index = jpp_arena_alloc(arena, NGX_INT_T_LEN + 1);
-    labels = jpp_arena_alloc(arena, (NGX_HTTP_JPP_LABELS
-                                     + NGX_HTTP_JPP_INHERITED)
-                                    * sizeof(jpp_label_t));
-
-    if (index == NULL || labels == NULL) {
-        return NULL;
-    }
-
-    (void) ngx_sprintf(index, "%ui%Z", row->index);
-
-    /* parsers make series of string labels: a pid must not be one */
-
-    labels[0].key = "worker";
-    labels[0].str = (char *) index;
-    labels[1].key = "pid";
-    labels[1].num = row->pid;
-    labels[2].key = "generation";
-    labels[2].num = row->generation;
-    labels[3].key = "origin";
-    labels[3].str = "worker";
-
-    /* inherited memory belongs to a generation, not to a worker */
-
-    labels[4].key = "generation";
-    labels[4].num = row->generation;
-    labels[5].key = "origin";
-    labels[5].str = "master";
-
-    return labels;
-}
 
 
 /* What the parts become. */
@@ -115,22 +72,42 @@ static jpp_capture_t *
 ngx_http_jpp_report_capture(const ngx_http_jpp_report_t *report,
     ngx_http_jpp_input_t *input, const ngx_http_jpp_part_t *part)
 {
-    u_char                    *name;
-    jpp_label_t               *labels;
-    jpp_capture_t             *capture;
-    const ngx_http_jpp_row_t  *row;
+    u_char                *name, *index;
+    jpp_label_t           *labels;
+    jpp_capture_t         *capture;
+    const jpp_identity_t  *who;
 
-    row = &part->row;
+    who = &part->row.who;
 
     name = jpp_arena_alloc(input->arena,
                            sizeof("worker  pid ") + 2 * NGX_INT_T_LEN);
-    labels = ngx_http_jpp_labels(input->arena, row);
+    index = jpp_arena_alloc(input->arena, NGX_INT_T_LEN + 1);
+    labels = jpp_arena_alloc(input->arena, (NGX_HTTP_JPP_LABELS
+                                            + NGX_HTTP_JPP_INHERITED)
+                                           * sizeof(jpp_label_t));
 
-    if (name == NULL || labels == NULL) {
+    if (name == NULL || index == NULL || labels == NULL) {
         return NULL;
     }
 
-    (void) ngx_sprintf(name, "worker %ui pid %P%Z", row->index, row->pid);
+    (void) ngx_sprintf(name, "worker %uD pid %L%Z", who->index, who->pid);
+    (void) ngx_sprintf(index, "%uD%Z", who->index);
+
+    /*
+     * parsers make series of string labels: a pid must not be one; inherited
+     * memory belongs to a generation, not to a worker
+     */
+
+    const jpp_label_t  all[NGX_HTTP_JPP_LABELS + NGX_HTTP_JPP_INHERITED] = {
+        { .key = "worker", .str = (char *) index },
+        { .key = "pid", .num = who->pid },
+        { .key = "generation", .num = who->generation },
+        { .key = "origin", .str = "worker" },
+        { .key = "generation", .num = who->generation },
+        { .key = "origin", .str = "master" }
+    };
+
+    ngx_memcpy(labels, all, sizeof(all));
 
     capture = &input->captures[input->n++];
 
@@ -142,8 +119,8 @@ ngx_http_jpp_report_capture(const ngx_http_jpp_report_t *report,
                         - !report->options.parser->has_origins;
     capture->inherited_labels = labels + NGX_HTTP_JPP_LABELS;
     capture->n_inherited_labels = NGX_HTTP_JPP_INHERITED;
-    capture->group = row->generation;
-    capture->source = row->pid;
+    capture->group = who->generation;
+    capture->source = who->pid;
     capture->name = (char *) name;
     capture->tail = ngx_http_jpp_self.tail;
 
@@ -155,8 +132,12 @@ static void
 ngx_http_jpp_report_missing(ngx_http_jpp_input_t *input,
     const ngx_http_jpp_part_t *part, const char *why)
 {
-    ngx_http_jpp_part_missing(part, why,
-                               &input->missing[input->fleet.n_missing++]);
+    jpp_missing_t  *missing;
+
+    missing = &input->missing[input->fleet.n_missing++];
+
+    missing->who = part->row.who;
+    missing->why = why;
 }
 
 
@@ -174,9 +155,8 @@ ngx_http_jpp_report_find(const ngx_http_jpp_collection_t *co,
     for (i = 0; i < co->n; i++) {
         other = &co->parts[i].row;
 
-        if (other->pid == row->pid
-            && ngx_memcmp(other->key, row->key, NGX_HTTP_JPP_KEY)
-               == 0)
+        if (other->who.pid == row->who.pid
+            && ngx_memcmp(other->key, row->key, NGX_HTTP_JPP_KEY) == 0)
         {
             return &co->parts[i];
         }
@@ -278,15 +258,16 @@ ngx_http_jpp_report_parts(ngx_http_jpp_report_t *report,
         return NGX_ERROR;
     }
 
-    ngx_http_jpp_fleet(&input->fleet, input->workers, 0, last->n);
-
+    input->fleet.nginx = NGINX_VERSION;
+    input->fleet.host = ngx_http_jpp_self.host;
+    input->fleet.n_asked = last->n;
+    input->fleet.workers = input->workers;
     input->fleet.missing = input->missing;
     input->fleet.is_of_time = !report->options.parser->has_origins;
     input->fleet.is_sampled = last->type->is_sampled;
 
     for (i = 0; i < last->n; i++) {
-        if (ngx_http_jpp_report_part(report, input, &last->parts[i])
-            != NGX_OK)
+        if (ngx_http_jpp_report_part(report, input, &last->parts[i]) != NGX_OK)
         {
             return NGX_ERROR;
         }
@@ -341,9 +322,7 @@ ngx_http_jpp_report_comments(void *data, jpp_profile_t *profile)
 
         missing = &input->missing[input->fleet.n_missing++];
 
-        missing->who.index = worker->who.index;
-        missing->who.pid = worker->who.pid;
-        missing->who.generation = worker->who.generation;
+        missing->who = worker->who;
         missing->why = input->faults[i];
     }
 

@@ -1,5 +1,15 @@
 
-#include "ngx_http_jpp_send.h"
+/*
+ * Sends responses: headers and bodies.
+ *
+ * Every answer of the module leaves through here, so that all of them carry
+ * the same headers, and none is compressed again or cut into ranges.  All
+ * functions that send return what a content handler returns.  Bodies that
+ * count as memory are sent by job, and refusals by refuse.
+ */
+
+
+#include "ngx_http_jpp_http.h"
 
 #include "jpp_view.h"
 
@@ -88,36 +98,6 @@ ngx_http_jpp_filter_fields(ngx_http_request_t *r)
 
 
 /*
- * What a browser shows does what its policy says, is part of no other site's
- * page, and says nothing of its address to another one.  Without a referrer for
- * its own site, a form would come from nowhere (Origin: null).
- */
-
-static ngx_int_t
-ngx_http_jpp_page_headers(ngx_http_request_t *r,
-    const ngx_http_jpp_answer_t *answer)
-{
-    if (answer->policy == NULL) {
-        return NGX_OK;
-    }
-
-    if (ngx_http_jpp_add_header(r, "Content-Security-Policy",
-                                answer->policy) != NGX_OK
-        || ngx_http_jpp_add_header(r,
-               "Cross-Origin-Resource-Policy", "same-origin") != NGX_OK
-        || ngx_http_jpp_add_header(r,
-               "Cross-Origin-Opener-Policy", "same-origin") != NGX_OK
-        || ngx_http_jpp_add_header(r, "Referrer-Policy",
-                                   "same-origin") != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
-}
-
-
-/*
  * *VALUE is NULL for an answer without a name.  What has a policy is a page or
  * a picture, which is shown.
  */
@@ -146,11 +126,19 @@ ngx_http_jpp_disposition(ngx_http_request_t *r,
 }
 
 
+/*
+ * What a browser shows does what its policy says, is part of no other site's
+ * page, and says nothing of its address to another one.  Without a referrer for
+ * its own site, a form would come from nowhere (Origin: null).
+ */
+
 static ngx_int_t
 ngx_http_jpp_send_headers(ngx_http_request_t *r, ngx_uint_t status,
     const ngx_http_jpp_answer_t *answer, off_t len)
 {
-    char  *disposition;
+    char        *disposition;
+    ngx_uint_t   i;
+    const char  *site;
 
     r->headers_out.status = status;
     r->headers_out.content_length_n = len;
@@ -170,19 +158,29 @@ ngx_http_jpp_send_headers(ngx_http_request_t *r, ngx_uint_t status,
     r->allow_ranges = 0;
 
     if (ngx_http_jpp_filter_fields(r) != NGX_OK
-        || ngx_http_jpp_disposition(r, answer, &disposition)
-           != NGX_OK
-        || ngx_http_jpp_add_header(r, "X-Content-Type-Options",
-                                   "nosniff") != NGX_OK
-        || ngx_http_jpp_add_header(r, "Cache-Control",
-                                   "no-store") != NGX_OK
-        || ngx_http_jpp_add_header(r, "Jemalloc-Pprof-Workers",
-                                   answer->workers) != NGX_OK
-        || ngx_http_jpp_page_headers(r, answer) != NGX_OK
-        || ngx_http_jpp_add_header(r, "Content-Disposition",
-                                   disposition) != NGX_OK)
+        || ngx_http_jpp_disposition(r, answer, &disposition) != NGX_OK)
     {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    site = answer->policy != NULL ? "same-origin" : NULL;
+
+    const char *const  headers[][2] = {
+        { "X-Content-Type-Options", "nosniff" },
+        { "Cache-Control", "no-store" },
+        { "Jemalloc-Pprof-Workers", answer->workers },
+        { "Content-Security-Policy", answer->policy },
+        { "Cross-Origin-Resource-Policy", site },
+        { "Cross-Origin-Opener-Policy", site },
+        { "Referrer-Policy", site },
+        { "Content-Disposition", disposition }
+    };
+
+    for (i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+        if (ngx_http_jpp_add_header(r, headers[i][0], headers[i][1]) != NGX_OK)
+        {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
     }
 
     return ngx_http_send_header(r);
@@ -206,6 +204,10 @@ ngx_http_jpp_profile_headers(ngx_http_request_t *r,
     ngx_tm_t             tm;
     ngx_uint_t           i, n;
     const jpp_format_t  *format;
+
+    if (question->resource->evidence.parser == NULL) {
+        return NGX_OK;
+    }
 
     format = jpp_format_of(&question->args);
 

@@ -5,130 +5,93 @@
  */
 
 
-#include "ngx_http_jpp_headers.h"
-#include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_resources.h"
-
-
-typedef struct {
-    jpp_console_t   console;
-    jpp_outcome_t   outcome;
-} ngx_http_jpp_shown_t;
-
-
-static ngx_int_t ngx_http_jpp_console_start(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-static ngx_uint_t ngx_http_jpp_console_is_text(ngx_http_request_t *r);
-static ngx_int_t ngx_http_jpp_console_asked(ngx_http_jpp_job_t *job,
-    ngx_http_request_t *r);
-static jpp_code_t ngx_http_jpp_console_write(ngx_http_jpp_job_t *job,
-    jpp_sink_t *sink);
-
-
-static const ngx_http_jpp_handler_t  ngx_http_jpp_console_page = {
-    .answer.type = "text/html",
-    .answer.policy = jpp_console_policy,
-    .start = ngx_http_jpp_console_start,
-    .size = sizeof(ngx_http_jpp_shown_t),
-    .is_brief = 1,
-    .has_telemetry = 1,
-    .has_holders = 1,
-    .asked = ngx_http_jpp_console_asked,
-    .write = ngx_http_jpp_console_write
-};
-
-static const ngx_http_jpp_handler_t  ngx_http_jpp_console_forms = {
-    .answer.type = "text/html",
-    .answer.policy = jpp_console_policy_control,
-    .size = sizeof(ngx_http_jpp_shown_t),
-    .is_brief = 1,
-    .has_telemetry = 1,
-    .has_holders = 1,
-    .asked = ngx_http_jpp_console_asked,
-    .write = ngx_http_jpp_console_write
-};
-
-static const ngx_http_jpp_handler_t  ngx_http_jpp_console_text = {
-    .answer.type = "text/plain",
-    .size = sizeof(ngx_http_jpp_shown_t),
-    .is_brief = 1,
-    .has_telemetry = 1,
-    .has_holders = 1,
-    .asked = ngx_http_jpp_console_asked,
-    .write = ngx_http_jpp_console_write
-};
-
-const ngx_http_jpp_resource_t  ngx_http_jpp_console = {
-    ngx_string(""), NGX_HTTP_JPP_READ, .handler = &ngx_http_jpp_console_page
-};
-
-
-static ngx_int_t
-ngx_http_jpp_console_start(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question)
-{
-    ngx_http_jpp_loc_conf_t  *conf;
-
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
-
-    return ngx_http_jpp_job(r, question,
-                            ngx_http_jpp_console_is_text(r)
-                            ? &ngx_http_jpp_console_text
-                            : conf->control ? &ngx_http_jpp_console_forms
-                                            : &ngx_http_jpp_console_page,
-                            NULL);
-}
 
 
 /* curl accepts anything, and browsers name HTML. */
 
-static ngx_uint_t
-ngx_http_jpp_console_is_text(ngx_http_request_t *r)
+static void
+ngx_http_jpp_console_describe(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question, ngx_http_jpp_answer_t *answer)
 {
     const ngx_str_t  *accept;
 
     accept = ngx_http_jpp_accept(r);
 
-    return accept != NULL
-           && ngx_strlcasestrn(accept->data, accept->data + accept->len,
-                               (u_char *) "text/html", sizeof("text/html") - 2)
-              == NULL;
+    if (accept != NULL
+        && ngx_strlcasestrn(accept->data, accept->data + accept->len,
+                            (u_char *) "text/html", sizeof("text/html") - 2)
+           == NULL)
+    {
+        *answer = ngx_http_jpp_text;
+
+    } else if (question->conf->control) {
+        answer->policy = jpp_console_policy_control;
+    }
 }
 
 
+/* What a form did is in the query of the page that it leads to. */
+
 static ngx_int_t
-ngx_http_jpp_console_asked(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
+ngx_http_jpp_console_init(ngx_http_jpp_job_t *job, void *data)
 {
-    ngx_http_jpp_shown_t *shown = job->state;
+    jpp_console_t *console = job->state;
 
-    shown->console.links = ngx_http_jpp_links;
-    shown->console.telemetry = &job->telemetry->all;
-    shown->console.has_control = job->handler == &ngx_http_jpp_console_forms;
-    shown->console.now = job->telemetry->now;
+    jpp_outcome_t    *outcome;
+    const ngx_str_t  *args;
 
-    if (jpp_outcome_read(&shown->outcome, (char *) r->args.data, r->args.len)) {
-        shown->console.outcome = &shown->outcome;
+    outcome = jpp_arena_alloc(&job->arena, sizeof(jpp_outcome_t));
+    if (outcome == NULL) {
+        return NGX_ERROR;
     }
 
-    return ngx_http_jpp_job_run(job, r);
+    args = &job->request->args;
+
+    if (jpp_outcome_read(outcome, (char *) args->data, args->len)) {
+        console->outcome = outcome;
+    }
+
+    return NGX_OK;
 }
 
 
 static jpp_code_t
 ngx_http_jpp_console_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 {
-    ngx_http_jpp_shown_t *shown = job->state;
+    jpp_console_t *console = job->state;
 
     uint32_t  cols;
 
-    if (job->handler == &ngx_http_jpp_console_text) {
-        cols = job->question.args.values[JPP_ARG_COLS];
+    console->links = ngx_http_jpp_links;
+    console->telemetry = &job->telemetry->all;
+    console->has_control = job->answer.policy == jpp_console_policy_control;
+    console->now = job->telemetry->now;
 
-        return jpp_front_text(&shown->console, &job->arena, cols, sink)
-               ? JPP_OK : jpp_err_memory(&job->err);
+    if (job->answer.policy != NULL) {
+        jpp_console_html(console, sink);
+        return JPP_OK;
     }
 
-    jpp_console_html(&shown->console, sink);
+    cols = job->question.args.values[JPP_ARG_COLS];
 
-    return JPP_OK;
+    return jpp_front_text(console, &job->arena, cols, sink)
+           ? JPP_OK : jpp_err_memory(&job->err);
 }
+
+
+static const ngx_http_jpp_handler_t  ngx_http_jpp_console_page = {
+    .answer.type = "text/html",
+    .answer.policy = jpp_console_policy,
+    .describe = ngx_http_jpp_console_describe,
+    .size = sizeof(jpp_console_t),
+    .is_brief = 1,
+    .has_telemetry = 1,
+    .has_holders = 1,
+    .init = ngx_http_jpp_console_init,
+    .write = ngx_http_jpp_console_write
+};
+
+const ngx_http_jpp_resource_t  ngx_http_jpp_console = {
+    ngx_string(""), NGX_HTTP_JPP_READ, .handler = &ngx_http_jpp_console_page
+};

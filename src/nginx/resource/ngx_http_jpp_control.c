@@ -5,15 +5,9 @@
  */
 
 
-#include "ngx_http_jpp_body.h"
-#include "ngx_http_jpp_headers.h"
-#include "ngx_http_jpp_job.h"
-#include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_worker.h"
 
-#include "jpp_control.h"
 #include "jpp_source.h"
 
 
@@ -24,57 +18,162 @@
 #define NGX_HTTP_JPP_MAX_ACKNOWLEDGED  256
 
 
-static ngx_int_t ngx_http_jpp_control_read(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-static ngx_int_t ngx_http_jpp_control_start(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question);
-static ngx_int_t ngx_http_jpp_control_apply(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question, const jpp_control_t *control);
-static ngx_int_t ngx_http_jpp_control_acknowledge(ngx_http_request_t *r,
-    jpp_finding_id_t id, ngx_uint_t is_form);
-static void ngx_http_jpp_control_event(const jpp_control_t *control,
-    const ngx_http_jpp_question_t *question);
-static ngx_int_t ngx_http_jpp_control_init(ngx_http_jpp_job_t *job, void *data);
-static jpp_code_t ngx_http_jpp_control_write(ngx_http_jpp_job_t *job,
-    jpp_sink_t *sink);
+/* A form leads back to the console, at the root of the form's own tree. */
+
+static void
+ngx_http_jpp_control_describe(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question, ngx_http_jpp_answer_t *answer)
+{
+    const ngx_http_jpp_loc_conf_t  *conf;
+
+    conf = question->conf;
+
+    answer->is_address =
+        conf->resource == NULL
+        && r->uri.len == conf->name.len + sizeof("control") - 1
+        && ngx_http_jpp_prefers(r, "text/html", "application/json");
+}
 
 
-const ngx_http_jpp_handler_t  ngx_http_jpp_control = {
-    .answer.type = "application/json",
-    .is_change = 1,
-    .start = ngx_http_jpp_control_read,
-    .is_brief = 1,
-    .init = ngx_http_jpp_control_init,
-    .write = ngx_http_jpp_control_write
-};
-
-/* for a form of the console: back to it */
-
-static const ngx_http_jpp_handler_t  ngx_http_jpp_control_back = {
-    .answer.is_address = 1,
-    .is_brief = 1,
-    .init = ngx_http_jpp_control_init,
-    .write = ngx_http_jpp_control_write
-};
-
+/* No worker is asked: findings lie in the registry. */
 
 static ngx_int_t
-ngx_http_jpp_control_read(ngx_http_request_t *r,
+ngx_http_jpp_control_acknowledge(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question, jpp_finding_id_t id)
+{
+    char                      since[JPP_STATUS_TIME], time[JPP_STATUS_TIME];
+    u_char                   *text, *last;
+    ngx_uint_t                holds;
+    jpp_finding_t             finding;
+    ngx_http_jpp_answer_t     answer;
+    ngx_http_jpp_registry_t  *registry;
+
+    registry = ngx_http_jpp_self.registry;
+
+    if (registry == NULL) {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LEFT_OUT);
+    }
+
+    ngx_http_jpp_registry_lock(registry);
+    holds = jpp_active_acknowledge(registry->notes.active, id, ngx_time(),
+                                   &finding);
+
+    if (holds) {
+        jpp_events_add(&registry->notes.events, JPP_EVENT_CONTROL, ngx_time(),
+                       NULL, "acknowledge=%s", jpp_finding_ids[id]);
+    }
+
+    ngx_http_jpp_registry_unlock(registry);
+
+    if (!holds) {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_OVER, jpp_finding_ids[id]);
+    }
+
+    ngx_log_error(NGX_LOG_NOTICE, r->connection->log, 0,
+                  "jemalloc_pprof: finding %s is acknowledged", finding.id);
+
+    text = ngx_pnalloc(r->pool, NGX_HTTP_JPP_MAX_ACKNOWLEDGED);
+    if (text == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    answer = ngx_http_jpp_control.answer;
+    ngx_http_jpp_control_describe(r, question, &answer);
+
+    if (answer.is_address) {
+        last = ngx_slprintf(text, text + NGX_HTTP_JPP_MAX_ACKNOWLEDGED,
+                            "./?acknowledged=%ui#%s", (ngx_uint_t) id,
+                            finding.id);
+
+        return ngx_http_jpp_send_see_other(r, text, last - text);
+    }
+
+    last = ngx_slprintf(text, text + NGX_HTTP_JPP_MAX_ACKNOWLEDGED,
+                        "{\n  \"id\": \"%s\",\n  \"since\": \"%s\",\n"
+                        "  \"acknowledged\": \"%s\"\n}\n", finding.id,
+                        jpp_status_time(finding.since, since),
+                        jpp_status_time(finding.acknowledged, time));
+
+    return ngx_http_jpp_send(r, NGX_HTTP_OK, &answer, text, last - text);
+}
+
+
+/* It is an event when it is asked for: a worker may not survive the change. */
+
+static void
+ngx_http_jpp_control_event(const jpp_control_t *control,
     const ngx_http_jpp_question_t *question)
 {
-    ngx_http_jpp_loc_conf_t  *conf;
+    char                      text[JPP_CONTROL_TEXT];
+    ngx_http_jpp_registry_t  *registry;
 
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+    registry = ngx_http_jpp_self.registry;
 
-    if (!conf->control) {
-        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_CONTROL_OFF);
+    if (registry == NULL) {
+        return;
     }
 
-    if (ngx_http_jpp_site_is_other(r) || ngx_http_jpp_site_is_other_origin(r)) {
-        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_FOREIGN);
+    ngx_http_jpp_registry_lock(registry);
+
+    jpp_events_add(&registry->notes.events, JPP_EVENT_CONTROL, ngx_time(), NULL,
+                   "%s, %s", jpp_control_text(control, text),
+                   question->args.values[JPP_ARG_WORKER] == JPP_WORKER_ALL
+                   ? "in all workers" : "in some workers");
+
+    ngx_http_jpp_registry_unlock(registry);
+}
+
+
+/*
+ * A change to all workers also applies to those that start meanwhile: it is in
+ * the registry before any worker is asked, and is taken back if none can be.
+ */
+
+static ngx_int_t
+ngx_http_jpp_control_apply(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question, const jpp_control_t *control)
+{
+    ngx_int_t               rc;
+    jpp_control_t           now, wanted, asked;
+    jpp_settings_t         *settings;
+    jpp_settings_change_t   change;
+
+    if (control->acknowledge != -1) {
+        return ngx_http_jpp_control_acknowledge(r, question,
+                                                control->acknowledge);
     }
 
-    return ngx_http_jpp_body_read(r, question, ngx_http_jpp_control_start);
+    ngx_http_jpp_control_event(control, question);
+
+    asked = *control;
+
+    ngx_http_jpp_worker_wanted((ngx_cycle_t *) ngx_cycle, &now);
+
+    /* switched on without a rate, it has the one that was set last */
+
+    if (control->sampler == 1 && control->lg_sample == -1) {
+        asked.lg_sample = now.sampler_lg;
+    }
+
+    if (question->args.values[JPP_ARG_WORKER] != JPP_WORKER_ALL
+        || ngx_http_jpp_self.registry == NULL)
+    {
+        return ngx_http_jpp_job(r, question, &ngx_http_jpp_control, &asked);
+    }
+
+    wanted = *control;
+    jpp_source_rates(&wanted, now.sampler == 1);
+
+    settings = &ngx_http_jpp_self.registry->settings;
+    jpp_settings_set(settings, &wanted, &change);
+
+    rc = ngx_http_jpp_job(r, question, &ngx_http_jpp_control, &asked);
+
+    if (rc != NGX_DONE) {
+        jpp_settings_take_back(settings, &change);
+    }
+
+    return rc;
 }
 
 
@@ -108,8 +207,7 @@ ngx_http_jpp_control_start(ngx_http_request_t *r,
     if (jpp_control_query(&control, &whom.args, (char *) r->args.data,
                           r->args.len, &err)
         != JPP_OK
-        || jpp_control_query(&control, &whom.args, (char *) form, len,
-                             &err)
+        || jpp_control_query(&control, &whom.args, (char *) form, len, &err)
            != JPP_OK
         || jpp_control_check(&control, &err) != JPP_OK)
     {
@@ -120,156 +218,19 @@ ngx_http_jpp_control_start(ngx_http_request_t *r,
 }
 
 
-/*
- * A change to all workers also applies to those that start meanwhile: it is in
- * the registry before any worker is asked, and is taken back if none can be.
- */
-
 static ngx_int_t
-ngx_http_jpp_control_apply(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question, const jpp_control_t *control)
-{
-    ngx_int_t                      rc;
-    ngx_uint_t                     is_below;
-    jpp_control_t                  now, wanted, asked;
-    ngx_shm_zone_t                *zone;
-    jpp_settings_t                *settings;
-    jpp_settings_change_t          change;
-    ngx_http_jpp_loc_conf_t       *conf;
-    const ngx_http_jpp_handler_t  *handler;
-
-    /* The console is at the root of a tree: of the form's own one. */
-
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
-
-    is_below = conf->resource == NULL
-               && r->uri.len == conf->name.len + sizeof("control") - 1;
-
-    handler = is_below
-              && ngx_http_jpp_prefers(r, "text/html", "application/json")
-              ? &ngx_http_jpp_control_back
-              : &ngx_http_jpp_control;
-
-    if (control->acknowledge != -1) {
-        return ngx_http_jpp_control_acknowledge(r, control->acknowledge,
-                   handler == &ngx_http_jpp_control_back);
-    }
-
-    ngx_http_jpp_control_event(control, question);
-
-    zone = ngx_http_jpp_self.zone;
-    asked = *control;
-
-    ngx_http_jpp_worker_wanted((ngx_cycle_t *) ngx_cycle, &now);
-
-    /* switched on without a rate, it has the one that was set last */
-
-    if (control->sampler == 1 && control->lg_sample == -1) {
-        asked.lg_sample = now.sampler_lg;
-    }
-
-    if (question->args.values[JPP_ARG_WORKER] != JPP_WORKER_ALL || zone == NULL)
-    {
-        return ngx_http_jpp_job(r, question, handler, &asked);
-    }
-
-    wanted = *control;
-    jpp_source_rates(&wanted, now.sampler == 1);
-
-    settings = ngx_http_jpp_registry_settings(zone);
-    jpp_settings_set(settings, &wanted, &change);
-
-    rc = ngx_http_jpp_job(r, question, handler, &asked);
-
-    if (rc != NGX_DONE) {
-        jpp_settings_take_back(settings, &change);
-    }
-
-    return rc;
-}
-
-
-/* It is an event when it is asked for: a worker may not survive the change. */
-
-static void
-ngx_http_jpp_control_event(const jpp_control_t *control,
+ngx_http_jpp_control_read(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
-    char            text[JPP_CONTROL_TEXT];
-    jpp_notes_t    *notes;
-    ngx_shm_zone_t *zone;
-
-    zone = ngx_http_jpp_self.zone;
-
-    if (zone == NULL) {
-        return;
+    if (!question->conf->control) {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_CONTROL_OFF);
     }
 
-    notes = ngx_http_jpp_registry_lock(zone);
-
-    jpp_events_add(&notes->events, JPP_EVENT_CONTROL, ngx_time(), NULL,
-                   "%s, %s", jpp_control_text(control, text),
-                   question->args.values[JPP_ARG_WORKER] == JPP_WORKER_ALL
-                   ? "in all workers" : "in some workers");
-
-    ngx_http_jpp_registry_unlock(zone);
-}
-
-
-/* No worker is asked: findings lie in the registry. */
-
-static ngx_int_t
-ngx_http_jpp_control_acknowledge(ngx_http_request_t *r, jpp_finding_id_t id,
-    ngx_uint_t is_form)
-{
-    char            since[JPP_STATUS_TIME], time[JPP_STATUS_TIME];
-    u_char         *text, *last;
-    ngx_uint_t      holds;
-    jpp_notes_t    *notes;
-    jpp_finding_t   finding;
-
-    if (ngx_http_jpp_self.zone == NULL) {
-        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LEFT_OUT);
+    if (ngx_http_jpp_site_is_other(r) || ngx_http_jpp_site_is_other_origin(r)) {
+        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_FOREIGN);
     }
 
-    notes = ngx_http_jpp_registry_lock(ngx_http_jpp_self.zone);
-    holds = jpp_active_acknowledge(notes->active, id, ngx_time(), &finding);
-
-    if (holds) {
-        jpp_events_add(&notes->events, JPP_EVENT_CONTROL, ngx_time(), NULL,
-                       "acknowledge=%s", jpp_finding_ids[id]);
-    }
-
-    ngx_http_jpp_registry_unlock(ngx_http_jpp_self.zone);
-
-    if (!holds) {
-        return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_OVER, jpp_finding_ids[id]);
-    }
-
-    ngx_log_error(NGX_LOG_NOTICE, r->connection->log, 0,
-                  "jemalloc_pprof: finding %s is acknowledged", finding.id);
-
-    text = ngx_pnalloc(r->pool, NGX_HTTP_JPP_MAX_ACKNOWLEDGED);
-    if (text == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    if (is_form) {
-        last = ngx_slprintf(text, text + NGX_HTTP_JPP_MAX_ACKNOWLEDGED,
-                            "./?acknowledged=%ui#%s", (ngx_uint_t) id,
-                            finding.id);
-
-        return ngx_http_jpp_send_see_other(r, text, last - text);
-    }
-
-    last = ngx_slprintf(text, text + NGX_HTTP_JPP_MAX_ACKNOWLEDGED,
-                        "{\n  \"id\": \"%s\",\n  \"since\": \"%s\",\n"
-                        "  \"acknowledged\": \"%s\"\n}\n", finding.id,
-                        jpp_status_time(finding.since, since),
-                        jpp_status_time(finding.acknowledged, time));
-
-    return ngx_http_jpp_send(r, NGX_HTTP_OK, &ngx_http_jpp_control.answer, text,
-                             last - text);
+    return ngx_http_jpp_body_read(r, question, ngx_http_jpp_control_start);
 }
 
 
@@ -304,9 +265,7 @@ ngx_http_jpp_control_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
     for (i = 0; i < co->n; i++) {
         part = &co->parts[i];
 
-        workers[i].who.index = part->row.index;
-        workers[i].who.pid = part->row.pid;
-        workers[i].who.generation = part->row.generation;
+        workers[i].who = part->row.who;
         workers[i].result = part->reply.control;
         workers[i].stall = part->reply.worker.stalling.threshold;
         workers[i].has_owners = part->reply.worker.has_owners;
@@ -314,7 +273,7 @@ ngx_http_jpp_control_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
                            ? part->reply.err.text : NULL;
     }
 
-    if (!job->handler->answer.is_address) {
+    if (!job->answer.is_address) {
         jpp_control_json(workers, co->n, sink);
         return JPP_OK;
     }
@@ -327,3 +286,14 @@ ngx_http_jpp_control_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 
     return JPP_OK;
 }
+
+
+const ngx_http_jpp_handler_t  ngx_http_jpp_control = {
+    .answer.type = "application/json",
+    .describe = ngx_http_jpp_control_describe,
+    .is_change = 1,
+    .start = ngx_http_jpp_control_read,
+    .is_brief = 1,
+    .init = ngx_http_jpp_control_init,
+    .write = ngx_http_jpp_control_write
+};

@@ -5,11 +5,8 @@
  */
 
 
-#include "ngx_http_jpp_job.h"
-#include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_self.h"
-#include "ngx_http_jpp_stall.h"
+#include "ngx_http_jpp_worker.h"
 
 #include "jpp_timeline.h"
 
@@ -21,13 +18,17 @@ ngx_http_jpp_events_init(ngx_http_jpp_job_t *job, void *data)
 {
     jpp_events_t *events = job->state;
 
-    if (ngx_http_jpp_self.zone == NULL) {
+    ngx_http_jpp_registry_t  *registry;
+
+    registry = ngx_http_jpp_self.registry;
+
+    if (registry == NULL) {
         return NGX_ERROR;
     }
 
-    *events = ngx_http_jpp_registry_lock(ngx_http_jpp_self.zone)->events;
-
-    ngx_http_jpp_registry_unlock(ngx_http_jpp_self.zone);
+    ngx_http_jpp_registry_lock(registry);
+    *events = registry->notes.events;
+    ngx_http_jpp_registry_unlock(registry);
 
     return NGX_OK;
 }

@@ -4,8 +4,6 @@
  */
 
 
-#include "ngx_http_jpp_job.h"
-#include "ngx_http_jpp_report.h"
 #include "ngx_http_jpp_resources.h"
 
 #include "jpp_locations.h"
@@ -81,7 +79,7 @@ ngx_http_jpp_locations_init(ngx_http_jpp_job_t *job, void *data)
     job->inquiries[0].delay = 0;
 
     job->is_patient = 1;
-    job->is_begun = delay != 0;
+    job->answer.is_begun = delay != 0;
     job->may_lack = 1;
 
     if (delay == 0) {
@@ -184,55 +182,12 @@ ngx_http_jpp_locations_absent(ngx_http_jpp_listing_t *listing)
 
 
 static jpp_code_t
-ngx_http_jpp_locations_fill(ngx_http_jpp_listing_t *listing, jpp_err_t *err)
+ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 {
     jpp_code_t                  rc;
     ngx_uint_t                  i, k;
-    jpp_missing_t               missing;
+    ngx_http_jpp_listing_t     *listing;
     const ngx_http_jpp_part_t  *part;
-
-    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
-
-        listing->measure = &ngx_http_jpp_measures[i];
-        listing->answers = listing->job->subscribers[i].collection;
-
-        if (listing->answers == NULL || listing->answers->n_answered == 0) {
-            ngx_http_jpp_locations_absent(listing);
-            continue;
-        }
-
-        if (listing->measure->parser == NULL) {
-            for (k = 0; k < listing->answers->n; k++) {
-                part = &listing->answers->parts[k];
-
-                ngx_http_jpp_part_missing(part, part->reply.err.text, &missing);
-
-                jpp_locations_pools(&listing->locations, &missing.who,
-                                    part->state == NGX_HTTP_JPP_PART_ANSWERED
-                                    ? part->dump.data : NULL, part->dump.len,
-                                    missing.why);
-            }
-
-            continue;
-        }
-
-        rc = ngx_http_jpp_locations_profile(listing, err);
-
-        if (rc != JPP_OK) {
-            return rc;
-        }
-    }
-
-    return jpp_locations_close(&listing->locations) ? JPP_OK
-                                                    : jpp_err_memory(err);
-}
-
-
-static jpp_code_t
-ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
-{
-    jpp_code_t               rc;
-    ngx_http_jpp_listing_t  *listing;
 
     listing = jpp_arena_alloc(&job->arena, sizeof(ngx_http_jpp_listing_t));
     if (listing == NULL) {
@@ -243,13 +198,39 @@ ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 
     jpp_locations_init(&listing->locations, &job->arena, &job->question.args);
 
-    rc = ngx_http_jpp_locations_fill(listing, &job->err);
+    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
 
-    if (rc == JPP_OK && !jpp_locations_write(&listing->locations, sink)) {
-        rc = jpp_err_memory(&job->err);
+        listing->measure = &ngx_http_jpp_measures[i];
+        listing->answers = job->subscribers[i].collection;
+
+        if (listing->answers == NULL || listing->answers->n_answered == 0) {
+            ngx_http_jpp_locations_absent(listing);
+            continue;
+        }
+
+        if (listing->measure->parser != NULL) {
+            rc = ngx_http_jpp_locations_profile(listing, &job->err);
+
+            if (rc != JPP_OK) {
+                return rc;
+            }
+
+            continue;
+        }
+
+        for (k = 0; k < listing->answers->n; k++) {
+            part = &listing->answers->parts[k];
+
+            jpp_locations_pools(&listing->locations, &part->row.who,
+                                part->state == NGX_HTTP_JPP_PART_ANSWERED
+                                ? part->dump.data : NULL, part->dump.len,
+                                part->reply.err.text);
+        }
     }
 
-    return rc;
+    return jpp_locations_close(&listing->locations)
+           && jpp_locations_write(&listing->locations, sink)
+           ? JPP_OK : jpp_err_memory(&job->err);
 }
 
 

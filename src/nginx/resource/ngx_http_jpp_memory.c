@@ -8,8 +8,6 @@
  */
 
 
-#include "ngx_http_jpp_job.h"
-#include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_resources.h"
 
 #include "jpp_memory.h"
@@ -68,8 +66,7 @@ ngx_http_jpp_memory_is_refused(const ngx_http_jpp_job_t *job)
     ngx_uint_t                 i, n;
     const ngx_http_jpp_row_t  *rows;
 
-    if (ngx_http_jpp_choose(&job->inquiries[0].selector, &rows, &n)
-        != NGX_OK)
+    if (ngx_http_jpp_choose(&job->inquiries[0].selector, &rows, &n) != NGX_OK)
     {
         return 0;
     }
@@ -77,7 +74,7 @@ ngx_http_jpp_memory_is_refused(const ngx_http_jpp_job_t *job)
     if (memory->detail == JPP_DETAIL_ARENAS && n > 1) {
         (void) jpp_err_set(&memory->refused, JPP_ERR_ARG,
                            "detail=arenas is for one worker: choose it with "
-                           "worker=0 or worker=pid-%d", (int) rows[0].pid);
+                           "worker=0 or worker=pid-%d", (int) rows[0].who.pid);
         return 1;
     }
 
@@ -88,7 +85,7 @@ ngx_http_jpp_memory_is_refused(const ngx_http_jpp_job_t *job)
     }
 
     for (i = 0; i < n; i++) {
-        anon = jpp_process_anon(rows[i].pid);
+        anon = jpp_process_anon((pid_t) rows[i].who.pid);
 
         if (anon != JPP_NONE && anon > NGX_HTTP_JPP_MEMORY_LARGE) {
             (void) jpp_err_set(&memory->refused, JPP_ERR_ARG,
@@ -96,7 +93,8 @@ ngx_http_jpp_memory_is_refused(const ngx_http_jpp_job_t *job)
                                "whose page tables take the kernel some "
                                "%" PRIu64 " ms to read, in which the worker "
                                "may have to wait: add force=1",
-                               (int) rows[i].index, (int) rows[i].pid,
+                               (int) rows[i].who.index,
+                               (int) rows[i].who.pid,
                                jpp_units_bytes(anon, size), anon >> 27);
             return 1;
         }
@@ -132,7 +130,6 @@ ngx_http_jpp_memory_answers(ngx_http_jpp_job_t *job,
     const ngx_http_jpp_collection_t *co)
 {
     ngx_uint_t                  i;
-    jpp_missing_t               missing;
     jpp_memory_answer_t        *answers;
     const ngx_http_jpp_part_t  *part;
 
@@ -144,9 +141,8 @@ ngx_http_jpp_memory_answers(ngx_http_jpp_job_t *job,
     for (i = 0; i < co->n; i++) {
         part = &co->parts[i];
 
-        ngx_http_jpp_part_missing(part, part->reply.err.text, &missing);
-        answers[i].who = missing.who;
-        answers[i].why = missing.why;
+        answers[i].who = part->row.who;
+        answers[i].why = part->reply.err.text;
 
         if (part->state == NGX_HTTP_JPP_PART_ANSWERED) {
             answers[i].data = part->dump.data;

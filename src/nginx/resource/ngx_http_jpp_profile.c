@@ -6,11 +6,9 @@
  */
 
 
-#include "ngx_http_jpp_job.h"
-#include "ngx_http_jpp_refuse.h"
-#include "ngx_http_jpp_report.h"
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_self.h"
+
+#include "jpp_problems.h"
 
 
 /* of a profile of time, as in Go */
@@ -37,11 +35,26 @@ ngx_http_jpp_profile_refuse(ngx_http_request_t *r,
     const ngx_http_jpp_type_t *type, const jpp_worker_t *worker,
     const jpp_err_t *err)
 {
+    jpp_problem_t         problems[JPP_MAX_PROBLEMS];
+    jpp_jemalloc_state_t  state;
+
+    state = worker->jemalloc.state;
+
     if (type->is_sampled && err->code == JPP_ERR_STATE
-        && !worker->sampler.is_on
-        && worker->jemalloc.state != JPP_JEMALLOC_READY)
+        && !worker->sampler.is_on && state != JPP_JEMALLOC_READY)
     {
-        return ngx_http_jpp_refuse_state(r, worker);
+        /* each of these states has a fatal problem, which comes first */
+
+        (void) jpp_problems(worker, problems);
+
+        /* 403: it can be switched on; 501: this process has no profiler */
+
+        return ngx_http_jpp_refuse(r,
+                                   state == JPP_JEMALLOC_OFF
+                                   || state == JPP_JEMALLOC_INACTIVE
+                                   ? NGX_HTTP_JPP_OFF : NGX_HTTP_JPP_UNABLE,
+                                   problems[0].what, problems[0].why,
+                                   problems[0].fix);
     }
 
     return type->is_sampled
@@ -58,11 +71,9 @@ ngx_http_jpp_profile_start(ngx_http_request_t *r,
     jpp_err_t                       err;
     jpp_worker_t                    worker;
     jpp_report_options_t            options;
-    ngx_http_jpp_loc_conf_t        *conf;
     const ngx_http_jpp_type_t      *type;
     const ngx_http_jpp_evidence_t  *evidence;
 
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
     evidence = &question->resource->evidence;
     type = &ngx_http_jpp_types[evidence->type];
 
@@ -72,7 +83,7 @@ ngx_http_jpp_profile_start(ngx_http_request_t *r,
     options.prefers = evidence->prefers;
     options.title = (const char *) question->resource->name.data;
     options.args = question->args;
-    options.level = conf->gzip_level;
+    options.level = question->conf->gzip_level;
 
     if (evidence->wall != NULL) {
         values = options.args.values;
@@ -99,6 +110,7 @@ ngx_http_jpp_profile_start(ngx_http_request_t *r,
     }
 
     if (r->method == NGX_HTTP_HEAD && type->check != NULL) {
+        ngx_memzero(&worker, sizeof(jpp_worker_t));
         ngx_http_jpp_describe(&worker);
 
         if (type->check(&worker, &err) != JPP_OK) {
@@ -136,7 +148,7 @@ ngx_http_jpp_profile_init(ngx_http_jpp_job_t *job, void *data)
         job->is_patient = 1;
     }
 
-    job->is_begun = values[JPP_ARG_SECONDS] != 0;
+    job->answer.is_begun = values[JPP_ARG_SECONDS] != 0;
 
     return NGX_OK;
 }
@@ -159,8 +171,8 @@ ngx_http_jpp_profile_none(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
     if (co->n != 1) {
         (void) jpp_err_set(&err, why->code, "no worker answered: worker %d "
-                           "(pid %d), %s", (int) part->row.index,
-                           (int) part->row.pid, why->text);
+                           "(pid %d), %s", (int) part->row.who.index,
+                           (int) part->row.who.pid, why->text);
         why = &err;
     }
 

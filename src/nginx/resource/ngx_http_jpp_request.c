@@ -9,14 +9,7 @@
  */
 
 
-#include "ngx_http_jpp_headers.h"
-#include "ngx_http_jpp_job.h"
-#include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_self.h"
-#include "ngx_http_jpp_send.h"
-
-#include "jpp_report.h"
 
 
 typedef struct {
@@ -41,16 +34,16 @@ ngx_http_jpp_count_end(void *data)
 {
     ngx_http_jpp_count_t *count = data;
 
-    ngx_uint_t       status;
-    const char      *name;
-    ngx_shm_zone_t  *zone;
+    ngx_uint_t                status;
+    const char               *name;
+    ngx_http_jpp_registry_t  *registry;
 
     status = count->request->headers_out.status;
-    zone = ngx_http_jpp_self.zone;
+    registry = ngx_http_jpp_self.registry;
 
     /* of a single process, after a reload without a location that serves */
 
-    if (zone == NULL) {
+    if (registry == NULL) {
         return;
     }
 
@@ -58,10 +51,10 @@ ngx_http_jpp_count_end(void *data)
            : count->resource->name.len != 0
              ? (char *) count->resource->name.data : "console";
 
-    jpp_notes_requested(ngx_http_jpp_registry_lock(zone), name,
-                        status != 0 ? status
-                                    : NGX_HTTP_CLIENT_CLOSED_REQUEST);
-    ngx_http_jpp_registry_unlock(zone);
+    ngx_http_jpp_registry_lock(registry);
+    jpp_notes_requested(&registry->notes, name,
+                        status != 0 ? status : NGX_HTTP_CLIENT_CLOSED_REQUEST);
+    ngx_http_jpp_registry_unlock(registry);
 }
 
 
@@ -96,6 +89,7 @@ ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
     conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
 
     question.resource = path->resource;
+    question.conf = conf;
 
     handler = path->resource->handler;
     parser = path->resource->evidence.parser;
@@ -177,7 +171,7 @@ ngx_http_jpp_admit(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
 
     /* of a single process */
 
-    if (ngx_http_jpp_self.zone == NULL) {
+    if (ngx_http_jpp_self.registry == NULL) {
         return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LEFT_OUT);
     }
 

@@ -9,8 +9,6 @@
  */
 
 
-#include "ngx_http_jpp_job.h"
-#include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_resources.h"
 
 #include "jpp_requests.h"
@@ -20,11 +18,8 @@ static ngx_int_t
 ngx_http_jpp_requests_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
-    ngx_http_jpp_loc_conf_t  *conf;
-
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
-
-    return question->args.values[JPP_ARG_CLIENTS] != 0 && !conf->clients
+    return question->args.values[JPP_ARG_CLIENTS] != 0
+           && !question->conf->clients
            ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_CLIENTS_OFF)
            : ngx_http_jpp_job(r, question, &ngx_http_jpp_requests, NULL);
 }
@@ -54,7 +49,6 @@ ngx_http_jpp_requests_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 {
     bool                         is_done;
     ngx_uint_t                   i;
-    jpp_missing_t                missing;
     jpp_requests_t               requests;
     const ngx_http_jpp_part_t   *part;
     ngx_http_jpp_collection_t   *co;
@@ -66,12 +60,11 @@ ngx_http_jpp_requests_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
     for (i = 0; is_done && i < co->n; i++) {
         part = &co->parts[i];
 
-        ngx_http_jpp_part_missing(part, part->reply.err.text, &missing);
-
         is_done = part->state == NGX_HTTP_JPP_PART_ANSWERED
-                  ? jpp_requests_add(&requests, &missing.who, part->dump.data,
+                  ? jpp_requests_add(&requests, &part->row.who, part->dump.data,
                                      part->dump.len)
-                  : jpp_requests_missing(&requests, &missing.who, missing.why);
+                  : jpp_requests_missing(&requests, &part->row.who,
+                                         part->reply.err.text);
     }
 
     if (!is_done || !jpp_requests_write(&requests, sink)) {

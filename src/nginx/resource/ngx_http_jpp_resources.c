@@ -216,31 +216,19 @@ ngx_http_jpp_resource(const ngx_str_t *name)
 const ngx_str_t *
 ngx_http_jpp_resource_names(void)
 {
-    u_char                         *p, *last, *comma;
+    u_char                         *p, *last;
+    const char                     *before;
     const ngx_http_jpp_resource_t  *resource;
 
     static u_char     text[NGX_HTTP_JPP_NAMES];
     static ngx_str_t  names;
 
     p = text;
-    last = text + NGX_HTTP_JPP_NAMES - sizeof(" and ");
-    comma = NULL;
+    last = text + NGX_HTTP_JPP_NAMES;
 
     for (resource = ngx_http_jpp_rows; resource->handler != NULL; resource++) {
-        if (p != text) {
-            comma = p;
-            p = ngx_slprintf(p, last, ", ");
-        }
-
-        p = ngx_slprintf(p, last, "%V", &resource->name);
-    }
-
-    /* the last comma is an "and" */
-
-    if (comma != NULL) {
-        ngx_memmove(comma + sizeof(" and ") - 1, comma + 2, p - comma - 2);
-        ngx_memcpy(comma, " and ", sizeof(" and ") - 1);
-        p += sizeof(" and ") - 1 - 2;
+        before = p == text ? "" : resource[1].handler != NULL ? ", " : " and ";
+        p = ngx_slprintf(p, last, "%s%V", before, &resource->name);
     }
 
     names.data = text;

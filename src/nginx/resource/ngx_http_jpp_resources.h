@@ -10,7 +10,7 @@
 #define _NGX_HTTP_JPP_RESOURCES_H_INCLUDED_
 
 
-#include "ngx_http_jpp.h"
+#include "ngx_http_jpp_http.h"
 
 
 /* The content handler of every location that serves profiles. */

@@ -9,14 +9,8 @@
  */
 
 
-#include "ngx_http_jpp_job.h"
-#include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_self.h"
-#include "ngx_http_jpp_stall.h"
-
-#include "jpp_report.h"
-#include "jpp_stall_table.h"
+#include "ngx_http_jpp_worker.h"
 
 
 /* "stalls of nginx on " and the machine's name */
@@ -36,17 +30,14 @@ static ngx_int_t
 ngx_http_jpp_stalls_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
-    jpp_err_t                 err;
-    jpp_report_options_t      options;
-    ngx_http_jpp_loc_conf_t  *conf;
-
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
+    jpp_err_t             err;
+    jpp_report_options_t  options;
 
     jpp_report_options_init(&options);
 
     options.parser = question->resource->evidence.parser;
     options.args = question->args;
-    options.level = conf->gzip_level;
+    options.level = question->conf->gzip_level;
 
     return jpp_report_check(&options, 1, &err) == JPP_OK
            ? ngx_http_jpp_job(r, question, &ngx_http_jpp_stalls, &options)
@@ -128,7 +119,7 @@ ngx_http_jpp_stalls_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
     jpp_stall_t         *stall;
     jpp_capture_t        capture;
     jpp_selector_t       selector;
-    ngx_http_jpp_row_t   row;
+    jpp_identity_t       who;
 
     selector = jpp_args_selector(&job->question.args);
 
@@ -137,12 +128,12 @@ ngx_http_jpp_stalls_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
     for (i = 0, n = 0; i < stalls->n; i++) {
         stall = &stalls->stalls[i];
 
-        row.pid = stall->pid;
-        row.index = stall->index;
-        row.generation = stall->generation;
+        who.pid = stall->pid;
+        who.index = stall->index;
+        who.generation = stall->generation;
 
         if (stall->time_nanos >= stalls->since
-            && ngx_http_jpp_is_chosen(&selector, &row,
+            && ngx_http_jpp_is_chosen(&selector, &who,
                                       ngx_http_jpp_self.generation))
         {
             stalls->stalls[n++] = *stall;

@@ -5,7 +5,6 @@
  */
 
 
-#include "ngx_http_jpp_job.h"
 #include "ngx_http_jpp_resources.h"
 
 #include "jpp_status.h"

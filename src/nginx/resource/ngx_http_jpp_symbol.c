@@ -5,14 +5,9 @@
  */
 
 
-#include "ngx_http_jpp_body.h"
-#include "ngx_http_jpp_job.h"
-#include "ngx_http_jpp_refuse.h"
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_self.h"
 
 #include "jpp_proc.h"
-#include "jpp_report.h"
 
 
 /* Addresses. */

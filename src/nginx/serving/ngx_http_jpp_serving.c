@@ -1,10 +1,8 @@
 
-#include "ngx_http_jpp.h"
-#include "ngx_http_jpp_pools_walk.h"
+#include "ngx_http_jpp_pools.h"
 #include "ngx_http_jpp_serving.h"
 
 #include "jpp_frame.h"
-#include "jpp_owner_labels.h"
 #include "jpp_owner_names.h"
 #include "jpp_owners.h"
 
@@ -63,8 +61,7 @@ ngx_http_jpp_serving_holds(const ngx_pool_t *pool, const void *p, size_t len)
 
     for (l = pool->large, n = 0;
          n < NGX_HTTP_JPP_BLOCKS
-         && ngx_http_jpp_serving_has(pool, l,
-                                     sizeof(ngx_pool_large_t));
+         && ngx_http_jpp_serving_has(pool, l, sizeof(ngx_pool_large_t));
          l = l->next, n++)
     {
         if (l->alloc == p) {
@@ -85,99 +82,17 @@ ngx_http_jpp_serving_holds(const ngx_pool_t *pool, const void *p, size_t len)
 
 
 /* for an index of the servers, and a number for each listening socket */
-#define NGX_HTTP_JPP_SERVING_CAP  (4 * 1024 * 1024)
+#define NGX_HTTP_JPP_SERVING_CAP  (8 * 1024 * 1024)
 
 
 static ngx_str_t  ngx_http_jpp_no_location = ngx_string("(no location)");
 static ngx_str_t  ngx_http_jpp_whole_server = ngx_string("(server)");
 
 static jpp_arena_t                  ngx_http_jpp_serving_arena;
-static jpp_index_t                  ngx_http_jpp_serving_index;
-static ngx_http_core_srv_conf_t   **ngx_http_jpp_serving_servers;
+static ngx_http_jpp_keyed_t         ngx_http_jpp_serving_servers;
 static const ngx_listening_t       *ngx_http_jpp_serving_sockets;
 static ngx_uint_t                   ngx_http_jpp_serving_n_sockets;
 static uint32_t                    *ngx_http_jpp_serving_sessions;
-
-
-static uint32_t
-ngx_http_jpp_serving_hash(const void *p)
-{
-    return (uint32_t) jpp_hash_u64((uintptr_t) p);
-}
-
-
-/* Learn the servers and listening sockets of CYCLE; NGX_ERROR: no memory. */
-
-static ngx_int_t
-ngx_http_jpp_serving_names(ngx_cycle_t *cycle, ngx_http_core_main_conf_t *cmcf)
-{
-    ngx_uint_t                  i;
-    jpp_arena_t                *arena;
-    ngx_http_core_srv_conf_t  **cscf;
-    ngx_http_jpp_loc_conf_t    *jlcf;
-
-    arena = &ngx_http_jpp_serving_arena;
-
-    if (arena->cap != 0) {
-        jpp_arena_destroy(arena);
-    }
-
-    jpp_arena_init(arena, NGX_HTTP_JPP_SERVING_CAP);
-    arena->is_plain = true;
-
-    cscf = cmcf->servers.elts;
-
-    ngx_http_jpp_serving_servers = cscf;
-    ngx_http_jpp_serving_sockets = cycle->listening.elts;
-    ngx_http_jpp_serving_n_sockets = cycle->listening.nelts;
-    ngx_http_jpp_serving_sessions =
-        jpp_arena_alloc(arena, (cycle->listening.nelts + 1)
-                               * sizeof(uint32_t));
-
-    if (ngx_http_jpp_serving_sessions == NULL
-        || !jpp_index_init(&ngx_http_jpp_serving_index, arena,
-                           cmcf->servers.nelts + 1))
-    {
-        return NGX_ERROR;
-    }
-
-    for (i = 0; i < cmcf->servers.nelts; i++) {
-        jlcf = cscf[i]->ctx->loc_conf[ngx_http_jemalloc_pprof_module.ctx_index];
-        jlcf->is_server = 1;
-
-        if (!jpp_index_add(&ngx_http_jpp_serving_index,
-                           ngx_http_jpp_serving_hash(cscf[i]->ctx), i + 1))
-        {
-            return NGX_ERROR;
-        }
-    }
-
-    return NGX_OK;
-}
-
-
-/* The server that has CTX, which may be anything; NULL: none. */
-
-static ngx_http_core_srv_conf_t *
-ngx_http_jpp_serving_name_find(const void *ctx)
-{
-    uint32_t                   id, pos, hash;
-    ngx_http_core_srv_conf_t  *cscf;
-
-    hash = ngx_http_jpp_serving_hash(ctx);
-    pos = hash;
-
-    while ((id = jpp_index_next(&ngx_http_jpp_serving_index, hash, &pos)) != 0)
-    {
-        cscf = ngx_http_jpp_serving_servers[id - 1];
-
-        if (cscf->ctx == ctx) {
-            return cscf;
-        }
-    }
-
-    return NULL;
-}
 
 
 static uint32_t
@@ -222,9 +137,6 @@ ngx_http_jpp_serving_name_server(const ngx_http_core_srv_conf_t *cscf)
 
     return jscf->owner;
 }
-
-
-/* The location of R, which JLCF is of; by USCF, if that is not NULL. */
 
 
 /*
@@ -437,39 +349,61 @@ ngx_http_jpp_serving_http2_is(const ngx_connection_t *c)
 #endif
 
 
-/* a connection without a request, and the server that it has */
-typedef struct {
-    const ngx_connection_t       *c;
-    ngx_atomic_uint_t             number;
-    const void                   *data;
-    const ngx_http_connection_t  *hc;        /* what the data leads to */
-    const void                   *conf_ctx;
-    uint32_t                      owner;
-} ngx_http_jpp_serving_last_t;
-
-
 ngx_int_t  ngx_http_jpp_serving_located;
 
 static ngx_cycle_t  *ngx_http_jpp_serving_cycle;
-
-static ngx_http_jpp_serving_last_t  ngx_http_jpp_serving_last;
 
 /* nginx's handler of the logs of HTTP; NULL: none was seen yet */
 static ngx_log_handler_pt  ngx_http_jpp_serving_handler;
 
 
+/* Learns the servers and the listening sockets, too. */
+
 ngx_int_t
 ngx_http_jpp_serving_init(ngx_cycle_t *cycle)
 {
-    ngx_http_core_main_conf_t  *cmcf;
+    ngx_uint_t                   i;
+    jpp_arena_t                 *arena;
+    ngx_http_core_srv_conf_t   **cscf;
+    ngx_http_core_main_conf_t   *cmcf;
+    ngx_http_jpp_loc_conf_t     *jlcf;
 
     cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
 
     ngx_http_jpp_serving_cycle = cycle;
-    ngx_http_jpp_serving_last.c = NULL;
     ngx_http_jpp_serving_located = cmcf->phase_engine.location_rewrite_index;
 
-    return ngx_http_jpp_serving_names(cycle, cmcf);
+    arena = &ngx_http_jpp_serving_arena;
+
+    if (arena->cap != 0) {
+        jpp_arena_destroy(arena);
+    }
+
+    jpp_arena_init(arena, NGX_HTTP_JPP_SERVING_CAP);
+    arena->is_plain = true;
+
+    cscf = cmcf->servers.elts;
+
+    ngx_http_jpp_serving_sockets = cycle->listening.elts;
+    ngx_http_jpp_serving_n_sockets = cycle->listening.nelts;
+    ngx_http_jpp_serving_sessions =
+        jpp_arena_alloc(arena, (cycle->listening.nelts + 1)
+                               * sizeof(uint32_t));
+
+    if (ngx_http_jpp_serving_sessions == NULL
+        || ngx_http_jpp_servers_init(&ngx_http_jpp_serving_servers, cycle,
+                                     arena)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < cmcf->servers.nelts; i++) {
+        jlcf = cscf[i]->ctx->loc_conf[ngx_http_jemalloc_pprof_module.ctx_index];
+        jlcf->is_server = 1;
+    }
+
+    return NGX_OK;
 }
 
 
@@ -675,34 +609,14 @@ ngx_http_jpp_serving_default(const ngx_connection_t *c)
 }
 
 
-/*
- * A handshake has many samples: what the data of C is stays known as long as C
- * has both.  Whoever interrupts this may come from another connection, so that
- * the owner is read first.
- */
+/* The server of C, which has no request. */
 
 static uint32_t
 ngx_http_jpp_serving_open(const ngx_connection_t *c)
 {
-    uint32_t                      owner;
     const void                   *data;
     ngx_http_core_srv_conf_t     *cscf;
     const ngx_http_connection_t  *hc;
-    ngx_http_jpp_serving_last_t  *last;
-
-    last = &ngx_http_jpp_serving_last;
-
-    owner = last->owner;
-    hc = last->hc;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-
-    if (c == last->c && c->number == last->number && c->data == last->data
-        && hc->conf_ctx == last->conf_ctx)
-    {
-        return owner;
-    }
-
-    /* What C, which has no request, was accepted with; NULL: something else. */
 
     data = c->data;
 
@@ -712,34 +626,17 @@ ngx_http_jpp_serving_open(const ngx_connection_t *c)
     }
 #endif
 
-    hc = ngx_http_jpp_serving_holds(c->pool, data,
-                                    sizeof(ngx_http_connection_t))
-         ? data : NULL;
+    /* it may be something else than what C was accepted with */
 
-    cscf = hc != NULL ? ngx_http_jpp_serving_name_find(hc->conf_ctx) : NULL;
+    hc = data;
+    cscf = ngx_http_jpp_serving_holds(c->pool, hc,
+                                      sizeof(ngx_http_connection_t))
+           ? ngx_http_jpp_servers_find(&ngx_http_jpp_serving_servers,
+                                       hc->conf_ctx)
+           : NULL;
 
-    if (cscf == NULL) {
-        cscf = ngx_http_jpp_serving_default(c);
-        hc = NULL;
-    }
-
-    owner = ngx_http_jpp_serving_name_server(cscf);
-
-    if (hc != NULL && c->number != 0) {
-        last->c = NULL;
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-
-        last->number = c->number;
-        last->data = c->data;
-        last->hc = hc;
-        last->conf_ctx = hc->conf_ctx;
-        last->owner = owner;
-
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        last->c = c;
-    }
-
-    return owner;
+    return ngx_http_jpp_serving_name_server(
+               cscf != NULL ? cscf : ngx_http_jpp_serving_default(c));
 }
 
 

@@ -1,98 +1,252 @@
 
 #include "ngx_http_jpp_pools.h"
-#include "ngx_http_jpp_pools_walk.h"
-#include "ngx_http_jpp_self.h"
 
-#include "jpp_pools_table.h"
+#include "jpp_ledger.h"
+#include "jpp_sort.h"
 #include "jpp_stats.h"
+
+#include <malloc.h>
 
 
 /* a table that is full takes less */
 #define NGX_HTTP_JPP_WALK_CAP   (64 * 1024 * 1024)
 
-/* so many free slots are as much work as a block */
-#define NGX_HTTP_JPP_FREE       16
-
 /* of a slice, ns: what comes after the last look at the clock is work, too */
 #define NGX_HTTP_JPP_SLICE      700000
 
+/* how much work may be done before the clock is read again */
+#define NGX_HTTP_JPP_UNREAD     16
+
+
+/* This process's own function, of whatever allocator it has. */
+
+size_t
+ngx_http_jpp_size(const void *p)
+{
+    return malloc_usable_size((void *) p);
+}
+
+
+ngx_uint_t
+ngx_http_jpp_walk_is_over(ngx_http_jpp_walk_t *walk)
+{
+    if (walk->table.facts.reason != JPP_POOLS_WHOLE) {
+        return 1;
+    }
+
+    if (walk->work < NGX_HTTP_JPP_UNREAD) {
+        return 0;
+    }
+
+    walk->work = 0;
+
+    return jpp_clock() >= walk->deadline;
+}
+
 
 static void
-ngx_http_jpp_walk_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
+ngx_http_jpp_walk_read_free(ngx_http_jpp_walk_t *walk)
 {
-    /* what listens has no pool, and channels have the configuration's */
+    ngx_uint_t               slot;
+    const ngx_connection_t  *c;
 
-    if (c->pool == NULL || c->pool == walk->cycle->pool) {
-        return;
+    ngx_memzero(walk->is_free, walk->cycle->connection_n / 8 + 1);
+
+    for (c = walk->cycle->free_connections; c != NULL; c = c->data) {
+        slot = ngx_http_jpp_walk_slot(walk, c);
+        walk->is_free[slot / 8] |= 1 << slot % 8;
+        walk->work++;
     }
 
-#if (NGX_SSL)
-    walk->table.facts.n_tls += c->ssl != NULL;
-#endif
-
-    if (c->fd == (ngx_socket_t) -1) {
-        ngx_http_jpp_fakes_postpone(walk, c);
-
-    } else if (c->listening == NULL) {
-        ngx_http_jpp_others_postpone(walk, c);
-
-    } else if (c->listening->handler == ngx_http_init_connection) {
-        ngx_http_jpp_http_connection(walk, c);
-
-    } else if (!ngx_http_jpp_sessions_connection(walk, c)) {
-        ngx_http_jpp_others_foreign(walk, c);
-    }
+    walk->knows_free = 1;
 }
 
 
 /*
- * Most slots are free, and each costs a line of the processor's cache: a walk
- * that sees all that are used in one slice, while nothing changes, is done.
+ * Mostly the descriptor says it, or that the connection was closed.  One that
+ * has no descriptor may be a module's, or one that could not be accepted: then
+ * its data says it, or the list of free ones, which may be long.
  */
 
-static ngx_int_t
-ngx_http_jpp_walk_connections(ngx_http_jpp_walk_t *walk)
+ngx_uint_t
+ngx_http_jpp_walk_is_used(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
 {
-    ngx_uint_t          n_used, n_seen;
-    ngx_connection_t   *c;
-    const ngx_cycle_t  *cycle;
+    ngx_uint_t  slot;
 
-    cycle = walk->cycle;
-
-    if (cycle->connections == NULL) {
-        return NGX_OK;
+    if (c->fd != (ngx_socket_t) -1) {
+        return 1;
     }
 
-    /* in a later slice nobody knows how many are before this one */
+    if (c->read == NULL || c->read->closed) {
+        return 0;
+    }
 
-    n_used = walk->next == 0 ? cycle->connection_n - cycle->free_connection_n
-                             : cycle->connection_n;
-    n_seen = 0;
+    /* one that is free has the next for its data */
 
-    while (walk->next < cycle->connection_n && n_seen < n_used) {
+    if (c->data != NULL && ngx_http_jpp_walk_slot(walk, c->data) == NGX_ERROR) {
+        return 1;
+    }
 
-        if (ngx_http_jpp_walk_is_over(walk)) {
-            return NGX_AGAIN;
-        }
+    if (!walk->knows_free) {
+        ngx_http_jpp_walk_read_free(walk);
+    }
 
-        c = &cycle->connections[walk->next++];
-        walk->work += walk->next % NGX_HTTP_JPP_FREE == 0;
+    slot = ngx_http_jpp_walk_slot(walk, c);
 
-        if (ngx_http_jpp_walk_is_used(walk, c)) {
-            n_seen++;
-            walk->work++;
+    return (walk->is_free[slot / 8] & 1 << slot % 8) == 0;
+}
 
-            ngx_http_jpp_walk_connection(walk, c);
+
+ngx_int_t
+ngx_http_jpp_walk_slot(const ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *c)
+{
+    const ngx_connection_t  *first;
+
+    first = walk->cycle->connections;
+
+    return first != NULL && c >= first
+           && c < first + walk->cycle->connection_n
+           && ((const u_char *) c - (const u_char *) first)
+              % sizeof(ngx_connection_t) == 0
+           ? c - first : NGX_ERROR;
+}
+
+
+/* Without memory, what lies there has its bytes, and no place. */
+
+void
+ngx_http_jpp_walk_hold(ngx_http_jpp_walk_t *walk, uint32_t owner, const void *p,
+    size_t size)
+{
+    jpp_pools_kind_t     kind;
+    jpp_ledger_range_t  *range;
+
+    if (walk->held == NULL || owner == 0 || size == 0) {
+        return;
+    }
+
+    range = jpp_vec_push(walk->held, sizeof(jpp_ledger_range_t));
+
+    if (range != NULL) {
+        kind = (jpp_pools_kind_t) jpp_pools_owner_at(&walk->table, owner)->kind;
+        range->start = (uintptr_t) p;
+        range->end = range->start + size;
+        range->kind = jpp_ledger_of(kind);
+    }
+}
+
+
+void
+ngx_http_jpp_walk_add(ngx_http_jpp_walk_t *walk, uint32_t owner,
+    jpp_pools_class_t class, uint32_t module, const void *p, size_t size,
+    size_t unused)
+{
+    (void) jpp_pools_add(&walk->table, owner, class, module, 1, size, unused);
+
+    ngx_http_jpp_walk_hold(walk, owner, p, size);
+}
+
+
+ngx_int_t
+ngx_http_jpp_keyed_init(ngx_http_jpp_keyed_t *keyed, jpp_arena_t *arena,
+    size_t size, uint32_t n)
+{
+    keyed->size = size;
+    keyed->items = jpp_vec_create(arena);
+
+    return keyed->items != NULL && jpp_index_init(&keyed->index, arena, n)
+           ? NGX_OK : NGX_ERROR;
+}
+
+
+void *
+ngx_http_jpp_keyed_add(ngx_http_jpp_keyed_t *keyed, const void *key)
+{
+    void  *item;
+
+    item = jpp_vec_push(keyed->items, keyed->size);
+
+    if (item == NULL
+        || !jpp_index_add(&keyed->index,
+                          (uint32_t) jpp_hash_u64((uintptr_t) key),
+                          keyed->items->len / keyed->size))
+    {
+        return NULL;
+    }
+
+    *(const void **) item = key;
+
+    return item;
+}
+
+
+void *
+ngx_http_jpp_keyed_next(const ngx_http_jpp_keyed_t *keyed, const void *key,
+    uint32_t *pos)
+{
+    void      *item;
+    uint32_t   id, hash, at;
+
+    hash = (uint32_t) jpp_hash_u64((uintptr_t) key);
+    at = hash + *pos;
+
+    while ((id = jpp_index_next(&keyed->index, hash, &at)) != 0) {
+        item = (u_char *) keyed->items->data + (id - 1) * keyed->size;
+
+        if (*(const void **) item == key) {
+            *pos = at - hash;
+            return item;
         }
     }
 
-    return NGX_OK;
+    return NULL;
+}
+
+
+static int
+ngx_http_jpp_walk_compare(const void *a, const void *b, void *ctx)
+{
+    return jpp_sort_order(*(const uintptr_t *) a, *(const uintptr_t *) b);
+}
+
+
+void
+ngx_http_jpp_sort(void *items, size_t n, size_t size)
+{
+    jpp_sort(items, n, size, ngx_http_jpp_walk_compare, NULL);
+}
+
+
+void *
+ngx_http_jpp_search(void *items, size_t n, size_t size, const void *p)
+{
+    size_t  low, high, middle;
+
+    low = 0;
+    high = n;
+
+    /* those below low begin at P or before it */
+
+    while (low < high) {
+        middle = low + (high - low) / 2;
+
+        if (*(uintptr_t *) ((u_char *) items + middle * size) <= (uintptr_t) p)
+        {
+            low = middle + 1;
+
+        } else {
+            high = middle;
+        }
+    }
+
+    return low != 0 ? (u_char *) items + (low - 1) * size : NULL;
 }
 
 
 static const ngx_http_jpp_phase_pt  ngx_http_jpp_phases[] = {
     ngx_http_jpp_config_walk,
-    ngx_http_jpp_walk_connections,
+    ngx_http_jpp_connections_walk,
     ngx_http_jpp_fakes_walk,
     ngx_http_jpp_others_walk,
     ngx_http_jpp_caches_walk,
@@ -109,7 +263,7 @@ ngx_http_jpp_pools_init(const ngx_cycle_t *cycle)
 {
     uint64_t  known, total;
 
-    ngx_http_jpp_sessions_init();
+    ngx_http_jpp_connections_init();
 
     known = ngx_http_jpp_config_init(cycle) + ngx_http_jpp_slots_bytes(cycle);
 
@@ -189,7 +343,8 @@ ngx_http_jpp_walk_create(ngx_http_jpp_reply_t *reply)
                                    sizeof(ngx_http_jpp_mark_t), 0)
            != NGX_OK
         || !jpp_pools_init(&walk->table, arena, wanted->wants, wanted->top)
-        || ngx_http_jpp_names_init(walk) != NGX_OK)
+        || ngx_http_jpp_servers_init(&walk->servers, walk->cycle, arena)
+           != NGX_OK)
     {
         return NULL;
     }
@@ -237,7 +392,7 @@ ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk)
             /* from the slot after the last that was seen */
 
             for (i = phase == ngx_http_jpp_config_walk ? 0
-                     : phase == ngx_http_jpp_walk_connections ? walk->next : n;
+                     : phase == ngx_http_jpp_connections_walk ? walk->next : n;
                  i < n;
                  i++)
             {
@@ -267,7 +422,7 @@ static void
 ngx_http_jpp_walk_facts(ngx_http_jpp_walk_t *walk)
 {
     u_char             *last;
-    ngx_uint_t          i;
+    ngx_uint_t          i, k;
     jpp_jemalloc_t      jemalloc;
     jpp_pools_facts_t  *facts;
 
@@ -281,18 +436,19 @@ ngx_http_jpp_walk_facts(ngx_http_jpp_walk_t *walk)
 
     last = (u_char *) facts->allocator + JPP_POOLS_ALLOCATOR - 1;
 
-    if (jemalloc.state == JPP_JEMALLOC_ABSENT) {
-        facts->is_estimate = 1;
-        *ngx_slprintf((u_char *) facts->allocator, last, "%s",
-                      jemalloc.allocator) = '\0';
+    facts->is_estimate = jemalloc.state == JPP_JEMALLOC_ABSENT;
 
-    } else {
-        *ngx_slprintf((u_char *) facts->allocator, last, "jemalloc %s",
-                      jemalloc.version) = '\0';
-    }
+    *ngx_slprintf((u_char *) facts->allocator, last,
+                  facts->is_estimate ? "%s" : "jemalloc %s",
+                  facts->is_estimate ? jemalloc.allocator : jemalloc.version) =
+        '\0';
 
-    for (i = 0; i < sizeof(scripts) / sizeof(char *); i++) {
-        facts->has_scripts |= ngx_http_jpp_names_has(walk, scripts[i]);
+    for (i = 0; walk->cycle->modules[i] != NULL; i++) {
+        for (k = 0; k < sizeof(scripts) / sizeof(char *); k++) {
+            facts->has_scripts |= ngx_strcmp(walk->cycle->modules[i]->name,
+                                             scripts[k])
+                                  == 0;
+        }
     }
 
     facts->outside_inherited = ngx_http_jpp_outside;

@@ -5,7 +5,7 @@
  */
 
 
-#include "ngx_http_jpp_pools_walk.h"
+#include "ngx_http_jpp_pools.h"
 
 
 /* different ones that are seen; more would be an odd configuration */

@@ -6,7 +6,7 @@
  */
 
 
-#include "ngx_http_jpp_pools_walk.h"
+#include "ngx_http_jpp_pools.h"
 
 
 /* what this process started with */
@@ -164,9 +164,8 @@ ngx_http_jpp_config_walk(ngx_http_jpp_walk_t *walk)
         return NGX_AGAIN;
     }
 
-    walk->config.blocks.bytes =
-                         walk->config.blocks.n
-                         * ngx_http_jpp_size(walk->cycle->pool);
+    walk->config.blocks.bytes = walk->config.blocks.n
+                                * ngx_http_jpp_size(walk->cycle->pool);
 
     ngx_http_jpp_sort(walk->ranges->data,
                       jpp_vec_count(walk->ranges, ngx_http_jpp_range_t),

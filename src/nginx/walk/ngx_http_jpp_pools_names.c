@@ -6,33 +6,33 @@
 
 
 #include "ngx_http_jpp.h"
-#include "ngx_http_jpp_pools_walk.h"
+#include "ngx_http_jpp_pools.h"
 
 #include <dlfcn.h>
 
 
 ngx_int_t
-ngx_http_jpp_names_init(ngx_http_jpp_walk_t *walk)
+ngx_http_jpp_servers_init(ngx_http_jpp_keyed_t *servers,
+    const ngx_cycle_t *cycle, jpp_arena_t *arena)
 {
     ngx_uint_t                   i, n;
     ngx_http_core_srv_conf_t   **cscf;
     ngx_http_core_main_conf_t   *cmcf;
     ngx_http_jpp_server_t       *server;
 
-    cmcf = ngx_http_cycle_get_module_main_conf(walk->cycle,
-                                               ngx_http_core_module);
+    cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
     n = cmcf != NULL ? cmcf->servers.nelts : 0;
     cscf = cmcf != NULL ? cmcf->servers.elts : NULL;
 
-    if (ngx_http_jpp_keyed_init(&walk->servers, &walk->arena,
-                                sizeof(ngx_http_jpp_server_t), n)
+    if (ngx_http_jpp_keyed_init(servers, arena, sizeof(ngx_http_jpp_server_t),
+                                n)
         != NGX_OK)
     {
         return NGX_ERROR;
     }
 
     for (i = 0; i < n; i++) {
-        server = ngx_http_jpp_keyed_add(&walk->servers, cscf[i]->ctx);
+        server = ngx_http_jpp_keyed_add(servers, cscf[i]->ctx);
 
         if (server == NULL) {
             return NGX_ERROR;
@@ -46,27 +46,26 @@ ngx_http_jpp_names_init(ngx_http_jpp_walk_t *walk)
 
 
 ngx_http_core_srv_conf_t *
-ngx_http_jpp_names_server(ngx_http_jpp_walk_t *walk, const void *ctx)
+ngx_http_jpp_servers_find(const ngx_http_jpp_keyed_t *servers, const void *ctx)
 {
-    uint32_t                pos;
-    ngx_http_jpp_server_t  *server;
-
-    /* mostly the last one again */
-
-    if (walk->server != NULL && walk->server->ctx == ctx) {
-        return walk->server->cscf;
-    }
+    uint32_t                      pos;
+    const ngx_http_jpp_server_t  *server;
 
     pos = 0;
-    server = ngx_http_jpp_keyed_next(&walk->servers, ctx, &pos);
+    server = ngx_http_jpp_keyed_next(servers, ctx, &pos);
 
-    if (server == NULL) {
-        return NULL;
-    }
+    return server != NULL ? server->cscf : NULL;
+}
 
-    walk->server = server;
 
-    return server->cscf;
+/* The name of KEY, which is of SORT. */
+
+static uint32_t
+ngx_http_jpp_name(ngx_http_jpp_walk_t *walk, jpp_pools_sort_t sort,
+    const void *key, const ngx_str_t *name)
+{
+    return jpp_pools_name(&walk->table, sort, key, (char *) name->data,
+                          name->len);
 }
 
 
@@ -75,19 +74,11 @@ ngx_http_jpp_name_server(ngx_http_jpp_walk_t *walk,
     const ngx_http_core_srv_conf_t *cscf)
 {
     u_char     text[JPP_POOLS_NAME];
-    uint32_t   id;
     ngx_str_t  name;
-
-    id = jpp_pools_find(&walk->table, cscf);
-
-    if (id != 0) {
-        return id;
-    }
 
     name = ngx_http_jpp_server_text(cscf, text);
 
-    return jpp_pools_name(&walk->table, JPP_POOLS_SERVER, cscf,
-                          (char *) name.data, name.len);
+    return ngx_http_jpp_name(walk, JPP_POOLS_SERVER, cscf, &name);
 }
 
 
@@ -114,47 +105,23 @@ ngx_http_jpp_server_text(const ngx_http_core_srv_conf_t *cscf,
 }
 
 
-/* A request has its server's own configuration until it has found another. */
-
-static uint32_t
-ngx_http_jpp_name_location(ngx_http_jpp_walk_t *walk,
-    const ngx_http_core_loc_conf_t *clcf)
-{
-    static const ngx_str_t  none = ngx_string("(server)");
-
-    const ngx_str_t  *name;
-
-    name = clcf->name.len != 0 ? &clcf->name : &none;
-
-    return jpp_pools_name(&walk->table, JPP_POOLS_LOCATION, clcf,
-                          (char *) name->data, name->len);
-}
-
-
 uint32_t
 ngx_http_jpp_name_upstream(ngx_http_jpp_walk_t *walk,
     const ngx_http_upstream_srv_conf_t *uscf)
 {
-    u_char              text[JPP_POOLS_NAME];
-    uint32_t            id;
-    ngx_str_t           name;
-    static const char   resolved[] = "(found at run time)";
+    u_char     text[JPP_POOLS_NAME];
+    ngx_str_t  name;
+
+    static const ngx_str_t  resolved = ngx_string("(found at run time)");
 
     if (uscf == NULL) {
-        return jpp_pools_name(&walk->table, JPP_POOLS_UPSTREAM_NAME, resolved,
-                              resolved, sizeof(resolved) - 1);
-    }
-
-    id = jpp_pools_find(&walk->table, uscf);
-
-    if (id != 0) {
-        return id;
+        return ngx_http_jpp_name(walk, JPP_POOLS_UPSTREAM_NAME, &resolved,
+                                 &resolved);
     }
 
     name = ngx_http_jpp_upstream_text(uscf, text);
 
-    return jpp_pools_name(&walk->table, JPP_POOLS_UPSTREAM_NAME, uscf,
-                          (char *) name.data, name.len);
+    return ngx_http_jpp_name(walk, JPP_POOLS_UPSTREAM_NAME, uscf, &name);
 }
 
 
@@ -166,7 +133,7 @@ ngx_http_jpp_owner_place(ngx_http_jpp_walk_t *walk, uint32_t owner,
 {
     ngx_http_jpp_loc_conf_t  *jlcf;
 
-    if (ngx_http_jpp_names_server(walk, cscf->ctx) != cscf) {
+    if (ngx_http_jpp_servers_find(&walk->servers, cscf->ctx) != cscf) {
         return;
     }
 
@@ -199,32 +166,32 @@ ngx_http_jpp_owner_server(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
 }
 
 
-static uint32_t
+/* A request has its server's own configuration until it has found another. */
+
+uint32_t
 ngx_http_jpp_owner_of(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
     const ngx_http_request_t *r, uint32_t third)
 {
-    uint32_t                   owner;
-    ngx_http_core_loc_conf_t  *clcf;
-    ngx_http_core_srv_conf_t  *cscf;
+    uint32_t                         owner;
+    const ngx_str_t                 *name;
+    const ngx_http_core_loc_conf_t  *clcf;
+    const ngx_http_core_srv_conf_t  *cscf;
+
+    static const ngx_str_t  none = ngx_string("(server)");
 
     cscf = ngx_http_get_module_srv_conf(r, ngx_http_core_module);
     clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+    name = clcf->name.len != 0 ? &clcf->name : &none;
 
     owner = jpp_pools_owner(&walk->table, kind,
                             ngx_http_jpp_name_server(walk, cscf),
-                            ngx_http_jpp_name_location(walk, clcf), third);
+                            ngx_http_jpp_name(walk, JPP_POOLS_LOCATION, clcf,
+                                              name),
+                            third);
 
     ngx_http_jpp_owner_place(walk, owner, cscf, r->loc_conf);
 
     return owner;
-}
-
-
-uint32_t
-ngx_http_jpp_owner_request(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *r)
-{
-    return ngx_http_jpp_owner_of(walk, JPP_POOLS_REQUEST, r, 0);
 }
 
 
@@ -259,14 +226,6 @@ ngx_http_jpp_upstream_text(const ngx_http_upstream_srv_conf_t *uscf,
                - text;
 
     return name;
-}
-
-
-uint32_t
-ngx_http_jpp_name_address(ngx_http_jpp_walk_t *walk, const ngx_listening_t *ls)
-{
-    return jpp_pools_name(&walk->table, JPP_POOLS_ADDRESS, ls,
-                          (char *) ls->addr_text.data, ls->addr_text.len);
 }
 
 
@@ -309,24 +268,6 @@ ngx_http_jpp_name_tag(ngx_http_jpp_walk_t *walk, const void *tag)
     for (i = 0; modules[i] != NULL; i++) {
         if (modules[i] == tag && modules[i]->type == NGX_HTTP_MODULE) {
             return ngx_http_jpp_names_module(walk, modules[i]);
-        }
-    }
-
-    return 0;
-}
-
-
-ngx_uint_t
-ngx_http_jpp_names_has(const ngx_http_jpp_walk_t *walk, const char *name)
-{
-    ngx_uint_t       i;
-    ngx_module_t   **modules;
-
-    modules = walk->cycle->modules;
-
-    for (i = 0; modules[i] != NULL; i++) {
-        if (ngx_strcmp(modules[i]->name, name) == 0) {
-            return 1;
         }
     }
 

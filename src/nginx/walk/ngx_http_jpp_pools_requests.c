@@ -5,7 +5,7 @@
  */
 
 
-#include "ngx_http_jpp_pools_walk.h"
+#include "ngx_http_jpp_pools.h"
 
 
 /*
@@ -58,7 +58,7 @@ ngx_http_jpp_buffers_buf(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b,
 }
 
 
-static void
+void
 ngx_http_jpp_buffers_tls(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
 {
 #if (NGX_SSL)
@@ -90,15 +90,6 @@ ngx_http_jpp_buffers_connection(ngx_http_jpp_walk_t *walk,
 
     ngx_http_jpp_scope_mark_chain(walk, connection->busy, JPP_POOLS_HEADERS);
     ngx_http_jpp_scope_mark_chain(walk, connection->free, JPP_POOLS_HEADERS);
-}
-
-
-void
-ngx_http_jpp_buffers_peer(ngx_http_jpp_walk_t *walk, const ngx_connection_t *pc)
-{
-    if (walk->scope.n_unnamed != 0) {
-        ngx_http_jpp_buffers_tls(walk, pc);
-    }
 }
 
 
@@ -590,21 +581,21 @@ ngx_http_jpp_contexts_end(ngx_http_jpp_walk_t *walk,
 }
 
 
-/*
- * Mark what the contexts of R refer to: the best guess.  UPSTREAM: the owner of
- * what has come from R's upstream; 0: R.
- */
+/* Mark what the contexts of R refer to, the best guess, and what is left. */
 
 static void
-ngx_http_jpp_contexts_mark(ngx_http_jpp_walk_t *walk,
-    const ngx_http_request_t *r, uint32_t upstream)
+ngx_http_jpp_request_contexts(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r)
 {
     void *const          *end;
     ngx_uint_t            i;
     ngx_http_jpp_word_t   w;
 
+    if (walk->scope.n_unnamed == 0) {
+        return;
+    }
+
     w.r = r;
-    w.upstream = upstream;
+    w.upstream = ngx_http_jpp_owner_upstream(walk, r);
 
     for (i = 0; i < ngx_http_max_module; i++) {
 
@@ -612,7 +603,7 @@ ngx_http_jpp_contexts_mark(ngx_http_jpp_walk_t *walk,
             || ngx_http_jpp_scope_is_spent(walk)
             || !ngx_http_jpp_scope_has(walk, &r->ctx[i], sizeof(void *)))
         {
-            return;
+            break;
         }
 
         /* what the copy filter has is known */
@@ -634,6 +625,8 @@ ngx_http_jpp_contexts_mark(ngx_http_jpp_walk_t *walk,
             ngx_http_jpp_contexts_word(walk, &w);
         }
     }
+
+    ngx_http_jpp_output_passed(walk, r, w.upstream);
 }
 
 
@@ -672,7 +665,7 @@ ngx_http_jpp_request_server(ngx_http_jpp_walk_t *walk, const void *hc)
 
     connection = hc;
 
-    return ngx_http_jpp_names_server(walk, connection->conf_ctx);
+    return ngx_http_jpp_servers_find(&walk->servers, connection->conf_ctx);
 }
 
 
@@ -778,8 +771,7 @@ ngx_http_jpp_request_tree(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r,
 
     for (cln = r->cleanup;
          !ngx_http_jpp_scope_is_spent(walk)
-         && ngx_http_jpp_scope_has(walk, cln,
-                                   sizeof(ngx_http_cleanup_t));
+         && ngx_http_jpp_scope_has(walk, cln, sizeof(ngx_http_cleanup_t));
          cln = cln->next)
     {
         walk->work++;
@@ -828,7 +820,7 @@ ngx_http_jpp_request_peer(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r)
 
     ngx_http_jpp_scope_push(walk, pc->pool);
     ngx_http_jpp_count_pool(walk, pc->pool, owner);
-    ngx_http_jpp_buffers_peer(walk, pc);
+    ngx_http_jpp_buffers_tls(walk, pc);
 }
 
 
@@ -850,22 +842,6 @@ ngx_http_jpp_request_buffers(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r)
 }
 
 
-static void
-ngx_http_jpp_request_contexts(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r)
-{
-    uint32_t  owner;
-
-    if (walk->scope.n_unnamed == 0) {
-        return;
-    }
-
-    owner = ngx_http_jpp_owner_upstream(walk, r);
-
-    ngx_http_jpp_contexts_mark(walk, r, owner);
-    ngx_http_jpp_output_passed(walk, r, owner);
-}
-
-
 void
 ngx_http_jpp_request_count(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     ngx_http_request_t *r)
@@ -875,15 +851,14 @@ ngx_http_jpp_request_count(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
 
     extent = ngx_http_jpp_scope_extent(walk);
 
-    owner = ngx_http_jpp_owner_request(walk, r);
+    owner = ngx_http_jpp_owner_of(walk, JPP_POOLS_REQUEST, r, 0);
     ngx_http_jpp_unit_begin(walk, owner, 1);
 
     ngx_http_jpp_scope_push(walk, r->pool);
     ngx_http_jpp_count_pool(walk, r->pool, owner);
     walk->scope.passed_size = 0;
 
-    ngx_http_jpp_others_client(walk, c, r->connection->log, r->pool, owner,
-                               NULL);
+    ngx_http_jpp_others_client(walk, c, r->connection->log, r->pool, owner, 0);
 
     ngx_http_jpp_request_tree(walk, r, ngx_http_jpp_request_peer);
     ngx_http_jpp_request_tree(walk, r, ngx_http_jpp_request_buffers);

@@ -6,7 +6,6 @@
 
 
 #include "ngx_http_jpp_pools.h"
-#include "ngx_http_jpp_pools_walk.h"
 
 
 /*

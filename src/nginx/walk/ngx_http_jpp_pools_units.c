@@ -4,7 +4,7 @@
  */
 
 
-#include "ngx_http_jpp_pools_walk.h"
+#include "ngx_http_jpp_pools.h"
 
 #include <linux/sock_diag.h>
 
@@ -178,8 +178,7 @@ ngx_http_jpp_unit_request(ngx_http_jpp_walk_t *walk, jpp_pools_unit_t *unit,
     u = r->upstream;
 
     if (u != NULL && u->peer.connection != NULL
-        && ngx_http_jpp_walk_slot(walk, u->peer.connection)
-           != NGX_ERROR)
+        && ngx_http_jpp_walk_slot(walk, u->peer.connection) != NGX_ERROR)
     {
         ngx_http_jpp_unit_queues(unit, u->peer.connection);
     }

@@ -4,19 +4,12 @@
  */
 
 
-#include <ngx_config.h>
-#include <ngx_core.h>
-#include <ngx_http.h>
-#include <ngx_event.h>
-
-#include "ngx_http_jpp.h"
-#include "ngx_http_jpp_pools_walk.h"
+#include "ngx_http_jpp_pools.h"
 #include "ngx_http_jpp_worker.h"
 
 #include "jpp_backtrace.h"
 #include "jpp_images.h"
 #include "jpp_proc.h"
-#include "jpp_symbolize.h"
 
 
 /* mappings and hints of this process; freed before a request comes */
@@ -67,23 +60,12 @@ typedef struct {
 #define NGX_HTTP_JPP_STREAM     0x4d525453    /* "STRM" */
 
 
-/* A pointer to a function: where it is in the context of a module. */
+/* Pointers to functions that follow each other in the context of a module. */
 typedef struct {
-    ngx_uint_t        type;        /* of the module; 0: in the module itself */
-    const char       *name;
-    size_t            offset;
-} ngx_http_jpp_slot_t;
-
-
-#define ngx_http_jpp_slot(type, structure, member)                            \
-    { type, #member, offsetof(structure, member) }
-
-#define ngx_http_jpp_action(member)                                           \
-    { NGX_EVENT_MODULE, #member, offsetof(ngx_event_module_t, actions.member) }
-
-/* nothing but pointers: that with the number N */
-
-#define ngx_http_jpp_nth(type, name, n)  { type, name, (n) * sizeof(void *) }
+    ngx_uint_t         type;       /* of the module; 0: in the module itself */
+    size_t             offset;     /* of the first */
+    const char        *names[11];  /* NULL ends them */
+} ngx_http_jpp_slots_t;
 
 
 /*
@@ -91,51 +73,34 @@ typedef struct {
  * since 1.11.2.
  */
 
-static const ngx_http_jpp_slot_t  ngx_http_jpp_slots[] = {
-    ngx_http_jpp_slot(0, ngx_module_t, init_master),
-    ngx_http_jpp_slot(0, ngx_module_t, init_module),
-    ngx_http_jpp_slot(0, ngx_module_t, init_process),
-    ngx_http_jpp_slot(0, ngx_module_t, init_thread),
-    ngx_http_jpp_slot(0, ngx_module_t, exit_thread),
-    ngx_http_jpp_slot(0, ngx_module_t, exit_process),
-    ngx_http_jpp_slot(0, ngx_module_t, exit_master),
+static const ngx_http_jpp_slots_t  ngx_http_jpp_slots[] = {
 
-    ngx_http_jpp_slot(NGX_CORE_MODULE, ngx_core_module_t, create_conf),
-    ngx_http_jpp_slot(NGX_CORE_MODULE, ngx_core_module_t, init_conf),
+    { 0, offsetof(ngx_module_t, init_master),
+      { "init_master", "init_module", "init_process", "init_thread",
+        "exit_thread", "exit_process", "exit_master" } },
 
-    ngx_http_jpp_slot(NGX_EVENT_MODULE, ngx_event_module_t, create_conf),
-    ngx_http_jpp_slot(NGX_EVENT_MODULE, ngx_event_module_t, init_conf),
-    ngx_http_jpp_action(add),
-    ngx_http_jpp_action(del),
-    ngx_http_jpp_action(enable),
-    ngx_http_jpp_action(disable),
-    ngx_http_jpp_action(add_conn),
-    ngx_http_jpp_action(del_conn),
-    ngx_http_jpp_action(notify),
-    ngx_http_jpp_action(process_events),
-    ngx_http_jpp_action(init),
-    ngx_http_jpp_action(done),
+    { NGX_CORE_MODULE, offsetof(ngx_core_module_t, create_conf),
+      { "create_conf", "init_conf" } },
 
-    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, preconfiguration),
-    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, postconfiguration),
-    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, create_main_conf),
-    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, init_main_conf),
-    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, create_srv_conf),
-    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, merge_srv_conf),
-    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, create_loc_conf),
-    ngx_http_jpp_slot(NGX_HTTP_MODULE, ngx_http_module_t, merge_loc_conf),
+    { NGX_EVENT_MODULE, offsetof(ngx_event_module_t, create_conf),
+      { "create_conf", "init_conf" } },
 
-    ngx_http_jpp_nth(NGX_HTTP_JPP_MAIL, "create_main_conf", 1),
-    ngx_http_jpp_nth(NGX_HTTP_JPP_MAIL, "init_main_conf", 2),
-    ngx_http_jpp_nth(NGX_HTTP_JPP_MAIL, "create_srv_conf", 3),
-    ngx_http_jpp_nth(NGX_HTTP_JPP_MAIL, "merge_srv_conf", 4),
+    { NGX_EVENT_MODULE, offsetof(ngx_event_module_t, actions),
+      { "add", "del", "enable", "disable", "add_conn", "del_conn", "notify",
+        "process_events", "init", "done" } },
 
-    ngx_http_jpp_nth(NGX_HTTP_JPP_STREAM, "preconfiguration", 0),
-    ngx_http_jpp_nth(NGX_HTTP_JPP_STREAM, "postconfiguration", 1),
-    ngx_http_jpp_nth(NGX_HTTP_JPP_STREAM, "create_main_conf", 2),
-    ngx_http_jpp_nth(NGX_HTTP_JPP_STREAM, "init_main_conf", 3),
-    ngx_http_jpp_nth(NGX_HTTP_JPP_STREAM, "create_srv_conf", 4),
-    ngx_http_jpp_nth(NGX_HTTP_JPP_STREAM, "merge_srv_conf", 5)
+    { NGX_HTTP_MODULE, 0,
+      { "preconfiguration", "postconfiguration", "create_main_conf",
+        "init_main_conf", "create_srv_conf", "merge_srv_conf",
+        "create_loc_conf", "merge_loc_conf" } },
+
+    { NGX_HTTP_JPP_MAIL, sizeof(void *),
+      { "create_main_conf", "init_main_conf", "create_srv_conf",
+        "merge_srv_conf" } },
+
+    { NGX_HTTP_JPP_STREAM, 0,
+      { "preconfiguration", "postconfiguration", "create_main_conf",
+        "init_main_conf", "create_srv_conf", "merge_srv_conf" } }
 };
 
 
@@ -186,18 +151,26 @@ static void
 ngx_http_jpp_functions_slots(ngx_http_jpp_gather_t *gather, const char *name,
     const void *table, ngx_uint_t type)
 {
-    uintptr_t                   address;
-    ngx_uint_t                  i;
-    const ngx_http_jpp_slot_t  *slot;
+    uintptr_t                    address;
+    const u_char                *p;
+    const char *const           *member;
+    const ngx_http_jpp_slots_t  *slots, *end;
 
-    for (i = 0; i < sizeof(ngx_http_jpp_slots) / sizeof(*slot); i++) {
-        slot = &ngx_http_jpp_slots[i];
+    end = ngx_http_jpp_slots + sizeof(ngx_http_jpp_slots) / sizeof(*end);
 
-        if (slot->type == type) {
-            ngx_memcpy(&address, (const u_char *) table + slot->offset,
-                       sizeof(uintptr_t));
+    for (slots = ngx_http_jpp_slots; slots < end; slots++) {
 
-            ngx_http_jpp_hint(gather, address, "%s %s", name, slot->name);
+        if (slots->type != type) {
+            continue;
+        }
+
+        p = (const u_char *) table + slots->offset;
+
+        for (member = slots->names; *member != NULL; member++) {
+            ngx_memcpy(&address, p, sizeof(uintptr_t));
+            p += sizeof(uintptr_t);
+
+            ngx_http_jpp_hint(gather, address, "%s %s", name, *member);
         }
     }
 }
@@ -307,27 +280,6 @@ ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
 }
 
 
-static void
-ngx_http_jpp_functions_upstreams(ngx_http_jpp_gather_t *gather)
-{
-    ngx_uint_t                       i;
-    ngx_http_upstream_srv_conf_t   **uscf;
-    ngx_http_upstream_main_conf_t   *umcf;
-
-    umcf = ngx_http_cycle_get_module_main_conf(ngx_cycle,
-                                               ngx_http_upstream_module);
-    uscf = umcf->upstreams.elts;
-
-    for (i = 0; i < umcf->upstreams.nelts; i++) {
-        ngx_http_jpp_hint(gather,
-                          ngx_http_jpp_code(uscf[i]->peer.init_upstream),
-                          "upstream init");
-        ngx_http_jpp_hint(gather, ngx_http_jpp_code(uscf[i]->peer.init),
-                          "upstream init peer");
-    }
-}
-
-
 /*
  * Mappings come from the system, builds from memory, names from
  * nginx's tables, and from what already runs:
@@ -400,14 +352,16 @@ ngx_http_jpp_hints_callers(ngx_http_jpp_gather_t *gather)
 void
 ngx_http_jpp_hints(jpp_symbols_t *symbols)
 {
-    jpp_vec_t                  *maps, *images;
-    ngx_uint_t                  i;
-    jpp_arena_t                 arena;
-    ngx_cycle_t                *cycle;
-    ngx_listening_t            *ls;
-    jpp_loaded_source_t         source;
-    ngx_http_jpp_gather_t       gather;
-    ngx_http_core_main_conf_t  *cmcf;
+    jpp_vec_t                       *maps, *images;
+    ngx_uint_t                       i;
+    jpp_arena_t                      arena;
+    ngx_cycle_t                     *cycle;
+    ngx_listening_t                 *ls;
+    jpp_loaded_source_t              source;
+    ngx_http_jpp_gather_t            gather;
+    ngx_http_core_main_conf_t       *cmcf;
+    ngx_http_upstream_srv_conf_t   **uscf;
+    ngx_http_upstream_main_conf_t   *umcf;
 
     jpp_arena_init(&arena, NGX_HTTP_JPP_HINTS_CAP);
 
@@ -442,7 +396,18 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
         cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
 
         ngx_http_jpp_functions_http(&gather, cmcf);
-        ngx_http_jpp_functions_upstreams(&gather);
+
+        umcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                                   ngx_http_upstream_module);
+        uscf = umcf->upstreams.elts;
+
+        for (i = 0; i < umcf->upstreams.nelts; i++) {
+            ngx_http_jpp_hint(&gather,
+                              ngx_http_jpp_code(uscf[i]->peer.init_upstream),
+                              "upstream init");
+            ngx_http_jpp_hint(&gather, ngx_http_jpp_code(uscf[i]->peer.init),
+                              "upstream init peer");
+        }
 
         /* what these are in is clear */
 

@@ -7,7 +7,6 @@
 
 
 #include "ngx_http_jpp_pools.h"
-#include "ngx_http_jpp_pools_walk.h"
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 
@@ -148,8 +147,7 @@ ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger)
     ledger->pages = jpp_vec_create(&ledger->arena);
 
     if (pairs == NULL || ledger->pages == NULL || !jpp_images_zeroed(pairs)
-        || jpp_vec_reserve(ledger->pages, NGX_HTTP_JPP_LEDGER_FEW)
-           == NULL)
+        || jpp_vec_reserve(ledger->pages, NGX_HTTP_JPP_LEDGER_FEW) == NULL)
     {
         return NGX_ERROR;
     }

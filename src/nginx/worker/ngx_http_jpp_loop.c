@@ -1,9 +1,20 @@
 
-#include <ngx_config.h>
-#include <ngx_core.h>
-#include <ngx_event.h>
+/*
+ * Measures the duration of each iteration of the event loop.
+ *
+ * nginx calls process_events once an iteration, through a table, and reads the
+ * clock as soon as epoll_wait() returns.  A wrapper around that call looks how
+ * late it is: what lies between was spent on events, timers and posted events.
+ * The clock is the kernel's coarse one, as nginx's, which advances by ticks
+ * (4 ms, as a rule): a single figure may be off by that much, sums are not.  It
+ * is not even read if the CPU's counter proves that no millisecond has passed
+ * since the last iteration.
+ *
+ * For the event loop.
+ */
 
-#include "ngx_http_jpp_loop.h"
+
+#include "ngx_http_jpp_worker.h"
 
 
 /* the clock that nginx reads */
@@ -16,7 +27,7 @@
 #endif
 
 
-/* when the last iteration ended */
+/* when the last iteration ended, which is a number of the present one */
 static volatile uint64_t  ngx_http_jpp_last;
 
 
@@ -60,19 +71,15 @@ jpp_recent_t  ngx_http_jpp_recent;
 
 static ngx_http_jpp_process_pt  ngx_http_jpp_process;
 
-
 /* ticks of an iteration of which nothing but the number is of interest */
-static uint64_t  ngx_http_jpp_short = NGX_HTTP_JPP_SHORT;
-
-/* where on the stack the last long one has ended */
-static uintptr_t  ngx_http_jpp_loop_at;
+static volatile uint64_t  ngx_http_jpp_short = NGX_HTTP_JPP_SHORT;
 
 /* of one that is watched; NULL: none is */
 static ngx_msec_t  ngx_http_jpp_loop_limit;
 static ngx_http_jpp_late_pt  ngx_http_jpp_loop_late;
 
 /* after which there may be something to do; NULL: there never is */
-static void  (*ngx_http_jpp_loop_then)(void);
+static ngx_http_jpp_then_pt  ngx_http_jpp_loop_then;
 
 
 static __attribute__((noinline)) void
@@ -87,32 +94,24 @@ ngx_http_jpp_loop_measure(void)
     if (ms != 0) {
         jpp_recent_add(&ngx_http_jpp_recent, (uint64_t) ngx_current_msec + ms,
                        ms);
-    }
 
-    if (ngx_http_jpp_loop_late != NULL && ms >= ngx_http_jpp_loop_limit) {
-        ngx_http_jpp_loop_late(ms);
+        if (ngx_http_jpp_loop_late != NULL && ms >= ngx_http_jpp_loop_limit) {
+            ngx_http_jpp_loop_late(ms);
+        }
     }
 }
 
 
 static ngx_int_t __attribute__((noinline))
-ngx_http_jpp_loop_long(ngx_cycle_t *cycle, ngx_msec_t timer, ngx_uint_t flags,
-    uint64_t passed)
+ngx_http_jpp_loop_long(ngx_cycle_t *cycle, ngx_msec_t timer, ngx_uint_t flags)
 {
-    ngx_http_jpp_loop_at = (uintptr_t) __builtin_frame_address(0);
-
-    if (passed < NGX_HTTP_JPP_SHORT) {
-        ngx_http_jpp_loop.counts[0]++;
-
-    } else {
-        ngx_http_jpp_loop_measure();
-    }
+    ngx_http_jpp_loop_measure();
 
     if (ngx_http_jpp_short == 0) {
         ngx_http_jpp_short = NGX_HTTP_JPP_SHORT;
 
         if (ngx_http_jpp_loop_then != NULL) {
-            ngx_http_jpp_loop_then();
+            ngx_http_jpp_loop_then((uintptr_t) __builtin_frame_address(0));
         }
     }
 
@@ -137,7 +136,7 @@ ngx_http_jpp_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
     ngx_http_jpp_last = now;
 
     if (passed >= ngx_http_jpp_short) {
-        return ngx_http_jpp_loop_long(cycle, timer, flags, passed);
+        return ngx_http_jpp_loop_long(cycle, timer, flags);
     }
 
     ngx_http_jpp_loop.counts[0]++;
@@ -193,9 +192,10 @@ ngx_http_jpp_loop_watch(ngx_msec_t ms, ngx_http_jpp_late_pt late)
 
 
 void
-ngx_http_jpp_loop_ends(void (*then)(void))
+ngx_http_jpp_loop_ends(ngx_http_jpp_then_pt then)
 {
     ngx_http_jpp_loop_then = then;
+    ngx_http_jpp_loop_look();
 }
 
 
@@ -229,13 +229,6 @@ ngx_http_jpp_loop_age(void)
                            + now.tv_nsec / 1000000 - ngx_current_msec);
 
     return ms > 0 ? ms : 0;
-}
-
-
-uintptr_t
-ngx_http_jpp_loop_frame(void)
-{
-    return ngx_http_jpp_loop_at;
 }
 
 

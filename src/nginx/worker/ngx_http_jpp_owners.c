@@ -1,15 +1,19 @@
 
-#include "ngx_http_jpp.h"
-#include "ngx_http_jpp_loop.h"
-#include "ngx_http_jpp_owners.h"
+/*
+ * Tells jpp_owners.h which server and location a connection is served for.
+ *
+ * A request's location is known from the rewrite phase on, of which there is
+ * one for each location that it comes through, and to the log phase.  What is
+ * sampled before waits for that, and has its address's default server in the
+ * meantime.
+ */
+
+
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_serving.h"
+#include "ngx_http_jpp_worker.h"
 
 #include "jpp_owners.h"
-
-#if (NGX_HTTP_V2)
-#include <ngx_http_v2_module.h>
-#endif
 
 
 /* samples that are settled after an iteration */
@@ -118,9 +122,9 @@ ngx_http_jpp_owners_phases(ngx_conf_t *cf)
 /* What is more than that comes after the next iteration. */
 
 static void
-ngx_http_jpp_owners_settle(void)
+ngx_http_jpp_owners_settle(uintptr_t frame)
 {
-    jpp_owners_base(ngx_http_jpp_loop_frame() + NGX_HTTP_JPP_ABOVE);
+    jpp_owners_base(frame + NGX_HTTP_JPP_ABOVE);
 
     if (jpp_owners_is_due()) {
         jpp_owners_settle(NGX_HTTP_JPP_SETTLED);
@@ -180,7 +184,6 @@ ngx_http_jpp_owners_start(ngx_cycle_t *cycle, int owners, jpp_err_t *err)
     /* its first iteration says where it is on the stack */
 
     ngx_http_jpp_loop_ends(ngx_http_jpp_owners_settle);
-    ngx_http_jpp_loop_look();
 
     ngx_http_jpp_owners_connections = cycle->connections;
 

@@ -1,7 +1,4 @@
 
-#include "ngx_http_jpp_loop.h"
-#include "ngx_http_jpp_self.h"
-#include "ngx_http_jpp_stall.h"
 #include "ngx_http_jpp_telemetry.h"
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
@@ -73,8 +70,6 @@ ngx_http_jpp_figures_read(jpp_worker_t *worker)
 const jpp_worker_t *
 ngx_http_jpp_figures(ngx_msec_t age)
 {
-    bool           had_stats;
-    jpp_stats_t    stats;
     jpp_worker_t  *worker;
 
     worker = &ngx_http_jpp_figures_last;
@@ -85,17 +80,9 @@ ngx_http_jpp_figures(ngx_msec_t age)
         return worker;
     }
 
-    stats = worker->stats;
-    had_stats = worker->has_stats;
-
     ngx_http_jpp_describe(worker);
     ngx_http_jpp_figures_read(worker);
     jpp_usage_memory(&worker->activity.usage);
-
-    if (!worker->has_stats) {
-        worker->stats = stats;
-        worker->has_stats = had_stats;
-    }
 
     ngx_http_jpp_figures_at = ngx_current_msec;
     ngx_http_jpp_figures_are_there = 1;
@@ -152,8 +139,6 @@ ngx_http_jpp_zones_one(const ngx_shm_zone_t *zone, jpp_arena_t *arena,
 
     ngx_memcpy(name, zone->shm.name.data, zone->shm.name.len);
 
-    ngx_memzero(to, sizeof(jpp_zone_t));
-
     to->name = name;
     to->name_len = zone->shm.name.len;
     to->size = zone->shm.size;
@@ -194,24 +179,16 @@ ngx_http_jpp_zones_one(const ngx_shm_zone_t *zone, jpp_arena_t *arena,
 static ngx_int_t
 ngx_http_jpp_zones(jpp_arena_t *arena, jpp_telemetry_t *telemetry)
 {
-    ngx_uint_t              i, n;
-    jpp_zone_t             *zones;
+    ngx_uint_t              i;
+    jpp_vec_t              *zones;
+    jpp_zone_t             *to;
     const ngx_shm_zone_t   *zone;
     const ngx_list_part_t  *part;
 
-    for (n = 0, part = (ngx_list_part_t *) &ngx_cycle->shared_memory.part;
-         part != NULL;
-         part = part->next)
-    {
-        n += part->nelts;
-    }
-
-    zones = jpp_arena_alloc(arena, (n + 1) * sizeof(jpp_zone_t));
+    zones = jpp_vec_create(arena);
     if (zones == NULL) {
         return NGX_ERROR;
     }
-
-    telemetry->zones = zones;
 
     for (part = (ngx_list_part_t *) &ngx_cycle->shared_memory.part;
          part != NULL;
@@ -225,16 +202,18 @@ ngx_http_jpp_zones(jpp_arena_t *arena, jpp_telemetry_t *telemetry)
                 continue;
             }
 
-            if (ngx_http_jpp_zones_one(&zone[i], arena,
-                                       &zones[telemetry->n_zones])
-                != NGX_OK)
+            to = jpp_vec_push(zones, sizeof(jpp_zone_t));
+
+            if (to == NULL
+                || ngx_http_jpp_zones_one(&zone[i], arena, to) != NGX_OK)
             {
                 return NGX_ERROR;
             }
-
-            telemetry->n_zones++;
         }
     }
+
+    telemetry->zones = jpp_vec_items(zones, jpp_zone_t);
+    telemetry->n_zones = jpp_vec_count(zones, jpp_zone_t);
 
     return NGX_OK;
 }
@@ -255,16 +234,17 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
 
     /* a single process may have lost its zone by a reload meanwhile */
 
-    if (telemetry == NULL || stalls == NULL || self->zone == NULL
+    if (telemetry == NULL || stalls == NULL || self->registry == NULL
         || ngx_http_jpp_zones(arena, &telemetry->all) != NGX_OK)
     {
         return NULL;
     }
 
-    telemetry->zone = *self->zone;
+    telemetry->registry = self->registry;
     telemetry->now = ngx_time();
 
-    ngx_http_jpp_fleet(&telemetry->fleet, NULL, 0, 0);
+    telemetry->fleet.nginx = NGINX_VERSION;
+    telemetry->fleet.host = self->host;
     ngx_http_jpp_worker_wanted((ngx_cycle_t *) ngx_cycle, &telemetry->wanted);
 
     telemetry->fleet.wanted = &telemetry->wanted;
@@ -287,8 +267,9 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
 
     telemetry->all.shutdown_timeout = ccf->shutdown_timeout / 1000;
 
-    ngx_http_jpp_registry_facts(&telemetry->zone, &telemetry->all.generation,
-                                &telemetry->all.loaded);
+    telemetry->all.generation = self->registry->generation;
+    telemetry->all.loaded = self->registry->loaded;
+
     return telemetry;
 }
 
@@ -371,9 +352,9 @@ ngx_http_jpp_telemetry_note(ngx_http_jpp_telemetry_t *telemetry,
 
     n = telemetry->fleet.n;
 
-    (void) ngx_http_jpp_registry_lock(&telemetry->zone);
+    ngx_http_jpp_registry_lock(telemetry->registry);
 
-    note = ngx_http_jpp_registry_note(&telemetry->zone, row);
+    note = ngx_http_jpp_registry_note(telemetry->registry, row);
     is_there = note != NULL && note->worker.started != 0;
 
     if (is_there) {
@@ -382,7 +363,7 @@ ngx_http_jpp_telemetry_note(ngx_http_jpp_telemetry_t *telemetry,
         telemetry->workers[n].history = &telemetry->histories[n];
     }
 
-    ngx_http_jpp_registry_unlock(&telemetry->zone);
+    ngx_http_jpp_registry_unlock(telemetry->registry);
 
     return is_there;
 }
@@ -391,17 +372,19 @@ ngx_http_jpp_telemetry_note(ngx_http_jpp_telemetry_t *telemetry,
 static void
 ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry)
 {
-    const jpp_notes_t  *notes;
+    ngx_http_jpp_registry_t  *registry;
 
-    notes = ngx_http_jpp_registry_lock(&telemetry->zone);
+    registry = telemetry->registry;
 
-    jpp_notes_facts(notes, &telemetry->all);
+    ngx_http_jpp_registry_lock(registry);
+
+    jpp_notes_facts(&registry->notes, &telemetry->all);
 
     telemetry->fleet.findings = telemetry->findings;
-    telemetry->fleet.n_findings = jpp_active_findings(notes->active,
-                                                        telemetry->findings);
+    telemetry->fleet.n_findings =
+        jpp_active_findings(registry->notes.active, telemetry->findings);
 
-    ngx_http_jpp_registry_unlock(&telemetry->zone);
+    ngx_http_jpp_registry_unlock(registry);
 
     /* about twenty small files */
 
@@ -444,8 +427,8 @@ ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
         part = &co->parts[i];
 
         if (part->state != NGX_HTTP_JPP_PART_ANSWERED) {
-            ngx_http_jpp_part_missing(part, part->reply.err.text,
-                                       &missing[fleet->n_missing++]);
+            missing[fleet->n_missing].who = part->row.who;
+            missing[fleet->n_missing++].why = part->reply.err.text;
             continue;
         }
 
@@ -472,28 +455,6 @@ ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
 }
 
 
-/* Without asking: the others may be busy, and numbers may be seconds old. */
-
-static ngx_int_t
-ngx_http_jpp_telemetry_noted(ngx_http_jpp_telemetry_t *telemetry,
-    const ngx_http_jpp_row_t *rows, ngx_uint_t n, jpp_arena_t *arena)
-{
-    ngx_uint_t  i;
-
-    if (ngx_http_jpp_telemetry_room(telemetry, n, arena) != NGX_OK) {
-        return NGX_ERROR;
-    }
-
-    for (i = 0; i < n; i++) {
-        telemetry->fleet.n += ngx_http_jpp_telemetry_note(telemetry, &rows[i]);
-    }
-
-    ngx_http_jpp_telemetry_facts(telemetry);
-
-    return NGX_OK;
-}
-
-
 static void
 ngx_http_jpp_history_tick(ngx_event_t *ev)
 {
@@ -506,30 +467,31 @@ ngx_http_jpp_history_tick(ngx_event_t *ev)
 
     /* of a single process, after a reload without a location that serves */
 
-    if (self->zone == NULL) {
+    if (self->registry == NULL) {
         return;
     }
 
     worker = ngx_http_jpp_figures(0);
 
-    (void) ngx_http_jpp_registry_lock(self->zone);
+    ngx_http_jpp_registry_lock(self->registry);
 
-    note = ngx_http_jpp_registry_note(self->zone, &self->row);
+    note = ngx_http_jpp_registry_note(self->registry, &self->row);
 
     if (note != NULL) {
         jpp_note_write(note, worker, (ngx_current_msec
                         - ngx_http_jpp_history_begun) / 1000);
     }
 
-    ngx_http_jpp_registry_unlock(self->zone);
+    ngx_http_jpp_registry_unlock(self->registry);
 
     if (!ngx_http_jpp_look.is_taken
-        && ngx_http_jpp_registry_leads(self->zone, &self->row))
+        && ngx_http_jpp_registry_leads(self->registry, &self->row))
     {
         if (&ngx_stat_requests != NULL) {
-            jpp_notes_counted(ngx_http_jpp_registry_lock(self->zone),
-                              *ngx_stat_requests, ngx_current_msec);
-            ngx_http_jpp_registry_unlock(self->zone);
+            ngx_http_jpp_registry_lock(self->registry);
+            jpp_notes_counted(&self->registry->notes, *ngx_stat_requests,
+                              ngx_current_msec);
+            ngx_http_jpp_registry_unlock(self->registry);
         }
 
         look = &ngx_http_jpp_look;
@@ -559,14 +521,13 @@ void
 ngx_http_jpp_history_init(ngx_cycle_t *cycle)
 {
     ngx_event_t          *ev;
-    jpp_notes_t          *notes;
     const jpp_worker_t   *worker;
     ngx_http_jpp_self_t  *self;
 
     ev = &ngx_http_jpp_history;
     self = &ngx_http_jpp_self;
 
-    if (self->row.pid == 0 || self->zone == NULL) {
+    if (self->row.who.pid == 0 || self->registry == NULL) {
         return;
     }
 
@@ -578,43 +539,31 @@ ngx_http_jpp_history_init(ngx_cycle_t *cycle)
     ev->cancelable = 1;
 
     worker = ngx_http_jpp_figures(0);
-    notes = ngx_http_jpp_registry_lock(self->zone);
 
-    jpp_notes_started(notes, &worker->who, ngx_time());
+    ngx_http_jpp_registry_lock(self->registry);
+
+    jpp_notes_started(&self->registry->notes, &worker->who, ngx_time());
 
     /* a single process inherits nothing */
 
     if (ngx_process == NGX_PROCESS_WORKER && worker->has_stats) {
         self->inherited = worker->stats.allocated;
 
-        jpp_notes_inherited(notes, self->generation, self->inherited);
+        jpp_notes_inherited(&self->registry->notes, self->generation,
+                            self->inherited);
     }
 
-    ngx_http_jpp_registry_unlock(self->zone);
+    ngx_http_jpp_registry_unlock(self->registry);
 
     ngx_http_jpp_history_tick(ev);
-}
-
-
-/* Pages that no other process has, of each worker. */
-
-static void
-ngx_http_jpp_telemetry_private(ngx_http_jpp_telemetry_t *telemetry)
-{
-    ngx_uint_t     i;
-    jpp_worker_t  *worker;
-
-    for (i = 0; i < telemetry->fleet.n; i++) {
-        worker = &telemetry->workers[i];
-        worker->activity.usage.private = jpp_usage_private(worker->who.pid);
-    }
 }
 
 
 static void
 ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
 {
-    ngx_uint_t                 i, n, generation;
+    ngx_uint_t                 i, n, number, generation;
+    jpp_worker_t              *worker;
     ngx_http_jpp_look_t       *look;
     ngx_http_jpp_telemetry_t  *telemetry;
 
@@ -623,54 +572,79 @@ ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
 
     /* this finds out who was killed, too */
 
-    n = ngx_http_jpp_registry_list(&telemetry->zone, look->rows, &generation);
+    n = ngx_http_jpp_registry_list(telemetry->registry, look->rows,
+                                   &generation);
 
-    look->has_looked = ngx_http_jpp_telemetry_noted(telemetry, look->rows, n,
-                                                    &look->arena)
+    look->has_looked = ngx_http_jpp_telemetry_room(telemetry, n, &look->arena)
                        == NGX_OK;
 
     if (!look->has_looked) {
         return;
     }
 
+    /* without asking: the others may be busy, and numbers seconds old */
+
+    for (i = 0; i < n; i++) {
+        telemetry->fleet.n += ngx_http_jpp_telemetry_note(telemetry,
+                                                          &look->rows[i]);
+    }
+
+    ngx_http_jpp_telemetry_facts(telemetry);
+
     look->n = jpp_findings(&telemetry->all, look->findings);
 
-    /* page tables take the kernel some time: only where it may matter */
-
     for (i = 0; i < look->n; i++) {
-        if (look->findings[i].number == JPP_FINDING_OLD_WORKERS
-            || look->findings[i].number == JPP_FINDING_RETAINED)
-        {
-            ngx_http_jpp_telemetry_private(telemetry);
+        number = look->findings[i].number;
 
-            look->n = jpp_findings(&telemetry->all, look->findings);
+        if (number == JPP_FINDING_OLD_WORKERS
+            || number == JPP_FINDING_RETAINED)
+        {
             break;
         }
     }
+
+    if (i == look->n) {
+        return;
+    }
+
+    /*
+     * pages that no other process has: page tables take the kernel some time,
+     * so they are read only where it may matter
+     */
+
+    for (i = 0; i < telemetry->fleet.n; i++) {
+        worker = &telemetry->workers[i];
+        worker->activity.usage.private = jpp_usage_private(worker->who.pid);
+    }
+
+    look->n = jpp_findings(&telemetry->all, look->findings);
 }
 
 
 static void
 ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
 {
-    ngx_uint_t            i, n, level;
-    jpp_notes_t          *notes;
-    jpp_verdict_t         verdict;
-    const jpp_finding_t  *finding;
-    ngx_http_jpp_look_t  *look;
+    ngx_uint_t                i, n, level;
+    jpp_verdict_t             verdict;
+    const jpp_finding_t      *finding;
+    ngx_http_jpp_look_t      *look;
+    ngx_http_jpp_registry_t  *registry;
 
     look = &ngx_http_jpp_look;
 
     n = 0;
 
     if (look->has_looked) {
-        notes = ngx_http_jpp_registry_lock(&look->telemetry->zone);
-        jpp_notes_killed(notes, jpp_finding_kills(&look->telemetry->all),
-                         ngx_time());
-        jpp_notes_limit(notes, look->telemetry->all.cgroup, ngx_time());
-        n = jpp_active_update(notes->active, look->findings, look->n,
-                              ngx_time(), &notes->events);
-        ngx_http_jpp_registry_unlock(&look->telemetry->zone);
+        registry = look->telemetry->registry;
+
+        ngx_http_jpp_registry_lock(registry);
+        jpp_notes_killed(&registry->notes,
+                         jpp_finding_kills(&look->telemetry->all), ngx_time());
+        jpp_notes_limit(&registry->notes, look->telemetry->all.cgroup,
+                        ngx_time());
+        n = jpp_active_update(registry->notes.active, look->findings, look->n,
+                              ngx_time(), &registry->notes.events);
+        ngx_http_jpp_registry_unlock(registry);
     }
 
     for (i = 0; i < n; i++) {

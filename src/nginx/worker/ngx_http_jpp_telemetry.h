@@ -41,8 +41,8 @@ typedef struct {
     jpp_cgroup_t      cgroup;
     jpp_err_t         err;
     time_t            now;
-    ngx_shm_zone_t    zone;        /* the registry: a copy, since the thread */
-                                   /*   may outlive the configuration */
+    ngx_http_jpp_registry_t
+                     *registry;    /* this worker may forget its own */
 } ngx_http_jpp_telemetry_t;
 
 

@@ -1,11 +1,7 @@
 
-#include "ngx_http_jpp.h"
-#include "ngx_http_jpp_answerer.h"
-#include "ngx_http_jpp_loop.h"
-#include "ngx_http_jpp_owners.h"
+#include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_pools.h"
 #include "ngx_http_jpp_self.h"
-#include "ngx_http_jpp_stall.h"
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 
@@ -120,11 +116,11 @@ ngx_http_jpp_worker_apply_wanted(ngx_cycle_t *cycle)
 static void
 ngx_http_jpp_worker_rejoin(ngx_event_t *ev)
 {
-    if (ngx_http_jpp_self.zone == NULL) {
+    if (ngx_http_jpp_self.registry == NULL) {
         return;
     }
 
-    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.zone,
+    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.registry,
                                    &ngx_http_jpp_self.row)
         != NGX_OK)
     {
@@ -156,7 +152,7 @@ ngx_http_jpp_worker_join(ngx_cycle_t *cycle)
 
     row->can_listen = ngx_http_jpp_answerer_listen(cycle, row->key) == NGX_OK;
 
-    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.zone, row) == NGX_OK) {
+    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.registry, row) == NGX_OK) {
         return;
     }
 
@@ -265,9 +261,9 @@ ngx_http_jpp_worker_init(ngx_cycle_t *cycle)
     ngx_http_jpp_worker_pin_module();
     ngx_http_jpp_pools_init(cycle);
 
-    self->row.pid = ngx_pid;
-    self->row.index = ngx_worker;
-    self->row.generation = self->generation;
+    self->row.who.pid = ngx_pid;
+    self->row.who.index = ngx_worker;
+    self->row.who.generation = self->generation;
 
     self->row.started = jpp_process_read(ngx_pid, &process) ? process.started
                                                             : 0;
@@ -310,8 +306,8 @@ ngx_http_jpp_worker_init(ngx_cycle_t *cycle)
 void
 ngx_http_jpp_worker_exit(ngx_cycle_t *cycle)
 {
-    if (ngx_http_jpp_self.started != 0 && ngx_http_jpp_self.zone != NULL) {
-        ngx_http_jpp_registry_clear(ngx_http_jpp_self.zone,
+    if (ngx_http_jpp_self.started != 0 && ngx_http_jpp_self.registry != NULL) {
+        ngx_http_jpp_registry_clear(ngx_http_jpp_self.registry,
                                     &ngx_http_jpp_self.row, 0);
     }
 
@@ -332,12 +328,12 @@ ngx_http_jpp_worker_let_go(void)
 
     self = &ngx_http_jpp_self;
 
-    self->zone = NULL;
+    self->registry = NULL;
     jpp_memfd_close(&self->baseline);
 
     /* a master has nothing else */
 
-    if (self->row.pid == 0) {
+    if (self->row.who.pid == 0) {
         return;
     }
 
@@ -350,7 +346,7 @@ ngx_http_jpp_worker_let_go(void)
                       "way of each malloc(): %s", err.text);
     }
 
-    ngx_http_jpp_unwind_exit();
+    jpp_hook_reset();
 }
 
 
@@ -416,7 +412,7 @@ ngx_http_jpp_baseline_take(ngx_cycle_t *cycle)
 
     self = &ngx_http_jpp_self;
 
-    if (ngx_process == NGX_PROCESS_SINGLE && self->row.pid != 0) {
+    if (ngx_process == NGX_PROCESS_SINGLE && self->row.who.pid != 0) {
         return;
     }
 
@@ -455,16 +451,25 @@ ngx_http_jpp_worker_configured(ngx_cycle_t *cycle)
 
     self = &ngx_http_jpp_self;
 
-    if (ngx_process == NGX_PROCESS_SINGLE && self->row.pid != 0) {
-        self->row.generation = self->generation;
+    if (ngx_process == NGX_PROCESS_SINGLE && self->row.who.pid != 0) {
+        self->row.who.generation = self->generation;
 
-        (void) ngx_http_jpp_registry_join(self->zone, &self->row);
+        (void) ngx_http_jpp_registry_join(self->registry, &self->row);
 
         ngx_http_jpp_worker_wanted(cycle, &control);
         ngx_http_jpp_worker_watch(cycle, &control);
     }
 
     ngx_http_jpp_baseline_take(cycle);
+}
+
+
+static void
+ngx_http_jpp_worker_default(int *value, ngx_int_t conf)
+{
+    if (*value == -1) {
+        *value = conf;
+    }
 }
 
 
@@ -479,37 +484,19 @@ ngx_http_jpp_worker_wanted(ngx_cycle_t *cycle, jpp_control_t *control)
 
     jpp_control_init(control);
 
-    if (jmcf == NULL || ngx_http_jpp_self.zone == NULL) {
+    if (jmcf == NULL || ngx_http_jpp_self.registry == NULL) {
         return;
     }
 
-    jpp_settings_get(ngx_http_jpp_registry_settings(ngx_http_jpp_self.zone),
-                     control);
+    jpp_settings_get(&ngx_http_jpp_self.registry->settings, control);
 
-    if (control->active == -1) {
-        control->active = jmcf->active;
-    }
-
-    if (control->lg_sample == -1) {
-        control->lg_sample = jmcf->lg_sample;
-    }
-
-    if (control->sampler == -1) {
-        control->sampler = jmcf->sampler;
-    }
-
-    if (control->sampler_lg == -1) {
-        control->sampler_lg = jmcf->sampler_lg != NGX_CONF_UNSET
-                              ? jmcf->sampler_lg : JPP_SAMPLER_LG_DEFAULT;
-    }
-
-    if (control->stall == -1) {
-        control->stall = jmcf->stall;
-    }
-
-    if (control->owners == -1) {
-        control->owners = jmcf->owners;
-    }
+    ngx_http_jpp_worker_default(&control->active, jmcf->active);
+    ngx_http_jpp_worker_default(&control->lg_sample, jmcf->lg_sample);
+    ngx_http_jpp_worker_default(&control->sampler, jmcf->sampler);
+    ngx_http_jpp_worker_default(&control->sampler_lg, jmcf->sampler_lg);
+    ngx_http_jpp_worker_default(&control->sampler_lg, JPP_SAMPLER_LG_DEFAULT);
+    ngx_http_jpp_worker_default(&control->stall, jmcf->stall);
+    ngx_http_jpp_worker_default(&control->owners, jmcf->owners);
 }
 
 
@@ -562,14 +549,6 @@ ngx_http_jpp_unwind_init(ngx_cycle_t *cycle)
 }
 
 
-static ngx_uint_t
-ngx_http_jpp_unwind_is_used(void)
-{
-    return jpp_sampler_is_on() || jpp_hook_read() == JPP_HOOK_ON
-           || ngx_http_jpp_self.stalling.threshold != 0 || jpp_cpu_is_on();
-}
-
-
 static void
 ngx_http_jpp_unwind_refresh(ngx_event_t *ev)
 {
@@ -601,7 +580,10 @@ ngx_http_jpp_unwind_watch(void)
 
     ev = &ngx_http_jpp_refresh;
 
-    if (ev->timer_set || !ngx_http_jpp_unwind_is_used()) {
+    if (ev->timer_set
+        || !(jpp_sampler_is_on() || jpp_hook_read() == JPP_HOOK_ON
+             || ngx_http_jpp_self.stalling.threshold != 0 || jpp_cpu_is_on()))
+    {
         return;
     }
 
@@ -611,11 +593,4 @@ ngx_http_jpp_unwind_watch(void)
     ev->cancelable = 1;
 
     ngx_add_timer(ev, NGX_HTTP_JPP_REFRESH);
-}
-
-
-void
-ngx_http_jpp_unwind_exit(void)
-{
-    jpp_hook_reset();
 }

@@ -1,6 +1,9 @@
 
 /*
- * The start and the end of this worker, its settings, and its executable code.
+ * The start and the end of this worker, its settings, and its executable code;
+ * and what it watches: its event loop, stalls, and the owners of its samples.
+ *
+ * For the event loop, unless a function says more.
  */
 
 
@@ -8,10 +11,12 @@
 #define _NGX_HTTP_JPP_WORKER_H_INCLUDED_
 
 
+#include "ngx_http_jpp.h"
 #include "ngx_http_jpp_type.h"
 
 #include "jpp_control.h"
 #include "jpp_jemalloc.h"
+#include "jpp_stall_table.h"
 #include "jpp_symbolize.h"
 
 
@@ -41,12 +46,11 @@ void ngx_http_jpp_worker_changed(const jpp_control_result_t *result);
 /*
  * Who walks the stacks of this process: the module's unwinder, where jemalloc
  * allows it and the configuration does not forbid it.  As the process starts,
- * learn its code, and give jemalloc the unwinder; see what is loaded from now
- * on, while anything here samples (idempotent); and give jemalloc its own back.
+ * learn its code, and give jemalloc the unwinder; and see what is loaded from
+ * now on, while anything here samples (idempotent).
  */
 void ngx_http_jpp_unwind_init(ngx_cycle_t *cycle);
 void ngx_http_jpp_unwind_watch(void);
-void ngx_http_jpp_unwind_exit(void);
 
 /*
  * Fill SYMBOLS with what this process knows about its own code.  Called once in
@@ -64,6 +68,89 @@ ngx_int_t ngx_http_jpp_ledger_slice(ngx_http_jpp_reply_t *reply);
 void ngx_http_jpp_ledger_work(ngx_http_jpp_reply_t *reply);
 void ngx_http_jpp_ledger_smaps(ngx_http_jpp_reply_t *reply);
 void ngx_http_jpp_ledger_arenas(ngx_http_jpp_reply_t *reply);
+
+
+/* ngx_http_jpp_loop.c */
+
+/* of this worker; all zeros with timer_resolution, which stops nginx's clock */
+extern jpp_loop_t  ngx_http_jpp_loop;
+extern jpp_recent_t  ngx_http_jpp_recent;
+
+
+typedef void (*ngx_http_jpp_late_pt)(ngx_msec_t ms);
+typedef void (*ngx_http_jpp_then_pt)(uintptr_t frame);
+
+
+/* Begin to count, once per worker; and stop, before the module is gone. */
+void ngx_http_jpp_loop_init(ngx_cycle_t *cycle);
+void ngx_http_jpp_loop_exit(void);
+
+/*
+ * Call LATE at the end of each iteration of at least MS; NULL: no longer.
+ * NGX_DECLINED: nothing is measured.
+ */
+ngx_int_t ngx_http_jpp_loop_watch(ngx_msec_t ms, ngx_http_jpp_late_pt late);
+
+/*
+ * Call THEN at the end of an iteration in which ngx_http_jpp_loop_look() was
+ * called, which is for handlers, too, and of this one; FRAME is where on the
+ * stack an iteration begins.
+ */
+void ngx_http_jpp_loop_ends(ngx_http_jpp_then_pt then);
+void ngx_http_jpp_loop_look(void);
+
+/*
+ * For any thread, and handlers: a number that is the same only within an
+ * iteration; for how many ms this one lasts, if it waits no longer; and the
+ * function of nginx that waits.
+ */
+uint64_t ngx_http_jpp_loop_iteration(void);
+uint64_t ngx_http_jpp_loop_age(void);
+uintptr_t ngx_http_jpp_loop_waits(void);
+
+
+/* ngx_http_jpp_owners.c */
+
+/* Take part in the phases of requests; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_jpp_owners_phases(ngx_conf_t *cf);
+
+/*
+ * Samples of this worker belong from now on to whom the connections of CYCLE
+ * serve, or, with OWNERS 0, to nobody; -1: nobody has asked, so they do.  ERR
+ * says why they cannot.
+ */
+jpp_code_t ngx_http_jpp_owners_start(ngx_cycle_t *cycle, int owners,
+    jpp_err_t *err);
+
+/*
+ * What comes until the end is for R, whatever called for it.  The end has what
+ * the beginning returns; R may be gone by then.
+ */
+uint32_t ngx_http_jpp_owners_begin(ngx_http_request_t *r);
+void ngx_http_jpp_owners_end(uint32_t before);
+
+
+/* ngx_http_jpp_stall.c */
+
+/* milliseconds */
+#define NGX_HTTP_JPP_STALL  100
+
+
+/*
+ * Watch this process as CYCLE has it, and no longer as before, for stalls of MS
+ * or more; 0: do not; -1: nobody has asked, so those of NGX_HTTP_JPP_STALL.  A
+ * failure is logged, and ERR says why.
+ */
+jpp_code_t ngx_http_jpp_stall_start(ngx_cycle_t *cycle, int ms, jpp_err_t *err);
+void ngx_http_jpp_stall_stop(void);
+
+/*
+ * Copy the stalls of the fleet that lasted at SINCE (nanoseconds since the
+ * epoch) or later to STALLS, the newest first; returns their number.  Also for
+ * the background thread.
+ */
+ngx_uint_t ngx_http_jpp_stall_list(int64_t since,
+    jpp_stall_t stalls[JPP_STALLS]);
 
 
 #endif /* _NGX_HTTP_JPP_WORKER_H_INCLUDED_ */

@@ -5,9 +5,6 @@
  */
 
 
-#include "ngx_http_jpp_owners.h"
-#include "ngx_http_jpp_stall.h"
-#include "ngx_http_jpp_type.h"
 #include "ngx_http_jpp_pools.h"
 #include "ngx_http_jpp_telemetry.h"
 #include "ngx_http_jpp_worker.h"
@@ -264,8 +261,7 @@ const ngx_http_jpp_type_t
     [JPP_MESSAGE_POOLS] = {
         .slice = ngx_http_jpp_pools_slice,
         .release = ngx_http_jpp_pools_release,
-        .file = "table of pools",
-        .smaller = ""
+        .file = "table of pools"
     },
 
     [JPP_MESSAGE_LEDGER] = {
@@ -273,21 +269,18 @@ const ngx_http_jpp_type_t
         .work = ngx_http_jpp_ledger_work,
         .release = ngx_http_jpp_pools_release,
         .file = "ledger",
-        .smaller = "",
         .is_alone = 1
     },
 
     [JPP_MESSAGE_SMAPS] = {
         .work = ngx_http_jpp_ledger_smaps,
         .file = "smaps_rollup",
-        .smaller = "",
         .is_alone = 1
     },
 
     [JPP_MESSAGE_ARENAS] = {
         .work = ngx_http_jpp_ledger_arenas,
-        .file = "list of arenas",
-        .smaller = ""
+        .file = "list of arenas"
     },
 
     [JPP_MESSAGE_TIMES] = {

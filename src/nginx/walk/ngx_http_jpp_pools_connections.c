@@ -1,12 +1,23 @@
 
 /*
- * Scans connections that HTTP accepted: their kind, and their server.
+ * Scans connections that were accepted: by HTTP, whatever their version, and
+ * by stream and mail, whether these are built in, loaded, or absent.
  */
 
 
-#include <ngx_http_v2_module.h>
+#include "ngx_http_jpp_pools.h"
 
-#include "ngx_http_jpp_pools_walk.h"
+#include "jpp_images.h"
+
+#include <ngx_http_v2_module.h>
+#include <ngx_mail.h>
+#include <ngx_stream.h>
+
+#include <dlfcn.h>
+
+
+/* so many free slots are as much work as a block */
+#define NGX_HTTP_JPP_FREE  16
 
 
 /*
@@ -214,7 +225,7 @@ ngx_http_jpp_http3_server(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
 
     return ngx_http_jpp_pool_has(parent->pool, hc,
                                  sizeof(ngx_http_connection_t))
-           ? ngx_http_jpp_names_server(walk, hc->conf_ctx) : NULL;
+           ? ngx_http_jpp_servers_find(&walk->servers, hc->conf_ctx) : NULL;
 #else
     return NULL;
 #endif
@@ -344,11 +355,10 @@ ngx_http_jpp_http_log(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
 }
 
 
-void
+static void
 ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 {
     uint32_t              owner;
-    ngx_http_jpp_last_t  *last;
     ngx_http_jpp_found_t  found;
 
     ngx_http_jpp_scope_open(walk, c->pool);
@@ -364,15 +374,7 @@ ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
         return;
     }
 
-    last = &walk->last;
-
-    if (last->id == 0 || last->cscf != found.cscf || last->kind != found.kind) {
-        last->cscf = found.cscf;
-        last->kind = found.kind;
-        last->id = ngx_http_jpp_owner_server(walk, found.kind, found.cscf);
-    }
-
-    owner = last->id;
+    owner = ngx_http_jpp_owner_server(walk, found.kind, found.cscf);
 
     ngx_http_jpp_unit_begin(walk, owner, 0);
 
@@ -396,4 +398,304 @@ ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 #endif
 
     ngx_http_jpp_unit_end(walk, 0, c, found.request);
+}
+
+
+/* The sessions of stream, or of mail. */
+typedef struct {
+    jpp_pools_kind_t   kind;
+    const char        *symbol;         /* what accepts its connections */
+
+    /* Mark the buffers of DATA, which is in scope; its peer, or NULL. */
+    ngx_connection_t  *(*buffers)(ngx_http_jpp_walk_t *walk,
+                                  const ngx_connection_t *c, void *data);
+} ngx_http_jpp_sessions_t;
+
+
+static ngx_connection_t *
+ngx_http_jpp_sessions_stream(ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *c, void *data)
+{
+    ngx_stream_session_t *s = data;
+
+    ngx_stream_upstream_t  *u;
+
+    if (!ngx_http_jpp_scope_has(walk, s, sizeof(ngx_stream_session_t))
+        || s->signature != NGX_STREAM_MODULE || s->connection != c
+        || !ngx_http_jpp_scope_has(walk, s->upstream,
+                                   sizeof(ngx_stream_upstream_t)))
+    {
+        return NULL;
+    }
+
+    u = s->upstream;
+
+    ngx_http_jpp_scope_mark(walk, s, JPP_POOLS_SESSION);
+    ngx_http_jpp_scope_mark(walk, u, JPP_POOLS_SESSION);
+    ngx_http_jpp_scope_mark(walk, u->upstream_buf.start, JPP_POOLS_SESSION);
+    ngx_http_jpp_scope_mark(walk, u->downstream_buf.start, JPP_POOLS_SESSION);
+    return u->peer.connection;
+}
+
+
+static ngx_connection_t *
+ngx_http_jpp_sessions_mail(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c,
+    void *data)
+{
+    ngx_mail_session_t *s = data;
+
+    if (!ngx_http_jpp_scope_has(walk, s, sizeof(ngx_mail_session_t))
+        || s->signature != NGX_MAIL_MODULE || s->connection != c)
+    {
+        return NULL;
+    }
+
+    ngx_http_jpp_scope_mark(walk, s, JPP_POOLS_SESSION);
+
+    if (ngx_http_jpp_scope_has(walk, s->buffer, sizeof(ngx_buf_t))) {
+        ngx_http_jpp_scope_mark(walk, s->buffer->start, JPP_POOLS_SESSION);
+    }
+
+    if (!ngx_http_jpp_scope_has(walk, s->proxy, sizeof(ngx_mail_proxy_ctx_t))) {
+        return NULL;
+    }
+
+    if (ngx_http_jpp_scope_has(walk, s->proxy->buffer, sizeof(ngx_buf_t))) {
+        ngx_http_jpp_scope_mark(walk, s->proxy->buffer->start,
+                                JPP_POOLS_SESSION);
+    }
+
+    return s->proxy->upstream.connection;
+}
+
+
+static const ngx_module_t  *ngx_http_jpp_auth_http;
+
+
+/*
+ * What auth_http asks with has a pool of its own, and is the first in it.  The
+ * session does not forget it when the answer is there; but until then there is
+ * the connection, which it refers to, and no proxy yet.
+ */
+
+void
+ngx_http_jpp_sessions_auth(ngx_http_jpp_walk_t *walk,
+    const ngx_connection_t *accepted, const ngx_connection_t *c, uint32_t owner)
+{
+    ngx_uint_t              index;
+    ngx_pool_t             *pool;
+    ngx_mail_session_t     *s;
+    ngx_peer_connection_t  *peer;
+
+    s = accepted->data;
+
+    /*
+     * With NGX_DEBUG_PALLOC nothing lies behind its pool, so that pool cannot
+     * be found: the cycle, which is the first in its own, shows that.
+     */
+
+    if (ngx_http_jpp_auth_http == NULL || c->data != s
+        || (const u_char *) walk->cycle
+           != (const u_char *) walk->cycle->pool + sizeof(ngx_pool_t))
+    {
+        return;
+    }
+
+    index = ngx_http_jpp_auth_http->ctx_index;
+
+    ngx_http_jpp_scope_open(walk, accepted->pool);
+    ngx_http_jpp_count_larges(walk, accepted->pool);
+
+    if (!ngx_http_jpp_scope_has(walk, s, sizeof(ngx_mail_session_t))
+        || s->signature != NGX_MAIL_MODULE || s->connection != accepted
+        || s->proxy != NULL
+        || !ngx_http_jpp_scope_has(walk, s->ctx, (index + 1) * sizeof(void *))
+        || s->ctx[index] == NULL)
+    {
+        return;
+    }
+
+    /* it begins with two buffers, and then the peer */
+
+    peer = (ngx_peer_connection_t *) ((ngx_buf_t **) s->ctx[index] + 2);
+    pool = (ngx_pool_t *) ((u_char *) s->ctx[index] - sizeof(ngx_pool_t));
+
+    if (peer->connection == c
+        && ngx_http_jpp_pool_has(pool, peer, sizeof(ngx_peer_connection_t)))
+    {
+        /* the session's own were counted with it */
+
+        ngx_http_jpp_scope_open(walk, pool);
+        ngx_http_jpp_count_pool(walk, pool, owner);
+        ngx_http_jpp_count_flush(walk);
+    }
+}
+
+
+static const ngx_http_jpp_sessions_t  ngx_http_jpp_sessions[] = {
+    { JPP_POOLS_STREAM, "ngx_stream_init_connection",
+      ngx_http_jpp_sessions_stream },
+
+    { JPP_POOLS_MAIL, "ngx_mail_init_connection",
+      ngx_http_jpp_sessions_mail }
+};
+
+#define NGX_HTTP_JPP_SESSIONS                                                 \
+    (sizeof(ngx_http_jpp_sessions) / sizeof(ngx_http_jpp_sessions_t))
+
+/* their addresses, or NULL */
+static void  *ngx_http_jpp_accepting[NGX_HTTP_JPP_SESSIONS];
+
+
+/* for one that is missing dlsym() would keep memory */
+
+static void *
+ngx_http_jpp_sessions_symbol(const char *name)
+{
+    return jpp_images_has(name) ? dlsym(RTLD_DEFAULT, name) : NULL;
+}
+
+
+/* By name: a module may be loaded after this one. */
+
+void
+ngx_http_jpp_connections_init(void)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < NGX_HTTP_JPP_SESSIONS; i++) {
+        ngx_http_jpp_accepting[i] =
+            ngx_http_jpp_sessions_symbol(ngx_http_jpp_sessions[i].symbol);
+    }
+
+    ngx_http_jpp_auth_http =
+        ngx_http_jpp_sessions_symbol("ngx_mail_auth_http_module");
+}
+
+
+static ngx_uint_t
+ngx_http_jpp_sessions_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
+{
+    uint32_t                        owner;
+    ngx_uint_t                      i;
+    const ngx_str_t                *address;
+    ngx_connection_t               *pc;
+    const ngx_http_jpp_sessions_t  *sessions;
+
+    for (i = 0; i < NGX_HTTP_JPP_SESSIONS; i++) {
+        if (ngx_http_jpp_accepting[i] != NULL
+            && (void *) c->listening->handler == ngx_http_jpp_accepting[i])
+        {
+            break;
+        }
+    }
+
+    if (i == NGX_HTTP_JPP_SESSIONS) {
+        return 0;
+    }
+
+    sessions = &ngx_http_jpp_sessions[i];
+
+    ngx_http_jpp_scope_open(walk, c->pool);
+
+    address = &c->listening->addr_text;
+
+    owner = jpp_pools_owner(&walk->table, sessions->kind, 0, 0,
+                            jpp_pools_name(&walk->table, JPP_POOLS_ADDRESS,
+                                           c->listening, (char *) address->data,
+                                           address->len));
+
+    ngx_http_jpp_unit_begin(walk, owner, 0);
+    ngx_http_jpp_others_client(walk, c, c->log, c->pool, owner,
+                               sessions->kind == JPP_POOLS_MAIL);
+
+    ngx_http_jpp_count_pool(walk, c->pool, owner);
+    ngx_http_jpp_buffers_connection(walk, c, NULL);
+
+    pc = sessions->buffers(walk, c, c->data);
+
+    /* the peer has the session's pool */
+
+    if (pc != NULL
+        && ngx_http_jpp_walk_slot(walk, pc) != NGX_ERROR
+        && pc->pool == c->pool)
+    {
+        (void) ngx_http_jpp_others_count(walk, pc);
+        ngx_http_jpp_buffers_tls(walk, pc);
+    }
+
+    ngx_http_jpp_count_flush(walk);
+    ngx_http_jpp_unit_end(walk, 0, c, NULL);
+
+    return 1;
+}
+
+
+static void
+ngx_http_jpp_walk_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
+{
+    /* what listens has no pool, and channels have the configuration's */
+
+    if (c->pool == NULL || c->pool == walk->cycle->pool) {
+        return;
+    }
+
+#if (NGX_SSL)
+    walk->table.facts.n_tls += c->ssl != NULL;
+#endif
+
+    if (c->fd == (ngx_socket_t) -1 || c->listening == NULL) {
+        ngx_http_jpp_others_postpone(walk, c);
+
+    } else if (c->listening->handler == ngx_http_init_connection) {
+        ngx_http_jpp_http_connection(walk, c);
+
+    } else if (!ngx_http_jpp_sessions_connection(walk, c)) {
+        ngx_http_jpp_others_foreign(walk, c);
+    }
+}
+
+
+/*
+ * Most slots are free, and each costs a line of the processor's cache: a walk
+ * that sees all that are used in one slice, while nothing changes, is done.
+ */
+
+ngx_int_t
+ngx_http_jpp_connections_walk(ngx_http_jpp_walk_t *walk)
+{
+    ngx_uint_t          n_used, n_seen;
+    ngx_connection_t   *c;
+    const ngx_cycle_t  *cycle;
+
+    cycle = walk->cycle;
+
+    if (cycle->connections == NULL) {
+        return NGX_OK;
+    }
+
+    /* in a later slice nobody knows how many are before this one */
+
+    n_used = walk->next == 0 ? cycle->connection_n - cycle->free_connection_n
+                             : cycle->connection_n;
+    n_seen = 0;
+
+    while (walk->next < cycle->connection_n && n_seen < n_used) {
+
+        if (ngx_http_jpp_walk_is_over(walk)) {
+            return NGX_AGAIN;
+        }
+
+        c = &cycle->connections[walk->next++];
+        walk->work += walk->next % NGX_HTTP_JPP_FREE == 0;
+
+        if (ngx_http_jpp_walk_is_used(walk, c)) {
+            n_seen++;
+            walk->work++;
+
+            ngx_http_jpp_walk_connection(walk, c);
+        }
+    }
+
+    return NGX_OK;
 }
