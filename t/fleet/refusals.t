@@ -39,7 +39,7 @@ my @resources = ('', slurp("$adapter/resource/ngx_http_jpp_resources.c")
                      =~ /\{ ngx_string\("(\w+)"\), NGX_HTTP_/g);
 
 # what asks no worker, what asks none for memory, and what is made by a job
-my %asks_nobody = map { $_ => 1 } qw( symbol cmdline );
+my %asks_nobody = map { $_ => 1 } qw( symbol cmdline events );
 my %is_stored = (%asks_nobody, stalls => 1);
 my %has_no_job = (cmdline => 1);
 
