@@ -9,6 +9,7 @@
 use JppTest;
 
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
+my $start = 'start nginx, or another build of this module, has started';
 my $time = qr/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
 
 
@@ -42,14 +43,14 @@ test 'a life' => sub {
         server => "$tree location /key { limit_req zone=keys burst=1000;
                                          empty_gif; }");
 
-    is_deeply(told($nginx), [ 'start nginx has started' ], 'a start');
+    is_deeply(told($nginx), [ $start ], 'a start');
 
     $nginx->reload;
     is(change($nginx, 'stall=200ms'), 200, 'a change');
     is(change($nginx, 'owners=off&worker=0'), 200, 'another');
 
     is_deeply(told($nginx),
-              [ 'start nginx has started',
+              [ $start,
                 'reload generation 2 of the configuration',
                 'ended the last worker of generation 1 has exited',
                 'control stall=200ms, in all workers',
@@ -133,7 +134,7 @@ test 'workers that are killed as they write' => sub {
 
     my $events = events($nginx);
     my @odd = grep {
-        "$_->{event} $_->{text}" !~ /^(?:start\ nginx\ has\ started
+        "$_->{event} $_->{text}" !~ /^(?:\Q$start\E
             | control\ purge=1,\ in\ all\ workers
             | crash\ the\ worker\ crashed\ or\ was\ killed
               (?:,\ after\ \d+\ s\ and\ with\ an\ RSS\ of\ \S+\ MiB)?
@@ -144,6 +145,38 @@ test 'workers that are killed as they write' => sub {
     cmp_ok($events->{counts}{crash}, '>=', 20, 'of very many');
 
     $nginx->stop(alerts => 'exited on signal 9');
+};
+
+
+# A reload loads the module from another file, while a client keeps an old
+# worker: both builds go on, each with its own events.
+
+test 'another build of the module', 'jemalloc',
+     sub { scalar loaded() } => sub {
+    my ($version) = slurp("$root/src/core/base/jpp_version.h")
+                    =~ /define JPP_VERSION\s+"(.*)"/;
+    my $other = $version =~ tr/0-9/1-90/r;
+    my $file = "$build/upgraded-$$.so";
+
+    spew($file, slurp((loaded())[0]) =~ s/\Q$version\E/$other/gr);
+
+    my $nginx = JppNginx->start(server => $tree);
+    my $client = $nginx->client;
+
+    change($nginx, 'purge=1');
+
+    local $ENV{TEST_NGINX_LOAD_MODULES} = $file;
+
+    $client->send_request('/debug/pprof/profile?seconds=2');
+    $nginx->reload(is_kept => 1);
+
+    is_deeply(told($nginx), [ $start ], 'its events begin anew');
+    like($nginx->get('/debug/pprof/status')->{body},
+         qr/"module": "\Q$other\E"/, 'the new build serves');
+    is($client->response->{status}, 200, 'an old worker answers');
+
+    $nginx->stop;
+    unlink $file;
 };
 
 

@@ -137,7 +137,8 @@ JPP_TEST(jpp_events_test_sources)
     jpp_notes_started(&jpp_notes, &who, 1001);
 
     jpp_events_test_notes("reload: generation 2 of the configuration\n"
-                          "start: nginx has started\n",
+                          "start: nginx, or another build of this module, has "
+                          "started\n",
                           "the first worker of each generation");
 
     jpp_notes_init(&jpp_notes);

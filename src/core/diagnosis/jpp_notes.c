@@ -202,7 +202,8 @@ jpp_notes_started(jpp_notes_t *notes, const jpp_identity_t *who, int64_t now)
 
     if (notes->newest == 0) {
         jpp_events_add(&notes->events, JPP_EVENT_START, now, NULL,
-                       "nginx has started");
+                       "nginx, or another build of this module, has "
+                       "started");
 
     } else {
         jpp_events_add(&notes->events, JPP_EVENT_RELOAD, now, NULL,
