@@ -1,5 +1,4 @@
 
-#include "jpp_backtrace.h"
 #include "jpp_cpu.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owner_names.h"

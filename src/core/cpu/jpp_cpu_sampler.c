@@ -1,5 +1,4 @@
 
-#include "jpp_backtrace.h"
 #include "jpp_cpu_sampler.h"
 #include "jpp_cut.h"
 #include "jpp_owner_labels.h"
@@ -193,33 +192,24 @@ jpp_cpu_sampler_blank(const jpp_cpu_thread_t *thread, jpp_cut_t cut)
  */
 
 
-static void
-jpp_cpu_wall_blank(const jpp_cpu_thread_t *thread, jpp_cut_t cut,
-    uint64_t count, uint64_t nanos)
-{
-    jpp_cpu_sample_t  *sample;
-
-    sample = jpp_cpu_sampler_blank(thread, cut);
-
-    sample->count = count;
-    sample->nanos = nanos;
-
-    jpp_cpu_sampler_passed(sample);
-}
-
-
 /* No signal will take what THREAD is owed. */
 
 static void
 jpp_cpu_wall_give_up(jpp_cpu_thread_t *thread, jpp_cut_t cut)
 {
-    uint64_t  count, nanos;
+    uint64_t           count, nanos;
+    jpp_cpu_sample_t  *sample;
 
     count = __atomic_exchange_n(&thread->owed, 0, __ATOMIC_RELAXED);
     nanos = __atomic_exchange_n(&thread->owed_nanos, 0, __ATOMIC_RELAXED);
 
     if (nanos != 0) {
-        jpp_cpu_wall_blank(thread, cut, count, nanos);
+        sample = jpp_cpu_sampler_blank(thread, cut);
+
+        sample->count = count;
+        sample->nanos = nanos;
+
+        jpp_cpu_sampler_passed(sample);
     }
 }
 
@@ -235,18 +225,15 @@ jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
 {
     uint32_t  number;
 
-    if (thread->is_deaf) {
-        jpp_cpu_wall_blank(thread, JPP_CUT_DEAF, count, nanos);
-        return;
-    }
-
     jpp_atomic_add(&thread->owed, count);
     jpp_atomic_add(&thread->owed_nanos, nanos);
 
     number = jpp_cpu_timers_number(&jpp_cpu_sampler.threads, thread,
                                    JPP_MODE_WALL);
 
-    if (!jpp_signal_send(getpid(), thread->tid, JPP_SIGNAL_CPU, number)) {
+    if (thread->is_deaf
+        || !jpp_signal_send(getpid(), thread->tid, JPP_SIGNAL_CPU, number))
+    {
         jpp_cpu_wall_give_up(thread, JPP_CUT_DEAF);
     }
 }

@@ -145,10 +145,7 @@ jpp_mallctl_allocator(char *text, size_t size)
 
     function = dlsym(RTLD_DEFAULT, "malloc");
 
-    if (function == NULL
-        || dladdr(function, &info) == 0
-        || info.dli_fname == NULL)
-    {
+    if (dladdr(function, &info) == 0 || info.dli_fname == NULL) {
         return;
     }
 

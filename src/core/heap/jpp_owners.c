@@ -1,5 +1,4 @@
 
-#include "jpp_frame.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
 #include "jpp_unwind.h"

@@ -200,9 +200,7 @@ jpp_owners_slot(uint32_t index, uint64_t number)
 
     slot = &jpp_owners_waits.slots[index];
 
-    if (slot->number != number
-        || slot->generation != jpp_samples.generation)
-    {
+    if (slot->number != number || slot->generation != jpp_samples.generation) {
         jpp_owners_another(slot, number);
     }
 

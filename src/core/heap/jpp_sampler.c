@@ -1,5 +1,4 @@
 
-#include "jpp_backtrace.h"
 #include "jpp_jemalloc.h"
 #include "jpp_sampler.h"
 #include "jpp_samples.h"

@@ -1,6 +1,5 @@
 
 #include "jpp_backtrace.h"
-#include "jpp_cfi.h"
 #include "jpp_cut.h"
 #include "jpp_images.h"
 #include "jpp_unwind.h"

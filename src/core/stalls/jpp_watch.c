@@ -1,8 +1,5 @@
 
-#include "jpp_backtrace.h"
 #include "jpp_cut.h"
-#include "jpp_frame.h"
-#include "jpp_proc.h"
 #include "jpp_signal.h"
 #include "jpp_source.h"
 #include "jpp_unwind.h"
@@ -321,9 +318,7 @@ jpp_watch_take_blocked(void)
 
         /* one that wakes up meanwhile must not answer as well */
 
-        if (__atomic_exchange_n(&jpp_watch.asked, 0, __ATOMIC_SEQ_CST)
-            != 0)
-        {
+        if (__atomic_exchange_n(&jpp_watch.asked, 0, __ATOMIC_SEQ_CST) != 0) {
             jpp_watch.is_cancelled = true;
         }
 
@@ -501,9 +496,7 @@ jpp_watch_asks(void)
         return jpp_watch_has(JPP_STALL_RAN);
     }
 
-    if (jpp_watch_take_blocked()
-        == JPP_BLOCKED_WAITS)
-    {
+    if (jpp_watch_take_blocked() == JPP_BLOCKED_WAITS) {
         return jpp_watch_blocked();
     }
 

@@ -21,7 +21,6 @@
  * Reads identities only; no state but the caller's tables; any thread.
  */
 
-#include "jpp_elf.h"
 #include "jpp_symbolize.h"
 
 #include <sys/sysmacros.h>

@@ -6,7 +6,6 @@
  * For one profile; one thread at a time; memory from the profile's arena.
  */
 
-#include "jpp_profile.h"
 #include "jpp_symbolize.h"
 
 #include <dlfcn.h>

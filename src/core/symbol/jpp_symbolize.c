@@ -1,5 +1,4 @@
 
-#include "jpp_profile.h"
 #include "jpp_symbolize.h"
 
 

@@ -80,13 +80,12 @@ jpp_frame_holds(uintptr_t low, uintptr_t high, uintptr_t address)
 static inline bool
 jpp_frame_reads(const jpp_frame_t *frame, uintptr_t address)
 {
-    uintptr_t  low, below;
+    uintptr_t  low;
 
     low = frame->at.registers[JPP_CFI_RSP];
 
     if (frame->at.is_exact) {
-        below = low - frame->stack.low;
-        low -= below < JPP_FRAME_RED_ZONE ? below : JPP_FRAME_RED_ZONE;
+        low -= jpp_smaller(low - frame->stack.low, JPP_FRAME_RED_ZONE);
     }
 
     return jpp_frame_holds(low, frame->stack.high, address);

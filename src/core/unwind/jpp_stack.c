@@ -231,9 +231,8 @@ jpp_stack_more(jpp_unwind_stack_t *stack)
 {
     uintptr_t  size, high;
 
-    size = 4 * (stack->high - stack->low);
-    size = size < JPP_STACK_FIRST ? JPP_STACK_FIRST : size;
-    size = size > JPP_STACK_MORE ? JPP_STACK_MORE : size;
+    size = jpp_larger(4 * (stack->high - stack->low), JPP_STACK_FIRST);
+    size = jpp_smaller(size, JPP_STACK_MORE);
 
     high = stack->high;
 
