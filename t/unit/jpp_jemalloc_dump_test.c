@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
+#include "jpp_test_golden.h"
 #include "jpp_test_jemalloc.h"
 
 
@@ -161,12 +162,10 @@ jpp_test_fake_dumps(void)
 {
     jpp_run_t  run = { jpp_fake_so, NULL, "", "dump", "" };
 
-    jpp_is_str(jpp_run(&run), "read 0: 3 samples of 234881024 bytes",
-               "three stacks");
+    jpp_shows(jpp_run(&run), "three stacks");
 
     run.fake = "prof.active 0\n";
-    jpp_is_str(jpp_run(&run), "read 0: 3 samples of 234881024 bytes",
-               "a profiler that is not active may be asked");
+    jpp_shows(jpp_run(&run), "a profiler that is not active may be asked");
 
     run.fake = "cut 200\n";
     jpp_ok(strncmp(jpp_run(&run), "read 3: ", 8) == 0, "a cut dump is refused");
@@ -206,8 +205,7 @@ jpp_test_fake_refused(void)
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         run.fake = cases[i].text;
-        jpp_is_str(jpp_run(&run), "dump 14: cannot dump", "no dump: %s",
-                   cases[i].text);
+        jpp_shows(jpp_run(&run), "no dump: %s", cases[i].text);
     }
 }
 
@@ -219,11 +217,7 @@ jpp_test_fake_failed(void)
     jpp_run_t   run = { jpp_fake_so, NULL, text, "dump", "" };
 
     snprintf(text, sizeof(text), "fail %d\n", EMFILE);
-    jpp_is_str(jpp_run(&run),
-               "dump 7: jemalloc could not write the dump: it needs /proc to "
-               "be visible, two more free descriptors (raise RLIMIT_NOFILE) "
-               "and memory; perhaps: Too many open files",
-               "a dump that failed");
+    jpp_shows(jpp_run(&run), "a dump that failed");
 }
 
 
@@ -259,8 +253,7 @@ jpp_test_fake_hang(void)
     struct timespec  start, end;
 
     clock_gettime(CLOCK_MONOTONIC, &start);
-    jpp_is_str(jpp_run(&run), "read 0: 3 samples of 234881024 bytes",
-               "a slow dump");
+    jpp_shows(jpp_run(&run), "a slow dump");
     clock_gettime(CLOCK_MONOTONIC, &end);
 
     time = (double) (end.tv_sec - start.tv_sec)
@@ -280,8 +273,7 @@ jpp_test_fake_memfd(void)
            == 0, "memfd_create is forbidden");
 
     run.argument = "/tmp";
-    jpp_is_str(jpp_run(&run), "read 0: 3 samples of 234881024 bytes",
-               "and there is a directory");
+    jpp_shows(jpp_run(&run), "and there is a directory");
 }
 
 

@@ -187,9 +187,7 @@ JPP_TEST(jpp_test_explain)
     (void) jpp_err_set(&err, JPP_ERR_STATE, "active was not set");
     jpp_problems_explain(&worker, &err);
 
-    jpp_is_str(err.text, "active was not set: the profiling of jemalloc 5.3.0 "
-               "is off: opt.prof is false, and jemalloc reads its options "
-               "once, before main(); status has the fix", "a state");
+    jpp_shows(err.text, "a state");
     jpp_is_u64(err.code, JPP_ERR_STATE, "its code stays");
 
     (void) jpp_err_set(&err, JPP_ERR_JEMALLOC, "jemalloc says no");
@@ -284,9 +282,7 @@ JPP_TEST(jpp_test_sampler)
     jpp_is_u64(jpp_problems(&worker, p), 1, "and a time without samples");
     jpp_is_str(p[0].id, "gap", "which is told");
     jpp_ok(!p[0].is_fatal, "and not fatal");
-    jpp_is_str(p[0].why, "jemalloc's sampling was off from "
-               "2026-11-21T04:01:00Z to 2026-11-21T04:02:00Z, and it samples "
-               "memory only when it is allocated", "with its time");
+    jpp_shows(p[0].why, "with its time");
     jpp_has(p[0].fix, "POST reset=1 to control", "the fix");
     jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
 

@@ -10,6 +10,7 @@
 #include "jpp_parsers.h"
 #include "jpp_report.h"
 #include "jpp_stall_table.h"
+#include "jpp_test_golden.h"
 #include "jpp_view.h"
 
 
@@ -110,19 +111,15 @@ JPP_TEST(test_words)
     char         text[JPP_STALL_TEXT], owner[JPP_STALL_OWNER];
     jpp_stall_t  stall;
 
-    jpp_is_str(jpp_stall_served(&one, text),
-               ", in location \"/x?\" of server \"a.example\", connection *12",
-               "what was served, without control bytes");
+    jpp_shows(jpp_stall_served(&one, text),
+              "what was served, without control bytes");
 
     stall = one;
     stall.location[0] = '\0';
-    jpp_is_str(jpp_stall_served(&stall, text),
-               ", in server \"a.example\", connection *12", "no location");
+    jpp_shows(jpp_stall_served(&stall, text), "no location");
 
     strcpy(stall.place, "a\x1b.conf:41");
-    jpp_is_str(jpp_stall_served(&stall, text),
-               ", in server \"a.example\" (a?.conf:41), connection *12",
-               "its line");
+    jpp_shows(jpp_stall_served(&stall, text), "its line");
 
     stall.server[0] = '\0';
     stall.place[0] = '\0';
@@ -131,12 +128,8 @@ JPP_TEST(test_words)
 
     strcpy(stall.location, JPP_STALL_CHOOSING);
     strcpy(stall.server, "b.example");
-    jpp_is_str(jpp_stall_served(&stall, text),
-               ", while choosing a location: a regular expression of a "
-               "\"location ~\" of server \"b.example\"", "no location yet");
-    jpp_is_str(jpp_stall_owner(&stall, owner),
-               "a regular expression of a \"location ~\" of b.example",
-               "in a sentence");
+    jpp_shows(jpp_stall_served(&stall, text), "no location yet");
+    jpp_shows(jpp_stall_owner(&stall, owner), "in a sentence");
 }
 
 
