@@ -3,6 +3,7 @@
 
 
 #include "jpp_sink.h"
+#include "jpp_units.h"
 
 #include <zlib.h>
 
@@ -143,74 +144,21 @@ jpp_gzip_is(const uint8_t *data, size_t len)
 }
 
 
-/* One step; *GROWN counts the bytes of all steps, *RC is zlib's result. */
-
-static jpp_code_t
-jpp_gunzip_step(z_stream *zs, size_t max, jpp_vec_t *out, size_t *grown,
-    int *rc, jpp_err_t *err)
-{
-    size_t    room;
-    uint8_t  *p;
-
-    /* room for one byte too many: more may follow what fills the limit */
-
-    room = max - *grown < JPP_GUNZIP_STEP ? max - *grown + 1 : JPP_GUNZIP_STEP;
-
-    p = jpp_vec_reserve(out, room);
-    if (p == NULL) {
-        return jpp_err_memory(err);
-    }
-
-    zs->next_out = p;
-    zs->avail_out = (uInt) room;
-
-    *rc = inflate(zs, Z_NO_FLUSH);
-
-    room -= zs->avail_out;
-
-    if (room > max - *grown) {
-        return jpp_err_set(err, JPP_ERR_LIMIT,
-                           "gzip: more than %zu bytes unpacked", max);
-    }
-
-    out->len += room;
-    *grown += room;
-
-    if (*rc == Z_MEM_ERROR) {
-        return jpp_err_memory(err);
-    }
-
-    if (*rc != Z_OK && *rc != Z_STREAM_END) {
-        return jpp_err_set(err, JPP_ERR_INPUT,
-                           "gzip: the compressed data is damaged (%s)",
-                           zs->msg != NULL ? zs->msg : "no progress");
-    }
-
-    return JPP_OK;
-}
-
-
 static jpp_code_t
 jpp_gunzip_members(z_stream *zs, const uint8_t *data, size_t len, size_t max,
     jpp_vec_t *out, jpp_err_t *err)
 {
-    int         rc;
-    size_t      grown;
-    jpp_code_t  code;
+    int       rc;
+    size_t    room, limit;
+    uint8_t  *p;
 
-    rc = Z_OK;
-    grown = 0;
+    limit = max;
 
-    for ( ;; ) {
+    for (rc = Z_OK; zs->avail_in != 0 || len != 0; max -= room) {
 
         if (zs->avail_in == 0) {
-
-            if (len == 0) {
-                break;
-            }
-
             zs->next_in = (Bytef *) (uintptr_t) data;
-            zs->avail_in = len < UINT_MAX ? (uInt) len : UINT_MAX;
+            zs->avail_in = (uInt) jpp_smaller(len, UINT_MAX);
 
             data += zs->avail_in;
             len -= zs->avail_in;
@@ -222,9 +170,37 @@ jpp_gunzip_members(z_stream *zs, const uint8_t *data, size_t len, size_t max,
             (void) inflateReset(zs);
         }
 
-        code = jpp_gunzip_step(zs, max, out, &grown, &rc, err);
-        if (code != JPP_OK) {
-            return code;
+        /* room for one byte too many: more may follow what fills the limit */
+
+        room = max < JPP_GUNZIP_STEP ? max + 1 : JPP_GUNZIP_STEP;
+
+        p = jpp_vec_reserve(out, room);
+        if (p == NULL) {
+            return jpp_err_memory(err);
+        }
+
+        zs->next_out = p;
+        zs->avail_out = (uInt) room;
+
+        rc = inflate(zs, Z_NO_FLUSH);
+
+        room -= zs->avail_out;
+
+        if (room > max) {
+            return jpp_err_set(err, JPP_ERR_LIMIT, "gzip: more than %zu bytes "
+                               "unpacked", limit);
+        }
+
+        out->len += room;
+
+        if (rc == Z_MEM_ERROR) {
+            return jpp_err_memory(err);
+        }
+
+        if (rc != Z_OK && rc != Z_STREAM_END) {
+            return jpp_err_set(err, JPP_ERR_INPUT,
+                               "gzip: the compressed data is damaged (%s)",
+                               zs->msg != NULL ? zs->msg : "no progress");
         }
     }
 

@@ -18,11 +18,8 @@ jpp_own_add(const void *p, size_t size)
     for (i = 0; i < JPP_OWN_MAPPINGS; i++) {
         none = 0;
 
-        if (__atomic_compare_exchange_n(&jpp_own[i].start, &none,
-                                        (uintptr_t) p, false,
-                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-        {
-            __atomic_store_n(&jpp_own[i].size, size, __ATOMIC_RELEASE);
+        if (jpp_atomic_cmp_set(&jpp_own[i].start, &none, (uintptr_t) p)) {
+            jpp_atomic_set(&jpp_own[i].size, size);
             return;
         }
     }
@@ -35,12 +32,9 @@ jpp_own_remove(const void *p)
     size_t  i;
 
     for (i = 0; i < JPP_OWN_MAPPINGS; i++) {
-
-        if (__atomic_load_n(&jpp_own[i].start, __ATOMIC_ACQUIRE)
-            == (uintptr_t) p)
-        {
-            __atomic_store_n(&jpp_own[i].size, 0, __ATOMIC_RELAXED);
-            __atomic_store_n(&jpp_own[i].start, 0, __ATOMIC_RELEASE);
+        if (jpp_atomic_get(&jpp_own[i].start) == (uintptr_t) p) {
+            jpp_atomic_set(&jpp_own[i].size, 0);
+            jpp_atomic_set(&jpp_own[i].start, 0);
             return;
         }
     }
@@ -54,8 +48,8 @@ jpp_own_list(jpp_own_t list[JPP_OWN_MAPPINGS])
     uintptr_t  start;
 
     for (i = 0, n = 0; i < JPP_OWN_MAPPINGS; i++) {
-        start = __atomic_load_n(&jpp_own[i].start, __ATOMIC_ACQUIRE);
-        size = __atomic_load_n(&jpp_own[i].size, __ATOMIC_ACQUIRE);
+        start = jpp_atomic_get(&jpp_own[i].start);
+        size = jpp_atomic_get(&jpp_own[i].size);
 
         if (start != 0 && size != 0) {
             list[n].start = start;

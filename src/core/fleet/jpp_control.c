@@ -476,7 +476,7 @@ jpp_settings_get(const jpp_settings_t *settings, jpp_control_t *control)
     unsigned long  word;
 
     for (i = 0; i < JPP_SETTINGS; i++) {
-        word = __atomic_load_n(&settings->words[i], __ATOMIC_RELAXED);
+        word = jpp_atomic_get(&settings->words[i]);
 
         *jpp_settings_value(control, i) = (int) (word & JPP_SETTINGS_MASK) - 1;
     }
@@ -523,9 +523,6 @@ jpp_settings_take_back(jpp_settings_t *settings,
     for (i = 0; i < JPP_SETTINGS; i++) {
         is = change->is[i];
 
-        (void) __atomic_compare_exchange_n(&settings->words[i], &is,
-                                           change->was[i], false,
-                                           __ATOMIC_ACQ_REL,
-                                           __ATOMIC_RELAXED);
+        (void) jpp_atomic_cmp_set(&settings->words[i], &is, change->was[i]);
     }
 }

@@ -120,27 +120,12 @@ jpp_process_anon(int64_t pid)
 }
 
 
-static uint64_t
-jpp_process_ms(uint64_t ticks)
-{
-    long  hz;
-
-    hz = sysconf(_SC_CLK_TCK);
-
-    if (hz <= 0) {
-        return 0;
-    }
-
-    return ticks <= UINT64_MAX / 1000 ? ticks * 1000 / (uint64_t) hz
-                                      : UINT64_MAX;
-}
-
-
 bool
 jpp_process_parse(const char *text, size_t len, jpp_process_t *process)
 {
     int          n;
     char         line[JPP_PROCESS_LINE];
+    long         hz;
     uint64_t     user, system;
     const char  *name;
 
@@ -167,7 +152,12 @@ jpp_process_parse(const char *text, size_t len, jpp_process_t *process)
         return false;
     }
 
-    process->cpu_ms = jpp_process_ms(user + system);
+    user += system;
+    hz = sysconf(_SC_CLK_TCK);
+
+    process->cpu_ms = hz <= 0 ? 0
+                      : user > UINT64_MAX / 1000 ? UINT64_MAX
+                                                 : user * 1000 / (uint64_t) hz;
 
     return true;
 }

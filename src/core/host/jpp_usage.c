@@ -72,54 +72,44 @@ typedef struct {
 } jpp_usage_entry_t;
 
 
-static uint64_t
-jpp_usage_count(int fd)
-{
-    long                      len, pos;
-    char                      buffer[4096];
-    uint64_t                  n;
-    const jpp_usage_entry_t  *entry;
-
-    n = 0;
-
-    while ((len = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0) {
-
-        for (pos = 0; pos < len; pos += entry->reclen) {
-            entry = (const jpp_usage_entry_t *) (void *) (buffer + pos);
-            n += entry->name[0] != '.';
-        }
-    }
-
-    return len == 0 ? n : JPP_NONE;
-}
-
-
 /* since Linux 6.2 the size of the directory is their number */
 
 static uint64_t
 jpp_usage_fds(void)
 {
-    int          fd;
-    uint64_t     n;
-    struct stat  st;
+    int                       fd;
+    long                      len, pos;
+    char                      buffer[4096];
+    uint64_t                  n;
+    struct stat               st;
+    const jpp_usage_entry_t  *entry;
 
     fd = open("/proc/self/fd", O_RDONLY|O_DIRECTORY|O_CLOEXEC);
     if (fd == -1) {
         return JPP_NONE;
     }
 
+    n = 0;
+    len = 0;
+
     if (fstat(fd, &st) == 0 && st.st_size > 0) {
         n = (uint64_t) st.st_size;
 
     } else {
-        n = jpp_usage_count(fd);
+        while ((len = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0)
+        {
+            for (pos = 0; pos < len; pos += entry->reclen) {
+                entry = (const jpp_usage_entry_t *) (void *) (buffer + pos);
+                n += entry->name[0] != '.';
+            }
+        }
     }
 
     (void) close(fd);
 
     /* without this one */
 
-    return n != JPP_NONE ? n - 1 : n;
+    return len == 0 ? n - 1 : JPP_NONE;
 }
 
 

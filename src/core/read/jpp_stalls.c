@@ -175,58 +175,40 @@ jpp_stalls_stack(jpp_profile_t *profile, const jpp_stall_t *stall,
 }
 
 
-static jpp_code_t
-jpp_stalls_add(jpp_profile_t *profile, const jpp_stall_t *stall,
-    jpp_err_t *err)
-{
-    uint32_t    set;
-    jpp_vec_t  *maps;
-    jpp_code_t  rc;
-
-    maps = jpp_vec_create(profile->arena);
-
-    if (maps == NULL || !jpp_stalls_labels(profile, stall, &set)) {
-        return jpp_err_memory(err);
-    }
-
-    if (stall->maps_len != 0) {
-        rc = jpp_maps_read(profile, stall->maps, stall->maps_len, NULL, maps,
-                           err);
-
-        if (rc != JPP_OK) {
-            return rc;
-        }
-    }
-
-    if (!jpp_stalls_stack(profile, stall, maps, set)) {
-        return jpp_err_memory(err);
-    }
-
-    jpp_vec_release(maps);
-
-    return JPP_OK;
-}
-
-
 jpp_code_t
 jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     const jpp_read_options_t *options, jpp_err_t *err)
 {
-    size_t              i, n;
+    uint32_t            set;
+    jpp_vec_t          *maps;
     jpp_code_t          rc;
-    const jpp_stall_t  *stalls;
+    const jpp_stall_t  *stall, *end;
 
     (void) options;
 
-    stalls = (const void *) dump->data;
-    n = dump->len / sizeof(jpp_stall_t);
+    stall = (const void *) dump->data;
+    end = stall + dump->len / sizeof(jpp_stall_t);
 
-    for (i = 0; i < n; i++) {
-        rc = jpp_stalls_add(profile, &stalls[i], err);
+    for ( /* void */ ; stall < end; stall++) {
 
+        maps = jpp_vec_create(profile->arena);
+
+        if (maps == NULL || !jpp_stalls_labels(profile, stall, &set)) {
+            return jpp_err_memory(err);
+        }
+
+        rc = stall->maps_len == 0
+             ? JPP_OK : jpp_maps_read(profile, stall->maps, stall->maps_len,
+                                      NULL, maps, err);
         if (rc != JPP_OK) {
             return rc;
         }
+
+        if (!jpp_stalls_stack(profile, stall, maps, set)) {
+            return jpp_err_memory(err);
+        }
+
+        jpp_vec_release(maps);
     }
 
     return JPP_OK;
