@@ -206,7 +206,6 @@ jpp_locations_heading(const jpp_locations_t *locations, size_t n,
     jpp_sink_t *sink)
 {
     char                            text[JPP_UNITS_TEXT];
-    char                            error[JPP_ERROR_TEXT];
     uint32_t                        i;
     const jpp_locations_about_t    *about;
     const jpp_locations_column_t   *column;
@@ -224,9 +223,8 @@ jpp_locations_heading(const jpp_locations_t *locations, size_t n,
 
         if (about->is_there && column->is_estimate && about->value != 0) {
             jpp_sink_printf(sink, " (%s)",
-                            jpp_error_text(jpp_error_percent(about->variance,
-                                                             about->value),
-                                           error));
+                            jpp_error(jpp_error_percent(about->variance,
+                                                        about->value)));
         }
     }
 

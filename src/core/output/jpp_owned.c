@@ -278,12 +278,9 @@ static void
 jpp_owned_mostly(const jpp_owned_t *owned, const jpp_owned_row_t *row,
     jpp_table_t *table)
 {
-    char                         value[JPP_FIGURES_TEXT];
     jpp_str_t                    name;
-    const jpp_profile_t         *profile;
     const jpp_owned_function_t  *most;
 
-    profile = owned->profile;
     most = &jpp_vec_items(owned->functions, jpp_owned_function_t)[row->first];
 
     if (most->function == 0) {
@@ -291,11 +288,10 @@ jpp_owned_mostly(const jpp_owned_t *owned, const jpp_owned_row_t *row,
         return;
     }
 
-    name = jpp_profile_function_name(profile, most->function);
+    name = jpp_profile_function_name(owned->profile, most->function);
 
-    jpp_table_valued(table, jpp_figures_value(profile, owned->sums.type,
-                                              most->value, value),
-                     name.data, name.len);
+    jpp_table_valued(table, jpp_figure(owned->profile, owned->sums.type,
+                                       most->value), name.data, name.len);
 }
 
 
@@ -303,13 +299,11 @@ static void
 jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
     jpp_table_t *table)
 {
-    char       text[JPP_FIGURES_TEXT];
     uint32_t   root;
     jpp_str_t  name;
 
-    jpp_table_cell(table, "%s",
-                   jpp_figures_value(owned->profile, owned->sums.type,
-                                     row->sum.value, text));
+    jpp_table_cell(table, "%s", jpp_figure(owned->profile, owned->sums.type,
+                                           row->sum.value));
     jpp_table_cell(table, "%.1f%%",
                    jpp_figures_percent(row->sum.value, owned->total.value));
     jpp_sums_cells(&owned->sums, &row->sum, table);

@@ -299,7 +299,6 @@ static void
 jpp_places_cells(const jpp_places_t *places, const jpp_places_row_t *row,
     jpp_vec_t *where, jpp_table_t *table)
 {
-    char                     text[JPP_FIGURES_TEXT];
     uint32_t                 t, id, n, ids[JPP_MAX_FRAMES];
     jpp_str_t                name;
     const jpp_profile_t     *profile;
@@ -308,18 +307,15 @@ jpp_places_cells(const jpp_places_t *places, const jpp_places_row_t *row,
     profile = places->profile;
     most = jpp_places_row_at(&places->held, row->place);
 
-    jpp_table_cell(table, "%s",
-                   jpp_figures_value(profile, places->type,
-                                     row->values[places->type], text));
+    jpp_table_cell(table, "%s", jpp_figure(profile, places->type,
+                                           row->values[places->type]));
     jpp_table_cell(table, "%.1f%%",
                    jpp_figures_percent(row->values[places->type],
                                        places->total));
 
     for (t = 0; t < profile->n_types; t++) {
         if (t != places->type) {
-            jpp_table_cell(table, "%s", jpp_figures_value(profile, t,
-                                                          row->values[t],
-                                                          text));
+            jpp_table_cell(table, "%s", jpp_figure(profile, t, row->values[t]));
         }
     }
 
@@ -405,7 +401,6 @@ jpp_places_table(const jpp_places_t *places, size_t n, const jpp_view_t *view,
 bool
 jpp_places_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    char           text[JPP_FIGURES_TEXT];
     size_t         n, shown;
     jpp_places_t   places;
 
@@ -425,8 +420,7 @@ jpp_places_write(const jpp_view_t *view, jpp_sink_t *sink)
     jpp_sink_printf(sink, "%s%s: %s in %zu place%s\n",
                     places.profile->types[places.type].type,
                     places.profile->is_difference ? " (difference)" : "",
-                    jpp_figures_value(places.profile, places.type,
-                                      places.total, text),
+                    jpp_figure(places.profile, places.type, places.total),
                     n, n == 1 ? "" : "s");
 
     if (!jpp_places_table(&places, shown, view, sink)) {

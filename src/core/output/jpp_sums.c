@@ -238,16 +238,13 @@ void
 jpp_sums_cells(const jpp_sums_t *sums, const jpp_sum_t *sum,
     jpp_table_t *table)
 {
-    char  text[JPP_FIGURES_TEXT];
-
     jpp_table_cell(table, "%" PRId64, sum->objects);
 
     if (sum->objects != 0 && sums->size != sums->objects
         && (sum->objects < 0) == (sum->size < 0))
     {
-        jpp_table_cell(table, "%s",
-                       jpp_figures_value(sums->profile, sums->size,
-                                         sum->size / sum->objects, text));
+        jpp_table_cell(table, "%s", jpp_figure(sums->profile, sums->size,
+                                               sum->size / sum->objects));
 
     } else {
         jpp_table_cell(table, "-");
@@ -260,19 +257,14 @@ jpp_sums_cells(const jpp_sums_t *sums, const jpp_sum_t *sum,
 void
 jpp_error_cell(double variance, int64_t value, jpp_table_t *table)
 {
-    char         text[JPP_ERROR_TEXT];
-    const char  *p;
+    const char  *error;
 
-    p = "-";
+    error = value != 0 ? jpp_error(jpp_error_percent(variance, value)) : "-";
 
     /* the heading says "+-" already */
 
-    if (value != 0) {
-        p = jpp_error_text(jpp_error_percent(variance, value), text);
-        p += p[0] == '+' ? sizeof("+- ") - 1 : 0;
-    }
-
-    jpp_table_cell(table, "%s", p);
+    jpp_table_cell(table, "%s", error[0] == '+' ? error + sizeof("+- ") - 1
+                                                : error);
 }
 
 

@@ -429,9 +429,8 @@ jpp_svg_init(jpp_svg_t *svg, const jpp_view_t *view)
 static void
 jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
 {
-    char                    when[32], value[JPP_FIGURES_TEXT];
+    char                    when[32], rests[40];
     char                    change[JPP_FIGURES_TEXT + 32];
-    char                    rests[40], error[JPP_ERROR_TEXT];
     int64_t                 by;
     time_t                  t;
     struct tm               tm;
@@ -451,11 +450,10 @@ jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
 
     if (svg->view->base != NULL) {
         (void) snprintf(change, sizeof(change), " (%s%s)", by > 0 ? "+" : "",
-                        jpp_figures_value(svg->profile, svg->type, by, value));
+                        jpp_figure(svg->profile, svg->type, by));
     }
 
     rests[0] = '\0';
-    (void) jpp_error_text(jpp_error_percent(root->variance, by), error);
 
     if (!svg->is_counted) {
         (void) snprintf(rests, sizeof(rests), ", %" PRId64 " samples",
@@ -465,9 +463,10 @@ jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
     (void) snprintf(line, JPP_SVG_LINE, "%.256s, %s, %s %s%s%s%s%s%s%s",
                     svg->view->title, when,
                     svg->profile->types[svg->type].type,
-                    jpp_figures_value(svg->profile, svg->type, root->after,
-                                      value),
-                    change, rests, by != 0 ? ", " : "", by != 0 ? error : "",
+                    jpp_figure(svg->profile, svg->type, root->after), change,
+                    rests, by != 0 ? ", " : "",
+                    by != 0 ? jpp_error(jpp_error_percent(root->variance, by))
+                            : "",
                     svg->workers[0] != '\0' ? ", " : "", svg->workers);
 }
 
@@ -487,7 +486,6 @@ jpp_svg_name(const jpp_svg_t *svg, uint32_t function)
 static void
 jpp_svg_describe(const jpp_svg_t *svg)
 {
-    char              value[JPP_FIGURES_TEXT];
     double            most, here;
     size_t            i, n, best, shown;
     jpp_str_t         name;
@@ -518,9 +516,8 @@ jpp_svg_describe(const jpp_svg_t *svg)
 
         jpp_markup_text(svg->sink, name.data, name.len);
         jpp_sink_printf(svg->sink, ": %s\n",
-                        jpp_figures_value(svg->profile, svg->type,
-                                      flat[best].after - flat[best].before,
-                                      value));
+                        jpp_figure(svg->profile, svg->type,
+                                   flat[best].after - flat[best].before));
         flat[best].after = flat[best].before;
     }
 }
@@ -612,7 +609,6 @@ jpp_svg_class(const jpp_svg_t *svg, const jpp_box_t *box)
 static void
 jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
 {
-    char                    value[JPP_FIGURES_TEXT];
     double                  total;
     int64_t                 change;
     uint64_t                tenths;
@@ -635,8 +631,7 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
 
     jpp_markup_text(sink, name.data, name.len);
     jpp_sink_printf(sink, ": %s, %" PRIu64 ".%" PRIu64 " %%",
-                    jpp_figures_value(svg->profile, svg->type, node->after,
-                                      value),
+                    jpp_figure(svg->profile, svg->type, node->after),
                     tenths / 10, tenths % 10);
 
     if (!svg->is_counted) {
@@ -649,11 +644,9 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
 
     change = node->after - node->before;
 
-    jpp_sink_printf(sink, ", %s%s", change > 0 ? "+" : "",
-                    jpp_figures_value(svg->profile, svg->type, change, value));
-    jpp_sink_printf(sink, " since %s%s",
-                    jpp_figures_value(svg->profile, svg->type, node->before,
-                                      value),
+    jpp_sink_printf(sink, ", %s%s since %s%s", change > 0 ? "+" : "",
+                    jpp_figure(svg->profile, svg->type, change),
+                    jpp_figure(svg->profile, svg->type, node->before),
                     node->after == 0 && node->before != 0 ? ", gone" : "");
 }
 

@@ -173,8 +173,7 @@ jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
 
     jpp_sink_printf(sink, "%s%s: %s in %" PRIu64 " stack%s", type->type,
                     profile->is_difference ? " (difference)" : "",
-                    jpp_figures_value(profile, top->sums.type,
-                                      top->total.value, text),
+                    jpp_figure(profile, top->sums.type, top->total.value),
                     top->n_stacks, top->n_stacks == 1 ? "" : "s");
 
     /* what was counted rests on no samples */
@@ -193,7 +192,7 @@ jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
     if (top->total.value != 0) {
         percent = jpp_error_percent(top->total.variance, top->total.value);
 
-        jpp_sink_printf(sink, ", %s%s", jpp_error_text(percent, text),
+        jpp_sink_printf(sink, ", %s%s", jpp_error(percent),
                         profile->is_difference && percent >= JPP_ERROR_EXACT
                         ? " at least" : "");
     }
@@ -207,7 +206,6 @@ jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
 static void
 jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_table_t *table)
 {
-    char              text[JPP_FIGURES_TEXT];
     size_t            i;
     int64_t           value;
     jpp_str_t         name;
@@ -218,9 +216,8 @@ jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_table_t *table)
     for (i = 0; i < 2; i++) {
         value = row->sums[sides[i]].value;
 
-        jpp_table_cell(table, "%s", jpp_figures_value(top->profile,
-                                                      top->sums.type, value,
-                                                      text));
+        jpp_table_cell(table, "%s", jpp_figure(top->profile, top->sums.type,
+                                               value));
         jpp_table_cell(table, "%.1f%%",
                        jpp_figures_percent(value, top->total.value));
     }

@@ -168,6 +168,12 @@ const char *jpp_figures_value(const jpp_profile_t *profile, uint32_t type,
 const char *jpp_figures_of(const char *unit, int64_t value,
     char text[JPP_FIGURES_TEXT]);
 
+/* The same for one use, as jpp_bytes(). */
+#define jpp_figure(profile, type, value)                                      \
+    jpp_figures_value(profile, type, value, (char[JPP_FIGURES_TEXT]) { 0 })
+#define jpp_error(percent)                                                    \
+    jpp_error_text(percent, (char[JPP_ERROR_TEXT]) { 0 })
+
 /* VALUE as a percentage of TOTAL. */
 double jpp_figures_percent(int64_t value, int64_t total);
 
