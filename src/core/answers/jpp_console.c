@@ -362,6 +362,37 @@ jpp_console_findings(const jpp_console_t *console,
 }
 
 
+/* What a worker is or has. */
+typedef enum {
+    JPP_CONSOLE_READY = 0,                 /* jemalloc samples */
+    JPP_CONSOLE_INACTIVE,
+    JPP_CONSOLE_SAMPLED,                   /* there is a source of profiles */
+    JPP_CONSOLE_SAMPLER,
+    JPP_CONSOLE_STALLS,
+    JPP_CONSOLE_OWNERS,
+    JPP_CONSOLE_STATS
+} jpp_console_fact_t;
+
+
+static bool
+jpp_console_is(const jpp_worker_t *worker, jpp_console_fact_t fact)
+{
+    const bool  facts[] = {
+        [JPP_CONSOLE_READY] = worker->jemalloc.state == JPP_JEMALLOC_READY,
+        [JPP_CONSOLE_INACTIVE] =
+            worker->jemalloc.state == JPP_JEMALLOC_INACTIVE,
+        [JPP_CONSOLE_SAMPLED] =
+            jpp_source(&worker->jemalloc, &worker->sampler) != JPP_SOURCE_NONE,
+        [JPP_CONSOLE_SAMPLER] = worker->sampler.is_on,
+        [JPP_CONSOLE_STALLS] = worker->stalling.threshold != 0,
+        [JPP_CONSOLE_OWNERS] = worker->has_owners,
+        [JPP_CONSOLE_STATS] = worker->has_stats
+    };
+
+    return facts[fact];
+}
+
+
 /* May there be a worker that a heap profile comes from? */
 
 static bool
@@ -370,9 +401,7 @@ jpp_console_samples(const jpp_fleet_t *fleet)
     size_t  i;
 
     for (i = 0; i < fleet->n; i++) {
-        if (jpp_source(&fleet->workers[i].jemalloc, &fleet->workers[i].sampler)
-            != JPP_SOURCE_NONE)
-        {
+        if (jpp_console_is(&fleet->workers[i], JPP_CONSOLE_SAMPLED)) {
             return true;
         }
     }
@@ -510,55 +539,6 @@ jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink)
  */
 
 
-static bool
-jpp_console_is_ready(const jpp_worker_t *worker)
-{
-    return worker->jemalloc.state == JPP_JEMALLOC_READY;
-}
-
-
-static bool
-jpp_console_is_inactive(const jpp_worker_t *worker)
-{
-    return worker->jemalloc.state == JPP_JEMALLOC_INACTIVE;
-}
-
-
-static bool
-jpp_console_is_sampled(const jpp_worker_t *worker)
-{
-    return jpp_source(&worker->jemalloc, &worker->sampler) != JPP_SOURCE_NONE;
-}
-
-
-static bool
-jpp_console_has_sampler(const jpp_worker_t *worker)
-{
-    return worker->sampler.is_on;
-}
-
-
-static bool
-jpp_console_has_stalls(const jpp_worker_t *worker)
-{
-    return worker->stalling.threshold != 0;
-}
-
-
-static bool
-jpp_console_has_owners(const jpp_worker_t *worker)
-{
-    return worker->has_owners;
-}
-
-
-static bool
-jpp_console_has_stats(const jpp_worker_t *worker)
-{
-    return worker->has_stats;
-}
-
-
 typedef struct {
     const char            *id;             /* of the element */
     const char            *key;
@@ -567,8 +547,8 @@ typedef struct {
     const char            *text;           /* what it does, or loses */
     const char            *confirm;        /* the second press; NULL: no need */
 
-    /* does it make sense there, where that is so, or where it is not? */
-    bool                 (*is_due)(const jpp_worker_t *worker);
+    /* does it make sense where that is so, or where it is not? */
+    jpp_console_fact_t     fact;
     bool                   is_not;
 } jpp_console_act_t;
 
@@ -579,53 +559,53 @@ static const jpp_console_act_t  jpp_console_act_rows[] = {
       "while it is off, not even after it is on again, and differences over "
       "that time are refused. To have complete samples later, forget all "
       "samples or reload. Save a profile first, if you need it.",
-      "Stop it, and lose what is allocated meanwhile", jpp_console_is_ready,
+      "Stop it, and lose what is allocated meanwhile", JPP_CONSOLE_READY,
       false },
 
     { "act-start", "active", "on", "Start jemalloc's sampling",
       "Profiles show what is allocated from now on, and what was sampled "
-      "before and is not freed.", NULL, jpp_console_is_inactive, false },
+      "before and is not freed.", NULL, JPP_CONSOLE_INACTIVE, false },
 
     { "act-sampler", "sampler", "on", "Start the module's sampler",
       "It becomes the source of profiles, which then show what is allocated "
-      "from now on.", NULL, jpp_console_has_sampler, true },
+      "from now on.", NULL, JPP_CONSOLE_SAMPLER, true },
 
     { "act-no-sampler", "sampler", "off", "Stop the module's sampler",
       "All of its samples are lost. Profiles come from jemalloc again, where "
       "that has a profiler. Save a profile first, if you need it.",
-      "Stop it, and lose its samples", jpp_console_has_sampler, false },
+      "Stop it, and lose its samples", JPP_CONSOLE_SAMPLER, false },
 
     { "act-rate", "lg_sample", NULL, "Change the sampling rate",
       "All samples so far are lost, and profiles no longer separate inherited "
       "memory. Save a profile first, if you need it. A finer rate shows more "
       "and costs more: set it for an hour, then go back.",
-      "Change it, and lose all samples", jpp_console_is_sampled, false },
+      "Change it, and lose all samples", JPP_CONSOLE_SAMPLED, false },
 
     { "act-stalls", "stall", "100ms", "Record stalls",
       "Iterations of the event loop that take 100 ms or longer are recorded "
       "from now on, with their stack and location.", NULL,
-      jpp_console_has_stalls, true },
+      JPP_CONSOLE_STALLS, true },
 
     { "act-no-stalls", "stall", "off", "Stop recording stalls",
       "Nothing is lost: stalls recorded so far stay.", NULL,
-      jpp_console_has_stalls, false },
+      JPP_CONSOLE_STALLS, false },
 
     { "act-owners", "owners", "on", "Attribute samples",
       "Samples taken from now on have a server and a location.", NULL,
-      jpp_console_has_owners, true },
+      JPP_CONSOLE_OWNERS, true },
 
     { "act-no-owners", "owners", "off", "Stop attributing samples",
       "Samples taken from now on have no server and no location; those taken "
-      "so far keep theirs.", NULL, jpp_console_has_owners, false },
+      "so far keep theirs.", NULL, JPP_CONSOLE_OWNERS, false },
 
     { "act-reset", "reset", "1", "Forget all samples",
       "All samples so far are lost: profiles show only what is allocated from "
       "now on. Save a profile first, if you need it.",
-      "Forget them", jpp_console_is_sampled, false },
+      "Forget them", JPP_CONSOLE_SAMPLED, false },
 
     { "act-purge", "purge", "1", "Return unused memory to the kernel",
       "Nothing is lost. What is allocated next costs page faults.", NULL,
-      jpp_console_has_stats, false }
+      JPP_CONSOLE_STATS, false }
 };
 
 
@@ -635,7 +615,7 @@ jpp_console_is_due(const jpp_fleet_t *fleet, const jpp_console_act_t *act)
     size_t  i;
 
     for (i = 0; i < fleet->n; i++) {
-        if (act->is_due(&fleet->workers[i]) != act->is_not) {
+        if (jpp_console_is(&fleet->workers[i], act->fact) != act->is_not) {
             return true;
         }
     }
@@ -695,7 +675,7 @@ jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
         jpp_console_form(fleet, act, sink);
         jpp_markup_printf(sink, "<p>%s", act->text);
 
-        if (act->is_due == jpp_console_has_stats) {
+        if (act->fact == JPP_CONSOLE_STATS) {
             /*
              * dirty and muzzy pages were touched: the same estimate as the
              * finding's

@@ -246,16 +246,15 @@ static bool
 jpp_requests_units(jpp_requests_rows_t *rows,
     const jpp_requests_worker_t *worker, bool has_clients)
 {
-    size_t                    i, n;
+    size_t                    i;
     const jpp_pools_t        *table;
     jpp_requests_row_t       *row;
     const jpp_pools_unit_t   *unit;
     const jpp_pools_owner_t  *owner;
 
     table = &worker->table;
-    n = jpp_vec_count(table->units, jpp_pools_unit_t);
 
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < jpp_vec_count(table->units, jpp_pools_unit_t); i++) {
 
         row = jpp_vec_push(rows->rows, sizeof(jpp_requests_row_t));
         if (row == NULL) {
@@ -321,26 +320,15 @@ static int
 jpp_requests_compare(const void *a, const void *b, void *ctx)
 {
     int                        order;
-    const jpp_requests_row_t  *x, *y;
+    const jpp_requests_row_t  *x = a, *y = b;
 
     (void) ctx;
 
-    x = a;
-    y = b;
-
-    if (x->bytes != y->bytes) {
-        return x->bytes > y->bytes ? -1 : 1;
-    }
-
-    if (x->age_msec != y->age_msec) {
-        return x->age_msec > y->age_msec ? -1 : 1;
-    }
-
-    if (x->worker != y->worker) {
-        return x->worker < y->worker ? -1 : 1;
-    }
-
-    order = jpp_requests_order(x->server, y->server);
+    order = jpp_sort_order(y->bytes, x->bytes);
+    order = order != 0 ? order : jpp_sort_order(y->age_msec, x->age_msec);
+    order = order != 0 ? order : jpp_sort_order((uintptr_t) x->worker,
+                                                (uintptr_t) y->worker);
+    order = order != 0 ? order : jpp_requests_order(x->server, y->server);
     order = order != 0 ? order : jpp_requests_order(x->location, y->location);
 
     return order != 0 ? order : jpp_requests_order(x->third, y->third);

@@ -317,7 +317,7 @@ jpp_pprof_numbers(jpp_pprof_t *pp, const Jpp__Pprof__Profile *message)
 static void
 jpp_pprof_rest(jpp_pprof_t *pp)
 {
-    size_t                   i, n;
+    size_t                   i;
     int64_t                  comment;
     const jpp_profile_t     *profile;
     Jpp__Pprof__Profile      message = JPP__PPROF__PROFILE__INIT;
@@ -338,12 +338,10 @@ jpp_pprof_rest(jpp_pprof_t *pp)
 
     jpp_pprof_numbers(pp, &message);
 
-    n = jpp_vec_count(profile->comments, uint32_t);
-
     comments.n_comment = 1;
     comments.comment = &comment;
 
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < jpp_vec_count(profile->comments, uint32_t); i++) {
         comment = jpp_vec_items(profile->comments, uint32_t)[i];
         jpp_pprof_numbers(pp, &comments);
     }
@@ -353,14 +351,13 @@ jpp_pprof_rest(jpp_pprof_t *pp)
 static void
 jpp_pprof_strings(jpp_pprof_t *pp)
 {
-    size_t            i, n;
+    size_t            i;
     uint8_t          *p;
     const jpp_str_t  *strings;
 
     strings = jpp_vec_items(pp->profile->strings, jpp_str_t);
-    n = jpp_vec_count(pp->profile->strings, jpp_str_t);
 
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < jpp_vec_count(pp->profile->strings, jpp_str_t); i++) {
         p = jpp_pprof_reserve(pp, JPP_PPROF_PREFIX);
 
         if (p != NULL) {
