@@ -15,6 +15,9 @@ static jpp_console_t    jpp_console;
 static jpp_telemetry_t  jpp_telemetry;
 
 
+static jpp_fleet_t  fleet;
+
+
 static void
 jpp_console_begin(void)
 {
@@ -61,9 +64,9 @@ jpp_console_cgroup(uint64_t limit, uint64_t headroom)
 /* the shape that the helpers of jpp_test_fleet.h call */
 
 static void
-jpp_console_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+jpp_console_write(const jpp_fleet_t *of, jpp_sink_t *sink)
 {
-    jpp_telemetry.fleet = fleet;
+    jpp_telemetry.fleet = of;
     jpp_console_html(&jpp_console, sink);
 }
 
@@ -71,9 +74,9 @@ jpp_console_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 /* The page of FLEET. */
 
 static const char *
-jpp_console_page(const jpp_fleet_t *fleet)
+jpp_console_page(void)
 {
-    jpp_is_i64(jpp_output_fill(&jpp_output, jpp_console_write, fleet, 0), 0,
+    jpp_is_i64(jpp_output_fill(&jpp_output, jpp_console_write, &fleet, 0), 0,
                "written");
 
     return jpp_output.text;
@@ -83,12 +86,11 @@ jpp_console_page(const jpp_fleet_t *fleet)
 /* What the page of FLEET has from FIRST on, up to BEHIND. */
 
 static const char *
-jpp_console_part(const jpp_fleet_t *fleet, const char *first,
-    const char *behind)
+jpp_console_part(const char *first, const char *behind)
 {
     char  *part, *end;
 
-    part = strstr(jpp_console_page(fleet), first);
+    part = strstr(jpp_console_page(), first);
     end = part != NULL ? strstr(part, behind) : NULL;
 
     if (!jpp_ok(end != NULL, "%s", first)) {
@@ -136,7 +138,6 @@ jpp_console_count(const char *text)
 
 JPP_TEST(jpp_test_page)
 {
-    jpp_fleet_t    fleet;
     jpp_worker_t   workers[2];
     jpp_missing_t  missing;
 
@@ -160,15 +161,13 @@ JPP_TEST(jpp_test_page)
     fleet.missing = &missing;
     fleet.n_missing = 1;
 
-    jpp_has(jpp_console_page(&fleet), "<!DOCTYPE html>\n<html lang=\"en\">\n"
+    jpp_has(jpp_console_page(), "<!DOCTYPE html>\n<html lang=\"en\">\n"
             "<head>\n<meta charset=\"utf-8\">\n", "its type");
     jpp_has(jpp_output.text, "<p id=\"about\">nginx 1.22.1, jemalloc_pprof "
             "module " JPP_VERSION ", 2 of 3 workers answered</p>\n", "whose");
-    jpp_shows(jpp_console_part(&fleet, "<title>", "<style>"), "its title");
-    jpp_shows(jpp_console_part(&fleet, "<p id=\"live\">", "<script>"),
-              "the page");
-    jpp_ok(strstr(jpp_console_page(&fleet), "</body>\n</html>\n") != NULL,
-           "its end");
+    jpp_shows(jpp_console_part("<title>", "<style>"), "its title");
+    jpp_shows(jpp_console_part("<p id=\"live\">", "<script>"), "the page");
+    jpp_ok(strstr(jpp_console_page(), "</body>\n</html>\n") != NULL, "its end");
 }
 
 
@@ -180,13 +179,13 @@ JPP_TEST(jpp_test_verdict)
         jpp_fleet_worker(0, JPP_JEMALLOC_READY),
         jpp_fleet_worker(1, JPP_JEMALLOC_READY)
     };
-    jpp_fleet_t    fleet = jpp_fleet_of(2, workers, 2);
 
     static const char  *said[] = {
         "nothing to say, and no cgroup", "room is left, and of what",
         "the most severe is first, and how many follow; cards, and the zone"
     };
 
+    fleet = jpp_fleet_of(2, workers, 2);
     jpp_console_begin();
 
     workers[0].activity.usage.rss_anon = 3 * 1024 * 1024;
@@ -194,7 +193,6 @@ JPP_TEST(jpp_test_verdict)
     cgroup = jpp_console_cgroup(1024 * 1024 * 1024, 512 * 1024 * 1024);
 
     for (i = 0; i < 3; i++) {
-
         if (i == 1) {
             jpp_telemetry.cgroup = &cgroup;
             fleet.n = 1;
@@ -209,11 +207,11 @@ JPP_TEST(jpp_test_verdict)
             jpp_zone.failures = 1;
         }
 
-        jpp_shows(jpp_console_part(&fleet, "<p id=\"verdict\"",
+        jpp_shows(jpp_console_part("<p id=\"verdict\"",
                                    "<section id=\"workers\""), "%s", said[i]);
     }
 
-    jpp_has(jpp_console_page(&fleet), "<th scope=\"row\">zone a&lt;b</th>",
+    jpp_has(jpp_console_page(), "<th scope=\"row\">zone a&lt;b</th>",
             "and the zone");
 }
 
@@ -223,7 +221,6 @@ JPP_TEST(jpp_test_verdict)
 JPP_TEST(jpp_test_tiles)
 {
     size_t         i;
-    jpp_fleet_t    fleet;
     jpp_cgroup_t   cgroup;
     jpp_worker_t   worker;
     jpp_history_t  history;
@@ -253,8 +250,7 @@ JPP_TEST(jpp_test_tiles)
     jpp_telemetry.requests = 12345678;
 
     fleet = jpp_fleet_of(1, &worker, 1);
-    jpp_shows(jpp_console_part(&fleet, "<dl id=\"tiles\"",
-                               "<div id=\"findings\""),
+    jpp_shows(jpp_console_part("<dl id=\"tiles\"", "<div id=\"findings\""),
               "what the workers hold, and how that went; the limit, with pages "
               "of files that go first; a stall of a second; and axes");
 
@@ -265,8 +261,7 @@ JPP_TEST(jpp_test_tiles)
     jpp_telemetry.requests = JPP_NONE;
     worker.activity.minute.longest = 99;
 
-    jpp_shows(jpp_console_part(&fleet, "<dl id=\"tiles\"",
-                               "<section id=\"largest\""),
+    jpp_shows(jpp_console_part("<dl id=\"tiles\"", "<section id=\"largest\""),
               "less than a minute, no limit, no requests, and 99 ms");
 }
 
@@ -276,7 +271,6 @@ JPP_TEST(jpp_test_tiles)
 JPP_TEST(jpp_test_owners)
 {
     size_t        i;
-    jpp_fleet_t   fleet;
     jpp_worker_t  worker;
     jpp_holder_t  holders[7];
 
@@ -299,7 +293,7 @@ JPP_TEST(jpp_test_owners)
     jpp_telemetry.holders = holders;
     jpp_telemetry.n_holders = 7;
 
-    jpp_shows(jpp_console_part(&fleet, "<section id=\"largest\"",
+    jpp_shows(jpp_console_part("<section id=\"largest\"",
                                "<section id=\"time\""), "the five largest");
 }
 
@@ -309,7 +303,6 @@ JPP_TEST(jpp_test_owners)
 JPP_TEST(jpp_test_folded)
 {
     size_t        i;
-    jpp_fleet_t   fleet;
     jpp_worker_t  workers[12];
 
     jpp_console_begin();
@@ -323,7 +316,7 @@ JPP_TEST(jpp_test_folded)
     }
 
     fleet = jpp_fleet_of(12, workers, 8);
-    (void) jpp_console_page(&fleet);
+    (void) jpp_console_page();
     jpp_is_u64(jpp_console_count("class=\"fold\""), 0, "eight are not folded");
     jpp_is_u64(jpp_console_count("<tr class=\"calm\">"), 8, "none stands out");
 
@@ -337,7 +330,7 @@ JPP_TEST(jpp_test_folded)
     jpp_status_failed(&workers[7].last_error, 1795233781, "it failed");
 
     fleet = jpp_fleet_of(12, workers, 12);
-    (void) jpp_console_page(&fleet);
+    (void) jpp_console_page();
 
     jpp_has(jpp_output.text, "<details class=\"fold\"><summary>4 of 12 workers "
             "do not stand out</summary></details>\n<table class=\"workers\">",
@@ -360,12 +353,11 @@ JPP_TEST(jpp_test_folded)
 
 JPP_TEST(jpp_test_no_worker)
 {
-    jpp_fleet_t  fleet = jpp_fleet_of(4, NULL, 0);
-
+    fleet = jpp_fleet_of(4, NULL, 0);
     jpp_console_begin();
-    jpp_has(jpp_console_page(&fleet), "0 of 4 workers answered<",
+    jpp_has(jpp_console_page(), "0 of 4 workers answered<",
             "how many there are");
-    jpp_shows(jpp_console_part(&fleet, "<p id=\"verdict\"",
+    jpp_shows(jpp_console_part("<p id=\"verdict\"",
                                "<details id=\"resources\""), "no worker");
 }
 
@@ -374,9 +366,8 @@ JPP_TEST(jpp_test_no_worker)
 
 JPP_TEST(jpp_test_problems)
 {
-    unsigned       i;
-    jpp_fleet_t    fleet;
-    jpp_worker_t   workers[5];
+    unsigned      i;
+    jpp_worker_t  workers[5];
 
     for (i = 0; i < 5; i++) {
         workers[i] = jpp_fleet_worker(i, JPP_JEMALLOC_READY);
@@ -389,7 +380,7 @@ JPP_TEST(jpp_test_problems)
 
     jpp_console_begin();
     fleet = jpp_fleet_of(5, workers, 5);
-    jpp_shows(jpp_console_part(&fleet, "<div id=\"findings\"",
+    jpp_shows(jpp_console_part("<div id=\"findings\"",
                                "<section id=\"workers\""),
               "one of three workers, one row in two words, and a fatal one");
 
@@ -400,7 +391,7 @@ JPP_TEST(jpp_test_problems)
     strcpy(workers[2].jemalloc.version, "5.3.1");
     workers[4].jemalloc.variable = "_RJEM_MALLOC_CONF";
 
-    jpp_shows(jpp_console_part(&fleet, "<div id=\"findings\"",
+    jpp_shows(jpp_console_part("<div id=\"findings\"",
                                "<section id=\"workers\""),
               "the same, another version, and another variable");
 
@@ -408,7 +399,7 @@ JPP_TEST(jpp_test_problems)
         workers[i] = jpp_fleet_worker(i, JPP_JEMALLOC_READY);
     }
 
-    jpp_lacks(jpp_console_page(&fleet), "Problems", "nothing is wrong");
+    jpp_lacks(jpp_console_page(), "Problems", "nothing is wrong");
 }
 
 
@@ -441,7 +432,6 @@ JPP_TEST(jpp_test_tags)
     char           name[16], open[32][16];
     unsigned       i, n, depth, wrong;
     const char    *p;
-    jpp_fleet_t    fleet;
     jpp_worker_t   workers[6];
 
     static const char  *bad[] = {
@@ -456,7 +446,7 @@ JPP_TEST(jpp_test_tags)
     fleet = jpp_fleet_of(6, workers, 6);
     jpp_console_begin();
     jpp_console.has_control = true;
-    (void) jpp_console_page(&fleet);
+    (void) jpp_console_page();
     jpp_console_drop_script(&jpp_output);
 
     n = 0;
@@ -464,7 +454,6 @@ JPP_TEST(jpp_test_tags)
     wrong = 0;
 
     for (p = jpp_output.text; (p = jpp_console_tag(p, name)) != NULL; n++) {
-
         if (strcmp(name, "!DOCTYPE") == 0 || strcmp(name, "meta") == 0
             || strcmp(name, "input") == 0 || strcmp(name, "rect") == 0)
         {
@@ -493,7 +482,6 @@ JPP_TEST(jpp_test_tags)
     /* in attributes and style, not in sentences */
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-
         wrong = 0;
 
         for (p = jpp_output.text; (p = strstr(p, bad[i])) != NULL; p++) {
@@ -514,7 +502,6 @@ JPP_TEST(jpp_test_tags)
 JPP_TEST(jpp_test_table)
 {
     size_t          i, k;
-    jpp_fleet_t     fleet;
     uint64_t       *numbers;
     jpp_cgroup_t    cgroup;
     jpp_worker_t    workers[5];
@@ -561,7 +548,7 @@ JPP_TEST(jpp_test_table)
     jpp_zone.free = 300000;
 
     fleet = jpp_fleet_of(4, workers, 4);
-    jpp_shows(jpp_console_part(&fleet, "<table class=\"workers\">",
+    jpp_shows(jpp_console_part("<table class=\"workers\">",
                                "</section>"), "two tables");
 }
 
@@ -573,7 +560,6 @@ JPP_TEST(jpp_test_evil)
     char           host[20000], tame_name[16], evil_name[16];
     unsigned       i, wrong;
     const char    *tame, *evil;
-    jpp_fleet_t    fleet;
     jpp_worker_t   workers[6];
     jpp_missing_t  missing = { .who = { .pid = INT64_MIN },
                                .why = JPP_FLEET_EVIL };
@@ -607,7 +593,7 @@ JPP_TEST(jpp_test_evil)
     fleet.missing = &missing;
     fleet.n_missing = 1;
 
-    tame = jpp_console_page(&fleet);
+    tame = jpp_console_page();
     evil = jpp_evil.text;
 
     for (wrong = 0; wrong == 0; /* void */ ) {
@@ -641,7 +627,6 @@ JPP_TEST(jpp_test_evil)
 
 JPP_TEST(jpp_test_links)
 {
-    jpp_fleet_t   fleet;
     jpp_worker_t  worker;
 
     static const jpp_console_link_t  none[] = {
@@ -660,13 +645,13 @@ JPP_TEST(jpp_test_links)
 
     jpp_console_begin();
     jpp_console.links = none;
-    (void) jpp_console_page(&fleet);
+    (void) jpp_console_page();
     jpp_console_drop_script(&jpp_output);
     jpp_is_u64(jpp_console_count(" href="), 1, "nothing else is served");
 
     jpp_console.links = all;
 
-    jpp_has(jpp_console_page(&fleet),
+    jpp_has(jpp_console_page(),
             "<a href=\"profile?seconds=10&amp;format=html&amp;worker=3\">"
             "CPU: the next 10 seconds</a>",
             "the CPU of a worker");
@@ -702,7 +687,6 @@ jpp_console_has_word(const char *words, const char *word)
     len = strlen(word);
 
     for (p = words; *p != '\0'; p += strspn(p, " ")) {
-
         if (strcspn(p, " ") == len && memcmp(p, word, len) == 0) {
             return true;
         }
@@ -715,7 +699,7 @@ jpp_console_has_word(const char *words, const char *word)
 
 
 static void
-jpp_test_outcome(const jpp_fleet_t *fleet)
+jpp_test_outcome(void)
 {
     jpp_outcome_t  outcome;
 
@@ -723,11 +707,11 @@ jpp_test_outcome(const jpp_fleet_t *fleet)
 
     jpp_ok(jpp_outcome_read(&outcome, query, strlen(query)), "an outcome");
 
-    jpp_has(jpp_console_page(fleet), "<p id=\"outcome\" role=\"status\"></p>",
+    jpp_has(jpp_console_page(), "<p id=\"outcome\" role=\"status\"></p>",
             "nothing was done");
 
     jpp_console.outcome = &outcome;
-    (void) jpp_console_page(fleet);
+    (void) jpp_console_page();
     jpp_console.outcome = NULL;
 
     jpp_has(jpp_output.text, "<p id=\"outcome\" role=\"status\" "
@@ -741,9 +725,8 @@ jpp_test_outcome(const jpp_fleet_t *fleet)
 
 JPP_TEST(jpp_test_acts)
 {
-    size_t         i, k;
-    jpp_fleet_t    fleet;
-    jpp_worker_t   worker;
+    size_t        i, k;
+    jpp_worker_t  worker;
 
     static const struct {
         jpp_jemalloc_state_t   state;
@@ -780,7 +763,7 @@ JPP_TEST(jpp_test_acts)
         worker.stats.muzzy = 1024 * 1024;
         fleet = jpp_fleet_of(1, &worker, 1);
 
-        (void) jpp_console_page(&fleet);
+        (void) jpp_console_page();
 
         for (k = 0; k < sizeof(acts) / sizeof(acts[0]); k++) {
             jpp_is_u64(jpp_console_has_act(acts[k]),
@@ -789,12 +772,12 @@ JPP_TEST(jpp_test_acts)
         }
     }
 
-    jpp_shows(jpp_console_part(&fleet, "<section id=\"acts\"", "</section>"),
+    jpp_shows(jpp_console_part("<section id=\"acts\"", "</section>"),
               "what a purge returns, the rates, and what is lost");
-    jpp_test_outcome(&fleet);
+    jpp_test_outcome();
 
     jpp_console.has_control = false;
-    (void) jpp_console_page(&fleet);
+    (void) jpp_console_page();
     jpp_is_u64(jpp_console_count("<form"), 0, "no control, no form");
     jpp_is_u64(jpp_console_count("id=\"acts\""), 0, "and nothing of it");
 }
@@ -804,7 +787,6 @@ JPP_TEST(jpp_test_acts)
 
 JPP_TEST(jpp_test_remedies)
 {
-    jpp_fleet_t   fleet;
     jpp_worker_t  worker;
 
     static const jpp_console_link_t  links[] = {
@@ -819,17 +801,17 @@ JPP_TEST(jpp_test_remedies)
     fleet = jpp_fleet_of(1, &worker, 1);
 
     jpp_console_begin();
-    jpp_shows(jpp_console_part(&fleet, "<div id=\"findings\"",
+    jpp_shows(jpp_console_part("<div id=\"findings\"",
                                "<section id=\"workers\""),
               "no control, no form; no memory, no ledger");
 
     jpp_console.links = links;
     jpp_console.has_control = true;
 
-    jpp_shows(jpp_console_part(&fleet, "<div id=\"findings\"",
+    jpp_shows(jpp_console_part("<div id=\"findings\"",
                                "<section id=\"workers\""),
               "the form below, and the ledger");
-    jpp_has(jpp_console_page(&fleet),
+    jpp_has(jpp_console_page(),
             "<a href=\"memory?format=top&amp;worker=0\">"
             "every byte in a row</a>", "and that of the worker");
 }
@@ -839,7 +821,6 @@ JPP_TEST(jpp_test_remedies)
 
 JPP_TEST(jpp_test_samples)
 {
-    jpp_fleet_t   fleet;
     jpp_worker_t  workers[2];
 
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
@@ -847,7 +828,7 @@ JPP_TEST(jpp_test_samples)
     fleet = jpp_fleet_of(2, workers, 2);
     jpp_console_begin();
 
-    (void) jpp_console_page(&fleet);
+    (void) jpp_console_page();
     jpp_ok(strstr(jpp_output.text, "id=\"heap\"") == NULL
            && strstr(jpp_output.text, "id=\"picture\"") == NULL,
            "no worker takes samples: no picture");
@@ -859,7 +840,7 @@ JPP_TEST(jpp_test_samples)
 
     workers[1].sampler.is_on = true;
     workers[1].sampler.since = 1795233720;
-    (void) jpp_console_page(&fleet);
+    (void) jpp_console_page();
     jpp_ok(strstr(jpp_output.text, "id=\"heap\"") != NULL
            && strstr(jpp_output.text, "id=\"picture\"") != NULL, "one does");
     jpp_has(jpp_output.text, "<li>samples complete since "
@@ -868,14 +849,14 @@ JPP_TEST(jpp_test_samples)
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     workers[0].coverage = (jpp_coverage_t) { 1795233781, 1795233780, 1 };
     fleet = jpp_fleet_of(1, workers, 1);
-    (void) jpp_console_page(&fleet);
+    (void) jpp_console_page();
     jpp_has(jpp_output.text, "<li>samples complete since "
             "2026-11-21T04:03:01Z</li>", "by jemalloc, too");
     jpp_has(jpp_output.text, "Warning: profiles lack memory that was allocated "
             "while sampling was off</h3>", "and a card for a gap");
 
     workers[0].jemalloc.state = JPP_JEMALLOC_INACTIVE;
-    (void) jpp_console_page(&fleet);
+    (void) jpp_console_page();
     jpp_is_u64(jpp_console_count("complete since"), 0, "not while it is off");
 }
 
@@ -928,10 +909,10 @@ jpp_console_hash(const char *element, char hash[64])
 JPP_TEST(jpp_test_policy)
 {
     char          hash[64], expected[600];
-    jpp_fleet_t   fleet = jpp_fleet_of(0, NULL, 0);
 
+    fleet = jpp_fleet_of(0, NULL, 0);
     jpp_console_begin();
-    (void) jpp_console_page(&fleet);
+    (void) jpp_console_page();
 
     jpp_console_hash("style", hash);
 
@@ -972,7 +953,6 @@ jpp_console_live(jpp_worker_t *worker, jpp_history_t *history, uint32_t index)
     history->n = JPP_HISTORY_POINTS;
 
     for (i = 0; i < JPP_HISTORY_POINTS; i++) {
-
         /* xorshift64 */
 
         random ^= random << 13;
@@ -996,15 +976,14 @@ jpp_console_live(jpp_worker_t *worker, jpp_history_t *history, uint32_t index)
 static size_t
 jpp_console_size(size_t n)
 {
-    size_t           i, len;
-    uint8_t         *buffer;
-    jpp_vec_t       *out;
-    jpp_gzip_t       gz;
-    jpp_sink_t       sink;
-    jpp_arena_t      arena;
-    jpp_fleet_t      fleet;
-    jpp_worker_t    *workers;
-    jpp_history_t   *histories;
+    size_t          i, len;
+    uint8_t        *buffer;
+    jpp_vec_t      *out;
+    jpp_gzip_t      gz;
+    jpp_sink_t      sink;
+    jpp_arena_t     arena;
+    jpp_worker_t   *workers;
+    jpp_history_t  *histories;
 
     jpp_arena_init(&arena, 64 * 1024 * 1024);
 
@@ -1056,7 +1035,6 @@ JPP_TEST(jpp_test_size)
 
 JPP_TEST(jpp_test_fails)
 {
-    jpp_fleet_t   fleet;
     jpp_worker_t  worker;
 
     worker = jpp_fleet_evil(0, JPP_JEMALLOC_INACTIVE);

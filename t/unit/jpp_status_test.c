@@ -43,6 +43,10 @@ static jpp_output_t  jpp_output, jpp_parsed;
     "systemctl restart nginx: a reload is not enough."
 
 
+static jpp_fleet_t   fleet;
+static jpp_worker_t  worker;
+
+
 JPP_TEST(jpp_test_former)
 {
     size_t        i;
@@ -149,8 +153,7 @@ JPP_TEST(jpp_test_failures)
 
 JPP_TEST(jpp_test_notices)
 {
-    char          text[2048];
-    jpp_worker_t  worker;
+    char  text[2048];
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     jpp_status_notice(&worker, text, sizeof(text));
@@ -176,14 +179,12 @@ JPP_TEST(jpp_test_notices)
 
 JPP_TEST(jpp_test_notice_sizes)
 {
-    char         *text, whole[2048];
-    size_t        size, len;
-    unsigned      state, wrong;
-    const char   *c;
-    jpp_worker_t  worker;
+    char        *text, whole[2048];
+    size_t       size, len;
+    unsigned     state, wrong;
+    const char  *c;
 
     for (state = 0; state <= JPP_JEMALLOC_READY; state++) {
-
         worker = jpp_fleet_evil(0, (jpp_jemalloc_state_t) state);
         jpp_status_notice(&worker, whole, sizeof(whole));
 
@@ -227,14 +228,14 @@ jpp_status_has(const char *line)
 /* The JSON of FLEET in jpp_output, what perl reads of it in jpp_parsed. */
 
 static void
-jpp_status_parse(const jpp_fleet_t *fleet)
+jpp_status_parse(void)
 {
     int      fd;
     char     path[] = "/tmp/jpp_status.XXXXXX", command[2048];
     FILE    *perl;
     size_t   i, beyond;
 
-    jpp_is_i64(jpp_output_fill(&jpp_output, jpp_status_json, fleet, 0), 0,
+    jpp_is_i64(jpp_output_fill(&jpp_output, jpp_status_json, &fleet, 0), 0,
                "JSON of %zu bytes", jpp_output.len);
 
     for (i = 0, beyond = 0; i < jpp_output.len; i++) {
@@ -275,11 +276,11 @@ jpp_status_parse(const jpp_fleet_t *fleet)
 /* JSON that is read is shown, from the version on. */
 
 static void
-jpp_status_shows(const jpp_fleet_t *fleet, const char *what)
+jpp_status_shows(const char *what)
 {
     const char  *text;
 
-    jpp_status_parse(fleet);
+    jpp_status_parse();
     text = strstr(jpp_output.text, "\"nginx\"");
     jpp_shows(text, "%s", what);
 }
@@ -287,7 +288,6 @@ jpp_status_shows(const jpp_fleet_t *fleet, const char *what)
 
 JPP_TEST(jpp_test_json)
 {
-    jpp_fleet_t    fleet;
     jpp_worker_t   workers[2];
     jpp_missing_t  missing;
 
@@ -311,7 +311,7 @@ JPP_TEST(jpp_test_json)
     fleet.unnamed = "5 of 9 addresses have no name";
     fleet.missing = &missing;
     fleet.n_missing = 1;
-    jpp_status_shows(&fleet, "two of three");
+    jpp_status_shows("two of three");
     jpp_ok(jpp_status_has(".module=\"" JPP_VERSION "\""), "a version");
     jpp_has(jpp_parsed.text, "sampler;\\nOr run apt-get install libjemalloc2 "
             "and systemctl edit nginx, and add:\\n    [Service]\\n",
@@ -321,9 +321,8 @@ JPP_TEST(jpp_test_json)
 
 JPP_TEST(jpp_test_json_empty)
 {
-    jpp_fleet_t  fleet = jpp_fleet_of(4, NULL, 0);
-
-    jpp_status_shows(&fleet, "none of four");
+    fleet = jpp_fleet_of(4, NULL, 0);
+    jpp_status_shows("none of four");
 }
 
 
@@ -336,7 +335,6 @@ JPP_TEST(jpp_test_json_in_step)
     const char     *p;
     jpp_err_t       err;
     jpp_args_t      args;
-    jpp_fleet_t     fleet;
     jpp_worker_t    workers[4];
     jpp_control_t   wanted;
 
@@ -369,7 +367,7 @@ JPP_TEST(jpp_test_json_in_step)
                                      &err),
                    JPP_OK, "%s", rows[i]);
         wanted.sampler_lg = i == 7 ? 13 : 12;
-        jpp_status_parse(&fleet);
+        jpp_status_parse();
 
         for (k = 0; k < 4; k++) {
             (void) snprintf(line, sizeof(line), "\n.workers.%zu.in_step=", k);
@@ -385,10 +383,9 @@ JPP_TEST(jpp_test_json_in_step)
 
 JPP_TEST(jpp_test_json_states)
 {
-    char           line[64];
-    unsigned       i;
-    jpp_fleet_t    fleet;
-    jpp_worker_t   workers[JPP_JEMALLOC_READY + 1];
+    char          line[64];
+    unsigned      i;
+    jpp_worker_t  workers[JPP_JEMALLOC_READY + 1];
 
     for (i = 0; i <= JPP_JEMALLOC_READY; i++) {
         workers[i] = jpp_fleet_worker(i, (jpp_jemalloc_state_t) i);
@@ -397,7 +394,7 @@ JPP_TEST(jpp_test_json_states)
     workers[0].jemalloc.allocator[0] = '\0';
 
     fleet = jpp_fleet_of(6, workers, 6);
-    jpp_status_parse(&fleet);
+    jpp_status_parse();
 
     for (i = 0; i <= JPP_JEMALLOC_READY; i++) {
         (void) snprintf(line, sizeof(line), ".workers.%u.state=\"%s\"", i,
@@ -413,16 +410,13 @@ JPP_TEST(jpp_test_json_states)
         jpp_ok(jpp_status_has(line), "%s", line);
     }
 
-    jpp_ok(jpp_status_has(".workers.0.allocator=null"),
-           "an unknown allocator");
+    jpp_ok(jpp_status_has(".workers.0.allocator=null"), "an unknown allocator");
 }
 
 
 JPP_TEST(jpp_test_json_sampler)
 {
-    char           text[256];
-    jpp_fleet_t    fleet;
-    jpp_worker_t   worker;
+    char  text[256];
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
     worker.sampler = (jpp_sampler_state_t) {
@@ -433,7 +427,7 @@ JPP_TEST(jpp_test_json_sampler)
     };
 
     fleet = jpp_fleet_of(1, &worker, 1);
-    jpp_status_shows(&fleet, "the module's sampler");
+    jpp_status_shows("the module's sampler");
 
     jpp_status_notice(&worker, text, sizeof(text));
     jpp_is_str(text, "the module's sampler ready, one sample every 4.0 KiB",
@@ -445,25 +439,22 @@ JPP_TEST(jpp_test_json_sampler)
 
 JPP_TEST(jpp_test_json_coverage)
 {
-    jpp_fleet_t   fleet;
-    jpp_worker_t  worker;
-
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     fleet = jpp_fleet_of(1, &worker, 1);
 
-    jpp_status_parse(&fleet);
+    jpp_status_parse();
     jpp_ok(jpp_status_has(".workers.0.complete_since=null")
            && jpp_status_has(".workers.0.gap=null"), "from the start");
 
     worker.coverage.since = 1795233720;
-    jpp_status_parse(&fleet);
+    jpp_status_parse();
     jpp_ok(jpp_status_has(".workers.0.complete_since="
                           "\"2026-11-21T04:02:00Z\"")
            && jpp_status_has(".workers.0.gap=null"), "since a reset");
 
     worker.coverage.off = 1795233660;
     worker.coverage.n_off = 2;
-    jpp_status_parse(&fleet);
+    jpp_status_parse();
     jpp_ok(jpp_status_has(".workers.0.gap.from=\"2026-11-21T04:01:00Z\"")
            && jpp_status_has(".workers.0.gap.to=\"2026-11-21T04:02:00Z\"")
            && jpp_status_has(".workers.0.gap.times=2")
@@ -472,13 +463,13 @@ JPP_TEST(jpp_test_json_coverage)
 
     worker.jemalloc.state = JPP_JEMALLOC_INACTIVE;
     worker.coverage.since = 0;
-    jpp_status_parse(&fleet);
+    jpp_status_parse();
     jpp_ok(jpp_status_has(".workers.0.complete_since=null")
            && jpp_status_has(".workers.0.gap=null"), "while it is off");
 
     worker.sampler.is_on = true;
     worker.sampler.since = 1795233781;
-    jpp_status_parse(&fleet);
+    jpp_status_parse();
     jpp_ok(jpp_status_has(".workers.0.complete_since="
                           "\"2026-11-21T04:03:01Z\"")
            && jpp_status_has(".workers.0.gap=null"), "of the sampler");
@@ -489,7 +480,6 @@ JPP_TEST(jpp_test_json_evil)
 {
     char           host[20000];
     unsigned       i;
-    jpp_fleet_t    fleet;
     jpp_worker_t   workers[JPP_JEMALLOC_READY + 1];
     jpp_missing_t  missing = { .why = JPP_FLEET_EVIL };
 
@@ -505,7 +495,7 @@ JPP_TEST(jpp_test_json_evil)
     fleet.host = host;
     fleet.missing = &missing;
     fleet.n_missing = 1;
-    jpp_status_parse(&fleet);
+    jpp_status_parse();
 
     jpp_ok(jpp_status_has(".nginx=\"\\\"'\\\\</pre><script>&amp;\\u0001\\n\\r"
                           "\\t???????%s%n\""), "the string comes back");
@@ -522,9 +512,6 @@ JPP_TEST(jpp_test_json_evil)
 
 JPP_TEST(jpp_test_json_fails)
 {
-    jpp_fleet_t   fleet;
-    jpp_worker_t  worker;
-
     worker = jpp_fleet_evil(0, JPP_JEMALLOC_INACTIVE);
     fleet = jpp_fleet_of(1, &worker, 1);
 
@@ -535,7 +522,7 @@ JPP_TEST(jpp_test_json_fails)
 /* The comments on FLEET, each with its end of line; NULL: memory was out. */
 
 static const char *
-jpp_status_said(const jpp_fleet_t *fleet, jpp_arena_t *arena)
+jpp_status_said(jpp_arena_t *arena)
 {
     size_t          i;
     uint32_t       *ids;
@@ -549,7 +536,7 @@ jpp_status_said(const jpp_fleet_t *fleet, jpp_arena_t *arena)
         return NULL;
     }
 
-    jpp_status_comments(fleet, &profile);
+    jpp_status_comments(&fleet, &profile);
 
     ids = jpp_vec_items(profile.comments, uint32_t);
     out = jpp_vec_create(arena);
@@ -571,7 +558,7 @@ jpp_status_said(const jpp_fleet_t *fleet, jpp_arena_t *arena)
 /* They are shown behind the versions. */
 
 static void
-jpp_status_comment(const jpp_fleet_t *fleet, const char *what)
+jpp_status_comment(const char *what)
 {
     const char   *text;
     jpp_arena_t   arena;
@@ -580,7 +567,7 @@ jpp_status_comment(const jpp_fleet_t *fleet, const char *what)
         "nginx 1.22.1\njemalloc_pprof module " JPP_VERSION "\n";
 
     jpp_arena_init(&arena, 1 << 20);
-    text = jpp_status_said(fleet, &arena);
+    text = jpp_status_said(&arena);
 
     if (jpp_ok(text != NULL && strncmp(text, first, sizeof(first) - 1) == 0,
                "the versions"))
@@ -594,24 +581,21 @@ jpp_status_comment(const jpp_fleet_t *fleet, const char *what)
 
 JPP_TEST(jpp_test_comments)
 {
-    jpp_fleet_t    fleet;
-    jpp_worker_t   worker;
-
     fleet = jpp_fleet_of(4, NULL, 0);
-    jpp_status_comment(&fleet, "comments without a worker");
+    jpp_status_comment("comments without a worker");
 
     worker = jpp_fleet_worker(3, JPP_JEMALLOC_READY);
     fleet = jpp_fleet_of(1, &worker, 1);
-    jpp_status_comment(&fleet, "of one");
+    jpp_status_comment("of one");
 
     fleet.is_of_time = true;
-    jpp_status_comment(&fleet, "and of its time");
+    jpp_status_comment("and of its time");
     fleet.is_of_time = false;
 
     worker.jemalloc.hook = JPP_HOOK_ON;
     worker.jemalloc.stacks.n = 12;
     worker.jemalloc.stacks.n_cut = 3;
-    jpp_status_comment(&fleet, "of one with the hook");
+    jpp_status_comment("of one with the hook");
 
     worker.jemalloc.hook = JPP_HOOK_OFF;
     worker.sampler.is_on = true;
@@ -619,7 +603,7 @@ JPP_TEST(jpp_test_comments)
     worker.sampler.dropped_sites = 4;
     worker.sampler.dropped_live = 5;
     fleet.is_sampled = true;
-    jpp_status_comment(&fleet, "of one with the sampler, which dropped some");
+    jpp_status_comment("of one with the sampler, which dropped some");
 }
 
 
@@ -628,7 +612,6 @@ JPP_TEST(jpp_test_comments)
 JPP_TEST(jpp_test_comments_coverage)
 {
     size_t        i;
-    jpp_fleet_t   fleet;
     jpp_worker_t  workers[4];
 
     for (i = 0; i < 4; i++) {
@@ -639,21 +622,21 @@ JPP_TEST(jpp_test_comments_coverage)
 
     fleet = jpp_fleet_of(1, workers, 1);
     fleet.is_sampled = true;
-    jpp_status_comment(&fleet, "of one that began late");
+    jpp_status_comment("of one that began late");
 
     workers[0].coverage.off = 1795233660;
     workers[0].coverage.n_off = 1;
-    jpp_status_comment(&fleet, "of one with a gap, and no other");
+    jpp_status_comment("of one with a gap, and no other");
 
     fleet.is_sampled = false;
-    jpp_status_comment(&fleet, "not of what is not sampled");
+    jpp_status_comment("not of what is not sampled");
     fleet.is_sampled = true;
 
     workers[0].sampler.is_on = true;
-    jpp_status_comment(&fleet, "nor with the sampler, which says so itself");
+    jpp_status_comment("nor with the sampler, which says so itself");
 
     fleet.is_sampled = false;
-    jpp_status_comment(&fleet, "though not of what is not sampled");
+    jpp_status_comment("though not of what is not sampled");
     workers[0].sampler.is_on = false;
 
     workers[1].coverage.since = 1795233719;
@@ -663,14 +646,13 @@ JPP_TEST(jpp_test_comments_coverage)
 
     fleet = jpp_fleet_of(4, workers, 4);
     fleet.is_sampled = true;
-    jpp_status_comment(&fleet, "of several: a gap, another, none, and a reset");
+    jpp_status_comment("of several: a gap, another, none, and a reset");
 }
 
 
 JPP_TEST(jpp_test_comments_of_many)
 {
     char           nginx[3000];
-    jpp_fleet_t    fleet;
     jpp_arena_t    arena;
     jpp_worker_t   workers[4];
     const char    *text;
@@ -691,17 +673,17 @@ JPP_TEST(jpp_test_comments_of_many)
     fleet = jpp_fleet_of(5, workers, 3);
     fleet.missing = missing;
     fleet.n_missing = 2;
-    jpp_status_comment(&fleet, "of several");
+    jpp_status_comment("of several");
 
     fleet = jpp_fleet_of(4, workers, 4);
-    jpp_status_comment(&fleet, "no sum without one's part");
+    jpp_status_comment("no sum without one's part");
 
     memset(nginx, 'n', sizeof(nginx));
     nginx[sizeof(nginx) - 1] = '\0';
     fleet.nginx = nginx;
 
     jpp_arena_init(&arena, 1 << 20);
-    text = jpp_status_said(&fleet, &arena);
+    text = jpp_status_said(&arena);
     jpp_is_u64(text != NULL ? strcspn(text, "\n") : 0, 1279,
                "a long one is cut");
     jpp_arena_destroy(&arena);
@@ -712,13 +694,12 @@ JPP_TEST(jpp_test_comments_of_many)
 
 JPP_TEST(jpp_test_comments_memory)
 {
-    size_t         i, n;
-    uint64_t       k, n_calls, wrong;
-    jpp_fleet_t    fleet;
-    jpp_arena_t    arena;
-    jpp_worker_t   workers[40];
-    jpp_missing_t  missing[40];
-    const char    *text;
+    size_t          i, n;
+    uint64_t        k, n_calls, wrong;
+    jpp_arena_t     arena;
+    jpp_worker_t    workers[40];
+    jpp_missing_t   missing[40];
+    const char     *text;
 
     for (i = 0; i < 40; i++) {
         workers[i] = jpp_fleet_worker((uint32_t) i, JPP_JEMALLOC_READY);
@@ -733,7 +714,7 @@ JPP_TEST(jpp_test_comments_memory)
     fleet.n_missing = 40;
 
     jpp_arena_init(&arena, 1 << 20);
-    text = jpp_status_said(&fleet, &arena);
+    text = jpp_status_said(&arena);
 
     for (n = 0; text != NULL && *text != '\0'; text++) {
         n += *text == '\n';
@@ -747,7 +728,7 @@ JPP_TEST(jpp_test_comments_memory)
     for (k = 1, wrong = 0; k <= n_calls; k++) {
         jpp_arena_init(&arena, 1 << 20);
         arena.fail_at = k;
-        wrong += jpp_status_said(&fleet, &arena) != NULL;
+        wrong += jpp_status_said(&arena) != NULL;
         jpp_arena_destroy(&arena);
     }
 
