@@ -296,7 +296,12 @@ test 'a container near its limit', sub { -w $cgroup } => sub {
          'and what the memory is');
 
     like($finding->{because},
-         qr/^[\d.]+ [KM]iB of [\d.]+ MiB are left$/, 'what is left');
+         qr/^[\d.]+ [KM]iB of [\d.]+ MiB are left(?:; the workers (?#
+            )grow by [\d.]+ \wiB an hour: .*)?$/, 'what is left');
+    like($nginx->verdict->{text},
+         qr/^[\d.]+ MiB of [\d.]+ MiB are connection slots (?#
+            )\(worker_connections\); [\d.]+ [KM]iB of [\d.]+ MiB are left/,
+         'and whose it is');
     ok(wait_until(sub { logged($nginx, 'limit-near') }, 30), 'it is logged');
     like((logged($nginx, 'limit-near'))[0], qr/^\[error\] .* Raise the limit /,
          'as an error, with what to do');

@@ -676,6 +676,106 @@ test 'connections that there may be', 'jemalloc' => sub {
 };
 
 
+# A name for each request, whose server answers every one.
+
+test 'names that are resolved', 'jemalloc' => sub {
+    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
+                                       Proto => 'udp') or die "udp: $!";
+    my $port = $socket->sockport;
+
+    defined(my $pid = fork()) or die "fork: $!";
+
+    if ($pid == 0) {
+        alarm 120;
+
+        while ($socket->recv(my $query, 512)) {
+            my ($id, $question) = unpack 'a2 x10 a*', $query;
+
+            # an address for each name, for an hour
+
+            $socket->send($id . pack('n5', 0x8180, 1, 1, 0, 0) . $question
+                          . pack('n3 N n C4', 0xc00c, 1, 1, 3600, 4, 127, 0, 0,
+                                 1))
+                if $question =~ /\x00\x00\x01\x00\x01\z/;
+        }
+
+        POSIX::_exit(0);
+    }
+
+    push @backends, $pid;
+
+    my $nginx = start(server => <<"END");
+            $tree
+            resolver 127.0.0.1:$port ipv6=off;
+            location /by { proxy_pass http://\$arg_name.example:1; }
+END
+    my $client = $nginx->client;
+    my $long = join '.', ('x' x 60) x 3;
+
+    for (1 .. 50) {
+        my $base = $_ * 100;
+
+        $client->write(join '', map {
+            "GET /by?name=n" . ($base + $_) . ".$long HTTP/1.1\r\n"
+            . "Host: www\r\n\r\n"
+        } 1 .. 100);
+        $client->answer('GET') for 1 .. 100;
+    }
+
+    is_first($nginx, qr/Healthy: .* of it the resolver's cache/,
+             "the resolver's cache");
+};
+
+
+# It is malloc's: of which location, samples say.
+
+test 'what Perl keeps', 'jemalloc', \&has_scripts => sub {
+    my $nginx = start(
+        main => 'load_module '
+                . '/usr/lib/nginx/modules/ngx_http_perl_module.so;',
+        server => <<"END");
+            $tree
+            location /session {
+                perl 'sub {
+                    push \@main::kept, "x" x 500000;
+                    \$_[0]->send_http_header;
+                }';
+            }
+END
+    my $client = $nginx->client;
+
+    $client->get('/session') for 1 .. 40;
+
+    is_first($nginx, qr/Healthy: .* of it malloc outside of nginx's pools (?#
+                        )\(see heap\?by=location&format=top\)/,
+             "malloc outside of nginx's pools");
+
+    like($nginx->get('/debug/pprof/heap?by=location&format=top&cols=1000')
+               ->{body}, qr{ /session  +\d}, 'which names it');
+};
+
+
+# Each reload adds 8 MB, in which the workers are alike.
+
+test 'a configuration that grows', 'jemalloc' => sub {
+    my $nginx = start(workers => 1, server => $tree);
+
+    for my $n (1 .. 3) {
+        $nginx->reload(http => 'jemalloc_pprof_stall off; '
+            . "map_hash_max_size 65536; map_hash_bucket_size 512;\n"
+            . "map \$uri \$large {\n"
+            . join('', map { "\"/$_" . 'x' x 100 . "\" \"" . 'y' x 400 . "\";\n"
+                     } 1 .. 10000 * $n) . "}\n");
+    }
+
+    my $last = decode_json($nginx->get('/debug/pprof/status')->{body})
+               ->{workers}[0]{generation};
+
+    is_first($nginx, qr/\w+: .* the configuration of generation $last/,
+             "the configuration of generation $last");
+};
+
+
 # Right to left, controls, and pictures: cut in the middle, and escaped.
 
 test 'names of 4 KB', 'jemalloc' => sub {

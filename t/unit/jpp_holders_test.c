@@ -421,7 +421,8 @@ JPP_TEST(jpp_holders_test_outside)
 
     jpp_holders_test_end(5);
 
-    jpp_holders_test_is(0, "malloc outside of nginx's pools", "", 30 * JPP_MIB);
+    jpp_holders_test_is(0, "malloc outside of nginx's pools",
+                        "see heap?by=location&format=top", 30 * JPP_MIB);
     jpp_holders_test_is(1, "anonymous maps that are not malloc's", "",
                         7 * JPP_MIB);
     jpp_holders_test_is(2, "LuaJIT's heap", "", 5 * JPP_MIB);

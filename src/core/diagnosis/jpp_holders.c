@@ -382,11 +382,11 @@ jpp_holders_fold(jpp_holder_item_t *item, const jpp_worker_t *worker)
 }
 
 
-/* BYTES of WORKER that are in no pool, as the item PLACE. */
+/* BYTES of WORKER that are in no pool, as the item PLACE; BOUND may be NULL. */
 
 static void
 jpp_holders_add(jpp_holders_t *holders, const jpp_worker_t *worker,
-    const char *place, uint64_t bytes)
+    const char *place, const char *bound, uint64_t bytes)
 {
     jpp_holder_key_t    key;
     jpp_holder_item_t  *item;
@@ -397,6 +397,7 @@ jpp_holders_add(jpp_holders_t *holders, const jpp_worker_t *worker,
     item = bytes != 0 ? jpp_holders_item(holders, &key) : NULL;
 
     if (item != NULL) {
+        item->holder.bound = bound;
         item->here += bytes;
         jpp_holders_fold(item, worker);
     }
@@ -467,6 +468,7 @@ jpp_holders_pools(jpp_holders_t *holders, const jpp_worker_t *worker,
 
     if (table->facts.has_total) {
         jpp_holders_add(holders, worker, "malloc outside of nginx's pools",
+                        "see heap?by=location&format=top",
                         jpp_less(jpp_pools_outside(table, &is_short),
                                  table->facts.outside_inherited));
     }
@@ -479,8 +481,9 @@ jpp_holders_worker(jpp_holders_t *holders, const jpp_worker_t *worker)
     jpp_holders_add(holders, worker,
                     worker->jemalloc.mappers == 1 << JPP_MAPPER_LUAJIT
                     ? "LuaJIT's heap" : "anonymous maps that are not malloc's",
+                    NULL,
                     jpp_worker_outside(worker));
-    jpp_holders_add(holders, worker, "the profiler's own samples",
+    jpp_holders_add(holders, worker, "the profiler's own samples", NULL,
                     worker->sampler.bytes);
 }
 
