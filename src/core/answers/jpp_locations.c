@@ -86,9 +86,10 @@ jpp_locations_init(jpp_locations_t *locations, jpp_arena_t *arena,
     locations->parts = jpp_vec_create(arena);
 
     locations->failed = !jpp_profile_init(&locations->strings, arena, NULL, 0)
-                        || locations->rows == NULL || locations->parts == NULL
-                        || !jpp_index_init(&locations->row_index, arena, 0)
-                        || !jpp_index_init(&locations->part_index, arena, 0);
+                        || locations->rows == NULL || locations->parts == NULL;
+
+    jpp_index_init(&locations->row_index, arena);
+    jpp_index_init(&locations->part_index, arena);
 
     for (i = 0; i < JPP_ROOTS; i++) {
         locations->shows[i] = jpp_roots_has(by, (jpp_root_t) i);

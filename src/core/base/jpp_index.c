@@ -1,19 +1,21 @@
 
 #include "jpp_index.h"
+#include "jpp_units.h"
 
 
 #define JPP_INDEX_MIN  256
 
 
-bool
-jpp_index_init(jpp_index_t *index, jpp_arena_t *arena, uint32_t n)
+void
+jpp_index_init(jpp_index_t *index, jpp_arena_t *arena)
 {
+    static const jpp_slot_t  free_slot;
+
     index->arena = arena;
-    index->slots = NULL;
+    index->vec = NULL;
+    index->slots = &free_slot;
     index->mask = 0;
     index->n = 0;
-
-    return jpp_index_expect(index, n);
 }
 
 
@@ -32,33 +34,29 @@ jpp_index_put(jpp_slot_t *slots, uint32_t mask, uint32_t hash, uint32_t id)
 static bool
 jpp_index_resize(jpp_index_t *index, size_t size)
 {
-    size_t       i, n;
-    jpp_vec_t   *slots;
-    jpp_slot_t  *from;
+    size_t       i;
+    jpp_vec_t   *vec;
+    jpp_slot_t  *slots;
 
-    slots = jpp_vec_create(index->arena);
+    vec = jpp_vec_create(index->arena);
+    slots = vec != NULL ? jpp_vec_push(vec, size * sizeof(jpp_slot_t)) : NULL;
 
-    if (slots == NULL
-        || jpp_vec_push(slots, size * sizeof(jpp_slot_t)) == NULL)
-    {
+    if (slots == NULL) {
         return false;
     }
 
-    n = index->slots != NULL ? jpp_vec_count(index->slots, jpp_slot_t) : 0;
-    from = index->slots != NULL ? jpp_vec_items(index->slots, jpp_slot_t)
-                                : NULL;
-
-    index->mask = (uint32_t) (size - 1);
-
-    for (i = 0; i < n; i++) {
-        if (from[i].id != 0) {
-            jpp_index_put(jpp_vec_items(slots, jpp_slot_t), index->mask,
-                          from[i].hash, from[i].id);
+    for (i = 0; i <= index->mask; i++) {
+        if (index->slots[i].id != 0) {
+            jpp_index_put(slots, (uint32_t) (size - 1), index->slots[i].hash,
+                          index->slots[i].id);
         }
     }
 
-    jpp_vec_release(index->slots);
+    jpp_vec_release(index->vec);
+
+    index->vec = vec;
     index->slots = slots;
+    index->mask = (uint32_t) (size - 1);
 
     return true;
 }
@@ -69,31 +67,25 @@ jpp_index_expect(jpp_index_t *index, uint64_t n)
 {
     size_t  size;
 
-    for (size = JPP_INDEX_MIN;
+    for (size = jpp_larger(JPP_INDEX_MIN, (uint64_t) index->mask + 1);
          size / 4 * 3 < n && size <= UINT32_MAX / 2;
          size *= 2)
     {
         /* void */
     }
 
-    return (index->slots != NULL && size <= (size_t) index->mask + 1)
-           || jpp_index_resize(index, size);
+    return size == (size_t) index->mask + 1 || jpp_index_resize(index, size);
 }
 
 
 bool
 jpp_index_add(jpp_index_t *index, uint32_t hash, uint32_t id)
 {
-    size_t  size;
-
-    size = (size_t) index->mask + 1;
-
-    if (index->n >= size / 4 * 3 && !jpp_index_resize(index, 2 * size)) {
+    if (!jpp_index_expect(index, (uint64_t) index->n + 1)) {
         return false;
     }
 
-    jpp_index_put(jpp_vec_items(index->slots, jpp_slot_t), index->mask, hash,
-                  id);
+    jpp_index_put(jpp_vec_items(index->vec, jpp_slot_t), index->mask, hash, id);
     index->n++;
 
     return true;

@@ -28,15 +28,16 @@ typedef struct {
 
 
 typedef struct {
-    jpp_arena_t   *arena;
-    jpp_vec_t     *slots;
-    uint32_t       mask;
-    uint32_t       n;
+    jpp_arena_t       *arena;
+    jpp_vec_t         *vec;
+    const jpp_slot_t  *slots;      /* those of VEC, or a free one */
+    uint32_t           mask;
+    uint32_t           n;
 } jpp_index_t;
 
 
-/* An empty index that can hold N ids before it grows; false: no memory. */
-bool jpp_index_init(jpp_index_t *index, jpp_arena_t *arena, uint32_t n);
+/* An empty index.  Takes memory when something is added. */
+void jpp_index_init(jpp_index_t *index, jpp_arena_t *arena);
 
 /*
  * Make room for N ids at once, to avoid growing step by step; false: no
@@ -52,12 +53,10 @@ bool jpp_index_add(jpp_index_t *index, uint32_t hash, uint32_t id);
 static inline uint32_t
 jpp_index_next(const jpp_index_t *index, uint32_t hash, uint32_t *pos)
 {
-    const jpp_slot_t  *slots, *slot;
-
-    slots = jpp_vec_items(index->slots, jpp_slot_t);
+    const jpp_slot_t  *slot;
 
     for ( ;; ) {
-        slot = &slots[(*pos)++ & index->mask];
+        slot = &index->slots[(*pos)++ & index->mask];
 
         if (slot->id == 0 || slot->hash == hash) {
             return slot->id;
@@ -70,8 +69,7 @@ jpp_index_next(const jpp_index_t *index, uint32_t hash, uint32_t *pos)
 static inline void
 jpp_index_prefetch(const jpp_index_t *index, uint32_t hash)
 {
-    __builtin_prefetch(&jpp_vec_items(index->slots, jpp_slot_t)
-                        [hash & index->mask], 1);
+    __builtin_prefetch(&index->slots[hash & index->mask], 1);
 }
 
 

@@ -119,8 +119,9 @@ jpp_holders_init(jpp_holders_t *holders, jpp_arena_t *arena)
     holders->arena = arena;
     holders->items = jpp_vec_create(arena);
     holders->list = jpp_vec_create(arena);
-    holders->failed = holders->items == NULL || holders->list == NULL
-                      || !jpp_index_init(&holders->index, arena, 64);
+    holders->failed = holders->items == NULL || holders->list == NULL;
+
+    jpp_index_init(&holders->index, arena);
 }
 
 

@@ -255,9 +255,11 @@ jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view)
         }
     }
 
-    if (owned->rows == NULL || owned->functions == NULL || owned->sets == NULL
-        || !jpp_index_init(&owned->row_index, arena, 0)
-        || !jpp_index_init(&owned->function_index, arena, 0))
+    jpp_index_init(&owned->row_index, arena);
+    jpp_index_init(&owned->function_index, arena);
+
+    if (owned->rows == NULL || owned->functions == NULL
+        || owned->sets == NULL)
     {
         return false;
     }

@@ -68,10 +68,11 @@ jpp_places_init(jpp_places_t *places, const jpp_view_t *view)
     places->places.rows = jpp_vec_create(arena);
     places->held.rows = jpp_vec_create(arena);
 
+    jpp_index_init(&places->places.index, arena);
+    jpp_index_init(&places->held.index, arena);
+
     if (places->is_part == NULL || places->places.rows == NULL
-        || places->held.rows == NULL
-        || !jpp_index_init(&places->places.index, arena, 0)
-        || !jpp_index_init(&places->held.index, arena, 0))
+        || places->held.rows == NULL)
     {
         return false;
     }

@@ -241,9 +241,11 @@ jpp_tree_init(jpp_tree_t *tree, const jpp_view_t *view, bool is_by_leaf)
                                   (n_strings + 1) * sizeof(double));
     tree->passing = jpp_wrappers_table(profile);
 
+    jpp_index_init(&tree->index, profile->arena);
+
     if (tree->nodes == NULL || tree->flat == NULL || tree->owned == NULL
         || tree->passing == NULL
-        || !jpp_index_init(&tree->index, profile->arena, 4 * profile->n_samples)
+        || !jpp_index_expect(&tree->index, 4 * profile->n_samples)
         || jpp_vec_push(tree->nodes, sizeof(jpp_tree_node_t)) == NULL)
     {
         return false;

@@ -59,14 +59,14 @@ jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
         }
     }
 
-    if (!jpp_profile_columns(profile, profile->columns, 0)
-        || !jpp_index_init(&profile->mapping_index, arena, 0)
-        || !jpp_index_init(&profile->location_index, arena, 0)
-        || !jpp_index_init(&profile->function_index, arena, 0)
-        || !jpp_index_init(&profile->string_index, arena, 0)
-        || !jpp_index_init(&profile->label_index, arena, 0)
-        || !jpp_index_init(&profile->stack_index, arena, 0))
-    {
+    jpp_index_init(&profile->mapping_index, arena);
+    jpp_index_init(&profile->location_index, arena);
+    jpp_index_init(&profile->function_index, arena);
+    jpp_index_init(&profile->string_index, arena);
+    jpp_index_init(&profile->label_index, arena);
+    jpp_index_init(&profile->stack_index, arena);
+
+    if (!jpp_profile_columns(profile, profile->columns, 0)) {
         return false;
     }
 
@@ -302,7 +302,7 @@ jpp_profile_append(jpp_profile_t *profile, const int64_t *values)
 void
 jpp_profile_close(jpp_profile_t *profile)
 {
-    jpp_vec_release(profile->stack_index.slots);
+    jpp_vec_release(profile->stack_index.vec);
 }
 
 

@@ -377,10 +377,9 @@ jpp_pools_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     is_baseline = options->is_baseline;
 
     reading.made = jpp_vec_create(profile->arena);
+    jpp_index_init(&reading.index, profile->arena);
 
-    if (reading.made == NULL
-        || !jpp_index_init(&reading.index, profile->arena, 0))
-    {
+    if (reading.made == NULL) {
         return jpp_err_memory(err);
     }
 

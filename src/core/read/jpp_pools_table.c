@@ -45,13 +45,14 @@ jpp_pools_init(jpp_pools_t *table, jpp_arena_t *arena,
     table->rows = jpp_vec_create(arena);
     table->units = jpp_vec_create(arena);
 
+    jpp_index_init(&table->name_index, arena);
+    jpp_index_init(&table->key_index, arena);
+    jpp_index_init(&table->owner_index, arena);
+    jpp_index_init(&table->row_index, arena);
+
     return table->names != NULL && table->keys != NULL
            && table->owners != NULL && table->rows != NULL
-           && table->units != NULL
-           && jpp_index_init(&table->name_index, arena, 64)
-           && jpp_index_init(&table->key_index, arena, 64)
-           && jpp_index_init(&table->owner_index, arena, 64)
-           && jpp_index_init(&table->row_index, arena, 256);
+           && table->units != NULL;
 }
 
 

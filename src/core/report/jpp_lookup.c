@@ -43,9 +43,9 @@ jpp_lookup_open(jpp_lookup_t *lookup, jpp_arena_t *arena, const char *maps,
                            "mappings is cut: its last line has no newline");
     }
 
-    if (!jpp_profile_init(&lookup->profile, arena, NULL, 0)
-        || !jpp_index_init(&lookup->index, arena, 0))
-    {
+    jpp_index_init(&lookup->index, arena);
+
+    if (!jpp_profile_init(&lookup->profile, arena, NULL, 0)) {
         return jpp_err_memory(err);
     }
 

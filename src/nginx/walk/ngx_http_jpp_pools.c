@@ -155,7 +155,9 @@ ngx_http_jpp_keyed_init(ngx_http_jpp_keyed_t *keyed, jpp_arena_t *arena,
     keyed->size = size;
     keyed->items = jpp_vec_create(arena);
 
-    return keyed->items != NULL && jpp_index_init(&keyed->index, arena, n)
+    jpp_index_init(&keyed->index, arena);
+
+    return keyed->items != NULL && jpp_index_expect(&keyed->index, n)
            ? NGX_OK : NGX_ERROR;
 }
 
