@@ -69,6 +69,7 @@ typedef struct {
     uint64_t              period;
     jpp_vec_t            *maps;         /* jpp_map_t */
     void                 *opened;       /* the parser's: what it made of it */
+    bool                  has_frames;   /* its owners are frames of stacks */
     uint32_t              program;      /* the mapping whose functions say */
                                         /*   where the allocator lies, or 0 */
 } jpp_dump_t;

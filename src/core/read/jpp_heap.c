@@ -64,7 +64,7 @@ typedef struct {
     size_t                     lead_len;  /*   stack before, as text */
     uint32_t                   lead_depth;
 
-    jpp_owner_labels_t        *owners;    /* NULL: none */
+    const jpp_dump_t          *named;     /* the one whose owners it has */
     uint32_t                   owner;     /* of the stack */
 
     jpp_scales_t               scales;
@@ -100,21 +100,20 @@ jpp_heap_owner_is(const char *p, uint32_t *owner)
  */
 
 static uint32_t
-jpp_heap_owner(const jpp_owner_labels_t *owners, const char *p,
-    const char *end)
+jpp_heap_owner(const jpp_dump_t *named, const char *p, const char *end)
 {
     bool         is_owned;
     uint32_t     owner = 0;
     uint64_t     uid = 0;
     const char  *line;
 
-    line = owners != NULL ? memchr(p, '\n', (size_t) (end - p)) : NULL;
+    line = named->opened != NULL ? memchr(p, '\n', (size_t) (end - p)) : NULL;
 
     if (line == NULL) {
         return JPP_OWNER_NONE;
     }
 
-    if (jpp_owner_labels_are_frames(owners)) {
+    if (named->has_frames) {
         is_owned = line - p > JPP_HEAP_OWNER_LEN
                    && jpp_heap_owner_is(line - JPP_HEAP_OWNER_LEN, &owner);
 
@@ -126,7 +125,7 @@ jpp_heap_owner(const jpp_owner_labels_t *owners, const char *p,
         owner = (uint32_t) uid;
     }
 
-    return is_owned && owner < jpp_owner_labels_count(owners)
+    return is_owned && owner < jpp_owner_labels_count(named->opened)
            ? owner : (uint32_t) JPP_OWNER_NONE;
 }
 
@@ -330,7 +329,7 @@ jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
 
     options = heap->reading.options;
 
-    labels = jpp_owner_labels(options->has_owners ? heap->owners : NULL,
+    labels = jpp_owner_labels(options->has_owners ? heap->named->opened : NULL,
                               heap->reading.profile, heap->owner,
                               options->labels);
 
@@ -440,7 +439,7 @@ jpp_heap_stack(jpp_heap_t *heap, const char *p)
                                  : "neither a stack nor the maps section");
     }
 
-    heap->owner = jpp_heap_owner(heap->owners, p, end);
+    heap->owner = jpp_heap_owner(heap->named, p, end);
 
     line = jpp_heap_frames(heap, p, &stack);
     if (line == NULL) {
@@ -482,7 +481,7 @@ jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
 
     heap.scales.period = options->is_raw ? 1 : dump->period;
     heap.lead = dump->data;
-    heap.owners = (options->is_baseline ? options->baseline_of : dump)->opened;
+    heap.named = options->is_baseline ? options->baseline_of : dump;
 
     stacks = (size_t) (dump->end - dump->data) / JPP_HEAP_STACK;
 
@@ -773,7 +772,7 @@ jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, const char *names,
             return jpp_err_memory(err);
         }
 
-        jpp_owner_labels_as_frames(owners);
+        dump->has_frames = true;
     }
 
     dump->opened = owners;

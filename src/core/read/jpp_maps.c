@@ -175,40 +175,16 @@ jpp_maps_add(jpp_profile_t *profile, const jpp_maps_line_t *line)
 }
 
 
-static bool
-jpp_maps_push(jpp_profile_t *profile, const jpp_maps_line_t *line,
-    jpp_vec_t *maps)
-{
-    uint32_t        id;
-    jpp_map_t      *map;
-    jpp_mapping_t  *mapping;
-
-    id = jpp_maps_add(profile, line);
-    map = jpp_vec_push(maps, sizeof(jpp_map_t));
-
-    if (id == 0 || map == NULL) {
-        return false;
-    }
-
-    mapping = jpp_profile_mapping_at(profile, id);
-
-    map->start = line->mapping.start;
-    map->limit = line->mapping.limit;
-    map->shift = mapping->start - line->mapping.start;
-    map->mapping = id;
-    map->is_allocator = jpp_allocator_is_library(mapping->path);
-
-    return true;
-}
-
-
 jpp_code_t
 jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
     const char *tail, jpp_vec_t *maps, jpp_err_t *err)
 {
     size_t            i, n;
+    uint32_t          id;
+    jpp_map_t        *map;
     jpp_vec_t        *lines;
     jpp_code_t        rc;
+    jpp_mapping_t    *mapping;
     jpp_maps_line_t  *line, *first;
 
     lines = jpp_vec_create(profile->arena);
@@ -244,9 +220,24 @@ jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
 
     for (i = 0; i < n; i++) {
 
-        if (line[i].is_executable && !jpp_maps_push(profile, &line[i], maps)) {
+        if (!line[i].is_executable) {
+            continue;
+        }
+
+        id = jpp_maps_add(profile, &line[i]);
+        map = jpp_vec_push(maps, sizeof(jpp_map_t));
+
+        if (id == 0 || map == NULL) {
             return jpp_err_memory(err);
         }
+
+        mapping = jpp_profile_mapping_at(profile, id);
+
+        map->start = line[i].mapping.start;
+        map->limit = line[i].mapping.limit;
+        map->shift = mapping->start - map->start;
+        map->mapping = id;
+        map->is_allocator = jpp_allocator_is_library(mapping->path);
     }
 
     jpp_vec_release(lines);

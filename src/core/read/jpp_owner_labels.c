@@ -12,7 +12,6 @@ typedef struct {
 
 struct jpp_owner_labels_s {
     uint32_t              n;
-    bool                  are_frames;
     jpp_owner_entry_t     owners[JPP_OWNERS_MAX];
 };
 
@@ -61,22 +60,6 @@ uint32_t
 jpp_owner_labels_count(const jpp_owner_labels_t *owners)
 {
     return owners != NULL ? owners->n : 0;
-}
-
-
-void
-jpp_owner_labels_as_frames(jpp_owner_labels_t *owners)
-{
-    if (owners != NULL) {
-        owners->are_frames = true;
-    }
-}
-
-
-bool
-jpp_owner_labels_are_frames(const jpp_owner_labels_t *owners)
-{
-    return owners != NULL && owners->are_frames;
 }
 
 

@@ -61,10 +61,6 @@ bool jpp_owner_labels_add(jpp_owner_labels_t **owners, jpp_arena_t *arena,
 
 uint32_t jpp_owner_labels_count(const jpp_owner_labels_t *owners);
 
-/* An owner is a frame of a stack, and no line behind it. */
-void jpp_owner_labels_as_frames(jpp_owner_labels_t *owners);
-bool jpp_owner_labels_are_frames(const jpp_owner_labels_t *owners);
-
 /*
  * The label set that has those of the set FROM and the names of OWNER, or FROM
  * itself; JPP_OWNER_NO_LABELS: no memory.
