@@ -330,24 +330,9 @@ JPP_TEST(jpp_test_folded)
     jpp_status_failed(&workers[7].last_error, 1795233781, "it failed");
 
     fleet = jpp_fleet_of(12, workers, 12);
-    (void) jpp_console_page();
-
-    jpp_has(jpp_output.text, "<details class=\"fold\"><summary>4 of 12 workers "
-            "do not stand out</summary></details>\n<table class=\"workers\">",
-            "the others are");
-    jpp_is_u64(jpp_console_count("<tr class=\"calm\">"), 4, "four");
-    jpp_is_u64(jpp_console_count("<td class=\"n fair\" data-l=\"private\">27.0 "
-                                 "MiB"), 1, "much more than the others");
-    jpp_is_u64(jpp_console_count("class=\"n fair\" data-l=\"private\""), 1,
-               "which do not");
-    jpp_is_u64(jpp_console_count("<td class=\"n fair\" data-l=\"connections\""
-                                 ">81 of"), 1, "few connections left");
-    jpp_is_u64(jpp_console_count("<td class=\"n bad\" data-l=\"connections\">"
-                                 "91 of"), 1, "fewer");
-    jpp_is_u64(jpp_console_count("<td class=\"n fair\" data-l=\"worst stall\">"
-                                 "100.0 ms"), 1, "a stall");
-    jpp_is_u64(jpp_console_count("<td class=\"n bad\" data-l=\"worst stall\">"
-                                 "1.0 s"), 1, "a longer one");
+    jpp_shows(jpp_console_part("<details class=\"fold\"",
+                               "<table class=\"shared\""),
+              "four are folded; memory, connections and stalls that stand out");
 }
 
 
@@ -828,36 +813,25 @@ JPP_TEST(jpp_test_samples)
     fleet = jpp_fleet_of(2, workers, 2);
     jpp_console_begin();
 
-    (void) jpp_console_page();
-    jpp_ok(strstr(jpp_output.text, "id=\"heap\"") == NULL
-           && strstr(jpp_output.text, "id=\"picture\"") == NULL,
-           "no worker takes samples: no picture");
-    jpp_has(jpp_output.text, "<p>No worker takes samples, so there is no "
-            "picture: see Problems above.", "but a sentence");
-    jpp_has(jpp_output.text, "<h2>Problems</h2>", "and what it speaks of");
-
-    jpp_is_u64(jpp_console_count("complete since"), 0, "nor since when");
+    jpp_shows(jpp_console_part("<div id=\"findings\"",
+                               "<details id=\"resources\""),
+              "no worker takes samples: a sentence, and no picture");
 
     workers[1].sampler.is_on = true;
     workers[1].sampler.since = 1795233720;
-    (void) jpp_console_page();
-    jpp_ok(strstr(jpp_output.text, "id=\"heap\"") != NULL
-           && strstr(jpp_output.text, "id=\"picture\"") != NULL, "one does");
-    jpp_has(jpp_output.text, "<li>samples complete since "
-            "2026-11-21T04:02:00Z</li>", "since when");
+    jpp_shows(jpp_console_part("<section id=\"workers\"",
+                               "<details id=\"resources\""),
+              "one does, and since when");
 
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     workers[0].coverage = (jpp_coverage_t) { 1795233781, 1795233780, 1 };
     fleet = jpp_fleet_of(1, workers, 1);
-    (void) jpp_console_page();
-    jpp_has(jpp_output.text, "<li>samples complete since "
-            "2026-11-21T04:03:01Z</li>", "by jemalloc, too");
-    jpp_has(jpp_output.text, "Warning: profiles lack memory that was allocated "
-            "while sampling was off</h3>", "and a card for a gap");
+    jpp_shows(jpp_console_part("<div id=\"findings\"",
+                               "<details id=\"resources\""),
+              "by jemalloc, too, and a card for a gap");
 
     workers[0].jemalloc.state = JPP_JEMALLOC_INACTIVE;
-    (void) jpp_console_page();
-    jpp_is_u64(jpp_console_count("complete since"), 0, "not while it is off");
+    jpp_lacks(jpp_console_page(), "complete since", "not while it is off");
 }
 
 

@@ -18,8 +18,6 @@ typedef struct {
 typedef struct {
     const char   *name;
     const char   *text;
-    int64_t       values[JPP_HEAP_TYPES];
-    const char   *stack;         /* of sample 0: "address@mapping ..." */
 } jpp_heap_good_t;
 
 
@@ -95,65 +93,40 @@ static const jpp_heap_bad_t  bad[] = {
 
 
 static const jpp_heap_good_t  good[] = {
-
-    { "no stacks at all", "heap_v2/524288\n  t*: 0: 0 [0: 0]\n"
-      JPP_TEST_MAPS, { 0, 0, 0, 0 }, NULL },
-
+    { "no stacks at all",
+      "heap_v2/524288\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS },
     { "one stack", JPP_TEST_HEAD("1") JPP_STACK
-      "  t*: 3: 4096 [0: 0]\n  t0: 3: 4096 [0: 0]\n" JPP_TEST_MAPS,
-      { 0, 0, 3, 4096 }, "400200@1 7f0000200300@3" },
-
-    { "without threads", JPP_TEST_HEAD("1") JPP_STACK
-      "  t*: 3: 4096 [0: 0]\n" JPP_TEST_MAPS,
-      { 0, 0, 3, 4096 }, "400200@1 7f0000200300@3" },
-
+      "  t*: 3: 4096 [0: 0]\n  t0: 3: 4096 [0: 0]\n" JPP_TEST_MAPS },
+    { "without threads", JPP_TEST_HEAD("1") JPP_STACK "  t*: 3: 4096 [0: 0]\n"
+      JPP_TEST_MAPS },
     { "a thread twice, names with blanks",
       "heap_v2/1\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0] one two\n"
       "  t0: 1: 2 [0: 0] \n" JPP_STACK "  t*: 3: 4096 [0: 0]\n"
-      "  t0: 1: 2 [0: 0]\n  t0: 2: 4094 [0: 0]\n" JPP_TEST_MAPS,
-      { 0, 0, 3, 4096 }, "400200@1 7f0000200300@3" },
-
-    { "nothing left", JPP_TEST_HEAD("1") JPP_STACK
-      "  t*: 0: 0 [5: 80]\n" JPP_TEST_MAPS,
-      { 5, 80, 0, 0 }, "400200@1 7f0000200300@3" },
+      "  t0: 1: 2 [0: 0]\n  t0: 2: 4094 [0: 0]\n" JPP_TEST_MAPS },
+    { "nothing left", JPP_TEST_HEAD("1") JPP_STACK "  t*: 0: 0 [5: 80]\n"
+      JPP_TEST_MAPS },
 
     /* 1/(1 - exp(-24/524288)) = 21845.83 */
 
-    { "scaled", JPP_TEST_HEAD("524288") JPP_STACK
-      "  t*: 1: 24 [2: 48]\n" JPP_TEST_MAPS,
-      { 43692, 1048600, 21846, 524300 }, "400200@1 7f0000200300@3" },
-
+    { "scaled", JPP_TEST_HEAD("524288") JPP_STACK "  t*: 1: 24 [2: 48]\n"
+      JPP_TEST_MAPS },
     { "objects without bytes", JPP_TEST_HEAD("524288") JPP_STACK
-      "  t*: 7: 0 [0: 9]\n" JPP_TEST_MAPS,
-      { 0, 0, 0, 0 }, "400200@1 7f0000200300@3" },
-
+      "  t*: 7: 0 [0: 9]\n" JPP_TEST_MAPS },
     { "the largest counts", JPP_TEST_HEAD("524288") JPP_STACK
       "  t*: 18446744073709551615: 18446744073709551615 [1: "
-      "18446744073709551615]\n" JPP_TEST_MAPS,
-      { 1, INT64_MAX, INT64_MAX, INT64_MAX }, "400200@1 7f0000200300@3" },
-
-    { "no frames", JPP_TEST_HEAD("1") "@\n  t*: 1: 8 [0: 0]\n"
-      JPP_TEST_MAPS, { 0, 0, 1, 8 }, "" },
-
+      "18446744073709551615]\n" JPP_TEST_MAPS },
+    { "no frames", JPP_TEST_HEAD("1") "@\n  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS },
     { "nothing but the allocator", JPP_TEST_HEAD("1")
-      "@ 0x7f0000000101 0x7f0000000201\n  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS,
-      { 0, 0, 1, 8 }, "7f0000000200@2" },
-
+      "@ 0x7f0000000101 0x7f0000000201\n  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS },
     { "the allocator further out stays", JPP_TEST_HEAD("1")
       "@ 0x7f0000000101 0x400201 0x7f0000000201\n  t*: 1: 8 [0: 0]\n"
-      JPP_TEST_MAPS, { 0, 0, 1, 8 }, "400200@1 7f0000000200@2" },
-
+      JPP_TEST_MAPS },
     { "addresses of all lengths", JPP_TEST_HEAD("1")
       "@ 0x0 0x1 0x12 0xffffffffffffffff 0x000000400201 0x400201\n"
-      "  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS, { 0, 0, 1, 8 },
-      "0@0 0@0 11@0 fffffffffffffffe@0 400200@1 400200@1" },
-
+      "  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS },
     { "the call is inside, the return address behind", JPP_TEST_HEAD("1")
-      "@ 0x500000 0x400000\n  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS,
-      { 0, 0, 1, 8 }, "4fffff@1 3fffff@0" },
-
-    { "a NUL in a thread's name", NULL, { 0, 0, 3, 4096 },
-      "400200@1 7f0000200300@3" }
+      "@ 0x500000 0x400000\n  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS },
+    { "a NUL in a thread's name", NULL }
 };
 
 
@@ -212,7 +185,7 @@ jpp_heap_stack_text(uint32_t i)
 
 JPP_TEST(jpp_heap_test_good)
 {
-    size_t         i, len, t;
+    size_t         i, len;
     const char    *text;
     jpp_sample_t   sample;
 
@@ -228,21 +201,19 @@ JPP_TEST(jpp_heap_test_good)
         rc = jpp_test_read(&profile, &arena, text, len, NULL, &err);
 
         jpp_is_u64(rc, JPP_OK, "%s: %s", good[i].name, err.text);
-        jpp_is_u64(profile.n_samples, good[i].stack != NULL, "%s: samples",
-                   good[i].name);
 
-        if (rc == JPP_OK && profile.n_samples == 1) {
-            jpp_profile_sample(&profile, 0, &sample);
-
-            for (t = 0; t < JPP_HEAP_TYPES; t++) {
-                jpp_is_i64(sample.values[t], good[i].values[t], "%s: %s",
-                           good[i].name, jpp_heap_types[t].type);
-            }
-
-            jpp_is_str(jpp_heap_stack_text(0), good[i].stack,
-                       "%s: stack", good[i].name);
+        if (rc != JPP_OK || profile.n_samples != 1) {
+            jpp_note("%s: %u samples", good[i].name, profile.n_samples);
+            continue;
         }
+
+        jpp_profile_sample(&profile, 0, &sample);
+        jpp_note("%s: %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+                 " of [%s]", good[i].name, sample.values[0], sample.values[1],
+                 sample.values[2], sample.values[3], jpp_heap_stack_text(0));
     }
+
+    jpp_shows_notes("dumps, and what they allocated and hold");
 }
 
 
