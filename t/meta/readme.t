@@ -226,7 +226,8 @@ test 'directives' => sub {
     my $syntax = join ' ', $text =~ /`(jemalloc_pprof \[.*)`/;
     my %taken;
 
-    for my $word ($adapter =~ /^    \{ ngx_string\("(\w+=\w+)"\),/mg) {
+    for my $word ($adapter
+                      =~ /^    ngx_http_jpp_parameter\("(\w+=\w+)",/mg) {
         my ($key, $value) = split /=/, $word;
 
         like($syntax, qr/\[$key=[^\]]*\b$value\b/, "jemalloc_pprof: $word");
@@ -397,7 +398,8 @@ test 'status' => sub {
 
     my %keys = map { $_ => 1 }
                    some('keys', "$status\n$identity"
-                                =~ /jpp_json_\w+\(&?json, "(\w+)"/g);
+                                =~ /(?:jpp_json_\w+\(&?json,|\{) (?#
+                                      )"([a-z]\w+)"/g);
 
     same([ keys %named ], [ keys %keys ], 'its keys');
 
@@ -429,7 +431,8 @@ test 'statuses and headers' => sub {
          [ keys %sent ], 'statuses');
 
     my %headers = map { $_ => 1 }
-                      $adapter =~ /_add_header\(r,\s+"([A-Za-z-]+)",/g;
+                      $adapter =~ /(?:_add_header\(r,\s+|^        \{ )(?#
+                                     )"([A-Z][A-Za-z-]+)",/mg;
 
     same([ map { words($_->[0]) } rows(about('headers')) ],
          [ keys %headers ], 'headers');
@@ -487,15 +490,14 @@ test 'states and problems' => sub {
     # the statuses of the states
 
     my %number = (OK => 200, FORBIDDEN => 403, NOT_IMPLEMENTED => 501);
-    my %status = some('statuses of states', "$adapter\n$core"
-                      =~ /\[JPP_JEMALLOC_(\w+)\] = NGX_HTTP_(\w+)/g);
-
-    # a reason has its status in another table
-
-    my %reason = $adapter =~ /\[NGX_HTTP_(\w+)\] =\s+\{ NGX_HTTP_(\w+),/g;
-
-    %status = (READY => 'OK',
-               map { $_ => $reason{$status{$_}} // $status{$_} } keys %status);
+    my ($off) = $adapter =~ /((?:state == JPP_JEMALLOC_\w+[\s|]+)+)(?#
+                              )\? NGX_HTTP_JPP_OFF : NGX_HTTP_JPP_UNABLE/
+        or die "there are no statuses of states in the sources\n";
+    my %reason = $adapter =~ /\[NGX_HTTP_(JPP_\w+)\] =\s+\{ NGX_HTTP_(\w+),/g;
+    my %status = ((map { $_ => $reason{JPP_UNABLE} } keys %words),
+                  (map { $_ => $reason{JPP_OFF} }
+                       $off =~ /JPP_JEMALLOC_(\w+)/g),
+                  READY => 'OK');
 
     is_deeply({ map { $_->[0] => $_->[1] } @states },
               { map { $words{$_} => $number{$status{$_}} } keys %words },
