@@ -482,20 +482,20 @@ static void
 jpp_requests_json(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
 {
-    size_t                        i, n_answered, n_missing, n;
+    size_t                        i, n, n_missing;
     jpp_json_t                    json;
     const jpp_requests_row_t     *row;
     const jpp_requests_worker_t  *workers;
 
-    n_answered = jpp_vec_count(requests->workers, jpp_requests_worker_t);
+    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
+    n = jpp_vec_count(requests->workers, jpp_requests_worker_t);
     n_missing = jpp_vec_count(requests->missing, jpp_missing_t);
 
     jpp_json_init(&json, sink);
     jpp_json_open(&json, NULL, '{');
 
     jpp_json_str(&json, "module", JPP_VERSION);
-    jpp_json_numbers(&json, { "asked", n_answered + n_missing },
-                     { "answered", n_answered });
+    jpp_json_numbers(&json, { "asked", n + n_missing }, { "answered", n });
     jpp_json_str(&json, "by",
                  jpp_requests_bys[requests->args->values[JPP_ARG_BY]]);
     jpp_json_numbers(&json, { "count", rows->n }, { "bytes", rows->bytes });
@@ -511,9 +511,6 @@ jpp_requests_json(const jpp_requests_t *requests,
     jpp_json_close(&json, ']');
 
     jpp_json_u64(&json, "unproven", rows->n_unproven);
-
-    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
-    n = jpp_vec_count(requests->workers, jpp_requests_worker_t);
 
     jpp_json_open(&json, "partial", '[');
 
