@@ -38,10 +38,12 @@ EOF
 my @resources = ('', slurp("$adapter/resource/ngx_http_jpp_resources.c")
                      =~ /\{ ngx_string\("(\w+)"\), NGX_HTTP_/g);
 
-# what asks no worker, what asks none for memory, and what is made by a job
+# what asks no worker, what asks none for memory, what no job makes, and what
+# waits for no busy thread
 my %asks_nobody = map { $_ => 1 } qw( symbol cmdline events );
 my %is_stored = (%asks_nobody, stalls => 1);
 my %has_no_job = (cmdline => 1);
+my %is_brief = (events => 1);
 
 # the parameters with which a resource takes another way to its answer
 my %ways = (
@@ -100,7 +102,7 @@ my %rows = (
     BUSY => [ 'many jobs', sub {
         $has_no_job{ $_[0] } ? () : asked($_[0], '') } ],
     OVERDUE => [ 'a thread that is busy', sub {
-        $is_stored{ $_[0] } && !$has_no_job{ $_[0] }
+        $is_stored{ $_[0] } && !$has_no_job{ $_[0] } && !$is_brief{ $_[0] }
         ? asked($_[0], '', at => '/late/') : () } ],
     FULL => [ 'little room', sub { asked($_[0], '', at => '/small/') } ],
     STARTING => [ 'a worker that starts', sub {
