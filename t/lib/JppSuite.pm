@@ -104,11 +104,15 @@ sub quiet_log {
 }
 
 
-# A block may say how many workers it has.
+# A block may say how many workers it has, and its configuration where that is
+# more than a location /a/.
 
 sub fleets {
     Test::Nginx::Socket::add_block_preprocessor(sub {
         my $n = $_[0]->workers // 1;
+
+        $_[0]->set_value(config => 'location /a/ { jemalloc_pprof; }')
+            if !defined $_[0]->config;
 
         Test::Nginx::Socket::workers($n);
 

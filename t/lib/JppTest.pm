@@ -62,9 +62,13 @@ END {
     my $tests = Test::More->builder;
 
     if ($$ == $suite && $? == 0 && !$tests->has_plan) {
-        Test::More::done_testing() if $tests->current_test;
-        Test::More::diag("no subtest is like '$ENV{JPP_SUBTEST}'")
-            if !$tests->current_test && $ENV{JPP_SUBTEST};
+        if ($tests->current_test) {
+            Test::More::done_testing();
+
+        } elsif ($ENV{JPP_SUBTEST}) {
+            print STDERR "no subtest is like '$ENV{JPP_SUBTEST}'\n";
+            $? = 1;
+        }
     }
 }
 

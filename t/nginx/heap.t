@@ -225,8 +225,6 @@ my @refused = (
 
 my $refused = <<'END';
 === refused: [% uri %]
---- config
-location /a/ { jemalloc_pprof; }
 --- request
 GET /a/[% uri %]
 --- error_code: [% status %]
@@ -627,8 +625,6 @@ __DATA__
 
 === all workers in one answer
 --- workers: 4
---- config
-location /a/ { jemalloc_pprof; }
 --- request
 GET /a/status
 --- response_body_filters eval
@@ -653,8 +649,6 @@ those that were chosen
 
 
 === labels and comments agree with status
---- config
-location /a/ { jemalloc_pprof; }
 --- pipelined_requests eval
 [ 'GET /a/status', 'GET /a/heap', 'GET /a/worker/0/allocs' ]
 --- response_body_filters eval
@@ -667,8 +661,6 @@ location /a/ { jemalloc_pprof; }
 
 
 === a difference of a second
---- config
-location /a/ { jemalloc_pprof; }
 --- pipelined_requests eval
 [ 'GET /a/heap', 'GET /a/heap?seconds=1', 'GET /a/allocs?seconds=01' ]
 --- response_body_filters eval
@@ -681,8 +673,6 @@ location /a/ { jemalloc_pprof; }
 
 
 === a table of a difference says so
---- config
-location /a/ { jemalloc_pprof; }
 --- request
 GET /a/heap?seconds=1&format=top
 --- response_body_like: \Ainuse_space \(difference\): -?[\d.]+ [KM]?i?B in \d+
@@ -690,8 +680,6 @@ GET /a/heap?seconds=1&format=top
 
 
 === the tool makes the same profile of format=jemalloc
---- config
-location /a/ { jemalloc_pprof; }
 --- pipelined_requests eval
 [ 'GET /a/heap', 'GET /a/heap?format=jemalloc' ]
 --- response_body_filters eval
@@ -704,8 +692,6 @@ location /a/ { jemalloc_pprof; }
 
 
 === HTTP/1.0
---- config
-location /a/ { jemalloc_pprof; }
 --- raw_request eval
 "GET /a/heap HTTP/1.0\r\n\r\n"
 --- response_headers

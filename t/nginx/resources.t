@@ -514,8 +514,6 @@ __DATA__
 
 === status and console of four workers
 --- workers: 4
---- config
-location /a/ { jemalloc_pprof; }
 --- request
 GET /a/status
 --- response_body_filters eval
@@ -543,8 +541,6 @@ late
 
 
 === the console has no other place
---- config
-location /a/ { jemalloc_pprof; }
 --- request
 GET /a/worker/self/
 --- error_code: 404
