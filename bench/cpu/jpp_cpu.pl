@@ -27,7 +27,6 @@
 use strict;
 use warnings;
 
-use Compress::Zlib;
 use File::Basename;
 use File::Temp;
 use List::Util qw( max min shuffle );
@@ -40,6 +39,7 @@ use lib dirname(__FILE__) . '/../../t/lib';
 use JppNginx qw( memory slurp spew wait_until );
 use JppRun qw( $build $checker lua_modules preloads );
 use JppStalls qw( block stalling %block_under );
+use JppTool ();
 
 my $list = '/debug/pprof/profile';
 my $turns = $ENV{JPP_TURNS} // 100;
@@ -500,17 +500,9 @@ sub measured {
 
     $sum += $1 while $text =~ /^    \d+ (\d+):/mg;
 
-    # of profile.proto
+    my $profile = JppTool::profile($bytes);
 
-    my %times = (9 => 0, 10 => 0);
-
-    JppNginx::fields(Compress::Zlib::memGunzip($bytes), sub {
-        my ($field, $value) = @_;
-
-        $times{$field} = $value / 1e9 if exists $times{$field};
-    });
-
-    return (@times{9, 10}, $sum / 1e9);
+    return ($profile->{time} / 1e9, $profile->{duration} / 1e9, $sum / 1e9);
 }
 
 
