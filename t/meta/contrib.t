@@ -621,11 +621,11 @@ sub build_package {
 
 
 sub check_contents($deb, $version) {
-    my $root = make_dir("$dir/root");
+    my $system = make_dir("$dir/root");
     my $doc = "usr/share/doc/$name";
     my $load = 'mod-http-jemalloc-pprof.conf';
 
-    my ($text, $exit) = output('dpkg-deb', '-x', $deb, $root);
+    my ($text, $exit) = output('dpkg-deb', '-x', $deb, $system);
     is($exit, 0, 'it can be unpacked') or diag($text);
 
     for my $file ("usr/lib/nginx/modules/$module",
@@ -637,20 +637,20 @@ sub check_contents($deb, $version) {
                   "$doc/examples/nginx/jemalloc-pprof-socket.conf",
                   "$doc/examples/systemd/nginx.service.d/jemalloc-pprof.conf")
     {
-        ok(-f "$root/$file", "it has $file");
+        ok(-f "$system/$file", "it has $file");
     }
 
     # documents may be compressed
 
     for my $file ('README.md', map { basename($_) } glob("$root/docs/*.md")) {
-        ok(-f "$root/$doc/$file" || -f "$root/$doc/$file.gz",
+        ok(-f "$system/$doc/$file" || -f "$system/$doc/$file.gz",
            "it has $doc/$file");
     }
 
-    is(words("$root/$doc/copyright"), words("$root/LICENSE"),
+    is(words("$system/$doc/copyright"), words("$root/LICENSE"),
        'its license is ours');
 
-    check_tool($root, $version);
+    check_tool($system, $version);
 
     ($text) = output('sh', '-c', 'dpkg-deb --ctrl-tarfile "$1" | tar -xO',
                      'sh', $deb);
@@ -658,19 +658,19 @@ sub check_contents($deb, $version) {
 
     # as the package of nginx links them
 
-    symlink '../../lib/nginx/modules', "$root/usr/share/nginx/modules"
-        or die "$root: $!\n";
+    symlink '../../lib/nginx/modules', "$system/usr/share/nginx/modules"
+        or die "$system: $!\n";
 
-    my $conf = configuration($root, [], <<"CONF");
+    my $conf = configuration($system, [], <<"CONF");
 server {
-    include $root/$doc/examples/nginx/jemalloc-pprof.conf;
+    include $system/$doc/examples/nginx/jemalloc-pprof.conf;
 }
 CONF
 
-    spew($conf, "include $root/usr/share/nginx/modules-available/*.conf;\n",
+    spew($conf, "include $system/usr/share/nginx/modules-available/*.conf;\n",
          slurp($conf));
 
-    ($text, $exit) = output('nginx', '-t', '-p', "$root/usr/share/nginx/",
+    ($text, $exit) = output('nginx', '-t', '-p', "$system/usr/share/nginx/",
                             '-c', $conf);
 
     is($exit, 0, "the machine's nginx takes it") or diag($text);
@@ -680,8 +680,8 @@ CONF
 # The package's tool makes the same profile as the one of the tree, and its
 # manual can be read.
 
-sub check_tool($root, $version) {
-    my $tool = "$root/usr/bin/jemalloc-pprof";
+sub check_tool($system, $version) {
+    my $tool = "$system/usr/bin/jemalloc-pprof";
     my $dump = "$root/t/data/hand.heap";
 
     is((output($tool, '--version'))[0], "jemalloc-pprof $version\n",
@@ -698,7 +698,7 @@ sub check_tool($root, $version) {
     like($text, qr/\bBIND_NOW\b/, 'and bound at its start');
 
     ($text, $exit) = output('man', '-l',
-                            "$root/usr/share/man/man1/jemalloc-pprof.1.gz");
+                            "$system/usr/share/man/man1/jemalloc-pprof.1.gz");
 
     is($exit, 0, 'man reads its manual');
     like($text, qr/--any-kernel/, 'which is the manual of this tool');

@@ -592,7 +592,6 @@ test 'the tool' => sub {
     same([ $manual =~ /^\.It (?:.* )?Fl Fl ([a-z-]+)/mg ], \@names,
          'options in the manual');
 
-    my $build = $ENV{JPP_BUILD} // "$root/build";
     my $help = `'$build/jemalloc-pprof' --help`;
 
     like($help, qr/--\Q$_\E\b/, "--help has --$_") for @names;

@@ -135,18 +135,18 @@ sub tables {
 
 
 sub formats {
-    my $root = $nginx->get('/debug/pprof/heap?format=top&cols=1000&n=1000')
+    my $top = $nginx->get('/debug/pprof/heap?format=top&cols=1000&n=1000')
               ->{body};
     my $folded = $nginx->get('/debug/pprof/heap?format=folded')->{body};
 
-    like($root, qr/  directive http$/m, 'a name in top');
+    like($top, qr/  directive http$/m, 'a name in top');
     like($folded, qr/;directive http;/, 'and in folded');
-    unlike("$root$folded", qr/nginx table|between ngx_|passes memory/,
+    unlike("$top$folded", qr/nginx table|between ngx_|passes memory/,
            'without marks');
 
     # which files lack most depends on the symbols that are installed
 
-    my ($files) = $root =~ /^\d+ of \d+ addresses have no name \((.+?)\): (?#
+    my ($files) = $top =~ /^\d+ of \d+ addresses have no name \((.+?)\): (?#
                            )install their debug symbols, then reload\. .*(?#
                            )\$DEBUGINFOD_URLS\/buildid\/ID\/debuginfo$/m;
 
