@@ -421,12 +421,38 @@ jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
 }
 
 
+/* A line's counts up to its end: without a format, as there are very many. */
+
+static const char *
+jpp_heap_counts(const char *p, uint64_t counts[4])
+{
+    int  i;
+
+    static const char  marks[4][2] = {
+        { ':', ' ' }, { ' ', '[' }, { ':', ' ' }, { ']', '\n' }
+    };
+
+    for (i = 0; i < 4; i++) {
+        p = jpp_scan_dec(p, &counts[i]);
+
+        if (p == NULL || p[0] != marks[i][0] || p[1] != marks[i][1]) {
+            return NULL;
+        }
+
+        p += 2;
+    }
+
+    return p;
+}
+
+
 static const char *
 jpp_heap_stack(jpp_heap_t *heap, const char *p)
 {
     uint8_t     *stack = NULL;
-    uint64_t     counts[4], thread[JPP_HEAP_NUMBERS];
-    const char  *line, *end;
+    size_t       len;
+    uint64_t     counts[4], ignored[4];
+    const char  *line, *end, *repeated;
 
     end = heap->reading.dump->end;
 
@@ -448,15 +474,29 @@ jpp_heap_stack(jpp_heap_t *heap, const char *p)
 
     jpp_profile_end(heap->reading.profile, stack);
 
-    p = jpp_scan_numbers(line, JPP_HEAP_TOTALS "\n", counts);
+    repeated = jpp_scan_text(line, end, "  t*: ");
+    p = repeated != NULL ? jpp_heap_counts(repeated, counts) : NULL;
 
     if (p == NULL) {
         return jpp_reading_error(&heap->reading, line,
                                  "a stack is not followed by its totals");
     }
 
+    len = (size_t) (p - repeated);
+
     for (line = p; *line == ' '; line = p) {
-        p = jpp_scan_numbers(line, JPP_HEAP_THREAD "\n", thread);
+        p = jpp_scan_numbers(line, "  td: ", ignored);
+
+        /* usually one thread has all of it */
+
+        if (p != NULL && (size_t) (end - p) >= len
+            && memcmp(p, repeated, len) == 0)
+        {
+            p += len;
+            continue;
+        }
+
+        p = p != NULL ? jpp_heap_counts(p, ignored) : NULL;
 
         if (p == NULL) {
             return jpp_reading_error(&heap->reading, line,
