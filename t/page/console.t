@@ -70,6 +70,12 @@ test 'without a script' => sub {
     unlike(dial()->ask('GET', '/safe/')->{body}, qr/<form/,
            'nor are there any');
 
+    # an axis needs two looks at the workers
+
+    wait_until(sub {
+        dial()->ask('GET', '/debug/pprof/')->{body} =~ /class="y"/;
+    });
+
     scripts(0);
     show();
 
