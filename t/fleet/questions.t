@@ -440,10 +440,10 @@ test 'a baseline without room', 'fake' => sub {
     my $strict = $nginx->get("$heap?strict=1");
 
     is($strict->{status}, 503, 'strict: no profile');
-    is($strict->{body}, 'the baseline of 2 of 2 workers had to be left out, so '
-       . 'what they inherited would count as their own, which strict=1 '
-       . 'does not allow: the comments of the profile without strict=1 say '
-       . "why\n", 'strict: the reason');
+    is($strict->{body}, 'strict=1 refuses: the baseline of 2 of 2 workers is '
+       . 'missing, so inherited memory would count as their own; without '
+       . "strict=1, a comment of the profile gives the reason\n",
+       'strict: the reason');
 
     # a baseline that did not fit takes no room
 

@@ -213,10 +213,10 @@ sub gap {
     my $answer = $connection->ask('GET', '/a/heap?strict=1');
 
     is($answer->{status}, 503, 'strict=1 refuses it');
-    is($answer->{body}, "the samples of $n of $n workers lack what was "
-       . "allocated while jemalloc's sampling was off, which strict=1 does "
-       . 'not allow: POST reset=1 to control to begin with complete ones; the '
-       . "answer without strict=1 says when it was off\n", 'why');
+    is($answer->{body}, "strict=1 refuses: the samples of $n of $n workers "
+       . "lack allocations from a time when jemalloc's sampling was off; POST "
+       . 'reset=1 to control to begin with complete ones, or ask without '
+       . "strict=1 to see the time\n", 'why');
 }
 
 

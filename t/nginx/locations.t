@@ -314,10 +314,10 @@ test 'since when it is sampled', 'jemalloc' => sub {
     my $answer = $nginx->get("$tree/locations?strict=1&cols=1000");
 
     is($answer->{status}, 503, 'strict=1 refuses that');
-    is($answer->{body}, 'the samples of 2 of 2 workers lack what was '
-       . "allocated while jemalloc's sampling was off, which strict=1 does "
-       . 'not allow: POST reset=1 to control to begin with complete ones; the '
-       . "answer without strict=1 says when it was off\n", 'why');
+    is($answer->{body}, 'strict=1 refuses: the samples of 2 of 2 workers lack '
+       . "allocations from a time when jemalloc's sampling was off; POST "
+       . 'reset=1 to control to begin with complete ones, or ask without '
+       . "strict=1 to see the time\n", 'why');
 
     $nginx->get($control, body => 'reset=1');
     $answer = $nginx->get("$tree/locations?strict=1&cols=1000");

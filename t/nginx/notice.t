@@ -12,7 +12,7 @@ my $tree = 'location /p/ { jemalloc_pprof; }';
 
 # The fixes, in one line as they stand in the log.
 
-my $restart = 'Save what the workers hold, which ends with them: | curl '
+my $restart = 'Save the evidence, which is lost when the workers exit: | curl '
               . q{-o memory.txt 'http://127.0.0.1:8081/debug/pprof/memory?}
               . q{format=top' | }
               . 'Then run systemctl restart nginx: a reload is not enough.';
@@ -80,9 +80,9 @@ my @fatal = (
         name => 'built without profiling',
         how => { fake_jemalloc("$dir/no-prof", "config.prof 0\n") },
         state => 'no-prof', status => 501, level => 'error',
-        says => qr/jemalloc 5\.3\.0 was built without profiling: only a (?#
-                   )build with --enable-prof has it; Debian's libjemalloc2 (?#
-                   )is one on amd64 and i386, packages of other (?#
+        says => qr/jemalloc 5\.3\.0 was built without profiling: profiling (?#
+                   )needs a build with --enable-prof: Debian's libjemalloc2 (?#
+                   )is built so on amd64 and i386, packages of other (?#
                    )distributions may not be/,
         fix => $sampler . 'Or install one, or build jemalloc with ./configure '
                 . "--enable-prof. | Run $preload",

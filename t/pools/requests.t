@@ -250,7 +250,7 @@ test 'parameters', 'jemalloc' => sub {
         'top=0' => 'top must be a whole number from 1 to 1000',
         'top=1e9' => 'top must be a whole number from 1 to 1000',
         'top=1000000000' => 'top must be a whole number from 1 to 1000',
-        'by=x' => 'by must be location, server or upstream; or, of requests, '
+        'by=x' => 'by must be location, server or upstream; or, for requests, '
                   . 'request or connection',
         'by=location' => 'requests takes by=request and by=connection: sums by '
                          . 'location, server and upstream are in locations '

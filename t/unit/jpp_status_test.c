@@ -38,7 +38,8 @@ static jpp_output_t  jpp_output, jpp_parsed;
 /* Two of index 0 while a configuration is replaced. */
 
 #define JPP_RESTART                                                           \
-    "Save what the workers hold, which ends with them: | curl -o memory.txt " \
+    "Save the evidence, which is lost when the workers exit: | curl -o "       \
+    "memory.txt "                                                             \
     "'http://127.0.0.1:8081/debug/pprof/memory?format=top' | Then run "       \
     "systemctl restart nginx: a reload is not enough."
 

@@ -1,7 +1,7 @@
 
 /*
- * CPU and wall-clock samples of this process's threads: one sampler, and any
- * number of windows on it.
+ * Samples CPU and wall-clock time of this process's threads: one sampler serves
+ * any number of windows.
  *
  * A window is a stretch of time in which somebody wants samples.  The sampler
  * runs while there is one, at the highest frequency that any of them asks for;

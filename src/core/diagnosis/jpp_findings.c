@@ -65,8 +65,8 @@ jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
 
     return jpp_finding_because(finding, "%s of %s are left%s%s",
                jpp_bytes(room), jpp_bytes(level->limit),
-               cgroup->binding == 0 ? "" : ", by the limit of a cgroup above "
-                                           "its own", rate);
+               cgroup->binding == 0 ? "" : ", under the limit of a parent "
+                                           "cgroup", rate);
 }
 
 
@@ -219,9 +219,9 @@ jpp_finding_thp(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
            && jpp_finding_above(finding, jpp_less(anon, allocated), 40,
                                 allocated)
            && cgroup->stat.anon / 2 <= anon
-           && jpp_finding_because(finding, "%s of huge pages in the cgroup, "
-                  "and %s of anonymous memory in the workers, for %s that are "
-                  "allocated", jpp_bytes(huge_bytes), jpp_bytes(anon),
+           && jpp_finding_because(finding, "the cgroup uses %s of huge "
+                  "pages, and the workers %s of anonymous memory, but only %s "
+                  "are allocated", jpp_bytes(huge_bytes), jpp_bytes(anon),
                   jpp_bytes(allocated));
 }
 
@@ -341,7 +341,8 @@ jpp_finding_old_workers(const jpp_telemetry_t *telemetry,
         (void) snprintf(finding->fix, sizeof(finding->fix),
                         "They live until their last connection ends, but no "
                         "longer than worker_shutdown_timeout, which is "
-                        "%" PRIu64 " s for those that exit since it was set.",
+                        "%" PRIu64 " s for workers that began to exit after it "
+                        "was set.",
                         telemetry->shutdown_timeout);
     }
 
@@ -442,10 +443,10 @@ jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
 /* What Lua has is in no profile; which location runs it is. */
 
 static const char  jpp_finding_lua[] =
-    "Tables of Lua that outlive a request hold it: module tables in "
-    "package.loaded, caches without a bound. collectgarbage(\"count\") in Lua "
-    "counts its KiB; profile?seconds=10&by=location&format=top says which "
-    "locations run Lua.";
+    "Check Lua tables that outlive a request: module tables in "
+    "package.loaded, unbounded caches. collectgarbage(\"count\") in Lua "
+    "returns the size in KiB; profile?seconds=10&by=location&format=top says "
+    "which locations run Lua.";
 
 
 /* of all workers, and where it is most */
@@ -505,9 +506,9 @@ jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
 static const char  jpp_finding_purged[] =
     "POST purge=1 to control returns it to the kernel. background_thread is "
-    "on and returns it, too, when its decay time is over: a smaller "
-    "dirty_decay_ms in MALLOC_CONF shortens that. Before a restart, save what "
-    "its workers know: pools?format=top and heap.";
+    "on, and also returns it after dirty_decay_ms: a smaller value in "
+    "MALLOC_CONF shortens the wait. Before a restart, save the evidence: "
+    "pools?format=top and heap.";
 
 
 /* resident counts pages that were never touched; dirty and muzzy ones were */
@@ -547,7 +548,7 @@ jpp_finding_fragmented(const jpp_telemetry_t *telemetry,
 
     return jpp_finding_above(finding, idle, 100, JPP_FINDING_FLOOR)
            && jpp_finding_above(finding, idle, 40, sums.allocated)
-           && jpp_finding_because(finding, "%s of pages for %s",
+           && jpp_finding_because(finding, "pages of %s hold %s of allocations",
                   jpp_bytes(sums.active), jpp_bytes(sums.allocated));
 }
 
@@ -592,7 +593,7 @@ jpp_finding_peak(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     usage = &where->activity.usage;
 
-    return jpp_finding_because(finding, "%s had %s at most, and has %s now",
+    return jpp_finding_because(finding, "%s: peak RSS %s, now %s",
                jpp_worker_name(&where->who), jpp_bytes(usage->peak),
                jpp_bytes(usage->rss));
 }
@@ -634,7 +635,7 @@ typedef struct {
 /* a reload ends what would be looked at, and so does a restart */
 
 #define JPP_FINDING_SAVE_BEFORE(what)                                         \
-    "Before a " what ", save what its workers know: pools?format=top and heap. "
+    "Before a " what ", save the evidence: pools?format=top and heap. "
 
 #define JPP_FINDING_SAVE  JPP_FINDING_SAVE_BEFORE("reload")
 
@@ -645,15 +646,16 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         true, jpp_finding_limit_near,
         "nginx is close to its memory limit",
         "Raise the limit (MemoryMax= of the systemd unit, or the container's), "
-        "or find what holds the memory: pools and heap have it by location and "
-        "by function.",
+        "or find what holds the memory: pools shows it by location, heap by "
+        "function.",
         "memory?format=top" },
 
     [JPP_FINDING_OOM_KILL] = {
         true, jpp_finding_oom_kill,
         "processes were killed, or crashed",
         "The error log says \"exited on signal 9\" for workers that were "
-        "killed, and the kernel's log (dmesg) why. The finding lasts an hour.",
+        "killed; the kernel's log (dmesg) gives the reason. The finding lasts "
+        "an hour.",
         "" },
 
     [JPP_FINDING_STALLS] = {
@@ -691,8 +693,9 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_SWAP] = {
         false, jpp_finding_swap,
         "memory of workers was swapped out",
-        "Requests that touch it wait for the disk. Add memory, or keep nginx "
-        "from being swapped out (MemorySwapMax=0 of the systemd unit).",
+        "Requests that touch swapped memory wait for the disk. Add memory, or "
+        "keep nginx from being swapped out (MemorySwapMax=0 of the systemd "
+        "unit).",
         "" },
 
     [JPP_FINDING_ZONE_FULL] = {
@@ -719,8 +722,8 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_OUTSIDE] = {
         false, jpp_finding_outside,
         "much of the memory does not come from malloc",
-        "Python, Go and Java map memory themselves, and count it. Any other "
-        "mapping has a row in memory?format=top, with its name if it has one.",
+        "Python, Go and Java map memory themselves: use their own statistics. "
+        "memory?format=top lists every other mapping, by name if it has one.",
         "memory?format=top" },
 
     [JPP_FINDING_RETAINED] = {
@@ -741,7 +744,7 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
 
     [JPP_FINDING_THP] = {
         false, jpp_finding_thp,
-        "huge pages take memory that was not asked for",
+        "huge pages waste memory",
         "The kernel backs 2 MiB where a few KiB are in use. For jemalloc alone "
         "add thp:never to MALLOC_CONF; for all processes: "
         "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled. "
@@ -758,17 +761,17 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_FEW_SAMPLES] = {
         false, jpp_finding_few_samples,
         "the profile rests on few samples",
-        "Its figures may be far off, and the rate is the finest there is. "
-        "pools counts without samples.",
+        "The figures may be far off, and no finer rate exists. pools needs no "
+        "samples.",
         "pools?format=top" },
 
     [JPP_FINDING_EXPLAINS] = {
         false, jpp_finding_explains,
         "the profile lacks much of the allocated memory",
-        "It has no allocations made while sampling was off, or before a reset. "
-        JPP_FINDING_SAVE "Then nginx -s reload starts workers that sample from "
-        "their start. Sampling itself takes memory at a fine rate: pools does "
-        "not count it.",
+        "The profile lacks allocations made while sampling was off, or before "
+        "a reset. " JPP_FINDING_SAVE "Then nginx -s reload starts workers that "
+        "sample from their start. A fine rate also takes memory itself, which "
+        "pools does not count.",
         "pools?format=top" }
 };
 

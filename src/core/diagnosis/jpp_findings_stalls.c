@@ -145,10 +145,10 @@ jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     jpp_culprit(telemetry, &culprit);
 
     if (culprit.longest == NULL || culprit.nanos / 1000000 < sum / 2) {
-        return jpp_finding_because(finding, "in the last minute, iterations of "
-                   "more than %d ms kept event loops for %" PRIu64 " ms; the "
-                   "longest took %" PRIu64 " ms, in %s", JPP_RECENT_SLOW, sum,
-                   where->activity.minute.longest,
+        return jpp_finding_because(finding, "in the last minute, iterations "
+                   "longer than %d ms blocked event loops for %" PRIu64 " ms; "
+                   "the longest took %" PRIu64 " ms, in %s", JPP_RECENT_SLOW,
+                   sum, where->activity.minute.longest,
                    jpp_worker_name(&where->who));
     }
 

@@ -281,9 +281,9 @@ jpp_finding_unsampled(const jpp_worker_t *worker, jpp_finding_t *finding)
     }
 
     (void) snprintf(finding->fix, sizeof(finding->fix),
-                    "Compare what pools hold now and in ten minutes. POST "
-                    "sampler=on to control shows the functions, too: of what "
-                    "is allocated from then on.");
+                    "Compare what pools hold now and in ten minutes. To see "
+                    "the functions of later allocations, POST sampler=on to "
+                    "control.");
     (void) snprintf(finding->link, sizeof(finding->link),
                     "pools?format=top&worker=pid-%" PRId64, worker->who.pid);
 }
@@ -343,8 +343,8 @@ jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
            && jpp_finding_above(finding, more, 100, JPP_RELOAD_FLOOR)
            && jpp_finding_above(finding, more, 10, bytes)
            && jpp_finding_about(finding, telemetry->inherited, 0)
-           && jpp_finding_because(finding, "a worker of the newest "
-                  "configuration had %s as it started, one of the "
-                  "configuration before %s",
+           && jpp_finding_because(finding, "workers of the newest "
+                  "configuration start with %s, those of the one before with "
+                  "%s",
                   jpp_bytes(telemetry->inherited), jpp_bytes(bytes));
 }

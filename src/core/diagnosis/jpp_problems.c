@@ -21,7 +21,7 @@
 /* with the address that the documents have */
 
 #define JPP_SAVE                                                              \
-    "Save what the workers hold, which ends with them:\n"                     \
+    "Save the evidence, which is lost when the workers exit:\n"               \
     "    curl -o memory.txt "                                                 \
     "'http://127.0.0.1:8081/debug/pprof/memory?format=top'\n"
 
@@ -120,8 +120,9 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
     [JPP_PROBLEM_NO_PROF] = {
         "no-prof", true,
         "jemalloc %v was built without profiling",
-        "only a build with --enable-prof has it; Debian's libjemalloc2 is one "
-        "on amd64 and i386, packages of other distributions may not be",
+        "profiling needs a build with --enable-prof: Debian's libjemalloc2 is "
+        "built so on amd64 and i386, packages of other distributions may not "
+        "be",
         JPP_SAMPLER
         "Or install one, or build jemalloc with ./configure --enable-prof.\n"
         "Run " JPP_PRELOAD },
@@ -158,9 +159,9 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
     [JPP_PROBLEM_LUA_ABORT] = {
         "lua-abort", false,
         "sampling can abort workers running LuaJIT",
-        "jemalloc's own unwinder, libgcc's, aborts or deadlocks when it "
-        "samples under code that LuaJIT has compiled; the module's does "
-        "neither, but %h",
+        "jemalloc unwinds with libgcc, which aborts or deadlocks under code "
+        "that LuaJIT has compiled. The module's unwinder does neither, but is "
+        "not in use: %h",
         "At once: POST active=off to control, which takes no more samples.\n"
         JPP_SAVE
         "Then set in the http block, and reload:\n%u"
@@ -179,7 +180,7 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "unsampled", false,
         "profiles stay empty with prof_thread_active_init:false",
         "that option keeps every thread from being sampled, and nginx does "
-        "not switch its own on",
+        "not enable its threads",
         JPP_APPEND("prof_thread_active_init:true") },
 
     [JPP_PROBLEM_INTERVAL] = {
@@ -233,8 +234,8 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
     [JPP_PROBLEM_BOTH] = {
         "both", false,
         "jemalloc samples beside the module's sampler",
-        "profiles use the sampler's samples only, so jemalloc's cost time and "
-        "memory in vain",
+        "profiles use the sampler's samples only, so jemalloc's only waste "
+        "time and memory",
         "Without a restart: POST active=off to control, or set in the http "
         "block, and reload:\n"
         "    jemalloc_pprof_active off;" },
@@ -252,7 +253,7 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "the kernel refused to restore the tables of addresses (GOT), so each "
         "call costs one jump more",
         JPP_SAVE
-        "Then run nginx -s reload: new workers have none of it." },
+        "Then run nginx -s reload: new workers are not affected." },
 
     [JPP_PROBLEM_SIGPROF] = {
         "sigprof", false,
@@ -269,7 +270,7 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
 static const char *const  jpp_problem_hooks[] = {
     [JPP_HOOK_NONE] = "nothing is sampled",
     [JPP_HOOK_OFF] = "the configuration has jemalloc_pprof_unwind off",
-    [JPP_HOOK_ABSENT] = "this jemalloc has no hook for it: 5.3.0 and 5.3.1 do",
+    [JPP_HOOK_ABSENT] = "only jemalloc 5.3.0 and 5.3.1 have the hook for it",
     [JPP_HOOK_MACHINE] = "it is written for amd64 only",
     [JPP_HOOK_ON] = NULL
 };

@@ -1,7 +1,7 @@
 
 /*
- * All workers of an nginx, those that replied and those that did not, and the
- * numbers about its memory that are not a worker's.
+ * All workers of an nginx, including workers that did not reply, and the memory
+ * numbers of nginx as a whole.
  *
  * Pure functions of the caller's values; any thread.
  */

@@ -1,8 +1,8 @@
 
 /*
- * The process's mallctl() and malloc_stats_print(), and the owner of both:
- * looked up under the names of the usual builds, and used only if malloc() is
- * proven to belong to the same library.
+ * Finds the process's mallctl() and malloc_stats_print() under the names of the
+ * usual builds; uses them only if malloc() is proven to belong to the same
+ * library.  The owner of both functions.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * The machine's memory: what is available, the pressure on it, and the kernel's
- * policy of handing it out.
+ * The machine's memory: available memory, memory pressure, and the overcommit
+ * policy.
  */
 
 

@@ -65,7 +65,7 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
 
     { .key = "by", .value = JPP_BY_REQUEST,
       .words = { "request", "connection", "location", "server", "upstream" },
-      .allowed = "by must be location, server or upstream; or, of requests, "
+      .allowed = "by must be location, server or upstream; or, for requests, "
                  "request or connection" },
 
     { .key = "clients", .words = { "off", "on" },

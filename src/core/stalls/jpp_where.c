@@ -1,7 +1,7 @@
 
 /*
- * Describes a stall's place in a few words, at once: by the symbols that
- * objects export, as the dynamic linker knows them.  A report knows more.
+ * Describes a stall's place in a few words, at once, from the symbols that the
+ * dynamic linker knows.  A report knows more.
  *
  * For a process about its own stalls; any thread, outside signals.
  */

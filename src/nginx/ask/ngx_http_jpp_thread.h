@@ -1,8 +1,8 @@
 
 /*
- * A worker's background thread: runs tasks one after the other, each in a
- * thread that ends with it.  Tasks that take milliseconds have a queue of their
- * own, so that they do not wait for the others.  Knows nothing about HTTP.
+ * A worker's background thread: runs queued tasks one at a time, starting a
+ * thread for each.  Tasks that take milliseconds have a queue of their own, so
+ * that they do not wait for the others.  Knows nothing about HTTP.
  *
  * All functions are for the event loop.  A thread runs with signals blocked,
  * and jemalloc does not sample its allocations.

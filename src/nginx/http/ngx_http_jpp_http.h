@@ -1,7 +1,7 @@
 
 /*
- * From a request to its response: what its headers and its body say, the job
- * behind it, the report of a profile, and what is sent, or refused.
+ * The way of a request to its response: headers, body, job, report, and the
+ * response or refusal.
  */
 
 

@@ -102,7 +102,7 @@ static const ngx_http_jpp_refusal_t
         { NGX_HTTP_TOO_MANY_REQUESTS, NGX_LOG_INFO, "1",
           "dumps and answers would use more than %ui times the %uz bytes of "
           "jemalloc_pprof_max_size: try again in a second, with fewer "
-          "scrapers, or raise it" },
+          "scrapers, or raise jemalloc_pprof_max_size" },
 
     [NGX_HTTP_JPP_CROWDED] =
         { NGX_HTTP_TOO_MANY_REQUESTS, NGX_LOG_INFO, "1", "%s" },
@@ -133,22 +133,21 @@ static const ngx_http_jpp_refusal_t
 
     [NGX_HTTP_JPP_UNSPLIT] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
-          "the baseline of %ui of %ui workers had to be left out, so what they "
-          "inherited would count as their own, which strict=1 does not allow: "
-          "the comments of the profile without strict=1 say why" },
+          "strict=1 refuses: the baseline of %ui of %ui workers is missing, so "
+          "inherited memory would count as their own; without strict=1, a "
+          "comment of the profile gives the reason" },
 
     [NGX_HTTP_JPP_GAP] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
-          "the samples of %ui of %ui workers lack what was allocated while "
-          "jemalloc's sampling was off, which strict=1 does not allow: POST "
-          "reset=1 to control to begin with complete ones; the answer without "
-          "strict=1 says when it was off" },
+          "strict=1 refuses: the samples of %ui of %ui workers lack "
+          "allocations from a time when jemalloc's sampling was off; POST "
+          "reset=1 to control to begin with complete ones, or ask without "
+          "strict=1 to see the time" },
 
     [NGX_HTTP_JPP_LEFT_OUT] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_INFO, NULL,
-          "nginx was reloaded without this location, and this connection is "
-          "older than that: it serves no profiles any more; to have them, add "
-          "the location again and restart nginx" },
+          "a reload has removed this location, and this old connection cannot "
+          "serve profiles: add the location again and restart nginx" },
 
     [NGX_HTTP_JPP_STARTING] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_INFO, "1",

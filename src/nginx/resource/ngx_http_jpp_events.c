@@ -1,7 +1,7 @@
 
 /*
- * The resource events: what has happened to this nginx, before it was asked.
- * No worker is asked: events and stalls lie in shared memory.
+ * The resource events: the past events of this nginx.  No worker is asked:
+ * events and stalls lie in shared memory.
  */
 
 

@@ -1,8 +1,8 @@
 
 /*
- * Every resource that is a profile: asks the chosen workers the question of its
- * row, once, or twice with some seconds between, and reports their replies.
- * The slow parts run in background threads.
+ * Every resource that is a profile: asks the chosen workers once, or twice for
+ * a difference, and reports their replies.  The slow parts run in background
+ * threads.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * Scans connections that were accepted: by HTTP, whatever their version, and
- * by stream and mail, whether these are built in, loaded, or absent.
+ * Scans accepted connections: HTTP of any version, stream and mail; stream and
+ * mail may be built in, loaded, or absent.
  */
 
 

@@ -1,6 +1,6 @@
 
 /*
- * The details of a single request or connection, besides its memory.
+ * The details of one request or connection, other than its memory.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * The start and the end of this worker, its settings, and its executable code;
- * and what it watches: its event loop, stalls, and the owners of its samples.
+ * Starts and ends this worker, applies its settings, and watches its event
+ * loop, stalls and sample owners.
  *
  * For the event loop, unless a function says more.
  */
