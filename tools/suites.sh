@@ -228,8 +228,8 @@ npm_get()
     test ! -e "$stamp" || return 0
 
     mkdir -p build/npm
-    npm install --silent --no-audit --no-fund --prefix build/npm "$1" \
-        >build/npm/log 2>&1 || {
+    timeout 300 npm install --silent --no-audit --no-fund \
+        --prefix build/npm "$1" >build/npm/log 2>&1 || {
         echo "dev: npm cannot fetch $1: $(tail -n 1 build/npm/log)" >&2
         return 0
     }
