@@ -73,7 +73,8 @@ sub refused($client) {
         my $answer = $client->get("/debug/pprof/$path");
 
         is($answer->{status}, 503, "/$path is refused");
-        like($answer->{body}, qr/^nginx was reloaded without .* restart nginx$/,
+        like($answer->{body},
+             qr/^a reload has removed this location, .* restart nginx$/,
              'with the reason');
     }
 

@@ -216,8 +216,9 @@ EOF
 test 'states of a fake jemalloc', 'fake' => sub {
     my @states = (
         [ 'config.prof 0', 501,
-          'jemalloc 5.3.0 was built without profiling: only a build with '
-          . '--enable-prof has it* Or install one, or build jemalloc with *' ],
+          'jemalloc 5.3.0 was built without profiling: profiling needs a '
+          . 'build with --enable-prof* Or install one, or build jemalloc '
+          . 'with *' ],
         [ 'opt.prof 0', 403,
           'the profiling of jemalloc 5.3.0 is off: opt.prof is false,*'
           . 'Environment=MALLOC_CONF=prof:true,prof_active:true,*'
