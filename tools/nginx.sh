@@ -216,7 +216,7 @@ nginx_asan()
 (
     # shellcheck disable=SC2086
     sanitize=$(echo $NGINX_SANITIZE)
-    palloc=-DNGX_DEBUG_PALLOC=1
+    defines="-DNGX_DEBUG_PALLOC=1 -DJPP_ARENA_UNPOISONED"
     tree=$(sources_get deb-src own nginx)
 
     NGX_HTTP_JEMALLOC_PPROF_JEMALLOC=none
@@ -224,7 +224,7 @@ nginx_asan()
 
     # shellcheck disable=SC2086
     nginx_make asan "$tree" build $NGINX_OPTIONS $NGINX_MORE --with-cc=clang \
-        --with-cc-opt="-O1 -g -fno-omit-frame-pointer $sanitize $palloc" \
+        --with-cc-opt="-O1 -g -fno-omit-frame-pointer $sanitize $defines" \
         --with-ld-opt="$sanitize" --add-module="$PWD"
 )
 

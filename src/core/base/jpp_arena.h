@@ -16,8 +16,8 @@
  * rounded up to pages.
  *
  * An arena belongs to one thread at a time.  All memory is handed out zeroed.
- * AddressSanitizer reports what touches more of it than was asked for, or a
- * vector where it lay before it grew.
+ * In units AddressSanitizer reports what touches more of it than was asked for,
+ * or a vector where it lay before it grew.
  */
 
 
@@ -31,7 +31,10 @@
 #define __has_feature(feature)  0
 #endif
 
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+/* not where memory is measured: the sanitizer's own grows with it */
+
+#if !defined(JPP_ARENA_UNPOISONED)                                            \
+    && (defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer))
 #include <sanitizer/asan_interface.h>
 #define JPP_RED_ZONE  16
 #else
