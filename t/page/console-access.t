@@ -23,6 +23,12 @@ my $browser = JppBrowser->start(size => [1280, 900]);
 
 my $status = settled('/debug/pprof/status', 2);
 
+# a picture of the time needs two looks at the workers
+
+wait_until(sub {
+    dial()->ask('GET', '/debug/pprof/')->{body} =~ /class="span"/;
+});
+
 
 sub show {
     $browser->open('about:blank');
