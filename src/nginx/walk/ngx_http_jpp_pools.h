@@ -183,6 +183,10 @@ struct ngx_http_jpp_walk_s {
     ngx_http_jpp_rest_t   *rests;      /* the latest first */
     ngx_http_jpp_keyed_t   marks;      /* what is known of addresses in them */
     ngx_http_jpp_keyed_t   servers;    /* ngx_http_jpp_server_t */
+    const void            *named;      /* the last server: compared only, */
+    uint32_t               named_id;   /*   and its name in the table */
+    const void            *placed;     /* the last configuration likewise, */
+    uint32_t               placed_of;  /*   and the owner whose it is */
     ngx_http_jpp_keyed_t   clients;    /* ngx_http_jpp_client_t */
     ngx_http_jpp_keyed_t   fakes;      /* ngx_http_jpp_fake_t */
     jpp_vec_t             *ranges;     /* ngx_http_jpp_range_t */

@@ -76,9 +76,17 @@ ngx_http_jpp_name_server(ngx_http_jpp_walk_t *walk,
     u_char     text[JPP_POOLS_NAME];
     ngx_str_t  name;
 
-    name = ngx_http_jpp_server_text(cscf, text);
+    /* connections of a server often follow each other */
 
-    return ngx_http_jpp_name(walk, JPP_POOLS_SERVER, cscf, &name);
+    if (walk->named != cscf) {
+        name = ngx_http_jpp_server_text(cscf, text);
+
+        walk->named = cscf;
+        walk->named_id = ngx_http_jpp_name(walk, JPP_POOLS_SERVER, cscf,
+                                           &name);
+    }
+
+    return walk->named_id;
 }
 
 
@@ -132,6 +140,13 @@ ngx_http_jpp_owner_place(ngx_http_jpp_walk_t *walk, uint32_t owner,
     const ngx_http_core_srv_conf_t *cscf, void **loc_conf)
 {
     ngx_http_jpp_loc_conf_t  *jlcf;
+
+    if (walk->placed == loc_conf && walk->placed_of == owner) {
+        return;
+    }
+
+    walk->placed = loc_conf;
+    walk->placed_of = owner;
 
     if (ngx_http_jpp_servers_find(&walk->servers, cscf->ctx) != cscf) {
         return;
