@@ -147,12 +147,17 @@ JPP_TEST(jpp_events_test_sources)
     note->worker.started = 900;
     note->worker.activity.usage.rss = 300 * 1024 * 1024;
     jpp_notes_vanished(&jpp_notes, &jpp_who, note, 1000);
+    jpp_notes_vanished(&jpp_notes, &jpp_who, note, 800);
     jpp_notes_killed(&jpp_notes, 2, 1000);
     jpp_notes_killed(&jpp_notes, 2, 1000);
+    jpp_notes_killed(&jpp_notes, 3, 1000);
 
     jpp_events_test_notes(
+        "kill: the kernel has killed 1 process of the cgroup: memory ran out\n"
         "kill: the kernel has killed 2 processes of the cgroup: memory ran "
             "out\n"
+        "crash: the worker crashed or was killed, after 0 s and with an RSS "
+            "of 300.0 MiB\n"
         "crash: the worker crashed or was killed, after 100 s and with an RSS "
             "of 300.0 MiB\n"
         "crash: the worker crashed or was killed\n"

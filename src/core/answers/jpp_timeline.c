@@ -157,8 +157,7 @@ jpp_timeline_write(const jpp_events_t *events, const jpp_stall_t *stalls,
     }
 
     timeline.n = i + k;
-    timeline.n_shown = args->values[JPP_ARG_TOP] < timeline.n
-                       ? args->values[JPP_ARG_TOP] : timeline.n;
+    timeline.n_shown = jpp_smaller(timeline.n, args->values[JPP_ARG_TOP]);
 
     if (!jpp_args_is_top(args)) {
         jpp_timeline_json(&timeline, sink);

@@ -227,7 +227,6 @@ jpp_notes_ended(jpp_notes_t *notes, const jpp_identity_t *who, int64_t now)
 void
 jpp_notes_limit(jpp_notes_t *notes, const jpp_cgroup_t *cgroup, int64_t now)
 {
-    char      from[JPP_UNITS_TEXT], to[JPP_UNITS_TEXT];
     size_t    i;
     uint64_t  limit;
 
@@ -238,16 +237,15 @@ jpp_notes_limit(jpp_notes_t *notes, const jpp_cgroup_t *cgroup, int64_t now)
     /* JPP_NONE is the largest number */
 
     for (i = 0, limit = JPP_NONE; i < cgroup->n_levels; i++) {
-        limit = cgroup->levels[i].limit < limit ? cgroup->levels[i].limit
-                                                : limit;
+        limit = jpp_smaller(limit, cgroup->levels[i].limit);
     }
 
     if (notes->limit != 0 && notes->limit != limit) {
         jpp_events_add(&notes->events, JPP_EVENT_LIMIT, now, NULL,
                        "the memory limit is %s, and was %s",
-                       limit != JPP_NONE ? jpp_units_bytes(limit, to) : "off",
-                       notes->limit != JPP_NONE
-                       ? jpp_units_bytes(notes->limit, from) : "off");
+                       limit != JPP_NONE ? jpp_bytes(limit) : "off",
+                       notes->limit != JPP_NONE ? jpp_bytes(notes->limit)
+                                                : "off");
     }
 
     notes->limit = limit;
@@ -258,8 +256,6 @@ void
 jpp_notes_vanished(jpp_notes_t *notes, const jpp_identity_t *who,
     const jpp_note_t *note, int64_t now)
 {
-    char  rss[JPP_UNITS_TEXT];
-
     notes->n_vanished++;
 
     notes->vanished.at = now;
@@ -275,8 +271,9 @@ jpp_notes_vanished(jpp_notes_t *notes, const jpp_identity_t *who,
 
     jpp_events_add(&notes->events, JPP_EVENT_CRASH, now, who,
                    "the worker crashed or was killed, after %" PRId64 " s and "
-                   "with an RSS of %s", now - note->worker.started,
-                   jpp_units_bytes(notes->vanished.rss, rss));
+                   "with an RSS of %s",
+                   now > note->worker.started ? now - note->worker.started : 0,
+                   jpp_bytes(notes->vanished.rss));
 }
 
 
@@ -288,8 +285,9 @@ jpp_notes_killed(jpp_notes_t *notes, uint64_t kills, int64_t now)
 
     if (kills > notes->killed.n) {
         jpp_events_add(&notes->events, JPP_EVENT_KILL, now, NULL, "the kernel "
-                       "has killed %" PRIu64 " processes of the cgroup: memory "
-                       "ran out", kills - notes->killed.n);
+                       "has killed %" PRIu64 " process%s of the cgroup: memory "
+                       "ran out", kills - notes->killed.n,
+                       kills - notes->killed.n == 1 ? "" : "es");
 
         notes->killed.n = kills;
         notes->killed.at = now;

@@ -35,9 +35,7 @@ jpp_events_add(jpp_events_t *events, jpp_event_type_t type, int64_t now,
     event->type = type;
 
     if (who != NULL) {
-        event->who.index = who->index;
-        event->who.pid = who->pid;
-        event->who.generation = who->generation;
+        event->who = *who;
     }
 
     va_start(args, fmt);
@@ -59,7 +57,10 @@ jpp_events_list(const jpp_events_t *events, jpp_event_t list[JPP_EVENTS])
 
     for (i = 0, n = 0; i < JPP_EVENTS && i < events->n; i++) {
         slot = &events->slots[(events->n - 1 - i) % JPP_EVENTS];
-        list[n] = slot->event;
+
+        /* the sum is also of the padding */
+
+        memcpy(&list[n], &slot->event, sizeof(jpp_event_t));
 
         if (slot->sum == jpp_hash_bytes(&list[n], sizeof(jpp_event_t))
             && list[n].type < JPP_EVENT_TYPES)

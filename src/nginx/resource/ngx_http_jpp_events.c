@@ -22,10 +22,6 @@ ngx_http_jpp_events_init(ngx_http_jpp_job_t *job, void *data)
 
     registry = ngx_http_jpp_self.registry;
 
-    if (registry == NULL) {
-        return NGX_ERROR;
-    }
-
     ngx_http_jpp_registry_lock(registry);
     *events = registry->notes.events;
     ngx_http_jpp_registry_unlock(registry);
