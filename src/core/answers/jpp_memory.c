@@ -719,7 +719,7 @@ jpp_memory_write(const jpp_memory_t *memory, jpp_sink_t *sink)
     }
 
     jpp_wrap_open(&wrap, memory->args->values[JPP_ARG_COLS], sink);
-    jpp_memory_text(memory, sum, &wrap.sink);
+    jpp_memory_table(memory, sum, &wrap.sink);
 
     return jpp_wrap_close(&wrap);
 }

@@ -81,7 +81,7 @@ const char *jpp_memory_hint(const jpp_ledger_facts_t *facts,
     const jpp_ledger_row_t *row);
 
 /* Append the tables to SINK; no SUM: no ledger. */
-void jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
+void jpp_memory_table(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_sink_t *sink);
 
 

@@ -15,7 +15,7 @@ jpp_format_top(const jpp_view_t *view, jpp_sink_t *sink)
     jpp_wrap_open(&wrap, view->args->values[JPP_ARG_COLS], sink);
 
     is_done = view->parts != NULL ? jpp_places_write(view, &wrap.sink)
-                                  : jpp_top_write(view, &wrap.sink);
+                                  : jpp_functions_write(view, &wrap.sink);
 
     return jpp_wrap_close(&wrap) && is_done;
 }

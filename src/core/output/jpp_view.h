@@ -58,7 +58,7 @@ extern const char  jpp_svg_policy[];
 bool jpp_svg_write(const jpp_view_t *view, jpp_sink_t *sink);
 
 /* Append the table of the profile of VIEW, which has counts, to SINK. */
-bool jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink);
+bool jpp_functions_write(const jpp_view_t *view, jpp_sink_t *sink);
 
 /* Append the profile of VIEW, which is a heap's, to SINK. */
 bool jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink);

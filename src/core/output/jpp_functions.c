@@ -25,33 +25,33 @@
 
 
 typedef struct {
-    jpp_sum_t       sums[2];   /* by jpp_sort_by_t: flat and cum */
-    uint32_t        function;  /* id */
-    uint32_t        seen;      /* the last sample counted in cum, from 1 */
-} jpp_top_row_t;
+    jpp_sum_t  sums[2];   /* by jpp_sort_by_t: flat and cum */
+    uint32_t   function;  /* id */
+    uint32_t   seen;      /* the last sample counted in cum, from 1 */
+} jpp_functions_row_t;
 
 
 typedef struct {
-    const jpp_profile_t   *profile;
-    const uint8_t         *passing;    /* NULL: no function is passed over */
-    jpp_sums_t             sums;
-    jpp_sort_by_t          sort;
+    const jpp_profile_t  *profile;
+    const uint8_t        *passing;    /* NULL: no function is passed over */
+    jpp_sums_t            sums;
+    jpp_sort_by_t         sort;
 
-    jpp_top_row_t         *rows;
-    size_t                 n;
-    jpp_sum_t              total;
-    uint64_t               n_stacks;
-    bool                   is_passed;  /* some function was */
-} jpp_top_t;
+    jpp_functions_row_t  *rows;
+    size_t                n;
+    jpp_sum_t             total;
+    uint64_t              n_stacks;
+    bool                  is_passed;  /* some function was */
+} jpp_functions_t;
 
 
 static bool
-jpp_top_init(jpp_top_t *top, const jpp_view_t *view)
+jpp_functions_init(jpp_functions_t *top, const jpp_view_t *view)
 {
     uint32_t              i;
     const jpp_profile_t  *profile;
 
-    memset(top, 0, sizeof(jpp_top_t));
+    memset(top, 0, sizeof(jpp_functions_t));
 
     profile = view->profile;
 
@@ -62,7 +62,7 @@ jpp_top_init(jpp_top_t *top, const jpp_view_t *view)
     top->n = jpp_vec_count(profile->functions, jpp_function_t);
 
     top->rows = jpp_arena_alloc(profile->arena,
-                                (top->n + 1) * sizeof(jpp_top_row_t));
+                                (top->n + 1) * sizeof(jpp_functions_row_t));
     if (top->rows == NULL) {
         return false;
     }
@@ -82,14 +82,14 @@ jpp_top_init(jpp_top_t *top, const jpp_view_t *view)
 
 
 static void
-jpp_top_sample(jpp_top_t *top, uint32_t i)
+jpp_functions_sample(jpp_functions_t *top, uint32_t i)
 {
-    uint32_t               id;
-    jpp_sum_t              sum;
-    jpp_sample_t           sample;
-    jpp_top_row_t         *row;
-    const uint8_t         *p, *next, *leaf, *end;
-    const jpp_profile_t   *profile;
+    uint32_t              id;
+    jpp_sum_t             sum;
+    jpp_sample_t          sample;
+    jpp_functions_row_t  *row;
+    const uint8_t        *p, *next, *leaf, *end;
+    const jpp_profile_t  *profile;
 
     profile = top->profile;
 
@@ -130,12 +130,12 @@ jpp_top_sample(jpp_top_t *top, uint32_t i)
 
 
 static int
-jpp_top_compare(const void *a, const void *b, void *ctx)
+jpp_functions_compare(const void *a, const void *b, void *ctx)
 {
-    int                   order;
-    jpp_top_t            *top;
-    jpp_sort_by_t         sort;
-    const jpp_top_row_t  *x = a, *y = b;
+    int                         order;
+    jpp_functions_t            *top;
+    jpp_sort_by_t               sort;
+    const jpp_functions_row_t  *x = a, *y = b;
 
     top = ctx;
 
@@ -158,7 +158,7 @@ jpp_top_compare(const void *a, const void *b, void *ctx)
 
 
 static void
-jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
+jpp_functions_heading(const jpp_functions_t *top, jpp_sink_t *sink)
 {
     char                     text[JPP_FIGURES_TEXT];
     double                   percent;
@@ -204,7 +204,8 @@ jpp_top_heading(const jpp_top_t *top, jpp_sink_t *sink)
 /* Objects, mean and error belong to the column that the rows are sorted by. */
 
 static void
-jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_table_t *table)
+jpp_functions_row(const jpp_functions_t *top, const jpp_functions_row_t *row,
+    jpp_table_t *table)
 {
     size_t            i;
     int64_t           value;
@@ -231,11 +232,12 @@ jpp_top_row(const jpp_top_t *top, const jpp_top_row_t *row, jpp_table_t *table)
 
 
 static bool
-jpp_top_rows(jpp_top_t *top, const jpp_view_t *view, jpp_sink_t *sink)
+jpp_functions_rows(jpp_functions_t *top, const jpp_view_t *view,
+    jpp_sink_t *sink)
 {
-    size_t                i, n, shown;
-    jpp_table_t           table;
-    const jpp_top_row_t  *rows;
+    size_t                      i, n, shown;
+    jpp_table_t                 table;
+    const jpp_functions_row_t  *rows;
 
     rows = top->rows;
     shown = view->args->values[JPP_ARG_N];
@@ -262,7 +264,7 @@ jpp_top_rows(jpp_top_t *top, const jpp_view_t *view, jpp_sink_t *sink)
     jpp_table_column(&table, "function", 0, JPP_TOP_FUNCTION);
 
     for (i = 0; i < shown; i++) {
-        jpp_top_row(top, &rows[i], &table);
+        jpp_functions_row(top, &rows[i], &table);
     }
 
     if (!jpp_table_write(&table, sink)) {
@@ -281,23 +283,24 @@ jpp_top_rows(jpp_top_t *top, const jpp_view_t *view, jpp_sink_t *sink)
 
 
 bool
-jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink)
+jpp_functions_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    uint32_t      i;
-    jpp_top_t     top;
-    jpp_owned_t   owned;
+    uint32_t         i;
+    jpp_functions_t  top;
+    jpp_owned_t      owned;
 
-    if (!jpp_top_init(&top, view)) {
+    if (!jpp_functions_init(&top, view)) {
         return false;
     }
 
     for (i = 0; i < top.profile->n_samples; i++) {
-        jpp_top_sample(&top, i);
+        jpp_functions_sample(&top, i);
     }
 
-    jpp_sort(top.rows, top.n, sizeof(jpp_top_row_t), jpp_top_compare, &top);
+    jpp_sort(top.rows, top.n, sizeof(jpp_functions_row_t),
+             jpp_functions_compare, &top);
 
-    jpp_top_heading(&top, sink);
+    jpp_functions_heading(&top, sink);
 
     if (jpp_owned_is_asked(view)) {
 
@@ -310,7 +313,7 @@ jpp_top_write(const jpp_view_t *view, jpp_sink_t *sink)
         jpp_sink_char(sink, '\n');
     }
 
-    if (!jpp_top_rows(&top, view, sink)) {
+    if (!jpp_functions_rows(&top, view, sink)) {
         return false;
     }
 

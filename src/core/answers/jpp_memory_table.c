@@ -16,7 +16,7 @@
 
 
 static void
-jpp_memory_text_worker(jpp_table_t *table, const jpp_worker_t *worker)
+jpp_memory_table_worker(jpp_table_t *table, const jpp_worker_t *worker)
 {
     const jpp_stats_t     *stats;
     const jpp_usage_t     *usage;
@@ -54,7 +54,7 @@ jpp_memory_text_worker(jpp_table_t *table, const jpp_worker_t *worker)
 
 
 static void
-jpp_memory_text_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
+jpp_memory_table_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
 {
     size_t              i;
     jpp_table_t         table;
@@ -77,7 +77,7 @@ jpp_memory_text_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
     jpp_table_column(&table, "connections", 3, 0);
 
     for (i = 0; i < fleet->n; i++) {
-        jpp_memory_text_worker(&table, &fleet->workers[i]);
+        jpp_memory_table_worker(&table, &fleet->workers[i]);
     }
 
     (void) jpp_table_write(&table, sink);
@@ -85,7 +85,7 @@ jpp_memory_text_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
 
 
 static void
-jpp_memory_text_ledger(const jpp_memory_t *memory,
+jpp_memory_table_ledger(const jpp_memory_t *memory,
     const jpp_memory_sum_t *sum, jpp_sink_t *sink)
 {
     int                      len;
@@ -231,7 +231,7 @@ jpp_memory_zones_text(const jpp_memory_t *memory, jpp_sink_t *sink)
 
 
 void
-jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
+jpp_memory_table(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_sink_t *sink)
 {
     char                  known[JPP_FINDING_LINK];
@@ -263,8 +263,8 @@ jpp_memory_text(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
                         findings[i].link);
     }
 
-    jpp_memory_text_workers(memory, sink);
-    jpp_memory_text_ledger(memory, sum, sink);
+    jpp_memory_table_workers(memory, sink);
+    jpp_memory_table_ledger(memory, sum, sink);
     jpp_memory_zones_text(memory, sink);
 
     jpp_sink_printf(sink, "\nworkers %zu/%" PRIu32 "\n", fleet->n,

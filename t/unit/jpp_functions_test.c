@@ -158,13 +158,14 @@ jpp_top_text(bool (*write)(const jpp_view_t *view, jpp_sink_t *sink),
 
 
 static void
-jpp_top_test_case(const jpp_top_case_t *row)
+jpp_functions_test_case(const jpp_top_case_t *row)
 {
     jpp_top_begin();
     jpp_top_fill(row->stacks);
     profile.is_difference = row->is_difference;
 
-    jpp_shows(jpp_top_text(jpp_top_write, row->args), "%s: top", row->name);
+    jpp_shows(jpp_top_text(jpp_functions_write, row->args),
+              "%s: top", row->name);
     jpp_shows(jpp_top_text(jpp_folded_write, row->args),
               "%s: folded", row->name);
 }
@@ -172,7 +173,7 @@ jpp_top_test_case(const jpp_top_case_t *row)
 
 /* Nothing has no table. */
 
-JPP_TEST(jpp_top_test_empty)
+JPP_TEST(jpp_functions_test_empty)
 {
     static const jpp_value_type_t  types[] = {
         { "stalls", "count", false, 0, 0 },
@@ -185,14 +186,14 @@ JPP_TEST(jpp_top_test_empty)
 
     profile.default_type = 1;
 
-    jpp_is_str(jpp_top_text(jpp_top_write, ""), "delay: 0 ns in 0 "
+    jpp_is_str(jpp_top_text(jpp_functions_write, ""), "delay: 0 ns in 0 "
                "stacks, estimated from 0 samples\n", "a line, and no head");
 }
 
 
 /* Time is shown as such, and what allocates takes its own. */
 
-JPP_TEST(jpp_top_test_time)
+JPP_TEST(jpp_functions_test_time)
 {
     size_t  i;
 
@@ -224,7 +225,7 @@ JPP_TEST(jpp_top_test_time)
         (void) jpp_profile_commit(&profile, rows[i].values);
     }
 
-    jpp_shows(jpp_top_text(jpp_top_write, ""), "a profile of time");
+    jpp_shows(jpp_top_text(jpp_functions_write, ""), "a profile of time");
 
     jpp_is_str(jpp_top_text(jpp_folded_write, "callers=1"),
                "main;handler;malloc 900000000\nmain;epoll_wait 100000000\n",
@@ -234,7 +235,7 @@ JPP_TEST(jpp_top_test_time)
 
 /* As many rows as requested, and fifty by default. */
 
-JPP_TEST(jpp_top_test_many)
+JPP_TEST(jpp_functions_test_many)
 {
     char              name[16];
     size_t            i, k, n;
@@ -260,7 +261,7 @@ JPP_TEST(jpp_top_test_many)
     }
 
     for (i = 0; i < jpp_nelts(rows); i++) {
-        p = jpp_top_text(jpp_top_write, rows[i].args);
+        p = jpp_top_text(jpp_functions_write, rows[i].args);
 
         jpp_has(p, rows[i].more, "\"%s\"", rows[i].args);
 
@@ -275,7 +276,7 @@ JPP_TEST(jpp_top_test_many)
 
 /* Whichever allocation fails, false is the result. */
 
-JPP_TEST(jpp_top_test_memory)
+JPP_TEST(jpp_functions_test_memory)
 {
     size_t      i, n_wrong;
     uint64_t    before, n;
@@ -286,7 +287,7 @@ JPP_TEST(jpp_top_test_memory)
     static uint8_t  buffer[JPP_SINK_BUFFER];
 
     static bool (*const writers[])(const jpp_view_t *, jpp_sink_t *) = {
-        jpp_top_write, jpp_folded_write
+        jpp_functions_write, jpp_folded_write
     };
 
     jpp_top_begin();
@@ -323,7 +324,7 @@ main(void)
     size_t  i;
 
     for (i = 0; i < jpp_nelts(cases); i++) {
-        jpp_top_test_case(&cases[i]);
+        jpp_functions_test_case(&cases[i]);
     }
 
     jpp_tests_all();
