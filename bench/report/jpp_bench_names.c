@@ -183,11 +183,11 @@ jpp_bench_name(jpp_bench_names_t *names, const char *data, size_t len,
     jpp_arena_init(&arena, JPP_BENCH_CAP);
 
     rc = jpp_parser_init(&jpp_parser_heap, &profile, &arena)
-         ? jpp_heap_open(&dump, &profile, data, len, NULL, &err)
+         ? jpp_parser_heap.open(&dump, &profile, data, len, NULL, &err)
          : jpp_err_memory(&err);
 
     if (rc == JPP_OK) {
-        rc = jpp_heap_read(&profile, &dump, &options, &err);
+        rc = jpp_parser_heap.read(&profile, &dump, &options, &err);
     }
 
     if (rc == JPP_OK) {

@@ -19,9 +19,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
 
     if (jpp_parser_init(&jpp_parser_heap, &profile, &arena)
-        && jpp_heap_open(&dump, &profile, (const char *) data, size, NULL, NULL)
+        && jpp_parser_heap.open(&dump, &profile, (const char *) data, size,
+                                NULL, NULL)
            == JPP_OK
-        && jpp_heap_read(&profile, &dump, &options, NULL) == JPP_OK)
+        && jpp_parser_heap.read(&profile, &dump, &options, NULL) == JPP_OK)
     {
         view.profile = &profile;
 

@@ -16,12 +16,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
 
     if (jpp_parser_init(&jpp_parser_pools, &profile, &arena)
-        && jpp_pools_open(&dump, &profile, (const char *) data, size, NULL,
-                          NULL)
+        && jpp_parser_pools.open(&dump, &profile, (const char *) data, size,
+                                 NULL, NULL)
            == JPP_OK
-        && jpp_pools_read(&profile, &dump, &options, NULL) == JPP_OK)
+        && jpp_parser_pools.read(&profile, &dump, &options, NULL) == JPP_OK)
     {
-        jpp_pools_describe(&profile);
+        jpp_parser_pools.describe(&profile);
         (void) jpp_pprof_pack(&profile, jpp_fuzz_sink());
         jpp_pools_write(dump.opened, jpp_fuzz_sink());
     }

@@ -22,10 +22,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copy, data, size);
 
     if (jpp_parser_init(&jpp_parser_stalls, &profile, &arena)
-        && jpp_stalls_open(&dump, &profile, copy, size, NULL, NULL) == JPP_OK
-        && jpp_stalls_read(&profile, &dump, &options, NULL) == JPP_OK)
+        && jpp_parser_stalls.open(&dump, &profile, copy, size, NULL,
+                                  NULL) == JPP_OK
+        && jpp_parser_stalls.read(&profile, &dump, &options, NULL) == JPP_OK)
     {
-        jpp_stalls_describe(&profile);
+        jpp_parser_stalls.describe(&profile);
         jpp_stall_comments((const void *) copy, size / sizeof(jpp_stall_t),
                            size % 3, &profile);
         (void) jpp_pprof_pack(&profile, jpp_fuzz_sink());

@@ -15,12 +15,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
 
     if (jpp_parser_init(&jpp_parser_cpu, &profile, &arena)
-        && jpp_times_open(&dump, &profile, (const char *) data, size, NULL,
-                          NULL)
+        && jpp_parser_cpu.open(&dump, &profile, (const char *) data, size,
+                               NULL, NULL)
            == JPP_OK
-        && jpp_times_read(&profile, &dump, &options, NULL) == JPP_OK)
+        && jpp_parser_cpu.read(&profile, &dump, &options, NULL) == JPP_OK)
     {
-        jpp_times_describe(&profile);
+        jpp_parser_cpu.describe(&profile);
         (void) jpp_pprof_pack(&profile, jpp_fuzz_sink());
     }
 

@@ -14,7 +14,7 @@
 #include "jpp_cpu.h"
 #include "jpp_test_cpu.h"
 #include "jpp_test_dump.h"
-#include "jpp_times.h"
+#include "jpp_parsers.h"
 
 
 /* a sanitizer puts functions of its own between a sleep and its caller */

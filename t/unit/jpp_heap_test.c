@@ -393,13 +393,14 @@ JPP_TEST(jpp_heap_test_baseline)
     jpp_ok(jpp_parser_init(&jpp_parser_heap, &profile, &arena)
            && jpp_origin_init(&split, &profile), "a profile of origins");
 
-    jpp_is_u64(jpp_heap_open(&dump, &profile, now, sizeof(now) - 1, NULL,
-                             &err), JPP_OK, "a dump");
-    jpp_is_u64(jpp_heap_read(&profile, &dump, &options, &err), JPP_OK,
+    jpp_is_u64(jpp_parser_heap.open(&dump, &profile, now, sizeof(now) - 1,
+                                    NULL, &err), JPP_OK, "a dump");
+    jpp_is_u64(jpp_parser_heap.read(&profile, &dump, &options, &err), JPP_OK,
                "is read");
 
-    jpp_is_u64(jpp_heap_open(&before, &profile, other, sizeof(other) - 1, NULL,
-                             &err), JPP_OK, "a baseline of another period");
+    jpp_is_u64(jpp_parser_heap.open(&before, &profile, other,
+                                    sizeof(other) - 1, NULL, &err), JPP_OK,
+               "a baseline of another period");
     jpp_is_u64(jpp_origin_check(&before, &dump, &err), JPP_ERR_INPUT,
                "is none");
     jpp_ok(err.line == 1 && strstr(err.text, "was reset") != NULL, "%s",
@@ -407,10 +408,11 @@ JPP_TEST(jpp_heap_test_baseline)
 
     options.columns = split.baseline;
 
-    jpp_is_u64(jpp_heap_open(&before, &profile, baseline, sizeof(baseline) - 1,
-                             NULL, &err), JPP_OK, "its baseline");
+    jpp_is_u64(jpp_parser_heap.open(&before, &profile, baseline,
+                                    sizeof(baseline) - 1, NULL, &err), JPP_OK,
+               "its baseline");
     jpp_is_u64(jpp_origin_check(&before, &dump, &err), JPP_OK, "is one");
-    jpp_is_u64(jpp_heap_read(&profile, &before, &options, &err), JPP_OK,
+    jpp_is_u64(jpp_parser_heap.read(&profile, &before, &options, &err), JPP_OK,
                "and is read");
 
     jpp_is_u64(profile.n_samples, 1, "both have one stack");
@@ -483,8 +485,9 @@ JPP_TEST(jpp_heap_test_open)
                  rows[i].maps);
 
         jpp_parser_init(&jpp_parser_heap, &profile, &arena);
-        jpp_is_u64(jpp_heap_open(&dump, &profile, text, strlen(text), NULL,
-                                 &err), JPP_OK, "a dump without stacks");
+        jpp_is_u64(jpp_parser_heap.open(&dump, &profile, text, strlen(text),
+                                        NULL, &err), JPP_OK,
+                   "a dump without stacks");
         jpp_is_u64(dump.period, 1024, "its period");
         jpp_ok(dump.samples <= dump.end && dump.end - dump.samples <= 1,
                "nothing to read");

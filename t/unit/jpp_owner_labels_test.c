@@ -8,7 +8,6 @@
 #include "jpp_parsers.h"
 #include "jpp_profile.h"
 #include "jpp_test.h"
-#include "jpp_times.h"
 
 
 #define JPP_OWNERS_MAPS                                                       \
@@ -130,7 +129,7 @@ jpp_comment(void)
     size_t     n;
     uint32_t  *comments;
 
-    jpp_times_describe(&jpp_profile);
+    jpp_parser_cpu.describe(&jpp_profile);
 
     n = jpp_vec_count(jpp_profile.comments, uint32_t);
     comments = jpp_vec_items(jpp_profile.comments, uint32_t);

@@ -131,7 +131,6 @@ jpp_names_describe(jpp_profile_t *profile)
 static const jpp_parser_t  jpp_parser_names = {
     .name = "names",
     .values = jpp_names_types,
-    .n_values = 1,
     .types = &jpp_names_words,
     .absent = "it has no other",
     .period_type = "space",

@@ -107,7 +107,8 @@ jpp_seeds_stalls(const char *data, size_t len)
     jpp_profile_t  profile;
 
     return jpp_parser_init(&jpp_parser_stalls, &profile, &arena)
-           && jpp_stalls_open(&dump, &profile, data, len, NULL, &err) == JPP_OK
+           && jpp_parser_stalls.open(&dump, &profile, data, len, NULL, &err)
+              == JPP_OK
            && len != 0;
 }
 
@@ -122,8 +123,9 @@ jpp_seeds_times(const char *data, size_t len)
     memset(&options, 0, sizeof(options));
 
     return jpp_parser_init(&jpp_parser_cpu, &profile, &arena)
-           && jpp_times_open(&dump, &profile, data, len, NULL, &err) == JPP_OK
-           && jpp_times_read(&profile, &dump, &options, &err) == JPP_OK;
+           && jpp_parser_cpu.open(&dump, &profile, data, len, NULL, &err)
+              == JPP_OK
+           && jpp_parser_cpu.read(&profile, &dump, &options, &err) == JPP_OK;
 }
 
 

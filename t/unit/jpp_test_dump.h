@@ -82,11 +82,11 @@ jpp_test_add(jpp_profile_t *profile, const jpp_read_options_t *options,
     jpp_code_t                       rc;
     static const jpp_read_options_t  defaults;
 
-    rc = jpp_heap_open(&dump, profile, data, len, tail, err);
+    rc = jpp_parser_heap.open(&dump, profile, data, len, tail, err);
 
     return rc == JPP_OK
-           ? jpp_heap_read(profile, &dump,
-                           options != NULL ? options : &defaults, err)
+           ? jpp_parser_heap.read(profile, &dump,
+                                  options != NULL ? options : &defaults, err)
            : rc;
 }
 

@@ -123,9 +123,10 @@ jpp_read(jpp_estimate_t *estimates, jpp_sampler_state_t *state)
                    : NULL;
 
     is_read = is_read
-              && jpp_heap_open(&dump, &profile, memfd.data, memfd.len, tail,
-                               &err) == JPP_OK
-              && jpp_heap_read(&profile, &dump, &options, &err) == JPP_OK;
+              && jpp_parser_heap.open(&dump, &profile, memfd.data, memfd.len,
+                                      tail, &err) == JPP_OK
+              && jpp_parser_heap.read(&profile, &dump, &options,
+                                      &err) == JPP_OK;
 
     if (is_read) {
         jpp_sum(&profile, estimates);

@@ -349,10 +349,11 @@ jpp_part_read(const jpp_memfd_t *memfd, bool is_foreign, jpp_err_t *err)
     }
 
     jpp_parser_init(&jpp_parser_heap, &profile, &arena);
-    rc = jpp_heap_open(&dump, &profile, memfd->data, memfd->len, tail, err);
+    rc = jpp_parser_heap.open(&dump, &profile, memfd->data, memfd->len, tail,
+                              err);
 
     if (rc == JPP_OK) {
-        rc = jpp_heap_read(&profile, &dump, &options, err);
+        rc = jpp_parser_heap.read(&profile, &dump, &options, err);
     }
 
     bytes = 0;

@@ -187,7 +187,7 @@ JPP_TEST(jpp_times_test_comments)
         profile = jpp_times_profile_of(text, rows[i].is_wall);
 
         jpp_is_u64(rc, JPP_OK, "facts %zu: %s", i, err.text);
-        jpp_times_describe(&profile);
+        jpp_parser_cpu.describe(&profile);
         jpp_ok(!profile.is_mute, "described");
 
         comments = jpp_vec_items(profile.comments, uint32_t);
@@ -202,7 +202,7 @@ JPP_TEST(jpp_times_test_comments)
     }
 
     profile = jpp_times_profile_of(JPP_TIMES_TEST_CPU, false);
-    jpp_times_describe(&profile);
+    jpp_parser_cpu.describe(&profile);
 
     jpp_is_i64(profile.duration_nanos, 3000000000, "the duration");
     jpp_is_i64(profile.period, 10000000, "the period");

@@ -176,9 +176,9 @@ is_stored(stall_pt stall, uint32_t kind, const char *name)
     jpp_arena_init(&arena, (size_t) 64 << 20);
 
     i = jpp_parser_init(&jpp_parser_stalls, &profile, &arena)
-        && jpp_stalls_open(&dump, &profile, (const char *) last,
-                           sizeof(jpp_stall_t), NULL, &err) == JPP_OK
-        && jpp_stalls_read(&profile, &dump, &options, &err) == JPP_OK
+        && jpp_parser_stalls.open(&dump, &profile, (const char *) last,
+                                  sizeof(jpp_stall_t), NULL, &err) == JPP_OK
+        && jpp_parser_stalls.read(&profile, &dump, &options, &err) == JPP_OK
         && profile.n_samples == 1
         && (kind > JPP_STALL_WAITED
             || jpp_vec_count(profile.mappings, jpp_mapping_t) != 0);

@@ -2,9 +2,9 @@
 #include "jpp_cpu.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owner_names.h"
+#include "jpp_parsers.h"
 #include "jpp_proc.h"
 #include "jpp_source.h"
-#include "jpp_times.h"
 #include "jpp_unwind.h"
 
 #include <pthread.h>

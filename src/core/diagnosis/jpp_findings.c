@@ -881,7 +881,7 @@ jpp_findings_profile(const jpp_fleet_t *fleet, const jpp_profile_t *profile,
     memset(&telemetry, 0, sizeof(jpp_telemetry_t));
 
     profiled.samples =
-        profile->n_seen[jpp_heap_types[JPP_HEAP_INUSE_SPACE].count];
+        profile->n_seen[jpp_parser_heap.values[JPP_HEAP_INUSE_SPACE].count];
     profiled.is_whole = is_whole && !profile->is_difference;
 
     for (i = 0, sum = 0, variance = 0; i < profile->n_samples; i++) {

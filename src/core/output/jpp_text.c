@@ -19,9 +19,7 @@
  */
 
 
-#include "jpp_heap.h"
 #include "jpp_profile.h"
-#include "jpp_times.h"
 #include "jpp_view.h"
 
 

@@ -90,6 +90,58 @@ typedef struct {
 } jpp_read_options_t;
 
 
+/* How captures of one grammar are read: a report knows no other way. */
+typedef struct {
+    const char              *name;
+    const jpp_value_type_t  *values;
+    const jpp_words_t       *types;    /* their names, and the default one */
+    const char              *absent;   /* why an optional type is missing */
+    const char              *period_type;
+    const char              *period_unit;
+    int64_t                  period;       /* 0: a capture says it */
+    size_t                   facts_size;   /* of profile->facts */
+
+    /*
+     * Names of frames, NULL at the end: those above the first of them in a
+     * stack are a place that holds something, not functions that call each
+     * other, and the leaf is what it holds.  NULL: there are none.
+     */
+    const char *const       *parts;
+
+    bool                     has_origins;      /* what was inherited counts */
+    bool                     is_own_baseline;  /* a capture says what its */
+                                               /*   process inherited: it is */
+                                               /*   its own baseline */
+
+    /*
+     * Open the LEN bytes at DATA as the caller's DUMP; the mappings go to
+     * PROFILE.  TAIL is that of jpp_maps_read().
+     */
+    jpp_code_t             (*open)(jpp_dump_t *dump, jpp_profile_t *profile,
+                                   const char *data, size_t len,
+                                   const char *tail, jpp_err_t *err);
+
+    /* Add the samples of DUMP to PROFILE. */
+    jpp_code_t             (*read)(jpp_profile_t *profile,
+                                   const jpp_dump_t *dump,
+                                   const jpp_read_options_t *options,
+                                   jpp_err_t *err);
+
+    /* Append comments on how the samples were taken. */
+    void                   (*describe)(jpp_profile_t *profile);
+} jpp_parser_t;
+
+
+/* The names of the N types at VALUES, as the words of the parameter "type". */
+#define JPP_PARSER_WORDS(values, n, value)                                    \
+    &(const jpp_words_t) {                                                    \
+        &(values)[0].type, sizeof(jpp_value_type_t), n, value }
+
+/* Initialize the caller's PROFILE for PARSER; false: no memory. */
+bool jpp_parser_init(const jpp_parser_t *parser, jpp_profile_t *profile,
+    jpp_arena_t *arena);
+
+
 /* Initialize the caller's DUMP of the LEN bytes at DATA. */
 void jpp_dump_init(jpp_dump_t *dump, const char *data, size_t len);
 

@@ -71,6 +71,14 @@ typedef struct {
 } jpp_heap_t;
 
 
+/* Samples that have an owner: the facts of a heap profile. */
+typedef struct {
+    uint64_t   live;
+    uint64_t   allocated;          /* ever */
+    bool       is_asked;           /* for owners */
+} jpp_heap_facts_t;
+
+
 /*
  * Is the last frame of a line at P an owner's?  Then *OWNER is its number.
  * Sixteen bytes are there to be read.
@@ -509,7 +517,7 @@ jpp_heap_stack(jpp_heap_t *heap, const char *p)
 }
 
 
-jpp_code_t
+static jpp_code_t
 jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     const jpp_read_options_t *options, jpp_err_t *err)
 {
@@ -577,9 +585,6 @@ typedef struct {
 
 static const jpp_unreadable_t  jpp_unreadables[] = {
 
-    { "heap_v2/", NULL,
-      "the dump was cut in its first line" },
-
     { "heap_v1/", NULL,
       "a heap_v1 dump of jemalloc 3, whose counts cannot be scaled correctly" },
 
@@ -630,7 +635,7 @@ jpp_unreadable_sentence(const char *data, size_t len)
     line[len] = '\0';
 
     if (strncmp("heap_v2/", line, len) == 0) {
-        return jpp_unreadables[0].sentence;
+        return "the dump was cut in its first line";
     }
 
     for (i = 0; i < sizeof(jpp_unreadables) / sizeof(jpp_unreadables[0]); i++) {
@@ -821,19 +826,13 @@ jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, const char *names,
 }
 
 
-jpp_code_t
+static jpp_code_t
 jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     size_t len, const char *tail, jpp_err_t *err)
 {
-    jpp_err_t    ignored;
     jpp_code_t   rc;
     const char  *maps, *owners;
 
-    if (err == NULL) {
-        err = &ignored;
-    }
-
-    memset(err, 0, sizeof(jpp_err_t));
     jpp_dump_init(dump, data, len);
 
     rc = jpp_heap_first_line(dump, err);
@@ -926,7 +925,7 @@ jpp_scale(uint64_t period, uint64_t objects, uint64_t bytes,
 }
 
 
-const jpp_value_type_t  jpp_heap_types[JPP_HEAP_TYPES] = {
+static const jpp_value_type_t  jpp_heap_types[JPP_HEAP_TYPES] = {
     { "alloc_objects", "count", true,  0, JPP_HEAP_ALLOC_OBJECTS },
     { "alloc_space",   "bytes", true,  0, JPP_HEAP_ALLOC_OBJECTS },
     { "inuse_objects", "count", false, 1, JPP_HEAP_INUSE_OBJECTS },
@@ -934,7 +933,7 @@ const jpp_value_type_t  jpp_heap_types[JPP_HEAP_TYPES] = {
 };
 
 
-void
+static void
 jpp_heap_describe(jpp_profile_t *profile)
 {
     const jpp_heap_facts_t  *facts;
@@ -975,3 +974,21 @@ jpp_heap_describe(jpp_profile_t *profile)
                             facts->allocated, profile->n_seen[0]);
     }
 }
+
+
+const jpp_parser_t  jpp_parser_heap = {
+    .name = "heap",
+    .values = jpp_heap_types,
+    .types = JPP_PARSER_WORDS(jpp_heap_types, JPP_HEAP_TYPES,
+                              JPP_HEAP_INUSE_SPACE),
+    .absent = "jemalloc counts what was ever allocated only with "
+              "prof_accum:true; the module's sampler always does: POST "
+              "sampler=on to control",
+    .period_type = "space",
+    .period_unit = "bytes",
+    .facts_size = sizeof(jpp_heap_facts_t),
+    .has_origins = true,
+    .open = jpp_heap_open,
+    .read = jpp_heap_read,
+    .describe = jpp_heap_describe
+};

@@ -1,9 +1,6 @@
 
 /*
- * The types, columns and comments of a heap profile, and the scaling of its
- * sampled counts.
- *
- * jpp_heap_open() opens a dump of jemalloc, jpp_heap_read() reads it.
+ * The columns of a heap profile, and the scaling of its sampled counts.
  */
 
 
@@ -45,12 +42,7 @@
 #define JPP_HEAP_OWNERS  "OWNERS:\n"
 
 
-/*
- * Open the LEN bytes at DATA as the caller's DUMP; the mappings go to PROFILE.
- * TAIL is that of jpp_maps_read().
- */
-jpp_code_t jpp_heap_open(jpp_dump_t *dump, jpp_profile_t *profile,
-    const char *data, size_t len, const char *tail, jpp_err_t *err);
+extern const jpp_parser_t  jpp_parser_heap;
 
 /*
  * Are the LEN bytes at DATA a dump with all its parts?  This checks its ends
@@ -74,26 +66,6 @@ enum {
     JPP_HEAP_INUSE_DOUBT,
     JPP_HEAP_COLUMNS
 };
-
-/* the value types of a heap profile; the alloc pair is optional */
-extern const jpp_value_type_t  jpp_heap_types[JPP_HEAP_TYPES];
-
-
-/* Samples that have an owner: the facts of a heap profile. */
-typedef struct {
-    uint64_t   live;
-    uint64_t   allocated;          /* ever */
-    bool       is_asked;           /* for owners */
-} jpp_heap_facts_t;
-
-
-/* Add the samples of DUMP, which jpp_heap_open() opened, to PROFILE. */
-jpp_code_t jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
-    const jpp_read_options_t *options, jpp_err_t *err);
-
-/* Append comments on the rate, and on what was counted. */
-void jpp_heap_describe(jpp_profile_t *profile);
-
 
 /*
  * What OBJECTS with BYTES in all stand for if one byte in PERIOD was sampled:

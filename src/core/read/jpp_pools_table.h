@@ -64,7 +64,7 @@
 
 
 /*
- * Who holds memory.  What frames each becomes is a table in jpp_pools_stacks.c;
+ * Who holds memory.  What frames each becomes is a table in jpp_pools.c;
  * the names in brackets are those it needs, and the others are 0.
  */
 typedef enum {

@@ -16,7 +16,7 @@
 #define JPP_STALLS_INDEX  16
 
 
-const jpp_value_type_t  jpp_stalls_types[JPP_STALLS_TYPES] = {
+static const jpp_value_type_t  jpp_stalls_types[JPP_STALLS_TYPES] = {
     { "stalls", "count",       false, 0, JPP_STALLS_COUNT },
     { "delay",  "nanoseconds", false, 0, JPP_STALLS_COUNT }
 };
@@ -51,7 +51,7 @@ jpp_stalls_is_sound(const jpp_stall_t *stall)
 }
 
 
-jpp_code_t
+static jpp_code_t
 jpp_stalls_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     size_t len, const char *tail, jpp_err_t *err)
 {
@@ -175,7 +175,7 @@ jpp_stalls_stack(jpp_profile_t *profile, const jpp_stall_t *stall,
 }
 
 
-jpp_code_t
+static jpp_code_t
 jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     const jpp_read_options_t *options, jpp_err_t *err)
 {
@@ -215,7 +215,7 @@ jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,
 }
 
 
-void
+static void
 jpp_stalls_describe(jpp_profile_t *profile)
 {
     jpp_profile_comment(profile, "stalls: iterations of the event loop that "
@@ -223,3 +223,18 @@ jpp_stalls_describe(jpp_profile_t *profile)
                         "of the fleet",
                         JPP_STALLS);
 }
+
+
+const jpp_parser_t  jpp_parser_stalls = {
+    .name = "stalls",
+    .values = jpp_stalls_types,
+    .types = JPP_PARSER_WORDS(jpp_stalls_types, JPP_STALLS_TYPES,
+                              JPP_STALLS_DELAY),
+    .absent = "it has only what is shown",
+    .period_type = "stalls",
+    .period_unit = "count",
+    .period = 1,
+    .open = jpp_stalls_open,
+    .read = jpp_stalls_read,
+    .describe = jpp_stalls_describe
+};

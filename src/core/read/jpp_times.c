@@ -1,6 +1,58 @@
 
+/* Parses stacks with CPU or wall-clock time into a profile. */
+
+
 #include "jpp_owner_labels.h"
-#include "jpp_times.h"
+#include "jpp_parsers.h"
+
+
+/* of a reason */
+#define JPP_TIMES_TEXT  160
+
+
+/* What a capture says of itself; times are nanoseconds. */
+typedef struct {
+    uint64_t          frequency;      /* asked for */
+    uint64_t          highest;        /* that it was sampled at */
+    uint64_t          duration;
+    uint64_t          dropped;        /* samples */
+    uint64_t          dropped_nanos;
+    uint64_t          idle;           /* of event loops */
+    uint64_t          waits;          /* of other threads, for work */
+    uint64_t          threads;
+    uint64_t          deaf;           /* of these: no signal reaches them */
+    uint64_t          beyond;         /* of these: there was no room */
+    uint64_t          owned;          /* samples that have an owner */
+    bool              is_asked;       /* for owners */
+} jpp_times_facts_t;
+
+
+/* The facts of all captures of a profile, which are its facts: sums, but for
+   the highest three. */
+typedef struct {
+    jpp_times_facts_t  facts;
+    uint64_t           lasted;        /* durations, added up */
+    uint64_t           shortest;      /* that ended early */
+    uint32_t           n;
+    uint32_t           n_early;
+    char               early[JPP_TIMES_TEXT];     /* why the last did */
+} jpp_times_sums_t;
+
+
+static const jpp_value_type_t  jpp_times_types[JPP_MODES][JPP_TIMES_TYPES] = {
+
+    [JPP_MODE_CPU] = {
+        { "samples", "count",       false, 0, JPP_TIMES_SAMPLES },
+        { "cpu",     "nanoseconds", false, 0, JPP_TIMES_SAMPLES },
+        { "wall",    "nanoseconds", true,  0, JPP_TIMES_SAMPLES }
+    },
+
+    [JPP_MODE_WALL] = {
+        { "samples", "count",       false, 0, JPP_TIMES_SAMPLES },
+        { "wall",    "nanoseconds", false, 0, JPP_TIMES_SAMPLES },
+        { "cpu",     "nanoseconds", true,  0, JPP_TIMES_SAMPLES }
+    }
+};
 
 
 /* A capture of times while it is read, and what comes before its stacks. */
@@ -218,7 +270,7 @@ jpp_times_head(jpp_times_t *times, const char *p)
  */
 
 
-jpp_code_t
+static jpp_code_t
 jpp_times_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
     size_t len, const char *tail, jpp_err_t *err)
 {
@@ -429,7 +481,7 @@ jpp_times_add_up(jpp_times_sums_t *sums, jpp_times_t *times)
 }
 
 
-jpp_code_t
+static jpp_code_t
 jpp_times_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     const jpp_read_options_t *options, jpp_err_t *err)
 {
@@ -474,23 +526,7 @@ jpp_times_read(jpp_profile_t *profile, const jpp_dump_t *dump,
 #define JPP_TIMES_SECOND  1e9
 
 
-const jpp_value_type_t  jpp_times_types[JPP_MODES][JPP_TIMES_TYPES] = {
-
-    [JPP_MODE_CPU] = {
-        { "samples", "count",       false, 0, JPP_TIMES_SAMPLES },
-        { "cpu",     "nanoseconds", false, 0, JPP_TIMES_SAMPLES },
-        { "wall",    "nanoseconds", true,  0, JPP_TIMES_SAMPLES }
-    },
-
-    [JPP_MODE_WALL] = {
-        { "samples", "count",       false, 0, JPP_TIMES_SAMPLES },
-        { "wall",    "nanoseconds", false, 0, JPP_TIMES_SAMPLES },
-        { "cpu",     "nanoseconds", true,  0, JPP_TIMES_SAMPLES }
-    }
-};
-
-
-void
+static void
 jpp_times_describe(jpp_profile_t *profile)
 {
     double                    seconds;
@@ -570,3 +606,23 @@ jpp_times_describe(jpp_profile_t *profile)
                             " of %" PRIu64, facts->owned, profile->n_seen[0]);
     }
 }
+
+
+#define JPP_TIMES_PARSER(mode, word, other)  {                                \
+    .name = word,                                                             \
+    .values = jpp_times_types[mode],                                          \
+    .types = JPP_PARSER_WORDS(jpp_times_types[mode], JPP_TIMES_TYPES,         \
+                              JPP_TIMES_NANOS),                               \
+    .absent = "ask for mode=" other,                                          \
+    .period_type = word,                                                      \
+    .period_unit = "nanoseconds",                                             \
+    .facts_size = sizeof(jpp_times_sums_t),                                   \
+    .open = jpp_times_open,                                                   \
+    .read = jpp_times_read,                                                   \
+    .describe = jpp_times_describe                                            \
+}
+
+const jpp_parser_t  jpp_parser_cpu =
+    JPP_TIMES_PARSER(JPP_MODE_CPU, "cpu", "wall");
+const jpp_parser_t  jpp_parser_wall =
+    JPP_TIMES_PARSER(JPP_MODE_WALL, "wall", "cpu");
