@@ -1,4 +1,5 @@
 
+#include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_cgroup.h"
 
@@ -13,138 +14,70 @@ static jpp_err_t     jpp_cgroup_test_err;
 static jpp_cgroup_t  jpp_cgroup_test;
 
 
-static const jpp_cgroup_t  *cgroup;
+/* Notes what the files below t/data/cgroup say, as NAME: WHAT. */
 
-
-static bool
-jpp_cgroup_test_read(const char *name)
+static void
+jpp_cgroup_test_read(const char *name, const char *what)
 {
-    char  root[256];
+    char    root[256];
+    size_t  i;
 
     (void) snprintf(root, sizeof(root), "t/data/cgroup/%s", name);
+    jpp_note("%s: %s", name, what);
 
-    return jpp_cgroup_read(&jpp_cgroup_test, root, &jpp_cgroup_test_err)
-           == JPP_OK;
-}
-
-
-/* the same state of affairs in both versions */
-
-JPP_TEST(jpp_cgroup_test_versions)
-{
-    size_t              i;
-    static const char  *names[] = { "v1", "v2" };
-
-    cgroup = &jpp_cgroup_test;
-
-    for (i = 0; i < 2; i++) {
-        jpp_ok(jpp_cgroup_test_read(names[i]), "%s is read", names[i]);
-        jpp_is_u64(cgroup->version, i + 1, "its version");
-        jpp_is_str(cgroup->path, "/system.slice/nginx.service", "its path");
-        jpp_is_u64(cgroup->usage, 160 * JPP_TEST_MIB, "usage");
-        jpp_is_u64(cgroup->levels[0].limit, 256 * JPP_TEST_MIB, "limit");
-        jpp_is_u64(cgroup->headroom, 96 * JPP_TEST_MIB, "headroom");
-        jpp_is_u64(jpp_cgroup_left(cgroup), 116 * JPP_TEST_MIB,
-                   "with inactive file pages");
-        jpp_is_u64(cgroup->binding, 0, "which its own limit leaves");
-        jpp_is_u64(cgroup->peak, 192 * JPP_TEST_MIB, "peak");
-        jpp_is_u64(cgroup->working_set, 140 * JPP_TEST_MIB,
-                   "working set: without inactive file pages");
-        jpp_is_u64(cgroup->swap_usage, 1 * JPP_TEST_MIB, "swap alone");
-        jpp_is_u64(cgroup->stat.anon, 100 * JPP_TEST_MIB, "anonymous");
-        jpp_is_u64(cgroup->stat.file, 48 * JPP_TEST_MIB, "files");
-        jpp_is_u64(cgroup->stat.anon_thp, 2 * JPP_TEST_MIB, "huge pages");
-        jpp_is_u64(cgroup->events.oom_kill, i == 0 ? 2 : 5, "kills");
-        jpp_is_u64(cgroup->events.max, i == 0 ? 7 : 333, "refusals");
+    if (jpp_cgroup_read(&jpp_cgroup_test, root, &jpp_cgroup_test_err)
+        != JPP_OK)
+    {
+        jpp_note_of("error", jpp_cgroup_test_err, code, text);
+        return;
     }
 
-    jpp_is_u64(cgroup->n_levels, 2, "version 2: the root has no usage");
-    jpp_is_u64(cgroup->levels[0].high, 224 * JPP_TEST_MIB, "high");
-    jpp_is_u64(cgroup->levels[1].high, JPP_NONE, "\"max\" is no limit");
-    jpp_is_u64(cgroup->swap_limit, JPP_NONE, "nor is that of swap");
-    jpp_is_u64(cgroup->events.high, 22, "how often it was above high");
-    jpp_is_u64(cgroup->stat.sock, 3 * JPP_TEST_MIB, "sockets");
-    jpp_is_u64(cgroup->pressure.some.avg10, 125, "pressure, last 10 s");
-    jpp_is_u64(cgroup->pressure.some.avg60, 1050, "last minute");
-    jpp_is_u64(cgroup->pressure.some.avg300, 7, "last 5 minutes");
-    jpp_is_u64(cgroup->pressure.some.total, 123456789, "so far");
-    jpp_is_u64(cgroup->pressure.full.total, 42, "of all tasks");
+    jpp_note_of("usage", jpp_cgroup_test, version, path, usage, peak,
+                working_set, swap_usage, swap_limit, binding, headroom);
+    jpp_note("left: %" PRId64, (int64_t) jpp_cgroup_left(&jpp_cgroup_test));
+    jpp_note_of("stat", jpp_cgroup_test.stat, anon, file, kernel, kernel_stack,
+                pagetables, percpu, sock, shmem, file_dirty, anon_thp,
+                inactive_file);
+    jpp_note_of("events", jpp_cgroup_test.events, low, high, max, oom,
+                oom_kill, oom_group_kill);
+    jpp_note_of("pressure", jpp_cgroup_test.pressure, some.avg10, some.avg60,
+                some.avg300, some.total, full.avg10, full.total);
 
-    (void) jpp_cgroup_test_read("v1");
-    jpp_is_u64(cgroup->n_levels, 3, "version 1: the root has one");
-    jpp_is_u64(cgroup->swap_limit, 256 * JPP_TEST_MIB, "a limit of swap");
-    jpp_is_u64(cgroup->stat.kernel, 5 * JPP_TEST_MIB, "the kernel's");
-    jpp_is_u64(cgroup->stat.sock, 65536, "of that for sockets");
-    jpp_is_u64(cgroup->pressure.some.total, JPP_NONE, "no pressure");
-
-    jpp_ok(jpp_cgroup_test_read("hybrid"), "both versions are mounted");
-    jpp_is_u64(cgroup->version, 1, "memory belongs to version 1");
-    jpp_is_u64(cgroup->headroom, 4000, "whose limit counts");
+    for (i = 0; i < jpp_cgroup_test.n_levels; i++) {
+        jpp_note_of("level", jpp_cgroup_test.levels[i], len, usage, limit,
+                    high);
+    }
 }
 
 
-JPP_TEST(jpp_cgroup_test_levels)
+JPP_TEST(jpp_cgroup_test_files)
 {
-    cgroup = &jpp_cgroup_test;
+    size_t  i;
 
-    jpp_ok(jpp_cgroup_test_read("nested"), "limits at three levels");
-    jpp_is_u64(cgroup->n_levels, 3, "are all read");
-    jpp_is_u64(cgroup->headroom, 50, "the least room counts");
-    jpp_is_u64(cgroup->binding, 1, "which the parent leaves");
-    jpp_is_u64(cgroup->levels[1].len, 4, "its path is /a/b");
-    jpp_is_u64(cgroup->working_set, 0, "a working set is never negative");
-}
+    static const struct {
+        const char  *name;
+        const char  *what;
+    } rows[] = {
+        { "v1", "the same state of affairs; the root has a usage" },
+        { "v2", "and in version 2; \"max\" is no limit" },
+        { "hybrid", "both are mounted, memory belongs to version 1" },
+        { "nested", "limits at three levels; the parent leaves least" },
+        { "namespaced", "the root only, which has the limit" },
+        { "part", "a mount of a part; the path is below its root" },
+        { "below", "a cgroup below that part, with a limit of its own" },
+        { "odd", "lines and numbers that are none are left out" },
+        { "empty", "files that say nothing" },
+        { "unmounted", "no mount" },
+        { "hidden", "nothing but a path" },
+        { "absent", "no /proc" }
+    };
 
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_cgroup_test_read(rows[i].name, rows[i].what);
+    }
 
-JPP_TEST(jpp_cgroup_test_containers)
-{
-    cgroup = &jpp_cgroup_test;
-
-    jpp_ok(jpp_cgroup_test_read("namespaced"), "a namespace of cgroups");
-    jpp_is_str(cgroup->path, "/", "shows its root only");
-    jpp_is_u64(cgroup->headroom, 4096, "which has the limit");
-
-    jpp_ok(jpp_cgroup_test_read("part"), "a mount of a part");
-    jpp_is_str(cgroup->path, "/", "the path is below its root");
-    jpp_is_u64(cgroup->headroom, 10, "which has the limit");
-
-    jpp_ok(jpp_cgroup_test_read("below"), "a cgroup below that part");
-    jpp_is_str(cgroup->path, "/web", "has the rest as its path");
-    jpp_is_u64(cgroup->headroom, 20, "and a limit of its own");
-}
-
-
-JPP_TEST(jpp_cgroup_test_odd)
-{
-    cgroup = &jpp_cgroup_test;
-
-    jpp_ok(jpp_cgroup_test_read("odd"), "lines that are none are left out");
-    jpp_is_str(cgroup->path, "/a\\b c", "a path of odd bytes");
-    jpp_is_u64(cgroup->n_levels, 1, "a level without a number is passed over");
-    jpp_is_u64(cgroup->usage, 77, "the one above has one");
-    jpp_is_u64(cgroup->levels[0].len, 0, "and is the root");
-    jpp_is_u64(cgroup->headroom, JPP_NONE, "garbage is no limit");
-    jpp_is_u64(cgroup->binding, cgroup->n_levels, "so that none binds");
-    jpp_is_u64(jpp_cgroup_left(cgroup), JPP_NONE, "nor leaves anything");
-    jpp_is_u64(jpp_cgroup_left(NULL), JPP_NONE, "nor does no cgroup");
-
-    jpp_ok(!jpp_cgroup_test_read("empty"), "empty files");
-    jpp_is_str(jpp_cgroup_test_err.text, "/proc/self/cgroup names no cgroup "
-               "that could limit memory", "say nothing");
-
-    jpp_ok(!jpp_cgroup_test_read("unmounted"), "no mount");
-    jpp_is_str(jpp_cgroup_test_err.text, "the memory controller of cgroups "
-               "(version 2) is not mounted here", "is a reason");
-
-    jpp_ok(!jpp_cgroup_test_read("hidden"), "nothing but a path");
-    jpp_is_str(jpp_cgroup_test_err.text, "the kernel shows no "
-               "memory usage of cgroup /system.slice/nginx.service below "
-               "/sys/fs/cgroup", "is one more");
-
-    jpp_ok(!jpp_cgroup_test_read("absent"), "no /proc");
-    jpp_is_str(jpp_cgroup_test_err.text, "/proc/self/cgroup cannot be read: "
-               "No such file or directory", "is another");
-    jpp_is_u64(jpp_cgroup_test_err.code, JPP_ERR_DENIED, "none is a failure");
+    jpp_shows_notes("files of cgroups");
+    jpp_is_u64(jpp_cgroup_left(NULL), JPP_NONE, "no cgroup leaves anything");
 }
 
 

@@ -28,7 +28,58 @@
 
 /* The same of the lines that jpp_note() has noted since the last time. */
 #define jpp_shows_notes(...)                                                  \
-    jpp_golden_shows(jpp_notes(NULL), __FILE__, __LINE__, __VA_ARGS__)
+    jpp_golden_shows(jpp_notes(), __FILE__, __LINE__, __VA_ARGS__)
+
+
+/*
+ * Notes WHAT, and up to twelve fields of S with their names:
+ *
+ *     jpp_note_of("its own limit", *cgroup, usage, levels[0].limit);
+ *
+ * A number is signed there: none (UINT64_MAX) is -1.
+ */
+#define jpp_note_of(what, s, ...)                                             \
+    do {                                                                      \
+        jpp_note_add(what);                                                   \
+        JPP_FIELDS(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)        \
+            (": ", s, __VA_ARGS__)                                            \
+        jpp_note_end();                                                       \
+    } while (0)
+
+#define JPP_FIELDS(a, b, c, d, e, f, g, h, i, j, k, l, n, ...)                \
+    JPP_FIELDS_OF(n)
+#define JPP_FIELDS_OF(n)  JPP_FIELD_##n
+
+#define JPP_FIELD_1(before, s, f)                                             \
+    jpp_note_add(before);                                                     \
+    _Generic((s).f, char *: jpp_note_text, const char *: jpp_note_text,       \
+             default: jpp_note_number)(#f, (s).f);
+#define JPP_FIELD_2(before, s, f, ...)                                        \
+    JPP_FIELD_1(before, s, f) JPP_FIELD_1(", ", s, __VA_ARGS__)
+#define JPP_FIELD_3(before, s, f, ...)                                        \
+    JPP_FIELD_1(before, s, f) JPP_FIELD_2(", ", s, __VA_ARGS__)
+#define JPP_FIELD_4(before, s, f, ...)                                        \
+    JPP_FIELD_1(before, s, f) JPP_FIELD_3(", ", s, __VA_ARGS__)
+#define JPP_FIELD_5(before, s, f, ...)                                        \
+    JPP_FIELD_1(before, s, f) JPP_FIELD_4(", ", s, __VA_ARGS__)
+#define JPP_FIELD_6(before, s, f, ...)                                        \
+    JPP_FIELD_1(before, s, f) JPP_FIELD_5(", ", s, __VA_ARGS__)
+#define JPP_FIELD_7(before, s, f, ...)                                        \
+    JPP_FIELD_1(before, s, f) JPP_FIELD_6(", ", s, __VA_ARGS__)
+#define JPP_FIELD_8(before, s, f, ...)                                        \
+    JPP_FIELD_1(before, s, f) JPP_FIELD_7(", ", s, __VA_ARGS__)
+#define JPP_FIELD_9(before, s, f, ...)                                        \
+    JPP_FIELD_1(before, s, f) JPP_FIELD_8(", ", s, __VA_ARGS__)
+#define JPP_FIELD_10(before, s, f, ...)                                       \
+    JPP_FIELD_1(before, s, f) JPP_FIELD_9(", ", s, __VA_ARGS__)
+#define JPP_FIELD_11(before, s, f, ...)                                       \
+    JPP_FIELD_1(before, s, f) JPP_FIELD_10(", ", s, __VA_ARGS__)
+#define JPP_FIELD_12(before, s, f, ...)                                       \
+    JPP_FIELD_1(before, s, f) JPP_FIELD_11(", ", s, __VA_ARGS__)
+
+
+static char    jpp_noted[JPP_GOLDEN_MAX];
+static size_t  jpp_noted_len;
 
 
 /* The file NAME in GOLDEN, first written as TEXT, by MODE, if that is asked. */
@@ -141,34 +192,41 @@ jpp_golden_shows(const char *text, const char *file, int line,
 }
 
 
-/* Another LINE; NULL: all of them, which are forgotten. */
+/* All lines, which are forgotten. */
 static inline const char *
-jpp_notes(const char *line)
+jpp_notes(void)
 {
-    bool  is_printable;
+    jpp_noted[jpp_noted_len] = '\0';
+    jpp_noted_len = 0;
 
-    static char    notes[JPP_GOLDEN_MAX];
-    static size_t  len;
-
-    if (line == NULL) {
-        notes[len] = '\0';
-        len = 0;
-        return notes;
-    }
-
-    for ( /* void */ ; *line != '\0' && len < sizeof(notes) - 8; line++) {
-        is_printable = *line >= 0x20 && *line < 0x7f;
-        len += (size_t) sprintf(notes + len, is_printable ? "%c" : "\\x%02x",
-                                (uint8_t) *line);
-    }
-
-    notes[len++] = '\n';
-
-    return NULL;
+    return jpp_noted;
 }
 
 
-/* What is not printable is "\x0a" in such a line. */
+/* Adds to the last line: what is not printable is "\x0a". */
+static inline void
+jpp_note_add(const char *text)
+{
+    bool  is_printable;
+
+    for ( /* void */ ; *text != '\0' && jpp_noted_len < JPP_GOLDEN_MAX - 8;
+         text++)
+    {
+        is_printable = *text >= 0x20 && *text < 0x7f;
+        jpp_noted_len += (size_t) sprintf(jpp_noted + jpp_noted_len,
+                                          is_printable ? "%c" : "\\x%02x",
+                                          (uint8_t) *text);
+    }
+}
+
+
+static inline void
+jpp_note_end(void)
+{
+    jpp_noted[jpp_noted_len++] = '\n';
+}
+
+
 static inline void __attribute__((format(printf, 1, 2)))
 jpp_note(const char *fmt, ...)
 {
@@ -179,7 +237,30 @@ jpp_note(const char *fmt, ...)
     (void) vsnprintf(line, sizeof(line), fmt, args);
     va_end(args);
 
-    (void) jpp_notes(line);
+    jpp_note_add(line);
+    jpp_note_end();
+}
+
+
+/* Fields of jpp_note_of(). */
+static inline void
+jpp_note_text(const char *name, const char *text)
+{
+    jpp_note_add(name);
+    jpp_note_add(" \"");
+    jpp_note_add(text != NULL ? text : "(null)");
+    jpp_note_add("\"");
+}
+
+
+static inline void
+jpp_note_number(const char *name, int64_t number)
+{
+    char  text[32];
+
+    jpp_note_add(name);
+    (void) snprintf(text, sizeof(text), " %" PRId64, number);
+    jpp_note_add(text);
 }
 
 

@@ -11,12 +11,22 @@
 
 #include "jpp_ledger.h"
 #include "jpp_smaps.h"
+#include "jpp_test_golden.h"
 #include "jpp_test_pools.h"
 
 
 #define JPP_CAP   ((size_t) 64 << 20)
 #define JPP_PAGE  4096
 #define JPP_MIB   ((uint64_t) 1024 * 1024)
+
+
+/* All of the ledger, once it is finished, as the next in the golden file. */
+#define jpp_ledger_shows(...)                                                 \
+    do {                                                                      \
+        jpp_is_u64(jpp_ledger_sum(), ledger.sums.pss, "the rows are all");    \
+        jpp_ledger_note();                                                    \
+        jpp_shows_notes(__VA_ARGS__);                                         \
+    } while (0)
 
 
 static jpp_arena_t        arena;
@@ -188,6 +198,25 @@ jpp_ledger_sum(void)
     }
 
     return sum;
+}
+
+
+static inline void
+jpp_ledger_note(void)
+{
+    size_t                   i;
+    const jpp_ledger_row_t  *row;
+
+    jpp_note_of("sums", ledger.sums, pss, rss, swap, anonymous, n_mappings,
+                n_unpaged, n_unnamed);
+    jpp_note_of("rest", ledger.rest, pss, shared_rss, shared_pss, slack,
+                lazy_free, size);
+
+    for (i = 0; i < jpp_vec_count(ledger.rows, jpp_ledger_row_t); i++) {
+        row = &jpp_vec_items(ledger.rows, jpp_ledger_row_t)[i];
+        jpp_note_of(jpp_ledger_kinds[row->kind], *row, name, bytes, how, least,
+                    most, held);
+    }
 }
 
 
