@@ -33,9 +33,12 @@ typedef struct {
     size_t           len;
 } jpp_piece_t;
 
+/* what is behind the tag of a piece, NULL: it is left out; END: to append */
+
 typedef struct {
-    int              index;    /* of the piece to replace; END: to append */
-    jpp_piece_t      piece;    /* tag 0: nothing, the piece is left out */
+    int              index;
+    const char      *data;
+    size_t           len;
 } jpp_edit_t;
 
 typedef struct {
@@ -74,6 +77,8 @@ static const jpp_piece_t  jpp_right[END] = {
 
     [T0]  = { 0x0a, B("\010\001\020\002") },
     [T1]  = { 0x0a, B("\010\003\020\004") },
+    [T2]  = { 0x0a, NULL, 0 },
+    [T3]  = { 0x0a, NULL, 0 },
 
     /* 0x1000..0x3000 with names; 0x4000..0x5000 at 0x1000 of its file */
 
@@ -112,287 +117,241 @@ static const jpp_piece_t  jpp_right[END] = {
 /* what makes pools of the right one; of two edits of a piece the last counts */
 
 #define JPP_POOLS_EDITS                                                       \
-    { S6, { 0x32, B("[nginx]") } },                                           \
-    { S14, { 0x32, B("unused_space") } },                                     \
-    { T2, { 0x0a, B("\010\016\020\004") } },                                  \
-    { M1, { 0x1a, B("\010\001\020\200\040\030\200\140\050\006\070\001") } },   \
-    { M2, { 0, B("") } },                                                     \
-    { L3, { 0x22, B("\010\003\020\001\030\221\040\042\002\010\003") } },       \
-    { L4, { 0x22, B("\010\004\020\001\030\222\040\042\002\010\002") } },       \
-    { F3, { 0x2a, B("\010\003\020\015") } },                                  \
-    { P1, { 0x12, B("\012\002\001\002\022\003\001\100\040") } },              \
-    { P2, { 0x12, B("\010\003\022\003\002\005\000") } },                      \
-    { P3, { 0, B("") } },                                                     \
-    { PERIOD, { 0x60, B("\001") } }
+    { S6, B("[nginx]") }, { S14, B("unused_space") },                         \
+    { T2, B("\010\016\020\004") },                                            \
+    { M1, B("\010\001\020\200\040\030\200\140\050\006\070\001") },            \
+    { M2, NULL, 0 },                                                          \
+    { L3, B("\010\003\020\001\030\221\040\042\002\010\003") },                \
+    { L4, B("\010\004\020\001\030\222\040\042\002\010\002") },                \
+    { F3, B("\010\003\020\015") },                                            \
+    { P1, B("\012\002\001\002\022\003\001\100\040") },                        \
+    { P2, B("\010\003\022\003\002\005\000") }, { P3, NULL, 0 },               \
+    { PERIOD, B("\001") }
 
 
 static const jpp_case_t  jpp_cases[] = {
     { "nothing changed", HEAP, {} },
     { "no flags", 0, {} },
     { "no samples", HEAP,
-      { { P1, { 0, B("") } }, { P2, { 0, B("") } }, { P3, { 0, B("") } } } },
+      { { P1, NULL, 0 }, { P2, NULL, 0 }, { P3, NULL, 0 } } },
     { "negative values in a difference", HEAP,
-      { { END, { 0x50, B("\001") } },
-        { P2, { 0x12, B("\010\003\022\013\002" MINUS_ONE) } } } },
-    { "a stack without frames", HEAP,
-      { { P2, { 0x12, B("\022\002\002\005") } } } },
+      { { END, B("\120\001") },
+        { P2, B("\010\003\022\013\002" MINUS_ONE) } } },
+    { "a stack without frames", HEAP, { { P2, B("\022\002\002\005") } } },
     { "the alloc pair", HEAP,
-      { { T0, { 0x0a, B("\010\016\020\002") } },
-        { T1, { 0x0a, B("\010\017\020\004") } },
-        { T2, { 0x0a, B("\010\001\020\002") } },
-        { T3, { 0x0a, B("\010\003\020\004") } },
-        { P1, { 0x12, B("\010\001\022\004\000\001\000\000") } },
-        { P2, { 0x12, B("\010\002\022\004\001\001\001\001") } },
-        { P3, { 0, B("") } } } },
+      { { T0, B("\010\016\020\002") }, { T1, B("\010\017\020\004") },
+        { T2, B("\010\001\020\002") }, { T3, B("\010\003\020\004") },
+        { P1, B("\010\001\022\004\000\001\000\000") },
+        { P2, B("\010\002\022\004\001\001\001\001") }, { P3, NULL, 0 } } },
     { "a CPU profile", CPU,
-      { { S1, { 0x32, B("samples") } },
-        { T1, { 0x0a, B("\010\020\020\021") } },
-        { PERIOD_TYPE, { 0x5a, B("\010\020\020\021") } },
-        { PERIOD, { 0x60, B("\003") } }, { DEFAULT, { 0x70, B("\020") } },
-        { END, { 0x50, B("\001") } } } },
+      { { S1, B("samples") }, { T1, B("\010\020\020\021") },
+        { PERIOD_TYPE, B("\010\020\020\021") }, { PERIOD, B("\003") },
+        { DEFAULT, B("\020") }, { END, B("\120\001") } } },
     { "pools", POOLS, { JPP_POOLS_EDITS } },
     { "no mapping is no violation for a location", HEAP,
-      { { L2, { 0x22, B("\010\002\030\220\100") } } } },
-    { "period 1", HEAP, { { PERIOD, { 0x60, B("\001") } } } },
+      { { L2, B("\010\002\030\220\100") } } },
+    { "period 1", HEAP, { { PERIOD, B("\001") } } },
 
     /* the wire */
 
-    { "an unknown field", HEAP, { { END, { 0x78, B("\001") } } } },
+    { "an unknown field", HEAP, { { END, B("\170\001") } } },
     { "a field below the first", HEAP,
-      { { F1, { 0x2a, B("\010\001\020\010\000\001") } } } },
+      { { F1, B("\010\001\020\010\000\001") } } },
     { "an unknown field of a line", HEAP,
-      { { L1, { 0x22,
-          B("\010\001\020\001\030\220\040\042\004\010\001\020\001") } } } },
+      { { L1, B("\010\001\020\001\030\220\040\042\004\010\001\020\001") } } },
     { "an unknown field of a mapping", HEAP,
-      { { M2, { 0x1a,
-          B("\010\002\020\200\200\001\030\200\240\001\100\001") } } } },
-    { "a scalar twice", HEAP, { { END, { 0x60, B("\200\200\040") } } } },
-    { "an id twice", HEAP,
-      { { F1, { 0x2a, B("\010\001\010\001\020\010") } } } },
-    { "period_type twice", HEAP,
-      { { END, { 0x5a, B("\010\005\020\004") } } } },
-    { "a number for a message", HEAP, { { END, { 0x18, B("\001") } } } },
-    { "bytes for a number", HEAP, { { TIME, { 0x4a, B("\001") } } } },
-    { "a fixed number", HEAP, { { END, { 0x49, B("12345678") } } } },
-    { "a group", HEAP, { { END, { 0x4b, B("\000") } } } },
-    { "a length past the end", HEAP,
-      { { L1, { 0x22, B("\010\001\042\001") } } } },
-    { "a cut packed list", HEAP,
-      { { P2, { 0x12, B("\010\003\022\002\002\205") } } } },
+      { { M2, B("\010\002\020\200\200\001\030\200\240\001\100\001") } } },
+    { "a scalar twice", HEAP, { { END, B("\140\200\200\040") } } },
+    { "an id twice", HEAP, { { F1, B("\010\001\010\001\020\010") } } },
+    { "period_type twice", HEAP, { { END, B("\132\004\010\005\020\004") } } },
+    { "a number for a message", HEAP, { { END, B("\030\001") } } },
+    { "bytes for a number", HEAP,
+      { { TIME, NULL, 0 }, { END, B("\112\001\001") } } },
+    { "a fixed number", HEAP, { { END, B("\11112345678") } } },
+    { "a group", HEAP, { { END, B("\113\000") } } },
+    { "a length past the end", HEAP, { { L1, B("\010\001\042\001") } } },
+    { "a cut packed list", HEAP, { { P2, B("\010\003\022\002\002\205") } } },
     { "a varint of 65 bits", HEAP,
-      { { PERIOD, { 0x60,
-          B("\200\200\200\200\200\200\200\200\200\002") } } } },
+      { { PERIOD, B("\200\200\200\200\200\200\200\200\200\002") } } },
     { "a varint of 11 bytes", HEAP,
-      { { PERIOD, { 0x60,
-          B("\200\200\200\200\200\200\200\200\200\200\001") } } } },
+      { { PERIOD, B("\200\200\200\200\200\200\200\200\200\200\001") } } },
 
     /* strings, ids and references */
 
-    { "string 0 is not empty", HEAP, { { S0, { 0x32, B("x") } } } },
-    { "no string 0", HEAP, { { S0, { 0, B("") } } } },
+    { "string 0 is not empty", HEAP, { { S0, B("x") } } },
+    { "no string 0", HEAP, { { S0, NULL, 0 } } },
     { "a mapping's id", HEAP,
-      { { M2, { 0x1a, B("\010\003\020\200\200\001\030\200\240\001") } } } },
-    { "a location's id", HEAP, { { L1, { 0x22, B("\010\005") } } } },
-    { "a function's id", HEAP, { { F3, { 0x2a, B("\020\010") } } } },
-    { "a type's string", HEAP, { { T0, { 0x0a, B("\010\001\020\143") } } } },
-    { "a comment", HEAP, { { COMMENT, { 0x6a, B("\022") } } } },
-    { "a negative string", HEAP, { { COMMENT, { 0x6a, B(MINUS_ONE) } } } },
-    { "the default type's string", HEAP,
-      { { DEFAULT, { 0x70, B("\022") } } } },
+      { { M2, B("\010\003\020\200\200\001\030\200\240\001") } } },
+    { "a location's id", HEAP, { { L1, B("\010\005") } } },
+    { "a function's id", HEAP, { { F3, B("\020\010") } } },
+    { "a type's string", HEAP, { { T0, B("\010\001\020\143") } } },
+    { "a comment", HEAP, { { COMMENT, B("\022") } } },
+    { "a negative string", HEAP, { { COMMENT, B(MINUS_ONE) } } },
+    { "the default type's string", HEAP, { { DEFAULT, B("\022") } } },
     { "a label's key", HEAP,
-      { { P3, { 0x12,
-          B("\010\002\022\002\001\100"
-            "\032\004\010\022\020\013") } } } },
+      { { P3, B("\010\002\022\002\001\100\032\004\010\022\020\013") } } },
     { "a label's string", HEAP,
-      { { P3, { 0x12,
-          B("\010\002\022\002\001\100"
-            "\032\004\010\012\020\022") } } } },
+      { { P3, B("\010\002\022\002\001\100\032\004\010\012\020\022") } } },
     { "a label's unit", HEAP,
-      { { P3, { 0x12,
-          B("\010\002\022\002\001\100"
-            "\032\006\010\014\030\001\040\022") } } } },
+      { { P3, B("\010\002\022\002\001\100\032\006\010\014\030\001\040"
+             "\022") } } },
     { "a mapping's file", HEAP,
-      { { M2, { 0x1a,
-          B("\010\002\020\200\200\001\030\200\240\001\050\022") } } } },
+      { { M2, B("\010\002\020\200\200\001\030\200\240\001\050\022") } } },
     { "a build id's string", HEAP,
-      { { M2, { 0x1a,
-          B("\010\002\020\200\200\001\030\200\240\001\060\022") } } } },
-    { "a function's name", HEAP, { { F1, { 0x2a, B("\010\001\020\022") } } } },
+      { { M2, B("\010\002\020\200\200\001\030\200\240\001\060\022") } } },
+    { "a function's name", HEAP, { { F1, B("\010\001\020\022") } } },
     { "a function's system name", HEAP,
-      { { F1, { 0x2a, B("\010\001\020\010\030\022") } } } },
-    { "a function's file", HEAP,
-      { { F1, { 0x2a, B("\010\001\020\010\040\022") } } } },
-    { "a location's mapping", HEAP,
-      { { L4, { 0x22, B("\010\004\020\003") } } } },
-    { "a sample's location", HEAP,
-      { { P2, { 0x12, B("\010\005\022\002\002\005") } } } },
+      { { F1, B("\010\001\020\010\030\022") } } },
+    { "a function's file", HEAP, { { F1, B("\010\001\020\010\040\022") } } },
+    { "a location's mapping", HEAP, { { L4, B("\010\004\020\003") } } },
+    { "a sample's location", HEAP, { { P2, B("\010\005\022\002\002\005") } } },
     { "a sample's location 0", HEAP,
-      { { P2, { 0x12, B("\010\000\022\002\002\005") } } } },
+      { { P2, B("\010\000\022\002\002\005") } } },
     { "a line's function", HEAP,
-      { { L1, { 0x22,
-          B("\010\001\020\001\030\220\040\042\002\010\004") } } } },
-    { "a line's function 0", HEAP,
-      { { L4, { 0x22, B("\010\004\030\011\042\000") } } } },
+      { { L1, B("\010\001\020\001\030\220\040\042\002\010\004") } } },
+    { "a line's function 0", HEAP, { { L4, B("\010\004\030\011\042\000") } } },
 
     /* types, period, times */
 
     { "no types", 0,
-      { { T0, { 0, B("") } }, { T1, { 0, B("") } }, { P1, { 0, B("") } },
-        { P2, { 0, B("") } }, { P3, { 0, B("") } } } },
+      { { T0, NULL, 0 }, { T1, NULL, 0 }, { P1, NULL, 0 }, { P2, NULL, 0 },
+        { P3, NULL, 0 } } },
     { "five types", 0,
-      { { T2, { 0x0a, B("\010\001\020\002") } },
-        { T3, { 0x0a, B("\010\001\020\002") } },
-        { END, { 0x0a, B("\010\001\020\002") } }, { P1, { 0, B("") } },
-        { P2, { 0, B("") } }, { P3, { 0, B("") } } } },
+      { { T2, B("\010\001\020\002") }, { T3, B("\010\001\020\002") },
+        { END, B("\012\004\010\001\020\002") }, { P1, NULL, 0 },
+        { P2, NULL, 0 }, { P3, NULL, 0 } } },
     { "a CPU profile of no time", CPU,
-      { { S1, { 0x32, B("samples") } },
-        { T1, { 0x0a, B("\010\020\020\021") } },
-        { PERIOD_TYPE, { 0x5a, B("\010\020\020\021") } },
-        { DEFAULT, { 0x70, B("\020") } } } },
+      { { S1, B("samples") }, { T1, B("\010\020\020\021") },
+        { PERIOD_TYPE, B("\010\020\020\021") }, { DEFAULT, B("\020") } } },
     { "a CPU profile by bytes", CPU,
-      { { S1, { 0x32, B("samples") } },
-        { T1, { 0x0a, B("\010\020\020\021") } },
-        { DEFAULT, { 0x70, B("\020") } }, { END, { 0x50, B("\001") } } } },
-    { "no default type", HEAP, { { DEFAULT, { 0, B("") } } } },
-    { "a default that is no type", HEAP,
-      { { DEFAULT, { 0x70, B("\017") } } } },
+      { { S1, B("samples") }, { T1, B("\010\020\020\021") },
+        { DEFAULT, B("\020") }, { END, B("\120\001") } } },
+    { "no default type", HEAP, { { DEFAULT, NULL, 0 } } },
+    { "a default that is no type", HEAP, { { DEFAULT, B("\017") } } },
     { "types in another order", HEAP,
-      { { T0, { 0x0a, B("\010\003\020\004") } },
-        { T1, { 0x0a, B("\010\001\020\002") } } } },
-    { "a wrong unit", HEAP, { { T0, { 0x0a, B("\010\001\020\004") } } } },
+      { { T0, B("\010\003\020\004") }, { T1, B("\010\001\020\002") } } },
+    { "a wrong unit", HEAP, { { T0, B("\010\001\020\004") } } },
     { "a heap as a CPU profile", CPU,
-      { { PERIOD_TYPE, { 0x5a, B("\010\020\020\021") } },
-        { END, { 0x50, B("\001") } } } },
-    { "period 3", HEAP, { { PERIOD, { 0x60, B("\003") } } } },
-    { "period 0", 0, { { PERIOD, { 0, B("") } } } },
-    { "period -1", 0, { { PERIOD, { 0x60, B(MINUS_ONE) } } } },
-    { "no period_type", HEAP, { { PERIOD_TYPE, { 0, B("") } } } },
+      { { PERIOD_TYPE, B("\010\020\020\021") }, { END, B("\120\001") } } },
+    { "period 3", HEAP, { { PERIOD, B("\003") } } },
+    { "period 0", 0, { { PERIOD, NULL, 0 } } },
+    { "period -1", 0, { { PERIOD, B(MINUS_ONE) } } },
+    { "no period_type", HEAP, { { PERIOD_TYPE, NULL, 0 } } },
     { "another period_type", HEAP,
-      { { PERIOD_TYPE, { 0x5a, B("\010\004\020\004") } } } },
-    { "an empty period_type", 0, { { PERIOD_TYPE, { 0x5a, B("") } } } },
-    { "no time", HEAP, { { TIME, { 0, B("") } } } },
-    { "a negative duration", HEAP, { { END, { 0x50, B(MINUS_ONE) } } } },
+      { { PERIOD_TYPE, B("\010\004\020\004") } } },
+    { "an empty period_type", 0, { { PERIOD_TYPE, B("") } } },
+    { "no time", HEAP, { { TIME, NULL, 0 } } },
+    { "a negative duration", HEAP, { { END, B("\120" MINUS_ONE) } } },
 
-    { "pools by 2 bytes", POOLS,
-      { JPP_POOLS_EDITS, { PERIOD, { 0x60, B("\002") } } } },
+    { "pools by 2 bytes", POOLS, { JPP_POOLS_EDITS, { PERIOD, B("\002") } } },
     { "pools by objects", POOLS,
-      { JPP_POOLS_EDITS, { PERIOD_TYPE, { 0x5a, B("\010\001\020\004") } } } },
+      { JPP_POOLS_EDITS, { PERIOD_TYPE, B("\010\001\020\004") } } },
     { "a heap as pools", POOLS,
-      { JPP_POOLS_EDITS, { T2, { 0x0a, B("\010\017\020\004") } } } },
+      { JPP_POOLS_EDITS, { T2, B("\010\017\020\004") } } },
 
     /* mappings, locations, functions */
 
     { "a frame of pools in no mapping", POOLS,
-      { JPP_POOLS_EDITS, { L4, { 0x22, B("\010\004\030\011") } } } },
+      { JPP_POOLS_EDITS, { L4, B("\010\004\030\011") } } },
     { "a frame of pools without a name", POOLS,
-      { JPP_POOLS_EDITS,
-        { L4, { 0x22, B("\010\004\020\001\030\222\040") } } } },
+      { JPP_POOLS_EDITS, { L4, B("\010\004\020\001\030\222\040") } } },
     { "another mapping of pools", POOLS,
-      { JPP_POOLS_EDITS, { S6, { 0x32, B("/bin/x") } } } },
+      { JPP_POOLS_EDITS, { S6, B("/bin/x") } } },
     { "two mappings of pools", POOLS,
       { JPP_POOLS_EDITS,
-        { M2, { 0x1a,
-          B("\010\002\020\200\200\001\030\200\240\001\050\006") } } } },
+        { M2, B("\010\002\020\200\200\001\030\200\240\001\050\006") } } },
     { "a stack of pools without a frame", POOLS,
-      { JPP_POOLS_EDITS, { P2, { 0x12, B("\022\003\002\005\000") } } } },
+      { JPP_POOLS_EDITS, { P2, B("\022\003\002\005\000") } } },
 
     { "a mapping without length", HEAP,
-      { { M2, { 0x1a, B("\010\002\020\200\240\001\030\200\240\001") } },
-        { L3, { 0x22, B("\010\003\030\220\200\001\042\002\010\003") } } } },
+      { { M2, B("\010\002\020\200\240\001\030\200\240\001") },
+        { L3, B("\010\003\030\220\200\001\042\002\010\003") } } },
     { "a start inside of a page", HEAP,
-      { { M2, { 0x1a, B("\010\002\020\220\200\001\030\200\240\001") } } } },
+      { { M2, B("\010\002\020\220\200\001\030\200\240\001") } } },
     { "a limit inside of a page", HEAP,
-      { { M2, { 0x1a, B("\010\002\020\200\200\001\030\220\240\001") } } } },
+      { { M2, B("\010\002\020\200\200\001\030\220\240\001") } } },
     { "an offset inside of a page", HEAP,
-      { { M2, { 0x1a,
-          B("\010\002\020\200\200\001\030\200\240\001\040\020") } } } },
-    { "a build id in capitals", HEAP, { { S7, { 0x32, B("00AB") } } } },
-    { "half a byte of build id", HEAP, { { S7, { 0x32, B("abc") } } } },
+      { { M2, B("\010\002\020\200\200\001\030\200\240\001\040\020") } } },
+    { "a build id in capitals", HEAP, { { S7, B("00AB") } } },
+    { "half a byte of build id", HEAP, { { S7, B("abc") } } },
     { "has_functions without names", HEAP,
-      { { L1, { 0x22, B("\010\001\020\001\030\220\040") } } } },
+      { { L1, B("\010\001\020\001\030\220\040") } } },
     { "an address below the mapping", HEAP,
-      { { L3, { 0x22, B("\010\003\020\002\030\377\177") } } } },
+      { { L3, B("\010\003\020\002\030\377\177") } } },
     { "an address at the limit", HEAP,
-      { { L3, { 0x22, B("\010\003\020\002\030\200\240\001") } } } },
+      { { L3, B("\010\003\020\002\030\200\240\001") } } },
     { "an address twice", HEAP,
-      { { L2, { 0x22, B("\010\002\020\001\030\220\040") } } } },
+      { { L2, B("\010\002\020\001\030\220\040") } } },
     { "an address twice, in no mapping", HEAP,
-      { { L3, { 0x22, B("\010\003\030\011") } } } },
-    { "a function twice", HEAP, { { F2, { 0x2a, B("\010\002\020\010") } } } },
+      { { L3, B("\010\003\030\011") } } },
+    { "a function twice", HEAP, { { F2, B("\010\002\020\010") } } },
     { "a function of two mappings", HEAP,
-      { { L3, { 0x22,
-          B("\010\003\020\002\030\220\200\001\042\002\010\002") } } } },
-    { "a function without a name", HEAP, { { F3, { 0x2a, B("\010\003") } } } },
+      { { L3, B("\010\003\020\002\030\220\200\001\042\002\010\002") } } },
+    { "a function without a name", HEAP, { { F3, B("\010\003") } } },
 
     /* samples */
 
-    { "a value too few", HEAP, { { P2, { 0x12, B("\010\003\020\005") } } } },
+    { "a value too few", HEAP, { { P2, B("\010\003\020\005") } } },
     { "a value too many", HEAP,
-      { { P2, { 0x12, B("\010\003\022\003\001\002\003") } } } },
-    { "only zeros", HEAP,
-      { { P2, { 0x12, B("\010\003\022\002\000\000") } } } },
+      { { P2, B("\010\003\022\003\001\002\003") } } },
+    { "only zeros", HEAP, { { P2, B("\010\003\022\002\000\000") } } },
     { "a negative value in a snapshot", HEAP,
-      { { P2, { 0x12, B("\010\003\022\013\002" MINUS_ONE) } } } },
+      { { P2, B("\010\003\022\013\002" MINUS_ONE) } } },
     { "a sample twice", HEAP,
-      { { P2, { 0x12,
-          B("\010\001\010\002\022\002\001\100"
-            "\032\004\010\012\020\013") } } } },
+      { { P2, B("\010\001\010\002\022\002\001\100\032\004\010\012\020"
+             "\013") } } },
     { "a sample twice, labels in another order", HEAP,
-      { { P2, { 0x12,
-          B("\012\002\001\002\022\002\001\001"
-            "\032\004\010\014\030\007\032\004\010\012\020\013") } } } },
+      { { P2, B("\012\002\001\002\022\002\001\001\032\004\010\014\030\007"
+             "\032\004\010\012\020\013") } } },
     { "a label twice", HEAP,
-      { { P2, { 0x12,
-          B("\010\003\022\002\001\001\032\004\010\014\030\007"
-            "\032\004\010\014\030\010") } } } },
+      { { P2, B("\010\003\022\002\001\001\032\004\010\014\030\007\032\004"
+             "\010\014\030\010") } } },
     { "a label with a string and a number", HEAP,
-      { { P2, { 0x12,
-          B("\010\003\022\002\001\001"
-            "\032\006\010\012\020\013\030\001") } } } },
+      { { P2, B("\010\003\022\002\001\001\032\006\010\012\020\013\030"
+             "\001") } } },
     { "a label without a key", HEAP,
-      { { P2, { 0x12, B("\010\003\022\002\001\001\032\002\020\013") } } } },
+      { { P2, B("\010\003\022\002\001\001\032\002\020\013") } } },
     { "a number as the worker", HEAP,
-      { { P2, { 0x12,
-          B("\010\003\022\002\001\001"
-            "\032\004\010\012\030\001") } } } },
+      { { P2, B("\010\003\022\002\001\001\032\004\010\012\030\001") } } },
     { "a string as the pid", HEAP,
-      { { P2, { 0x12,
-          B("\010\003\022\002\001\001\032\004\010\014\020\013") } } } }
+      { { P2, B("\010\003\022\002\001\001\032\004\010\014\020\013") } } }
 };
 
 
 static size_t
 jpp_build(uint8_t *out, const jpp_edit_t *edits, size_t n)
 {
-    int                 i;
-    size_t              k;
-    uint8_t            *p;
-    const jpp_piece_t  *piece;
+    int           i;
+    size_t        k;
+    uint8_t      *p;
+    jpp_piece_t   piece;
 
     p = out;
 
     for (i = S0; i <= END; i++) {
-
-        piece = i < END ? &jpp_right[i] : NULL;
+        piece = i < END ? jpp_right[i] : (jpp_piece_t) { 0, NULL, 0 };
 
         for (k = 0; k < n; k++) {
             if (edits[k].index == i) {
-                piece = &edits[k].piece;
+                piece.data = edits[k].data;
+                piece.len = edits[k].len;
             }
         }
 
-        if (piece == NULL || piece->tag == 0) {
+        if (piece.data == NULL) {
             continue;
         }
 
-        *p++ = piece->tag;
-
-        if ((piece->tag & 7) == 2) {
-            *p++ = (uint8_t) piece->len;
+        if (i < END) {
+            *p++ = piece.tag;
         }
 
-        memcpy(p, piece->data, piece->len);
-        p += piece->len;
+        if ((piece.tag & 7) == 2) {
+            *p++ = (uint8_t) piece.len;
+        }
+
+        memcpy(p, piece.data, piece.len);
+        p += piece.len;
     }
 
     return (size_t) (p - out);
@@ -477,9 +436,8 @@ JPP_TEST(jpp_test_strings)
     for (i = 0; i < jpp_nelts(strings); i++) {
 
         edit.index = S13;
-        edit.piece.tag = 0x32;
-        edit.piece.data = strings[i].data;
-        edit.piece.len = strings[i].len;
+        edit.data = strings[i].data;
+        edit.len = strings[i].len;
 
         len = jpp_build(data, &edit, 1);
         n = jpp_check(data, len, HEAP, &text);
@@ -515,9 +473,8 @@ JPP_TEST(jpp_test_names)
     for (i = 0; i < jpp_nelts(names); i++) {
 
         edit.index = S8;
-        edit.piece.tag = 0x32;
-        edit.piece.data = names[i].name;
-        edit.piece.len = strlen(names[i].name);
+        edit.data = names[i].name;
+        edit.len = strlen(names[i].name);
 
         len = jpp_build(data, &edit, 1);
 

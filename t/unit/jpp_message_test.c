@@ -3,6 +3,7 @@
 #include "jpp_message.h"
 #include "jpp_stats.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_golden.h"
 
 
 /* where the texts begin */
@@ -68,15 +69,12 @@ JPP_TEST(jpp_test_question)
 
         jpp_ok(jpp_message_question_unpack(&out, data, sizeof(data)),
                "question %zu", i);
-        jpp_ok(out.type == in.type
-               && out.control.active == in.control.active
-               && out.control.lg_sample == in.control.lg_sample
-               && out.control.reset == in.control.reset
-               && out.control.sampler == in.control.sampler
-               && out.control.stall == in.control.stall
-               && out.control.owners == in.control.owners
-               && out.control.purge == in.control.purge, "is the same");
+        jpp_note_of("question", out, type, control.active, control.lg_sample,
+                    control.reset, control.purge, control.sampler,
+                    control.stall, control.owners);
     }
+
+    jpp_shows_notes("questions come back");
 
     for (i = 0; i < 64; i++) {
         in = jpp_question();
@@ -233,6 +231,19 @@ JPP_TEST(jpp_test_question_bytes)
 }
 
 
+/* REPLY through bytes, as OUT: is it valid? */
+
+static bool
+jpp_travels(const jpp_message_reply_t *reply, jpp_message_reply_t *out)
+{
+    uint8_t  data[JPP_MESSAGE_REPLY];
+
+    jpp_message_reply_pack(reply, data);
+
+    return jpp_message_reply_unpack(out, data, sizeof(data));
+}
+
+
 /* Every field has a value of its own, as wide as it may be. */
 
 static void
@@ -306,53 +317,12 @@ jpp_reply(jpp_message_reply_t *reply)
 static bool
 jpp_is_same(const jpp_message_reply_t *a, const jpp_message_reply_t *b)
 {
-    const jpp_worker_t          *v, *w;
-    const jpp_control_result_t  *c, *d;
+    uint8_t  one[JPP_MESSAGE_REPLY], other[JPP_MESSAGE_REPLY];
 
-    v = &a->worker;
-    w = &b->worker;
-    c = &a->control;
-    d = &b->control;
+    jpp_message_reply_pack(a, one);
+    jpp_message_reply_pack(b, other);
 
-    return a->err.code == b->err.code
-           && a->err.sys_errno == b->err.sys_errno
-           && a->err.capture == b->err.capture
-           && a->err.line == b->err.line
-           && strcmp(a->err.text, b->err.text) == 0
-           && v->who.index == w->who.index
-           && v->who.pid == w->who.pid
-           && v->who.generation == w->who.generation
-           && v->is_exiting == w->is_exiting
-           && v->started == w->started
-           && v->jemalloc.state == w->jemalloc.state
-           && strcmp(v->jemalloc.allocator, w->jemalloc.allocator) == 0
-           && strcmp(v->jemalloc.version, w->jemalloc.version) == 0
-           && strcmp(v->jemalloc.variable, w->jemalloc.variable) == 0
-           && v->jemalloc.active == w->jemalloc.active
-           && v->jemalloc.lg_sample == w->jemalloc.lg_sample
-           && v->jemalloc.accum == w->jemalloc.accum
-           && v->jemalloc.interval == w->jemalloc.interval
-           && v->jemalloc.gdump == w->jemalloc.gdump
-           && v->jemalloc.final == w->jemalloc.final
-           && v->jemalloc.leak_error == w->jemalloc.leak_error
-           && v->jemalloc.unsampled == w->jemalloc.unsampled
-           && v->coverage.since == w->coverage.since
-           && v->coverage.off == w->coverage.off
-           && v->coverage.n_off == w->coverage.n_off
-           && v->has_stats == w->has_stats
-           && memcmp(&v->stats, &w->stats, sizeof(v->stats)) == 0
-           && v->last_error.time == w->last_error.time
-           && strcmp(v->last_error.text, w->last_error.text) == 0
-           && c->has_profiler == d->has_profiler
-           && c->before.active == d->before.active
-           && c->before.lg_sample == d->before.lg_sample
-           && c->after.active == d->after.active
-           && c->after.lg_sample == d->after.lg_sample
-           && c->has_stats == d->has_stats
-           && c->held_before == d->held_before
-           && c->held_after == d->held_after
-           && a->time_nanos == b->time_nanos
-           && a->has_baseline == b->has_baseline;
+    return memcmp(one, other, sizeof(one)) == 0;
 }
 
 
@@ -370,14 +340,26 @@ JPP_TEST(jpp_test_reply)
 
     jpp_ok(jpp_message_reply_unpack(&out, data, JPP_MESSAGE_REPLY), "a reply");
     jpp_ok(jpp_is_same(&in, &out), "is the same");
+    jpp_note_of("err", out.err, code, sys_errno, capture, line, text);
+    jpp_note_of("worker", out.worker, who.index, who.pid, who.generation,
+                is_exiting, started, coverage.since, coverage.off,
+                coverage.n_off, has_stats, last_error.time, last_error.text);
+    jpp_note_of("jemalloc", out.worker.jemalloc, state, allocator, version,
+                variable, active, lg_sample, accum, interval, gdump, final,
+                leak_error, unsampled);
+    jpp_note_of("control", out.control, has_profiler, before.active,
+                before.lg_sample, after.active, after.lg_sample, has_stats,
+                held_before, held_after);
+    jpp_note_of("reply", out, time_nanos, has_baseline,
+                worker.stats.allocated, worker.stats.active,
+                worker.stats.metadata, worker.stats.resident,
+                worker.stats.mapped, worker.stats.retained,
+                worker.stats.thread_runs);
+    jpp_shows_notes("a reply comes back");
 
     memset(&in, 0, sizeof(in));
-    jpp_message_reply_pack(&in, data);
-
-    jpp_ok(jpp_message_reply_unpack(&out, data, JPP_MESSAGE_REPLY),
-           "a reply of zeros");
-    in.worker.jemalloc.variable = "MALLOC_CONF";
-    jpp_ok(jpp_is_same(&in, &out), "is one, with the usual variable");
+    jpp_ok(jpp_travels(&in, &out) && jpp_is_same(&in, &out),
+           "a reply of zeros is one");
 }
 
 
@@ -508,7 +490,6 @@ JPP_TEST(jpp_test_reply_bytes)
 JPP_TEST(jpp_test_reply_edges)
 {
     size_t               i;
-    uint8_t              data[JPP_MESSAGE_REPLY];
     jpp_message_reply_t  reply, out;
 
     static const struct {
@@ -532,33 +513,25 @@ JPP_TEST(jpp_test_reply_edges)
         jpp_reply(&reply);
 
         memcpy((char *) &reply + rows[i].offset, &rows[i].max, 4);
-        jpp_message_reply_pack(&reply, data);
-        jpp_ok(jpp_message_reply_unpack(&out, data, sizeof(data))
-               && jpp_is_same(&reply, &out), "the largest %s", rows[i].name);
+        jpp_ok(jpp_travels(&reply, &out) && jpp_is_same(&reply, &out),
+               "the largest %s", rows[i].name);
 
         memcpy((char *) &reply + rows[i].offset,
                &(uint32_t) { rows[i].max + 1 }, 4);
-        jpp_message_reply_pack(&reply, data);
-        jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)),
-               "one more");
+        jpp_ok(!jpp_travels(&reply, &out), "one more");
     }
 
     jpp_reply(&reply);
     reply.worker.who.pid = -1;
-    jpp_message_reply_pack(&reply, data);
-    jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)),
-           "no process is negative");
+    jpp_ok(!jpp_travels(&reply, &out), "no process is negative");
 
     jpp_reply(&reply);
     reply.time_nanos = -1;
-    jpp_message_reply_pack(&reply, data);
-    jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)), "no time is");
+    jpp_ok(!jpp_travels(&reply, &out), "no time is");
 
     jpp_reply(&reply);
     reply.worker.last_error.time = -1;
-    jpp_message_reply_pack(&reply, data);
-    jpp_ok(!jpp_message_reply_unpack(&out, data, sizeof(data)),
-           "no time of a failure is");
+    jpp_ok(!jpp_travels(&reply, &out), "no time of a failure is");
 }
 
 
