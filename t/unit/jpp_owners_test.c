@@ -58,6 +58,22 @@ typedef struct {
 } jpp_count_t;
 
 
+/* N CONNECTIONS are served, the numbers of which are known by NUMBER. */
+
+static void
+jpp_served_are(jpp_serving_t *serving, jpp_connection_t *connections,
+    uint32_t n, uint64_t (*number)(uint32_t index))
+{
+    serving->ranges[0].start = (uintptr_t) connections;
+    serving->ranges[0].size = sizeof(jpp_connection_t);
+    serving->n = n;
+    serving->number = number;
+    serving->number_at = offsetof(jpp_connection_t, number);
+    serving->open_at = offsetof(jpp_connection_t, is_open);
+    jpp_serving_init(serving);
+}
+
+
 static uint64_t
 jpp_number(uint32_t index)
 {
@@ -119,6 +135,13 @@ jpp_owner_of(const void *p)
 
 
 static __attribute__((noinline)) void
+jpp_is_for(const void *p, uint32_t owner, const char *what)
+{
+    jpp_is_u64(jpp_owner_of(p), owner, "%s", what);
+}
+
+
+static __attribute__((noinline)) void
 jpp_take(void *p)
 {
     jpp_samples_thread.left = -1;
@@ -127,49 +150,58 @@ jpp_take(void *p)
 }
 
 
-/* The connection INDEX, whose address is on the stack here only, and until the
-   end. */
+/*
+ * While CALL the address of connection INDEX is on the stack in N words, here
+ * only: a compiler knows neither the index before nor the words afterwards.
+ */
+#define JPP_NAMED(connections, index, n, call)                                \
+    do {                                                                      \
+        unsigned           i_, index_ = (index);                              \
+        jpp_connection_t  *volatile served_[n];                               \
+                                                                              \
+        __asm__ volatile ("" : "+r" (index_));                                \
+                                                                              \
+        for (i_ = 0; i_ < (n); i_++) {                                        \
+            served_[i_] = &(connections)[index_];                             \
+        }                                                                     \
+                                                                              \
+        call;                                                                 \
+        __asm__ volatile ("" : : "r" (served_) : "memory");                   \
+                                                                              \
+        for (i_ = 0; i_ < (n); i_++) {                                        \
+            served_[i_] = NULL;                                               \
+        }                                                                     \
+    } while (0)
+
 
 static __attribute__((noinline)) void
 jpp_serve(unsigned index, void *p)
 {
-    jpp_connection_t  *volatile served[2];
+    JPP_NAMED(jpp_connections, index, 2, jpp_take(p));
+}
 
-    __asm__ volatile ("" : "+r" (index));
-    served[0] = served[1] = &jpp_connections[index];
 
-    jpp_take(p);
-    __asm__ volatile ("" : : "r" (served) : "memory");
-    served[0] = served[1] = NULL;
+/* As above: is that for OWNER? */
+
+static __attribute__((noinline)) void
+jpp_serves(unsigned index, void *p, uint32_t owner, const char *what)
+{
+    jpp_serve(index, p);
+    jpp_is_for(p, owner, what);
 }
 
 
 static __attribute__((noinline)) void
 jpp_pass(unsigned client, unsigned upstream, void *p)
 {
-    jpp_connection_t  *volatile served[2];
-
-    __asm__ volatile ("" : "+r" (client));
-    served[0] = served[1] = &jpp_connections[client];
-
-    jpp_serve(upstream, p);
-    __asm__ volatile ("" : : "r" (served) : "memory");
-    served[0] = served[1] = NULL;
+    JPP_NAMED(jpp_connections, client, 2, jpp_serve(upstream, p));
 }
 
 
 static __attribute__((noinline)) void
 jpp_accept_all(unsigned outer, unsigned inner, void *p)
 {
-    unsigned           listens = JPP_LISTENS;
-    jpp_connection_t  *volatile served[2];
-
-    __asm__ volatile ("" : "+r" (listens));
-    served[0] = served[1] = &jpp_connections[listens];
-
-    jpp_pass(outer, inner, p);
-    __asm__ volatile ("" : : "r" (served) : "memory");
-    served[0] = served[1] = NULL;
+    JPP_NAMED(jpp_connections, JPP_LISTENS, 2, jpp_pass(outer, inner, p));
 }
 
 
@@ -178,21 +210,7 @@ jpp_accept_all(unsigned outer, unsigned inner, void *p)
 static __attribute__((noinline)) void
 jpp_left_over(unsigned index, unsigned newer, void *p)
 {
-    unsigned           i;
-    jpp_connection_t  *volatile served[16];
-
-    __asm__ volatile ("" : "+r" (index));
-
-    for (i = 0; i < 16; i++) {
-        served[i] = &jpp_connections[index];
-    }
-
-    jpp_accept_all(newer, newer, p);
-
-    for (i = 0; i < 16; i++) {
-        __asm__ volatile ("" : : "r" (served[i]) : "memory");
-        served[i] = NULL;
-    }
+    JPP_NAMED(jpp_connections, index, 16, jpp_accept_all(newer, newer, p));
 }
 
 
@@ -216,14 +234,7 @@ jpp_between(void *p)
 static __attribute__((noinline)) void
 jpp_far(unsigned index, void *p)
 {
-    jpp_connection_t  *volatile served[2];
-
-    __asm__ volatile ("" : "+r" (index));
-    served[0] = served[1] = &jpp_connections[index];
-
-    jpp_between(p);
-    __asm__ volatile ("" : : "r" (served) : "memory");
-    served[0] = served[1] = NULL;
+    JPP_NAMED(jpp_connections, index, 2, jpp_between(p));
 }
 
 
@@ -308,109 +319,21 @@ jpp_name(const char *server, const char *location)
 
 
 static __attribute__((noinline)) void
-jpp_test_names(void)
-{
-    int              fds[2];
-    char             name[300], text[JPP_OWNER_NAME];
-    uint32_t         i, a, b;
-    jpp_err_t        err = { 0 };
-    jpp_owner_raw_t  raw[JPP_OWNER_PARTS] = {
-        { "one", 3 }, { "/a", 2 }, { "back", 4 }
-    };
-
-    jpp_is_u64(jpp_owner_names_count(), 0, "no names");
-
-    a = jpp_name("one", "/a");
-    b = jpp_name("one", "/b");
-
-    jpp_ok(a >= JPP_OWNERS_FIXED && b == a + 1, "two owners");
-    jpp_is_u64(jpp_name("one", "/a"), a, "the same");
-    jpp_ok(jpp_name("/a", "one") != a, "the reverse");
-    jpp_is_str(jpp_owner_names(b).names[JPP_OWNER_LOCATION], "/b", "its name");
-    jpp_is_str(jpp_owner_names(JPP_OWNER_LOOP).names[JPP_OWNER_SERVER],
-               "(event loop)", "nobody's");
-    jpp_is_str(jpp_owner_names(5000).names[JPP_OWNER_SERVER], "(unknown)",
-               "no number");
-
-    i = jpp_owner_name(raw);
-    jpp_ok(i != a, "an upstream makes another");
-    jpp_is_str(jpp_owner_names(i).names[JPP_OWNER_UPSTREAM], "back",
-               "its upstream");
-
-    jpp_ok(pipe(fds) == 0 && jpp_owner_append(fds[1], &err) == JPP_ERR_SYS
-           && strcmp(err.text, "cannot write the owners of the dump: Illegal "
-                               "seek") == 0,
-           "no dump: %s", err.text);
-    close(fds[0]);
-    close(fds[1]);
-    jpp_is_str(jpp_owner_names(a).names[JPP_OWNER_UPSTREAM], "",
-               "which the other has not");
-
-    i = jpp_name("a\tb\nc", "\x7f\x01");
-    jpp_is_str(jpp_owner_names(i).names[JPP_OWNER_SERVER], "a\\x09b\\x0ac",
-               "control bytes");
-    jpp_is_str(jpp_owner_names(i).names[JPP_OWNER_LOCATION], "\\x7f\\x01",
-               "and others");
-
-    memset(name, 'x', sizeof(name));
-    name[sizeof(name) - 1] = '\0';
-    i = jpp_name(name, "");
-    jpp_is_u64(strlen(jpp_owner_names(i).names[JPP_OWNER_SERVER]),
-               JPP_OWNER_NAME - 1, "a name that is too long");
-    jpp_is_u64(jpp_name(name, ""), i, "is the same again");
-
-    /* no part of an escape, or of a character, is left at the end */
-
-    memset(name, '\x01', sizeof(name));
-    jpp_is_u64(jpp_owner_text(text, name, sizeof(name)), 252, "escapes");
-    jpp_is_str(text + 244, "\\x01\\x01", "that are whole");
-
-    for (i = 0; i < sizeof(name) - 2; i += 2) {
-        memcpy(name + i, "\xc3\xa9", 2);
-    }
-
-    jpp_is_u64(jpp_owner_text(text, name, sizeof(name)), 254, "characters");
-}
-
-
-static __attribute__((noinline)) void
-jpp_test_bound(void)
-{
-    char      name[32];
-    uint32_t  i, n, first;
-
-    first = jpp_name("many", "/0");
-
-    for (i = 0, n = 0; i < 10000; i++) {
-        (void) snprintf(name, sizeof(name), "/%u", i);
-        n += jpp_name("many", name) == JPP_OWNER_OTHERS;
-    }
-
-    jpp_is_u64(jpp_owner_names_count(), JPP_OWNER_NAMES, "as many as fit in");
-    jpp_ok(n > 8000, "%u are other ones", n);
-    jpp_is_u64(jpp_name("many", "/0"), first, "what has a number keeps it");
-}
-
-
-static __attribute__((noinline)) void
 jpp_test_find(uint32_t a, uint32_t b)
 {
     char       *p = jpp_memory;
     pthread_t   thread;
 
     jpp_take(p);
-    jpp_is_u64(jpp_owner_of(p), JPP_OWNER_LOOP, "no connection");
+    jpp_is_for(p, JPP_OWNER_LOOP, "no connection");
 
     jpp_owners_now[3] = a;
-    jpp_serve(3, ++p);
-    jpp_is_u64(jpp_owner_of(p), a, "a connection with an owner");
-    jpp_serve(3, ++p);
-    jpp_is_u64(jpp_owner_of(p), a, "and again");
+    jpp_serves(3, ++p, a, "a connection with an owner");
+    jpp_serves(3, ++p, a, "and again");
 
     jpp_owners_now[3] = b;
-    jpp_serve(3, ++p);
-    jpp_is_u64(jpp_owner_of(p), b, "with another");
-    jpp_is_u64(jpp_owner_of(p - 1), a, "which the ones before keep");
+    jpp_serves(3, ++p, b, "with another");
+    jpp_is_for(p - 1, a, "which the ones before keep");
     jpp_ok(!jpp_owners_is_due(), "none of them waits");
 
     /* an upstream's has none; a site knows where it has found one last */
@@ -418,28 +341,24 @@ jpp_test_find(uint32_t a, uint32_t b)
     jpp_is_upstream[4] = true;
     jpp_pass(3, 5, ++p);
     jpp_pass(3, 4, ++p);
-    jpp_is_u64(jpp_owner_of(p), b, "a client behind an upstream");
-    jpp_serve(4, ++p);
-    jpp_is_u64(jpp_owner_of(p), JPP_OWNER_NONE, "an upstream alone");
+    jpp_is_for(p, b, "a client behind an upstream");
+    jpp_serves(4, ++p, JPP_OWNER_NONE, "an upstream alone");
 
     jpp_connections[3].number = 0;
-    jpp_serve(3, ++p);
-    jpp_is_u64(jpp_owner_of(p), JPP_OWNER_LOOP, "a free connection");
+    jpp_serves(3, ++p, JPP_OWNER_LOOP, "a free connection");
     jpp_connections[3].number = 303;
 
     jpp_owners_now[3] = JPP_OWNER_NONE;
     jpp_set(3, 303, a);
-    jpp_serve(3, ++p);
-    jpp_is_u64(jpp_owner_of(p), a, "it has what it has had last");
+    jpp_serves(3, ++p, a, "it has what it has had last");
     jpp_owners_settle(1000);
-    jpp_is_u64(jpp_owner_of(p), a, "and keeps that");
+    jpp_is_for(p, a, "and keeps that");
     jpp_connections[3].number = 403;
-    jpp_serve(3, ++p);
-    jpp_is_u64(jpp_owner_of(p), jpp_server, "but no other client does");
+    jpp_serves(3, ++p, jpp_server, "but no other client does");
 
     pthread_create(&thread, NULL, jpp_thread, ++p);
     pthread_join(thread, NULL);
-    jpp_is_u64(jpp_owner_of(p), JPP_OWNER_THREADS, "another thread");
+    jpp_is_for(p, JPP_OWNER_THREADS, "another thread");
 
     jpp_ok(jpp_owners_slot_at(JPP_SLOTS)->waiting == 0, "no connection");
 }
@@ -473,12 +392,12 @@ jpp_test_wait(uint32_t a, uint32_t b)
 
     jpp_ok(jpp_owner_of(p) == a && jpp_owner_of(p + 1) == a,
            "what waits is given");
-    jpp_is_u64(jpp_owner_of(p + 2), jpp_server, "but no other's");
-    jpp_is_u64(jpp_owner_of(p + 3), UINT32_MAX, "nor what was freed");
+    jpp_is_for(p + 2, jpp_server, "but no other's");
+    jpp_is_for(p + 3, UINT32_MAX, "nor what was freed");
     jpp_is_u64(jpp_allocated(a), n + 3, "which counts as allocated");
 
     jpp_set(7, 107, b);
-    jpp_is_u64(jpp_owner_of(p), a, "once");
+    jpp_is_for(p, a, "once");
 
     /* of one that was never served only its server is known */
 
@@ -491,11 +410,11 @@ jpp_test_wait(uint32_t a, uint32_t b)
     jpp_serve(11, p + 5);
     jpp_serve(10, p + 6);
     jpp_ok(jpp_owners_is_due() && jpp_dues != 0, "something is, as is said");
-    jpp_is_u64(jpp_owner_of(p + 4), jpp_server, "the server's, until then");
+    jpp_is_for(p + 4, jpp_server, "the server's, until then");
 
     jpp_owners_settle(1);
     jpp_ok(jpp_asked == 1 && jpp_owners_is_due(), "one is asked for");
-    jpp_is_u64(jpp_owner_of(p + 4), jpp_server, "in vain");
+    jpp_is_for(p + 4, jpp_server, "in vain");
 
     jpp_owners_now[11] = b;
     jpp_owners_now[10] = b;
@@ -515,7 +434,7 @@ jpp_test_wait(uint32_t a, uint32_t b)
     jpp_connections[12].number = 212;
     jpp_owners_settle(1000);
     jpp_set(12, 212, a);
-    jpp_is_u64(jpp_owner_of(p + 7), jpp_server,
+    jpp_is_for(p + 7, jpp_server,
                "a connection that has gone takes nothing from the next");
 }
 
@@ -543,7 +462,7 @@ jpp_test_new(uint32_t a, uint32_t b)
     jpp_serve(7, p + 2);
     jpp_connections[7].number = 407;
     jpp_set(7, 407, b);
-    jpp_is_u64(jpp_owner_of(p + 2), b, "also without a settlement");
+    jpp_is_for(p + 2, b, "also without a settlement");
 }
 
 
@@ -587,7 +506,7 @@ jpp_test_kept(uint32_t a, uint32_t b)
     jpp_serve(20, p + 300);
     jpp_owners_now[20] = b;
     jpp_owners_settle_all();
-    jpp_is_u64(jpp_owner_of(p + 300), b, "but for a report");
+    jpp_is_for(p + 300, b, "but for a report");
     jpp_owners_now[20] = JPP_OWNER_NONE;
     jpp_set(20, 120, b);
 
@@ -605,11 +524,11 @@ jpp_test_kept(uint32_t a, uint32_t b)
     /* what is further in may be left over, and so what was closed */
 
     jpp_pass(20, 21, p + 304);
-    jpp_is_u64(jpp_owner_of(p + 304), a, "the outermost");
+    jpp_is_for(p + 304, a, "the outermost");
     jpp_connections[20].is_open = -1;
     jpp_set(21, 121, b);
     jpp_pass(20, 21, p + 305);
-    jpp_is_u64(jpp_owner_of(p + 305), b, "is another's when that is closed");
+    jpp_is_for(p + 305, b, "is another's when that is closed");
     jpp_connections[20].is_open = 0;
 
     /* of those further in than what listens the newest was accepted */
@@ -617,14 +536,13 @@ jpp_test_kept(uint32_t a, uint32_t b)
     jpp_connections[22].number = 322;
     jpp_accept_all(21, 22, p + 306);
     jpp_set(22, 322, a);
-    jpp_is_u64(jpp_owner_of(p + 306), a, "the one that was accepted");
+    jpp_is_for(p + 306, a, "the one that was accepted");
     jpp_accept_all(22, 21, p + 307);
-    jpp_is_u64(jpp_owner_of(p + 307), a, "wherever it is");
+    jpp_is_for(p + 307, a, "wherever it is");
 
     jpp_set(21, 121, b);
     jpp_left_over(21, 22, p + 308);
-    jpp_is_u64(jpp_owner_of(p + 308), b, "not where one that listens is left "
-               "over");
+    jpp_is_for(p + 308, b, "not where one that listens is left over");
 
     /* whatever the stack says */
 
@@ -639,7 +557,7 @@ jpp_test_kept(uint32_t a, uint32_t b)
 
     jpp_ok(jpp_owner_of(p + 310) == b && jpp_owner_of(p + 312) == b,
            "who is told is served");
-    jpp_is_u64(jpp_owner_of(p + 313), a, "until he is not any more");
+    jpp_is_for(p + 313, a, "until he is not any more");
 
     /* what was freed, and is another's by now */
 
@@ -668,14 +586,14 @@ jpp_test_far(uint32_t a)
     jpp_owners_now[21] = a;
 
     jpp_far(21, p);
-    jpp_is_u64(jpp_owner_of(p), a, "a connection behind large arrays");
+    jpp_is_for(p, a, "a connection behind large arrays");
     jpp_far(21, p + 1);
-    jpp_is_u64(jpp_owner_of(p + 1), a, "and again");
+    jpp_is_for(p + 1, a, "and again");
 
     jpp_owners_now[21] = JPP_OWNER_NONE;
     jpp_far(21, p + 2);
     jpp_set(21, 121, a);
-    jpp_is_u64(jpp_owner_of(p + 2), a, "which waits");
+    jpp_is_for(p + 2, a, "which waits");
 }
 
 
@@ -707,21 +625,10 @@ jpp_interrupt(unsigned index, const int *registers, unsigned n)
 static __attribute__((noinline)) uint32_t
 jpp_behind(unsigned left, unsigned index, const int *registers, unsigned n)
 {
-    uint32_t           owner;
-    jpp_connection_t  *volatile one, *volatile two, *volatile three;
+    uint32_t  owner;
 
-    __asm__ volatile ("" : "+r" (left));
-    one = &jpp_connections[left];
-    two = one;
-    three = one;
-
-    owner = jpp_interrupt(index, registers, n);
-
-    __asm__ volatile ("" : : "r" (one), "r" (two), "r" (three)
-                      : "memory");
-    one = NULL;
-    two = NULL;
-    three = NULL;
+    JPP_NAMED(jpp_connections, left, 3,
+              owner = jpp_interrupt(index, registers, n));
 
     return owner;
 }
@@ -798,7 +705,7 @@ jpp_test_coroutine(uint32_t a)
     jpp_seen = UINT32_MAX;
     swapcontext(&jpp_loop, &jpp_coroutine);
 
-    jpp_is_u64(jpp_owner_of(jpp_memory + 300), JPP_OWNER_NONE,
+    jpp_is_for(jpp_memory + 300, JPP_OWNER_NONE,
                "a coroutine with a stack of its own has no owner");
     jpp_is_u64(jpp_seen, JPP_OWNER_NONE, "nor is one found for jemalloc's");
 
@@ -867,13 +774,12 @@ jpp_test_again(const jpp_serving_t *serving,
 
     jpp_owners_stop();
     jpp_serve(2, jpp_memory + 1);
-    jpp_is_u64(jpp_owner_of(jpp_memory + 1), JPP_OWNER_NONE,
-               "and nobody when it is over");
+    jpp_is_for(jpp_memory + 1, JPP_OWNER_NONE, "and nobody when it is over");
     jpp_ok(jpp_owners_slot_at(2)->waiting == 0, "nothing waits");
 
     jpp_ok(jpp_owners_start(serving, server), "another start");
     jpp_serve(2, jpp_memory + 2);
-    jpp_is_u64(jpp_owner_of(jpp_memory + 2), a, "knows them again");
+    jpp_is_for(jpp_memory + 2, a, "knows them again");
     jpp_owners_stop();
 }
 
@@ -914,14 +820,7 @@ jpp_wide_meanwhile(uint32_t index)
 static __attribute__((noinline)) void
 jpp_serve_wide(unsigned index, void *p)
 {
-    jpp_connection_t  *volatile served;
-
-    __asm__ volatile ("" : "+r" (index));
-    served = &jpp_wide[index];
-
-    jpp_take(p);
-    __asm__ volatile ("" : : "r" (served) : "memory");
-    served = NULL;
+    JPP_NAMED(jpp_wide, index, 1, jpp_take(p));
 }
 
 
@@ -948,13 +847,7 @@ jpp_test_wide(uint32_t a)
     jpp_wide[1].number = 1;
     jpp_wide[last].number = 2;
 
-    serving.ranges[0].start = (uintptr_t) jpp_wide;
-    serving.ranges[0].size = sizeof(jpp_connection_t);
-    serving.n = JPP_WIDE;
-    serving.number = jpp_wide_number;
-    serving.number_at = offsetof(jpp_connection_t, number);
-    serving.open_at = offsetof(jpp_connection_t, is_open);
-    jpp_serving_init(&serving);
+    jpp_served_are(&serving, jpp_wide, JPP_WIDE, jpp_wide_number);
 
     jpp_ok(jpp_owners_start(&serving, &server), "%u connections", JPP_WIDE);
 
@@ -972,10 +865,10 @@ jpp_test_wide(uint32_t a)
            "the last one has its own");
     jpp_ok(jpp_owner_of(p + 20) == jpp_server
            && jpp_owner_of(p + 29) == jpp_server, "and another one not");
-    jpp_is_u64(jpp_owner_of(p + 40), JPP_OWNER_LOOP, "nor what is none");
+    jpp_is_for(p + 40, JPP_OWNER_LOOP, "nor what is none");
 
     jpp_serve_wide(last, p + 50);
-    jpp_is_u64(jpp_owner_of(p + 50), a, "which it has again");
+    jpp_is_for(p + 50, a, "which it has again");
 
     jpp_owners_stop();
     munmap(jpp_wide, size + sizeof(jpp_connection_t));
@@ -997,15 +890,7 @@ main(void)
         jpp_connections[i].number = 100 + i;
     }
 
-    serving.ranges[0].start = (uintptr_t) jpp_connections;
-    serving.ranges[0].size = sizeof(jpp_connection_t);
-    serving.n = JPP_SLOTS;
-    serving.number = jpp_number;
-    serving.number_at = offsetof(jpp_connection_t, number);
-    serving.open_at = offsetof(jpp_connection_t, is_open);
-    jpp_serving_init(&serving);
-
-    jpp_test_names();
+    jpp_served_are(&serving, jpp_connections, JPP_SLOTS, jpp_number);
 
     a = jpp_name("one", "/a");
     b = jpp_name("one", "/b");
@@ -1029,7 +914,6 @@ main(void)
     jpp_test_many(a);
     jpp_test_again(&serving, &server, a);
     jpp_test_wide(a);
-    jpp_test_bound();
 
     return jpp_done();
 }

@@ -286,24 +286,7 @@ static const jpp_part_t  jpp_parts[] = {
 };
 
 
-int
-main(int argc, char **argv)
-{
-    return jpp_play(argc, argv, jpp_parts,
-                    sizeof(jpp_parts) / sizeof(jpp_parts[0]), NULL);
-}
-
-
-#else
-
-
-int
-main(void)
-{
-    jpp_ok(true, "the sampler # SKIP not on this machine");
-
-    return jpp_done();
-}
+JPP_PLAYS(jpp_parts, NULL)
 
 
 #endif

@@ -205,16 +205,4 @@ main(int argc, char **argv)
 }
 
 
-#else
-
-
-int
-main(void)
-{
-    jpp_ok(true, "plugins # SKIP not on this machine");
-
-    return jpp_done();
-}
-
-
 #endif

@@ -332,4 +332,29 @@ jpp_play(int argc, char **argv, const jpp_part_t *parts, size_t n,
 }
 
 
+#if defined(__x86_64__) && defined(__LP64__)
+
+/* The main() of a program that plays PARTS. */
+
+#define JPP_PLAYS(parts, refused)                                             \
+    int                                                                       \
+    main(int argc, char **argv)                                               \
+    {                                                                         \
+        return jpp_play(argc, argv, (parts),                                  \
+                        sizeof(parts) / sizeof((parts)[0]), (refused));       \
+    }
+
+#else
+
+int
+main(void)
+{
+    jpp_ok(true, "the sampler # SKIP not on this machine");
+
+    return jpp_done();
+}
+
+#endif
+
+
 #endif /* _JPP_TEST_SAMPLER_H_INCLUDED_ */
