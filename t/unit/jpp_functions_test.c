@@ -309,8 +309,9 @@ JPP_TEST(jpp_functions_test_memory)
         n_wrong += !writers[i](&view, &sink);
 
         for (n = arena.n_calls - before; n > 0; n--) {
+            jpp_sink_init(&sink, buffer, sizeof(buffer), NULL, NULL);
             arena.fail_at = arena.n_calls + n;
-            n_wrong += writers[i](&view, &sink);
+            n_wrong += writers[i](&view, &sink) && sink.error == 0;
         }
     }
 

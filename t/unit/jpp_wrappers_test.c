@@ -135,7 +135,7 @@ jpp_wrappers_test_stacks(void)
         }
     }
 
-    table = jpp_wrappers_table(&profile);
+    table = jpp_wrappers_table(&profile, false);
     jpp_ok(table != NULL, "a table");
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -166,12 +166,12 @@ jpp_wrappers_test_stacks(void)
 
     jpp_wrappers_test_marks(&profile);
 
-    again = jpp_wrappers_table(&profile);
+    again = jpp_wrappers_table(&profile, false);
     jpp_ok(again != NULL && memcmp(again, table, 26) == 0,
            "marks say what the names said");
 
     arena.fail_at = arena.n_calls + 1;
-    jpp_ok(jpp_wrappers_table(&profile) == NULL, "no memory, no table");
+    jpp_ok(jpp_wrappers_table(&profile, false) == NULL, "no memory, no table");
 
     jpp_arena_destroy(&arena);
 }

@@ -68,7 +68,7 @@ jpp_front_holders(const jpp_console_t *console, jpp_arena_t *arena,
             jpp_table_cell(&table, "aside");
         }
 
-        jpp_table_text(&table, holder->who, strlen(holder->who));
+        jpp_table_cell(&table, "%s", holder->who);
         jpp_table_cell(&table, "%s%s%s", holder->bound,
                        holder->bound[0] != '\0' && holder->place[0] != '\0'
                        ? "; " : "", holder->place);
@@ -76,7 +76,7 @@ jpp_front_holders(const jpp_console_t *console, jpp_arena_t *arena,
 
     jpp_sink_char(sink, '\n');
 
-    (void) jpp_table_write(&table, sink);
+    jpp_table_write(&table, sink);
 }
 
 

@@ -9,7 +9,6 @@
 #include <math.h>
 
 
-#define JPP_LOCATIONS_NOTE   1024
 #define JPP_LOCATIONS_CLASS  320
 
 
@@ -73,15 +72,13 @@ void
 jpp_locations_init(jpp_locations_t *locations, jpp_arena_t *arena,
     const jpp_args_t *args)
 {
-    jpp_by_t  by;
     uint32_t  i;
 
     memset(locations, 0, sizeof(jpp_locations_t));
 
-    by = (jpp_by_t) args->values[JPP_ARG_BY];
-
     locations->arena = arena;
     locations->args = args;
+    locations->shows = jpp_roots_by[args->values[JPP_ARG_BY]];
     locations->rows = jpp_vec_create(arena);
     locations->parts = jpp_vec_create(arena);
 
@@ -90,10 +87,6 @@ jpp_locations_init(jpp_locations_t *locations, jpp_arena_t *arena,
 
     jpp_index_init(&locations->row_index, arena);
     jpp_index_init(&locations->part_index, arena);
-
-    for (i = 0; i < JPP_ROOTS; i++) {
-        locations->shows[i] = jpp_roots_has(by, (jpp_root_t) i);
-    }
 
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
         locations->about[i].why = "";
@@ -123,13 +116,8 @@ void
 jpp_locations_note(jpp_locations_t *locations,
     jpp_locations_measure_t measure, const char *fmt, ...)
 {
-    char          text[JPP_LOCATIONS_NOTE];
     va_list       args;
     const char  **note;
-
-    va_start(args, fmt);
-    (void) vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
 
     note = !locations->failed
            ? jpp_vec_push(locations->about[measure].notes, sizeof(char *))
@@ -140,7 +128,10 @@ jpp_locations_note(jpp_locations_t *locations,
         return;
     }
 
-    *note = jpp_arena_strndup(locations->arena, text, strlen(text));
+    va_start(args, fmt);
+    *note = jpp_arena_vprintf(locations->arena, fmt, args);
+    va_end(args);
+
     locations->failed |= *note == NULL;
 }
 
@@ -341,7 +332,7 @@ jpp_locations_of(jpp_locations_t *locations, const jpp_pools_t *table,
     for (i = 0; i < JPP_ROOTS; i++) {
         names[i] = names[i].len != 0
                    ? jpp_locations_text(texts[i], names[i])
-                   : jpp_roots_none((jpp_root_t) i);
+                   : jpp_roots_none[i];
     }
 
     row = jpp_locations_row(locations, names);
@@ -494,7 +485,7 @@ jpp_locations_is_unknown(const jpp_locations_t *locations,
     const jpp_locations_row_t *row)
 {
     return strcmp(jpp_locations_str(locations, row->names[JPP_ROOT_SERVER]),
-                  jpp_roots_none(JPP_ROOT_SERVER).data)
+                  jpp_roots_none[JPP_ROOT_SERVER].data)
            == 0;
 }
 

@@ -79,7 +79,7 @@ typedef struct {
 typedef struct {
     jpp_arena_t            *arena;
     const jpp_args_t       *args;      /* by, top, format, seconds */
-    bool                    shows[JPP_ROOTS];
+    const bool             *shows;     /* by root */
     jpp_profile_t           strings;   /* has nothing else */
     jpp_vec_t              *rows;      /* jpp_locations_row_t */
     jpp_vec_t              *parts;     /* jpp_locations_part_t */

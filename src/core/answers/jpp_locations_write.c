@@ -16,7 +16,6 @@ typedef struct {
     const char   *name;            /* of notes, and the heading */
     const char   *mostly;          /* the heading of its largest part */
     bool          is_estimate;
-    const char *(*show)(int64_t value, char text[JPP_UNITS_TEXT]);
 } jpp_locations_column_t;
 
 
@@ -24,13 +23,11 @@ static const jpp_locations_column_t
     jpp_locations_columns[JPP_LOCATIONS_MEASURES] =
 {
     [JPP_LOCATIONS_HELD] =
-        { "held", "bytes", "held", "held mostly", false, jpp_units_change },
+        { "held", "bytes", "held", "held mostly", false },
     [JPP_LOCATIONS_SAMPLED] =
-        { "sampled", "bytes", "sampled", "sampled mostly", true,
-          jpp_units_change },
+        { "sampled", "bytes", "sampled", "sampled mostly", true },
     [JPP_LOCATIONS_CPU] =
-        { "cpu", "nanoseconds", "CPU", "CPU mostly", true,
-          jpp_units_time_change }
+        { "cpu", "nanoseconds", "CPU", "CPU mostly", true }
 };
 
 
@@ -205,7 +202,6 @@ static void
 jpp_locations_heading(const jpp_locations_t *locations, size_t n,
     jpp_sink_t *sink)
 {
-    char                            text[JPP_UNITS_TEXT];
     uint32_t                        i;
     const jpp_locations_about_t    *about;
     const jpp_locations_column_t   *column;
@@ -218,7 +214,8 @@ jpp_locations_heading(const jpp_locations_t *locations, size_t n,
 
         if (about->is_there) {
             jpp_sink_printf(sink, "%s %s %s", i == 0 ? ":" : ",",
-                            column->name, column->show(about->value, text));
+                            column->name,
+                            jpp_figure_of(column->unit, about->value));
         }
 
         if (about->is_there && column->is_estimate && about->value != 0) {
@@ -236,8 +233,6 @@ static void
 jpp_locations_mostly(const jpp_locations_t *locations,
     const jpp_locations_row_t *row, uint32_t measure, jpp_table_t *table)
 {
-    char                         text[JPP_UNITS_TEXT];
-    jpp_str_t                    name;
     const jpp_locations_cell_t  *cell;
     const jpp_locations_part_t  *most;
 
@@ -251,11 +246,10 @@ jpp_locations_mostly(const jpp_locations_t *locations,
     most = &jpp_vec_items(locations->parts,
                           jpp_locations_part_t)[cell->first];
 
-    name = jpp_profile_str(&locations->strings, most->name);
-
-    jpp_table_valued(table,
-                     jpp_locations_columns[measure].show(most->value, text),
-                     name.data, name.len);
+    jpp_table_cell(table, "%s: %s",
+                   jpp_figure_of(jpp_locations_columns[measure].unit,
+                                 most->value),
+                   jpp_profile_str(&locations->strings, most->name).data);
 }
 
 
@@ -263,9 +257,7 @@ static void
 jpp_locations_cells(const jpp_locations_t *locations,
     const jpp_locations_row_t *row, jpp_table_t *table)
 {
-    char                            text[JPP_UNITS_TEXT];
     uint32_t                        i;
-    jpp_str_t                       name;
     const jpp_locations_cell_t     *cell;
     const jpp_locations_column_t   *column;
 
@@ -280,7 +272,8 @@ jpp_locations_cells(const jpp_locations_t *locations,
         }
 
         jpp_table_cell(table, "%s", cell->value != 0
-                                    ? column->show(cell->value, text) : "-");
+                                    ? jpp_figure_of(column->unit, cell->value)
+                                    : "-");
 
         if (column->is_estimate) {
             jpp_error_cell(cell->variance, cell->value, table);
@@ -289,8 +282,9 @@ jpp_locations_cells(const jpp_locations_t *locations,
 
     for (i = 0; i < JPP_ROOTS; i++) {
         if (locations->shows[i]) {
-            name = jpp_profile_str(&locations->strings, row->names[i]);
-            jpp_table_text(table, name.data, name.len);
+            jpp_table_cell(table, "%s",
+                           jpp_profile_str(&locations->strings,
+                                           row->names[i]).data);
         }
     }
 
@@ -350,14 +344,13 @@ jpp_locations_table(const jpp_locations_t *locations, size_t shown,
         jpp_locations_cells(locations, &rows[i], &table);
     }
 
-    (void) jpp_table_write(&table, sink);
+    jpp_table_write(&table, sink);
 }
 
 
 static void
 jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
 {
-    char                          text[JPP_UNITS_TEXT];
     size_t                        k, n;
     uint32_t                      i;
     const char                   *name, **notes;
@@ -388,7 +381,7 @@ jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
         if (about->nobody != 0) {
             jpp_sink_printf(sink, "%s: %s more belong to no server: "
                             "configuration, connection slots, caches\n", name,
-                            jpp_units_change(about->nobody, text));
+                            jpp_change(about->nobody));
         }
     }
 

@@ -80,7 +80,7 @@ jpp_memory_table_workers(const jpp_memory_t *memory, jpp_sink_t *sink)
         jpp_memory_table_worker(&table, &fleet->workers[i]);
     }
 
-    (void) jpp_table_write(&table, sink);
+    jpp_table_write(&table, sink);
 }
 
 
@@ -143,7 +143,7 @@ jpp_memory_table_ledger(const jpp_memory_t *memory,
                     sum->n, sum->n == 1 ? "" : "s",
                     jpp_bytes(sum->facts.sums.pss));
 
-    (void) jpp_table_write(&table, sink);
+    jpp_table_write(&table, sink);
 
     fleet = memory->telemetry->fleet;
 
@@ -226,7 +226,7 @@ jpp_memory_zones_text(const jpp_memory_t *memory, jpp_sink_t *sink)
 
     jpp_sink_str(sink, "\nzones of shared memory, in whole pages\n\n");
 
-    (void) jpp_table_write(&table, sink);
+    jpp_table_write(&table, sink);
 }
 
 

@@ -750,7 +750,7 @@ jpp_requests_text(const jpp_requests_t *requests,
     }
 
     jpp_requests_heading(requests, rows, sink);
-    (void) jpp_table_write(&table, sink);
+    jpp_table_write(&table, sink);
     jpp_requests_notes(requests, rows, sink);
 }
 

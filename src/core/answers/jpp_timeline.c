@@ -112,7 +112,7 @@ jpp_timeline_text(const jpp_timeline_t *timeline, jpp_arena_t *arena,
         jpp_table_name(&table, event->text, strlen(event->text));
     }
 
-    (void) jpp_table_write(&table, sink);
+    jpp_table_write(&table, sink);
 
     if (timeline->n > timeline->n_shown) {
         jpp_sink_printf(sink, "\n%zu older events: top=%d shows them\n",

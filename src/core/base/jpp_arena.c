@@ -230,6 +230,41 @@ jpp_arena_strndup(jpp_arena_t *arena, const char *data, size_t len)
 }
 
 
+char *
+jpp_arena_printf(jpp_arena_t *arena, const char *fmt, ...)
+{
+    char     *text;
+    va_list   args;
+
+    va_start(args, fmt);
+    text = jpp_arena_vprintf(arena, fmt, args);
+    va_end(args);
+
+    return text;
+}
+
+
+char *
+jpp_arena_vprintf(jpp_arena_t *arena, const char *fmt, va_list args)
+{
+    char     *text;
+    size_t    size;
+    va_list   copy;
+
+    va_copy(copy, args);
+    size = (size_t) vsnprintf(NULL, 0, fmt, copy) + 1;
+    va_end(copy);
+
+    text = jpp_arena_alloc(arena, size);
+
+    if (text != NULL) {
+        (void) vsnprintf(text, size, fmt, args);
+    }
+
+    return text;
+}
+
+
 void *
 jpp_arena_keep(jpp_arena_t *arena, const jpp_vec_t *vec)
 {

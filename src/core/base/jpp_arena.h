@@ -118,6 +118,12 @@ void *jpp_arena_alloc(jpp_arena_t *arena, size_t size);
 /* A NUL-terminated copy of the LEN bytes at DATA, or NULL. */
 char *jpp_arena_strndup(jpp_arena_t *arena, const char *data, size_t len);
 
+/* Formatted text of any length, or NULL. */
+char *jpp_arena_printf(jpp_arena_t *arena, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+char *jpp_arena_vprintf(jpp_arena_t *arena, const char *fmt, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
 
 /*
  * SIZE zeroed bytes in pages of their own, for an object that outlives what it

@@ -55,17 +55,15 @@ jpp_folded_write(const jpp_view_t *view, jpp_sink_t *sink)
     args = view->args;
     profile = view->profile;
     type = profile->default_type;
-    wrappers = NULL;
 
     /* a flame graph has room for all */
 
-    if (args->is_set[JPP_ARG_CALLERS] && args->values[JPP_ARG_CALLERS] == 1) {
+    wrappers = jpp_wrappers_table(profile,
+                                  !args->is_set[JPP_ARG_CALLERS]
+                                  || args->values[JPP_ARG_CALLERS] == 0);
 
-        wrappers = jpp_wrappers_table(profile);
-
-        if (wrappers == NULL) {
-            return false;
-        }
+    if (wrappers == NULL) {
+        return false;
     }
 
     for (i = 0; i < profile->n_samples; i++) {
@@ -77,9 +75,7 @@ jpp_folded_write(const jpp_view_t *view, jpp_sink_t *sink)
         }
 
         end = sample.stack + sample.stack_len;
-        stack = wrappers != NULL
-                ? jpp_wrappers_skip(profile, wrappers, sample.stack, end)
-                : sample.stack;
+        stack = jpp_wrappers_skip(profile, wrappers, sample.stack, end);
 
         jpp_folded_stack(profile, sink, stack, end);
 

@@ -33,7 +33,7 @@ typedef struct {
 
 typedef struct {
     const jpp_profile_t  *profile;
-    const uint8_t        *passing;    /* NULL: no function is passed over */
+    const uint8_t        *passing;
     jpp_sums_t            sums;
     jpp_sort_by_t         sort;
 
@@ -63,7 +63,10 @@ jpp_functions_init(jpp_functions_t *top, const jpp_view_t *view)
 
     top->rows = jpp_arena_alloc(profile->arena,
                                 (top->n + 1) * sizeof(jpp_functions_row_t));
-    if (top->rows == NULL) {
+    top->passing = jpp_wrappers_table(profile,
+                                      view->args->values[JPP_ARG_CALLERS] == 0);
+
+    if (top->rows == NULL || top->passing == NULL) {
         return false;
     }
 
@@ -71,13 +74,7 @@ jpp_functions_init(jpp_functions_t *top, const jpp_view_t *view)
         top->rows[i].function = i + 1;
     }
 
-    if (view->args->values[JPP_ARG_CALLERS] == 0) {
-        return true;
-    }
-
-    top->passing = jpp_wrappers_table(profile);
-
-    return top->passing != NULL;
+    return true;
 }
 
 
@@ -103,12 +100,8 @@ jpp_functions_sample(jpp_functions_t *top, uint32_t i)
     top->n_stacks++;
 
     end = sample.stack + sample.stack_len;
-    leaf = sample.stack;
-
-    if (top->passing != NULL) {
-        leaf = jpp_wrappers_skip(profile, top->passing, leaf, end);
-        top->is_passed |= leaf != sample.stack;
-    }
+    leaf = jpp_wrappers_skip(profile, top->passing, sample.stack, end);
+    top->is_passed |= leaf != sample.stack;
 
     for (p = leaf; p < end; p = next) {
 
@@ -160,7 +153,6 @@ jpp_functions_compare(const void *a, const void *b, void *ctx)
 static void
 jpp_functions_heading(const jpp_functions_t *top, jpp_sink_t *sink)
 {
-    char                     text[JPP_FIGURES_TEXT];
     double                   percent;
     uint64_t                 n;
     const jpp_profile_t     *profile;
@@ -185,8 +177,7 @@ jpp_functions_heading(const jpp_functions_t *top, jpp_sink_t *sink)
 
     if (profile->period > 1 && !profile->has_periods) {
         jpp_sink_printf(sink, ", one every %s",
-                        jpp_figures_of(profile->period_unit, profile->period,
-                                       text));
+                        jpp_figure_of(profile->period_unit, profile->period));
     }
 
     if (top->total.value != 0) {
@@ -207,10 +198,8 @@ static void
 jpp_functions_row(const jpp_functions_t *top, const jpp_functions_row_t *row,
     jpp_table_t *table)
 {
-    size_t            i;
-    int64_t           value;
-    jpp_str_t         name;
-    const jpp_sum_t  *sum;
+    size_t   i;
+    int64_t  value;
 
     static const jpp_sort_by_t  sides[] = { JPP_SORT_FLAT, JPP_SORT_CUM };
 
@@ -223,15 +212,13 @@ jpp_functions_row(const jpp_functions_t *top, const jpp_functions_row_t *row,
                        jpp_figures_percent(value, top->total.value));
     }
 
-    sum = &row->sums[top->sort];
-    name = jpp_profile_function_name(top->profile, row->function);
-
-    jpp_sums_cells(&top->sums, sum, table);
-    jpp_table_text(table, name.data, name.len);
+    jpp_sums_cells(&top->sums, &row->sums[top->sort], table);
+    jpp_table_cell(table, "%s",
+                   jpp_profile_function_name(top->profile, row->function).data);
 }
 
 
-static bool
+static void
 jpp_functions_rows(jpp_functions_t *top, const jpp_view_t *view,
     jpp_sink_t *sink)
 {
@@ -240,7 +227,6 @@ jpp_functions_rows(jpp_functions_t *top, const jpp_view_t *view,
     const jpp_functions_row_t  *rows;
 
     rows = top->rows;
-    shown = view->args->values[JPP_ARG_N];
 
     for (i = 0, n = 0; i < top->n; i++) {
         n += rows[i].seen != 0;
@@ -249,10 +235,10 @@ jpp_functions_rows(jpp_functions_t *top, const jpp_view_t *view,
     /* the first line says that there is nothing */
 
     if (n == 0) {
-        return true;
+        return;
     }
 
-    shown = n < shown ? n : shown;
+    shown = jpp_smaller(n, view->args->values[JPP_ARG_N]);
 
     jpp_table_init(&table, top->profile->arena,
                    view->args->values[JPP_ARG_COLS]);
@@ -267,18 +253,13 @@ jpp_functions_rows(jpp_functions_t *top, const jpp_view_t *view,
         jpp_functions_row(top, &rows[i], &table);
     }
 
-    if (!jpp_table_write(&table, sink)) {
-        return false;
-    }
-
+    jpp_table_write(&table, sink);
     jpp_figures_more(n - shown, "function", sink);
 
     if (top->is_passed) {
         jpp_sink_str(sink, "allocation wrappers (pools, strdup, operator new) "
                            "are skipped: callers=0 shows them\n");
     }
-
-    return true;
 }
 
 
@@ -304,19 +285,15 @@ jpp_functions_write(const jpp_view_t *view, jpp_sink_t *sink)
 
     if (jpp_owned_is_asked(view)) {
 
-        if (!jpp_owned_init(&owned, view)
-            || !jpp_owned_write(&owned, view, sink))
-        {
+        if (!jpp_owned_init(&owned, view)) {
             return false;
         }
 
+        jpp_owned_write(&owned, view, sink);
         jpp_sink_char(sink, '\n');
     }
 
-    if (!jpp_functions_rows(&top, view, sink)) {
-        return false;
-    }
-
+    jpp_functions_rows(&top, view, sink);
     jpp_figures_comments(top.profile, sink);
 
     return true;

@@ -22,17 +22,9 @@
     "require-trusted-types-for 'script'"
 
 
-/* The parts of the page, by what comes after them. */
-typedef enum {
-    JPP_HTML_UP_TO_POLICY = 0,
-    JPP_HTML_UP_TO_TITLE,
-    JPP_HTML_UP_TO_PROFILES,
-    JPP_HTML_END,
-    JPP_HTML_PARTS
-} jpp_html_part_t;
+/* What comes before the policy, the title and the profiles; and the rest. */
 
-
-static const char *const  jpp_html_parts[JPP_HTML_PARTS] = { JPP_PAGE_PARTS };
+static const char *const  jpp_html_parts[4] = { JPP_PAGE_PARTS };
 
 /* frame-ancestors means nothing in a meta element */
 
@@ -88,13 +80,13 @@ jpp_html_base(const jpp_view_t *view, jpp_sink_t *sink)
 bool
 jpp_html_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_UP_TO_POLICY]);
+    jpp_sink_str(sink, jpp_html_parts[0]);
     jpp_sink_str(sink, JPP_HTML_POLICY);
 
-    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_UP_TO_TITLE]);
+    jpp_sink_str(sink, jpp_html_parts[1]);
     jpp_markup_text(sink, view->title, strlen(view->title));
 
-    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_UP_TO_PROFILES]);
+    jpp_sink_str(sink, jpp_html_parts[2]);
 
     if (!jpp_html_profile(view, "profile", sink)
         || (view->base != NULL && !jpp_html_base(view, sink)))
@@ -102,7 +94,7 @@ jpp_html_write(const jpp_view_t *view, jpp_sink_t *sink)
         return false;
     }
 
-    jpp_sink_str(sink, jpp_html_parts[JPP_HTML_END]);
+    jpp_sink_str(sink, jpp_html_parts[3]);
 
     return true;
 }

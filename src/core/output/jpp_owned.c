@@ -19,27 +19,21 @@ static void
 jpp_owned_shows(jpp_owned_t *owned, const jpp_view_t *view)
 {
     size_t                   i, k, n;
-    uint32_t                 root;
     const jpp_label_set_t   *sets;
     const jpp_profile_t     *profile;
 
+    memcpy(owned->shows, jpp_roots_by[view->args->is_set[JPP_ARG_BY]
+                                      ? view->args->values[JPP_ARG_BY]
+                                      : JPP_BY_LOCATION],
+           sizeof(owned->shows));
+
     if (view->args->is_set[JPP_ARG_BY]) {
-
-        for (root = 0; root < JPP_ROOTS; root++) {
-            owned->shows[root] = jpp_roots_has((jpp_by_t)
-                                     view->args->values[JPP_ARG_BY],
-                                     (jpp_root_t) root);
-        }
-
         return;
     }
 
     profile = view->profile;
     sets = jpp_vec_items(profile->label_sets, jpp_label_set_t);
     n = jpp_vec_count(profile->label_sets, jpp_label_set_t);
-
-    owned->shows[JPP_ROOT_SERVER] = true;
-    owned->shows[JPP_ROOT_LOCATION] = true;
 
     for (i = 0; i < n; i++) {
         for (k = 0; k < sets[i].n; k++) {
@@ -110,25 +104,18 @@ jpp_owned_function(jpp_owned_t *owned, uint32_t row, uint32_t function,
 static uint32_t
 jpp_owned_leaf(const jpp_owned_t *owned, const jpp_sample_t *sample)
 {
-    uint32_t              id;
-    const uint8_t        *p, *end;
-    const jpp_profile_t  *profile;
+    uint32_t  id;
 
-    profile = owned->profile;
-    p = sample->stack;
-    end = p + sample->stack_len;
-
-    if (p == end) {
+    if (sample->stack_len == 0) {
         return 0;
     }
 
-    if (owned->passing != NULL) {
-        p = jpp_wrappers_skip(profile, owned->passing, p, end);
-    }
+    (void) jpp_stack_next(jpp_wrappers_skip(owned->profile, owned->passing,
+                                            sample->stack,
+                                            sample->stack + sample->stack_len),
+                          &id);
 
-    (void) jpp_stack_next(p, &id);
-
-    return jpp_profile_location_at(profile, id)->function;
+    return jpp_profile_location_at(owned->profile, id)->function;
 }
 
 
@@ -246,20 +233,15 @@ jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view)
     jpp_owned_shows(owned, view);
 
     owned->sets = jpp_arena_alloc(arena, n_sets * sizeof(uint32_t));
-
-    if (view->args->values[JPP_ARG_CALLERS] != 0) {
-        owned->passing = jpp_wrappers_table(view->profile);
-
-        if (owned->passing == NULL) {
-            return false;
-        }
-    }
+    owned->passing = jpp_wrappers_table(view->profile,
+                                        view->args->values[JPP_ARG_CALLERS]
+                                        == 0);
 
     jpp_index_init(&owned->row_index, arena);
     jpp_index_init(&owned->function_index, arena);
 
     if (owned->rows == NULL || owned->functions == NULL
-        || owned->sets == NULL)
+        || owned->sets == NULL || owned->passing == NULL)
     {
         return false;
     }
@@ -280,7 +262,6 @@ static void
 jpp_owned_mostly(const jpp_owned_t *owned, const jpp_owned_row_t *row,
     jpp_table_t *table)
 {
-    jpp_str_t                    name;
     const jpp_owned_function_t  *most;
 
     most = &jpp_vec_items(owned->functions, jpp_owned_function_t)[row->first];
@@ -290,10 +271,10 @@ jpp_owned_mostly(const jpp_owned_t *owned, const jpp_owned_row_t *row,
         return;
     }
 
-    name = jpp_profile_function_name(owned->profile, most->function);
-
-    jpp_table_valued(table, jpp_figure(owned->profile, owned->sums.type,
-                                       most->value), name.data, name.len);
+    jpp_table_cell(table, "%s: %s",
+                   jpp_figure(owned->profile, owned->sums.type, most->value),
+                   jpp_profile_function_name(owned->profile,
+                                             most->function).data);
 }
 
 
@@ -301,8 +282,7 @@ static void
 jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
     jpp_table_t *table)
 {
-    uint32_t   root;
-    jpp_str_t  name;
+    uint32_t  root;
 
     jpp_table_cell(table, "%s", jpp_figure(owned->profile, owned->sums.type,
                                            row->sum.value));
@@ -312,8 +292,9 @@ jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
 
     for (root = 0; root < JPP_ROOTS; root++) {
         if (owned->shows[root]) {
-            name = jpp_profile_str(owned->profile, row->names[root]);
-            jpp_table_text(table, name.data, name.len);
+            jpp_table_cell(table, "%s",
+                           jpp_profile_str(owned->profile,
+                                           row->names[root]).data);
         }
     }
 
@@ -321,7 +302,7 @@ jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
 }
 
 
-bool
+void
 jpp_owned_write(const jpp_owned_t *owned, const jpp_view_t *view,
     jpp_sink_t *sink)
 {
@@ -332,8 +313,7 @@ jpp_owned_write(const jpp_owned_t *owned, const jpp_view_t *view,
 
     rows = jpp_vec_items(owned->rows, jpp_owned_row_t);
     n = jpp_vec_count(owned->rows, jpp_owned_row_t);
-    shown = view->args->values[JPP_ARG_N];
-    shown = n < shown ? n : shown;
+    shown = jpp_smaller(n, view->args->values[JPP_ARG_N]);
 
     jpp_table_init(&table, owned->profile->arena,
                    view->args->values[JPP_ARG_COLS]);
@@ -355,11 +335,6 @@ jpp_owned_write(const jpp_owned_t *owned, const jpp_view_t *view,
         jpp_owned_cells(owned, &rows[i], &table);
     }
 
-    if (!jpp_table_write(&table, sink)) {
-        return false;
-    }
-
+    jpp_table_write(&table, sink);
     jpp_figures_more(n - shown, "owner", sink);
-
-    return true;
 }

@@ -42,7 +42,7 @@ typedef struct {
 
     /* while it is filled */
 
-    const uint8_t         *passing;    /* NULL: no function is passed over */
+    const uint8_t         *passing;
     uint32_t              *sets;       /* rows by label set, from 1 */
     jpp_index_t            row_index;
     jpp_index_t            function_index;
@@ -58,8 +58,8 @@ bool jpp_owned_is_asked(const jpp_view_t *view);
  */
 bool jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view);
 
-/* Append the table of its largest rows to SINK; false: no memory. */
-bool jpp_owned_write(const jpp_owned_t *owned, const jpp_view_t *view,
+/* Append the table of its largest rows to SINK. */
+void jpp_owned_write(const jpp_owned_t *owned, const jpp_view_t *view,
     jpp_sink_t *sink);
 
 

@@ -278,30 +278,12 @@ jpp_places_compare(const void *a, const void *b, void *ctx)
 }
 
 
-/* Appends LEN bytes to *WHERE, which is NULL without memory. */
-
-static void
-jpp_places_where(jpp_vec_t **where, const char *data, size_t len)
-{
-    char  *to;
-
-    to = *where != NULL ? jpp_vec_push(*where, len) : NULL;
-
-    if (to == NULL) {
-        *where = NULL;
-        return;
-    }
-
-    memcpy(to, data, len);
-}
-
-
 static void
 jpp_places_cells(const jpp_places_t *places, const jpp_places_row_t *row,
-    jpp_vec_t *where, jpp_table_t *table)
+    jpp_table_t *table)
 {
     uint32_t                 t, id, n, ids[JPP_MAX_FRAMES];
-    jpp_str_t                name;
+    const char              *where, *mostly;
     const jpp_profile_t     *profile;
     const jpp_places_row_t  *most;
 
@@ -322,60 +304,51 @@ jpp_places_cells(const jpp_places_t *places, const jpp_places_row_t *row,
 
     /* a place that is the whole stack holds nothing but itself */
 
-    name.data = "-";
-    name.len = 1;
+    mostly = "-";
 
     if (most->len != row->len) {
         (void) jpp_stack_next(most->stack, &id);
-        name = jpp_profile_location_name(profile, id);
+        mostly = jpp_profile_location_name(profile, id).data;
     }
 
-    jpp_table_text(table, name.data, name.len);
+    jpp_table_cell(table, "%s", mostly);
 
     /* root first */
 
-    where->len = 0;
+    where = "";
 
-    for (n = jpp_stack_ids(row->stack, row->len, ids); n-- > 0; /* void */ ) {
-        name = jpp_profile_location_name(profile, ids[n]);
-
-        jpp_places_where(&where, name.data, name.len);
-        jpp_places_where(&where, "; ", n != 0 ? 2 : 0);
+    for (n = jpp_stack_ids(row->stack, row->len, ids);
+         n-- > 0 && where != NULL;
+         /* void */ )
+    {
+        where = jpp_arena_printf(profile->arena, "%s%s%s", where,
+                                 jpp_profile_location_name(profile,
+                                                           ids[n]).data,
+                                 n != 0 ? "; " : "");
     }
+
+    table->failed |= where == NULL;
 
     if (row->label != 0 && row->label != JPP_PLACES_TWO) {
-        name = jpp_profile_str(profile, row->label);
+        jpp_table_cell(table, "%s (%s)", where,
+                       jpp_profile_str(profile, row->label).data);
 
-        jpp_places_where(&where, " (", 2);
-        jpp_places_where(&where, name.data, name.len);
-        jpp_places_where(&where, ")", 1);
+    } else {
+        jpp_table_cell(table, "%s", where);
     }
-
-    if (where == NULL) {
-        table->failed = true;
-        return;
-    }
-
-    jpp_table_text(table, (const char *) where->data, where->len);
 }
 
 
-static bool
+static void
 jpp_places_table(const jpp_places_t *places, size_t n, const jpp_view_t *view,
     jpp_sink_t *sink)
 {
     size_t                  i;
     uint32_t                t;
-    jpp_vec_t              *where;
     jpp_table_t             table;
     const jpp_profile_t    *profile;
 
     profile = places->profile;
-    where = jpp_vec_create(profile->arena);
-
-    if (where == NULL) {
-        return false;
-    }
 
     jpp_table_init(&table, profile->arena, view->args->values[JPP_ARG_COLS]);
     jpp_table_column(&table, profile->types[places->type].type, 0, 0);
@@ -392,10 +365,10 @@ jpp_places_table(const jpp_places_t *places, size_t n, const jpp_view_t *view,
 
     for (i = 0; i < n; i++) {
         jpp_places_cells(places, jpp_places_row_at(&places->places, i + 1),
-                         where, &table);
+                         &table);
     }
 
-    return jpp_table_write(&table, sink);
+    jpp_table_write(&table, sink);
 }
 
 
@@ -412,8 +385,7 @@ jpp_places_write(const jpp_view_t *view, jpp_sink_t *sink)
     jpp_places_most(&places);
 
     n = jpp_vec_count(places.places.rows, jpp_places_row_t);
-    shown = view->args->values[JPP_ARG_N];
-    shown = n < shown ? n : shown;
+    shown = jpp_smaller(n, view->args->values[JPP_ARG_N]);
 
     jpp_sort(jpp_vec_items(places.places.rows, jpp_places_row_t), n,
              sizeof(jpp_places_row_t), jpp_places_compare, &places);
@@ -424,10 +396,7 @@ jpp_places_write(const jpp_view_t *view, jpp_sink_t *sink)
                     jpp_figure(places.profile, places.type, places.total),
                     n, n == 1 ? "" : "s");
 
-    if (!jpp_places_table(&places, shown, view, sink)) {
-        return false;
-    }
-
+    jpp_places_table(&places, shown, view, sink);
     jpp_figures_more(n - shown, "place", sink);
     jpp_figures_comments(places.profile, sink);
 

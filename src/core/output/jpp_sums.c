@@ -128,15 +128,7 @@ jpp_figures_more(size_t n, const char *what, jpp_sink_t *sink)
 
 
 const char *
-jpp_figures_value(const jpp_profile_t *profile, uint32_t type, int64_t value,
-    char text[JPP_FIGURES_TEXT])
-{
-    return jpp_figures_of(profile->types[type].unit, value, text);
-}
-
-
-const char *
-jpp_figures_of(const char *unit, int64_t value, char text[JPP_FIGURES_TEXT])
+jpp_figures_text(const char *unit, int64_t value, char text[JPP_FIGURES_TEXT])
 {
     if (strcmp(unit, "bytes") == 0) {
         return jpp_units_change(value, text);
@@ -213,22 +205,17 @@ jpp_sum_add(jpp_sum_t *sum, const jpp_sum_t *more)
 }
 
 
-const char *
-jpp_sums_things(const jpp_sums_t *sums)
+void
+jpp_sums_columns(const jpp_sums_t *sums, jpp_table_t *table)
 {
     const char  *p, *type;
+
+    /* "objects" of "inuse_objects", "samples" of "samples" */
 
     type = sums->profile->types[sums->objects].type;
     p = strrchr(type, '_');
 
-    return p != NULL ? p + 1 : type;
-}
-
-
-void
-jpp_sums_columns(const jpp_sums_t *sums, jpp_table_t *table)
-{
-    jpp_table_column(table, jpp_sums_things(sums), 5, 0);
+    jpp_table_column(table, p != NULL ? p + 1 : type, 5, 0);
     jpp_table_column(table, "mean", 6, 0);
     jpp_table_column(table, "error", 2, 0);
 }

@@ -7,8 +7,6 @@
 #include "jpp_table.h"
 
 
-#define JPP_TABLE_TEXT    256
-
 /* blanks between columns */
 #define JPP_TABLE_GAP     2
 
@@ -64,14 +62,11 @@ jpp_table_add(jpp_table_t *table, char *text)
 void
 jpp_table_cell(jpp_table_t *table, const char *fmt, ...)
 {
-    char     text[JPP_TABLE_TEXT];
     va_list  args;
 
     va_start(args, fmt);
-    (void) vsnprintf(text, sizeof(text), fmt, args);
+    jpp_table_add(table, jpp_arena_vprintf(table->arena, fmt, args));
     va_end(args);
-
-    jpp_table_add(table, jpp_arena_strndup(table->arena, text, strlen(text)));
 }
 
 
@@ -91,33 +86,6 @@ jpp_table_name(jpp_table_t *table, const char *data, size_t len)
 
     if (text != NULL) {
         text[jpp_utf8_escape(text, data, len)] = '\0';
-    }
-
-    jpp_table_add(table, text);
-}
-
-
-void
-jpp_table_text(jpp_table_t *table, const char *data, size_t len)
-{
-    jpp_table_add(table, jpp_arena_strndup(table->arena, data, len));
-}
-
-
-void
-jpp_table_valued(jpp_table_t *table, const char *value, const char *data,
-    size_t len)
-{
-    char    *text;
-    size_t   n;
-
-    n = strlen(value);
-    text = jpp_arena_alloc(table->arena, n + sizeof(": ") + len);
-
-    if (text != NULL) {
-        memcpy(text, value, n);
-        memcpy(text + n, ": ", 2);
-        memcpy(text + n + 2, data, len);
     }
 
     jpp_table_add(table, text);
@@ -269,7 +237,6 @@ static char **
 jpp_table_gather(jpp_table_t *table, char **cells, char **end, size_t *most)
 {
     char      **row, **to;
-    char        text[JPP_TABLE_TEXT];
     size_t      n, k;
     uint32_t    i;
 
@@ -290,8 +257,7 @@ jpp_table_gather(jpp_table_t *table, char **cells, char **end, size_t *most)
         }
 
         if (n > 1) {
-            (void) snprintf(text, sizeof(text), "%zu x %.200s", n, row[0]);
-            to[0] = jpp_arena_strndup(table->arena, text, strlen(text));
+            to[0] = jpp_arena_printf(table->arena, "%zu x %s", n, row[0]);
 
             table->failed |= to[0] == NULL;
         }
@@ -446,7 +412,7 @@ jpp_table_more(const jpp_table_t *table, uint32_t needs, size_t most,
 }
 
 
-bool
+void
 jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
 {
     char          **cells, **end, **cell, *text, *none[JPP_TABLE_COLUMNS];
@@ -455,8 +421,6 @@ jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
     const char     *row[JPP_TABLE_COLUMNS];
     jpp_column_t   *column;
 
-    text = jpp_arena_alloc(table->arena,
-                           JPP_UTF8_SHORT(table->cols + JPP_TABLE_TEXT));
     cells = none;
     end = none;
     most = 1;
@@ -467,12 +431,7 @@ jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
         end = jpp_table_gather(table, cells, end, &most);
     }
 
-    if (table->failed || text == NULL) {
-        jpp_sink_fail(sink, ENOMEM);
-        return false;
-    }
-
-    for (i = 0; i < table->n; i++) {
+    for (i = 0; i < table->n && !table->failed; i++) {
         column = &table->columns[i];
         column->needs = (uint32_t) strlen(column->heading);
         row[i] = column->heading;
@@ -485,6 +444,12 @@ jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
     }
 
     needs = jpp_table_fit(table);
+    text = jpp_arena_alloc(table->arena, JPP_UTF8_SHORT(needs));
+
+    if (table->failed || text == NULL) {
+        jpp_sink_fail(sink, ENOMEM);
+        return;
+    }
 
     jpp_table_row(table, row, text, sink);
 
@@ -494,8 +459,6 @@ jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
     }
 
     jpp_table_more(table, needs, most, sink);
-
-    return true;
 }
 
 

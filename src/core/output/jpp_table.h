@@ -64,7 +64,7 @@ void jpp_table_init(jpp_table_t *table, jpp_arena_t *arena, uint32_t cols);
 void jpp_table_column(jpp_table_t *table, const char *heading, uint32_t rank,
     uint32_t least);
 
-/* Append a cell of formatted text, 255 bytes at most. */
+/* Append a cell of formatted text, such as a profile's. */
 void jpp_table_cell(jpp_table_t *table, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -74,15 +74,8 @@ void jpp_table_bytes(jpp_table_t *table, uint64_t bytes);
 /* Append a cell of the LEN bytes of a name, which may be any. */
 void jpp_table_name(jpp_table_t *table, const char *data, size_t len);
 
-/* Append a cell of the LEN bytes of text, such as a profile's. */
-void jpp_table_text(jpp_table_t *table, const char *data, size_t len);
-
-/* The same behind its VALUE: "1.5 MiB: deflate". */
-void jpp_table_valued(jpp_table_t *table, const char *value, const char *data,
-    size_t len);
-
-/* Append the table to SINK; false: no memory, and the sink has failed. */
-bool jpp_table_write(jpp_table_t *table, jpp_sink_t *sink);
+/* Append the table to SINK, which fails without memory. */
+void jpp_table_write(jpp_table_t *table, jpp_sink_t *sink);
 
 
 /* bytes of a line; a longer one is divided here */

@@ -99,7 +99,7 @@ jpp_tree_path(jpp_tree_t *tree, const jpp_sample_t *sample, uint32_t *leaf,
     p = sample->stack;
     end = p + sample->stack_len;
 
-    if (tree->is_passed_over && p < end) {
+    if (tree->is_passed_over) {
         p = jpp_wrappers_skip(tree->profile, tree->passing, p, end);
     }
 
@@ -144,11 +144,8 @@ jpp_tree_own(jpp_tree_t *tree, const jpp_sample_t *sample,
 
     p = sample->stack;
     end = p + sample->stack_len;
+    p = jpp_wrappers_skip(tree->profile, tree->passing, p, end);
     owner = 0;
-
-    if (p < end) {
-        p = jpp_wrappers_skip(tree->profile, tree->passing, p, end);
-    }
 
     while (p < end && owner == 0) {
         p = jpp_stack_next(p, &id);
@@ -239,7 +236,7 @@ jpp_tree_init(jpp_tree_t *tree, const jpp_view_t *view, bool is_by_leaf)
                                                  * sizeof(jpp_tree_node_t));
     tree->owned = jpp_arena_alloc(profile->arena,
                                   (n_strings + 1) * sizeof(double));
-    tree->passing = jpp_wrappers_table(profile);
+    tree->passing = jpp_wrappers_table(profile, false);
 
     jpp_index_init(&tree->index, profile->arena);
 

@@ -98,9 +98,10 @@ jpp_wrappers_t jpp_wrappers(const char *name);
  * What each function of PROFILE is, by id from 1 on; NULL: no memory.  One
  * without a name that lies among the functions of nginx's pools (see
  * jpp_symbolize.h) passes on.  In a profile without bytes, as one of time, no
- * function does.  All locations of PROFILE have functions.
+ * function does, nor where such functions ARE_SHOWN.  All locations of PROFILE
+ * have functions.
  */
-const uint8_t *jpp_wrappers_table(const jpp_profile_t *profile);
+const uint8_t *jpp_wrappers_table(const jpp_profile_t *profile, bool are_shown);
 
 /*
  * Put "passes memory on" in front of the files of such functions of PROFILE,
@@ -160,17 +161,18 @@ double jpp_error_percent(double variance, int64_t value);
 const char *jpp_error_text(double percent, char text[JPP_ERROR_TEXT]);
 
 
-/* Write VALUE of TYPE, an index, to TEXT, which is the result. */
-const char *jpp_figures_value(const jpp_profile_t *profile, uint32_t type,
-    int64_t value, char text[JPP_FIGURES_TEXT]);
-
-/* The same of a UNIT; a number as it is if it is none for people. */
-const char *jpp_figures_of(const char *unit, int64_t value,
+/*
+ * Write VALUE in UNIT to TEXT, which is the result; a number as it is if the
+ * unit is none for people.
+ */
+const char *jpp_figures_text(const char *unit, int64_t value,
     char text[JPP_FIGURES_TEXT]);
 
-/* The same for one use, as jpp_bytes(). */
+/* For one use, as jpp_bytes(): of a unit, and of TYPE, an index. */
+#define jpp_figure_of(unit, value)                                            \
+    jpp_figures_text(unit, value, (char[JPP_FIGURES_TEXT]) { 0 })
 #define jpp_figure(profile, type, value)                                      \
-    jpp_figures_value(profile, type, value, (char[JPP_FIGURES_TEXT]) { 0 })
+    jpp_figure_of((profile)->types[type].unit, value)
 #define jpp_error(percent)                                                    \
     jpp_error_text(percent, (char[JPP_ERROR_TEXT]) { 0 })
 
@@ -209,12 +211,9 @@ bool jpp_sums_sample(const jpp_sums_t *sums, uint32_t i, jpp_sum_t *sum);
 
 void jpp_sum_add(jpp_sum_t *sum, const jpp_sum_t *more);
 
-/* "objects" of "inuse_objects", "samples" of "samples": what is counted. */
-const char *jpp_sums_things(const jpp_sums_t *sums);
-
 /*
- * The columns that explain a value, and their cells for SUM: these things,
- * their mean size, and the error of the value.
+ * The columns that explain a value, and their cells for SUM: the things that
+ * are counted, their mean size, and the error of the value.
  */
 void jpp_sums_columns(const jpp_sums_t *sums, jpp_table_t *table);
 void jpp_sums_cells(const jpp_sums_t *sums, const jpp_sum_t *sum,

@@ -177,7 +177,7 @@ jpp_wrappers_near(const char *file)
 
 
 const uint8_t *
-jpp_wrappers_table(const jpp_profile_t *profile)
+jpp_wrappers_table(const jpp_profile_t *profile, bool are_shown)
 {
     uint8_t               *table;
     uint32_t               i, n;
@@ -187,7 +187,7 @@ jpp_wrappers_table(const jpp_profile_t *profile)
 
     table = jpp_arena_alloc(profile->arena, (size_t) n + 1);
 
-    if (!jpp_wrappers_is_memory(profile)) {
+    if (are_shown || !jpp_wrappers_is_memory(profile)) {
         return table;
     }
 
@@ -210,33 +210,18 @@ jpp_wrappers_table(const jpp_profile_t *profile)
 static uint32_t
 jpp_wrappers_marked(jpp_profile_t *profile, uint32_t file)
 {
-    char        *text;
-    size_t       len;
-    jpp_str_t    said;
+    const char  *said, *text;
 
-    static const char  join[] = ", ";
+    said = jpp_profile_str(profile, file).data;
 
-    len = sizeof(jpp_wrappers_text) - 1;
-    said = jpp_profile_str(profile, file);
-
-    if (strncmp(said.data, jpp_wrappers_text, len) == 0) {
+    if (strncmp(said, jpp_wrappers_text, sizeof(jpp_wrappers_text) - 1) == 0) {
         return file;
     }
 
-    if (said.len == 0) {
-        return jpp_profile_string(profile, jpp_wrappers_text, len);
-    }
+    text = jpp_arena_printf(profile->arena, "%s%s%s", jpp_wrappers_text,
+                            said[0] != '\0' ? ", " : "", said);
 
-    text = jpp_arena_alloc(profile->arena, len + sizeof(join) - 1 + said.len);
-    if (text == NULL) {
-        return 0;
-    }
-
-    memcpy(text, jpp_wrappers_text, len);
-    memcpy(text + len, join, sizeof(join) - 1);
-    memcpy(text + len + sizeof(join) - 1, said.data, said.len);
-
-    return jpp_profile_string(profile, text, len + sizeof(join) - 1 + said.len);
+    return text != NULL ? jpp_profile_string(profile, text, strlen(text)) : 0;
 }
 
 
@@ -247,7 +232,7 @@ jpp_wrappers_mark(jpp_profile_t *profile)
     const uint8_t   *table;
     jpp_function_t  *function;
 
-    table = jpp_wrappers_table(profile);
+    table = jpp_wrappers_table(profile, false);
     n = (uint32_t) jpp_vec_count(profile->functions, jpp_function_t);
 
     for (i = 1; table != NULL && i <= n; i++) {

@@ -452,14 +452,14 @@ typedef enum {
 extern const char *const  jpp_root_keys[JPP_ROOTS];
 
 
+/* Which names each BY has a row for, */
+extern const bool          jpp_roots_by[JPP_BY_UPSTREAM + 1][JPP_ROOTS];
+
+/* and the words for those that a sample does not have. */
+extern const jpp_str_t     jpp_roots_none[JPP_ROOTS];
+
 /* Does by=BY name what samples belong to? */
 bool jpp_roots_allow(jpp_by_t by);
-
-/* Is ROOT among the names that BY has a row for? */
-bool jpp_roots_has(jpp_by_t by, jpp_root_t root);
-
-/* The word for a ROOT that a sample has none of. */
-jpp_str_t jpp_roots_none(jpp_root_t root);
 
 /*
  * The name that the label set SET, an index, has as ROOT: its label, or the

@@ -9,9 +9,6 @@
 #define JPP_ROOTS_START    ((uint64_t) 0xfff << 44)
 #define JPP_ROOTS_MAPPING  "[owners]"
 
-/* the longest text before a name */
-#define JPP_ROOTS_PREFIX   16
-
 
 /* the frames of a label set, as they are stored: innermost first */
 typedef struct {
@@ -32,7 +29,7 @@ const char *const  jpp_root_keys[JPP_ROOTS] = {
  * it is the master's, which serves nobody.
  */
 
-static const jpp_str_t  jpp_roots_words[JPP_ROOTS] = {
+const jpp_str_t  jpp_roots_none[JPP_ROOTS] = {
     [JPP_ROOT_SERVER] = { "(unknown)", 9 },
     [JPP_ROOT_LOCATION] = { "(unknown)", 9 },
     [JPP_ROOT_UPSTREAM] = { "(none)", 6 }
@@ -47,7 +44,7 @@ static const jpp_str_t  jpp_roots_inherited[JPP_ROOTS] = {
 
 /* by BY; an upstream is the same for all locations, as in requests */
 
-static const bool  jpp_roots_by[JPP_BY_UPSTREAM + 1][JPP_ROOTS] = {
+const bool  jpp_roots_by[JPP_BY_UPSTREAM + 1][JPP_ROOTS] = {
     [JPP_BY_SERVER] = { [JPP_ROOT_SERVER] = true },
     [JPP_BY_LOCATION] = { [JPP_ROOT_SERVER] = true,
                           [JPP_ROOT_LOCATION] = true },
@@ -58,22 +55,8 @@ static const bool  jpp_roots_by[JPP_BY_UPSTREAM + 1][JPP_ROOTS] = {
 bool
 jpp_roots_allow(jpp_by_t by)
 {
-    return jpp_roots_has(by, JPP_ROOT_SERVER)
-           || jpp_roots_has(by, JPP_ROOT_UPSTREAM);
-}
-
-
-bool
-jpp_roots_has(jpp_by_t by, jpp_root_t root)
-{
-    return jpp_roots_by[by][root];
-}
-
-
-jpp_str_t
-jpp_roots_none(jpp_root_t root)
-{
-    return jpp_roots_words[root];
+    return jpp_roots_by[by][JPP_ROOT_SERVER]
+           || jpp_roots_by[by][JPP_ROOT_UPSTREAM];
 }
 
 
@@ -85,7 +68,7 @@ jpp_roots_name(const jpp_profile_t *profile, uint32_t set, jpp_root_t root)
     const jpp_label_set_t  *labels;
 
     labels = &jpp_vec_items(profile->label_sets, jpp_label_set_t)[set];
-    none = jpp_roots_none(root);
+    none = jpp_roots_none[root];
 
     for (i = 0; i < labels->n; i++) {
 
@@ -111,34 +94,13 @@ jpp_roots_name(const jpp_profile_t *profile, uint32_t set, jpp_root_t root)
 }
 
 
-static uint32_t
-jpp_roots_frame(jpp_profile_t *profile, uint32_t mapping, jpp_root_t root,
-    jpp_str_t name)
-{
-    char    *text;
-    size_t   len;
-
-    len = strlen(jpp_root_keys[root]);
-    text = jpp_arena_alloc(profile->arena, JPP_ROOTS_PREFIX + name.len);
-
-    if (text == NULL) {
-        return 0;
-    }
-
-    memcpy(text, jpp_root_keys[root], len);
-    text[len++] = ' ';
-    memcpy(text + len, name.data, name.len);
-
-    return jpp_profile_frame(profile, mapping, text, len + name.len);
-}
-
-
 static bool
 jpp_roots_set(jpp_profile_t *profile, uint32_t set, jpp_by_t by,
     jpp_roots_set_t *roots)
 {
-    uint8_t   *pos;
-    uint32_t   root, id, mapping;
+    uint8_t     *pos;
+    uint32_t     root, id, mapping;
+    const char  *text;
 
     pos = roots->frames;
     mapping = jpp_profile_frames(profile, JPP_ROOTS_START, JPP_ROOTS_MAPPING);
@@ -149,12 +111,16 @@ jpp_roots_set(jpp_profile_t *profile, uint32_t set, jpp_by_t by,
 
     for (root = JPP_ROOTS; root-- > 0; /* void */ ) {
 
-        if (!jpp_roots_has(by, (jpp_root_t) root)) {
+        if (!jpp_roots_by[by][root]) {
             continue;
         }
 
-        id = jpp_roots_frame(profile, mapping, (jpp_root_t) root,
-                             jpp_roots_name(profile, set, (jpp_root_t) root));
+        text = jpp_arena_printf(profile->arena, "%s %s", jpp_root_keys[root],
+                                jpp_roots_name(profile, set,
+                                               (jpp_root_t) root).data);
+
+        id = text != NULL ? jpp_profile_frame(profile, mapping, text,
+                                              strlen(text)) : 0;
 
         if (id == 0) {
             return false;
