@@ -50,6 +50,7 @@ t/nginx/locations.t     loaded
 t/nginx/overlay.t       loaded
 t/nginx/faults.t        loaded linked
 t/nginx/pprof.t         loaded linked
+t/nginx/notice.t        loaded linked
 t/nginx/origin.t        loaded linked
 t/nginx/*.t             loaded linked reloaded
 t/page/page.t           loaded updated

@@ -50,7 +50,7 @@ sub with_profiler {
 
 
 sub control($nginx, $form, $query = undef) {
-    my $answer = $nginx->client->ask('POST', "$tree/control" . ($query // ''),
+    my $answer = $nginx->ask('POST', "$tree/control" . ($query // ''),
                                      \$form);
 
     die "$form: $answer->{status} $answer->{body}" if $answer->{status} != 200;

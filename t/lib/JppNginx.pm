@@ -16,19 +16,20 @@ use Exporter qw(import);
 use File::Temp qw(tempdir);
 use IO::Socket::INET;
 use JSON::PP qw(decode_json);
+use List::Util qw(uniq);
 use POSIX qw(:sys_wait_h);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
 use JppClient;
-use JppProfile qw( checked read_profile );
+use JppProfile qw( contract read_profile );
 use JppRun qw( $fake binary free_port has_fake has_jemalloc is_alive
                halt is_root loaded preloads slurp spew title wait_until );
 
 our @EXPORT_OK = qw( has_fake has_jemalloc is_root free_port wait_until slurp
                      spew descriptors threads watchers mappings memory limit
                      dumps sockets cpu_time lowest profile partly escaped
-                     children is_gone );
+                     children is_gone options );
 
 my $sampling = 'prof:true,prof_active:true,lg_prof_sample:12';
 
@@ -57,6 +58,31 @@ my %running;
 #     run                   a command that runs the one behind it
 
 sub start($class, %how) {
+    my $self = $class->launch([], %how);
+
+    $self->wait_daemon if $self->{daemon};
+    $self->wait_ready;
+    $self->reload if $ENV{TEST_NGINX_USE_HUP} && $self->{master};
+
+    return $self;
+}
+
+
+# Runs nginx with OPTIONS, like -t, in place of a start; its status is in
+# {status}.
+
+sub run($class, $options, %how) {
+    my $self = $class->launch($options, %how);
+
+    waitpid $self->{pid}, 0;
+    $self->{status} = $?;
+    delete $running{$self->{prefix}};
+
+    return $self;
+}
+
+
+sub launch($class, $options, %how) {
     my $self = bless {
         workers => 1, master => 1, daemon => 0, module => 1,
         level => 'info',
@@ -84,12 +110,8 @@ sub start($class, %how) {
     defined($self->{pid} = fork()) or die "fork: $!";
 
     if ($self->{pid} == 0) {
-        $self->become;
+        $self->become(@$options);
     }
-
-    $self->wait_daemon if $self->{daemon};
-    $self->wait_ready;
-    $self->reload if $ENV{TEST_NGINX_USE_HUP} && $self->{master};
 
     return $self;
 }
@@ -105,7 +127,7 @@ sub wait_daemon($self) {
 }
 
 
-sub become($self) {
+sub become($self, @options) {
     my %env = (MALLOC_CONF => $self->{conf}, %{ $self->{env} // {} });
 
     my @preload = $self->{preload} ? @{ $self->{preload} }
@@ -124,7 +146,12 @@ sub become($self) {
     open STDOUT, '>', "$self->{prefix}/logs/out";
     open STDERR, '>&', \*STDOUT;
 
-    my @nginx = (binary(), '-p', "$self->{prefix}/", '-c', 'nginx.conf');
+    # some options make jemalloc write files
+
+    chdir $self->{prefix};
+
+    my @nginx = (binary(), @options, '-p', "$self->{prefix}/", '-e',
+                 'logs/error.log', '-c', 'nginx.conf');
 
     { exec @{ $self->{run} // [] }, '/usr/bin/env',
            (map { "$_=$env{$_}" } sort keys %env), @nginx };
@@ -150,10 +177,9 @@ sub configure($self, %how) {
                  // ($self->{module}
                      ? 'location /debug/pprof/ { jemalloc_pprof; }' : '');
 
-    my $timeout = $self->{module}
-                  ? "    jemalloc_pprof_timeout ${patience}s;" : '';
-
     my ($main, $http) = map { $self->{$_} // '' } qw( main http );
+    my $timeout = $self->{module} && $http !~ /jemalloc_pprof_timeout/
+                  ? "    jemalloc_pprof_timeout ${patience}s;" : '';
     my $connections = $self->{connections} // 256;
 
     spew("$self->{prefix}/nginx.conf", <<"EOF");
@@ -357,6 +383,29 @@ sub reload($self, %how) {
 }
 
 
+# The status at PATH, once N workers of one generation answer and no others are
+# left.
+
+sub settled($self, $n, $path = '/debug/pprof/status') {
+    my $status;
+
+    wait_until(sub {
+        $status = decode_json($self->get($path)->{body});
+        return $status->{asked} == $n && $status->{answered} == $n
+               && 1 == uniq map { $_->{generation} } @{ $status->{workers} };
+    }) or die "$status->{answered} of $status->{asked} workers, not $n\n";
+
+    return $status;
+}
+
+
+# What nginx wrote to the terminal before it had a log.
+
+sub said($self) {
+    return slurp("$self->{prefix}/logs/out");
+}
+
+
 sub error_log($self) {
     return slurp("$self->{prefix}/logs/error.log");
 }
@@ -377,6 +426,18 @@ sub client($self, %how) {
 sub get($self, $path, %how) {
     return $self->client->get($path, %how, close => 1);
 }
+
+
+# The same by METHOD TARGET, headers and a body, as in JppClient.
+
+sub ask($self, @request) {
+    return $self->client->ask(@request);
+}
+
+
+# The options of jemalloc: MORE behind those of every nginx.
+
+sub options(@more) { return join ',', $sampling, @more }
 
 
 # That of status.
@@ -551,7 +612,7 @@ sub partly($answer) {
 # heap.
 
 sub profile($answer) {
-    my $text = checked($answer->{body}, '--heap', '--print');
+    my $text = contract($answer->{body});
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 

@@ -11,7 +11,7 @@ use List::Util qw( uniq );
 
 use JppRun qw( $checker spew );
 
-our @EXPORT_OK = qw( checked read_profile totals );
+our @EXPORT_OK = qw( checked contract read_profile totals );
 
 
 # What the checker has to say of BYTES: with --print the profile as text, else
@@ -28,6 +28,11 @@ sub checked($bytes, @options) {
 
     return $? ? "not a profile (status $?):\n$text" : $text;
 }
+
+
+# A heap as text, or why it is none.
+
+sub contract($bytes) { return checked($bytes, '--heap', '--print') }
 
 
 # The parts of a profile that tests look at, from the text of --print; "labels"

@@ -7,8 +7,7 @@ package JppRun;
 # the nginx, the module and the jemalloc of the suites; without them it is the
 # machine's nginx with what ./dev build has made.
 #
-# Nothing here starts an nginx: JppSuite does for requests, JppNginx for
-# processes.
+# Nothing here starts an nginx: JppNginx does.
 
 use JppPerl;
 
@@ -22,8 +21,8 @@ use IO::Socket::UNIX;
 use Test::More;
 use Time::HiRes qw( sleep time );
 
-our @EXPORT_OK = qw( $root $build $fake $walk $checker $formats slurp spew
-                     printed free_port wait_until title is_alive halt
+our @EXPORT_OK = qw( $root $build $fake $walk $checker $formats $resources
+                     slurp spew printed free_port wait_until title is_alive halt
                      is_possible has_fake has_jemalloc is_root binary loaded
                      preloads is_linked modules lua_modules test );
 
@@ -45,6 +44,13 @@ our $formats = 'format must be '
                . join(', ', slurp("$root/src/core/output/jpp_formats.c")
                             =~ /\{ \.name = "(\w+)",/g)
                  =~ s/.*\K, / or /r;
+
+# The resources, as sentences name them.
+
+our $resources = join(', ', slurp("$root/src/nginx/resource/"
+                                  . 'ngx_http_jpp_resources.c')
+                            =~ /\{ ngx_string\("(\w+)"\), NGX_HTTP_/g)
+                 =~ s/.*\K, / and /r;
 
 if (!defined $ENV{TEST_NGINX_BINARY}) {
     $ENV{PATH} .= ':/usr/sbin';

@@ -3,7 +3,8 @@
 
 use JppPerl;
 
-use JppSuite qw( $resources blocks quiet_log table );
+use JppRun qw( $resources );
+use JppSuite qw( blocks quiet_log table );
 use Test::Nginx::Socket 'no_plan';
 
 repeat_each(2);

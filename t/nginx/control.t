@@ -2,7 +2,7 @@
 # what it refuses; and the directives that set workers as they start.
 
 use JppTest;
-use JppSuite qw( contract dial options profile serve settled );
+use JppNginx qw( profile );
 
 my $n = 4;
 
@@ -42,25 +42,14 @@ location /large/ { jemalloc_pprof; client_body_buffer_size 1m; }
 location /disk/ { jemalloc_pprof control=on; client_body_in_file_only clean; }
 END
 
-my $server = server();
-my $connection = dial();
+# nothing is given back but by a purge
 
+my $nginx = JppNginx->start(workers => $n, server => $config,
+                             conf => options('dirty_decay_ms:-1',
+                                             'muzzy_decay_ms:-1'));
+my $connection = $nginx->client;
 
-sub server {
-    # nothing is given back but by a purge
-
-    my $server = serve(workers => $n, config => $config,
-                       options => options('dirty_decay_ms:-1',
-                                          'muzzy_decay_ms:-1'));
-
-    # as Test::Nginx does then
-
-    $server->reload or die 'no reload' if $ENV{TEST_NGINX_USE_HUP};
-
-    settled('/a/status', $n);
-
-    return $server;
-}
+$nginx->settled($n, '/a/status');
 
 
 # The answer, which has STATUS and, unless that is 200, this sentence; the JSON
@@ -73,7 +62,7 @@ sub asked($name, $status, $sentence, @request) {
 
     is($answer->{status}, $status, $name);
 
-    $connection = dial() if $answer->{head} =~ /^Connection: close\r$/m;
+    $connection = $nginx->client if $answer->{head} =~ /^Connection: close\r$/m;
 
     if ($status != 200) {
         is($answer->{body}, "$sentence\n", "$name: why")
@@ -109,7 +98,7 @@ sub control($form) {
 # One field of all workers, from status.
 
 sub of_all($field, $of = undef) {
-    my $status = settled('/a/status', $of // $n);
+    my $status = $nginx->settled($of // $n, '/a/status');
 
     return join ' ', map { my $v = $_->{$field};
                            defined $v ? "$v" : 'null' } @{ $status->{workers} };
@@ -180,7 +169,7 @@ test 'active' => sub {
 # by now.
 
 sub gap {
-    for my $worker (@{ settled('/a/status', $n)->{workers} }) {
+    for my $worker (@{ $nginx->settled($n, '/a/status')->{workers} }) {
         my ($since, $gap) = @$worker{qw( complete_since gap )};
         my ($problem) = grep { $_->{id} eq 'gap' } @{ $worker->{problems} };
 
@@ -237,7 +226,7 @@ test 'lg_sample' => sub {
 
     my $answer = $connection->ask('GET', '/a/heap');
 
-    is(profile($answer->{body})->{period}, 2048,
+    is(profile($answer)->{period}, 2048,
        'profiles have the new period');
     is($answer->{headers}{'jemalloc-pprof-workers'}, "$n/$n", 'of all');
 
@@ -250,7 +239,7 @@ test 'lg_sample' => sub {
 test 'reset' => sub {
     control('reset=1');
 
-    my $after = profile($connection->ask('GET', '/a/heap')->{body});
+    my $after = profile($connection->ask('GET', '/a/heap'));
 
     is(scalar(grep { $_->{labels}{origin} eq 'master' }
                    @{ $after->{samples} // [] }), 0, 'nothing is inherited');
@@ -389,7 +378,7 @@ sub changes_at_once($n_changes, $change) {
 
         my $n_done = grep { $_->response->{body} =~ /"answered": $n,/ }
                           @connections;
-        my $status = decode_json(dial()->ask('GET', '/a/status')->{body});
+        my $status = decode_json($nginx->get('/a/status')->{body});
         my $n_right = grep { $_->{in_step} && $is_made->($_) }
                            @{ $status->{workers} };
 
@@ -411,7 +400,7 @@ sub connected($pid, @pids) {
 
     ok(halt(@others), 'the others are stopped');
 
-    my $connection = dial();
+    my $connection = $nginx->client;
 
     is($connection->ask('GET', '/a/worker/self/status')->{status}, 200,
        "$pid has the connection");
@@ -675,7 +664,7 @@ test 'one that is stopped' => sub {
     my ($self) = @{ decode_json($connection->ask('GET', '/a/worker/self/status')
                                 ->{body})->{workers} };
     my ($victim) = grep { $_->{pid} != $self->{pid} }
-                   @{ settled('/a/status', $n)->{workers} };
+                   @{ $nginx->settled($n, '/a/status')->{workers} };
     my $why = qr/no answer within 500 ms \(jemalloc_pprof_timeout\): it is (?#
         )stopped, by a signal or a debugger \(state T[^()]*\)/;
 
@@ -720,7 +709,7 @@ test 'one that is stopped' => sub {
 sub in_time($query) {
     my $answer;
 
-    $server->soon(sub {
+    wait_until(sub {
         $answer = $connection->ask('POST', "/late/control$query",
                                    \'lg_sample=12');
 
@@ -736,8 +725,8 @@ sub in_time($query) {
 test 'a reload' => sub {
     control('active=off&lg_sample=14');
 
-    ok($server->reload, 'a reload');
-    $connection = dial();
+    $nginx->reload;
+    $connection = $nginx->client;
 
     is(of_all('active'), same(0), 'the new workers are not active either');
     is(of_all('lg_sample'), same(14), 'and have the rate');
@@ -748,8 +737,8 @@ test 'a reload' => sub {
     asked('one of them', 200, undef, 'POST', '/a/control?worker=1',
           \'lg_sample=16');
 
-    ok($server->reload, 'another');
-    $connection = dial();
+    $nginx->reload;
+    $connection = $nginx->client;
 
     is(of_all('active'), same(1), 'the last setting of all counts');
     is(of_all('lg_sample'), same(14), 'and not that of one');
@@ -758,19 +747,19 @@ test 'a reload' => sub {
 
     $connection->leave;
 
-    my $slow = dial();
+    my $slow = $nginx->client;
 
     $slow->write("POST /a/symbol HTTP/1.1\r\nHost: localhost\r\n"
                  . "Content-Length: 3\r\n\r\n0");
 
-    my @before = @{ settled('/a/status', $n)->{workers} };
+    my @before = @{ $nginx->settled($n, '/a/status')->{workers} };
 
-    kill 'HUP', $server->{pid};
+    kill 'HUP', $nginx->{pid};
 
     my $status;
 
-    ok($server->soon(sub {
-        $status = decode_json(dial()->ask('GET', '/a/status')->{body});
+    ok(wait_until(sub {
+        $status = decode_json($nginx->get('/a/status')->{body});
 
         my @new = grep { $_->{generation} > $before[0]{generation} }
                        @{ $status->{workers} };
@@ -779,7 +768,7 @@ test 'a reload' => sub {
                && $status->{asked} == $n + 1;
     }), 'a worker of the former generation is left');
 
-    $connection = dial();
+    $connection = $nginx->client;
 
     my ($old) = grep { $_->{exiting} } @{ $status->{workers} };
 
@@ -792,7 +781,7 @@ test 'a reload' => sub {
                      @{ $answer->{workers} }), "$old->{pid} 15",
        'the change is made in it alone');
 
-    $answer = dial()->ask('GET', '/a/heap?worker=exiting');
+    $answer = $nginx->get('/a/heap?worker=exiting');
 
     is($answer->{headers}{'jemalloc-pprof-workers'}, '1/1',
        'there is a profile of it');
@@ -821,12 +810,9 @@ sub directives($case) {
     my %rates = (10 => '1.0 KiB', 12 => '4.0 KiB', 14 => '16.0 KiB',
                  24 => '16.0 MiB');
 
-    my $server = serve(workers => 2, http => $case->{main}, config => $config,
-                       options => options($case->{options} // ()));
-
-    ok(defined $server->{pid}, 'nginx starts') or return;
-
-    $server->reload or die 'no reload' if $ENV{TEST_NGINX_USE_HUP};
+    $nginx = JppNginx->start(
+        workers => 2, http => $case->{main}, server => $config,
+        conf => options($case->{options} // ()));
 
     is(of_all('active', 2), join(' ', ($case->{active}) x 2), 'active');
     is(of_all('lg_sample', 2), join(' ', ($case->{lg_sample}) x 2), 'rate');
@@ -837,19 +823,19 @@ sub directives($case) {
                  . $rates{$case->{lg_sample}}
                : 'profiling is not active: ';
 
-    like($server->log, qr/.*: jemalloc_pprof: $says/, 'the log says so');
+    like($nginx->error_log, qr/.*: jemalloc_pprof: $says/, 'the log says so');
 
-    is(dial()->ask('GET', '/a/heap')->{status}, $case->{active} ? 200 : 403,
+    is($nginx->get('/a/heap')->{status}, $case->{active} ? 200 : 403,
        'heap');
 
     # control takes precedence over directives, and outlives a reload
 
     my $form = 'lg_sample=13&active=' . ($case->{active} ? 'off' : 'on');
-    my $answer = dial()->ask('POST', '/a/control', \$form);
+    my $answer = $nginx->get('/a/control', body => $form);
 
     is(decode_json($answer->{body})->{answered}, 2, $form);
 
-    ok($server->reload, 'a reload');
+    $nginx->reload;
     is(of_all('active', 2), join(' ', (1 - $case->{active}) x 2), 'active');
     is(of_all('lg_sample', 2), '13 13', 'rate');
 
@@ -857,16 +843,13 @@ sub directives($case) {
                             : 'jemalloc [\d.]+, profiling ready, one sample '
                               . 'every 8.0 KiB';
 
-    like((grep { /: jemalloc_pprof: / } split /^/m, $server->log)[-1],
+    like((grep { /: jemalloc_pprof: / } split /^/m, $nginx->error_log)[-1],
          qr/: jemalloc_pprof: $says/, 'the log says so');
-
-    is($server->quiet, '', 'no alerts');
 }
 
-is($server->quiet, '', 'no alerts');
-ok($server->stop, 'nginx ends');
+$nginx->stop;
 
-subtest "directives: $_->{main}" => \&directives, $_ for (
+for my $case (
     { main => 'jemalloc_pprof_active off;', active => 0, lg_sample => 12 },
     { main => 'jemalloc_pprof_active on;', active => 1, lg_sample => 12,
       options => 'prof_active:false' },
@@ -875,18 +858,19 @@ subtest "directives: $_->{main}" => \&directives, $_ for (
     { main => 'jemalloc_pprof_sample 16M;', active => 1, lg_sample => 24 },
     { main => 'jemalloc_pprof_active off; jemalloc_pprof_sample 16384;',
       active => 0, lg_sample => 14 },
-);
+) {
+    test "directives: $case->{main}" => sub { directives($case) };
+}
 
 
 
 test 'without a profiler' => sub {
-    my $server = serve(workers => 2, config => $config,
-                       options => 'prof:false');
+    $nginx = JppNginx->start(workers => 2, server => $config,
+                             conf => 'prof:false');
 
-    ok(defined $server->{pid}, 'nginx starts') or return;
-    settled('/a/status', 2);
+    $nginx->settled(2, '/a/status');
 
-    my $answer = dial()->ask('POST', '/a/control', \'active=on');
+    my $answer = $nginx->get('/a/control', body => 'active=on');
     my $json = decode_json($answer->{body});
 
     is($answer->{status}, 200, 'an answer');
@@ -901,18 +885,17 @@ test 'without a profiler' => sub {
         is($_->{after}{lg_sample}, undef, 'there is no rate');
     }
 
-    $answer = dial()->ask('POST', '/a/control?strict=1', \'active=on');
+    $answer = $nginx->get('/a/control?strict=1', body => 'active=on');
 
     is($answer->{status}, 503, 'strict: no answer');
     is($answer->{body}, 'only 0 of 2 workers answered, and strict=1 requires '
        . 'all: the change was made in those; the error log and the '
        . "answer without strict=1 say which are missing and why\n",
        'the reason');
-    like($server->log, qr/worker \d \(pid \d+\) did not answer: active was (?#
-                          )not set: the profiling of jemalloc [\d.]+ is off/,
+    like($nginx->error_log,
+         qr/worker \d \(pid \d+\) did not answer: active was (?#
+            )not set: the profiling of jemalloc [\d.]+ is off/,
          'the error log has it');
 
     is(of_all('in_step', 2), '0 0', 'status: not in step');
-
-    is($server->quiet, '', 'no alerts');
 };

@@ -31,7 +31,7 @@ sub told($nginx) {
 
 
 sub change($nginx, $query) {
-    return $nginx->client->ask('POST', "/debug/pprof/control?$query",
+    return $nginx->ask('POST', "/debug/pprof/control?$query",
                                'Content-Length: 0')->{status};
 }
 

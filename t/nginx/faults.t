@@ -4,8 +4,9 @@
 # each answer has the documented status and a sentence that names the cause, the
 # worker lives, and serves profiles again once the cause is gone.
 #
-# Not here: faults on the way from one worker to another (fleet/peer.t); the end
-# of a worker (fleet/worker.t).
+# Not here: states that are fixed when a process starts (nginx/notice.t); faults
+# on the way from one worker to another (fleet/peer.t); the end of a worker
+# (fleet/worker.t).
 
 use JppTest;
 use POSIX qw( strftime );
@@ -208,120 +209,6 @@ EOF
         wait_until(sub { $nginx->get($heap)->{status} == 200 });
         recovers($nginx, $before, 'a dump that hung');
     }
-};
-
-
-# States that are fixed when a process starts.
-
-test 'states of a fake jemalloc', 'fake' => sub {
-    my @states = (
-        [ 'config.prof 0', 501,
-          'jemalloc 5.3.0 was built without profiling: profiling needs a '
-          . 'build with --enable-prof* Or install one, or build jemalloc '
-          . 'with *' ],
-        [ 'opt.prof 0', 403,
-          'the profiling of jemalloc 5.3.0 is off: opt.prof is false,*'
-          . 'Environment=MALLOC_CONF=prof:true,prof_active:true,*'
-          . 'systemctl restart nginx*' ],
-        [ 'opt.prof_sys_thread_name 1', 501,
-          'jemalloc 5.3.0 cannot be dumped safely with prof_sys_thread_name:'
-          . 'true: before 5.3.1 *,prof_sys_thread_name:false *' ],
-        [ "opt.prof_sys_thread_name 1\nversion 5.3.1-0-g0", 200 ],
-        [ "opt.prof_sys_thread_name 1\nopt.prof 0", 403,
-          'the profiling of jemalloc 5.3.0 is off: *' ],
-        [ 'symbol none', 501,
-          "the malloc of this nginx is not jemalloc's: it comes from *, which "
-          . 'does not record where memory was allocated. * Or run apt-get '
-          . 'install libjemalloc2 *' ],
-        [ "symbol _rjem_mallctl\nopt.prof 0", 403,
-          '* Environment=_RJEM_MALLOC_CONF=prof:true*' ],
-        [ 'thread.allocated -', 200 ],
-    );
-
-    for my $state (@states) {
-        my ($keys, $status, $words) = @$state;
-
-        # an nginx under a sanitizer has a malloc() of its own
-
-        next if $keys eq 'thread.allocated -' && !has_jemalloc();
-
-        my $nginx = JppNginx->start(fake => "$keys\n");
-
-        refuses($nginx, $status, $words, $keys =~ s/\n/, /gr);
-        $nginx->stop;
-    }
-};
-
-
-# heap, allocs, HEAD, the log and status agree.
-
-sub refuses($nginx, $status, $words, $what) {
-    for my $path ($heap, '/debug/pprof/allocs', "$heap?seconds=5&format=top") {
-        answers($nginx, $path, $status, $words, "$what, $path")
-            if $status != 200 || $path !~ /seconds/;
-    }
-
-    my $head = $nginx->get($heap, method => 'HEAD');
-
-    is($head->{status}, $status, "$what: the same to HEAD");
-
-    for my $path ('', 'status', 'symbol', 'cmdline') {
-        is($nginx->get("/debug/pprof/$path")->{status}, 200,
-           "$what: /$path is served");
-    }
-
-    return if $status == 200;
-
-    my ($what_is) = $nginx->get($heap)->{body} =~ /^(.*?): /;
-
-    like($nginx->error_log,
-         qr/\[(?:warn|error)\] .* jemalloc_pprof: \Q$what_is\E: /,
-         "$what: the log has it from the start");
-    like($nginx->get('/debug/pprof/status')->{body}, qr/\Q$what_is\E/,
-         "$what: status has it");
-}
-
-
-test 'states of a real jemalloc', 'jemalloc' => sub {
-    my $normal = JppNginx->start;
-    my ($version) = $normal->get('/debug/pprof/status')->{body}
-                    =~ /"jemalloc": "([\d.]+)/;
-
-    ok(defined $version, "jemalloc's version") or return $normal->stop;
-    $normal->stop;
-
-    my $is_safe = eval "v$version ge v5.3.1";
-
-    my @states = (
-        [ 'prof:false', 403, 'the profiling of jemalloc * is off: *' ],
-        [ 'prof:true,prof_active:false', 403,
-          'profiling is not active: prof.active is false, * '
-          . ',prof_active:true *' ],
-        [ 'prof:true,prof_active:true,prof_sys_thread_name:true',
-          $is_safe ? 200
-                   : (501, 'jemalloc * cannot be dumped safely with *') ],
-    );
-
-    for my $state (@states) {
-        my ($conf, $status, $words) = @$state;
-        my $nginx = JppNginx->start(conf => $conf);
-
-        refuses($nginx, $status, $words, $conf);
-        $nginx->stop;
-    }
-
-    # a jemalloc that is linked is always there
-
-    return unless preloads();
-
-    my $nginx = JppNginx->start(preload => []);
-
-    refuses($nginx, 501,
-            "the malloc of this nginx is not jemalloc's: it comes from *, "
-            . 'which does not record * '
-            . 'Environment=LD_PRELOAD=libjemalloc.so.2 *',
-            'no jemalloc')
-        if $nginx->get('/debug/pprof/status')->{body} !~ /"state": "ready"/;
 };
 
 
@@ -610,7 +497,7 @@ test 'files of every resource' => sub {
     is("@{[ grep { my $name = $_; !grep { $name eq $_ } @resources }
             sort keys %writes ]}", '', 'all of %writes exist');
 
-    $nginx->client->ask('POST', '/debug/pprof/control', \'sampler=on');
+    $nginx->ask('POST', '/debug/pprof/control', \'sampler=on');
 
     for my $size (0, 4096, 1048576) {
         my %was = map { $_ => limit($_, 'fsize', $size) } @pids;

@@ -2,9 +2,8 @@
 # cacheable, or recode it.
 
 use JppTest;
-use JppSuite qw( contract dial nginx_test serve );
 
-my $brotli = '/usr/lib/nginx/modules/ngx_http_brotli_filter_module.so';
+my $brotli = modules('ngx_http_brotli_filter_module');
 
 # all filters of nginx itself
 my $filters = <<'END';
@@ -36,35 +35,25 @@ my @answers = (
     [ '/a/control', 405, qr/not allowed/ ],
 );
 
-subtest 'those of nginx' => sub { filtered(http => $filters) };
+test 'those of nginx' => sub { filtered(http => $filters) };
 
-SKIP: {
-    my %how = (
-        main => "load_module $brotli;",
-        http => "$filters brotli on; brotli_types *; brotli_min_length 1;",
-    );
-
-    # it is built for one nginx only
-
-    skip 'no brotli for this nginx', 1
-        if !-f $brotli || nginx_test('-t -q', %how)->{status} != 0;
-
-    subtest 'brotli' => sub { filtered(%how) };
-}
+test 'brotli', sub { $brotli } => sub {
+    filtered(main => $brotli, http => "$filters brotli on; brotli_types *;
+                                       brotli_min_length 1;");
+};
 
 
 
 sub filtered(%how) {
-    my $server = serve(%how, config => <<'END');
+    my $nginx = JppNginx->start(%how, server => <<'END');
 location /a/ { jemalloc_pprof; }
 location /plain { default_type text/plain; return 200 "plain plain plain"; }
 END
 
-    ok(defined $server->{pid}, 'nginx starts') or return;
-
     # the filters are on: another answer is changed
 
-    my $plain = dial()->ask('GET', '/plain', 'Accept-Encoding: br, gzip');
+    my $accept = "Accept-Encoding: br, gzip\r\n";
+    my $plain = $nginx->get('/plain', headers => $accept);
 
     is($plain->{headers}{'content-encoding'}, $how{main} ? 'br' : 'gzip',
        'another answer is compressed');
@@ -74,7 +63,7 @@ END
     for (@answers) {
         my ($uri, $status, $like, $filter) = @$_;
 
-        my $answer = dial()->ask('GET', $uri, 'Accept-Encoding: br, gzip');
+        my $answer = $nginx->get($uri, headers => $accept);
         my $body = $answer->{body};
 
         is($answer->{status}, $status, $uri);
@@ -86,7 +75,4 @@ END
         unlike($answer->{headers}{'content-type'}, qr/koi8/, 'its charset');
         like($filter ? $filter->($body) : $body, $like, 'complete');
     }
-
-    is($server->quiet, '', 'no alerts');
-    ok($server->stop, 'nginx ends');
 }

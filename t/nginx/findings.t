@@ -86,7 +86,7 @@ sub acknowledged($nginx) {
     like(table($nginx), qr/^since \S+, acknowledged at \S+Z$/m,
          'memory shows it as acknowledged');
 
-    my $form = $nginx->client->ask('POST', '/debug/pprof/control',
+    my $form = $nginx->ask('POST', '/debug/pprof/control',
         'Accept: text/html', \'acknowledge=zone-full');
 
     is($form->{status}, 303, 'a form of the console');
@@ -119,7 +119,7 @@ sub acknowledged($nginx) {
 
 
 sub refused($nginx, $query, $status, $like) {
-    my $answer = $nginx->client->ask('POST', "/debug/pprof/control?$query",
+    my $answer = $nginx->ask('POST', "/debug/pprof/control?$query",
                                      'Content-Length: 0');
 
     is($answer->{status}, $status, $query);
@@ -340,7 +340,7 @@ test 'a profile that lacks the most', 'jemalloc' => sub {
         conf => 'prof:true,prof_active:false,lg_prof_sample:16',
         connections => 400000, server => $tree);
 
-    is($nginx->client->ask('POST', '/debug/pprof/control?active=on',
+    is($nginx->ask('POST', '/debug/pprof/control?active=on',
                            'Content-Length: 0')->{status}, 200, 'now it is on');
 
     like(comments($nginx),

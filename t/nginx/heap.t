@@ -4,7 +4,8 @@
 
 use JppPerl;
 
-use JppSuite qw( $build $dir $resources blocks contract dial fleets profile
+use JppRun qw( $resources );
+use JppSuite qw( $build $dir blocks contract dial fleets profile
                  quiet_log settled slurp spew table totals );
 use Test::Nginx::Socket 'no_plan';
 

@@ -6,7 +6,9 @@
 # Sec-Fetch-Site shows them.
 
 use JppTest;
-use JppSuite qw( $dir $port dial serve settled );
+
+my $dir = tempdir(CLEANUP => 1);
+my $port = free_port();
 
 my $why = 'the host of this request is not a name of this server, so a page of '
           . 'another site may have sent it (DNS rebinding): add the name to '
@@ -43,7 +45,7 @@ my $tls_port = free_port();
 my $socket = "$dir/socket";
 my $server = server();
 
-settled('/a/status', 2);
+$server->settled(2, '/a/status');
 
 
 sub server {
@@ -59,7 +61,8 @@ location /a/ { jemalloc_pprof control=on; }
 location = /heap { jemalloc_pprof; }
 END
 
-    my $server = serve(workers => 2, config => <<END, http => <<END);
+    return JppNginx->start(
+        port => $port, workers => 2, server => <<END, http => <<END);
 listen unix:$socket;
 listen 127.0.0.1:$tls_port ssl http2;
 ssl_certificate $key.crt;
@@ -80,17 +83,13 @@ server {
     $locations
 }
 END
-
-    $server->reload or die 'no reload' if $ENV{TEST_NGINX_USE_HUP};
-
-    return $server;
 }
 
 
 # The client always sends a Host of its own.
 
 sub ask($host, $method, $target, $body = undef, $connection = undef) {
-    $connection //= dial();
+    $connection //= $server->client;
 
     $connection->write(join("\r\n", "$method $target HTTP/1.1",
                             (defined $host ? "Host: $host" : ()),
@@ -156,7 +155,7 @@ test 'pages of other sites' => sub {
             ) {
                 my ($is_served, @headers) = @$_;
 
-                my $answer = dial()->ask('GET', $uri, "Sec-Fetch-Site: $site",
+                my $answer = $server->ask('GET', $uri, "Sec-Fetch-Site: $site",
                                          @headers);
                 my $what = "$site $uri: @headers";
 
@@ -166,16 +165,16 @@ test 'pages of other sites' => sub {
         }
     }
 
-    is(dial()->ask('POST', '/a/symbol', 'Sec-Fetch-Site: cross-site', @visit,
+    is($server->ask('POST', '/a/symbol', 'Sec-Fetch-Site: cross-site', @visit,
                    \'0x1')->{status}, 403, 'a form');
-    is(dial()->ask('HEAD', '/a/heap', 'Sec-Fetch-Site: cross-site')->{status},
+    is($server->ask('HEAD', '/a/heap', 'Sec-Fetch-Site: cross-site')->{status},
        403, 'headers alone');
 
     for my $uri (@shown, @saved[ 0 .. $#saved - 1 ]) {
         for ([ 'Sec-Fetch-Site: same-origin' ], [ 'Sec-Fetch-Site: none' ],
              [ 'Sec-Fetch-Mode: no-cors' ], [])
         {
-            is(dial()->ask('GET', $uri, @$_)->{status}, 200, "$uri: @$_");
+            is($server->ask('GET', $uri, @$_)->{status}, 200, "$uri: @$_");
         }
     }
 };
@@ -225,12 +224,12 @@ test 'hosts that are not ours' => sub {
 
 
 test 'no host, and one in the request line' => sub {
-    my $connection = dial();
+    my $connection = $server->client;
 
     $connection->write("GET /a/status HTTP/1.0\r\n\r\n");
     is($connection->answer('GET')->{status}, 200, 'HTTP/1.0 without a host');
 
-    $connection = dial();
+    $connection = $server->client;
     $connection->write("GET /a/status HTTP/1.0\r\nHost: evil.example\r\n\r\n");
     is($connection->answer('GET')->{status}, 421, 'with one');
 
@@ -294,16 +293,15 @@ test 'a socket is not a loopback' => sub {
 };
 
 
-like($server->log, qr/jemalloc_pprof: the host of this request is not/,
+like($server->error_log, qr/jemalloc_pprof: the host of this request is not/,
      'the log says it');
-is($server->quiet, '', 'no alerts');
-ok($server->stop, 'nginx ends');
+
+$server->stop;
 
 
 test 'a server without a name' => sub {
-    my $server = serve(config => 'location /a/ { jemalloc_pprof; }');
-
-    ok(defined $server->{pid}, 'nginx starts') or return;
+    my $server = JppNginx->start(
+        port => $port, server => 'location /a/ { jemalloc_pprof; }');
 
     is(ask('localhost', 'GET', '/a/status')->{status}, 200, 'localhost');
     is(ask("127.0.0.1:$port", 'GET', '/a/status')->{status}, 200, 'an address');

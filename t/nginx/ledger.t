@@ -255,7 +255,7 @@ test 'what a burst leaves', 'jemalloc' => sub {
                 . 'muzzy_decay_ms:0',
         server => "$tree $conf");
 
-    $nginx->client->ask('POST', '/body',
+    $nginx->ask('POST', '/body',
                                        'Content-Length: ' . 60 * $mib,
                                        \('x' x (60 * $mib)));
     my ($ledger, $row);
@@ -300,7 +300,7 @@ test 'a table' => sub {
          'and what is in no row');
     like($answer->{body}, qr{^workers 2/2$}m, 'all of them');
 
-    is($nginx->client->ask('HEAD', "$memory?format=top")->{status}, 200,
+    is($nginx->ask('HEAD', "$memory?format=top")->{status}, 200,
        'HEAD');
 };
 

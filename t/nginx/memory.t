@@ -81,7 +81,7 @@ test 'the answer' => sub {
 
     is(scalar @{ decode_json($nginx->get('/debug/pprof/memory?worker=1')
                              ->{body})->{workers} }, 1, 'one worker alone');
-    is($nginx->client->ask('POST', '/debug/pprof/memory',
+    is($nginx->ask('POST', '/debug/pprof/memory',
                            'Content-Length: 0')->{status}, 405, 'no POST');
 };
 
@@ -169,7 +169,7 @@ test 'memory that jemalloc keeps', 'jemalloc' => sub {
 
     is(finding($nginx, 'retained'), undef, 'nothing is kept');
 
-    $nginx->client->ask('POST', '/body',
+    $nginx->ask('POST', '/body',
                                        'Content-Length: ' . 100 * $mib,
                                        \('x' x (100 * $mib)));
 
@@ -185,7 +185,7 @@ test 'memory that jemalloc keeps', 'jemalloc' => sub {
     my ($says) = $finding->{because} =~ /^([\d.]+) MiB/;
     my $before = rss_anon($pid);
 
-    is($nginx->client->ask('POST', '/debug/pprof/control?purge=1',
+    is($nginx->ask('POST', '/debug/pprof/control?purge=1',
                            'Content-Length: 0')->{status}, 200, 'a purge');
 
     ok(wait_until(sub {

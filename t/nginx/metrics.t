@@ -300,11 +300,11 @@ test 'methods and parameters' => sub {
     ok(!exists $values->{'nginx_worker_threads{worker="0"}'}
        && exists $values->{'nginx_worker_threads{worker="1"}'}, 'one worker');
 
-    my $answer = $nginx->client->ask('HEAD', $metrics);
+    my $answer = $nginx->ask('HEAD', $metrics);
     is($answer->{status}, 200, 'HEAD');
     is($answer->{body}, '', 'has no body');
 
-    $answer = $nginx->client->ask('POST', $metrics, 'Content-Length: 0');
+    $answer = $nginx->ask('POST', $metrics, 'Content-Length: 0');
     is($answer->{status}, 405, 'POST is refused');
     is($answer->{headers}{allow}, 'GET, HEAD', 'what is not');
 
@@ -329,7 +329,7 @@ test 'requests for this module', 'jemalloc' => sub {
     $nginx->get('/debug/pprof/heap?worker=9');
     $nginx->get('/debug/pprof/');
     $nginx->get('/debug/pprof/nothing');
-    $nginx->client->ask('POST', '/debug/pprof/control?sampler=on&lg_sample=12',
+    $nginx->ask('POST', '/debug/pprof/control?sampler=on&lg_sample=12',
                         'Content-Length: 0');
 
     # a request is counted as it ends, which is after its answer

@@ -3,11 +3,9 @@
 # only when something goes wrong.
 
 use JppTest;
-use JppSuite qw( $dir contract dial fake_jemalloc is_static nginx_test
-                 options profile serve settled totals );
+use JppNginx qw( profile );
 
 my $jemalloc = $ENV{TEST_NGINX_LD_PRELOAD};
-
 my $tree = 'location /p/ { jemalloc_pprof; }';
 
 # The fixes, in one line as they stand in the log.
@@ -16,116 +14,91 @@ my $restart = 'Save the evidence, which is lost when the workers exit: | curl '
               . q{-o memory.txt 'http://127.0.0.1:8081/debug/pprof/memory?}
               . q{format=top' | }
               . 'Then run systemctl restart nginx: a reload is not enough.';
-
 my $upgrade = 'For binary upgrades, add to nginx.conf, outside of all blocks: '
               . '| env LD_PRELOAD; env MALLOC_CONF;';
-
 my $variable = 'Environment=MALLOC_CONF='
                . 'prof:true,prof_active:true,lg_prof_sample:19';
-
 my $preload = 'systemctl edit nginx, and add: | [Service] | '
               . 'Environment=LD_PRELOAD=libjemalloc.so.2 | '
               . "$variable | $restart | $upgrade";
-
 my $sampler = 'Without a restart: POST sampler=on to control, or set in the '
               . 'http block, and reload: | jemalloc_pprof_source sampler; | ';
-
 my $append = 'Run systemctl edit nginx, and append to the line '
              . 'Environment=MALLOC_CONF= | ,';
 
-my $libc = qr/the malloc of this nginx is not jemalloc's: it comes from (?#
-              )[^ ]*libc\.so\.6, which does not record where memory was (?#
-              )allocated/;
+# States without a profile, as several nginx are in them: the status, the id of
+# the problem where it has another name, what is said, and the fix.
 
-my $prof_off = qr/the profiling of jemalloc [\d.]+ is off: opt\.prof is (?#
-                  )false, and jemalloc reads its options once, before (?#
-                  )main\(\)/;
+my %no_jemalloc = (
+    state => 'no-jemalloc', status => 501,
+    says => qr/the malloc of this nginx is not jemalloc's: it comes from (?#
+               )[^ ]*(?:libc\.so\.6|jpp_fake\.so), which does not record (?#
+               )where memory was allocated/,
+    fix => "${sampler}Or run apt-get install libjemalloc2 and $preload");
 
-# States without a profile: the sentence, its level in the log, and the fix.
+my %off = (
+    state => 'off', status => 403, problem => 'prof-off',
+    says => qr/the profiling of jemalloc [\d.]+ is off: opt\.prof is (?#
+               )false, and jemalloc reads its options once, before main\(\)/,
+    fix => "${sampler}Or run systemctl edit nginx, and add: | [Service] | "
+           . "$variable | $restart | $upgrade");
+
+my %thread_name = (
+    state => 'refused', status => 501, problem => 'thread-name',
+    says => qr/jemalloc 5\.3\.0 cannot be dumped safely with (?#
+               )prof_sys_thread_name:true: before 5\.3\.1 that option races (?#
+               )with a dump and can crash the process/,
+    fix => 'Upgrade to jemalloc 5.3.1 or later, or switch the option off. | '
+           . "${append}prof_sys_thread_name:false | $restart");
+
+# a jemalloc that is linked is always there
+
+my $static = !loaded() && 'jemalloc is linked';
+
+# An error unless another level is given.
 
 my @fatal = (
-    {
-        name => 'no jemalloc',
-        how => { preload => '' },
-        skip => is_static() && 'jemalloc is linked',
-        state => 'no-jemalloc', status => 501, level => 'error',
-        says => $libc,
-        fix => "${sampler}Or run apt-get install libjemalloc2 and $preload",
-    },
-    {
-        name => 'no jemalloc, and no options for one',
-        how => { preload => '', options => '' },
-        skip => is_static() && 'jemalloc is linked',
-        state => 'no-jemalloc', status => 501, level => 'warn',
-        says => $libc,
-        fix => "${sampler}Or run apt-get install libjemalloc2 and $preload",
-    },
-    {
-        name => 'no jemalloc, and options for a build with a prefix',
-        how => { preload => '', options => '',
-                 env => { _RJEM_MALLOC_CONF => 'narenas:1,prof:true' } },
-        skip => is_static() && 'jemalloc is linked',
-        state => 'no-jemalloc', status => 501, level => 'error',
-        says => $libc,
-        fix => "${sampler}Or run apt-get install libjemalloc2 and $preload",
-    },
-    {
-        name => 'a jemalloc that is not the malloc',
-        how => { preload => "libc.so.6 $jemalloc" },
-        state => 'no-jemalloc', status => 501, level => 'error',
-        says => $libc,
-        fix => "${sampler}Or run apt-get install libjemalloc2 and $preload",
-    },
-    {
-        name => 'built without profiling',
-        how => { fake_jemalloc("$dir/no-prof", "config.prof 0\n") },
-        state => 'no-prof', status => 501, level => 'error',
-        says => qr/jemalloc 5\.3\.0 was built without profiling: profiling (?#
-                   )needs a build with --enable-prof: Debian's libjemalloc2 (?#
-                   )is built so on amd64 and i386, packages of other (?#
-                   )distributions may not be/,
-        fix => $sampler . 'Or install one, or build jemalloc with ./configure '
-                . "--enable-prof. | Run $preload",
-    },
-    {
-        name => 'prof:false',
-        how => { options => 'prof:false' },
-        state => 'off', status => 403, problem => 'prof-off', level => 'warn',
-        says => $prof_off,
-        fix => "${sampler}Or run systemctl edit nginx, and add: "
-                . "| [Service] | $variable | $restart | $upgrade",
-    },
-    {
-        name => 'prof:false, and jemalloc_pprof_active on',
-        how => { options => 'prof:false', http => 'jemalloc_pprof_active on;' },
-        state => 'off', status => 403, problem => 'prof-off', level => 'error',
-        says => $prof_off,
-        fix => "${sampler}Or run systemctl edit nginx, and add: "
-                . "| [Service] | $variable | $restart | $upgrade",
-    },
-    {
-        name => 'prof_sys_thread_name before 5.3.1',
-        how => { fake_jemalloc("$dir/thread-name", "prof.lg_sample 16\n"
-                               . "opt.prof_sys_thread_name 1\n") },
-        state => 'refused', status => 501, problem => 'thread-name',
-        level => 'error',
-        says => qr/jemalloc 5\.3\.0 cannot be dumped safely with (?#
-                   )prof_sys_thread_name:true: before 5\.3\.1 that option (?#
-                   )races with a dump and can crash the process/,
-        fix => 'Upgrade to jemalloc 5.3.1 or later, or switch the option off. '
-                . '| ' . "${append}prof_sys_thread_name:false | $restart",
-    },
-    {
-        name => 'prof_active:false',
-        how => { options => options('lg_prof_sample:16',
-                                    'prof_active:false') },
-        state => 'inactive', status => 403, level => 'warn',
-        says => qr/profiling is not active: prof\.active is false, so (?#
-                   )jemalloc takes no samples/,
-        fix => 'Without a restart: POST active=on to control, or add to the '
-                . 'http block, and reload: | jemalloc_pprof_active on; | '
-                . "From the start: ${append}prof_active:true | $restart",
-    },
+    { %no_jemalloc, name => 'no jemalloc',
+      how => { preload => [] }, skip => $static },
+    { %no_jemalloc, name => 'no jemalloc, and no options for one',
+      how => { preload => [], conf => '' }, skip => $static, level => 'warn' },
+    { %no_jemalloc,
+      name => 'no jemalloc, and options for a build with a prefix',
+      how => { preload => [], conf => '',
+               env => { _RJEM_MALLOC_CONF => 'narenas:1,prof:true' } },
+      skip => $static },
+    { %no_jemalloc, name => 'a jemalloc that is not the malloc',
+      how => { preload => [ 'libc.so.6', $jemalloc // () ] } },
+    { %no_jemalloc, name => 'a malloc without a mallctl',
+      how => { fake => "symbol none\n" } },
+    { name => 'built without profiling', how => { fake => "config.prof 0\n" },
+      state => 'no-prof', status => 501,
+      says => qr/jemalloc 5\.3\.0 was built without profiling: profiling (?#
+                 )needs a build with --enable-prof: Debian's libjemalloc2 (?#
+                 )is built so on amd64 and i386, packages of other (?#
+                 )distributions may not be/,
+      fix => $sampler . 'Or install one, or build jemalloc with ./configure '
+             . "--enable-prof. | Run $preload" },
+    { %off, name => 'prof:false', how => { conf => 'prof:false' },
+      level => 'warn' },
+    { %off, name => 'prof:false, and jemalloc_pprof_active on',
+      how => { conf => 'prof:false', http => 'jemalloc_pprof_active on;' } },
+    { %off, name => 'opt.prof 0', how => { fake => "opt.prof 0\n" } },
+    { %off, name => 'opt.prof 0 of a build with a prefix',
+      how => { fake => "symbol _rjem_mallctl\nopt.prof 0\n" },
+      fix => $off{fix} =~ s/\bMALLOC_CONF/_RJEM_MALLOC_CONF/gr },
+    { %off, name => 'opt.prof 0, and prof_sys_thread_name',
+      how => { fake => "opt.prof_sys_thread_name 1\nopt.prof 0\n" } },
+    { %thread_name, name => 'prof_sys_thread_name before 5.3.1',
+      how => { fake => "prof.lg_sample 16\nopt.prof_sys_thread_name 1\n" } },
+    { name => 'prof_active:false',
+      how => { conf => options('lg_prof_sample:16', 'prof_active:false') },
+      state => 'inactive', status => 403, level => 'warn',
+      says => qr/profiling is not active: prof\.active is false, so (?#
+                 )jemalloc takes no samples/,
+      fix => 'Without a restart: POST active=on to control, or add to the '
+             . 'http block, and reload: | jemalloc_pprof_active on; | '
+             . "From the start: ${append}prof_active:true | $restart" },
 );
 
 # States with profiles, at a rate that is no problem by itself.
@@ -183,18 +156,39 @@ my @ready = (
       keys => "opt.prof_sys_thread_name 1\nversion 5.3.1-0-g0\n"
               . "prof.lg_sample 16\n",
       problems => [] },
+    { name => 'threads that are not counted', problems => [],
+      keys => "thread.allocated -\nprof.lg_sample 16\n",
+      # an nginx under a sanitizer has a malloc() of its own
+      skip => !has_jemalloc() && 'no jemalloc' },
 );
 
 
-subtest $_->{name} => \&fatal, $_ for @fatal;
-subtest "ready: $_->{name}" => \&ready, $_ for @ready;
+for my $case (@fatal) { test $case->{name} => sub { fatal($case) } }
+
+for my $case (@ready) { test "ready: $case->{name}" => sub { ready($case) } }
+
+
+# By the jemalloc that is here.
+
+test 'prof_sys_thread_name', 'jemalloc' => sub {
+    my ($version) = JppNginx->start->get('/debug/pprof/status')->{body}
+                    =~ /"jemalloc": "([\d.]+)/;
+
+    if (eval "v$version ge v5.3.1") {
+        ready({ options => [ 'prof_sys_thread_name:true' ], problems => [] });
+    } else {
+        fatal({ %thread_name, how => {
+                    conf => options('lg_prof_sample:16',
+                                    'prof_sys_thread_name:true') } });
+    }
+};
 
 
 # The lines that the module wrote as it started.
 
-sub notices($server) {
+sub notices($nginx) {
     return grep { /\[(?:notice|warn|error)\] .*?: jemalloc_pprof: / }
-                split /^/m, $server->log;
+                split /^/m, $nginx->error_log;
 }
 
 
@@ -203,17 +197,17 @@ sub fatal($case) {
 
     my $like = qr/$case->{says}\. \Q$case->{fix}\E/;
 
-    is_quiet_test($case->{how});
+    is_quiet_test(%{ $case->{how} });
 
-    my $server = serve(%{ $case->{how} }, config => $tree);
+    my $level = $case->{level} // 'error';
+    my $nginx = JppNginx->start(%{ $case->{how} }, server => $tree);
 
-    starts($server, qr/\[$case->{level}\] \d+#\d+: jemalloc_pprof: $like$/)
-        or return;
+    starts($nginx, qr/\[$level\] \d+#\d+: jemalloc_pprof: $like$/);
 
-    my $c = dial();
+    my $c = $nginx->client;
 
     for my $what (qw( heap allocs heap?format=top heap?format=jemalloc
-                      heap?seconds=1 pprof/heap ))
+                      heap?seconds=1 heap?seconds=5&format=top pprof/heap ))
     {
         my $answer = $c->ask('GET', "/p/$what");
 
@@ -240,8 +234,6 @@ sub fatal($case) {
     like(in_a_line("$problem->[0]{what}: $problem->[0]{why}. "
                    . $problem->[0]{fix}), qr/\A$like\z/,
          'in the same words');
-
-    is($server->quiet, '', 'no alerts');
 }
 
 
@@ -250,29 +242,29 @@ sub fatal($case) {
 test 'the log of a distribution' => sub {
     for (
         [ 'profiling is wanted and off', 1,
-          fake_jemalloc("$dir/level", "opt.prof 0\n") ],
-        [ 'profiling is not wanted', 0, options => 'prof:false' ],
+          fake => "opt.prof 0\n" ],
+        [ 'profiling is not wanted', 0, conf => 'prof:false' ],
         [ 'profiling works', 0 ],
     ) {
         my ($name, $n, %how) = @$_;
-        my $server = serve(%how, config => $tree, workers => 4,
-                           main => 'error_log logs/default.log;');
+        my $nginx = JppNginx->start(%how, server => $tree, workers => 4,
+                                    main => 'error_log logs/default.log;');
         my $lines = sub {
             my @all = split /^/m,
-                      slurp("$server->{prefix}/logs/default.log");
+                      slurp("$nginx->{prefix}/logs/default.log");
             return scalar @all;
         };
 
-        ok(defined $server->{pid}, "$name: nginx starts") or next;
+        ok(defined $nginx->{pid}, "$name: nginx starts") or next;
         is($lines->(), $n, "$name: lines at the start");
 
-        is(dial()->ask('GET', '/p/heap')->{status}, 403, "$name: no profile")
+        is($nginx->get('/p/heap')->{status}, 403, "$name: no profile")
             if $n;
 
-        $server->reload;
+        $nginx->reload;
 
         is($lines->(), 2 * $n, "$name: as many for a reload");
-        ok($server->stop, "$name: nginx ends");
+        $nginx->stop;
         is($lines->(), 2 * $n, "$name: and none at the end");
     }
 };
@@ -286,28 +278,30 @@ sub in_a_line {
 
 
 sub ready($case) {
-    my %how = defined $case->{keys}
-              ? fake_jemalloc("$dir/ready", $case->{keys})
-              : (options => options('lg_prof_sample:16',
-                                    @{ $case->{options} }));
+    plan skip_all => $case->{skip} if $case->{skip};
 
-    is_quiet_test(\%how);
+    my %how = defined $case->{keys}
+              ? (fake => $case->{keys})
+              : (conf => options('lg_prof_sample:16', @{ $case->{options} }));
+
+    is_quiet_test(%how);
 
     my $level = $case->{level}
                 // (@{ $case->{problems} } ? 'warn' : 'notice');
     my $rate = $case->{rate} // '64.0 KiB';
     my $says = defined $case->{says} ? "; $case->{says}" : '';
 
-    my $server = serve(%how, config => $tree);
+    my $nginx = JppNginx->start(%how, server => $tree);
 
-    starts($server, qr/\[$level\] \d+#\d+: jemalloc_pprof: jemalloc [\d.]+, (?#
-                       )profiling ready, one sample every \Q$rate$says\E$/)
-        or return;
+    starts($nginx, qr/\[$level\] \d+#\d+: jemalloc_pprof: jemalloc [\d.]+, (?#
+                       )profiling ready, one sample every \Q$rate$says\E$/);
 
-    my $c = dial();
+    my $c = $nginx->client;
     my $answer = $c->ask('GET', '/p/heap');
 
     is($answer->{status}, 200, 'heap');
+    is($c->ask($_->[0], "/p/$_->[1]")->{status}, 200, "@$_")
+        for [ 'GET', 'allocs' ], [ 'HEAD', 'heap' ];
     like(contract($answer->{body}), qr/^types: /, 'keeps the contract');
 
     is_deeply([ map { $_->{id} } @{ others($c, 'ready') } ],
@@ -315,17 +309,13 @@ sub ready($case) {
               'status reports the problems');
 
     $case->{also}->($c) if $case->{also};
-
-    is($server->quiet, '', 'no alerts');
 }
 
 
 # One notice for each start, and each reload.
 
-sub starts($server, $like) {
-    ok(defined $server->{pid}, 'nginx starts') or return;
-
-    my @notices = notices($server);
+sub starts($nginx, $like) {
+    my @notices = notices($nginx);
 
     is(scalar @notices, 1, 'one notice');
     like($notices[0] // '', $like, 'it names the state');
@@ -334,31 +324,29 @@ sub starts($server, $like) {
     my $said = ($notices[0] // '') =~ /(\[(?:warn|error)\]) .*?: (.*)/
                ? "nginx: $1 $2\n" : '';
 
-    is($server->said, $said,
+    is($nginx->said, $said,
        'stderr has a warning too, and no notice');
 
-    ok($server->reload, 'nginx is reloaded');
+    $nginx->reload;
 
-    @notices = notices($server);
+    @notices = notices($nginx);
 
     is(scalar @notices, 2, 'one more notice');
     like($notices[1] // '', $like, 'it names the same state');
-
-    return 1;
 }
 
 
-sub is_quiet_test($how) {
-    my $test = nginx_test('-t', %$how, config => $tree);
+sub is_quiet_test(%how) {
+    my $test = JppNginx->run([ '-t' ], %how, server => $tree);
 
     is($test->{status}, 0, 'nginx -t');
     like($test->said, qr/\Anginx: .* syntax is ok\nnginx: .* successful\n\z/,
          'says only that the test is successful');
 
-    $test = nginx_test('-t -q', %$how, config => $tree);
+    $test = JppNginx->run([ '-t', '-q' ], %how, server => $tree);
 
     is($test->{status} . $test->said, '0', 'with -q it says nothing');
-    is($test->log, '', 'the log stays empty');
+    is($test->error_log, '', 'the log stays empty');
 }
 
 
@@ -410,8 +398,8 @@ sub others($c, $state) {
 
 
 sub accum($c) {
-    my $heap = profile($c->ask('GET', '/p/heap')->{body});
-    my $allocs = profile($c->ask('GET', '/p/allocs')->{body});
+    my $heap = profile($c->ask('GET', '/p/heap'));
+    my $allocs = profile($c->ask('GET', '/p/allocs'));
 
     my $types = [qw( alloc_objects/count alloc_space/bytes
                      inuse_objects/count inuse_space/bytes )];
@@ -436,31 +424,26 @@ sub accum($c) {
 
 
 test 'no notice where nothing is served' => sub {
-    my $server = serve(config => 'jemalloc_pprof_timeout 1s;');
-
-    ok(defined $server->{pid}, 'nginx starts') or return;
-    is(scalar notices($server), 0, 'no notice');
-    is(dial()->ask('GET', '/debug/pprof/heap')->{status}, 404, 'no profile');
+    my $nginx = JppNginx->start(server => 'jemalloc_pprof_timeout 1s;');
+    is(scalar notices($nginx), 0, 'no notice');
+    is($nginx->get('/debug/pprof/heap')->{status}, 404, 'no profile');
 };
 
 
 # An allocator whose dumps are all the same, and known: jpp_fake.c.
 
 test 'the tool makes the same of format=jemalloc' => sub {
-    my $server = serve(fake_jemalloc("$dir/three", "prof.lg_sample 12\n"),
-                       config => $tree);
+    my $nginx = JppNginx->start(fake => "prof.lg_sample 12\n", server => $tree);
 
-    ok(defined $server->{pid}, 'nginx starts') or return;
-
-    my $c = dial();
+    my $c = $nginx->client;
     my $dump = $c->ask('GET', '/p/heap?format=jemalloc')->{body};
-    my $heap = profile($c->ask('GET', '/p/heap')->{body});
+    my $heap = profile($c->ask('GET', '/p/heap'));
 
     like($dump, qr{\Aheap_v2/4096\n  t\*: 6: 234881024 \[0: 0\]\n},
          'the dump as it was written');
 
-    my $file = spew("$dir/three.heap", $dump);
-    my $by_tool = profile(scalar `'$build/jemalloc-pprof' '$file'`);
+    my $file = spew("$nginx->{prefix}/three.heap", $dump);
+    my $by_tool = profile({ body => scalar `'$build/jemalloc-pprof' '$file'` });
 
     is_deeply([ totals($heap) ], [ 6, 234881024 ], 'the totals of the report');
 
@@ -481,11 +464,9 @@ test 'the tool makes the same of format=jemalloc' => sub {
 # it is the master's, and counts once.
 
 test 'inherited memory counts once' => sub {
-    my $server = serve(fake_jemalloc("$dir/four", "prof.lg_sample 12\n"),
-                       workers => 4, config => $tree, main => 'env JPP_FAKE;');
-
-    ok(defined $server->{pid}, 'nginx starts') or return;
-    settled('/p/status', 4);
+    my $nginx = JppNginx->start(fake => "prof.lg_sample 12\n", workers => 4,
+                                server => $tree);
+    $nginx->settled(4, '/p/status');
 
     for (
         [ 'heap', 'master', 6, 234881024 ],
@@ -495,7 +476,7 @@ test 'inherited memory counts once' => sub {
         [ 'allocs?worker=1&origin=worker', '', 0, 0 ],
     ) {
         my ($what, $origins, @totals) = @$_;
-        my $profile = profile(dial()->ask('GET', "/p/$what")->{body});
+        my $profile = profile($nginx->get("/p/$what"));
 
         my %origins = map { $_->{labels}{origin} => 1 }
                       @{ $profile->{samples} // [] };
@@ -506,34 +487,29 @@ test 'inherited memory counts once' => sub {
 
     # once a worker's dump has more than the first one, the rest is its own
 
-    spew("$dir/four", "prof.lg_sample 12\nlarge 1\n");
+    $nginx->fake("prof.lg_sample 12\nlarge 1\n");
 
-    my $profile = profile(dial()->ask('GET', '/p/heap')->{body});
+    my $profile = profile($nginx->get('/p/heap'));
 
     my %pids = map { $_->{labels}{pid} => 1 }
                grep { $_->{labels}{origin} eq 'worker' }
                     @{ $profile->{samples} };
 
     is(scalar keys %pids, 4, 'then each worker has samples');
-
-    is($server->quiet, '', 'no alerts');
 };
 
 
 test 'jemalloc_pprof_timeout' => sub {
     my $t = 'jemalloc_pprof_timeout';
 
-    my $server = serve(
-        fake_jemalloc("$dir/hang", "hang 1\n"),
-        http => "$t 110ms;",
-        config => "$tree location /q/ { jemalloc_pprof; $t 120ms; }",
+    my $nginx = JppNginx->start(
+        fake => "hang 1\n", http => "$t 110ms;",
+        server => "$tree location /q/ { jemalloc_pprof; $t 120ms; }",
     );
-
-    ok(defined $server->{pid}, 'nginx starts') or return;
 
     for (['/p/heap', 110], ['/q/heap', 120]) {
         my ($uri, $ms) = @$_;
-        my $answer = dial()->ask('GET', $uri);
+        my $answer = $nginx->get($uri);
 
         is($answer->{status}, 504, $uri);
         like($answer->{body}, qr/\Ano worker answered in time: worker 0 (?#
@@ -542,15 +518,15 @@ test 'jemalloc_pprof_timeout' => sub {
              )still busy\n\z/, 'the answer names the cause');
         is($answer->{headers}{'x-go-pprof'}, '1', 'for pprof to show');
     }
-
-    is($server->quiet, '', 'no alerts');
 };
 
 
 # 1 is EPERM: what a seccomp filter says to memfd_create().
 
 test 'jemalloc_pprof_temp_path' => sub {
-    my @fake = fake_jemalloc("$dir/memfd", "memfd 1\n");
+    my $dir = tempdir(CLEANUP => 1);
+
+    chmod 0777, $dir;
 
     for (
         [ '', 503, qr/\Amemfd_create is forbidden to nginx: set (?#
@@ -563,20 +539,17 @@ test 'jemalloc_pprof_temp_path' => sub {
              )directory\n\z} ],
     ) {
         my ($directive, $status, $like) = @$_;
-        my $server = serve(@fake, http => $directive, config => $tree);
+        my $nginx = JppNginx->start(fake => "memfd 1\n", http => $directive,
+                                    server => $tree);
 
-        ok(defined $server->{pid}, 'nginx starts') or return;
-
-        my $answer = dial()->ask('GET', '/p/heap');
+        my $answer = $nginx->get('/p/heap');
 
         is($answer->{status}, $status, $directive || 'no directory');
         like($answer->{body}, $like, 'a profile, or the cause');
         like(contract($answer->{body}), qr/^types: /, 'keeps the contract')
             if $status == 200;
-
-        is($server->quiet, '', 'no alerts');
-        is_deeply([ glob "$server->{prefix}/temp/#* $server->{prefix}/temp/*" ],
-                  [ map { "$server->{prefix}/temp/$_" }
+        is_deeply([ glob "$nginx->{prefix}/temp/#* $nginx->{prefix}/temp/*" ],
+                  [ map { "$nginx->{prefix}/temp/$_" }
                     sort qw( client_body proxy fastcgi uwsgi scgi ) ],
                   'no file is left');
     }

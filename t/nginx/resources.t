@@ -545,4 +545,4 @@ late
 GET /a/worker/self/
 --- error_code: 404
 --- response_body eval
-"no such resource here: use one of $JppSuite::resources\n"
+"no such resource here: use one of $JppRun::resources\n"

@@ -44,7 +44,7 @@ sub verdict($nginx) {
         last if !$nginx->{may_stall}
                 || $verdict->{id} !~ /^(?:stalls|pressure)$/;
 
-        $nginx->client->ask('POST', '/debug/pprof/control',
+        $nginx->ask('POST', '/debug/pprof/control',
                             \"acknowledge=$verdict->{id}");
         $verdict = $nginx->verdict;
     }

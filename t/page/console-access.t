@@ -6,11 +6,10 @@
 
 use JppTest;
 use JppBrowser;
-use JppSuite qw( $port dial serve settled );
 
 my $axe = "$root/build/npm/node_modules/axe-core/axe.min.js";
 
-my $server = serve(workers => 2, http => <<'END', config => <<'END');
+my $server = JppNginx->start(workers => 2, http => <<'END', server => <<'END');
     limit_conn_zone $server_name zone=a_zone_with_a_name_that_never_ends:64k;
 END
         location /debug/pprof/ {
@@ -18,15 +17,15 @@ END
         }
 END
 
-my $url = "http://127.0.0.1:$port/debug/pprof/";
+my $url = "http://127.0.0.1:$server->{port}/debug/pprof/";
 my $browser = JppBrowser->start(size => [1280, 900]);
 
-my $status = settled('/debug/pprof/status', 2);
+my $status = $server->settled(2);
 
 # a picture of the time needs two looks at the workers
 
 wait_until(sub {
-    dial()->ask('GET', '/debug/pprof/')->{body} =~ /class="span"/;
+    $server->get('/debug/pprof/')->{body} =~ /class="span"/;
 });
 
 
@@ -42,7 +41,7 @@ sub show {
 # What is left without styles, pictures and scripts reads from top to bottom.
 
 test 'text' => sub {
-    my $page = dial()->ask('GET', '/debug/pprof/')->{body};
+    my $page = $server->get('/debug/pprof/')->{body};
 
     $page =~ s{<(script|style)>.*?</\1>}{}gs;
     $page =~ s{<svg.*?</svg>}{}gs;
@@ -186,8 +185,8 @@ for my $is_critical (0, 1) {
 
     if ($is_critical) {
         kill 'KILL', $status->{workers}[1]{pid};
-        $server->soon(sub {
-            dial()->ask('GET', '/debug/pprof/')->{body} =~ /Critical: /
+        wait_until(sub {
+            $server->get('/debug/pprof/')->{body} =~ /Critical: /
         }) or die "no finding\n";
     }
 
@@ -196,4 +195,4 @@ for my $is_critical (0, 1) {
 }
 
 
-is($server->quiet =~ s/.* exited on signal 9\n//gr, '', 'the log is quiet');
+$server->stop(alerts => qr{exited on signal 9});

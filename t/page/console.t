@@ -7,11 +7,10 @@
 use JppTest;
 use Compress::Zlib;
 use JppBrowser;
-use JppSuite qw( $port dial serve settled );
 
 my $evil = '<img/src=x/onerror=document.title=1>&amp;"\'';
 
-my $server = serve(workers => 3, http => <<'END', config => <<'END');
+my $server = JppNginx->start(workers => 3, http => <<'END', server => <<'END');
     log_format uri '$status $request_method $request_uri';
     limit_conn_zone $server_name "zone=<b>zone</b>&lt;:64k";
 END
@@ -31,10 +30,10 @@ END
         }
 END
 
-my $url = "http://127.0.0.1:$port/debug/pprof/";
+my $url = "http://127.0.0.1:$server->{port}/debug/pprof/";
 my $browser = JppBrowser->start(size => [1280, 900]);
 
-settled('/debug/pprof/status', 3);
+$server->settled(3);
 
 
 sub show($address = undef) {
@@ -53,27 +52,27 @@ sub scripts($is_on) {
 # What a person reads.
 
 sub read_page {
-    return dial()->ask('GET', '/debug/pprof/')->{body}
+    return $server->get('/debug/pprof/')->{body}
            =~ s{<(script|style)>.*?</\1>}{}gsr =~ s/<[^>]*>/ /gr;
 }
 
 
 test 'without a script' => sub {
-    my $answer = dial()->ask('GET', '/debug/pprof/');
+    my $answer = $server->get('/debug/pprof/');
     my ($policy) = $answer->{head} =~ /^Content-Security-Policy: (.*)\r$/mi;
 
     is($answer->{status}, 200, 'the page');
     like($policy, qr/; form-action 'self'; /, 'forms are sent, with control');
-    like(dial()->ask('GET', '/safe/')->{head},
+    like($server->get('/safe/')->{head},
          qr/^Content-Security-Policy: .*; form-action 'none'; /mi,
          'and not without');
-    unlike(dial()->ask('GET', '/safe/')->{body}, qr/<form/,
+    unlike($server->get('/safe/')->{body}, qr/<form/,
            'nor are there any');
 
     # an axis needs two looks at the workers
 
     wait_until(sub {
-        dial()->ask('GET', '/debug/pprof/')->{body} =~ /class="y"/;
+        $server->get('/debug/pprof/')->{body} =~ /class="y"/;
     });
 
     scripts(0);
@@ -169,20 +168,20 @@ test 'forms without a script' => sub {
     # browsers say what they take; others get JSON
 
     my $html = 'Accept: text/html, */*;q=0.1';
-    my $answer = dial()->ask('POST', '/debug/pprof/control', $html,
+    my $answer = $server->ask('POST', '/debug/pprof/control', $html,
                              \'purge=1');
 
     is($answer->{status}, 303, 'a browser is sent back');
     like($answer->{head}, qr{^Location: \./\?purge=1&[\w&=]+\#acts\r$}mi,
          'to the page');
-    like(dial()->ask('POST', '/debug/pprof/control', \'purge=1')->{body},
+    like($server->get('/debug/pprof/control', body => 'purge=1')->{body},
          qr/^\{/, 'curl has JSON');
-    is(dial()->ask('POST', '/debug/pprof/worker/0/control', $html,
+    is($server->ask('POST', '/debug/pprof/worker/0/control', $html,
                    \'purge=1')->{status}, 200, 'no page is one level up');
-    is(dial()->ask('POST', '/debug/pprof/control', $html, 'Origin: null',
+    is($server->ask('POST', '/debug/pprof/control', $html, 'Origin: null',
                    \'reset=1')->{status}, 403,
        'a form of another site is refused');
-    is(dial()->ask('POST', '/safe/control', $html, \'purge=1')->{status}, 403,
+    is($server->ask('POST', '/safe/control', $html, \'purge=1')->{status}, 403,
        'and one where control is off');
 
     $browser->is_quiet;
@@ -200,7 +199,7 @@ test 'where it is' => sub {
     $browser->wait_for('return document.querySelector("#rows .rows")');
 
     my $ledger = JSON::PP::decode_json(
-        dial()->ask('GET', '/debug/pprof/memory?detail=ledger')->{body});
+        $server->get('/debug/pprof/memory?detail=ledger')->{body});
     my @files = grep { $_->{what} eq 'file' && $_->{bytes} }
                 @{ $ledger->{total}{ledger}{rows} };
     my $rows = $browser->run(<<'END');
@@ -345,7 +344,7 @@ END
                    window.cell = document.querySelector(".workers tbody td");
                    document.querySelector("#act-reset").open = true');
 
-    my $kept = dial();
+    my $kept = $server->client;
 
     $kept->send_request('/safe/heap');
     js('tick()') for 1 .. 3;
@@ -450,7 +449,7 @@ test 'commands' => sub {
 # Names of zones and locations are text.
 
 test 'names' => sub {
-    my $client = dial();
+    my $client = $server->client;
 
     $client->send_request('/%3Cimg/src=x/onerror=document.title=1%3E&amp;/x');
     show();
@@ -468,7 +467,7 @@ test 'names' => sub {
 test 'findings' => sub {
     show();
 
-    my $status = settled('/debug/pprof/status', 3);
+    my $status = $server->settled(3);
 
     like($browser->text('#verdict'), qr/^Healthy/, 'healthy');
     kill 'KILL', $status->{workers}[2]{pid};
@@ -487,8 +486,8 @@ test 'findings' => sub {
 # Another worker has the place of PID.
 
 sub settled_again($pid) {
-    $server->soon(sub {
-        my $status = settled('/debug/pprof/status', 3);
+    wait_until(sub {
+        my $status = $server->settled(3);
 
         return !grep { $_->{pid} == $pid } @{ $status->{workers} };
     }) or die "worker $pid was not replaced";
@@ -539,7 +538,7 @@ END
 
 
 test 'what it asks for' => sub {
-    my @lines = split /\n/, slurp("$server->{prefix}/logs/access.log");
+    my @lines = grep { !m{/fine$} } split /\n/, $server->access_log;
     my @others = grep { !m{^(?:200|303|400|403|404|405|499)\ (?:GET|HEAD|POST)
                            \ /(?:debug/pprof|safe|%3Cimg|favicon)}x } @lines;
 
@@ -559,7 +558,7 @@ test 'what it asks for' => sub {
 
     # three workers are less than eight; ./dev bench console has the figures
 
-    my $page = dial()->ask('GET', '/debug/pprof/')->{body};
+    my $page = $server->get('/debug/pprof/')->{body};
     my ($script) = $page =~ m{<script>(.*)</script>}s;
 
     cmp_ok(length Compress::Zlib::memGzip($page), '<', 20 * 1024,
@@ -576,7 +575,7 @@ test 'a server that is gone' => sub {
 
     my $was = $browser->text('#verdict');
 
-    ok($server->stop, 'nginx ends');
+    $server->stop(alerts => qr/exited on signal 9/);
     $browser->wait_for('return document.body.className === "stale"');
     like($browser->text('#live'),
          qr/^no answer for (?:[6-9]|\d\d+) s: the server is not reached\s/,
@@ -595,10 +594,4 @@ return every;
 END
 
     $browser->complaints;
-};
-
-
-test 'the log' => sub {
-    is($server->quiet =~ s/.* exited on signal 9\n//gr, '',
-       'the log is quiet');
 };

@@ -6,10 +6,9 @@
 use JppTest;
 use JppBrowser;
 use JppRows qw( compare pprof_rows table_rows );
-use JppSuite qw( $port dial serve );
 use MIME::Base64 qw( decode_base64 );
 
-my $server = serve(workers => 2, http => <<'END', config => <<'END');
+my $server = JppNginx->start(workers => 2, http => <<'END', server => <<'END');
     log_format uri '$status $request_method $request_uri';
 END
         access_log logs/access.log uri;
@@ -30,7 +29,7 @@ END
         }
 END
 
-my $url = "http://127.0.0.1:$port/debug/pprof/heap?format=html";
+my $url = "http://127.0.0.1:$server->{port}/debug/pprof/heap?format=html";
 my $browser = JppBrowser->start;
 
 
@@ -48,7 +47,7 @@ test 'headers' => sub {
 
     for my $format (qw( html svg )) {
         for my $method (qw( GET HEAD )) {
-            my $answer = dial()->ask($method,
+            my $answer = $server->ask($method,
                                      "/debug/pprof/heap?format=$format");
             my ($head) = $answer->{head};
 
@@ -68,13 +67,13 @@ test 'headers' => sub {
             like($head, qr/^Cache-Control: no-store\r$/mi, 'nor is it stored');
         }
 
-        like(dial()->ask('GET', "/debug/pprof/heap?format=$format")->{head},
+        like($server->get("/debug/pprof/heap?format=$format")->{head},
              qr{^Jemalloc-Pprof-Workers: 2/2\r$}mi, 'of all workers');
     }
 
-    like(dial()->ask('GET', '/debug/pprof/heap')->{head},
+    like($server->get('/debug/pprof/heap')->{head},
          qr/^Content-Disposition: attachment;/mi, 'a profile is saved still');
-    unlike(dial()->ask('GET', '/debug/pprof/heap')->{head},
+    unlike($server->get('/debug/pprof/heap')->{head},
            qr/^(?:Content-Security|Cross-Origin|Referrer)/mi,
            'and has no headers of pages');
 };
@@ -86,7 +85,7 @@ test 'what is refused' => sub {
          ['format=svg&width=0', 'width must be a whole number of pixels'],
          ['format=svg&width=99999', 'from 300 to 8000'],
          ['format=svg&invert=2', 'invert must be 0 or 1']) {
-        my $answer = dial()->ask('GET', "/debug/pprof/heap?$_->[0]");
+        my $answer = $server->get("/debug/pprof/heap?$_->[0]");
 
         is($answer->{status}, 400, $_->[0]);
         like($answer->{body}, qr/\Q$_->[1]/, 'and why');
@@ -212,7 +211,7 @@ test 'a password' => sub {
 test 'pools' => sub {
     my $pools = $url =~ s/heap/pools/r;
 
-    like(dial()->ask('GET', $pools =~ s{.*?/(?=debug)}{/}r
+    like($server->ask('GET', $pools =~ s{.*?/(?=debug)}{/}r
                                    =~ s/html/svg/r)->{body},
          qr/<title>pools of nginx on /, 'the title of a picture says what');
 
@@ -276,14 +275,14 @@ test 'a page of another site' => sub {
     );
     my %status;
 
-    $browser->open("http://localhost:$port/site");
+    $browser->open("http://localhost:$server->{port}/site");
 
     for my $i (0 .. $#ways) {
         $browser->run("const address = arguments[0]; $ways[$i]",
                       "$url&unseen=$i");
     }
 
-    ok($server->soon(sub {
+    ok(wait_until(sub {
         %status = map { /^(\d+) .*unseen=(\d)/ ? ($2 => $1) : () } logged();
 
         return keys %status == @ways;
@@ -299,7 +298,7 @@ test 'a page of another site' => sub {
     {
         my ($to, $script, $what) = @$_;
 
-        $browser->open("http://localhost:$port/site");
+        $browser->open("http://localhost:$server->{port}/site");
         $browser->run('const a = document.createElement("a");
                        a.href = arguments[0];
                        a.textContent = "there";
@@ -313,7 +312,7 @@ test 'a page of another site' => sub {
 
 
 sub logged {
-    return split /\n/, slurp("$server->{prefix}/logs/access.log");
+    return grep { !m{/fine$} } split /\n/, $server->access_log;
 }
 
 
@@ -334,11 +333,7 @@ test 'a busy server' => sub {
 test 'a server that is gone' => sub {
     show($url);
 
-    # a browser holds connections that QUIT would wait for
-
-    kill 'TERM', $server->{pid};
-    ok($server->soon(sub { !is_alive($server->{pid}) }), 'the server ends');
-    undef $server->{pid};
+    $server->stop;
 
     $browser->run('document.getElementById("live").value = "30"');
     $browser->wait_for('return refresh().then(() => live.failures >= 3)');
@@ -348,9 +343,4 @@ test 'a server that is gone' => sub {
        'three failures end it');
     ok(js('page.rows.length > 0'), 'what was there stays');
     $browser->complaints;
-};
-
-
-test 'the log' => sub {
-    is($server->quiet, '', 'the log is quiet');
 };

@@ -644,7 +644,7 @@ test 'a profiler that is off', 'jemalloc' => sub {
 
         is_exact($nginx, $conf);
         is($nginx->get("$pools?strict=1")->{status}, 200, 'strictly');
-        is($nginx->client->ask('HEAD', $pools)->{status}, 200, 'HEAD');
+        is($nginx->ask('HEAD', $pools)->{status}, 200, 'HEAD');
         isnt($nginx->get('/debug/pprof/heap')->{status}, 200, 'but no heap');
         $nginx->stop;
     }

@@ -276,10 +276,10 @@ test 'parameters', 'jemalloc' => sub {
 
     is($nginx->get("$list?worker=7")->{status}, 404, 'of none');
 
-    my $head = $nginx->client->ask('HEAD', $list);
+    my $head = $nginx->ask('HEAD', $list);
 
     is($head->{status}, 200, 'HEAD');
-    is($nginx->client->ask('POST', $list)->{status}, 405, 'POST');
+    is($nginx->ask('POST', $list)->{status}, 405, 'POST');
 };
 
 
