@@ -12,7 +12,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jpp_process_t  process = { 0 };
 
     if (jpp_process_parse((const char *) data, size, &process)) {
-        (void) jpp_process_say(NULL, &process, 1, text);
+        (void) jpp_process_say(&process, &process, 1, text);
     }
 
     return 0;

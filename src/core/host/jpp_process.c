@@ -172,7 +172,7 @@ jpp_process_say(const jpp_process_t *before, const jpp_process_t *now,
     const char               *sentence;
     const jpp_process_row_t  *row;
 
-    used = before != NULL ? jpp_less(now->cpu_ms, before->cpu_ms) : 0;
+    used = jpp_less(now->cpu_ms, before->cpu_ms);
 
     for (row = jpp_process_rows; row->states != NULL; row++) {
 
@@ -191,7 +191,7 @@ jpp_process_say(const jpp_process_t *before, const jpp_process_t *now,
                  now->state != '\0' ? now->state : '?',
                  now->wchan[0] != '\0' ? " in " : "", now->wchan);
 
-    if (before != NULL && ms != 0) {
+    if (ms != 0) {
         n += snprintf(text + n, (size_t) (JPP_PROCESS_TEXT - n),
                       ", %.1f s of CPU in the last %.1f s",
                       (double) used / 1000, (double) ms / 1000);

@@ -127,8 +127,8 @@ bool jpp_process_parse(const char *text, size_t len, jpp_process_t *process);
 
 /*
  * Write to TEXT, which is the result, what keeps a process from answering: "it
- * is stopped, by a signal or a debugger".  It was BEFORE, which may be NULL,
- * and is NOW, MS milliseconds later.
+ * is stopped, by a signal or a debugger".  It was BEFORE, and is NOW, MS
+ * milliseconds later.
  */
 const char *jpp_process_say(const jpp_process_t *before,
     const jpp_process_t *now, uint64_t ms, char text[JPP_PROCESS_TEXT]);

@@ -48,9 +48,8 @@ typedef struct ngx_http_jpp_work_s  ngx_http_jpp_work_t;
 /* An asker. */
 typedef struct {
     ngx_queue_t                  queue;        /* of all that wait for work */
-    ngx_http_jpp_work_t         *work;         /* NULL: waits for nothing */
+    ngx_http_jpp_work_t         *work;         /* NULL: no question has come */
     ngx_connection_t            *connection;
-    unsigned                     is_asked:1;   /* the question has come */
     unsigned                     is_apart:1;   /* its answer takes a while: */
                                                /*   not counted */
 } ngx_http_jpp_query_t;
@@ -74,7 +73,6 @@ struct ngx_http_jpp_work_s {
 
     unsigned                     is_waiting:1;
     unsigned                     is_worked:1;  /* work has begun */
-    unsigned                     is_in_thread:1;
 };
 
 
@@ -116,9 +114,6 @@ static ngx_queue_t  ngx_http_jpp_works = {
 static ngx_queue_t  ngx_http_jpp_sliced = {
     &ngx_http_jpp_sliced, &ngx_http_jpp_sliced
 };
-
-/* the first, once it has had a slice */
-static const ngx_http_jpp_work_t  *ngx_http_jpp_begun;
 
 static ngx_event_t  ngx_http_jpp_next_slice = {
     .data = &ngx_http_jpp_no_connection,
@@ -251,38 +246,6 @@ ngx_http_jpp_answerer_gone(void)
 }
 
 
-/* WORK gets no more slices. */
-
-static void
-ngx_http_jpp_work_unslice(ngx_http_jpp_work_t *work)
-{
-    if (ngx_http_jpp_begun == work) {
-        ngx_http_jpp_begun = NULL;
-    }
-
-    ngx_queue_remove(&work->task.queue);
-}
-
-
-/* A running thread cannot be stopped: its work is freed when it is done. */
-
-static ngx_uint_t
-ngx_http_jpp_work_cancel(ngx_http_jpp_work_t *work)
-{
-    if (work->is_waiting) {
-        return 1;
-    }
-
-    if (work->is_in_thread) {
-        return ngx_http_jpp_thread_cancel(&work->task);
-    }
-
-    ngx_http_jpp_work_unslice(work);
-
-    return 1;
-}
-
-
 static void
 ngx_http_jpp_work_destroy(ngx_http_jpp_work_t *work)
 {
@@ -309,7 +272,11 @@ ngx_http_jpp_answerer_leave(ngx_http_jpp_query_t *query)
     if (work != NULL) {
         ngx_queue_remove(&query->queue);
 
-        if (ngx_queue_empty(&work->queries) && ngx_http_jpp_work_cancel(work)) {
+        /* a running thread cannot be stopped: its work is freed when done */
+
+        if (ngx_queue_empty(&work->queries)
+            && ngx_http_jpp_thread_cancel(&work->task))
+        {
             ngx_queue_remove(&work->queue);
             ngx_http_jpp_work_destroy(work);
         }
@@ -384,16 +351,6 @@ ngx_http_jpp_answerer_error(const ngx_http_jpp_reply_t *reply)
 }
 
 
-static ngx_uint_t
-ngx_http_jpp_work_has_begun(const ngx_http_jpp_work_t *work)
-{
-    return work->is_in_thread
-           ? work->is_worked
-             || ngx_http_jpp_thread_has_begun(&work->task)
-           : ngx_http_jpp_begun == work;
-}
-
-
 /*
  * One for the same question that has not begun, so its answer will be newer
  * than QUESTION.  A change is made once for each asker, and a time begins with
@@ -414,7 +371,8 @@ ngx_http_jpp_work_next(const jpp_message_question_t *question)
 
         if (!work->type->is_change
             && work->type->wait == NULL
-            && !ngx_http_jpp_work_has_begun(work)
+            && !work->is_worked
+            && !ngx_http_jpp_thread_has_begun(&work->task)
             && jpp_message_question_is_same(&work->reply.question, question))
         {
             return work;
@@ -433,13 +391,12 @@ ngx_http_jpp_work_begin(ngx_http_jpp_work_t *work)
     jpp_code_t            rc;
     jpp_message_reply_t  *reply;
 
-    if (work->is_worked || work->type->file == NULL) {
-        work->is_worked = 1;
-        return 1;
-    }
-
     work->is_worked = 1;
     reply = &work->reply.reply;
+
+    if (work->type->file == NULL || work->reply.file.fd != -1) {
+        return 1;
+    }
 
     if (reply->time_nanos == 0) {
         reply->time_nanos = jpp_clock_wall();
@@ -544,6 +501,7 @@ ngx_http_jpp_work_create(const ngx_http_jpp_type_t *type,
     work->task.work = ngx_http_jpp_work_run;
     work->task.done = ngx_http_jpp_work_done;
 
+    ngx_queue_init(&work->task.queue);
     ngx_queue_init(&work->queries);
     ngx_queue_insert_tail(&ngx_http_jpp_works, &work->queue);
 
@@ -569,8 +527,6 @@ ngx_http_jpp_work_schedule(void)
 static void
 ngx_http_jpp_work_post(ngx_http_jpp_work_t *work)
 {
-    work->is_in_thread = 1;
-
     /* kept if no thread can be started, unless the work is done here */
 
     (void) jpp_err_set(&work->reply.reply.err, JPP_ERR_SYS,
@@ -774,11 +730,10 @@ ngx_http_jpp_answerer_read(ngx_event_t *ev)
         return;
     }
 
-    if (!query->is_asked) {
-        query->is_asked = 1;
+    if (query->work == NULL) {
         ngx_http_jpp_answerer_answer(query, &question);
 
-    } else if (query->work != NULL) {
+    } else {
 
         /* there is one only: asked again, it wants its answer now */
 
@@ -830,12 +785,10 @@ ngx_http_jpp_work_slice(ngx_event_t *ev)
     work = (ngx_http_jpp_work_t *) ngx_queue_data(q, ngx_http_jpp_task_t,
                                                   queue);
 
-    ngx_http_jpp_begun = work;
-
     if (!ngx_http_jpp_work_begin(work)
         || work->type->slice(&work->reply) != NGX_AGAIN)
     {
-        ngx_http_jpp_work_unslice(work);
+        ngx_queue_remove(&work->task.queue);
 
         if (work->type->work != NULL && work->reply.reply.err.code == JPP_OK) {
             ngx_http_jpp_work_post(work);

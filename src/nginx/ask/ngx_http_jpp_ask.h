@@ -78,8 +78,8 @@ typedef struct {
 
     ngx_msec_t                   asked;        /* when */
     ngx_msec_t                   checked;      /* 0: never */
-    ngx_uint_t                   is_seen;      /* and what it did */
-    jpp_process_t                process;      /* that */
+    jpp_process_t                process;      /* what it did then, if that */
+                                               /*   was looked at */
     ngx_uint_t                   slots;        /* of the two */
 } ngx_http_jpp_part_t;
 

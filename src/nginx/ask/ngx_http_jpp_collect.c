@@ -7,9 +7,9 @@
  * When the time is over, it is complete with the answers that have come, and
  * the missing parts say why.
  *
- * A collection lives in pages of its own, is reference counted, and holds a
- * reference to itself until it is complete.  It ends early when its last
- * subscriber leaves; but a change is made in all workers even if nobody waits.
+ * A collection lives in pages of its own, and counts its subscribers.  It ends
+ * early when the last one leaves; but a change is made in all workers even if
+ * nobody waits.
  */
 
 
@@ -282,7 +282,6 @@ ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
         return NULL;
     }
 
-    co->refs = 1;
     co->inquiry = *inquiry;
     co->type = &ngx_http_jpp_types[inquiry->question.type];
     co->n_changes = ngx_http_jpp_self.registry->n_changes;
@@ -362,15 +361,7 @@ ngx_http_jpp_collect_release(ngx_http_jpp_collection_t *co)
 {
     ngx_uint_t  i;
 
-    co->refs--;
-
-    /* its own reference keeps only a change that was begun */
-
-    if (co->refs == 1 && !co->is_complete && !co->type->is_change) {
-        co->refs = 0;
-    }
-
-    if (co->refs != 0) {
+    if (--co->refs != 0 || (co->type->is_change && !co->is_complete)) {
         return;
     }
 
@@ -452,6 +443,7 @@ ngx_http_jpp_collect_proceed(ngx_event_t *ev)
 
     while ((co = ngx_http_jpp_collect_next(1)) != NULL) {
         co->is_complete = 1;
+        co->refs++;
 
         if (co->timer.timer_set) {
             ngx_del_timer(&co->timer);

@@ -563,7 +563,6 @@ ngx_http_jpp_part_check(ngx_http_jpp_part_t *part)
 
     if (co->n_seen < NGX_HTTP_JPP_SEEN) {
         co->n_seen++;
-        part->is_seen = 1;
 
         (void) jpp_process_read((pid_t) part->row.who.pid, &part->process);
     }
@@ -600,15 +599,17 @@ ngx_http_jpp_part_describe(const ngx_http_jpp_part_t *part,
                : ": its event loop is still busy";
     }
 
-    if (!part->is_seen || !jpp_process_read((pid_t) part->row.who.pid, &now)) {
+    if (part->process.state == '\0'
+        || !jpp_process_read((pid_t) part->row.who.pid, &now))
+    {
         return "";
     }
 
     text[0] = ':';
     text[1] = ' ';
 
-    (void) jpp_process_say(part->process.state != '\0' ? &part->process : NULL,
-                           &now, ngx_current_msec - part->checked, text + 2);
+    (void) jpp_process_say(&part->process, &now,
+                           ngx_current_msec - part->checked, text + 2);
     return text;
 }
 

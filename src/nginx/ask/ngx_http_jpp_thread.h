@@ -49,7 +49,7 @@ ngx_uint_t ngx_http_jpp_thread_is_idle(void);
 /* Is TASK, which was posted and is not done, running already? */
 ngx_uint_t ngx_http_jpp_thread_has_begun(const ngx_http_jpp_task_t *task);
 
-/* Take TASK back from the queue; 0: it is running already. */
+/* Take TASK out of the queue that it is in; 0: it is running already. */
 ngx_uint_t ngx_http_jpp_thread_cancel(ngx_http_jpp_task_t *task);
 
 /* The worker exits: give a running task a moment to finish. */
