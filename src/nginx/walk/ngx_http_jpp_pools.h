@@ -117,6 +117,15 @@ typedef struct {
 typedef struct ngx_http_jpp_rest_s  ngx_http_jpp_rest_t;
 typedef struct ngx_http_jpp_walk_s  ngx_http_jpp_walk_t;
 
+/* The last owner of a kind: connections of a server often follow each other. */
+typedef struct {
+    const void                 *cscf;      /* compared only */
+    const void                 *loc_conf;
+    uint32_t                    third;
+    uint32_t                    owner;
+} ngx_http_jpp_last_t;
+
+
 /* A client's log, which the connections that it causes have, too. */
 typedef struct {
     const ngx_log_t            *log;
@@ -183,10 +192,7 @@ struct ngx_http_jpp_walk_s {
     ngx_http_jpp_rest_t   *rests;      /* the latest first */
     ngx_http_jpp_keyed_t   marks;      /* what is known of addresses in them */
     ngx_http_jpp_keyed_t   servers;    /* ngx_http_jpp_server_t */
-    const void            *named;      /* the last server: compared only, */
-    uint32_t               named_id;   /*   and its name in the table */
-    const void            *placed;     /* the last configuration likewise, */
-    uint32_t               placed_of;  /*   and the owner whose it is */
+    ngx_http_jpp_last_t    last[JPP_POOLS_KINDS];
     ngx_http_jpp_keyed_t   clients;    /* ngx_http_jpp_client_t */
     ngx_http_jpp_keyed_t   fakes;      /* ngx_http_jpp_fake_t */
     jpp_vec_t             *ranges;     /* ngx_http_jpp_range_t */
@@ -340,9 +346,6 @@ ngx_str_t ngx_http_jpp_server_text(const ngx_http_core_srv_conf_t *cscf,
 /* What USCF is called, in TEXT: a name, or an address, perhaps with a port. */
 ngx_str_t ngx_http_jpp_upstream_text(const ngx_http_upstream_srv_conf_t *uscf,
     u_char text[JPP_POOLS_NAME]);
-
-uint32_t ngx_http_jpp_name_server(ngx_http_jpp_walk_t *walk,
-    const ngx_http_core_srv_conf_t *cscf);
 
 /* NULL: found at run time. */
 uint32_t ngx_http_jpp_name_upstream(ngx_http_jpp_walk_t *walk,

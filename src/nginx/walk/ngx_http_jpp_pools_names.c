@@ -69,27 +69,6 @@ ngx_http_jpp_name(ngx_http_jpp_walk_t *walk, jpp_pools_sort_t sort,
 }
 
 
-uint32_t
-ngx_http_jpp_name_server(ngx_http_jpp_walk_t *walk,
-    const ngx_http_core_srv_conf_t *cscf)
-{
-    u_char     text[JPP_POOLS_NAME];
-    ngx_str_t  name;
-
-    /* connections of a server often follow each other */
-
-    if (walk->named != cscf) {
-        name = ngx_http_jpp_server_text(cscf, text);
-
-        walk->named = cscf;
-        walk->named_id = ngx_http_jpp_name(walk, JPP_POOLS_SERVER, cscf,
-                                           &name);
-    }
-
-    return walk->named_id;
-}
-
-
 ngx_str_t
 ngx_http_jpp_server_text(const ngx_http_core_srv_conf_t *cscf,
     u_char text[JPP_POOLS_NAME])
@@ -133,32 +112,55 @@ ngx_http_jpp_name_upstream(ngx_http_jpp_walk_t *walk,
 }
 
 
-/* OWNER has LOC_CONF of CSCF, which in another cycle may be without ours. */
+/* The place is that of LOC_CONF; a cycle may be without ours.  No CLCF: 0. */
 
-static void
-ngx_http_jpp_owner_place(ngx_http_jpp_walk_t *walk, uint32_t owner,
-    const ngx_http_core_srv_conf_t *cscf, void **loc_conf)
+static uint32_t
+ngx_http_jpp_owner(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
+    const ngx_http_core_srv_conf_t *cscf, void **loc_conf,
+    const ngx_http_core_loc_conf_t *clcf, uint32_t third)
 {
+    u_char                    text[JPP_POOLS_NAME];
+    uint32_t                  location;
+    ngx_str_t                 server;
+    ngx_http_jpp_last_t      *last;
     ngx_http_jpp_loc_conf_t  *jlcf;
 
-    if (walk->placed == loc_conf && walk->placed_of == owner) {
-        return;
+    static const ngx_str_t  none = ngx_string("(server)");
+
+    last = &walk->last[kind];
+
+    if (last->cscf == cscf && last->loc_conf == loc_conf
+        && last->third == third)
+    {
+        return last->owner;
     }
 
-    walk->placed = loc_conf;
-    walk->placed_of = owner;
+    server = ngx_http_jpp_server_text(cscf, text);
+    location = 0;
 
-    if (ngx_http_jpp_servers_find(&walk->servers, cscf->ctx) != cscf) {
-        return;
+    if (clcf != NULL) {
+        location = ngx_http_jpp_name(walk, JPP_POOLS_LOCATION, clcf,
+                                     clcf->name.len != 0 ? &clcf->name : &none);
     }
 
-    jlcf = loc_conf[ngx_http_jemalloc_pprof_module.ctx_index];
+    last->cscf = cscf;
+    last->loc_conf = loc_conf;
+    last->third = third;
+    last->owner = jpp_pools_owner(&walk->table, kind,
+                                  ngx_http_jpp_name(walk, JPP_POOLS_SERVER,
+                                                    cscf, &server),
+                                  location, third);
 
-    jpp_pools_place(&walk->table, owner,
-                    jpp_pools_name(&walk->table, JPP_POOLS_FILE,
-                                   jlcf->file.data, (char *) jlcf->file.data,
-                                   jlcf->file.len),
-                    jlcf->line);
+    if (ngx_http_jpp_servers_find(&walk->servers, cscf->ctx) == cscf) {
+        jlcf = loc_conf[ngx_http_jemalloc_pprof_module.ctx_index];
+
+        jpp_pools_place(&walk->table, last->owner,
+                        ngx_http_jpp_name(walk, JPP_POOLS_FILE, jlcf->file.data,
+                                          &jlcf->file),
+                        jlcf->line);
+    }
+
+    return last->owner;
 }
 
 
@@ -166,18 +168,9 @@ uint32_t
 ngx_http_jpp_owner_server(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
     const ngx_http_core_srv_conf_t *cscf)
 {
-    uint32_t  owner;
-
-    if (cscf == NULL) {
-        return jpp_pools_owner(&walk->table, kind, 0, 0, 0);
-    }
-
-    owner = jpp_pools_owner(&walk->table, kind,
-                            ngx_http_jpp_name_server(walk, cscf), 0, 0);
-
-    ngx_http_jpp_owner_place(walk, owner, cscf, cscf->ctx->loc_conf);
-
-    return owner;
+    return cscf != NULL
+           ? ngx_http_jpp_owner(walk, kind, cscf, cscf->ctx->loc_conf, NULL, 0)
+           : jpp_pools_owner(&walk->table, kind, 0, 0, 0);
 }
 
 
@@ -187,26 +180,10 @@ uint32_t
 ngx_http_jpp_owner_of(ngx_http_jpp_walk_t *walk, jpp_pools_kind_t kind,
     const ngx_http_request_t *r, uint32_t third)
 {
-    uint32_t                         owner;
-    const ngx_str_t                 *name;
-    const ngx_http_core_loc_conf_t  *clcf;
-    const ngx_http_core_srv_conf_t  *cscf;
-
-    static const ngx_str_t  none = ngx_string("(server)");
-
-    cscf = ngx_http_get_module_srv_conf(r, ngx_http_core_module);
-    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
-    name = clcf->name.len != 0 ? &clcf->name : &none;
-
-    owner = jpp_pools_owner(&walk->table, kind,
-                            ngx_http_jpp_name_server(walk, cscf),
-                            ngx_http_jpp_name(walk, JPP_POOLS_LOCATION, clcf,
-                                              name),
-                            third);
-
-    ngx_http_jpp_owner_place(walk, owner, cscf, r->loc_conf);
-
-    return owner;
+    return ngx_http_jpp_owner(walk, kind,
+               ngx_http_get_module_srv_conf(r, ngx_http_core_module),
+               r->loc_conf,
+               ngx_http_get_module_loc_conf(r, ngx_http_core_module), third);
 }
 
 
