@@ -399,6 +399,10 @@ ngx_uint_t ngx_http_jpp_scope_has(ngx_http_jpp_walk_t *walk, const void *p,
 ngx_uint_t ngx_http_jpp_pool_has(const ngx_pool_t *pool, const void *p,
     size_t len);
 
+/* What P points to: a structure of that type. */
+#define ngx_http_jpp_in_scope(walk, p)                                        \
+    ngx_http_jpp_scope_has(walk, p, sizeof(*(p)))
+
 /* Where the memory in scope that P lies in ends; NULL: it is not in scope. */
 const u_char *ngx_http_jpp_scope_end(ngx_http_jpp_walk_t *walk, const void *p);
 
@@ -504,9 +508,9 @@ void ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, ngx_uint_t is_request,
 
 /* ngx_http_jpp_pools_requests.c */
 
-/* A client's; HC is NULL, or lies in its pool. */
+/* A client's; HC may be any pointer. */
 void ngx_http_jpp_buffers_connection(ngx_http_jpp_walk_t *walk,
-    const ngx_connection_t *c, const void *hc);
+    const ngx_connection_t *c, const ngx_http_connection_t *hc);
 
 /* One to an upstream. */
 void ngx_http_jpp_buffers_tls(ngx_http_jpp_walk_t *walk,
@@ -523,9 +527,9 @@ void ngx_http_jpp_request_count(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
 ngx_uint_t ngx_http_jpp_request_is_of(const ngx_http_request_t *r,
     const ngx_connection_t *c);
 
-/* That of HC, if it is a ngx_http_connection_t in scope, or NULL. */
+/* That of HC, which may be any pointer, if it is in scope; or NULL. */
 ngx_http_core_srv_conf_t *ngx_http_jpp_request_server(
-    ngx_http_jpp_walk_t *walk, const void *hc);
+    ngx_http_jpp_walk_t *walk, const ngx_http_connection_t *hc);
 
 
 /* As this process starts: what it has inherited. */

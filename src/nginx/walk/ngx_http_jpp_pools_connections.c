@@ -47,8 +47,7 @@ ngx_http_jpp_http2_of(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
 
     h2c = c->data;
 
-    if (&ngx_http_v2_module == NULL
-        || !ngx_http_jpp_scope_has(walk, h2c, sizeof(ngx_http_v2_connection_t))
+    if (&ngx_http_v2_module == NULL || !ngx_http_jpp_in_scope(walk, h2c)
         || h2c->connection != c)
     {
         return NULL;
@@ -103,8 +102,7 @@ ngx_http_jpp_http2_stream(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     r = stream->request;
 
     if (r == NULL || r->stream != stream
-        || !ngx_http_jpp_scope_has(walk, r->connection,
-                                   sizeof(ngx_connection_t))
+        || !ngx_http_jpp_in_scope(walk, r->connection)
         || !ngx_http_jpp_request_is_of(r, r->connection))
     {
         return 0;
@@ -167,7 +165,7 @@ ngx_http_jpp_http2_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     for (i = 0; i < n; i++) {
 
         for (node = h2c->streams_index[i];
-             ngx_http_jpp_scope_has(walk, node, sizeof(ngx_http_v2_node_t));
+             ngx_http_jpp_in_scope(walk, node);
              node = node->index)
         {
             has_stream |= ngx_http_jpp_http2_stream(walk, c, h2c, node);
@@ -261,7 +259,7 @@ ngx_http_jpp_http_closing(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
 
     while (p >= first + NGX_ALIGNMENT) {
         p -= NGX_ALIGNMENT;
-        cscf = ngx_http_jpp_request_server(walk, p);
+        cscf = ngx_http_jpp_request_server(walk, (const void *) p);
 
         if (cscf != NULL) {
             return cscf;
@@ -288,12 +286,10 @@ ngx_http_jpp_http_log(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     found->kind = ngx_http_jpp_http3_is(c) ? JPP_POOLS_HTTP3
                                            : JPP_POOLS_CLIENT_CONNECTION;
 
-    ctx = ngx_http_jpp_scope_has(walk, c->log, sizeof(ngx_log_t))
-          ? c->log->data : NULL;
+    ctx = ngx_http_jpp_in_scope(walk, c->log) ? c->log->data : NULL;
 
-    if (!ngx_http_jpp_scope_has(walk, ctx, sizeof(ngx_http_log_ctx_t))
-        || ctx->connection != c)
-    {
+    if (!ngx_http_jpp_in_scope(walk, ctx) || ctx->connection != c) {
+
         /* a stream of HTTP/3 that nginx itself has opened has its parent's */
 
         if (!ngx_http_jpp_http3_is(c)) {
@@ -420,10 +416,9 @@ ngx_http_jpp_sessions_stream(ngx_http_jpp_walk_t *walk,
 
     ngx_stream_upstream_t  *u;
 
-    if (!ngx_http_jpp_scope_has(walk, s, sizeof(ngx_stream_session_t))
+    if (!ngx_http_jpp_in_scope(walk, s)
         || s->signature != NGX_STREAM_MODULE || s->connection != c
-        || !ngx_http_jpp_scope_has(walk, s->upstream,
-                                   sizeof(ngx_stream_upstream_t)))
+        || !ngx_http_jpp_in_scope(walk, s->upstream))
     {
         return NULL;
     }
@@ -444,7 +439,7 @@ ngx_http_jpp_sessions_mail(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c,
 {
     ngx_mail_session_t *s = data;
 
-    if (!ngx_http_jpp_scope_has(walk, s, sizeof(ngx_mail_session_t))
+    if (!ngx_http_jpp_in_scope(walk, s)
         || s->signature != NGX_MAIL_MODULE || s->connection != c)
     {
         return NULL;
@@ -452,15 +447,15 @@ ngx_http_jpp_sessions_mail(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c,
 
     ngx_http_jpp_scope_mark(walk, s, JPP_POOLS_SESSION);
 
-    if (ngx_http_jpp_scope_has(walk, s->buffer, sizeof(ngx_buf_t))) {
+    if (ngx_http_jpp_in_scope(walk, s->buffer)) {
         ngx_http_jpp_scope_mark(walk, s->buffer->start, JPP_POOLS_SESSION);
     }
 
-    if (!ngx_http_jpp_scope_has(walk, s->proxy, sizeof(ngx_mail_proxy_ctx_t))) {
+    if (!ngx_http_jpp_in_scope(walk, s->proxy)) {
         return NULL;
     }
 
-    if (ngx_http_jpp_scope_has(walk, s->proxy->buffer, sizeof(ngx_buf_t))) {
+    if (ngx_http_jpp_in_scope(walk, s->proxy->buffer)) {
         ngx_http_jpp_scope_mark(walk, s->proxy->buffer->start,
                                 JPP_POOLS_SESSION);
     }
@@ -506,7 +501,7 @@ ngx_http_jpp_sessions_auth(ngx_http_jpp_walk_t *walk,
     ngx_http_jpp_scope_open(walk, accepted->pool);
     ngx_http_jpp_count_larges(walk, accepted->pool);
 
-    if (!ngx_http_jpp_scope_has(walk, s, sizeof(ngx_mail_session_t))
+    if (!ngx_http_jpp_in_scope(walk, s)
         || s->signature != NGX_MAIL_MODULE || s->connection != accepted
         || s->proxy != NULL
         || !ngx_http_jpp_scope_has(walk, s->ctx, (index + 1) * sizeof(void *))

@@ -52,7 +52,7 @@ static void
 ngx_http_jpp_buffers_buf(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b,
     jpp_pools_class_t class)
 {
-    if (b != NULL && ngx_http_jpp_scope_has(walk, b, sizeof(ngx_buf_t))) {
+    if (ngx_http_jpp_in_scope(walk, b)) {
         ngx_http_jpp_scope_mark_buf(walk, b, class);
     }
 }
@@ -62,7 +62,7 @@ void
 ngx_http_jpp_buffers_tls(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
 {
 #if (NGX_SSL)
-    if (ngx_http_jpp_scope_has(walk, c->ssl, sizeof(ngx_ssl_connection_t))) {
+    if (ngx_http_jpp_in_scope(walk, c->ssl)) {
         ngx_http_jpp_buffers_buf(walk, c->ssl->buf, JPP_POOLS_TLS);
     }
 #endif
@@ -71,10 +71,8 @@ ngx_http_jpp_buffers_tls(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
 
 void
 ngx_http_jpp_buffers_connection(ngx_http_jpp_walk_t *walk,
-    const ngx_connection_t *c, const void *hc)
+    const ngx_connection_t *c, const ngx_http_connection_t *hc)
 {
-    const ngx_http_connection_t  *connection;
-
     if (walk->scope.n_unnamed == 0) {
         return;
     }
@@ -82,14 +80,10 @@ ngx_http_jpp_buffers_connection(ngx_http_jpp_walk_t *walk,
     ngx_http_jpp_buffers_buf(walk, c->buffer, JPP_POOLS_HEADERS);
     ngx_http_jpp_buffers_tls(walk, c);
 
-    if (!ngx_http_jpp_scope_has(walk, hc, sizeof(ngx_http_connection_t))) {
-        return;
+    if (ngx_http_jpp_in_scope(walk, hc)) {
+        ngx_http_jpp_scope_mark_chain(walk, hc->busy, JPP_POOLS_HEADERS);
+        ngx_http_jpp_scope_mark_chain(walk, hc->free, JPP_POOLS_HEADERS);
     }
-
-    connection = hc;
-
-    ngx_http_jpp_scope_mark_chain(walk, connection->busy, JPP_POOLS_HEADERS);
-    ngx_http_jpp_scope_mark_chain(walk, connection->free, JPP_POOLS_HEADERS);
 }
 
 
@@ -109,7 +103,7 @@ ngx_http_jpp_buffers_upstream(ngx_http_jpp_walk_t *walk,
                             JPP_POOLS_UPSTREAM_BUFFERS);
     p = u->pipe;
 
-    if (ngx_http_jpp_scope_has(walk, p, sizeof(ngx_event_pipe_t))) {
+    if (ngx_http_jpp_in_scope(walk, p)) {
 
         const ngx_chain_t *const  piped[] = {
             p->free_raw_bufs, p->in, p->out, p->busy, p->free, p->preread_bufs
@@ -145,9 +139,7 @@ ngx_http_jpp_buffers_request(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r,
 
     ngx_http_jpp_buffers_buf(walk, r->header_in, JPP_POOLS_HEADERS);
 
-    if (ngx_http_jpp_scope_has(walk, r->request_body,
-                               sizeof(ngx_http_request_body_t)))
-    {
+    if (ngx_http_jpp_in_scope(walk, r->request_body)) {
         body = r->request_body;
 
         ngx_http_jpp_buffers_buf(walk, body->buf, JPP_POOLS_BODY);
@@ -158,7 +150,7 @@ ngx_http_jpp_buffers_request(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r,
     }
 
 #if (NGX_HTTP_V2)
-    if (ngx_http_jpp_scope_has(walk, r->stream, sizeof(ngx_http_v2_stream_t))) {
+    if (ngx_http_jpp_in_scope(walk, r->stream)) {
         ngx_http_jpp_buffers_buf(walk, r->stream->preread, JPP_POOLS_BODY);
     }
 #endif
@@ -166,14 +158,13 @@ ngx_http_jpp_buffers_request(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r,
     walk->scope.owner = upstream;
 
 #if (NGX_HTTP_CACHE)
-    if (ngx_http_jpp_scope_has(walk, r->cache, sizeof(ngx_http_cache_t))) {
+    if (ngx_http_jpp_in_scope(walk, r->cache)) {
         ngx_http_jpp_buffers_buf(walk, r->cache->buf,
                                  JPP_POOLS_UPSTREAM_HEADER);
     }
 #endif
 
-    if (ngx_http_jpp_scope_has(walk, r->upstream, sizeof(ngx_http_upstream_t)))
-    {
+    if (ngx_http_jpp_in_scope(walk, r->upstream)) {
         ngx_http_jpp_buffers_upstream(walk, r->upstream);
         walk->scope.owner = 0;
 
@@ -232,9 +223,7 @@ ngx_http_jpp_output_filler(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b)
     for (n = 0; n < NGX_HTTP_JPP_SHADOWS; n++) {
         module = ngx_http_jpp_name_tag(walk, b->tag);
 
-        if (module != 0
-            || !ngx_http_jpp_scope_has(walk, b->shadow, sizeof(ngx_buf_t)))
-        {
+        if (module != 0 || !ngx_http_jpp_in_scope(walk, b->shadow)) {
             return module;
         }
 
@@ -269,7 +258,7 @@ ngx_http_jpp_output_buf(ngx_http_jpp_walk_t *walk, const ngx_http_request_t *r,
 
     /* a module that others have written */
 
-    if (ngx_http_jpp_scope_has(walk, r->upstream, sizeof(ngx_http_upstream_t))
+    if (ngx_http_jpp_in_scope(walk, r->upstream)
         && b->tag != NULL && b->tag == r->upstream->output.tag)
     {
         class = JPP_POOLS_UPSTREAM_BUFFERS;
@@ -323,9 +312,7 @@ ngx_http_jpp_output_request(ngx_http_jpp_walk_t *walk,
     ngx_http_jpp_output_chain(walk, r, r->out, upstream);
 
     for (pr = r->postponed;
-         walk->scope.n_unnamed != 0
-         && ngx_http_jpp_scope_has(walk, pr,
-                                        sizeof(ngx_http_postponed_request_t));
+         walk->scope.n_unnamed != 0 && ngx_http_jpp_in_scope(walk, pr);
          pr = pr->next)
     {
         walk->work++;
@@ -335,7 +322,7 @@ ngx_http_jpp_output_request(ngx_http_jpp_walk_t *walk,
 
     index = ngx_http_copy_filter_module.ctx_index;
 
-    if (!ngx_http_jpp_scope_has(walk, &r->ctx[index], sizeof(void *))
+    if (!ngx_http_jpp_in_scope(walk, &r->ctx[index])
         || !ngx_http_jpp_scope_has(walk, r->ctx[index],
                                    sizeof(ngx_output_chain_ctx_t)))
     {
@@ -384,9 +371,8 @@ ngx_http_jpp_output_passed(ngx_http_jpp_walk_t *walk,
     const ngx_event_pipe_t  *p;
     ngx_http_jpp_large_t    *larges;
 
-    if (!ngx_http_jpp_scope_has(walk, r->upstream, sizeof(ngx_http_upstream_t))
-        || !ngx_http_jpp_scope_has(walk, r->upstream->pipe,
-                                   sizeof(ngx_event_pipe_t)))
+    if (!ngx_http_jpp_in_scope(walk, r->upstream)
+        || !ngx_http_jpp_in_scope(walk, r->upstream->pipe))
     {
         return;
     }
@@ -472,9 +458,8 @@ static ngx_uint_t
 ngx_http_jpp_contexts_buf(ngx_http_jpp_walk_t *walk,
     const ngx_http_jpp_word_t *w, const ngx_buf_t *b)
 {
-    if (!ngx_http_jpp_scope_has(walk, b, sizeof(ngx_buf_t))
-        || b->start == NULL || b->start > b->pos || b->pos > b->last
-        || b->last > b->end
+    if (!ngx_http_jpp_in_scope(walk, b) || b->start == NULL
+        || b->start > b->pos || b->pos > b->last || b->last > b->end
         || !ngx_http_jpp_scope_has(walk, b->start, b->end - b->start))
     {
         return 0;
@@ -599,9 +584,8 @@ ngx_http_jpp_request_contexts(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r)
 
     for (i = 0; i < ngx_http_max_module; i++) {
 
-        if (walk->scope.n_unnamed == 0
-            || ngx_http_jpp_scope_is_spent(walk)
-            || !ngx_http_jpp_scope_has(walk, &r->ctx[i], sizeof(void *)))
+        if (walk->scope.n_unnamed == 0 || ngx_http_jpp_scope_is_spent(walk)
+            || !ngx_http_jpp_in_scope(walk, &r->ctx[i]))
         {
             break;
         }
@@ -655,17 +639,11 @@ ngx_http_jpp_request_is_of(const ngx_http_request_t *r,
 
 
 ngx_http_core_srv_conf_t *
-ngx_http_jpp_request_server(ngx_http_jpp_walk_t *walk, const void *hc)
+ngx_http_jpp_request_server(ngx_http_jpp_walk_t *walk,
+    const ngx_http_connection_t *hc)
 {
-    const ngx_http_connection_t  *connection;
-
-    if (!ngx_http_jpp_scope_has(walk, hc, sizeof(ngx_http_connection_t))) {
-        return NULL;
-    }
-
-    connection = hc;
-
-    return ngx_http_jpp_servers_find(&walk->servers, connection->conf_ctx);
+    return ngx_http_jpp_in_scope(walk, hc)
+           ? ngx_http_jpp_servers_find(&walk->servers, hc->conf_ctx) : NULL;
 }
 
 
@@ -673,7 +651,7 @@ static ngx_uint_t
 ngx_http_jpp_request_is_sub(ngx_http_jpp_walk_t *walk,
     const ngx_http_request_t *sr, const ngx_http_request_t *r)
 {
-    return ngx_http_jpp_scope_has(walk, sr, sizeof(ngx_http_request_t))
+    return ngx_http_jpp_in_scope(walk, sr)
            && sr->signature == NGX_HTTP_MODULE && sr->main == r && sr != r;
 }
 
@@ -691,9 +669,7 @@ ngx_http_jpp_request_branch(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r,
     }
 
     for (pr = r->postponed;
-         !ngx_http_jpp_scope_is_spent(walk)
-         && ngx_http_jpp_scope_has(walk, pr,
-                                        sizeof(ngx_http_postponed_request_t));
+         !ngx_http_jpp_scope_is_spent(walk) && ngx_http_jpp_in_scope(walk, pr);
          pr = pr->next)
     {
         walk->work++;
@@ -718,9 +694,7 @@ ngx_http_jpp_request_is_listed(ngx_http_jpp_walk_t *walk,
     }
 
     for (pr = sr->parent->postponed;
-         !ngx_http_jpp_scope_is_spent(walk)
-         && ngx_http_jpp_scope_has(walk, pr,
-                                        sizeof(ngx_http_postponed_request_t));
+         !ngx_http_jpp_scope_is_spent(walk) && ngx_http_jpp_in_scope(walk, pr);
          pr = pr->next)
     {
         walk->work++;
@@ -771,7 +745,7 @@ ngx_http_jpp_request_tree(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r,
 
     for (cln = r->cleanup;
          !ngx_http_jpp_scope_is_spent(walk)
-         && ngx_http_jpp_scope_has(walk, cln, sizeof(ngx_http_cleanup_t));
+         && ngx_http_jpp_in_scope(walk, cln);
          cln = cln->next)
     {
         walk->work++;

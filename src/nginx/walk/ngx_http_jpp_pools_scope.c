@@ -384,7 +384,7 @@ ngx_http_jpp_scope_has(ngx_http_jpp_walk_t *walk, const void *p, size_t len)
 {
     const u_char  *end;
 
-    end = ngx_http_jpp_scope_end(walk, p);
+    end = p != NULL ? ngx_http_jpp_scope_end(walk, p) : NULL;
 
     return end != NULL && (size_t) (end - (const u_char *) p) >= len;
 }
@@ -639,8 +639,8 @@ ngx_http_jpp_scope_link(ngx_http_jpp_walk_t *walk, const ngx_chain_t *cl,
 {
     if (*n >= NGX_HTTP_JPP_LINKS || walk->scope.n_unnamed == 0
         || ngx_http_jpp_scope_is_spent(walk)
-        || !ngx_http_jpp_scope_has(walk, cl, sizeof(ngx_chain_t))
-        || !ngx_http_jpp_scope_has(walk, cl->buf, sizeof(ngx_buf_t)))
+        || !ngx_http_jpp_in_scope(walk, cl)
+        || !ngx_http_jpp_in_scope(walk, cl->buf))
     {
         return NULL;
     }

@@ -246,9 +246,7 @@ ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, ngx_uint_t is_request,
     unit->n_requests = c->requests;
     unit->age_msec = c->start_time != 0 ? ngx_current_msec - c->start_time : 0;
 
-    if (c->log != NULL
-        && ngx_http_jpp_scope_has(walk, c->log, sizeof(ngx_log_t)))
-    {
+    if (ngx_http_jpp_in_scope(walk, c->log)) {
         unit->action = ngx_http_jpp_name_word(walk, c->log->action);
     }
 
