@@ -372,10 +372,23 @@ jpp_pools_add_inherited(jpp_pools_t *table, uint32_t owner,
     jpp_pools_class_t class, uint64_t objects, uint64_t bytes,
     uint64_t unused)
 {
-    const jpp_pools_row_t  held = {
-        .owner = owner, .class = (uint8_t) class, .is_inherited = 1,
-        .objects = objects, .bytes = bytes, .unused = unused
-    };
+    uint32_t               id;
+    jpp_pools_row_t        held = { .owner = owner, .class = (uint8_t) class };
+    const jpp_pools_row_t  *now;
+
+    id = jpp_index_find(&table->row_index, table->rows, &held,
+                        sizeof(jpp_pools_row_t), JPP_POOLS_ROW_KEY);
+
+    if (id == 0) {
+        return true;
+    }
+
+    now = &jpp_vec_items(table->rows, jpp_pools_row_t)[id - 1];
+
+    held.is_inherited = 1;
+    held.objects = jpp_smaller(objects, now->objects);
+    held.bytes = jpp_smaller(bytes, now->bytes);
+    held.unused = jpp_smaller(unused, now->unused);
 
     return jpp_pools_add_row(table, &held);
 }

@@ -361,8 +361,8 @@ bool jpp_pools_add(jpp_pools_t *table, uint32_t owner,
     uint64_t bytes, uint64_t unused);
 
 /*
- * The same for what the process had of it when it started, which its parent
- * has, too.  It is said beside what it has now, not in addition to it.
+ * What the process had of that when it started, and its parent has, too, as far
+ * as it still has it.  It is said beside what was added, not in addition to it.
  */
 bool jpp_pools_add_inherited(jpp_pools_t *table, uint32_t owner,
     jpp_pools_class_t class, uint64_t objects, uint64_t bytes,

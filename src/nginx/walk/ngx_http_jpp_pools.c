@@ -248,6 +248,7 @@ ngx_http_jpp_search(void *items, size_t n, size_t size, const void *p)
 
 static const ngx_http_jpp_phase_pt  ngx_http_jpp_phases[] = {
     ngx_http_jpp_config_walk,
+    ngx_http_jpp_config_known,
     ngx_http_jpp_connections_walk,
     ngx_http_jpp_fakes_walk,
     ngx_http_jpp_others_walk,
@@ -363,10 +364,9 @@ ngx_http_jpp_walk_create(ngx_http_jpp_reply_t *reply)
 static ngx_int_t
 ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk)
 {
-    ngx_uint_t              i, n;
-    ngx_connection_t       *c;
-    const ngx_cycle_t      *cycle;
-    ngx_http_jpp_phase_pt   phase;
+    ngx_uint_t          i, n;
+    ngx_connection_t   *c;
+    const ngx_cycle_t  *cycle;
 
     walk->work = 0;
     walk->knows_free = 0;
@@ -389,15 +389,7 @@ ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk)
 
             walk->knows_free = 0;
 
-            phase = ngx_http_jpp_phases[walk->phase];
-
-            /* from the slot after the last that was seen */
-
-            for (i = phase == ngx_http_jpp_config_walk ? 0
-                     : phase == ngx_http_jpp_connections_walk ? walk->next : n;
-                 i < n;
-                 i++)
-            {
+            for (i = walk->slot; i < n; i++) {
                 c = &cycle->connections[i];
 
                 walk->table.facts.n_missed +=

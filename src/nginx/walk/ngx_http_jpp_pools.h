@@ -59,15 +59,6 @@ typedef struct {
 } ngx_http_jpp_blocks_t;
 
 
-/* The rest of the configuration, and what the walk has seen of it. */
-typedef struct {
-    const ngx_pool_t        *block;
-    const ngx_pool_large_t  *cell;
-    ngx_http_jpp_blocks_t    blocks;
-    ngx_http_jpp_blocks_t    larges;
-} ngx_http_jpp_config_t;
-
-
 /* In a tree that may change: after so many nodes with this key. */
 typedef struct {
     ngx_rbtree_key_t       key;
@@ -178,11 +169,10 @@ struct ngx_http_jpp_walk_s {
     unsigned               has_clients:1;  /* addresses, URIs are wanted */
 
     ngx_uint_t             phase;
+    ngx_uint_t             slot;       /* the first that was not seen */
     ngx_uint_t             next;       /* where the phase goes on, */
-    ngx_http_jpp_config_t
-                           config;     /*   in the configuration, */
     ngx_http_jpp_place_t
-                           tree;       /*   in a tree of the caches */
+                           tree;       /*   in a tree */
     uint64_t               deadline;   /* of the slice, ns */
     ngx_uint_t             work;       /* since the clock was read */
 
@@ -280,8 +270,13 @@ ngx_int_t ngx_http_jpp_slots_walk(ngx_http_jpp_walk_t *walk);
 /* As this process starts: remember what it has.  Returns its bytes. */
 uint64_t ngx_http_jpp_config_init(const ngx_cycle_t *cycle);
 
-/* A phase: count the pool, and learn its memory. */
+/* Phases: count the pool, whose rest is all of it; then it is known. */
 ngx_int_t ngx_http_jpp_config_walk(ngx_http_jpp_walk_t *walk);
+ngx_int_t ngx_http_jpp_config_known(ngx_http_jpp_walk_t *walk);
+
+/* START to END is the configuration's; CELL, or NULL: of what may go. */
+void ngx_http_jpp_config_learn(ngx_http_jpp_walk_t *walk, const void *start,
+    const void *end, const ngx_pool_large_t *cell);
 
 /* Are the LEN bytes at P the configuration's, now? */
 ngx_uint_t ngx_http_jpp_config_has(const ngx_http_jpp_walk_t *walk,
@@ -479,6 +474,13 @@ const ngx_pool_t *ngx_http_jpp_count_blocks(const ngx_pool_t *pool,
 void ngx_http_jpp_count_see(ngx_http_jpp_walk_t *walk, const ngx_pool_t *pool,
     uint32_t owner);
 
+
+/*
+ * Count later, for OWNER and the open unit, what POOL, which is alive, has from
+ * BLOCK and from CELL on; NULL: nothing of that.
+ */
+void ngx_http_jpp_rests_add(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
+    uint32_t owner, const ngx_pool_t *block, const ngx_pool_large_t *cell);
 
 /*
  * The open unit ends, but has rests: fill in what is expensive to find out, and

@@ -1,8 +1,7 @@
 
 /*
- * Scans the configuration's pool, whose memory connections refer to.  Its
- * blocks and the cells of its large allocations live as long as the
- * configuration, so any number of slices can read it.
+ * The configuration's pool, whose memory connections refer to: it is counted as
+ * the rest of a pool is, and its memory is learned at the same time.
  */
 
 
@@ -40,8 +39,8 @@ ngx_http_jpp_config_init(const ngx_cycle_t *cycle)
 
 /* Without memory, what lies there is not believed to be the configuration's. */
 
-static void
-ngx_http_jpp_config_range(ngx_http_jpp_walk_t *walk, const void *start,
+void
+ngx_http_jpp_config_learn(ngx_http_jpp_walk_t *walk, const void *start,
     const void *end, const ngx_pool_large_t *cell)
 {
     ngx_http_jpp_range_t  *range;
@@ -56,69 +55,17 @@ ngx_http_jpp_config_range(ngx_http_jpp_walk_t *walk, const void *start,
 }
 
 
-static ngx_int_t
-ngx_http_jpp_config_blocks(ngx_http_jpp_walk_t *walk, uint32_t owner)
+ngx_int_t
+ngx_http_jpp_config_walk(ngx_http_jpp_walk_t *walk)
 {
-    size_t             header, size;
-    const ngx_pool_t  *block;
+    uint32_t     owner;
+    ngx_pool_t  *pool;
 
-    size = ngx_http_jpp_size(walk->cycle->pool);
+    pool = walk->cycle->pool;
+    owner = jpp_pools_owner(&walk->table, JPP_POOLS_CONFIGURATION, 0, 0, 0);
 
-    while (walk->config.block != NULL) {
-
-        if (ngx_http_jpp_walk_is_over(walk)) {
-            return NGX_AGAIN;
-        }
-
-        block = walk->config.block;
-        walk->config.block = block->d.next;
-        walk->work++;
-
-        header = block == walk->cycle->pool ? sizeof(ngx_pool_t)
-                                            : sizeof(ngx_pool_data_t);
-
-        ngx_http_jpp_walk_hold(walk, owner, block, size);
-
-        walk->config.blocks.n++;
-        walk->config.blocks.unused += block->d.end - block->d.last;
-
-        ngx_http_jpp_config_range(walk, (const u_char *) block + header,
-                                  block->d.last, NULL);
-    }
-
-    return NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_jpp_config_larges(ngx_http_jpp_walk_t *walk, uint32_t owner)
-{
-    size_t                   size;
-    const ngx_pool_large_t  *cell;
-
-    while (walk->config.cell != NULL) {
-
-        if (ngx_http_jpp_walk_is_over(walk)) {
-            return NGX_AGAIN;
-        }
-
-        cell = walk->config.cell;
-        walk->config.cell = cell->next;
-        walk->work++;
-
-        if (cell->alloc == NULL) {
-            continue;
-        }
-
-        size = ngx_http_jpp_size(cell->alloc);
-
-        walk->config.larges.n++;
-        walk->config.larges.bytes += size;
-
-        ngx_http_jpp_config_range(walk, cell->alloc,
-                                  (u_char *) cell->alloc + size, cell);
-        ngx_http_jpp_walk_hold(walk, owner, cell->alloc, size);
-    }
+    ngx_http_jpp_count_see(walk, pool, owner);
+    ngx_http_jpp_rests_add(walk, pool, owner, pool, pool->large);
 
     return NGX_OK;
 }
@@ -126,57 +73,28 @@ ngx_http_jpp_config_larges(ngx_http_jpp_walk_t *walk, uint32_t owner)
 
 /* A single process has no parent that has the same. */
 
-static void
-ngx_http_jpp_config_add(ngx_http_jpp_walk_t *walk, uint32_t owner,
-    jpp_pools_class_t class, const ngx_http_jpp_blocks_t *now,
-    const ngx_http_jpp_blocks_t *was)
-{
-    if (now->n != 0) {
-        (void) jpp_pools_add(&walk->table, owner, class, 0, now->n, now->bytes,
-                             now->unused);
-    }
-
-    if (ngx_process == NGX_PROCESS_WORKER && was->n != 0) {
-        (void) jpp_pools_add_inherited(&walk->table, owner, class,
-                                       ngx_min(was->n, now->n),
-                                       ngx_min(was->bytes, now->bytes),
-                                       ngx_min(was->unused, now->unused));
-    }
-}
-
-
 ngx_int_t
-ngx_http_jpp_config_walk(ngx_http_jpp_walk_t *walk)
+ngx_http_jpp_config_known(ngx_http_jpp_walk_t *walk)
 {
-    uint32_t  owner;
-
-    if (walk->next == 0) {
-        walk->next = 1;
-        walk->config.block = walk->cycle->pool;
-        walk->config.cell = walk->cycle->pool->large;
-    }
-
-    owner = jpp_pools_owner(&walk->table, JPP_POOLS_CONFIGURATION, 0, 0, 0);
-
-    if (ngx_http_jpp_config_blocks(walk, owner) == NGX_AGAIN
-        || ngx_http_jpp_config_larges(walk, owner) == NGX_AGAIN)
-    {
-        return NGX_AGAIN;
-    }
-
-    walk->config.blocks.bytes = walk->config.blocks.n
-                                * ngx_http_jpp_size(walk->cycle->pool);
+    uint32_t                      owner;
+    const ngx_http_jpp_blocks_t  *blocks, *larges;
 
     ngx_http_jpp_sort(walk->ranges->data,
                       jpp_vec_count(walk->ranges, ngx_http_jpp_range_t),
                       sizeof(ngx_http_jpp_range_t));
 
-    ngx_http_jpp_count_see(walk, walk->cycle->pool, owner);
+    if (ngx_process == NGX_PROCESS_WORKER) {
+        blocks = &ngx_http_jpp_first_blocks;
+        larges = &ngx_http_jpp_first_larges;
+        owner = jpp_pools_owner(&walk->table, JPP_POOLS_CONFIGURATION, 0, 0, 0);
 
-    ngx_http_jpp_config_add(walk, owner, JPP_POOLS_BLOCKS, &walk->config.blocks,
-                            &ngx_http_jpp_first_blocks);
-    ngx_http_jpp_config_add(walk, owner, JPP_POOLS_OTHER, &walk->config.larges,
-                            &ngx_http_jpp_first_larges);
+        (void) jpp_pools_add_inherited(&walk->table, owner, JPP_POOLS_BLOCKS,
+                                       blocks->n, blocks->bytes,
+                                       blocks->unused);
+        (void) jpp_pools_add_inherited(&walk->table, owner, JPP_POOLS_OTHER,
+                                       larges->n, larges->bytes, 0);
+    }
+
     return NGX_OK;
 }
 

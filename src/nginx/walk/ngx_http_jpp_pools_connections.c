@@ -671,18 +671,18 @@ ngx_http_jpp_connections_walk(ngx_http_jpp_walk_t *walk)
 
     /* in a later slice nobody knows how many are before this one */
 
-    n_used = walk->next == 0 ? cycle->connection_n - cycle->free_connection_n
+    n_used = walk->slot == 0 ? cycle->connection_n - cycle->free_connection_n
                              : cycle->connection_n;
     n_seen = 0;
 
-    while (walk->next < cycle->connection_n && n_seen < n_used) {
+    while (walk->slot < cycle->connection_n && n_seen < n_used) {
 
         if (ngx_http_jpp_walk_is_over(walk)) {
             return NGX_AGAIN;
         }
 
-        c = &cycle->connections[walk->next++];
-        walk->work += walk->next % NGX_HTTP_JPP_FREE == 0;
+        c = &cycle->connections[walk->slot++];
+        walk->work += walk->slot % NGX_HTTP_JPP_FREE == 0;
 
         if (ngx_http_jpp_walk_is_used(walk, c)) {
             n_seen++;
@@ -691,6 +691,8 @@ ngx_http_jpp_connections_walk(ngx_http_jpp_walk_t *walk)
             ngx_http_jpp_walk_connection(walk, c);
         }
     }
+
+    walk->slot = cycle->connection_n;
 
     return NGX_OK;
 }

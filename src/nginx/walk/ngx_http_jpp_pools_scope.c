@@ -13,7 +13,7 @@
  * buffers, a connection's that a module leaks into.  What a connection needs to
  * be understood is in the first of their blocks and of their lists, and is
  * looked at while it is visited.  What is beyond is only counted, in the slices
- * after that.
+ * after that.  Of the configuration's pool all is a rest.
  *
  * Meanwhile nginx may destroy such a pool.  A cleanup handler, which lies in
  * the walk's arena, says when: as long as a rest has its pool, that is alive,
@@ -53,12 +53,7 @@ ngx_http_jpp_rest_gone(void *data)
 }
 
 
-/*
- * Count later, for OWNER and the open unit, what POOL, which is alive, has from
- * BLOCK and from CELL on; NULL: nothing of that.
- */
-
-static void
+void
 ngx_http_jpp_rests_add(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
     uint32_t owner, const ngx_pool_t *block, const ngx_pool_large_t *cell)
 {
@@ -150,6 +145,7 @@ ngx_http_jpp_rests_park(ngx_http_jpp_walk_t *walk)
 static void
 ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
 {
+    size_t                      size;
     uint32_t                    pos, owner, module;
     jpp_pools_class_t           class;
     const ngx_pool_large_t     *cell;
@@ -178,16 +174,44 @@ ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
         }
     }
 
-    ngx_http_jpp_walk_add(walk, owner, class, module, cell->alloc,
-                          ngx_http_jpp_size(cell->alloc), 0);
+    size = ngx_http_jpp_size(cell->alloc);
+
+    if (rest->pool == walk->cycle->pool) {
+        ngx_http_jpp_config_learn(walk, cell->alloc,
+                                  (u_char *) cell->alloc + size, cell);
+    }
+
+    ngx_http_jpp_walk_add(walk, owner, class, module, cell->alloc, size, 0);
+}
+
+
+/* A block; only the first has all of the header. */
+
+static void
+ngx_http_jpp_rest_block(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
+{
+    size_t             header;
+    const ngx_pool_t  *block;
+
+    block = rest->block;
+    rest->block = block->d.next;
+
+    if (rest->pool == walk->cycle->pool) {
+        header = block == rest->pool ? sizeof(ngx_pool_t)
+                                     : sizeof(ngx_pool_data_t);
+
+        ngx_http_jpp_config_learn(walk, (const u_char *) block + header,
+                                  block->d.last, NULL);
+    }
+
+    ngx_http_jpp_walk_add(walk, rest->owner, JPP_POOLS_BLOCKS, 0, block,
+                          rest->size, block->d.end - block->d.last);
 }
 
 
 static ngx_int_t
 ngx_http_jpp_rest_walk(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
 {
-    const ngx_pool_t  *block;
-
     while (rest->pool != NULL && (rest->block != NULL || rest->cell != NULL)) {
 
         if (ngx_http_jpp_walk_is_over(walk)) {
@@ -196,16 +220,12 @@ ngx_http_jpp_rest_walk(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
 
         walk->work++;
 
-        if (rest->block == NULL) {
+        if (rest->block != NULL) {
+            ngx_http_jpp_rest_block(walk, rest);
+
+        } else {
             ngx_http_jpp_rest_large(walk, rest);
-            continue;
         }
-
-        block = rest->block;
-        rest->block = block->d.next;
-
-        ngx_http_jpp_walk_add(walk, rest->owner, JPP_POOLS_BLOCKS, 0, block,
-                              rest->size, block->d.end - block->d.last);
     }
 
     return NGX_OK;
