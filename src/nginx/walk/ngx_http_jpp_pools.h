@@ -361,17 +361,9 @@ uint32_t ngx_http_jpp_owner_of(ngx_http_jpp_walk_t *walk,
 uint32_t ngx_http_jpp_owner_upstream(ngx_http_jpp_walk_t *walk,
     const ngx_http_request_t *r);
 
-/* The HTTP module with context INDEX. */
-uint32_t ngx_http_jpp_name_module(ngx_http_jpp_walk_t *walk, ngx_uint_t index);
-
-/* That whose address TAG is; 0: it is of none. */
-uint32_t ngx_http_jpp_name_tag(ngx_http_jpp_walk_t *walk, const void *tag);
-
-/* The module whose file has the function at ADDRESS. */
-uint32_t ngx_http_jpp_name_code(ngx_http_jpp_walk_t *walk, uintptr_t address);
-
-/* A string that lives as long as the program; NULL is 0. */
-uint32_t ngx_http_jpp_name_word(ngx_http_jpp_walk_t *walk, const char *word);
+/* The HTTP module at TAG, or with context INDEX; 0: there is none. */
+uint32_t ngx_http_jpp_name_module(ngx_http_jpp_walk_t *walk, const void *tag,
+    ngx_uint_t index);
 
 
 /* ngx_http_jpp_pools_scope.c */

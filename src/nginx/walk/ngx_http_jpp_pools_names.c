@@ -8,8 +8,6 @@
 #include "ngx_http_jpp.h"
 #include "ngx_http_jpp_pools.h"
 
-#include <dlfcn.h>
-
 
 ngx_int_t
 ngx_http_jpp_servers_init(ngx_http_jpp_keyed_t *servers,
@@ -221,95 +219,20 @@ ngx_http_jpp_upstream_text(const ngx_http_upstream_srv_conf_t *uscf,
 }
 
 
-static uint32_t
-ngx_http_jpp_names_module(ngx_http_jpp_walk_t *walk, const ngx_module_t *module)
-{
-    return jpp_pools_name(&walk->table, JPP_POOLS_MODULE_NAME, module,
-                          module->name, ngx_strlen(module->name));
-}
-
-
 uint32_t
-ngx_http_jpp_name_module(ngx_http_jpp_walk_t *walk, ngx_uint_t index)
+ngx_http_jpp_name_module(ngx_http_jpp_walk_t *walk, const void *tag,
+    ngx_uint_t index)
 {
-    ngx_uint_t       i;
-    ngx_module_t   **modules;
+    ngx_module_t  **m;
 
-    modules = walk->cycle->modules;
-
-    for (i = 0; modules[i] != NULL; i++) {
-        if (modules[i]->type == NGX_HTTP_MODULE
-            && modules[i]->ctx_index == index)
+    for (m = walk->cycle->modules; *m != NULL; m++) {
+        if ((*m)->type == NGX_HTTP_MODULE
+            && (*m == tag || (*m)->ctx_index == index))
         {
-            return ngx_http_jpp_names_module(walk, modules[i]);
+            return jpp_pools_name(&walk->table, JPP_POOLS_MODULE_NAME, *m,
+                                  (*m)->name, ngx_strlen((*m)->name));
         }
     }
 
     return 0;
-}
-
-
-uint32_t
-ngx_http_jpp_name_tag(ngx_http_jpp_walk_t *walk, const void *tag)
-{
-    ngx_uint_t       i;
-    ngx_module_t   **modules;
-
-    modules = walk->cycle->modules;
-
-    for (i = 0; modules[i] != NULL; i++) {
-        if (modules[i] == tag && modules[i]->type == NGX_HTTP_MODULE) {
-            return ngx_http_jpp_names_module(walk, modules[i]);
-        }
-    }
-
-    return 0;
-}
-
-
-/* A file is named after its module; what is linked into nginx is nginx's. */
-
-uint32_t
-ngx_http_jpp_name_code(ngx_http_jpp_walk_t *walk, uintptr_t address)
-{
-    size_t       len;
-    Dl_info      info, nginx;
-    uint32_t     id;
-    const char  *name, *p;
-
-    id = jpp_pools_find(&walk->table, (void *) address);
-
-    if (id != 0) {
-        return id;
-    }
-
-    name = "nginx";
-
-    if (address != 0
-        && dladdr((void *) address, &info) != 0 && info.dli_fname != NULL
-        && dladdr(&ngx_cycle, &nginx) != 0
-        && info.dli_fbase != nginx.dli_fbase)
-    {
-        p = strrchr(info.dli_fname, '/');
-        name = p != NULL ? p + 1 : info.dli_fname;
-    }
-
-    len = ngx_strlen(name);
-
-    if (len > 3 && ngx_strcmp(name + len - 3, ".so") == 0) {
-        len -= 3;
-    }
-
-    return jpp_pools_name(&walk->table, JPP_POOLS_MODULE_NAME,
-                          (void *) address, name, len);
-}
-
-
-uint32_t
-ngx_http_jpp_name_word(ngx_http_jpp_walk_t *walk, const char *word)
-{
-    return word != NULL
-           ? jpp_pools_name(&walk->table, JPP_POOLS_WORD, word, word,
-                            ngx_strlen(word))
-           : 0;
 }

@@ -10,6 +10,8 @@
 
 #include "jpp_proc.h"
 
+#include <dlfcn.h>
+
 
 /* where it is part of nginx */
 extern ngx_module_t  ngx_http_upstream_keepalive_module __attribute__((weak));
@@ -154,6 +156,44 @@ ngx_http_jpp_others_upstream(const ngx_http_jpp_walk_t *walk,
 }
 
 
+/* A file is named after its module; what is linked into nginx is nginx's. */
+
+static uint32_t
+ngx_http_jpp_others_code(ngx_http_jpp_walk_t *walk, uintptr_t address)
+{
+    size_t       len;
+    Dl_info      info, nginx;
+    uint32_t     id;
+    const char  *name, *p;
+
+    id = jpp_pools_find(&walk->table, (void *) address);
+
+    if (id != 0) {
+        return id;
+    }
+
+    name = "nginx";
+
+    if (address != 0
+        && dladdr((void *) address, &info) != 0 && info.dli_fname != NULL
+        && dladdr(&ngx_cycle, &nginx) != 0
+        && info.dli_fbase != nginx.dli_fbase)
+    {
+        p = strrchr(info.dli_fname, '/');
+        name = p != NULL ? p + 1 : info.dli_fname;
+    }
+
+    len = ngx_strlen(name);
+
+    if (len > 3 && ngx_strcmp(name + len - 3, ".so") == 0) {
+        len -= 3;
+    }
+
+    return jpp_pools_name(&walk->table, JPP_POOLS_MODULE_NAME,
+                          (void *) address, name, len);
+}
+
+
 /*
  * The module whose file has the handler of its events; of a connection that has
  * no socket, that of its log.
@@ -173,7 +213,7 @@ ngx_http_jpp_others_module(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
     }
 
     return jpp_pools_owner(&walk->table, JPP_POOLS_MODULE_CONNECTION, 0, 0,
-                           ngx_http_jpp_name_code(walk, handler));
+                           ngx_http_jpp_others_code(walk, handler));
 }
 
 

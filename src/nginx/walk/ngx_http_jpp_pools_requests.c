@@ -221,7 +221,7 @@ ngx_http_jpp_output_filler(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b)
     ngx_uint_t  n;
 
     for (n = 0; n < NGX_HTTP_JPP_SHADOWS; n++) {
-        module = ngx_http_jpp_name_tag(walk, b->tag);
+        module = ngx_http_jpp_name_module(walk, b->tag, NGX_MODULE_UNSET_INDEX);
 
         if (module != 0 || !ngx_http_jpp_in_scope(walk, b->shadow)) {
             return module;
@@ -467,7 +467,8 @@ ngx_http_jpp_contexts_buf(ngx_http_jpp_walk_t *walk,
 
     if (ngx_http_jpp_scope_wants(walk, b)) {
         ngx_http_jpp_output_buf(walk, w->r, b, w->upstream,
-                                ngx_http_jpp_name_module(walk, w->module));
+                                ngx_http_jpp_name_module(walk, NULL,
+                                                         w->module));
     }
 
     return 1;
@@ -511,7 +512,8 @@ ngx_http_jpp_contexts_word(ngx_http_jpp_walk_t *walk,
     if (large != NULL && large->start == *w->word) {
 
         if (large->cell != w->word && !ngx_http_jpp_contexts_in_buf(walk, w)) {
-            walk->scope.module = ngx_http_jpp_name_module(walk, w->module);
+            walk->scope.module = ngx_http_jpp_name_module(walk, NULL,
+                                                          w->module);
             ngx_http_jpp_scope_name(walk, large, JPP_POOLS_MODULE);
             walk->scope.module = 0;
         }

@@ -145,6 +145,18 @@ ngx_http_jpp_unit_bound(jpp_pools_unit_t *unit, ngx_http_request_t *r)
 }
 
 
+/* A string that lives as long as the program; NULL is 0. */
+
+static uint32_t
+ngx_http_jpp_unit_word(ngx_http_jpp_walk_t *walk, const char *word)
+{
+    return word != NULL
+           ? jpp_pools_name(&walk->table, JPP_POOLS_WORD, word, word,
+                            ngx_strlen(word))
+           : 0;
+}
+
+
 static void
 ngx_http_jpp_unit_request(ngx_http_jpp_walk_t *walk, jpp_pools_unit_t *unit,
     ngx_http_request_t *r)
@@ -160,13 +172,13 @@ ngx_http_jpp_unit_request(ngx_http_jpp_walk_t *walk, jpp_pools_unit_t *unit,
     unit->age_msec = age > 0 ? age : 0;
 
     if (r->http_state < NGX_HTTP_JPP_STATES) {
-        unit->state = ngx_http_jpp_name_word(walk,
+        unit->state = ngx_http_jpp_unit_word(walk,
                           ngx_http_jpp_states[r->http_state]);
     }
 
     /* a stream of HTTP/2 has a log of its own */
 
-    unit->action = ngx_http_jpp_name_word(walk, r->connection->log->action);
+    unit->action = ngx_http_jpp_unit_word(walk, r->connection->log->action);
 
     if (r->stream != NULL) {
         unit->protocol = JPP_POOLS_H2;
@@ -247,7 +259,7 @@ ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, ngx_uint_t is_request,
     unit->age_msec = c->start_time != 0 ? ngx_current_msec - c->start_time : 0;
 
     if (ngx_http_jpp_in_scope(walk, c->log)) {
-        unit->action = ngx_http_jpp_name_word(walk, c->log->action);
+        unit->action = ngx_http_jpp_unit_word(walk, c->log->action);
     }
 
     ngx_http_jpp_unit_queues(unit, c);
