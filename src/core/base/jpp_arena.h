@@ -202,5 +202,11 @@ jpp_vec_push(jpp_vec_t *vec, size_t size)
 #define jpp_vec_items(vec, type)  ((type *) (void *) (vec)->data)
 #define jpp_vec_count(vec, type)  ((vec)->len / sizeof(type))
 
+/* A loop over the items of VEC, which does not grow meanwhile. */
+#define jpp_vec_each(item, vec)                                               \
+    for (item = (void *) (vec)->data;                                         \
+         (size_t) ((const uint8_t *) item - (vec)->data) < (vec)->len;        \
+         item++)
+
 
 #endif /* _JPP_ARENA_H_INCLUDED_ */

@@ -50,4 +50,16 @@
                                 __ATOMIC_ACQUIRE)
 
 
+/* A loop over the N items at ITEMS: the pointer ITEM has each in turn. */
+#define jpp_each(item, items, n)                                              \
+    for (item = (items); (size_t) (item - (items)) < (n); item++)
+
+
+/* Write formatted text to TEXT, an array of chars, and cut what is too long. */
+#define jpp_print(text, ...)                                                  \
+    ((void) snprintf(text, sizeof(text)                                       \
+                     / !__builtin_types_compatible_p(__typeof__(text),        \
+                                                     char *), __VA_ARGS__))
+
+
 #endif /* _JPP_CONFIG_H_INCLUDED_ */

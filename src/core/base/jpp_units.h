@@ -52,6 +52,14 @@ jpp_less(uint64_t x, uint64_t y)
 }
 
 
+/* VALUE, or 0 where it is JPP_NONE. */
+static inline uint64_t
+jpp_known(uint64_t value)
+{
+    return value != JPP_NONE ? value : 0;
+}
+
+
 /* Add VALUE to *SUM; what is not known adds nothing. */
 static inline void
 jpp_add_known(uint64_t *sum, uint64_t value)

@@ -86,16 +86,14 @@ jpp_directive_has_word(jpp_str_t name, const char *word)
 const char *
 jpp_directive(const jpp_directive_of_t *of, char text[JPP_DIRECTIVE_TEXT])
 {
-    size_t                      i, n;
     const char                 *mark;
     const jpp_directive_row_t  *row;
 
-    n = sizeof(jpp_directive_rows) / sizeof(jpp_directive_rows[0]);
     text[0] = '\0';
 
-    for (i = 0; i < n; i++) {
-        row = &jpp_directive_rows[i];
-
+    jpp_each(row, jpp_directive_rows,
+             sizeof(jpp_directive_rows) / sizeof(jpp_directive_rows[0]))
+    {
         if (row->class != of->class
             || (row->kind != JPP_DIRECTIVE_ANY && row->kind != of->kind)
             || (row->module != NULL

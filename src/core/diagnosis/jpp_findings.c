@@ -8,8 +8,6 @@
 /* the characters of a zone's name that are shown */
 #define JPP_FINDING_NAME  40
 
-#define JPP_FINDING_LAST  112
-
 /* seconds that an event is a finding for */
 #define JPP_FINDING_NEWS  3600
 
@@ -58,29 +56,15 @@ jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
     per_hour = jpp_finding_rate(telemetry->fleet, telemetry->now, &window);
 
     if (per_hour >= (int64_t) JPP_FINDING_MIB) {
-        (void) snprintf(rate, sizeof(rate), "; the workers grow by %s an hour"
-                        "%s", jpp_bytes((uint64_t) per_hour),
-                        jpp_finding_when(cgroup, (uint64_t) per_hour, when));
+        jpp_print(rate, "; the workers grow by %s an hour%s",
+                  jpp_bytes((uint64_t) per_hour),
+                  jpp_finding_when(cgroup, (uint64_t) per_hour, when));
     }
 
     return jpp_finding_because(finding, "%s of %s are left%s%s",
                jpp_bytes(room), jpp_bytes(level->limit),
                cgroup->binding == 0 ? "" : ", under the limit of a parent "
                                            "cgroup", rate);
-}
-
-
-/* " worker 1 (pid 4711, with an RSS of 300.0 MiB) crashed or was killed" */
-
-static const char *
-jpp_finding_last(const jpp_vanished_t *vanished, char text[JPP_FINDING_LAST])
-{
-    (void) snprintf(text, JPP_FINDING_LAST, "worker %" PRIu32 " (pid %" PRId64
-                    "%s%s) crashed or was killed", vanished->who.index,
-                    vanished->who.pid,
-                    vanished->rss != JPP_NONE ? ", with an RSS of " : "",
-                    vanished->rss != JPP_NONE ? jpp_bytes(vanished->rss) : "");
-    return text;
 }
 
 
@@ -106,19 +90,20 @@ jpp_finding_kills(const jpp_telemetry_t *telemetry)
 static bool
 jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    char      last[JPP_FINDING_LAST];
-    int64_t   killed, vanished;
-    uint64_t  kills;
+    char                   last[112];
+    int64_t                killed;
+    uint64_t               kills;
+    const jpp_vanished_t  *vanished;
 
     kills = jpp_finding_kills(telemetry);
-    vanished = telemetry->vanished.at;
+    vanished = &telemetry->vanished;
 
     /* what is not written down yet is a few seconds old */
 
     killed = kills > telemetry->killed.n ? telemetry->now
                                          : telemetry->killed.at;
 
-    finding->at = killed > vanished ? killed : vanished;
+    finding->at = killed > vanished->at ? killed : vanished->at;
 
     if (finding->at == 0
         || telemetry->now - finding->at >= JPP_FINDING_NEWS)
@@ -126,13 +111,17 @@ jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
         return false;
     }
 
+    jpp_print(last, "worker %" PRIu32 " (pid %" PRId64 "%s%s) crashed or was "
+              "killed", vanished->who.index, vanished->who.pid,
+              vanished->rss != JPP_NONE ? ", with an RSS of " : "",
+              vanished->rss != JPP_NONE ? jpp_bytes(vanished->rss) : "");
+
     return jpp_finding_because(finding, "at %s %s; since nginx started, "
                "%" PRIu64 " of its workers crashed or were killed, and the "
                "kernel has killed %" PRIu64 " of the processes of its cgroup "
                "because memory ran out", jpp_date(finding->at),
-               vanished >= killed
-               ? jpp_finding_last(&telemetry->vanished, last)
-               : "the kernel killed a process of its cgroup",
+               vanished->at >= killed
+               ? last : "the kernel killed a process of its cgroup",
                telemetry->unclean_exits, kills);
 }
 
@@ -163,14 +152,13 @@ jpp_finding_pressure(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 static bool
 jpp_finding_swap(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    size_t              i;
-    uint64_t            swap;
-    const jpp_fleet_t  *fleet;
+    uint64_t             swap;
+    const jpp_worker_t  *worker;
 
-    fleet = telemetry->fleet;
+    swap = 0;
 
-    for (i = 0, swap = 0; i < fleet->n; i++) {
-        jpp_add_known(&swap, fleet->workers[i].activity.usage.swap);
+    jpp_each(worker, telemetry->fleet->workers, telemetry->fleet->n) {
+        jpp_add_known(&swap, worker->activity.usage.swap);
     }
 
     return jpp_finding_above(finding, swap, 100, 16 * JPP_FINDING_MIB)
@@ -188,7 +176,6 @@ jpp_finding_swap(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 static bool
 jpp_finding_thp(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    size_t               i;
     uint64_t             anon, allocated, huge_bytes;
     const jpp_cgroup_t  *cgroup;
     const jpp_worker_t  *worker;
@@ -201,9 +188,9 @@ jpp_finding_thp(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
         return false;
     }
 
-    for (i = 0, anon = 0, allocated = 0; i < telemetry->fleet->n; i++) {
-        worker = &telemetry->fleet->workers[i];
+    anon = allocated = 0;
 
+    jpp_each(worker, telemetry->fleet->workers, telemetry->fleet->n) {
         if (worker->has_stats
             && worker->activity.usage.rss_anon != JPP_NONE)
         {
@@ -234,14 +221,11 @@ jpp_finding_zone_full(const jpp_telemetry_t *telemetry,
 {
     int                len;
     char               name[JPP_UTF8_SHORT(JPP_FINDING_NAME)];
-    size_t             i;
     const jpp_zone_t  *zone, *full;
 
     full = NULL;
 
-    for (i = 0; i < telemetry->n_zones; i++) {
-        zone = &telemetry->zones[i];
-
+    jpp_each(zone, telemetry->zones, telemetry->n_zones) {
         if ((zone->failures != 0
              || jpp_finding_below(finding, zone->free, 5, zone->size))
             && (full == NULL || zone->failures > full->failures))
@@ -257,8 +241,7 @@ jpp_finding_zone_full(const jpp_telemetry_t *telemetry,
     len = (int) jpp_utf8_short(name, full->name, full->name_len,
                                JPP_FINDING_NAME);
 
-    (void) snprintf(finding->owner, sizeof(finding->owner), "zone %.*s", len,
-                    name);
+    jpp_print(finding->owner, "zone %.*s", len, name);
 
     return jpp_finding_because(finding, "zone %.*s has %s of %s left in whole "
                "pages, and refused %" PRIu64 " allocations", len, name,
@@ -291,15 +274,13 @@ typedef struct {
 static void
 jpp_finding_sums(const jpp_telemetry_t *telemetry, jpp_finding_sums_t *sums)
 {
-    size_t               i;
     uint64_t             own, freed;
     const jpp_stats_t   *stats;
     const jpp_worker_t  *worker;
 
     *sums = (jpp_finding_sums_t) { 0 };
 
-    for (i = 0; i < telemetry->fleet->n; i++) {
-        worker = &telemetry->fleet->workers[i];
+    jpp_each(worker, telemetry->fleet->workers, telemetry->fleet->n) {
         stats = &worker->stats;
         own = jpp_worker_own(worker);
 
@@ -312,16 +293,12 @@ jpp_finding_sums(const jpp_telemetry_t *telemetry, jpp_finding_sums_t *sums)
             continue;
         }
 
-        freed = 0;
-
-        jpp_add_known(&freed, stats->dirty);
-        jpp_add_known(&freed, stats->muzzy);
+        freed = jpp_known(stats->dirty) + jpp_known(stats->muzzy);
 
         sums->allocated += stats->allocated;
         sums->active += stats->active;
-        sums->freed += freed < own ? freed : own;
-        sums->is_background |= stats->threads != 0
-                               && stats->threads != JPP_NONE;
+        sums->freed += jpp_smaller(freed, own);
+        sums->is_background |= jpp_known(stats->threads) != 0;
     }
 }
 
@@ -338,12 +315,10 @@ jpp_finding_old_workers(const jpp_telemetry_t *telemetry,
     total = jpp_fleet_anon(telemetry->fleet);
 
     if (telemetry->shutdown_timeout != 0) {
-        (void) snprintf(finding->fix, sizeof(finding->fix),
-                        "They live until their last connection ends, but no "
-                        "longer than worker_shutdown_timeout, which is "
-                        "%" PRIu64 " s for workers that began to exit after it "
-                        "was set.",
-                        telemetry->shutdown_timeout);
+        jpp_print(finding->fix, "They live until their last connection ends, "
+                  "but no longer than worker_shutdown_timeout, which is "
+                  "%" PRIu64 " s for workers that began to exit after it was "
+                  "set.", telemetry->shutdown_timeout);
     }
 
     return jpp_finding_above(finding, sums.exiting, 100, JPP_FINDING_FLOOR)
@@ -375,27 +350,27 @@ jpp_finding_held(const jpp_worker_t *worker)
  */
 
 static uint64_t
-jpp_finding_median(const jpp_fleet_t *fleet, size_t but)
+jpp_finding_median(const jpp_fleet_t *fleet, const jpp_worker_t *but)
 {
-    size_t    i, k, n, below, equal;
-    uint64_t  held, other;
+    size_t               n, below, equal;
+    uint64_t             held, other;
+    const jpp_worker_t  *worker, *another;
 
-    for (i = 0, n = 0; i < fleet->n; i++) {
-        n += i != but && jpp_finding_held(&fleet->workers[i]) != JPP_NONE;
-    }
+    jpp_each(worker, fleet->workers, fleet->n) {
+        held = jpp_finding_held(worker);
 
-    for (i = 0; i < fleet->n; i++) {
-        held = jpp_finding_held(&fleet->workers[i]);
-
-        if (i == but || held == JPP_NONE) {
+        if (worker == but || held == JPP_NONE) {
             continue;
         }
 
-        for (k = 0, below = 0, equal = 0; k < fleet->n; k++) {
-            other = jpp_finding_held(&fleet->workers[k]);
+        n = below = equal = 0;
 
-            below += k != but && other < held;
-            equal += k != but && other == held;
+        jpp_each(another, fleet->workers, fleet->n) {
+            other = another != but ? jpp_finding_held(another) : JPP_NONE;
+
+            n += other != JPP_NONE;
+            below += other < held;
+            equal += other == held;
         }
 
         if (below <= n / 2 && n / 2 < below + equal) {
@@ -411,17 +386,19 @@ static bool
 jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
-    size_t              i, largest;
-    uint64_t            held, most, median;
-    const jpp_fleet_t  *fleet;
+    uint64_t             held, most, median;
+    const jpp_fleet_t   *fleet;
+    const jpp_worker_t  *worker, *largest;
 
     fleet = telemetry->fleet;
+    largest = fleet->workers;
+    most = 0;
 
-    for (i = 0, largest = 0, most = 0; i < fleet->n; i++) {
-        held = jpp_finding_held(&fleet->workers[i]);
+    jpp_each(worker, fleet->workers, fleet->n) {
+        held = jpp_known(jpp_finding_held(worker));
 
-        if (held != JPP_NONE && held > most) {
-            largest = i;
+        if (held > most) {
+            largest = worker;
             most = held;
         }
     }
@@ -433,20 +410,11 @@ jpp_finding_odd_worker(const jpp_telemetry_t *telemetry,
     return median != JPP_NONE
            && jpp_finding_above(finding, most, 300, median)
            && jpp_finding_above(finding, most, 100, JPP_FINDING_FLOOR)
-           && jpp_finding_about(finding, most, fleet->workers[largest].who.pid)
+           && jpp_finding_about(finding, most, largest->who.pid)
            && jpp_finding_because(finding, "%s holds %s, the others' median is "
-                  "%s", jpp_worker_name(&fleet->workers[largest].who),
-                  jpp_bytes(most), jpp_bytes(median));
+                  "%s", jpp_worker_name(&largest->who), jpp_bytes(most),
+                  jpp_bytes(median));
 }
-
-
-/* What Lua has is in no profile; which location runs it is. */
-
-static const char  jpp_finding_lua[] =
-    "Check Lua tables that outlive a request: module tables in "
-    "package.loaded, unbounded caches. collectgarbage(\"count\") in Lua "
-    "returns the size in KiB; profile?seconds=10&by=location&format=top says "
-    "which locations run Lua.";
 
 
 /* of all workers, and where it is most */
@@ -456,26 +424,23 @@ jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
     bool                 is_lua;
     char                 mappers[JPP_MAPPERS_TEXT];
-    size_t               i;
     uint64_t             bytes, most, sum, all;
-    const jpp_fleet_t   *fleet;
-    const jpp_worker_t  *where;
+    const jpp_worker_t  *worker, *where;
 
-    fleet = telemetry->fleet;
     where = NULL;
     most = sum = 0;
 
-    for (i = 0; i < fleet->n; i++) {
-        bytes = jpp_worker_outside(&fleet->workers[i]);
+    jpp_each(worker, telemetry->fleet->workers, telemetry->fleet->n) {
+        bytes = jpp_worker_outside(worker);
         sum += bytes;
 
         if (bytes > most) {
             most = bytes;
-            where = &fleet->workers[i];
+            where = worker;
         }
     }
 
-    all = jpp_fleet_anon(fleet);
+    all = jpp_fleet_anon(telemetry->fleet);
 
     if (where == NULL
         || !jpp_finding_above(finding, sum, 100, JPP_FINDING_FLOOR)
@@ -486,11 +451,15 @@ jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     is_lua = where->jemalloc.mappers == 1 << JPP_MAPPER_LUAJIT;
 
+    /* what Lua has is in no profile; which location runs it is */
+
     if (is_lua) {
-        (void) snprintf(finding->owner, sizeof(finding->owner),
-                        "LuaJIT's heap");
-        (void) snprintf(finding->fix, sizeof(finding->fix), "%s",
-                        jpp_finding_lua);
+        jpp_print(finding->owner, "LuaJIT's heap");
+        jpp_print(finding->fix, "Check Lua tables that outlive a request: "
+                  "module tables in package.loaded, unbounded caches. "
+                  "collectgarbage(\"count\") in Lua returns the size in KiB; "
+                  "profile?seconds=10&by=location&format=top says which "
+                  "locations run Lua.");
     }
 
     (void) jpp_mappers_text(where->jemalloc.mappers, mappers);
@@ -502,13 +471,6 @@ jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
                   !is_lua && mappers[0] != '\0' ? "; " : "",
                   is_lua ? "" : mappers);
 }
-
-
-static const char  jpp_finding_purged[] =
-    "POST purge=1 to control returns it to the kernel. background_thread is "
-    "on, and also returns it after dirty_decay_ms: a smaller value in "
-    "MALLOC_CONF shortens the wait. Before a restart, save the evidence: "
-    "pools?format=top and heap.";
 
 
 /* resident counts pages that were never touched; dirty and muzzy ones were */
@@ -524,8 +486,11 @@ jpp_finding_retained(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     total = jpp_fleet_anon(telemetry->fleet);
 
     if (sums.is_background) {
-        (void) snprintf(finding->fix, sizeof(finding->fix), "%s",
-                        jpp_finding_purged);
+        jpp_print(finding->fix, "POST purge=1 to control returns it to the "
+                  "kernel. background_thread is on, and also returns it after "
+                  "dirty_decay_ms: a smaller value in MALLOC_CONF shortens the "
+                  "wait. Before a restart, save the evidence: pools?format=top "
+                  "and heap.");
     }
 
     return jpp_finding_above(finding, sums.freed, 100, JPP_FINDING_FLOOR)
@@ -558,32 +523,23 @@ jpp_finding_fragmented(const jpp_telemetry_t *telemetry,
 static bool
 jpp_finding_peak(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    size_t               i;
     uint64_t             more, most;
-    const jpp_fleet_t   *fleet;
     const jpp_usage_t   *usage;
-    const jpp_worker_t  *where;
+    const jpp_worker_t  *worker, *where;
 
-    fleet = telemetry->fleet;
     where = NULL;
     most = 0;
 
-    for (i = 0; i < fleet->n; i++) {
-        usage = &fleet->workers[i].activity.usage;
+    jpp_each(worker, telemetry->fleet->workers, telemetry->fleet->n) {
+        usage = &worker->activity.usage;
+        more = jpp_less(jpp_known(usage->peak), usage->rss);
 
-        if (usage->peak == JPP_NONE || usage->rss == JPP_NONE
-            || usage->peak <= usage->rss + most)
-        {
-            continue;
-        }
-
-        more = usage->peak - usage->rss;
-
-        if (jpp_finding_above(finding, more, 100, JPP_FINDING_FLOOR)
+        if (more > most
+            && jpp_finding_above(finding, more, 100, JPP_FINDING_FLOOR)
             && jpp_finding_above(finding, more, 50, usage->rss))
         {
             most = more;
-            where = &fleet->workers[i];
+            where = worker;
         }
     }
 
@@ -781,7 +737,7 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
 static void
 jpp_finding_fill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    char                   pid[JPP_UNITS_TEXT + 16];
+    char                   pid[32] = "";
     const char            *link;
     const jpp_holder_t    *holder;
     const jpp_standing_t  *standing;
@@ -789,26 +745,21 @@ jpp_finding_fill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     link = jpp_finding_rows[finding->number].link;
     standing = &telemetry->standing[finding->number];
 
-    pid[0] = '\0';
-
     if (finding->pid != 0 && link[0] != '\0'
         && link[strlen(link) - 1] == '=')
     {
-        (void) snprintf(pid, sizeof(pid), "pid-%" PRId64, finding->pid);
+        jpp_print(pid, "pid-%" PRId64, finding->pid);
     }
 
     if (finding->link[0] == '\0') {
-        (void) snprintf(finding->link, sizeof(finding->link), "%s%s", link,
-                        pid);
+        jpp_print(finding->link, "%s%s", link, pid);
     }
 
     holder = jpp_finding_holder(telemetry, finding);
 
     if (holder != NULL) {
-        (void) snprintf(finding->owner, sizeof(finding->owner), "%s",
-                        holder->who);
-        (void) snprintf(finding->place, sizeof(finding->place), "%s",
-                        holder->place);
+        jpp_print(finding->owner, "%s", holder->who);
+        jpp_print(finding->place, "%s", holder->place);
     }
 
     finding->since = standing->since != 0 ? standing->since : telemetry->now;
@@ -823,12 +774,14 @@ const jpp_holder_t *
 jpp_finding_holder(const jpp_telemetry_t *telemetry,
     const jpp_finding_t *finding)
 {
-    size_t               i;
     uint64_t             bytes;
     const jpp_holder_t  *holder;
 
-    for (i = 0; finding->bytes != 0 && i < telemetry->n_holders; i++) {
-        holder = &telemetry->holders[i];
+    if (finding->bytes == 0) {
+        return NULL;
+    }
+
+    jpp_each(holder, telemetry->holders, telemetry->n_holders) {
         bytes = finding->pid == 0 ? holder->bytes
                 : holder->worker.pid == finding->pid ? holder->worker_bytes : 0;
 
@@ -907,14 +860,10 @@ jpp_findings_profile(const jpp_fleet_t *fleet, const jpp_profile_t *profile,
 void
 jpp_finding_of(jpp_finding_id_t id, jpp_finding_t *finding)
 {
-    const jpp_finding_row_t  *row;
-
-    row = &jpp_finding_rows[id];
-
     memset(finding, 0, sizeof(jpp_finding_t));
 
     jpp_finding_named(id, finding);
-    (void) snprintf(finding->fix, sizeof(finding->fix), "%s", row->fix);
+    jpp_print(finding->fix, "%s", jpp_finding_rows[id].fix);
 }
 
 

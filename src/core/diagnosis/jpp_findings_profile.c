@@ -24,25 +24,24 @@
 static bool
 jpp_finding_expected(const jpp_fleet_t *fleet, uint64_t *bytes)
 {
-    size_t               i, k;
-    const jpp_worker_t  *worker;
+    const jpp_worker_t  *worker, *first;
 
-    for (i = 0, *bytes = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
+    *bytes = 0;
 
+    jpp_each(worker, fleet->workers, fleet->n) {
         if (!worker->has_stats || worker->inherited == JPP_NONE) {
             return false;
         }
 
-        for (k = 0; k < i; k++) {
-            if (fleet->workers[k].who.generation == worker->who.generation) {
-                break;
-            }
+        for (first = fleet->workers;
+             first->who.generation != worker->who.generation;
+             first++)
+        {
+            /* void */
         }
 
-        *bytes += k == i ? worker->stats.allocated
-                         : jpp_less(worker->stats.allocated,
-                                    worker->inherited);
+        *bytes += jpp_less(worker->stats.allocated,
+                           first != worker ? worker->inherited : 0);
     }
 
     return fleet->n != 0;
@@ -65,10 +64,9 @@ jpp_finding_finer(const jpp_fleet_t *fleet, jpp_finding_t *finding)
     lg = lg - JPP_FEW_FINER > JPP_JEMALLOC_LG_MIN && lg > JPP_FEW_FINER
          ? lg - JPP_FEW_FINER : JPP_JEMALLOC_LG_MIN;
 
-    (void) snprintf(finding->fix, sizeof(finding->fix),
-                    "Its figures may be far off. For an hour, sample one byte "
-                    "in %s: POST lg_sample=%" PRIu32 " to control.",
-                    jpp_bytes((uint64_t) 1 << lg), lg);
+    jpp_print(finding->fix, "Its figures may be far off. For an hour, sample "
+              "one byte in %s: POST lg_sample=%" PRIu32 " to control.",
+              jpp_bytes((uint64_t) 1 << lg), lg);
 }
 
 

@@ -20,12 +20,6 @@ typedef struct {
 } jpp_culprit_t;
 
 
-static const char  jpp_stalls_unwatched[] =
-    "While a handler computes or waits for a disk, no other client of its "
-    "worker is served. POST stall=100ms to control: this sentence, the error "
-    "log and the resource stalls then say where.";
-
-
 static bool
 jpp_culprit_is_same(const jpp_stall_t *one, const jpp_stall_t *other)
 {
@@ -43,20 +37,15 @@ jpp_culprit_is_same(const jpp_stall_t *one, const jpp_stall_t *other)
 static void
 jpp_culprit(const jpp_telemetry_t *telemetry, jpp_culprit_t *culprit)
 {
-    size_t              i, k;
     jpp_culprit_t       one;
     const jpp_stall_t  *stall, *other;
 
     *culprit = (jpp_culprit_t) { NULL, 0, 0 };
 
-    for (i = 0; i < telemetry->n_stalls; i++) {
-        stall = &telemetry->stalls[i];
-
+    jpp_each(stall, telemetry->stalls, telemetry->n_stalls) {
         one = (jpp_culprit_t) { stall, 0, 0 };
 
-        for (k = i; k < telemetry->n_stalls; k++) {
-            other = &telemetry->stalls[k];
-
+        jpp_each(other, telemetry->stalls, telemetry->n_stalls) {
             if (!jpp_culprit_is_same(stall, other)) {
                 continue;
             }
@@ -109,7 +98,6 @@ bool
 jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
     char                 text[JPP_FINDING_STALL], owner[JPP_STALL_OWNER];
-    size_t               i;
     uint64_t             sum;
     jpp_culprit_t        culprit;
     jpp_identity_t       who;
@@ -118,8 +106,7 @@ jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     where = NULL;
     sum = 0;
 
-    for (i = 0; i < telemetry->fleet->n; i++) {
-        worker = &telemetry->fleet->workers[i];
+    jpp_each(worker, telemetry->fleet->workers, telemetry->fleet->n) {
         sum += worker->activity.minute.slow;
 
         if (where == NULL
@@ -136,10 +123,11 @@ jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     }
 
     if (where->stalling.threshold == 0) {
-        (void) snprintf(finding->fix, sizeof(finding->fix), "%s",
-                        jpp_stalls_unwatched);
-        (void) snprintf(finding->link, sizeof(finding->link),
-                        "profile?mode=wall&seconds=10&format=top");
+        jpp_print(finding->fix, "While a handler computes or waits for a disk, "
+                  "no other client of its worker is served. POST stall=100ms "
+                  "to control: this sentence, the error log and the resource "
+                  "stalls then say where.");
+        jpp_print(finding->link, "profile?mode=wall&seconds=10&format=top");
     }
 
     jpp_culprit(telemetry, &culprit);

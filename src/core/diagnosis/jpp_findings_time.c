@@ -149,7 +149,6 @@ static bool
 jpp_finding_trends(const jpp_telemetry_t *telemetry,
     const jpp_finding_t *finding, size_t offset, jpp_trend_t *sum)
 {
-    size_t               i;
     uint64_t             fastest;
     jpp_trend_t          one;
     const jpp_worker_t  *worker;
@@ -157,9 +156,7 @@ jpp_finding_trends(const jpp_telemetry_t *telemetry,
     memset(sum, 0, sizeof(jpp_trend_t));
     fastest = 0;
 
-    for (i = 0; i < telemetry->fleet->n; i++) {
-        worker = &telemetry->fleet->workers[i];
-
+    jpp_each(worker, telemetry->fleet->workers, telemetry->fleet->n) {
         if (worker->history == NULL
             || !jpp_finding_rises(finding, worker->history, offset, &one))
         {
@@ -186,17 +183,18 @@ jpp_finding_trends(const jpp_telemetry_t *telemetry,
 int64_t
 jpp_finding_rate(const jpp_fleet_t *fleet, int64_t now, int64_t *window)
 {
-    size_t                i, back, last;
+    size_t                back, last;
     double                per_hour;
     int64_t               seconds, started;
+    const jpp_worker_t   *worker;
     const jpp_history_t  *history;
 
     per_hour = 0;
     *window = 0;
 
-    for (i = 0; i < fleet->n; i++) {
-        history = fleet->workers[i].history;
-        started = fleet->workers[i].started;
+    jpp_each(worker, fleet->workers, fleet->n) {
+        history = worker->history;
+        started = worker->started;
 
         if (history == NULL || started <= 0 || started > now) {
             continue;
@@ -280,12 +278,11 @@ jpp_finding_unsampled(const jpp_worker_t *worker, jpp_finding_t *finding)
         return;
     }
 
-    (void) snprintf(finding->fix, sizeof(finding->fix),
-                    "Compare what pools hold now and in ten minutes. To see "
-                    "the functions of later allocations, POST sampler=on to "
-                    "control.");
-    (void) snprintf(finding->link, sizeof(finding->link),
-                    "pools?format=top&worker=pid-%" PRId64, worker->who.pid);
+    jpp_print(finding->fix, "Compare what pools hold now and in ten minutes. "
+              "To see the functions of later allocations, POST sampler=on to "
+              "control.");
+    jpp_print(finding->link, "pools?format=top&worker=pid-%" PRId64,
+              worker->who.pid);
 }
 
 
@@ -345,6 +342,5 @@ jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
            && jpp_finding_about(finding, telemetry->inherited, 0)
            && jpp_finding_because(finding, "workers of the newest "
                   "configuration start with %s, those of the one before with "
-                  "%s",
-                  jpp_bytes(telemetry->inherited), jpp_bytes(bytes));
+                  "%s", jpp_bytes(telemetry->inherited), jpp_bytes(bytes));
 }

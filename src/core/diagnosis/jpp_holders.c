@@ -183,8 +183,7 @@ jpp_holders_where(jpp_holders_t *holders, const jpp_holder_key_t *key)
     n = jpp_utf8_short(name, key->name.data, key->name.len, JPP_HOLDER_SHOWN);
     n_of = jpp_utf8_short(of, key->of.data, key->of.len, JPP_HOLDER_SHOWN);
 
-    (void) snprintf(since, sizeof(since), " of generation %" PRIu64,
-                    key->generation);
+    jpp_print(since, " of generation %" PRIu64, key->generation);
 
     return jpp_holders_text(holders, "%s%.*s%s%.*s%s", key->place, (int) n,
                             name, n_of != 0 ? " of " : "", (int) n_of, of,
@@ -409,12 +408,11 @@ void
 jpp_holders_pools(jpp_holders_t *holders, const jpp_worker_t *worker,
     const jpp_pools_t *table)
 {
-    bool                        is_short;
-    size_t                      i, n;
-    jpp_holder_item_t         **items;
-    const jpp_pools_row_t      *rows;
-    const jpp_pools_unit_t     *units;
-    const jpp_pools_owner_t    *owner;
+    bool                     is_short;
+    size_t                   i, n;
+    jpp_holder_item_t      **items, **item;
+    const jpp_pools_row_t   *row;
+    const jpp_pools_unit_t  *unit;
 
     n = jpp_vec_count(table->owners, jpp_pools_owner_t);
     items = jpp_arena_alloc(holders->arena,
@@ -434,37 +432,25 @@ jpp_holders_pools(jpp_holders_t *holders, const jpp_worker_t *worker,
         }
     }
 
-    rows = jpp_vec_items(table->rows, jpp_pools_row_t);
-    n = jpp_vec_count(table->rows, jpp_pools_row_t);
-
-    for (i = 0; i < n; i++) {
-        if (rows[i].is_inherited) {
-            items[rows[i].owner]->here_inherited += rows[i].bytes;
+    jpp_vec_each(row, table->rows) {
+        if (row->is_inherited) {
+            items[row->owner]->here_inherited += row->bytes;
             continue;
         }
 
-        owner = jpp_pools_owner_at(table, rows[i].owner);
-
-        items[rows[i].owner]->here += rows[i].bytes;
-        jpp_holders_part(holders, items[rows[i].owner], table, &rows[i],
-                         owner->kind);
+        items[row->owner]->here += row->bytes;
+        jpp_holders_part(holders, items[row->owner], table, row,
+                         jpp_pools_owner_at(table, row->owner)->kind);
     }
 
-    units = jpp_vec_items(table->units, jpp_pools_unit_t);
-    n = jpp_vec_count(table->units, jpp_pools_unit_t);
-
-    for (i = 0; i < n; i++) {
-        if (units[i].most_owner != 0) {
-            jpp_holders_unit(holders, items[units[i].most_owner], table,
-                             &units[i]);
+    jpp_vec_each(unit, table->units) {
+        if (unit->most_owner != 0) {
+            jpp_holders_unit(holders, items[unit->most_owner], table, unit);
         }
     }
 
-    n = jpp_vec_count(holders->items, jpp_holder_item_t *);
-
-    for (i = 0; i < n; i++) {
-        jpp_holders_fold(jpp_vec_items(holders->items,
-                                       jpp_holder_item_t *)[i], worker);
+    jpp_vec_each(item, holders->items) {
+        jpp_holders_fold(*item, worker);
     }
 
     if (table->facts.has_total) {
@@ -586,20 +572,18 @@ jpp_holders_compare(const void *a, const void *b, void *ctx)
 size_t
 jpp_holders_close(jpp_holders_t *holders, const jpp_holder_t **first)
 {
-    size_t               i, n;
-    uint64_t             all;
-    jpp_holder_t        *holder;
-    jpp_holder_item_t   *item;
-    jpp_holder_part_t   *part, *most;
+    size_t                n;
+    uint64_t              all;
+    jpp_holder_t         *holder;
+    jpp_holder_item_t   **items, *item;
+    jpp_holder_part_t    *part, *most;
 
     if (holders->failed) {
         return 0;
     }
 
-    n = jpp_vec_count(holders->items, jpp_holder_item_t *);
-
-    for (i = 0; i < n; i++) {
-        item = jpp_vec_items(holders->items, jpp_holder_item_t *)[i];
+    jpp_vec_each(items, holders->items) {
+        item = *items;
 
         if (item->own + item->inherited == 0) {
             continue;

@@ -69,11 +69,15 @@
 
 
 typedef enum {
-    JPP_PROBLEM_NO_JEMALLOC = 0,
-    JPP_PROBLEM_NO_PROF,
-    JPP_PROBLEM_PROF_OFF,
-    JPP_PROBLEM_THREAD_NAME,
-    JPP_PROBLEM_INACTIVE,
+
+    /* jemalloc's state is the problem */
+
+    JPP_PROBLEM_NO_JEMALLOC = JPP_JEMALLOC_ABSENT,
+    JPP_PROBLEM_NO_PROF = JPP_JEMALLOC_NO_PROF,
+    JPP_PROBLEM_PROF_OFF = JPP_JEMALLOC_OFF,
+    JPP_PROBLEM_THREAD_NAME = JPP_JEMALLOC_REFUSED,
+    JPP_PROBLEM_INACTIVE = JPP_JEMALLOC_INACTIVE,
+
     JPP_PROBLEM_LUA_ABORT,
     JPP_PROBLEM_GAP,
     JPP_PROBLEM_UNSAMPLED,
@@ -287,6 +291,7 @@ static void
 jpp_problems_hold(const jpp_worker_t *worker, bool holds[JPP_PROBLEMS])
 {
     bool                        on, other;
+    unsigned                    i;
     const jpp_jemalloc_t       *jemalloc;
     const jpp_sampler_state_t  *sampler;
 
@@ -298,16 +303,10 @@ jpp_problems_hold(const jpp_worker_t *worker, bool holds[JPP_PROBLEMS])
     on = jemalloc->state > JPP_JEMALLOC_OFF;
     other = sampler->is_on;
 
-    holds[JPP_PROBLEM_NO_JEMALLOC] = !other
-                                     && jemalloc->state == JPP_JEMALLOC_ABSENT;
-    holds[JPP_PROBLEM_NO_PROF] = !other
-                                 && jemalloc->state == JPP_JEMALLOC_NO_PROF;
-    holds[JPP_PROBLEM_PROF_OFF] = !other && jemalloc->state == JPP_JEMALLOC_OFF;
-    holds[JPP_PROBLEM_THREAD_NAME] = !other
-                                     && jemalloc->state
-                                        == JPP_JEMALLOC_REFUSED;
-    holds[JPP_PROBLEM_INACTIVE] = !other
-                                  && jemalloc->state == JPP_JEMALLOC_INACTIVE;
+    for (i = 0; i < JPP_JEMALLOC_READY; i++) {
+        holds[i] = !other && jemalloc->state == i;
+    }
+
     holds[JPP_PROBLEM_LUA_ABORT] = jpp_jemalloc_will_abort(jemalloc);
     holds[JPP_PROBLEM_GAP] = jemalloc->state == JPP_JEMALLOC_READY
                              && jpp_worker_has_gap(worker);
@@ -461,7 +460,7 @@ jpp_problems_explain(const jpp_worker_t *worker, jpp_err_t *err)
         return;
     }
 
-    (void) snprintf(failed, sizeof(failed), "%s", err->text);
+    jpp_print(failed, "%s", err->text);
 
     (void) jpp_err_set(err, JPP_ERR_STATE, "%s: %s: %s; status has the fix",
                        failed, problems[0].what, problems[0].why);

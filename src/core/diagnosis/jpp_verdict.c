@@ -68,8 +68,8 @@ jpp_verdict_bound(jpp_verdict_t *verdict, const jpp_holder_t *holder)
 static void
 jpp_verdict_owner(jpp_verdict_t *verdict, const char *owner, const char *place)
 {
-    (void) snprintf(verdict->owner, sizeof(verdict->owner), "%s", owner);
-    (void) snprintf(verdict->place, sizeof(verdict->place), "%s", place);
+    jpp_print(verdict->owner, "%s", owner);
+    jpp_print(verdict->place, "%s", place);
 }
 
 
@@ -90,25 +90,16 @@ jpp_verdict_holder(jpp_verdict_t *verdict, const jpp_holder_t *holder,
 uint64_t
 jpp_verdict_total(const jpp_telemetry_t *telemetry)
 {
-    size_t    i;
-    uint64_t  sum;
+    uint64_t           sum;
+    const jpp_zone_t  *zone;
 
     sum = jpp_fleet_anon(telemetry->fleet);
 
-    for (i = 0; i < telemetry->n_zones; i++) {
-        if (!telemetry->zones[i].is_own) {
-            sum += jpp_less(telemetry->zones[i].size, telemetry->zones[i].free);
-        }
+    jpp_each(zone, telemetry->zones, telemetry->n_zones) {
+        sum += zone->is_own ? 0 : jpp_less(zone->size, zone->free);
     }
 
     return sum;
-}
-
-
-static void
-jpp_verdict_link(jpp_verdict_t *verdict, const char *link)
-{
-    (void) snprintf(verdict->link, sizeof(verdict->link), "%s", link);
 }
 
 
@@ -120,12 +111,9 @@ jpp_verdict_stuck(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry,
 {
     char                text[JPP_FINDING_STALL], owner[JPP_STALL_OWNER];
     char                place[JPP_STALL_NAME];
-    size_t              i;
     const jpp_stall_t  *stall;
 
-    for (i = 0; i < telemetry->n_stalls; i++) {
-        stall = &telemetry->stalls[i];
-
+    jpp_each(stall, telemetry->stalls, telemetry->n_stalls) {
         if (stall->pid == pid && stall->state == JPP_STALL_LASTS) {
             (void) jpp_stall_owner(stall, owner);
             jpp_verdict_owner(verdict, owner, jpp_stall_name(stall->place,
@@ -146,7 +134,7 @@ jpp_verdict_missing(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
 
     verdict->severity = JPP_VERDICT_CRITICAL;
     verdict->id = "missing-worker";
-    jpp_verdict_link(verdict, "status");
+    jpp_print(verdict->link, "status");
 
     fleet = telemetry->fleet;
     missing = fleet->missing;
@@ -197,15 +185,15 @@ jpp_verdict_healthy(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
                                    "for %s",
                         jpp_bytes(holder->bytes), holder->who);
         jpp_verdict_bound(verdict, holder);
-        jpp_verdict_link(verdict, "pools?format=top");
+        jpp_print(verdict->link, "pools?format=top");
     }
 
     cgroup = telemetry->cgroup;
     left = jpp_cgroup_left(cgroup);
 
     if (left != JPP_NONE) {
-        jpp_verdict_add(verdict, "; %s left", jpp_bytes(left));
-        jpp_verdict_add(verdict, " below the limit of %s",
+        jpp_verdict_add(verdict, "; %s left below the limit of %s",
+                        jpp_bytes(left),
                         jpp_bytes(cgroup->levels[cgroup->binding].limit));
     }
 }
@@ -216,25 +204,24 @@ jpp_verdict_healthy(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
 static const jpp_finding_t *
 jpp_verdict_first(const jpp_finding_t *findings, size_t n)
 {
-    size_t                i;
-    const jpp_finding_t  *first;
+    const jpp_finding_t  *first, *finding;
 
     first = NULL;
 
-    for (i = 0; i < n; i++) {
-        if (findings[i].acknowledged != 0) {
+    jpp_each(finding, findings, n) {
+        if (finding->acknowledged != 0) {
             continue;
         }
 
+        first = finding;
+
         /* stalls of nobody knows what say less than what comes next */
 
-        if (findings[i].number != JPP_FINDING_STALLS
-            || findings[i].owner[0] != '\0')
+        if (finding->number != JPP_FINDING_STALLS
+            || finding->owner[0] != '\0')
         {
-            return &findings[i];
+            break;
         }
-
-        first = &findings[i];
     }
 
     return first;
@@ -254,7 +241,7 @@ jpp_verdict_finding(const jpp_telemetry_t *telemetry,
                                              : JPP_VERDICT_WARNING;
     verdict->id = finding->id;
     verdict->since = finding->since;
-    jpp_verdict_link(verdict, finding->link);
+    jpp_print(verdict->link, "%s", finding->link);
 
     /* an owner that holds half of what the finding is about explains it */
 
