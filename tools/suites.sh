@@ -163,8 +163,6 @@ tests_env()
             ;;
     esac
 
-    TEST_NGINX_SERVROOT=$PWD/build/servroot-$1
-
     case $1 in
         reloaded) TEST_NGINX_USE_HUP=1; export TEST_NGINX_USE_HUP ;;
         updated)  prove="sh tools/updated.sh $prove" ;;
@@ -383,21 +381,17 @@ tests_builds()
 
 
 # suites_env NGINX MODULE JEMALLOC: what the suites with nginx need in their
-# environment; MODULE is empty where it is linked.  Perl's own memory is not
-# sampled: only nginx has JEMALLOC preloaded, even the static one, where that
-# takes the place of the libjemalloc.so.2 it is linked with.  MALLOC_CONF is
-# read before main(), so it needs no env directive.
+# environment; MODULE is empty where it is linked.  Only nginx has JEMALLOC
+# preloaded, even the static one, where that takes the place of the
+# libjemalloc.so.2 it is linked with.
 
 suites_env()
 {
     TEST_NGINX_BINARY=$1
     TEST_NGINX_LOAD_MODULES=$2
     TEST_NGINX_LD_PRELOAD=$3
-    TEST_NGINX_SERVROOT=$PWD/${servroot:-build/servroot}
-    MALLOC_CONF=prof:true,prof_active:true,lg_prof_sample:12
 
-    export TEST_NGINX_BINARY TEST_NGINX_LOAD_MODULES TEST_NGINX_LD_PRELOAD \
-           TEST_NGINX_SERVROOT MALLOC_CONF
+    export TEST_NGINX_BINARY TEST_NGINX_LOAD_MODULES TEST_NGINX_LD_PRELOAD
 }
 
 

@@ -1,9 +1,9 @@
 package JppNginx;
 
-# An nginx under control, for what Test::Nginx cannot do: it has an environment,
-# limits and preloads of its own; it is asked, sent signals, reloaded, measured
-# and ended, by the end of its subtest at the latest.  Then no process may be
-# left, and its error log must have no alert.
+# An nginx under control: it has an environment, limits and preloads of its own;
+# it is asked, sent signals, reloaded, measured and ended, by the end of its
+# subtest at the latest.  Then no process may be left, and its error log must
+# have no alert.
 #
 # JppRun chooses nginx, module and jemalloc.  With TEST_NGINX_USE_HUP every
 # nginx is reloaded once before it is used.
@@ -301,8 +301,8 @@ sub worker_pids($self, $master = undef) {
 
 # Those that do not answer CLIENT, and last the one that does.
 
-sub workers_of($self, $client) {
-    my $status = $client->get('/debug/pprof/worker/self/status')->{body};
+sub workers_of($self, $client, $tree = '/debug/pprof') {
+    my $status = $client->get("$tree/worker/self/status")->{body};
     my ($pid) = $status =~ /"pid": (\d+)/ or die "no status: $status\n";
 
     return ((grep { $_ != $pid } $self->worker_pids), $pid);

@@ -1,15 +1,7 @@
 # The directives: their contexts and values, how they are merged, which location
 # serves what, and the error for everything else.
 
-use JppPerl;
-
-use JppRun qw( $resources );
-use JppSuite qw( blocks quiet_log table );
-use Test::Nginx::Socket 'no_plan';
-
-repeat_each(2);
-quiet_log();
-no_root_location();
+use JppTest;
 
 my $parameter = 'a resource\'s name may come first, then "worker=all" or '
                 . '"worker=self", "symbolize=on" or "symbolize=off", '
@@ -203,18 +195,16 @@ my @refused = (
       'jemalloc_pprof_temp_path /tmp /var/tmp;' ],
 );
 
-my $refused = <<'END';
-=== refused: [% what %]
---- http_config
-[% http %]
---- config
-[% config %]
---- must_die
---- suppress_stderr
---- error_log
-[emerg]
-[% sentence %]
-END
+for my $row (@refused) {
+    my ($what, $server, $sentence, $http) = @$row;
+
+    test "refused: $what" => sub {
+        my $nginx = JppNginx->run([ '-t' ], server => $server, http => $http);
+
+        isnt($nginx->{status}, 0, 'nginx does not start');
+        like($nginx->error_log, qr/\[emerg\] .*\Q$sentence\E/, 'why');
+    };
+}
 
 
 # [ location, path, status, pattern of the body ]
@@ -305,17 +295,6 @@ my @served = (
       $html ],
 );
 
-my $served = <<'END';
-=== served: location [% config %]: [% uri %]
---- config
-location [% config %]
---- request
-GET [% uri %]
---- error_code: [% status %]
---- response_body_like: [% like %]
-END
-
-
 # [ text in http, in the server, in the location, path, status, body ]
 
 my $size = 'jemalloc_pprof_max_size';
@@ -340,20 +319,6 @@ my @merged = (
       'heap?x=1&seconds=8', 400, 'from 1 to 7\n' ],
 );
 
-my $merged = <<'END';
-=== merged: [% http %] [% server %] [% location %]: [% uri %]
---- http_config
-[% http %]
---- config
-[% server %]
-location /a/ { jemalloc_pprof; [% location %] }
---- request
-GET /a/[% uri %]
---- error_code: [% status %]
---- response_body_like: [% like %]
-END
-
-
 # A gzip header says whether the level is the fastest or the best.
 
 my $level = 'jemalloc_pprof_gzip_level';
@@ -366,38 +331,50 @@ my @levels = (
     [ '', "$level 1;", "$level 9;", 2 ],
 );
 
-my $levels = <<'END';
-=== levels: [% http %] [% server %] [% location %]
---- http_config
-[% http %]
---- config
-[% server %]
-location /a/ { jemalloc_pprof; [% location %] }
---- request
-GET /a/heap
---- response_body_filters eval
-sub { unpack('H4', $_[0]) . ' ' . unpack('x8 C', $_[0]) . "\n" }
---- response_body
-1f8b [% flags %]
-END
+# Each row has a server of its own, in an nginx for each text in http.
+
+my %rows;
+
+push @{ $rows{''} }, [ '', "location $_->[0]", @$_[1 .. 3] ] for @served;
+push @{ $rows{$_->[0]} }, [ @$_[1, 2], '/a/heap', 200, "^1f8b $_->[3]\$" ]
+    for @levels;
+push @{ $rows{$_->[0]} }, [ @$_[1, 2], "/a/$_->[3]", @$_[4, 5] ] for @merged;
+
+for my $http (sort keys %rows) {
+    test "served: $http" => sub { served($http, @{ $rows{$http} }) };
+}
 
 
-blocks(<DATA>,
-       table($refused, [ qw( what config sentence http ) ], @refused),
-       table($served, [ qw( config uri status like ) ], @served),
-       table($merged, [ qw( http server location uri status like ) ],
-             @merged),
-       table($levels, [ qw( http server location flags ) ], @levels));
+sub served($http, @rows) {
+    my $port = free_port();
+    my $nginx = JppNginx->start(
+        port => $port,
+        server => 'server_name localhost;
+                   location /debug/pprof/ { jemalloc_pprof; }',
+        http => "$http\n" . join '', map {
+            my ($server, $location) = @{ $rows[$_] };
 
-run_tests();
+            $location = "location /a/ { jemalloc_pprof; $location }"
+                if $location !~ /^location/;
+            "server { listen 127.0.0.1:$port; server_name s$_; $server\n"
+            . "$location }\n"
+        } 0 .. $#rows);
 
-__DATA__
+    for my $i (0 .. $#rows) {
+        my ($server, $location, $uri, $status, $like) = @{ $rows[$i] };
+        my $answer = $nginx->get("http://s$i$uri");
+        my $body = $answer->{body};
 
-=== the tree without its slash
---- config
-location /debug/pprof/ { jemalloc_pprof; }
---- request
-GET /debug/pprof?debug=1
---- error_code: 301
---- response_headers
-Location: http://localhost:$ServerPortForClient/debug/pprof/?debug=1
+        $body = unpack('H4', $body) . ' ' . unpack('x8 C', $body)
+            if $like =~ /1f8b/;
+
+        is($answer->{status}, $status, "$server $location $uri");
+        like($body, qr/$like/s, 'its body');
+    }
+
+    my $slash = $nginx->get('/debug/pprof?debug=1');
+
+    is($slash->{status}, 301, 'the tree without its slash');
+    is($slash->{headers}{location},
+       "http://localhost:$port/debug/pprof/?debug=1", 'redirects to it');
+}

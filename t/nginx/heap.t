@@ -2,16 +2,8 @@
 # would change them; what is in a profile; HEAD; selectors of workers; and that
 # only a client gets a profile.
 
-use JppPerl;
-
-use JppRun qw( $resources );
-use JppSuite qw( $build $dir blocks contract dial fleets profile
-                 quiet_log settled slurp spew table totals );
-use Test::Nginx::Socket 'no_plan';
-
-repeat_each(2);
-quiet_log();
-fleets();
+use JppTest;
+use JppNginx qw( profile );
 
 my $pprof = '\Atypes: inuse_objects/count inuse_space/bytes\n'
             . 'default: inuse_space\nperiod: 4096 space/bytes\n';
@@ -44,53 +36,50 @@ my $bytes = 'application/octet-stream';
 my $plain = 'text/plain; charset=utf-8';
 
 
-# [ path, Content-Type, Content-Disposition, filter, pattern of the body ]
+# [ Content-Type, Content-Disposition, pattern of the body, paths ]; of bytes
+# the pattern is that of the profile as text
 
 my @formats = (
-    [ 'heap', $bytes, $heap, 'contract', $pprof ],
-    [ 'heap?format=pprof', $bytes, $heap, 'contract', $pprof ],
-    [ 'heap?debug=0', $bytes, $heap, 'contract', $pprof ],
-    [ 'heap?gc=1', $bytes, $heap, 'contract', $pprof ],
-    [ 'heap?strict=1&worker=self', $bytes, $heap, 'contract', $pprof ],
-    [ 'heap?worker=all', $bytes, $heap, 'contract', $pprof ],
-    [ 'worker/all/heap?strict=1', $bytes, $heap, 'contract', $pprof ],
-    [ 'heap?worker=0', $bytes, $heap, 'contract', $pprof ],
-    [ 'heap?origin=all', $bytes, $heap, 'contract', $pprof ],
-    [ 'heap?format=pprof&debug=1', $bytes, $heap, 'contract', $pprof ],
-    [ 'heap?type=inuse_objects', $bytes, $heap, 'contract',
-      $pprof =~ s/inuse_space(?=.n.?period)/inuse_objects/r ],
-    [ 'allocs', $bytes, $allocs, 'contract', $pprof ],
-    [ 'allocs?gc=0', $bytes, $allocs, 'contract', $pprof ],
-
-    [ 'heap?format=text', $plain, '', 'as_it_is', $text ],
-    [ 'heap?debug=1', $plain, '', 'as_it_is', $text ],
-    [ 'pprof/heap', $plain, '', 'as_it_is', $text ],
-    [ 'worker/self/pprof/heap', $plain, '', 'as_it_is', $text ],
-    [ 'allocs?debug=1', $plain, '', 'as_it_is', $text ],
-    [ 'pprof/heap?format=pprof', $bytes, $heap, 'contract', $pprof ],
-
-    [ 'heap?format=folded', $plain, '', 'as_it_is', $folded ],
-    [ 'allocs?format=folded&type=inuse_objects', $plain, '', 'as_it_is',
-      $folded ],
-    [ 'heap?format=top&cols=1000', $plain, '', 'as_it_is', "$top$row+$end" ],
-    [ 'heap?format=top&cols=1000&debug=0', $plain, '', 'as_it_is',
-      "$top$row+" ],
-    [ 'allocs?format=top&cols=1000', $plain, '', 'as_it_is', "$top$row+" ],
-    [ 'heap?format=top&cols=1000&sort=cum&n=3', $plain, '', 'as_it_is',
-      "$top$row\{3}\\d+ more functions\\n$end" ],
-    [ 'heap?format=top&cols=1000&n=1000', $plain, '', 'as_it_is',
-      "$top(?!.*  (?:ngx_p?alloc|ngx_create_pool)\\n)$row+$end" ],
-    [ 'heap?format=top&cols=1000&n=1000&callers=0', $plain, '', 'as_it_is',
-      "$top(?=.*  ngx_alloc\\n)(?!.*functions that only pass)$row+\\n.*\\z" ],
-    [ 'heap?format=jemalloc', $plain, $raw, 'as_it_is', $dump ],
+    [ $bytes, $heap, $pprof,
+      qw( heap heap?format=pprof heap?debug=0 heap?gc=1 heap?worker=all
+          heap?strict=1&worker=self worker/all/heap?strict=1 heap?worker=0
+          heap?origin=all heap?format=pprof&debug=1 pprof/heap?format=pprof ) ],
+    [ $bytes, $heap, $pprof =~ s/inuse_space(?=.n.?period)/inuse_objects/r,
+      'heap?type=inuse_objects' ],
+    [ $bytes, $allocs, $pprof, qw( allocs allocs?gc=0 ) ],
+    [ $plain, '', $text,
+      qw( heap?format=text heap?debug=1 pprof/heap worker/self/pprof/heap
+          allocs?debug=1 ) ],
+    [ $plain, '', $folded,
+      qw( heap?format=folded allocs?format=folded&type=inuse_objects ) ],
+    [ $plain, '', "$top$row+$end", 'heap?format=top&cols=1000' ],
+    [ $plain, '', "$top$row+",
+      qw( heap?format=top&cols=1000&debug=0 allocs?format=top&cols=1000 ) ],
+    [ $plain, '', "$top$row\{3}\\d+ more functions\\n$end",
+      'heap?format=top&cols=1000&sort=cum&n=3' ],
+    [ $plain, '',
+      "$top(?!.*  (?:ngx_p?alloc|ngx_create_pool)\\n)$row+$end",
+      'heap?format=top&cols=1000&n=1000' ],
+    [ $plain, '',
+      "$top(?=.*  ngx_alloc\\n)(?!.*functions that only pass)$row+\\n.*\\z",
+      'heap?format=top&cols=1000&n=1000&callers=0' ],
+    [ $plain, $raw, $dump, 'heap?format=jemalloc' ],
 );
 
-sub as_it_is { return $_[0] }
+my @servers;
 
-# a location whose filters do their best to change a profile
+# Another server, of CONF; the beginning of its URLs.
 
-my $adverse = <<'END';
---- http_config
+sub site($conf) {
+    push @servers, $conf;
+
+    return 'http://s' . $#servers;
+}
+
+
+# filters that do their best to change a profile
+
+my $adverse = site(<<'END');
 gzip on;
 gzip_types *;
 gzip_min_length 1;
@@ -101,7 +90,6 @@ tcp_nopush on;
 etag on;
 output_buffers 1 512;
 postpone_output 0;
---- config
 location = /after { return 200 "after"; }
 location /a/ {
     jemalloc_pprof;
@@ -115,55 +103,6 @@ location /a/ {
     ssi on;
 }
 END
-
-my $formats = <<END;
-=== GET [% uri %]
-$adverse
---- request
-GET /a/[% uri %]
---- more_headers
-Accept-Encoding: gzip, deflate, br
---- response_headers
-Content-Type: [% type %]
-X-Content-Type-Options: nosniff
-Jemalloc-Pprof-Workers: 1/1
-X-Added: added
-!Content-Encoding
-!Transfer-Encoding
-!X-Go-Pprof
-!Last-Modified
-!ETag
-!Accept-Ranges
---- raw_response_headers_like eval
-qr/^(?=.*^Content-Length: [1-9]\\d*\\r\$)(?=.*^Cache-Control: no-store\\r\$)(?#
-   ).*[% saved %]/ms
---- response_body_filters eval
-\\&main::[% filter %]
---- response_body_like: [% like %]
-END
-
-my $heads = <<END;
-=== HEAD [% uri %]
-$adverse
---- request
-HEAD /a/[% uri %]
---- response_headers
-Content-Type: [% type %]
-X-Content-Type-Options: nosniff
-!Jemalloc-Pprof-Workers
-!Content-Encoding
-!Content-Length
-!X-Go-Pprof
---- raw_response_headers_like eval
-qr/^(?=.*^Cache-Control: no-store\\r\$).*[% saved %]/ms
---- response_body
-END
-
-sub saved($uri, $type, $saved, @more) {
-    return [ $uri, $type,
-             $saved ne '' ? '^Content-Disposition: ' . $saved . '\r$'
-                          : '(?!.*Content-Disposition)', @more ];
-}
 
 
 # [ path, status, the sentence ]
@@ -224,21 +163,6 @@ my @refused = (
     [ 'profiles', 404, $none ],
 );
 
-my $refused = <<'END';
-=== refused: [% uri %]
---- request
-GET /a/[% uri %]
---- error_code: [% status %]
---- response_headers
-Content-Type: text/plain; charset=utf-8
-X-Go-Pprof: 1
-X-Content-Type-Options: nosniff
-Cache-Control: no-store
-!Content-Disposition
---- response_body_like: \A[% like %]\n\z
-END
-
-
 # [ path, parameters of the directive, 1 if there are names ]
 
 my @names = (
@@ -255,42 +179,10 @@ my @names = (
     [ 'worker/self/heap?symbolize=0', '', 0 ],
 );
 
-my $names = <<'END';
-=== names: [% uri %], jemalloc_pprof [% parameters %]
---- config
-location /a/ { jemalloc_pprof [% parameters %]; }
---- request
-GET /a/[% uri %]
---- response_body_filters eval
-\&main::names
---- response_body
-names: [% names %]
-END
-
-# No frame of a profile belongs to the allocator.
-
-sub names {
-    my $profile = profile($_[0]);
-    my %functions = %{ $profile->{functions} // {} };
-    my @locations = @{ $profile->{'locations lines'} };
-    my $bare = grep { !/ F=/ } @locations;
-
-    return "names of the allocator\n"
-        if grep { /^(?:je_|prof_|malloc$|calloc$)|libjemalloc/ }
-                keys %functions;
-
-    # which of them is there depends on where the samples fall
-
-    return "names: 1\n" if $bare == 0 && $functions{main}
-                           && grep { /^ngx_[a-z]/ } keys %functions;
-
-    return "names: 0\n" if $bare == @locations && !%functions;
-
-    return "some names: " . join(' ', sort keys %functions) . "\n";
-}
+$_->[3] = site("location /a/ { jemalloc_pprof $_->[1]; }") for @names;
 
 
-# Subrequests and internal redirects: the log names the location.
+# Subrequests and internal redirects, with the configuration that makes them.
 
 my $nothing = '\A\s*before [ -~\s]*<h1>404 Not Found</h1>[ -~\s]*\z';
 
@@ -313,8 +205,8 @@ my @redirected = (
     [ 'try_files', '/other', 404,
       'location /other { try_files /nowhere /a/heap; }' ],
     [ 'X-Accel-Redirect', '/accel', 404,
-      'location /accel { '
-      . 'proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/told; }'
+      'location /accel { proxy_pass http://127.0.0.1:$server_port/told;'
+      . ' proxy_set_header Host $host; }'
       . 'location /told { add_header X-Accel-Redirect /a/heap; return 200; }'
       ],
     [ 'a rewrite', '/other', 404, 'rewrite ^/other$ /a/heap last;' ],
@@ -324,214 +216,381 @@ my @redirected = (
       'error_page 404 @heap; location @heap { jemalloc_pprof heap; }' ],
 );
 
-my $refusal = 'jemalloc_pprof: not served to subrequests and internal '
-              . 'redirects: "[% asked %]" must be asked for by the client';
+$_->[-1] = site("location /a/ { jemalloc_pprof; } $_->[-1]")
+    for @inner, @redirected;
 
-my $inner = <<END;
-=== not for nginx itself: [% what %]
---- config
-location /a/ { jemalloc_pprof; }
-[% config %]
---- user_files
->>> page.shtml
-before <!--#include virtual="/a/heap" --><!--
--->after
---- request
-GET [% uri %]
---- error_code: [% status %]
---- response_body_like: [% like %]
---- error_log
-[warn]
-$refusal
+my $access = site(<<'END');
+location /a/ { jemalloc_pprof; deny all; }
+END
+my $password = site(<<'END');
+location /a/ { jemalloc_pprof; auth_basic "heap"; auth_basic_user_file users; }
+END
+my $unmatched = site(<<'END');
+location /a/ {
+    jemalloc_pprof;
+    sub_filter_types *;
+    sub_filter 'not in a profile' '';
+}
 END
 
-my $redirected = <<END;
-=== not behind a redirect: [% what %]
---- config
+my $port = free_port();
+my $nginx = JppNginx->start(
+    port => $port, server => 'server_name localhost; '
+                             . 'location /a/ { jemalloc_pprof; }',
+    http => join '', map {
+        "server { listen 127.0.0.1:$port; server_name s$_; $servers[$_] }\n"
+    } 0 .. $#servers);
+
+spew("$nginx->{prefix}/users", "me:{PLAIN}secret\n");
+spew("$nginx->{prefix}/html/page.shtml",
+     "before <!--#include virtual=\"/a/heap\" --><!--\n-->after\n");
+
+
+# Headers that are not there.
+
+sub lacks($answer, @names) {
+    is_deeply([ grep { defined $answer->{headers}{$_} } @names ], [],
+              'no other headers');
+}
+
+
+sub is_heap($answer, $what) {
+    like(contract($answer->{body}),
+         qr{^types: inuse_objects/count inuse_space/bytes\n}, $what);
+    is($answer->{headers}{'content-type'}, $bytes, 'its type');
+}
+
+
+for my $format (@formats) {
+    my ($type, $saved, $like, @paths) = @$format;
+
+    for my $path (@paths) {
+        test "GET and HEAD $path" => sub { served($path, $type, $saved, $like) }
+    }
+}
+
+
+sub served($path, $type, $saved, $like) {
+    for my $method (qw( GET HEAD GET HEAD )) {
+        my $answer = $nginx->ask($method, "$adverse/a/$path",
+                                 'Accept-Encoding: gzip, deflate, br');
+        my $headers = $answer->{headers};
+        my $body = $answer->{body};
+        my $is_get = $method eq 'GET';
+
+        is($answer->{status}, 200, $method);
+        is($headers->{'content-type'}, $type, 'type');
+        is($headers->{'x-content-type-options'}, 'nosniff', 'as it is');
+        is($headers->{'x-added'}, 'added', 'with headers of others');
+        is($headers->{'cache-control'}, 'no-store', 'not kept');
+        like($headers->{'content-disposition'} // '', qr/^$saved$/, 'saved as');
+        is($headers->{'jemalloc-pprof-workers'}, $is_get ? '1/1' : undef,
+           'who answered');
+        lacks($answer, qw( content-encoding x-go-pprof ),
+              $is_get ? qw( transfer-encoding last-modified etag accept-ranges )
+                      : 'content-length');
+
+        if ($is_get) {
+            is($headers->{'content-length'}, length $body, 'length');
+            like($type eq $bytes ? contract($body) : $body, qr/$like/s, 'body');
+        } else {
+            is($body, '', 'no body');
+        }
+    }
+}
+
+
+test 'what is refused' => sub {
+    for (@refused) {
+        my ($path, $status, $sentence) = @$_;
+        my $answer = $nginx->get("/a/$path");
+
+        is($answer->{status}, $status, $path);
+        next if !defined $sentence;
+
+        is($answer->{body}, "$sentence\n", 'why');
+        is($answer->{headers}{'content-type'}, $plain, 'as text');
+        is($answer->{headers}{'x-go-pprof'}, '1', 'for pprof');
+        is($answer->{headers}{'x-content-type-options'}, 'nosniff', 'as it is');
+        is($answer->{headers}{'cache-control'}, 'no-store', 'not kept');
+        lacks($answer, 'content-disposition');
+    }
+};
+
+
+# No frame of a profile belongs to the allocator; which of the others is there
+# depends on where the samples fall.
+
+test 'names' => sub {
+    for (@names) {
+        my ($path, $parameters, $has_names, $site) = @$_;
+        my $profile = profile($nginx->get("$site/a/$path"));
+        my %functions = %{ $profile->{functions} // {} };
+        my @locations = @{ $profile->{'locations lines'} };
+        my $bare = grep { !/ F=/ } @locations;
+
+        is(scalar(grep { /^(?:je_|prof_|malloc$|calloc$)|libjemalloc/ }
+                       keys %functions), 0, "$path, with $parameters");
+        ok($has_names ? $bare == 0 && $functions{main}
+                        && grep { /^ngx_[a-z]/ } keys %functions
+                      : $bare == @locations && !%functions,
+           $has_names ? 'names' : 'no names')
+            or diag(join ' ', sort keys %functions);
+    }
+};
+
+
+# What the log has more after CODE.
+
+sub logged($code) {
+    my $before = length $nginx->error_log;
+
+    $code->();
+
+    return substr $nginx->error_log, $before;
+}
+
+
+my $warning = qr/\[warn\] .*jemalloc_pprof: not served to subrequests and (?#
+                )internal redirects: "(\S+)" must be asked for by the client/;
+
+test 'not for nginx itself' => sub {
+    for (@inner) {
+        my ($what, $uri, $status, $like, $site) = @$_;
+
+        my $said = logged(sub {
+            my $answer = $nginx->get("$site$uri");
+
+            is($answer->{status}, $status, $what);
+            like($answer->{body}, qr/$like/s, 'its body');
+        });
+
+        is(($said =~ $warning)[0], '/a/heap', 'the log names the location');
+    }
+
+    for (@redirected) {
+        my ($what, $uri, $status, $site) = @$_;
+
+        my $said = logged(sub {
+            my $answer = $nginx->get("$site$uri");
+
+            is($answer->{status}, $status, $what);
+            is($answer->{headers}{'content-type'}, $plain, 'as text');
+            is($answer->{headers}{'x-go-pprof'}, '1', 'for pprof');
+            is($answer->{body}, 'profiles are not served to internal '
+               . "redirects: ask for their own URL\n", 'why');
+        });
+
+        like($said, $warning, 'the log says so');
+    }
+};
+
+
+test 'who gets a profile' => sub {
+    my $denied = $nginx->get("$access/a/heap");
+    my $unknown = $nginx->get("$password/a/heap");
+
+    is($denied->{status}, 403, 'access rules come first');
+    lacks($denied, qw( jemalloc-pprof-workers x-go-pprof ));
+    like($nginx->error_log, qr/access forbidden by rule/, 'the log has it');
+    is($unknown->{status}, 401, 'passwords come first');
+    lacks($unknown, 'jemalloc-pprof-workers');
+    is_heap($nginx->get("$password/a/heap", headers =>
+                        "Authorization: Basic bWU6c2VjcmV0\r\n"),
+            'a request with the password is served');
+    is_heap($nginx->get("$unmatched/a/heap"),
+            'a filter leaves a profile without a match alone');
+};
+
+
+test 'HTTP/1.0' => sub {
+    my $client = $nginx->client;
+
+    $client->write("GET /a/heap HTTP/1.0\r\n\r\n");
+
+    my $answer = $client->answer('GET');
+
+    is_heap($answer, 'a heap');
+    is($answer->{headers}{'content-length'}, length $answer->{body}, 'length');
+    lacks($answer, 'transfer-encoding');
+};
+
+
+test 'labels and comments agree with status' => sub {
+    my $status = decode_json($nginx->get('/a/status')->{body});
+    my $worker = $status->{workers}[0];
+    my $of = "generation=$worker->{generation} origin";
+
+    for my $path ('heap', 'worker/0/allocs') {
+        my $profile = profile($nginx->get("/a/$path"));
+        my $said = join "\n", @{ $profile->{comments} };
+
+        is_deeply(labels($profile),
+                  [ "$of=master", "$of=worker pid=$worker->{pid} worker=0" ],
+                  "$path: labels");
+        like($said, qr/^\Q$_\E$/m, "$path: $_")
+            for "nginx $status->{nginx}",
+                "jemalloc_pprof module $status->{module}",
+                "jemalloc $worker->{jemalloc}", 'lg_sample 12', 'workers 1/1',
+                "worker 0 pid $worker->{pid}";
+        like($said, qr/^jemalloc stats\.$_ [1-9]\d+ bytes \(.*\)(?::|$)/m,
+             "$path: $_")
+            for 'allocated', 'active', 'resident at most';
+    }
+};
+
+
+# Those that samples have, each as a line.
+
+sub labels($profile) {
+    return [ uniq sort map {
+        my $labels = $_->{labels};
+        join ' ', map { "$_=$labels->{$_}" } sort keys %$labels;
+    } @{ $profile->{samples} } ];
+}
+
+
+# The bytes of a heap, which is no difference.
+
+sub space {
+    my $profile = profile($nginx->get('/a/heap'));
+
+    is($profile->{duration} // 0, 0, 'no difference');
+
+    return (totals($profile))[1];
+}
+
+
+test 'a difference of a second' => sub {
+    my $space = space();
+
+    for my $path ('heap?seconds=1', 'allocs?seconds=01') {
+        my $profile = profile($nginx->get("/a/$path"));
+
+        # nginx counts in milliseconds, and two clocks are involved
+
+        cmp_ok($profile->{duration}, '>=', 0.9e9, "$path: it takes a second");
+        is("@{ $profile->{types} }",
+           'inuse_objects/count inuse_space/bytes', 'types');
+        cmp_ok(abs((totals($profile))[1]), '<', $space / 2,
+               'what was there before is subtracted');
+    }
+
+    like($nginx->get('/a/heap?seconds=1&format=top')->{body},
+         qr/\Ainuse_space \(difference\): -?[\d.]+ [KM]?i?B in \d+/,
+         'a table says so');
+};
+
+
+# Only the requests between the two differ.
+
+test 'the tool makes the same profile of format=jemalloc' => sub {
+    my $space = space();
+    my $file = spew("$nginx->{prefix}/dump.heap",
+                    $nginx->get('/a/heap?format=jemalloc')->{body});
+    my $profile = profile({ body => scalar `'$build/jemalloc-pprof' '$file'` });
+
+    cmp_ok(abs((totals($profile))[1] - $space), '<', $space / 2, 'the same');
+};
+
+
+$nginx->stop;
+$nginx = JppNginx->start(workers => 4, server => <<'END');
 location /a/ { jemalloc_pprof; }
-[% config %]
---- request
-GET [% uri %]
---- error_code: [% status %]
---- response_headers
-Content-Type: text/plain; charset=utf-8
-X-Go-Pprof: 1
---- response_body
-profiles are not served to internal redirects: ask for their own URL
---- error_log
-[warn]
-jemalloc_pprof: not served to subrequests and internal redirects:
-must be asked for by the client
+location /self/ { jemalloc_pprof worker=self; }
 END
 
+# by their indexes
+my @pids = map { $_->{pid} } @{ $nginx->settled(4, '/a/status')->{workers} };
 
-# What a worker's status says, to compare a profile with.
-
-my %seen;
-
-sub remember {
-    ($seen{pid}) = $_[0] =~ /"pid": (\d+)/;
-    ($seen{generation}) = $_[0] =~ /"generation": (\d+)/;
-    ($seen{version}) = $_[0] =~ /"jemalloc": "(.*?)"/;
-    ($seen{module}) = $_[0] =~ /"module": "(.*?)"/;
-    ($seen{nginx}) = $_[0] =~ /"nginx": "(.*?)"/;
-
-    return "seen\n";
-}
-
-sub labels {
-    my $profile = profile($_[0]);
-    my $generation = "generation=$seen{generation}";
-
-    my %labels = (
-        worker => "$generation origin=worker pid=$seen{pid} worker=0",
-        master => "$generation origin=master",
-    );
-
-    my %origins;
-
-    for my $sample (@{ $profile->{samples} }) {
-        my $origin = $sample->{labels}{origin} // 'worker';
-        my $is = all_labels($sample);
-
-        return "$is, not $labels{$origin}\n" if $is ne $labels{$origin};
-
-        $origins{$origin} = 1;
-    }
-
-    return "origins: @{[ sort keys %origins ]}\n" if keys %origins != 2;
-
-    my $said = join "\n", @{ $profile->{comments} };
-
-    for ("nginx $seen{nginx}", "jemalloc_pprof module $seen{module}",
-         "jemalloc $seen{version}", 'lg_sample 12', 'workers 1/1',
-         "worker 0 pid $seen{pid}")
-    {
-        return "$_ is not in: $said\n" if $said !~ /^\Q$_\E$/m;
-    }
-
-    for ("allocated", "active", "resident at most") {
-        return "no $_ in: $said\n"
-            if $said !~ /^jemalloc stats\.$_ [1-9]\d+ bytes \(.*\)(?::|$)/m;
-    }
-
-    return scalar @{ $profile->{samples} } ? "as in status\n"
-                                           : "no samples\n";
-}
-
-sub all_labels($sample) {
-    return join ' ', map { "$_=$sample->{labels}{$_}" }
-                     sort keys %{ $sample->{labels} };
-}
 
 # Each worker's own samples, and once what all of them inherited.
 
-sub merged {
-    my %index = map { $_->{pid} => $_->{worker} }
-                @{ settled('/a/status', 4)->{workers} };
-
-    my ($all, $sums) = asked('heap', '4/4');
-    my ($master, $inherited) = asked('heap?origin=master', '4/4');
-
-    my %of = map { all_labels($_) => 1 } @{ $all->{samples} };
-    my ($generation) = keys(%of) ? (keys %of)[0] =~ /(generation=\d+)/ : '';
-
-    my $expected = join "\n", sort "$generation origin=master",
-                 map { "$generation origin=worker pid=$_ worker=$index{$_}" }
-                     keys %index;
-
-    return "labels:\n" . join("\n", sort keys %of) . "\nnot:\n$expected\n"
-        if join("\n", sort keys %of) ne $expected;
-
+test 'all workers in one answer' => sub {
+    my ($all, $sums) = heap_of('heap', '4/4');
+    my ($master, $inherited) = heap_of('heap?origin=master', '4/4');
+    my ($generation) = "@{ labels($all) }" =~ /(generation=\d+)/;
     my $said = join "\n", @{ $all->{comments} };
-
-    return "comments: $said\n"
-        if $said !~ /^workers 4\/4$/m || $said =~ /^worker \d|missing/m
-           || $said !~ /^jemalloc stats\.allocated \d+ .* sum of 4 workers/m
-           || $said !~ /^jemalloc stats\.resident at most \d+ bytes (?#
-                        ).* in worker \d pid \d+, the largest: /m;
-
     my $sum = $inherited;
 
-    for (sort values %index) {
-        my ($own, $bytes) = asked("heap?worker=$_&origin=worker", '1/1');
+    is_deeply(labels($all),
+              [ sort "$generation origin=master",
+                map { "$generation origin=worker pid=$pids[$_] worker=$_" }
+                    0 .. 3 ], 'labels');
+    like($said, qr/^workers 4\/4$/m, 'who answered');
+    unlike($said, qr/^worker \d|missing/m, 'and no names');
+    like($said, qr/^jemalloc stats\.allocated \d+ .* sum of 4 workers/m,
+         'a sum');
+    like($said, qr/^jemalloc stats\.resident at most \d+ bytes (?#
+                   ).* in worker \d pid \d+, the largest: /m, 'the largest');
 
-        my @others = grep { $_->{labels}{origin} ne 'worker' }
-                     @{ $own->{samples} };
+    for my $worker (0 .. 3) {
+        my ($own, $bytes) = heap_of("heap?worker=$worker&origin=worker", '1/1');
 
-        return "of the master with origin=worker\n" if @others;
-
+        unlike("@{ labels($own) }", qr/origin=(?!worker)/, 'origin=worker');
         $sum += $bytes;
     }
 
     # the requests in between take some memory, and three times what was
     # inherited would be more
 
-    return "$sums bytes, and not $sum: $inherited of them inherited\n"
-        if abs($sums - $sum) > $inherited / 2;
+    cmp_ok(abs($sums - $sum), '<=', $inherited / 2, 'all is the sum');
+    unlike("@{ labels($master) }", qr/origin=(?!master)/, 'origin=master');
+};
 
-    return scalar(grep { $_->{labels}{origin} ne 'master' }
-                       @{ $master->{samples} })
-           ? "of a worker with origin=master\n" : "one answer of all\n";
-}
 
 # A profile, which says that WORKERS answered, and its bytes.
 
-sub asked($what, $workers) {
-    my $answer = dial()->ask('GET', "/a/$what");
-    my $is = $answer->{headers}{'jemalloc-pprof-workers'} // '-';
+sub heap_of($path, $workers) {
+    my $answer = $nginx->get("/a/$path");
+    my $profile = profile($answer);
 
-    die "$what: $answer->{status}, $is\n" if $is ne $workers;
-
-    my $profile = profile($answer->{body});
+    is(partly($answer), $workers, "$path: $workers");
 
     return ($profile, (totals($profile))[1]);
 }
 
+
+# The workers that have samples in PROFILE.
+
+sub pids_in($profile) {
+    return uniq map { $_->{labels}{pid} }
+                grep { $_->{labels}{origin} eq 'worker' }
+                     @{ $profile->{samples} };
+}
+
+
 # Each selector has the samples of its workers, by pid, or is refused.
 
-sub selected {
-    my @workers = @{ settled('/a/status', 4)->{workers} };
-    my $master = slurp(server_root() . '/logs/nginx.pid') + 0;
-    my $c = dial();
-    my @all = map { $_->{pid} } @workers;
-
+test 'some workers of all' => sub {
     for (
-        map({ [ "/a/heap?worker=$_", $all[$_] ],
-              [ "/a/worker/0$_/allocs", $all[$_] ],
-              [ "/a/heap?worker=pid-$all[$_]", $all[$_] ],
-              [ "/a/worker/pid-$all[$_]/heap?worker=0", $all[$_] ],
-              [ "/self/heap?worker=$_", $all[$_] ] } 0 .. 3),
-        [ '/a/heap?worker=all', @all ],
-        [ '/a/worker/all/heap', @all ],
-        [ '/a/heap?strict=1', @all ],
-        [ '/a/heap?seconds=1', @all ],
-        [ '/self/heap?worker=all', @all ],
-        map({ [ "/a/heap?worker=$_" ], [ "/a/worker/$_/status" ] }
-            4, 99, 'exiting', 'pid-1', "pid-$master"),
+        map({ [ "/a/heap?worker=$_", $pids[$_] ],
+              [ "/a/worker/0$_/allocs", $pids[$_] ],
+              [ "/a/heap?worker=pid-$pids[$_]", $pids[$_] ],
+              [ "/a/worker/pid-$pids[$_]/heap?worker=0", $pids[$_] ],
+              [ "/self/heap?worker=$_", $pids[$_] ] } 0 .. 3),
+        [ '/a/heap?worker=all', @pids ],
+        [ '/a/worker/all/heap', @pids ],
+        [ '/a/heap?strict=1', @pids ],
+        [ '/a/heap?seconds=1', @pids ],
+        [ '/self/heap?worker=all', @pids ],
     ) {
-        my ($what, @pids) = @$_;
-        my $answer = $c->ask('GET', $what);
+        my ($path, @selected) = @$_;
+        my $answer = $nginx->get($path);
+        my %others = map { $_ => 1 } pids_in(profile($answer));
 
-        my $n = @pids;
-        my $is = $answer->{headers}{'jemalloc-pprof-workers'} // '-';
+        delete @others{@selected};
+        is(partly($answer), @selected . '/' . @selected, $path);
+        is_deeply(\%others, {}, 'and no others');
+    }
 
-        return "$what: $is\n" if $n && $is ne "$n/$n";
+    for (map { ("/a/heap?worker=$_", "/a/worker/$_/status") }
+             4, 99, 'exiting', 'pid-1', "pid-$nginx->{pid}")
+    {
+        my $answer = $nginx->get($_);
 
-        if ($n == 0) {
-            return "$what: $answer->{status}: $answer->{body}"
-                if $answer->{status} != 404
-                   || $answer->{body} ne "$nobody\n";
-            next;
-        }
-
-        my %is = map { $_->{labels}{pid} => 1 }
-                 grep { $_->{labels}{origin} eq 'worker' }
-                      @{ profile($answer->{body})->{samples} };
-
-        delete @is{@pids};
-
-        return "$what: of @{[ %is ]}\n" if %is;
+        is($answer->{status}, 404, $_);
+        is($answer->{body}, "$nobody\n", 'why');
     }
 
     # a raw dump is one worker's
@@ -543,224 +602,18 @@ sub selected {
         [ '&worker=self', 200, qr/\Aheap_v2/ ],
     ) {
         my ($whose, $status, $like) = @$_;
-        my $answer = $c->ask('GET', "/a/heap?format=jemalloc$whose");
+        my $answer = $nginx->get("/a/heap?format=jemalloc$whose");
 
-        return "format=jemalloc$whose: $answer->{status}: $answer->{body}"
-            if $answer->{status} != $status || $answer->{body} !~ $like;
+        is($answer->{status}, $status, "format=jemalloc$whose");
+        like($answer->{body}, $like, 'a dump, or why not');
     }
 
     # any worker may answer these
 
     for ('/a/heap?worker=self', '/self/heap', '/a/worker/self/heap') {
-        my $profile = profile($c->ask('GET', $_)->{body});
+        my @is = pids_in(profile($nginx->get($_)));
 
-        my %is = map { $_->{labels}{pid} => 1 }
-                 grep { $_->{labels}{origin} eq 'worker' }
-                      @{ $profile->{samples} };
-
-        return "$_: of @{[ keys %is ]}\n"
-            if keys %is != 1 || !grep { $is{$_} } @all;
+        is(scalar @is, 1, $_);
+        ok((grep { $_ == $is[0] } @pids), 'one of all');
     }
-
-    return "those that were chosen\n";
-}
-
-# The profile of a difference has a duration.
-
-sub difference {
-    my $profile = profile($_[0]);
-    my @sums = totals($profile);
-
-    # nginx counts in milliseconds, and two clocks are involved
-
-    return "duration $profile->{duration}\n"
-        if $profile->{duration} < 0.9e9;
-
-    return "types @{ $profile->{types} }\n"
-        if "@{ $profile->{types} }" ne 'inuse_objects/count inuse_space/bytes';
-
-    # what was there before is subtracted
-
-    return abs $sums[1] < $seen{space} / 2 ? "a difference\n"
-                                           : "$sums[1] of $seen{space} bytes\n";
-}
-
-sub space {
-    my $profile = profile($_[0]);
-
-    return "a difference\n" if $profile->{duration} != 0;
-
-    $seen{space} = (totals($profile))[1];
-
-    return $seen{space} > 0 ? "no difference\n" : "nothing\n";
-}
-
-# The tool makes the same profile of the dump as the worker: only the requests
-# between the two differ.
-
-sub same_by_tool {
-    spew("$dir/dump.heap", $_[0]);
-
-    my $profile = profile(scalar `'$build/jemalloc-pprof' '$dir/dump.heap'`);
-    my $space = (totals($profile))[1];
-
-    return abs($space - $seen{space}) < $seen{space} / 2
-           ? "the same\n" : "$space, not $seen{space} bytes\n";
-}
-
-
-blocks(<DATA>,
-       table($formats, [ qw( uri type saved filter like ) ],
-             map { saved(@$_) } @formats),
-       table($heads, [ qw( uri type saved ) ], map { saved(@$_) } @formats),
-       table($refused, [ qw( uri status like ) ],
-             grep { defined $_->[2] } @refused),
-       table($names, [ qw( uri parameters names ) ], @names),
-       table($inner, [ qw( what uri status like config asked ) ],
-             map { [ @$_, '/a/heap' ] } @inner),
-       table($redirected, [ qw( what uri status config ) ], @redirected));
-
-run_tests();
-
-__DATA__
-
-=== all workers in one answer
---- workers: 4
---- request
-GET /a/status
---- response_body_filters eval
-\&main::merged
---- response_body
-one answer of all
-
-
-
-=== some workers of all
---- workers: 4
---- config
-location /a/ { jemalloc_pprof; }
-location /self/ { jemalloc_pprof worker=self; }
---- request
-GET /a/status
---- response_body_filters eval
-\&main::selected
---- response_body
-those that were chosen
-
-
-
-=== labels and comments agree with status
---- pipelined_requests eval
-[ 'GET /a/status', 'GET /a/heap', 'GET /a/worker/0/allocs' ]
---- response_body_filters eval
-[ [ \&main::remember ], [ \&main::labels ], [ \&main::labels ] ]
---- response_body eval
-[ "seen\n", "as in status\n", "as in status\n" ]
---- error_code eval
-[ 200, 200, 200 ]
-
-
-
-=== a difference of a second
---- pipelined_requests eval
-[ 'GET /a/heap', 'GET /a/heap?seconds=1', 'GET /a/allocs?seconds=01' ]
---- response_body_filters eval
-[ [ \&main::space ], [ \&main::difference ], [ \&main::difference ] ]
---- response_body eval
-[ "no difference\n", "a difference\n", "a difference\n" ]
---- error_code eval
-[ 200, 200, 200 ]
-
-
-
-=== a table of a difference says so
---- request
-GET /a/heap?seconds=1&format=top
---- response_body_like: \Ainuse_space \(difference\): -?[\d.]+ [KM]?i?B in \d+
-
-
-
-=== the tool makes the same profile of format=jemalloc
---- pipelined_requests eval
-[ 'GET /a/heap', 'GET /a/heap?format=jemalloc' ]
---- response_body_filters eval
-[ [ \&main::space ], [ \&main::same_by_tool ] ]
---- response_body eval
-[ "no difference\n", "the same\n" ]
---- error_code eval
-[ 200, 200 ]
-
-
-
-=== HTTP/1.0
---- raw_request eval
-"GET /a/heap HTTP/1.0\r\n\r\n"
---- response_headers
-Content-Type: application/octet-stream
-!Transfer-Encoding
---- raw_response_headers_like eval
-qr/^Content-Length: [1-9]\d+\r$/m
---- response_body_filters eval
-\&main::contract
---- response_body_like: \Atypes: inuse_objects/count inuse_space/bytes\n
-
-
-
-=== a filter for every type leaves a profile without a match alone
---- config
-location /a/ {
-    jemalloc_pprof;
-    sub_filter_types *;
-    sub_filter 'not in a profile' '';
-}
---- request
-GET /a/heap
---- response_headers
-Content-Type: application/octet-stream
---- response_body_filters eval
-\&main::contract
---- response_body_like: \Atypes: inuse_objects/count inuse_space/bytes\n
-
-
-
-=== access rules come first
---- config
-location /a/ { jemalloc_pprof; deny all; }
---- request
-GET /a/heap
---- error_code: 403
---- response_headers
-!Jemalloc-Pprof-Workers
-!X-Go-Pprof
---- error_log
-access forbidden by rule
-
-
-
-=== passwords come first
---- config
-location /a/ { jemalloc_pprof; auth_basic "heap"; auth_basic_user_file users; }
---- user_files
->>> ../conf/users
-me:{PLAIN}secret
---- request
-GET /a/heap
---- response_headers
-!Jemalloc-Pprof-Workers
---- error_code: 401
-
-
-
-=== a request with the password is served
---- config
-location /a/ { jemalloc_pprof; auth_basic "heap"; auth_basic_user_file users; }
---- user_files
->>> ../conf/users
-me:{PLAIN}secret
---- request
-GET /a/heap
---- more_headers
-Authorization: Basic bWU6c2VjcmV0
---- response_body_filters eval
-\&main::contract
---- response_body_like: \Atypes: inuse_objects/count inuse_space/bytes\n
+};
