@@ -133,7 +133,7 @@ test 'forms without a script' => sub {
          qr/^3 of 3 workers have done it; \S+ [KM]?i?B went back to the kernel/,
          'purge');
     like($browser->call(GET => '/url'),
-         qr/\?purge=1&purged=\d+&done=3&asked=3#acts$/, 'its address');
+         qr/\?ok=3&of=3&bytes=\d+&purge=1#acts$/, 'its address');
 
     show();
     is($browser->text('#outcome'), '', 'which is of one answer');

@@ -688,7 +688,7 @@ jpp_test_outcome(void)
 {
     jpp_outcome_t  outcome;
 
-    static const char  query[] = "purge=1&purged=2097152&done=1&asked=2";
+    static const char  query[] = "ok=1&of=2&bytes=2097152&purge=1";
 
     jpp_ok(jpp_outcome_read(&outcome, query, strlen(query)), "an outcome");
 

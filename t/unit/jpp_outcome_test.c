@@ -45,6 +45,8 @@ JPP_TEST(jpp_test_fill)
     jpp_outcome_t     was;
     jpp_controlled_t  workers[3];
 
+    static const char  finding[] = "ok=0&of=0&bytes=0&acknowledge=limit-near";
+
     memset(workers, 0, sizeof(workers));
 
     for (i = 0; i < 3; i++) {
@@ -63,11 +65,9 @@ JPP_TEST(jpp_test_fill)
     jpp_shows(jpp_outcome_said(false), "a purge");
     jpp_shows(jpp_outcome_said(true), "in words");
 
-    jpp_ok(jpp_outcome_read(&jpp_outcome, "acknowledged=0&done=9", 21),
+    jpp_ok(jpp_outcome_read(&jpp_outcome, finding, strlen(finding)),
            "a finding");
     jpp_shows(jpp_outcome_said(true), "in words");
-    jpp_ok(!jpp_outcome_read(&jpp_outcome, "acknowledged=17", 15),
-           "one that there is not");
 
     jpp_outcome_fill(&jpp_outcome, &control, workers, 3);
     was = jpp_outcome;
@@ -104,16 +104,19 @@ JPP_TEST(jpp_test_fill)
 
 JPP_TEST(jpp_test_read)
 {
-    static const char  query[] = "worker=1&active=1&done=8&asked=8&x=%zz";
-    static const char  least[] = "lg_sample=10&purge=1&purged="
-                                 "100000000000000000&done=1&asked=1";
+    static const char  query[] = "ok=8&of=8&bytes=0&active=on";
+    static const char  most[] = "ok=1&of=1&bytes=18446744073709551615&active="
+                                "off&sampler=off&lg_sample=10&stall=60000ms&"
+                                "owners=off&reset=1&purge=1";
 
     jpp_ok(jpp_outcome_read(&jpp_outcome, query, strlen(query)), "a query");
-    jpp_shows(jpp_outcome_said(true), "others are passed over");
+    jpp_shows(jpp_outcome_said(true), "of one change");
+    jpp_ok(!jpp_outcome_read(&jpp_outcome, query, strlen(query) - 1),
+           "half a word");
     jpp_ok(!jpp_outcome_read(&jpp_outcome, NULL, 0), "no query");
 
-    jpp_ok(jpp_outcome_read(&jpp_outcome, least, strlen(least)), "its bounds");
-    jpp_is_str(jpp_outcome_said(false), least, "are numbers, too");
+    jpp_ok(jpp_outcome_read(&jpp_outcome, most, strlen(most)), "all changes");
+    jpp_is_str(jpp_outcome_said(false), most, "come back");
 }
 
 
@@ -125,23 +128,23 @@ JPP_TEST(jpp_test_garbage)
     char    large[20000];
 
     static const char  *bad[] = {
-        "", "&", "done=1", "asked=1", "done=2&asked=1", "done=x&asked=1",
-        "done=-1&asked=1", "done=1&asked=<b>", "done=&asked=1",
-        "done=1&asked=4294967296", "done=1&asked=1e3",
-        "done=99999999999999999999&asked=1"
+        "", "&", "ok=1", "of=1", "ok=2&of=1&bytes=0&", "ok=x&of=1&bytes=0&",
+        "ok=-1&of=1&bytes=0&", "ok=1&of=<b>&bytes=0&", "ok=&of=1&bytes=0&",
+        "ok=1&of=18446744073709551616&bytes=0&", "ok=1&of=1e3&bytes=0&",
+        "ok=1&of=1&bytes=0&active=2", "ok=1&of=1&bytes=0&sampler=<b>",
+        "ok=1&of=1&bytes=0&lg_sample=9", "ok=1&of=1&bytes=0&x=1",
+        "ok=1&of=1&bytes=0&reset=0", "ok=1&of=1&bytes=0&acknowledge=<i>"
     };
 
-    static const char  odd[] = "done=1&asked=1&active=2&sampler=<b>&"
-                               "lg_sample=9&reset=0&purge=0&"
-                               "purged=9999999999999999999&active=<i>";
+    static const char  odd[] = "ok=1&of=1&bytes=0&worker=0&strict=1";
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         jpp_ok(!jpp_outcome_read(&jpp_outcome, bad[i], strlen(bad[i])),
                "\"%s\"", bad[i]);
     }
 
-    jpp_ok(jpp_outcome_read(&jpp_outcome, odd, strlen(odd)), "odd values");
-    jpp_shows(jpp_outcome_said(true), "say nothing");
+    jpp_ok(jpp_outcome_read(&jpp_outcome, odd, strlen(odd)), "no change");
+    jpp_shows(jpp_outcome_said(true), "says nothing");
 
     memset(large, 'a', sizeof(large));
     jpp_ok(!jpp_outcome_read(&jpp_outcome, large, sizeof(large)), "a long one");

@@ -22,27 +22,19 @@
 
 /*
  * What a form of the console has changed, as the query of the page that the
- * browser is sent back to:
+ * browser is sent back to: three numbers, and the form's own query.
  *
- *     active=1&done=8&asked=8
+ *     ok=8&of=8&bytes=1048576&purge=1
  *
  * A query can be written by anybody, so it has words of a table and numbers,
  * and nothing else of it is shown.
  */
 
-/* JPP_NONE: not changed, or not known */
 typedef struct {
-    uint64_t   active;             /* 0, 1 */
-    uint64_t   sampler;            /* 0, 1 */
-    uint64_t   lg_sample;
-    uint64_t   stall;              /* ms; 0: off */
-    uint64_t   owners;             /* 0, 1 */
-    uint64_t   reset;              /* 1 */
-    uint64_t   purge;              /* 1 */
-    uint64_t   purged;             /* bytes */
-    uint64_t   acknowledged;       /* a finding, by its number: nothing else */
-    uint64_t   done;               /* workers that made the change */
-    uint64_t   asked;
+    jpp_control_t   control;
+    uint64_t        done;          /* workers that made the change */
+    uint64_t        asked;
+    uint64_t        purged;        /* bytes; JPP_NONE: unknown */
 } jpp_outcome_t;
 
 
@@ -55,7 +47,7 @@ void jpp_outcome_query(const jpp_outcome_t *outcome, jpp_sink_t *sink);
 
 /*
  * Fill OUTCOME from the LEN bytes of a query at TEXT, which may be NULL; false:
- * it tells of no change.  What has no meaning is left out.
+ * it is none of jpp_outcome_query().
  */
 bool jpp_outcome_read(jpp_outcome_t *outcome, const char *text, size_t len);
 

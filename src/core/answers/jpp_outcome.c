@@ -5,48 +5,12 @@
  */
 
 
-#include "jpp_args.h"
 #include "jpp_console.h"
 #include "jpp_problems.h"
 
 
-/* more digits than any number of bytes here has */
-#define JPP_OUTCOME_DIGITS  18
-
-
-typedef struct {
-    const char    *key;
-    size_t         offset;         /* of a uint64_t */
-    uint64_t       max;
-} jpp_outcome_row_t;
-
-
-#define JPP_OUTCOME_ROW(name, max)                                            \
-    { #name, offsetof(jpp_outcome_t, name), max }
-
-static const jpp_outcome_row_t  jpp_outcome_rows[] = {
-    JPP_OUTCOME_ROW(active, 1),
-    JPP_OUTCOME_ROW(sampler, 1),
-    JPP_OUTCOME_ROW(lg_sample, JPP_JEMALLOC_LG_MAX),
-    JPP_OUTCOME_ROW(stall, JPP_CONTROL_MAX_STALL),
-    JPP_OUTCOME_ROW(owners, 1),
-    JPP_OUTCOME_ROW(reset, 1),
-    JPP_OUTCOME_ROW(purge, 1),
-    JPP_OUTCOME_ROW(purged, UINT64_MAX),
-    JPP_OUTCOME_ROW(acknowledged, JPP_FINDINGS - 1),
-    JPP_OUTCOME_ROW(done, UINT32_MAX),
-    JPP_OUTCOME_ROW(asked, UINT32_MAX)
-};
-
-#define JPP_OUTCOME_ROWS                                                      \
-    (sizeof(jpp_outcome_rows) / sizeof(jpp_outcome_rows[0]))
-
-
-static uint64_t *
-jpp_outcome_value(jpp_outcome_t *outcome, const jpp_outcome_row_t *row)
-{
-    return (uint64_t *) ((char *) outcome + row->offset);
-}
+/* three numbers of 20 digits, and their keys */
+#define JPP_OUTCOME_QUERY  (JPP_CONTROL_TEXT + 96)
 
 
 void
@@ -56,19 +20,10 @@ jpp_outcome_fill(jpp_outcome_t *outcome, const jpp_control_t *control,
     size_t                       i;
     const jpp_control_result_t  *result;
 
-    /* -1 is JPP_NONE, too */
-
-    outcome->active = (uint64_t) control->active;
-    outcome->sampler = (uint64_t) control->sampler;
-    outcome->lg_sample = (uint64_t) control->lg_sample;
-    outcome->stall = (uint64_t) control->stall;
-    outcome->owners = (uint64_t) control->owners;
-    outcome->reset = control->reset ? 1 : JPP_NONE;
-    outcome->purge = control->purge ? 1 : JPP_NONE;
-    outcome->purged = JPP_NONE;
-    outcome->acknowledged = JPP_NONE;
-    outcome->asked = n;
+    outcome->control = *control;
     outcome->done = 0;
+    outcome->asked = n;
+    outcome->purged = control->purge ? JPP_NONE : 0;
 
     for (i = 0; i < n; i++) {
         result = &workers[i].result;
@@ -93,157 +48,99 @@ jpp_outcome_fill(jpp_outcome_t *outcome, const jpp_control_t *control,
 void
 jpp_outcome_query(const jpp_outcome_t *outcome, jpp_sink_t *sink)
 {
-    size_t         i;
-    uint64_t       value;
-    bool           is_first;
-    jpp_outcome_t  copy;
+    char  text[JPP_CONTROL_TEXT];
 
-    copy = *outcome;
-    is_first = true;
-
-    for (i = 0; i < JPP_OUTCOME_ROWS; i++) {
-        value = *jpp_outcome_value(&copy, &jpp_outcome_rows[i]);
-
-        if (value == JPP_NONE) {
-            continue;
-        }
-
-        jpp_sink_printf(sink, "%s%s=%" PRIu64, is_first ? "" : "&",
-                        jpp_outcome_rows[i].key, value);
-        is_first = false;
-    }
-}
-
-
-static const jpp_outcome_row_t *
-jpp_outcome_row(const jpp_query_t *pair)
-{
-    size_t       i;
-    const char  *key;
-
-    for (i = 0; i < JPP_OUTCOME_ROWS; i++) {
-        key = jpp_outcome_rows[i].key;
-
-        if (strlen(key) == pair->key_len
-            && memcmp(key, pair->key, pair->key_len) == 0)
-        {
-            return &jpp_outcome_rows[i];
-        }
-    }
-
-    return NULL;
-}
-
-
-/* JPP_NONE: not a number up to MAX */
-
-static uint64_t
-jpp_outcome_number(const jpp_query_t *pair, uint64_t max)
-{
-    char         text[JPP_OUTCOME_DIGITS + 1];
-    uint64_t     n;
-    const char  *end;
-
-    if (pair->value_len > JPP_OUTCOME_DIGITS) {
-        return JPP_NONE;
-    }
-
-    memcpy(text, pair->value, pair->value_len);
-    text[pair->value_len] = '\0';
-
-    end = jpp_scan_dec(text, &n);
-
-    return end == text + pair->value_len && n <= max ? n : JPP_NONE;
+    jpp_sink_printf(sink, "ok=%" PRIu64 "&of=%" PRIu64 "&bytes=%" PRIu64 "&%s",
+                    outcome->done, outcome->asked, outcome->purged,
+                    jpp_control_text(&outcome->control, text));
 }
 
 
 bool
 jpp_outcome_read(jpp_outcome_t *outcome, const char *text, size_t len)
 {
-    size_t                    i;
-    jpp_query_t               query;
-    const jpp_outcome_row_t  *row;
+    char         query[JPP_OUTCOME_QUERY];
+    uint64_t     numbers[3];
+    jpp_args_t   args;
+    const char  *p;
 
-    for (i = 0; i < JPP_OUTCOME_ROWS; i++) {
-        *jpp_outcome_value(outcome, &jpp_outcome_rows[i]) = JPP_NONE;
-    }
-
-    if (jpp_query_init(&query, text, len, NULL) != JPP_OK) {
+    if (len >= sizeof(query)) {
         return false;
     }
 
-    while (jpp_query_next(&query)) {
-        row = jpp_outcome_row(&query);
+    /* numbers are read up to a byte that is no digit */
 
-        if (row != NULL) {
-            *jpp_outcome_value(outcome, row) = jpp_outcome_number(&query,
-                                                                  row->max);
-        }
+    (void) snprintf(query, sizeof(query), "%.*s", (int) len, text);
+
+    p = jpp_scan_numbers(query, "ok=d&of=d&bytes=d&", numbers);
+
+    if (p == NULL || numbers[0] > numbers[1]) {
+        return false;
     }
 
-    if (outcome->lg_sample < JPP_JEMALLOC_LG_MIN) {
-        outcome->lg_sample = JPP_NONE;
-    }
+    outcome->done = numbers[0];
+    outcome->asked = numbers[1];
+    outcome->purged = numbers[2];
 
-    if (outcome->acknowledged != JPP_NONE) {
-        outcome->done = outcome->asked = 0;
-        return true;
-    }
+    jpp_control_init(&outcome->control);
+    jpp_args_init(&args, &jpp_words_top, &jpp_words_top);
 
-    return outcome->done != JPP_NONE
-           && outcome->asked != JPP_NONE
-           && outcome->done <= outcome->asked;
+    return jpp_control_query(&outcome->control, &args, p, strlen(p), NULL)
+           == JPP_OK;
 }
 
 
 void
 jpp_outcome_text(const jpp_outcome_t *outcome, jpp_sink_t *sink)
 {
-    char  text[JPP_UNITS_TEXT];
+    char                  text[JPP_UNITS_TEXT];
+    const jpp_control_t  *control;
 
-    if (outcome->acknowledged != JPP_NONE) {
+    control = &outcome->control;
+
+    if (control->acknowledge != -1) {
         jpp_sink_printf(sink, "The finding %s is acknowledged until it is "
-                        "over.", jpp_finding_ids[outcome->acknowledged]);
+                        "over.", jpp_finding_ids[control->acknowledge]);
         return;
     }
 
     jpp_sink_printf(sink, "%" PRIu64 " of %" PRIu64 " workers have done it",
                     outcome->done, outcome->asked);
 
-    if (outcome->active != JPP_NONE) {
+    if (control->active != -1) {
         jpp_sink_printf(sink, "; jemalloc's sampling is %s",
-                        outcome->active == 1 ? "on" : "off");
+                        control->active == 1 ? "on" : "off");
     }
 
-    if (outcome->sampler != JPP_NONE) {
+    if (control->sampler != -1) {
         jpp_sink_printf(sink, "; the module's sampler is %s",
-                        outcome->sampler == 1 ? "on" : "off");
+                        control->sampler == 1 ? "on" : "off");
     }
 
-    if (outcome->lg_sample != JPP_NONE) {
+    if (control->lg_sample != -1) {
         jpp_sink_printf(sink, "; one sample every %s from now on",
-                        jpp_problems_rate((uint32_t) outcome->lg_sample,
+                        jpp_problems_rate((uint32_t) control->lg_sample,
                                           text));
     }
 
-    if (outcome->stall != JPP_NONE && outcome->stall != 0) {
-        jpp_sink_printf(sink, "; stalls are recorded from %" PRIu64 " ms on",
-                        outcome->stall);
+    if (control->stall > 0) {
+        jpp_sink_printf(sink, "; stalls are recorded from %d ms on",
+                        control->stall);
 
-    } else if (outcome->stall == 0) {
+    } else if (control->stall == 0) {
         jpp_sink_str(sink, "; stalls are not recorded");
     }
 
-    if (outcome->owners != JPP_NONE) {
+    if (control->owners != -1) {
         jpp_sink_printf(sink, "; new samples have %s",
-                        outcome->owners == 1 ? "owners" : "no owners");
+                        control->owners == 1 ? "owners" : "no owners");
     }
 
-    if (outcome->reset == 1) {
+    if (control->reset) {
         jpp_sink_str(sink, "; all samples are forgotten");
     }
 
-    if (outcome->purge == 1) {
+    if (control->purge) {
         jpp_sink_printf(sink, "; %s went back to the kernel",
                         outcome->purged != JPP_NONE
                         ? jpp_bytes(outcome->purged) : "unused memory");

@@ -82,8 +82,8 @@ ngx_http_jpp_control_acknowledge(ngx_http_request_t *r,
 
     if (answer.is_address) {
         last = ngx_slprintf(text, text + NGX_HTTP_JPP_MAX_ACKNOWLEDGED,
-                            "./?acknowledged=%ui#%s", (ngx_uint_t) id,
-                            finding.id);
+                            "./?ok=0&of=0&bytes=0&acknowledge=%s#%s",
+                            finding.id, finding.id);
 
         return ngx_http_jpp_send_see_other(r, text, last - text);
     }
