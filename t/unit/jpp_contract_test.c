@@ -7,7 +7,7 @@
 
 #include "jpp_test_main.h"
 #include "jpp_contract.h"
-#include "jpp_sink.h"
+#include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 
 
@@ -382,7 +382,6 @@ JPP_TEST(jpp_test_cases)
     const jpp_case_t  *t;
 
     for (i = 0; i < jpp_nelts(jpp_cases); i++) {
-
         t = &jpp_cases[i];
         len = jpp_build(data, t->edits, jpp_nelts(t->edits));
         n = jpp_check(data, len, t->flags, &text);
@@ -434,7 +433,6 @@ JPP_TEST(jpp_test_strings)
     };
 
     for (i = 0; i < jpp_nelts(strings); i++) {
-
         edit.index = S13;
         edit.data = strings[i].data;
         edit.len = strings[i].len;
@@ -471,7 +469,6 @@ JPP_TEST(jpp_test_names)
     };
 
     for (i = 0; i < jpp_nelts(names); i++) {
-
         edit.index = S8;
         edit.data = names[i].name;
         edit.len = strlen(names[i].name);
@@ -485,42 +482,20 @@ JPP_TEST(jpp_test_names)
 }
 
 
-static size_t
-jpp_compress(uint8_t *out, const uint8_t *data, size_t len)
+JPP_TEST(jpp_test_gzip)
 {
-    size_t        n;
-    uint8_t       buffer[512];
+    size_t        i, n, len, refused;
+    uint8_t       data[JPP_MAX_PROFILE], gz[2 * JPP_MAX_PROFILE];
     jpp_vec_t    *vec;
-    jpp_sink_t    sink;
-    jpp_gzip_t    gz;
     jpp_arena_t   arena;
 
     jpp_arena_init(&arena, 16 * 1024 * 1024);
 
-    vec = jpp_vec_create(&arena);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
-
-    jpp_gzip_open(&gz, &arena, 6, &sink);
-    jpp_sink_write(&gz.sink, data, len);
-    jpp_gzip_close(&gz);
-    jpp_sink_flush(&sink);
-
-    n = vec->len;
-    memcpy(out, vec->data, n);
-
-    jpp_arena_destroy(&arena);
-
-    return n;
-}
-
-
-JPP_TEST(jpp_test_gzip)
-{
-    size_t    i, n, len, refused;
-    uint8_t   data[JPP_MAX_PROFILE], gz[2 * JPP_MAX_PROFILE];
-
     len = jpp_build(data, NULL, 0);
-    n = jpp_compress(gz, data, len);
+    vec = jpp_test_packed(&arena, data, len, 6);
+    n = vec->len;
+    memcpy(gz, vec->data, n);
+    jpp_arena_destroy(&arena);
 
     jpp_is_u64(jpp_contract_check(gz, n, HEAP, NULL, NULL), 0, "one member");
 

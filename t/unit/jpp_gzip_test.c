@@ -1,7 +1,6 @@
 
 #include "jpp_test_main.h"
 #include "jpp_test_arena.h"
-#include "jpp_sink.h"
 
 
 #define JPP_KIB  ((size_t) 1024)
@@ -38,31 +37,6 @@ jpp_fill(uint8_t *data, size_t len)
 }
 
 
-static jpp_vec_t *
-jpp_compress(const uint8_t *data, size_t len, int level)
-{
-    int          error;
-    uint8_t      buffer[1000];
-    jpp_vec_t   *vec;
-    jpp_sink_t   sink;
-    jpp_gzip_t   gz;
-
-    vec = jpp_vec_create(&arena);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
-
-    if (!jpp_gzip_open(&gz, &arena, level, &sink)) {
-        return NULL;
-    }
-
-    jpp_sink_write(&gz.sink, data, len / 2);
-    jpp_sink_write(&gz.sink, data + len / 2, len - len / 2);
-
-    error = jpp_gzip_close(&gz);
-
-    return error == 0 && jpp_sink_flush(&sink) == 0 ? vec : NULL;
-}
-
-
 JPP_TEST(jpp_test_round_trip)
 {
     int          level;
@@ -81,10 +55,9 @@ JPP_TEST(jpp_test_round_trip)
 
     for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
         for (level = 1; level <= 9; level++) {
-
             len = sizes[k];
             jpp_arena_fresh(&arena, JPP_CAP);
-            vec = jpp_compress(data, len, level);
+            vec = jpp_test_packed(&arena, data, len, level);
             out = jpp_vec_create(&arena);
 
             if (vec == NULL) {
@@ -104,7 +77,7 @@ JPP_TEST(jpp_test_round_trip)
     free(data);
 
     jpp_arena_fresh(&arena, JPP_CAP);
-    jpp_ok(jpp_compress((const uint8_t *) "", 0, 10) == NULL,
+    jpp_ok(jpp_test_packed(&arena, "", 0, 10) == NULL,
            "level 10 is refused");
 }
 
@@ -118,9 +91,9 @@ JPP_TEST(jpp_test_members)
     jpp_vec_t  *one, *two, *empty, *out;
 
     jpp_arena_fresh(&arena, JPP_CAP);
-    one = jpp_compress((const uint8_t *) "one ", 4, 1);
-    two = jpp_compress((const uint8_t *) "two ", 4, 9);
-    empty = jpp_compress((const uint8_t *) "", 0, 6);
+    one = jpp_test_packed(&arena, "one ", 4, 1);
+    two = jpp_test_packed(&arena, "two ", 4, 9);
+    empty = jpp_test_packed(&arena, "", 0, 6);
     out = jpp_vec_create(&arena);
 
     data = malloc(one->len + two->len + 2 * empty->len);
@@ -187,7 +160,7 @@ JPP_TEST(jpp_test_damaged)
     jpp_arena_t   work;
 
     jpp_arena_fresh(&arena, JPP_CAP);
-    vec = jpp_compress((const uint8_t *) jpp_text, JPP_TEXT_LEN, 6);
+    vec = jpp_test_packed(&arena, jpp_text, JPP_TEXT_LEN, 6);
 
     data = malloc(vec->len);
     memcpy(data, vec->data, vec->len);
@@ -196,7 +169,6 @@ JPP_TEST(jpp_test_damaged)
     harmless = 0;
 
     for (i = 0; i < 8 * vec->len; i++) {
-
         jpp_arena_init(&work, JPP_MIB);
         out = jpp_vec_create(&work);
         data[i / 8] ^= (uint8_t) (1 << i % 8);
@@ -231,11 +203,10 @@ JPP_TEST(jpp_test_cut)
     jpp_code_t   rc;
 
     jpp_arena_fresh(&arena, JPP_CAP);
-    vec = jpp_compress((const uint8_t *) jpp_text, JPP_TEXT_LEN, 6);
+    vec = jpp_test_packed(&arena, jpp_text, JPP_TEXT_LEN, 6);
     out = jpp_vec_create(&arena);
 
     for (len = 0, wrong = 0; len < vec->len; len++) {
-
         /* a copy of that size, for the address sanitizer */
 
         data = malloc(len + (len == 0));
@@ -272,9 +243,8 @@ JPP_TEST(jpp_test_max)
     jpp_arena_fresh(&arena, JPP_CAP);
 
     for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
-
         max = sizes[k];
-        vec = jpp_compress(zeros, max, 9);
+        vec = jpp_test_packed(&arena, zeros, max, 9);
 
         jpp_arena_init(&work, JPP_CAP);
         out = jpp_vec_create(&work);
@@ -340,7 +310,6 @@ JPP_TEST(jpp_test_write_fails)
     wrong = 0;
 
     for (jpp_fail_at = 0; jpp_fail_at <= n_writes; jpp_fail_at++) {
-
         jpp_writes = 0;
         jpp_arena_fresh(&arena, JPP_CAP);
         jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_give, NULL);
@@ -377,7 +346,7 @@ JPP_TEST(jpp_test_gzip_memory)
     jpp_gzip_t   gz;
 
     jpp_arena_fresh(&arena, JPP_CAP);
-    vec = jpp_compress((const uint8_t *) jpp_text, JPP_TEXT_LEN, 6);
+    vec = jpp_test_packed(&arena, jpp_text, JPP_TEXT_LEN, 6);
     jpp_ok(vec != NULL && jpp_gzip_is(vec->data, vec->len), "compressed");
 
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, NULL);
@@ -404,7 +373,7 @@ JPP_TEST(jpp_test_gunzip_memory)
     jpp_fill(data, JPP_MIB);
 
     jpp_arena_fresh(&arena, JPP_CAP);
-    vec = jpp_compress(data, JPP_MIB, 6);
+    vec = jpp_test_packed(&arena, data, JPP_MIB, 6);
 
     jpp_denies(&work, jpp_gzip_out(&work, &out), 1,
                jpp_gunzip(vec->data, vec->len, JPP_MIB, out, &err));

@@ -1,43 +1,28 @@
 
 #include "jpp_test_main.h"
 #include "jpp_json.h"
+#include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 #include "jpp_units.h"
 
 
-static char  jpp_text[4096];
+static jpp_json_t   json;
+static jpp_sink_t   sink;
+static jpp_arena_t  arena;
 
 
-static int
-jpp_collect(void *ctx, const uint8_t *data, size_t len)
+static void
+jpp_json_begin(void)
 {
-    size_t  n;
-
-    (void) ctx;
-
-    n = strlen(jpp_text);
-
-    if (len >= sizeof(jpp_text) - n) {
-        return EFBIG;
-    }
-
-    memcpy(jpp_text + n, data, len);
-    jpp_text[n + len] = '\0';
-
-    return 0;
+    jpp_arena_fresh(&arena, 1 << 20);
+    jpp_test_sink(&sink, &arena);
+    jpp_json_init(&json, &sink);
 }
 
 
 JPP_TEST(jpp_test_nesting)
 {
-    uint8_t     buffer[16];
-    jpp_json_t  json;
-    jpp_sink_t  sink;
-
-    jpp_text[0] = '\0';
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_collect, NULL);
-    jpp_json_init(&json, &sink);
-
+    jpp_json_begin();
     jpp_json_open(&json, NULL, '{');
     jpp_json_open(&json, "none", '[');
     jpp_json_close(&json, ']');
@@ -54,24 +39,16 @@ JPP_TEST(jpp_test_nesting)
     jpp_json_bool(&json, "f", false);
     jpp_json_close(&json, '}');
 
-    jpp_is_i64(jpp_sink_flush(&sink), 0, "written");
-    jpp_shows(jpp_text, "nested");
+    jpp_shows(jpp_test_text(&sink), "nested");
 }
 
 
 JPP_TEST(jpp_test_strings)
 {
-    unsigned     c;
-    uint8_t      buffer[16];
-    char         value[2], expected[32];
-    jpp_json_t   json;
-    jpp_sink_t   sink;
+    unsigned  c;
+    char      value[2], expected[32];
 
     for (c = 1; c < 256; c++) {
-        jpp_text[0] = '\0';
-        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_collect, NULL);
-        jpp_json_init(&json, &sink);
-
         value[0] = (char) c;
         value[1] = '\0';
 
@@ -87,19 +64,16 @@ JPP_TEST(jpp_test_strings)
                             c < 0x7f ? (char) c : '?');
         }
 
+        jpp_json_begin();
         jpp_json_str(&json, NULL, value);
-        (void) jpp_sink_flush(&sink);
-        jpp_is_str(jpp_text, expected, "byte 0x%02x", c);
+        jpp_is_str(jpp_test_text(&sink), expected, "byte 0x%02x", c);
     }
 }
 
 
 JPP_TEST(jpp_test_names)
 {
-    size_t      i;
-    uint8_t     buffer[16];
-    jpp_json_t  json;
-    jpp_sink_t  sink;
+    size_t  i;
 
     static const struct {
         const char  *name;
@@ -116,27 +90,17 @@ JPP_TEST(jpp_test_names)
     };
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        jpp_text[0] = '\0';
-        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_collect, NULL);
-        jpp_json_init(&json, &sink);
-
+        jpp_json_begin();
         jpp_json_name(&json, NULL, cases[i].name, cases[i].len);
-        (void) jpp_sink_flush(&sink);
-        jpp_note("name %zu: %s", i, jpp_text);
+        jpp_note("name %zu: %s", i, jpp_test_text(&sink));
 
-        jpp_text[0] = '\0';
-        jpp_json_init(&json, &sink);
-
+        jpp_json_begin();
         jpp_json_utf8(&json, NULL, cases[i].name, cases[i].len);
-        (void) jpp_sink_flush(&sink);
-        jpp_note("text %zu: %s", i, jpp_text);
+        jpp_note("text %zu: %s", i, jpp_test_text(&sink));
 
-        jpp_text[0] = '\0';
-        jpp_json_init(&json, &sink);
-
+        jpp_json_begin();
         jpp_json_bytes(&json, NULL, cases[i].name, cases[i].len);
-        (void) jpp_sink_flush(&sink);
-        jpp_note("bytes %zu: %s", i, jpp_text);
+        jpp_note("bytes %zu: %s", i, jpp_test_text(&sink));
     }
 
     jpp_shows_notes("as names, as texts that need no escapes, as anything");

@@ -114,24 +114,13 @@ jpp_locations_sample(jpp_locations_measure_t measure,
 static const char *
 jpp_locations_result(void)
 {
-    jpp_vec_t   *out;
-    jpp_sink_t   sink;
+    jpp_sink_t  sink;
 
-    static uint8_t  buffer[JPP_SINK_BUFFER];
+    jpp_test_sink(&sink, &arena);
 
-    out = jpp_vec_create(&arena);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
-
-    if (out == NULL || !jpp_locations_close(&locations)
-        || !jpp_locations_write(&locations, &sink))
-    {
-        return NULL;
-    }
-
-    jpp_sink_char(&sink, '\0');
-    (void) jpp_sink_flush(&sink);
-
-    return (const char *) out->data;
+    return jpp_locations_close(&locations)
+           && jpp_locations_write(&locations, &sink) ? jpp_test_text(&sink)
+                                                     : NULL;
 }
 
 

@@ -1,40 +1,28 @@
 
-#include "jpp_sink.h"
+#include "jpp_test_arena.h"
 #include "jpp_test_main.h"
 
 
 JPP_TEST(jpp_markup_test)
 {
-    uint8_t       buffer[8];
-    jpp_vec_t    *vec;
-    jpp_sink_t    sink;
-    jpp_arena_t   arena;
+    jpp_sink_t   sink;
+    jpp_arena_t  arena;
 
     static const char  text[] = "a<b>&\"c'\n\x7f\033[1m \303\251 </script>";
 
     jpp_arena_init(&arena, 1 << 20);
 
-    vec = jpp_vec_create(&arena);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
-
+    jpp_test_sink(&sink, &arena);
     jpp_markup_text(&sink, text, sizeof(text));
-    jpp_is_u64(jpp_sink_flush(&sink), 0, "written");
+    jpp_is_str(jpp_test_text(&sink),
+               "a&lt;b&gt;&amp;&quot;c&#39;???[1m \303\251 &lt;/script&gt;?",
+               "text is nothing but text, and a NUL too");
 
-    jpp_is_u64(vec->data[vec->len - 1], '?', "a NUL too");
-    vec->data[vec->len - 1] = '\0';
-
-    jpp_is_str((const char *) vec->data,
-               "a&lt;b&gt;&amp;&quot;c&#39;???[1m \303\251 &lt;/script&gt;",
-               "text is nothing but text");
-
-    vec->len = 0;
+    jpp_test_sink(&sink, &arena);
     jpp_markup_printf(&sink, "<b>%s</b> %d %" PRId64 " %u %zu %" PRIu64 " %%"
                       "<i>%s", "a<b\n\033\303", -1, INT64_MIN, UINT32_MAX,
                       SIZE_MAX, UINT64_MAX, "");
-    jpp_sink_char(&sink, '\0');
-    jpp_is_u64(jpp_sink_flush(&sink), 0, "written");
-
-    jpp_is_str((const char *) vec->data,
+    jpp_is_str(jpp_test_text(&sink),
                "<b>a&lt;b\n\x3f\x3f</b> -1 -9223372036854775808 4294967295 "
                "18446744073709551615 18446744073709551615 %<i>",
                "the format is markup, and strings are text");

@@ -106,7 +106,6 @@ jpp_origin_dump(char *to, const char *from)
     from += *from == '~';
 
     while (isalpha((unsigned char) *from) && from[1] != '\0') {
-
         p += sprintf(p, "@ 0x7f0000000101%s 0x4001%x1\n",
                      isupper((unsigned char) *from) ? " 0x7f0000000201" : "",
                      (unsigned) tolower((unsigned char) *from) - 'a');
@@ -142,7 +141,6 @@ jpp_origin_fleet(jpp_origin_fleet_t *fleet, const jpp_origin_worker_t *workers)
     memset(fleet, 0, sizeof(jpp_origin_fleet_t));
 
     for (i = 0; i < JPP_WORKERS && workers[i].now != NULL; i++) {
-
         capture = &fleet->captures[i];
 
         snprintf(fleet->names[i], sizeof(fleet->names[i]), "worker %zu", i);
@@ -365,7 +363,6 @@ JPP_TEST(jpp_origin_test_bad)
     };
 
     for (i = 0; i < jpp_nelts(bads) * jpp_nelts(args); i++) {
-
         jpp_origin_fleet(&fleet, workers);
         options = jpp_test_options(args[i % jpp_nelts(args)]);
         jpp_arena_fresh(&arena, 1 << 30);
@@ -428,7 +425,6 @@ JPP_TEST(jpp_origin_test_left_out)
     };
 
     for (at = 0; at < 2; at++) {
-
         jpp_origin_fleet(&fleet, bad[at]);
         jpp_origin_fleet(&others, good);
         options = jpp_test_options("symbolize=0");
@@ -637,11 +633,9 @@ JPP_TEST(jpp_origin_test_sums)
     options = jpp_test_options("symbolize=0");
 
     for (round = 0; round < 300; round++) {
-
         memset(want, 0, sizeof(want));
 
         for (w = 0; w < 2 * JPP_WORKERS; w++) {
-
             for (s = 0, p = shorts[w]; s < 16; s++) {
                 counts[w / JPP_WORKERS][w % JPP_WORKERS][s] =
                                                         jpp_origin_random(4);
@@ -657,7 +651,6 @@ JPP_TEST(jpp_origin_test_sums)
         }
 
         for (s = 0; s < 16; s++) {
-
             for (w = 0, most = 0; w < JPP_WORKERS; w++) {
                 now = counts[0][w][s];
                 base = counts[1][w][s];
@@ -717,7 +710,6 @@ JPP_TEST(jpp_origin_test_real)
     options = jpp_test_options("symbolize=0");
 
     for (i = 0; i < jpp_nelts(dumps); i++) {
-
         file = jpp_test_file(dumps[i]);
         memset(captures, 0, sizeof(captures));
         jpp_arena_fresh(&arena, 1 << 30);
@@ -750,11 +742,8 @@ JPP_TEST(jpp_origin_test_real)
 JPP_TEST(jpp_origin_test_memory)
 {
     size_t                      cap, wrong;
-    uint8_t                     buffer[JPP_SINK_BUFFER];
     jpp_vec_t                  *packed;
     jpp_code_t                  rc;
-    jpp_gzip_t                  gz;
-    jpp_sink_t                  sink;
     jpp_arena_t                 keep;
     static jpp_origin_fleet_t   fleet;
 
@@ -767,12 +756,8 @@ JPP_TEST(jpp_origin_test_memory)
     jpp_origin_fleet(&fleet, workers);
     jpp_arena_init(&keep, 1 << 30);
 
-    packed = jpp_vec_create(&keep);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, packed);
-    jpp_ok(jpp_gzip_open(&gz, &keep, 1, &sink), "a gzip-ed baseline");
-    jpp_sink_write(&gz.sink, fleet.captures[1].baseline,
-                   fleet.captures[1].baseline_len);
-    jpp_ok(jpp_gzip_close(&gz) == 0 && jpp_sink_flush(&sink) == 0, "packed");
+    packed = jpp_test_packed(&keep, fleet.captures[1].baseline,
+                           fleet.captures[1].baseline_len, 1);
 
     fleet.captures[1].baseline = (char *) packed->data;
     fleet.captures[1].baseline_len = packed->len;
@@ -787,7 +772,6 @@ JPP_TEST(jpp_origin_test_memory)
                                                      &options, &err), &err));
 
     for (cap = 0, wrong = 0; cap <= 16 << 20; cap += 32768) {
-
         jpp_arena_fresh(&arena, cap);
         rc = jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
                                   &options, &err);

@@ -60,7 +60,6 @@ jpp_report_golden(void)
     from = strstr(text, "\nmappings:");
 
     for (to = from; from != NULL && *from != '\0'; /* void */ ) {
-
         len = strcspn(from + 1, "\n") + 1;
         quote = memrchr(from, '"', len);
         memmove(to, from, len);
@@ -111,7 +110,6 @@ JPP_TEST(jpp_report_test_golden)
     options = jpp_test_options("symbolize=0");
 
     for (i = 0; dumps[i] != NULL; i++) {
-
         capture = jpp_report_capture(dumps[i]);
         jpp_arena_fresh(&arena, 1 << 30);
 
@@ -154,7 +152,6 @@ JPP_TEST(jpp_report_test_formats)
     capture = jpp_report_capture("hand");
 
     for (i = 0; formats[i] != NULL; i++) {
-
         snprintf(args, sizeof(args), "symbolize=0&format=%s", formats[i]);
         snprintf(name, sizeof(name), "hand.%s", formats[i]);
 
@@ -233,7 +230,6 @@ JPP_TEST(jpp_report_test_memory)
     capture = jpp_report_capture("accum-530");
 
     for (i = 0; args[i] != NULL; i++) {
-
         options = jpp_test_options(args[i]);
         jpp_denies(&arena, jpp_arena_fresh(&arena, 1 << 30), 20,
                    jpp_report_denied(&capture, 1));
@@ -292,7 +288,6 @@ JPP_TEST(jpp_report_test_writes)
     capture = jpp_report_capture("nginx-530");
 
     for (i = 0; args[i] != NULL; i++) {
-
         options = jpp_test_options(args[i]);
         wrong = 0;
         n = 0;
@@ -333,10 +328,7 @@ JPP_TEST(jpp_report_test_writes)
 JPP_TEST(jpp_report_test_gzip)
 {
     int             level;
-    uint8_t         buffer[JPP_SINK_BUFFER];
     jpp_vec_t      *plain, *packed;
-    jpp_gzip_t      gz;
-    jpp_sink_t      sink;
     jpp_capture_t   capture;
 
     options = jpp_test_options("symbolize=0");
@@ -345,12 +337,7 @@ JPP_TEST(jpp_report_test_gzip)
     jpp_arena_fresh(&arena, 1 << 30);
     jpp_test_report_into(&plain, &arena, &capture, 1, &options, &err);
 
-    packed = jpp_vec_create(&arena);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, packed);
-    jpp_ok(jpp_gzip_open(&gz, &arena, 6, &sink), "a gzip-ed dump");
-    jpp_sink_write(&gz.sink, capture.data, capture.len);
-    jpp_is_u64((uint64_t) jpp_gzip_close(&gz), 0, "closed");
-    jpp_is_u64((uint64_t) jpp_sink_flush(&sink), 0, "flushed");
+    packed = jpp_test_packed(&arena, capture.data, capture.len, 6);
 
     free((char *) (uintptr_t) capture.data);
     capture.data = (char *) packed->data;
@@ -492,11 +479,8 @@ JPP_TEST(jpp_report_test_difference)
 JPP_TEST(jpp_report_test_jemalloc)
 {
     jpp_vec_t      *packed;
-    jpp_gzip_t      gz;
-    jpp_sink_t      sink;
     jpp_capture_t   captures[2];
 
-    static uint8_t      buffer[JPP_SINK_BUFFER];
     static const char   why[] = "format=jemalloc serves a single dump "
                                 "unchanged: choose one worker or file, and no "
                                 "difference";
@@ -523,11 +507,7 @@ JPP_TEST(jpp_report_test_jemalloc)
     jpp_reports(captures, 1, JPP_ERR_CUT, "%s", err.text);
     jpp_is_u64(out->len, 0, "nothing is written of it");
 
-    packed = jpp_vec_create(&arena);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, packed);
-    jpp_ok(jpp_gzip_open(&gz, &arena, 1, &sink), "a gzip-ed dump");
-    jpp_sink_write(&gz.sink, captures[1].data, captures[1].len);
-    jpp_ok(jpp_gzip_close(&gz) == 0 && jpp_sink_flush(&sink) == 0, "packed");
+    packed = jpp_test_packed(&arena, captures[1].data, captures[1].len, 1);
 
     captures[0].data = (char *) packed->data;
     captures[0].len = packed->len;
@@ -567,7 +547,6 @@ jpp_report_bad(jpp_report_bad_t kind)
     last = memrchr(capture.data, '@', (size_t) (maps - capture.data));
 
     switch (kind) {
-
     case LAST_STACK:
         *last = 'x';
         break;
@@ -630,15 +609,12 @@ JPP_TEST(jpp_report_test_left_out)
     good[1] = jpp_report_capture("accum-530");
 
     for (kind = 0; kind < BADS; kind++) {
-
         for (at = 0; at < 3; at++) {
-
             captures[at] = jpp_report_bad(kind);
             captures[at == 0] = good[0];
             captures[at == 2 ? 1 : 2] = good[1];
 
             for (format = 0; format < 3; format++) {
-
                 options = jpp_test_options(args[format]);
                 jpp_arena_fresh(&arena, 1 << 30);
 

@@ -53,7 +53,6 @@ jpp_svg_fill(jpp_vec_t **base, const jpp_svg_stack_t *stacks, const char *file)
     }
 
     for ( /* void */ ; stacks->stack != NULL; stacks++) {
-
         for (p = stacks->stack, n = 0; *p != '\0'; n++) {
             end = p + strcspn(p, ";");
             ids[n] = jpp_profile_frame(&profile, *p == '@' ? other : mapping, p,
@@ -62,7 +61,6 @@ jpp_svg_fill(jpp_vec_t **base, const jpp_svg_stack_t *stacks, const char *file)
         }
 
         for (i = 0; i < 2; i++) {
-
             pos = jpp_profile_begin(&profile, 0, n);
 
             for (k = n; k > 0; k--) {
@@ -111,22 +109,15 @@ jpp_svg_view(jpp_view_t *view, jpp_args_t *args, jpp_vec_t **base,
 static const char *
 jpp_svg_text(jpp_vec_t **base, const char *query)
 {
-    jpp_vec_t    *out;
-    jpp_args_t    args;
-    jpp_view_t    view;
-    jpp_sink_t    sink;
-
-    static uint8_t  buffer[JPP_SINK_BUFFER];
+    jpp_args_t  args;
+    jpp_view_t  view;
+    jpp_sink_t  sink;
 
     jpp_svg_view(&view, &args, base, query);
-    out = jpp_vec_create(profile.arena);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
-
+    jpp_test_sink(&sink, profile.arena);
     jpp_ok(jpp_svg_write(&view, &sink), "written");
-    jpp_sink_char(&sink, '\0');
-    (void) jpp_sink_flush(&sink);
 
-    return (const char *) out->data;
+    return jpp_test_text(&sink);
 }
 
 
@@ -405,12 +396,10 @@ JPP_TEST(jpp_svg_test_fails)
 {
     char         name[16];
     size_t       i;
-    jpp_vec_t   *out;
     jpp_args_t   args;
     jpp_view_t   view;
     jpp_sink_t   sink;
 
-    static uint8_t   buffer[JPP_SINK_BUFFER];
     jpp_svg_stack_t  one[2] = { { name, 9, 0, 1 }, { NULL, 0, 0, 0 } };
 
     jpp_svg_begin();
@@ -421,13 +410,9 @@ JPP_TEST(jpp_svg_test_fails)
     }
 
     jpp_svg_view(&view, &args, NULL, "");
-
-    out = jpp_vec_create(&arena);
-    (void) jpp_vec_reserve(out, 65536);
-
     jpp_denies(&arena,
-               out->len = 0; jpp_sink_init(&sink, buffer, sizeof(buffer),
-                                           jpp_sink_to_vec, out), 4,
+               jpp_test_sink(&sink, &arena);
+               (void) jpp_vec_reserve(sink.ctx, 65536), 4,
                jpp_done_code(jpp_svg_write(&view, &sink)));
 }
 

@@ -8,6 +8,7 @@
 #include "jpp_limits.h"
 #include "jpp_table.h"
 #include "jpp_test_main.h"
+#include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 #include "jpp_utf8.h"
 
@@ -22,8 +23,6 @@
 #define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
 
 
-static uint8_t      buffer[64];
-static jpp_vec_t   *out;
 static jpp_sink_t   sink;
 static jpp_arena_t  arena;
 
@@ -35,18 +34,7 @@ static void
 jpp_table_test_open(void)
 {
     jpp_arena_init(&arena, 16 << 20);
-    out = jpp_vec_create(&arena);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
-}
-
-
-static const char *
-jpp_table_test_text(void)
-{
-    jpp_is_i64(jpp_sink_flush(&sink), 0, "all of it");
-    *(char *) jpp_vec_push(out, 1) = '\0';
-
-    return (const char *) out->data;
+    jpp_test_sink(&sink, &arena);
 }
 
 
@@ -109,7 +97,7 @@ JPP_TEST(jpp_table_test_rows)
         }
 
         jpp_table_write(&table, &sink);
-        jpp_shows(jpp_table_test_text(), "%s", rows[i].name);
+        jpp_shows(jpp_test_text(&sink), "%s", rows[i].name);
         jpp_arena_destroy(&arena);
     }
 }
@@ -127,7 +115,7 @@ JPP_TEST(jpp_table_test_cells)
     jpp_table_cell(&table, "%s: %s", "1 KiB", "all");
 
     jpp_table_write(&table, &sink);
-    jpp_shows(jpp_table_test_text(), "cells of any kind");
+    jpp_shows(jpp_test_text(&sink), "cells of any kind");
     jpp_arena_destroy(&arena);
 
     jpp_table_test_open();
@@ -136,7 +124,7 @@ JPP_TEST(jpp_table_test_cells)
     jpp_table_cell(&table, "%0999d", 7);
 
     jpp_table_write(&table, &sink);
-    jpp_is_u64(strlen(jpp_table_test_text()), 2 * 1000,
+    jpp_is_u64(strlen(jpp_test_text(&sink)), 2 * 1000,
                "a number is never cut");
     jpp_arena_destroy(&arena);
 }
@@ -180,7 +168,7 @@ JPP_TEST(jpp_table_test_alike)
 
         jpp_table_write(&table, &sink);
 
-        p = jpp_table_test_text();
+        p = jpp_test_text(&sink);
         jpp_has(p, cases[i].text, "as lines");
 
         for (k = 0; *p != '\0'; p++) {
@@ -214,7 +202,6 @@ JPP_TEST(jpp_table_test_hostile)
     n_wide = 0;
 
     for (i = 0; i < jpp_nelts(pieces) * jpp_nelts(widths); i++) {
-
         cols = widths[i / jpp_nelts(pieces)];
         p = pieces[i % jpp_nelts(pieces)];
 
@@ -240,7 +227,7 @@ JPP_TEST(jpp_table_test_hostile)
         jpp_ok(jpp_wrap_close(&wrap), "%u columns of %s", (unsigned) cols,
                i % jpp_nelts(pieces) == 0 ? p : "others");
 
-        for (p = jpp_table_test_text(); *p != '\0'; p = end + (*end != '\0')) {
+        for (p = jpp_test_text(&sink); *p != '\0'; p = end + (*end != '\0')) {
             end = p + strcspn(p, "\n");
             n = jpp_utf8_width(p, (size_t) (end - p));
             n_wide += n > cols;
@@ -281,7 +268,7 @@ JPP_TEST(jpp_table_test_wrap)
         jpp_wrap_open(&wrap, 20, &sink);
         jpp_sink_str(&wrap.sink, cases[i].from);
         jpp_ok(jpp_wrap_close(&wrap), "line %zu", i);
-        jpp_is_str(jpp_table_test_text(), cases[i].to, "\"%s\"", cases[i].from);
+        jpp_is_str(jpp_test_text(&sink), cases[i].to, "\"%s\"", cases[i].from);
         jpp_arena_destroy(&arena);
     }
 }

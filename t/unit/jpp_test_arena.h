@@ -8,6 +8,7 @@
 
 #include "jpp_arena.h"
 #include "jpp_err.h"
+#include "jpp_sink.h"
 #include "jpp_test.h"
 
 
@@ -69,6 +70,54 @@ jpp_written_code(jpp_code_t rc, const jpp_err_t *err)
 
     return rc == JPP_ERR_WRITE && err->sys_errno == ENOMEM ? JPP_ERR_MEMORY
                                                            : rc;
+}
+
+
+/* SINK takes what is written into ARENA; one at a time. */
+static inline void
+jpp_test_sink(jpp_sink_t *sink, jpp_arena_t *arena)
+{
+    static uint8_t  buffer[JPP_SINK_BUFFER];
+
+    jpp_sink_init(sink, buffer, sizeof(buffer), jpp_sink_to_vec,
+                  jpp_vec_create(arena));
+
+    sink->error = sink->ctx == NULL ? ENOMEM : 0;
+}
+
+
+/* All that it took, as a string; NULL: not all of it. */
+static inline const char *
+jpp_test_text(jpp_sink_t *sink)
+{
+    const jpp_vec_t  *out = sink->ctx;
+
+    jpp_sink_char(sink, '\0');
+
+    return jpp_sink_flush(sink) == 0 ? (const char *) out->data : NULL;
+}
+
+
+/* LEN bytes of DATA with gzip of LEVEL, in two pieces; NULL: they are not. */
+static inline jpp_vec_t *
+jpp_test_packed(jpp_arena_t *arena, const void *data, size_t len, int level)
+{
+    int         error;
+    jpp_gzip_t  gz;
+    jpp_sink_t  sink;
+
+    jpp_test_sink(&sink, arena);
+
+    if (!jpp_gzip_open(&gz, arena, level, &sink)) {
+        return NULL;
+    }
+
+    jpp_sink_write(&gz.sink, data, len / 2);
+    jpp_sink_write(&gz.sink, (const char *) data + len / 2, len - len / 2);
+
+    error = jpp_gzip_close(&gz);
+
+    return error == 0 && jpp_sink_flush(&sink) == 0 ? sink.ctx : NULL;
 }
 
 

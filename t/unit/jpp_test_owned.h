@@ -99,13 +99,10 @@ jpp_owned_fill(jpp_profile_t *profile, jpp_arena_t *arena,
 static inline const char *
 jpp_owned_text(jpp_profile_t *profile, const char *query, size_t *len)
 {
-    jpp_vec_t             *out;
     jpp_view_t             view;
     jpp_sink_t             sink;
     jpp_report_options_t   options;
     const jpp_format_t    *format;
-
-    static uint8_t         buffer[JPP_SINK_BUFFER];
 
     options = jpp_test_options(query);
     format = jpp_format_of(&options.args);
@@ -116,27 +113,24 @@ jpp_owned_text(jpp_profile_t *profile, const char *query, size_t *len)
     view.title = "title";
     view.level = 1;
 
-    out = jpp_vec_create(profile->arena);
-
-    if (out == NULL
-        || (options.args.is_set[JPP_ARG_BY] && !format->has_owners
-            && !jpp_roots_add(profile, (jpp_by_t)
-                              options.args.values[JPP_ARG_BY])))
+    if (options.args.is_set[JPP_ARG_BY] && !format->has_owners
+        && !jpp_roots_add(profile, (jpp_by_t)
+                          options.args.values[JPP_ARG_BY]))
     {
         return NULL;
     }
 
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+    jpp_test_sink(&sink, profile->arena);
 
     if (!format->write(&view, &sink) || jpp_sink_flush(&sink) != 0) {
         return NULL;
     }
 
     if (len != NULL) {
-        *len = out->len;
+        *len = sink.total;
     }
 
-    return jpp_vec_push(out, 1) != NULL ? (const char *) out->data : NULL;
+    return jpp_test_text(&sink);
 }
 
 

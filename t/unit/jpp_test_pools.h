@@ -10,7 +10,7 @@
 
 
 #include "jpp_pools_table.h"
-#include "jpp_test.h"
+#include "jpp_test_arena.h"
 
 
 /* The name of SORT that is the string TEXT; its address is the key. */
@@ -146,17 +146,12 @@ jpp_test_fill(jpp_pools_t *table)
 static inline jpp_vec_t *
 jpp_test_bytes(jpp_arena_t *arena, const jpp_pools_t *table)
 {
-    jpp_vec_t   *out;
-    jpp_sink_t   sink;
+    jpp_sink_t  sink;
 
-    static uint8_t  buffer[JPP_SINK_BUFFER];
-
-    out = jpp_vec_create(arena);
-
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+    jpp_test_sink(&sink, arena);
     jpp_pools_write(table, &sink);
 
-    return jpp_sink_flush(&sink) == 0 ? out : NULL;
+    return jpp_sink_flush(&sink) == 0 ? sink.ctx : NULL;
 }
 
 
