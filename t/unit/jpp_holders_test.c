@@ -6,6 +6,7 @@
 
 #include "jpp_holders.h"
 #include "jpp_jemalloc.h"
+#include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_test_pools.h"
 
@@ -24,7 +25,7 @@ static const jpp_holder_t  *jpp_first;
 static void
 jpp_holders_test_begin(void)
 {
-    jpp_arena_init(&jpp_arena, JPP_HOLDERS_CAP);
+    jpp_arena_fresh(&jpp_arena, JPP_HOLDERS_CAP);
     (void) jpp_pools_init(&jpp_pools, &jpp_arena, JPP_POOLS_REQUESTS, 4);
     jpp_holders_init(&jpp_holders, &jpp_arena);
 
@@ -75,23 +76,22 @@ jpp_holders_test_pools(void)
 }
 
 
-/* Holder I is WHO, bounded by BOUND, and holds BYTES. */
+/* The holders are shown as WHAT, and all starts anew. */
 
 static void
-jpp_holders_test_is(size_t i, const char *who, const char *bound,
-    uint64_t bytes)
+jpp_holders_test_end(const char *what)
 {
-    jpp_is_str(jpp_first[i].who, who, "holder %zu", i);
-    jpp_is_str(jpp_first[i].bound, bound, "its directive");
-    jpp_is_u64(jpp_first[i].bytes, bytes, "its bytes");
-}
+    size_t  i, n;
 
+    n = jpp_holders_close(&jpp_holders, &jpp_first);
 
-static void
-jpp_holders_test_end(size_t n)
-{
-    jpp_first = NULL;
-    jpp_is_u64(jpp_holders_close(&jpp_holders, &jpp_first), n, "holders");
+    for (i = 0; i < n; i++) {
+        jpp_note_of("holder", jpp_first[i], who, what, where, bound, place,
+                    units, n_units, bytes, worker_bytes, worker.pid);
+    }
+
+    jpp_shows_notes("%s", what);
+    jpp_holders_test_begin();
 }
 
 
@@ -116,14 +116,7 @@ JPP_TEST(jpp_holders_test_mostly)
     jpp_holders_test_add(owner, JPP_POOLS_OTHER, "m", 100);
 
     jpp_holders_test_pools();
-    jpp_holders_test_end(3);
-
-    jpp_holders_test_is(0, "request bodies of location /75 of a",
-                        "client_body_buffer_size", 10000);
-    jpp_holders_test_is(1, "requests of location /74 of a", "", 8900);
-    jpp_holders_test_is(2, "requests of location /other of a", "", 100);
-
-    jpp_arena_destroy(&jpp_arena);
+    jpp_holders_test_end("what has three quarters names the holder");
 }
 
 
@@ -150,25 +143,12 @@ JPP_TEST(jpp_holders_test_modules)
         jpp_holders_test_pools();
     }
 
-    jpp_holders_test_end(2);
-
-    jpp_holders_test_is(0, "requests of location /one of a", "", 21000);
-    jpp_holders_test_is(1, "requests of location /two of a", "", 18000);
-    jpp_is_u64(jpp_first[0].worker_bytes, 7000, "the most of one worker");
-
-    jpp_arena_destroy(&jpp_arena);
-    jpp_holders_test_begin();
+    jpp_holders_test_end("no module has most, in three workers");
 
     owner = jpp_test_owner(&jpp_pools, JPP_POOLS_REQUEST, "a", "/one", NULL);
     jpp_holders_test_add(owner, JPP_POOLS_MODULE, "gzip", 4000);
     jpp_holders_test_pools();
-    jpp_holders_test_end(1);
-
-    jpp_holders_test_is(0, "allocations by gzip for requests of location "
-                        "/one of a", "gzip_window, gzip_hash, gzip_buffers",
-                        4000);
-
-    jpp_arena_destroy(&jpp_arena);
+    jpp_holders_test_end("a module alone");
 }
 
 
@@ -191,18 +171,7 @@ JPP_TEST(jpp_holders_test_units)
     jpp_holders_test_add(owner, JPP_POOLS_BLOCKS, NULL, 30000);
 
     jpp_holders_test_pools();
-    jpp_holders_test_end(3);
-
-    jpp_holders_test_is(0, "upstream buffers of location / of a",
-                        "proxy_buffers 9 4k", 210000);
-    jpp_is_u64(jpp_first[0].n_units, 3, "requests");
-    jpp_holders_test_is(1, "upstream buffers of location /none of a",
-                        "*_buffers", 40000);
-    jpp_holders_test_is(2, "pools of location /blocks of a",
-                        "request_pool_size", 30000);
-
-    jpp_arena_destroy(&jpp_arena);
-    jpp_holders_test_begin();
+    jpp_holders_test_end("the largest of three units has the values");
 
     jpp_holders_test_unit("a", "/", "proxy", 9, 1000);
 
@@ -210,12 +179,7 @@ JPP_TEST(jpp_holders_test_units)
     jpp_holders_test_add(owner, JPP_POOLS_BODY, NULL, 30000);
 
     jpp_holders_test_pools();
-    jpp_holders_test_end(1);
-
-    jpp_holders_test_is(0, "request bodies of location / of a",
-                        "client_body_buffer_size", 31000);
-
-    jpp_arena_destroy(&jpp_arena);
+    jpp_holders_test_end("unless another class has most");
 }
 
 
@@ -230,27 +194,22 @@ JPP_TEST(jpp_holders_test_places)
         uint64_t     generation;
         const char  *file;
         uint32_t     line;
-        const char  *place;
     } steps[] = {
-        { 2, NULL, 0, "" },
-        { 2, "nginx.conf", 41, "nginx.conf:41" },
-        { 2, "nginx.conf", 41, "nginx.conf:41" },
-        { 1, "nginx.conf", 7, "nginx.conf:41" },
-        { 3, "sites/a\x1b", 9, "sites/a\\x1b:9" },
-        { 3, "sites/b", 9, "" },
-        { 3, "sites/a\x1b", 9, "" },
-        { 4, "nginx.conf", JPP_POOLS_SEVERAL, "nginx.conf:4294967295" },
-        { 4, "nginx.conf", 1, "" },
-        { 5, "a/very/long/name/of/a/directory/and/then/a/file", 1,
-          "a/very/long/name/o...ory/and/then/a/file:1" }
+        { 2, NULL, 0 },
+        { 2, "nginx.conf", 41 },
+        { 2, "nginx.conf", 41 },
+        { 1, "nginx.conf", 7 },
+        { 3, "sites/a\x1b", 9 },
+        { 3, "sites/b", 9 },
+        { 3, "sites/a\x1b", 9 },
+        { 4, "nginx.conf", JPP_POOLS_SEVERAL },
+        { 4, "nginx.conf", 1 },
+        { 5, "a/very/long/name/of/a/directory/and/then/a/file", 1 }
     };
 
+    jpp_holders_test_begin();
+
     for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-
-        if (i == 0) {
-            jpp_holders_test_begin();
-        }
-
         (void) jpp_pools_init(&jpp_pools, &jpp_arena, JPP_POOLS_NO_UNITS, 0);
 
         owner = jpp_test_owner(&jpp_pools, JPP_POOLS_REQUEST, "a", "/", NULL);
@@ -263,7 +222,7 @@ JPP_TEST(jpp_holders_test_places)
 
         jpp_holders_test_pools();
         (void) jpp_holders_close(&jpp_holders, &jpp_first);
-        jpp_is_str(jpp_first[0].place, steps[i].place, "step %zu", i);
+        jpp_note("step %zu: \"%s\"", i, jpp_first[0].place);
         jpp_holders.list->len = 0;
     }
 
@@ -278,10 +237,7 @@ JPP_TEST(jpp_holders_test_places)
     jpp_pools_place(&jpp_pools, 0, 1, 1);
     jpp_worker.who.generation = 6;
     jpp_holders_test_pools();
-    (void) jpp_holders_close(&jpp_holders, &jpp_first);
-    jpp_is_str(jpp_first[0].place, "", "nobody knows which");
-
-    jpp_arena_destroy(&jpp_arena);
+    jpp_holders_test_end("places, and of two blocks nobody knows which");
 }
 
 
@@ -292,44 +248,23 @@ JPP_TEST(jpp_holders_test_kinds)
     size_t    i;
     uint32_t  owner;
 
-    static const struct {
-        jpp_pools_kind_t   kind;
-        const char        *who;
-        const char        *bound;
-        uint64_t           n_units;
-    } kinds[] = {
-        { JPP_POOLS_CLIENT_CONNECTION, "client connections of server s", "",
-          2 },
-        { JPP_POOLS_SLOTS_USED, "connection slots", "worker_connections", 0 },
-        { JPP_POOLS_MODULE_CONNECTION, "connections of module t", "", 2 },
-        { JPP_POOLS_KEEPALIVE, "idle connections of upstream t", "keepalive",
-          2 },
-        { JPP_POOLS_UPSTREAM, "requests of location l of s", "", 0 },
-        { JPP_POOLS_MAIL, "sessions of mail server t", "", 2 },
-        { JPP_POOLS_STREAM, "sessions of stream server t", "", 2 },
-        { JPP_POOLS_OPEN_FILES, "the cache of open files", "open_file_cache",
-          0 },
-        { JPP_POOLS_CONFIGURATION, "the configuration of generation 1", "", 0 },
-        { JPP_POOLS_RESOLVER, "the resolver's cache", "", 0 }
+    static const jpp_pools_kind_t  kinds[] = {
+        JPP_POOLS_CLIENT_CONNECTION, JPP_POOLS_SLOTS_USED,
+        JPP_POOLS_MODULE_CONNECTION, JPP_POOLS_KEEPALIVE, JPP_POOLS_UPSTREAM,
+        JPP_POOLS_MAIL, JPP_POOLS_STREAM, JPP_POOLS_OPEN_FILES,
+        JPP_POOLS_CONFIGURATION, JPP_POOLS_RESOLVER
     };
 
     jpp_holders_test_begin();
 
     for (i = sizeof(kinds) / sizeof(kinds[0]); i-- > 0; /* void */ ) {
-        owner = jpp_test_owner(&jpp_pools, kinds[i].kind, "s", "l", "t");
+        owner = jpp_test_owner(&jpp_pools, kinds[i], "s", "l", "t");
         jpp_pools_owner_at(&jpp_pools, owner)->n_units = 2;
         jpp_holders_test_add(owner, JPP_POOLS_ITSELF, NULL, 100);
     }
 
     jpp_holders_test_pools();
-    jpp_holders_test_end(sizeof(kinds) / sizeof(kinds[0]));
-
-    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        jpp_holders_test_is(i, kinds[i].who, kinds[i].bound, 100);
-        jpp_is_u64(jpp_first[i].n_units, kinds[i].n_units, "its units");
-    }
-
-    jpp_arena_destroy(&jpp_arena);
+    jpp_holders_test_end("each kind of owner");
 }
 
 
@@ -354,14 +289,8 @@ JPP_TEST(jpp_holders_test_inherited)
     jpp_holders_test_pools();
     jpp_worker.who.pid = 2;
     jpp_holders_test_pools();
-    jpp_holders_test_end(2);
-
-    jpp_holders_test_is(0, "the cache of open files", "open_file_cache",
-                        2 * 2000 + 3000);
-    jpp_is_u64((uint64_t) jpp_first[0].worker.pid, 0, "the first has as much");
-    jpp_holders_test_is(1, "the resolver's cache", "", 400);
-
-    jpp_arena_destroy(&jpp_arena);
+    jpp_holders_test_end("once, and no more than there is; the first has as "
+                         "much");
 }
 
 
@@ -419,17 +348,7 @@ JPP_TEST(jpp_holders_test_outside)
     zone.name_len = 1;
     jpp_holders_zone(&jpp_holders, &zone);
 
-    jpp_holders_test_end(5);
-
-    jpp_holders_test_is(0, "malloc outside of nginx's pools",
-                        "see heap?by=location&format=top", 30 * JPP_MIB);
-    jpp_holders_test_is(1, "anonymous maps that are not malloc's", "",
-                        7 * JPP_MIB);
-    jpp_holders_test_is(2, "LuaJIT's heap", "", 5 * JPP_MIB);
-    jpp_is_u64(jpp_first[3].bytes, JPP_MIB + 2, "both long names are one");
-    jpp_holders_test_is(4, "zone zzz", "", JPP_MIB);
-
-    jpp_arena_destroy(&jpp_arena);
+    jpp_holders_test_end("outside of pools; both long names are one");
 }
 
 
@@ -465,11 +384,8 @@ JPP_TEST(jpp_holders_test_memory)
         }
 
         if (jpp_holders_close(&jpp_holders, &jpp_first) != 0) {
-            jpp_arena_destroy(&jpp_arena);
             break;
         }
-
-        jpp_arena_destroy(&jpp_arena);
     }
 
     jpp_ok(n > 10 && n < 1000, "%" PRIu64 " of them", n);

@@ -29,7 +29,7 @@ static jpp_err_t  err;
 static void
 jpp_pools_start(void)
 {
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_arena_fresh(&arena, JPP_CAP);
     memset(captures, 0, sizeof(captures));
     n_captures = 0;
 
@@ -98,8 +98,6 @@ JPP_TEST(jpp_pools_test_folded)
 
     jpp_shows(jpp_pools_text("format=folded&type=inuse_objects&worker=0"),
               "how many allocations");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -156,8 +154,6 @@ JPP_TEST(jpp_pools_test_places)
     jpp_pools_capture(&table);
 
     jpp_shows(jpp_pools_text("format=top&n=100"), "a block in two lines");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -192,8 +188,6 @@ JPP_TEST(jpp_pools_test_kinds)
 
     jpp_shows(jpp_pools_text("format=folded"),
               "without a total nothing is said of what is outside");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -227,8 +221,6 @@ JPP_TEST(jpp_pools_test_contract)
         jpp_has(text, "2 8192 1000: ", "values");
         jpp_has(text, "\"location /big\" M=1", "a name");
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -276,8 +268,6 @@ JPP_TEST(jpp_pools_test_origin)
               "the rest is each one's own");
 
     jpp_shows(jpp_pools_text("format=folded"), "both together");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -299,8 +289,6 @@ JPP_TEST(jpp_pools_test_difference)
     jpp_is_u64(jpp_pools_report(""), JPP_OK, "pprof: %s", err.text);
     jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_POOLS,
                                   stdout, NULL), 0, "the contract holds");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -334,8 +322,6 @@ JPP_TEST(jpp_pools_test_names)
     jpp_shows(jpp_pools_text("format=folded"),
               "nothing of a name reaches a terminal");
 
-    jpp_arena_destroy(&arena);
-
     jpp_pools_start();
 
     memset(name, 0x01, JPP_POOLS_NAME);
@@ -355,8 +341,6 @@ JPP_TEST(jpp_pools_test_names)
     jpp_is_u64(jpp_pools_report(""), JPP_OK, "pprof: %s", err.text);
     jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_POOLS,
                                   stdout, NULL), 0, "the contract holds");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -393,8 +377,6 @@ JPP_TEST(jpp_pools_test_top)
 
     jpp_shows(jpp_pools_text("format=top"),
               "a difference, what changed most first");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -423,8 +405,6 @@ JPP_TEST(jpp_pools_test_comments)
 
     jpp_shows(jpp_pools_text("format=top"), "no total, a total below the sum, "
               "an estimate, scripts, partial, unproven");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -441,8 +421,6 @@ JPP_TEST(jpp_pools_test_partial)
 
     jpp_shows(jpp_pools_text("format=top"), "the total says so, and so does "
               "the frame of that walk, of which no average is taken");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -468,7 +446,6 @@ JPP_TEST(jpp_pools_test_cut)
     jpp_is_u64(faults[1].code, JPP_ERR_CUT, "%s", faults[1].text);
 
     errors = NULL;
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -488,8 +465,6 @@ JPP_TEST(jpp_pools_test_formats)
     jpp_is_u64(jpp_pools_report(""), JPP_OK, "an empty worker: %s", err.text);
     jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_POOLS,
                                   stdout, NULL), 0, "the contract holds");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -525,6 +500,4 @@ JPP_TEST(jpp_pools_test_memory)
         jpp_denies(&arena, jpp_arena_fresh(&arena, JPP_CAP), 50,
                    jpp_written_code(jpp_pools_report(args[i]), &err));
     }
-
-    jpp_arena_destroy(&arena);
 }

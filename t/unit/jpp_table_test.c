@@ -33,7 +33,7 @@ static jpp_table_t  table;
 static void
 jpp_table_test_open(void)
 {
-    jpp_arena_init(&arena, 16 << 20);
+    jpp_arena_fresh(&arena, 16 << 20);
     jpp_test_sink(&sink, &arena);
 }
 
@@ -98,7 +98,6 @@ JPP_TEST(jpp_table_test_rows)
 
         jpp_table_write(&table, &sink);
         jpp_shows(jpp_test_text(&sink), "%s", rows[i].name);
-        jpp_arena_destroy(&arena);
     }
 }
 
@@ -116,7 +115,6 @@ JPP_TEST(jpp_table_test_cells)
 
     jpp_table_write(&table, &sink);
     jpp_shows(jpp_test_text(&sink), "cells of any kind");
-    jpp_arena_destroy(&arena);
 
     jpp_table_test_open();
     jpp_table_init(&table, &arena, 80);
@@ -126,7 +124,6 @@ JPP_TEST(jpp_table_test_cells)
     jpp_table_write(&table, &sink);
     jpp_is_u64(strlen(jpp_test_text(&sink)), 2 * 1000,
                "a number is never cut");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -176,7 +173,6 @@ JPP_TEST(jpp_table_test_alike)
         }
 
         jpp_is_u64(k, cases[i].lines, "so many");
-        jpp_arena_destroy(&arena);
     }
 }
 
@@ -232,8 +228,6 @@ JPP_TEST(jpp_table_test_hostile)
             n = jpp_utf8_width(p, (size_t) (end - p));
             n_wide += n > cols;
         }
-
-        jpp_arena_destroy(&arena);
     }
 
     jpp_is_u64(n_wide, 0, "no line is too wide");
@@ -269,7 +263,6 @@ JPP_TEST(jpp_table_test_wrap)
         jpp_sink_str(&wrap.sink, cases[i].from);
         jpp_ok(jpp_wrap_close(&wrap), "line %zu", i);
         jpp_is_str(jpp_test_text(&sink), cases[i].to, "\"%s\"", cases[i].from);
-        jpp_arena_destroy(&arena);
     }
 }
 
@@ -284,7 +277,7 @@ JPP_TEST(jpp_table_test_memory)
     static uint8_t  room[64 * 1024];
 
     for (n = 0; n < 100; n++) {
-        jpp_arena_init(&arena, n * 4096);
+        jpp_arena_fresh(&arena, n * 4096);
         jpp_sink_init(&sink, room, sizeof(room), NULL, NULL);
 
         jpp_table_test_columns(1000);
@@ -301,9 +294,7 @@ JPP_TEST(jpp_table_test_memory)
 
         jpp_ok(sink.pos == sink.start && sink.error == ENOMEM,
                "%u pages: nothing, and the sink knows", (unsigned) n);
-        jpp_arena_destroy(&arena);
     }
 
     jpp_ok(n > 2 && n < 100, "not without memory, and with enough");
-    jpp_arena_destroy(&arena);
 }

@@ -37,7 +37,7 @@ jpp_verdict_test_begin(void)
     jpp_worker_t  *worker;
 
     jpp_test_nginx_init(&jpp_test.nginx);
-    jpp_arena_init(&jpp_test.arena, JPP_VERDICT_CAP);
+    jpp_arena_fresh(&jpp_test.arena, JPP_VERDICT_CAP);
 
     for (i = 0; i < JPP_TEST_WORKERS; i++) {
         worker = &jpp_test.nginx.workers[i];
@@ -133,7 +133,6 @@ jpp_verdict_test_shows(const char *what)
                                                       : NULL,
              jpp_test.verdict.text);
     jpp_shows_notes("%s", what);
-    jpp_arena_destroy(&jpp_test.arena);
 }
 
 
@@ -279,7 +278,6 @@ JPP_TEST(jpp_verdict_test_generations)
     }
 
     jpp_has(holders[0].who, "the configuration of generation 3", "the largest");
-    jpp_arena_destroy(&jpp_test.arena);
 }
 
 
@@ -349,7 +347,6 @@ JPP_TEST(jpp_verdict_test_front)
 
     jpp_test.nginx.telemetry.n_holders = 0;
     jpp_shows(jpp_verdict_test_text(&output), "nobody holds anything");
-    jpp_arena_destroy(&jpp_test.arena);
 }
 
 
@@ -470,8 +467,6 @@ JPP_TEST(jpp_verdict_test_owners)
 
     jpp_test.nginx.telemetry.n_holders = 0;
     jpp_shows(jpp_verdict_test_rows(&output), "none on a page");
-
-    jpp_arena_destroy(&jpp_test.arena);
 }
 
 
@@ -494,7 +489,6 @@ JPP_TEST(jpp_verdict_test_remedies)
             "</a></p>\n", "its own");
     jpp_lacks(output.text, "What the heap gains", "another's");
     jpp_lacks(output.text, "Return it now", "nor what is not served");
-    jpp_arena_destroy(&jpp_test.arena);
 }
 
 
@@ -531,7 +525,6 @@ JPP_TEST(jpp_verdict_test_thousand)
     jpp_has(holders[0].who, "location /000 of www", "the first");
     jpp_has(holders[jpp_test.nginx.telemetry.n_holders - 1].who,
             "location /999 of www", "and the last");
-    jpp_arena_destroy(&jpp_test.arena);
 }
 
 
@@ -687,7 +680,6 @@ JPP_TEST(jpp_verdict_test_share)
                "more");
 
     telemetry->n_holders = 0;
-    jpp_arena_destroy(&jpp_test.arena);
 }
 
 
@@ -747,7 +739,6 @@ JPP_TEST(jpp_verdict_test_memory)
         }
 
         jpp_test.nginx.telemetry.n_holders = 0;
-        jpp_arena_destroy(&jpp_test.arena);
     }
 
     jpp_ok(calls > 10, "all were tried");
