@@ -120,7 +120,7 @@ jpp_equal_start(void)
                      MAP_SHARED|MAP_ANONYMOUS, -1, 0);
     jpp_equal->pid = getpid();
     snprintf(jpp_equal->report, sizeof(jpp_equal->report), "%s", report);
-    (void) jpp_images_unwind(&jpp_test_unwinder.mapped);
+    jpp_images_unwind(&jpp_test_unwinder.mapped);
     jpp_test_libgcc(&warm);
 
     memset(&sa, 0, sizeof(sa));
@@ -165,7 +165,7 @@ dlopen(const char *name, int flags)
     handle = next(name, flags);
 
     if (jpp_equal != NULL && (flags & RTLD_NOLOAD) == 0) {
-        (void) jpp_images_unwind(&jpp_test_unwinder.mapped);
+        jpp_images_unwind(&jpp_test_unwinder.mapped);
     }
 
     return handle;

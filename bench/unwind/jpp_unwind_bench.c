@@ -307,7 +307,7 @@ main(int argc, char **argv)
         }
     }
 
-    (void) jpp_images_unwind(&jpp_test_unwinder.mapped);
+    jpp_images_unwind(&jpp_test_unwinder.mapped);
     jpp_bench_bounds = jpp_test_bounds();
 
     if (counted != NULL) {

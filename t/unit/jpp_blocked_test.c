@@ -82,9 +82,11 @@ test_parse(void)
 
     blocked.state = JPP_BLOCKED_WAITS;
     blocked.call = SYS_ppoll;
-    jpp_ok(jpp_blocked_is_idle(&blocked), "loops wait in ppoll()");
+    jpp_is_u64(jpp_blocked_for(&blocked), JPP_BLOCKED_FOR_POLL,
+               "loops wait in ppoll()");
     blocked.call = SYS_read;
-    jpp_ok(!jpp_blocked_is_idle(&blocked), "and not in read()");
+    jpp_is_u64(jpp_blocked_for(&blocked), JPP_BLOCKED_FOR_OTHER,
+               "and not in read()");
 }
 
 

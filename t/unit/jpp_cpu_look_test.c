@@ -157,8 +157,7 @@ JPP_TEST(jpp_test_asleep)
     look = jpp_wait_for(SYS_read);
 
     jpp_is_i64(look.call, SYS_read, "a thread that reads");
-    jpp_ok(!jpp_blocked_is_in_epoll(&look) && !jpp_blocked_is_in_futex(&look),
-           "is not idle");
+    jpp_is_u64(jpp_blocked_for(&look), JPP_BLOCKED_FOR_OTHER, "is not idle");
 
     jpp_blocked_name(thread.tid, name);
     jpp_is_str(name, "a?name", "its name");
@@ -183,7 +182,8 @@ JPP_TEST(jpp_test_epoll)
     jpp_start(jpp_thread_waits);
 
     look = jpp_wait_for(SYS_epoll_wait);
-    jpp_ok(jpp_blocked_is_in_epoll(&look), "a thread that waits for events");
+    jpp_is_u64(jpp_blocked_for(&look), JPP_BLOCKED_FOR_EPOLL,
+               "a thread that waits for events");
 
     jpp_end();
 }
@@ -196,7 +196,8 @@ JPP_TEST(jpp_test_futex)
     jpp_start(jpp_thread_locks);
 
     look = jpp_wait_for(SYS_futex);
-    jpp_ok(jpp_blocked_is_in_futex(&look), "a thread that waits for another");
+    jpp_is_u64(jpp_blocked_for(&look), JPP_BLOCKED_FOR_THREAD,
+               "a thread that waits for another");
 
     (void) pthread_mutex_unlock(&mutex);
     jpp_end();

@@ -620,8 +620,6 @@ JPP_TEST(jpp_images_test_segments)
 
 JPP_TEST(jpp_images_test_unwind)
 {
-    bool  is_added;
-
     static jpp_mapped_t  objects;
 
     jpp_make(3);
@@ -629,17 +627,18 @@ JPP_TEST(jpp_images_test_unwind)
     (void) jpp_header(2, PT_LOAD, PF_R | PF_X, 8, 64);
 
     jpp_is_made = true;
-    is_added = jpp_images_unwind(&objects) && jpp_images_unwind(&objects);
+    jpp_images_unwind(&objects);
+    jpp_images_unwind(&objects);
     jpp_is_made = false;
 
-    jpp_ok(is_added && objects.n == 2, "each is added once");
+    jpp_is_u64(objects.n, 2, "each is added once");
 
     (void) jpp_header(1, PT_LOAD, PF_R | PF_X, 0, 64);
     objects.n = JPP_MAPPED_MAX;
 
     jpp_is_made = true;
-    is_added = jpp_images_unwind(&objects);
+    jpp_images_unwind(&objects);
     jpp_is_made = false;
 
-    jpp_ok(!is_added, "until the table is full");
+    jpp_is_u64(objects.n, JPP_MAPPED_MAX, "until the table is full");
 }

@@ -439,7 +439,7 @@ JPP_TEST(jpp_nowhere)
 int
 main(void)
 {
-    (void) jpp_images_unwind(&jpp_test_unwinder.mapped);
+    jpp_images_unwind(&jpp_test_unwinder.mapped);
 
     jpp_tests_all();
 
@@ -453,7 +453,7 @@ main(void)
 int
 main(void)
 {
-    jpp_ok(!jpp_unwind_is_here(), "there is no unwinder for this machine");
+    jpp_ok(!JPP_UNWIND_IS_HERE, "there is no unwinder for this machine");
 
     return jpp_done();
 }

@@ -447,8 +447,7 @@ main(void)
     jpp_test_stack_t  warm;
     struct sigaction  sa;
 
-    jpp_ok(jpp_images_unwind(&jpp_test_unwinder.mapped),
-           "what is loaded fits in the table");
+    jpp_images_unwind(&jpp_test_unwinder.mapped);
     jpp_trap_bounds = jpp_test_bounds();
     jpp_test_libgcc(&warm);
 
@@ -504,7 +503,7 @@ main(void)
 int
 main(void)
 {
-    jpp_ok(!jpp_unwind_is_here(), "there is no unwinder for this machine");
+    jpp_ok(!JPP_UNWIND_IS_HERE, "there is no unwinder for this machine");
 
     return jpp_done();
 }

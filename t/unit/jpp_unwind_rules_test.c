@@ -300,7 +300,7 @@ main(void)
 int
 main(void)
 {
-    jpp_ok(!jpp_unwind_is_here(), "there is no unwinder for this machine");
+    jpp_ok(!JPP_UNWIND_IS_HERE, "there is no unwinder for this machine");
 
     return jpp_done();
 }

@@ -454,9 +454,9 @@ JPP_TEST(jpp_pinned)
 
     jpp_ok(jpp_mapped_find(&jpp_test_unwinder.mapped, (uintptr_t) function)
            == NULL, "loaded later, it is not known");
-    jpp_ok(jpp_images_unwind(&jpp_test_unwinder.mapped), "the next look");
+    jpp_images_unwind(&jpp_test_unwinder.mapped);
     jpp_ok(jpp_mapped_find(&jpp_test_unwinder.mapped, (uintptr_t) function)
-           != NULL, "finds it");
+           != NULL, "the next look finds it");
 
     (void) dlclose(handle);
     handle = dlopen("libresolv.so.2", RTLD_LAZY|RTLD_NOLOAD);
@@ -473,10 +473,11 @@ JPP_TEST(jpp_here)
     jpp_test_stack_t    witness;
     jpp_unwind_stack_t  bounds;
 
-    jpp_ok(jpp_images_unwind(&jpp_test_unwinder.mapped), "what is loaded");
+    jpp_images_unwind(&jpp_test_unwinder.mapped);
     n = jpp_test_unwinder.mapped.n;
-    jpp_ok(n > 2 && jpp_images_unwind(&jpp_test_unwinder.mapped)
-           && n == jpp_test_unwinder.mapped.n, "and again: nothing is new");
+    jpp_images_unwind(&jpp_test_unwinder.mapped);
+    jpp_ok(n > 2 && n == jpp_test_unwinder.mapped.n,
+           "what is loaded, and again: nothing is new");
 
     bounds = jpp_test_bounds();
 
@@ -529,7 +530,7 @@ main(void)
 
     memset(&bounds, 0, sizeof(bounds));
 
-    jpp_ok(!jpp_unwind_is_here(), "there is no unwinder for this machine");
+    jpp_ok(!JPP_UNWIND_IS_HERE, "there is no unwinder for this machine");
     jpp_is_u64(jpp_unwind_here(&jpp_test_unwinder, &bounds, &pc, 1, &end), 0,
                "and no frame");
     jpp_is_u64(end, JPP_UNWIND_ABSENT, "which it says");

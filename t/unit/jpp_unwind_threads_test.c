@@ -428,7 +428,7 @@ jpp_prepare(void)
                  ? NULL : (jpp_throws_pt) dlsym(handle, "jpp_throw_calls");
     jpp_ok(jpp_throws != NULL, "%s throws", jpp_build);
     jpp_ok(mkdtemp(jpp_directory) != NULL, "a place for its copies");
-    jpp_ok(jpp_images_unwind(&jpp_test_unwinder.mapped), "what is loaded");
+    jpp_images_unwind(&jpp_test_unwinder.mapped);
     jpp_test_libgcc(&warm);
 
     memset(&sa, 0, sizeof(sa));
@@ -463,7 +463,7 @@ jpp_run(uint64_t count)
             (void) kill(getpid(), SIGUSR1);
         }
 
-        (void) jpp_images_unwind(&jpp_test_unwinder.mapped);
+        jpp_images_unwind(&jpp_test_unwinder.mapped);
     }
 
     __atomic_store_n(&jpp_is_over, true, __ATOMIC_RELAXED);
@@ -514,7 +514,7 @@ main(void)
 int
 main(void)
 {
-    jpp_ok(!jpp_unwind_is_here(), "there is no unwinder for this machine");
+    jpp_ok(!JPP_UNWIND_IS_HERE, "there is no unwinder for this machine");
 
     return jpp_done();
 }

@@ -357,7 +357,7 @@ main(void)
     loop.who.pid = (int64_t) pid;
     loop.who.index = 3;
 
-    if (!jpp_unwind_is_here()) {
+    if (!JPP_UNWIND_IS_HERE) {
         jpp_ok(true, "no unwinder for this machine: nothing to see");
         return jpp_done();
     }

@@ -55,7 +55,7 @@ main(void)
                     "computing in jpp_where_test+0x%zx",
                     (size_t) (start - (uintptr_t) info.dli_fbase));
 
-    if (jpp_unwind_is_here()) {
+    if (JPP_UNWIND_IS_HERE) {
         jpp_is_str(jpp_where_of(start + 1, 0, text), expected,
                    "a function without a symbol");
         jpp_is_str(jpp_where_of(start + 5, 0, text), expected,

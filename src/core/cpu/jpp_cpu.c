@@ -264,7 +264,7 @@ jpp_cpu_check(jpp_err_t *err)
 {
     jpp_code_t  rc;
 
-    if (!jpp_unwind_is_here()) {
+    if (!JPP_UNWIND_IS_HERE) {
         return jpp_err_set(err, JPP_ERR_ABSENT, "there is no unwinder for this "
                            "machine: stacks can be sampled on x86-64 only");
     }

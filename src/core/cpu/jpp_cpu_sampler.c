@@ -310,7 +310,8 @@ static void
 jpp_cpu_wall_inspect(jpp_cpu_thread_t *thread, uint64_t count,
     uint64_t nanos)
 {
-    jpp_blocked_t  blocked;
+    jpp_blocked_t      blocked;
+    jpp_blocked_for_t  waits_for;
 
     jpp_blocked_read(thread->tid, &blocked);
 
@@ -321,9 +322,10 @@ jpp_cpu_wall_inspect(jpp_cpu_thread_t *thread, uint64_t count,
         break;
 
     case JPP_BLOCKED_WAITS:
+        waits_for = jpp_blocked_for(&blocked);
 
-        if (jpp_blocked_is_in_epoll(&blocked)
-            || (!thread->is_main && jpp_blocked_is_in_futex(&blocked)))
+        if (waits_for == JPP_BLOCKED_FOR_EPOLL
+            || (waits_for == JPP_BLOCKED_FOR_THREAD && !thread->is_main))
         {
             jpp_cpu_wall_idle(thread, nanos);
 

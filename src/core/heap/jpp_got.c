@@ -185,7 +185,7 @@ static bool
 jpp_got_reloc(const jpp_got_dynamic_t *dynamic, const ElfW(Rela) *rela,
     jpp_got_reloc_t *reloc)
 {
-#if defined(__x86_64__) && defined(__LP64__)
+#if JPP_UNWIND_IS_HERE
 
     uintptr_t         at, symbol;
     ElfW(Rela)        r;

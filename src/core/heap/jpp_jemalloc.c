@@ -74,7 +74,7 @@ jpp_hook_read(void)
 {
     jpp_hook_pt  hook;
 
-    if (!jpp_unwind_is_here()) {
+    if (!JPP_UNWIND_IS_HERE) {
         return JPP_HOOK_MACHINE;
     }
 

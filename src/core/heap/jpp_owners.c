@@ -820,7 +820,7 @@ jpp_owners_start(const jpp_serving_t *serving,
 
     jpp_owners.serving = *serving;
     jpp_owners.server = *server;
-    jpp_owners.high = jpp_backtrace_high((uintptr_t) &base);
+    jpp_owners.high = jpp_backtrace_top((uintptr_t) &base);
     jpp_owners.told = JPP_OWNERS_UNTOLD;
 
     if (jpp_owners.base == 0) {

@@ -33,7 +33,7 @@ jpp_backtrace_start(void)
 {
     uintptr_t  pcs[JPP_BACKTRACE_MIN];
 
-    if (!jpp_unwind_is_here()) {
+    if (!JPP_UNWIND_IS_HERE) {
         return false;
     }
 
@@ -63,7 +63,7 @@ jpp_backtrace_refresh(void)
     loads = jpp_images_loads();
 
     if (loads != jpp_backtrace_loads) {
-        (void) jpp_images_unwind(&jpp_backtrace_unwinder.mapped);
+        jpp_images_unwind(&jpp_backtrace_unwinder.mapped);
 
         jpp_backtrace_loads = loads;
     }
@@ -74,7 +74,7 @@ jpp_backtrace_refresh(void)
 
 /*
  * The stack of N frames at PCS, whose walk has ended so, with a last frame that
- * says why, if it is not complete.  Is it not, *IS_CUT becomes true.
+ * says why, if it is not complete.
  *
  * Nobody called the start of a function: makecontext() put it there.  An
  * address in code of a JIT compiler names nothing, and there are thousands: the
@@ -83,8 +83,10 @@ jpp_backtrace_refresh(void)
 
 static inline uint32_t
 jpp_backtrace_end(uintptr_t *pcs, uint32_t n, uint32_t depth,
-    jpp_unwind_end_t end, bool *is_cut)
+    jpp_unwind_end_t end)
 {
+    uintptr_t  cut;
+
     if (end == JPP_UNWIND_RULE
         && n != 0
         && jpp_backtrace_function(pcs[n - 1]) == pcs[n - 1])
@@ -92,9 +94,9 @@ jpp_backtrace_end(uintptr_t *pcs, uint32_t n, uint32_t depth,
         end = JPP_UNWIND_OUTERMOST;
     }
 
-    *is_cut = jpp_backtrace_cuts[end] != 0 || n == 0;
+    cut = n != 0 ? jpp_backtrace_cuts[end] : jpp_cut_frame(JPP_CUT_STACK);
 
-    if (!*is_cut) {
+    if (cut == 0) {
         return n;
     }
 
@@ -102,8 +104,7 @@ jpp_backtrace_end(uintptr_t *pcs, uint32_t n, uint32_t depth,
         n--;
     }
 
-    pcs[n++] = jpp_backtrace_cuts[end] != 0 ? jpp_backtrace_cuts[end]
-                                            : jpp_cut_frame(JPP_CUT_STACK);
+    pcs[n++] = cut;
 
     return n;
 }
@@ -113,13 +114,11 @@ static uint32_t
 jpp_backtrace_counted(uintptr_t *pcs, uint32_t n, uint32_t depth,
     jpp_unwind_end_t end)
 {
-    bool  is_cut;
-
-    n = jpp_backtrace_end(pcs, n, depth, end, &is_cut);
+    n = jpp_backtrace_end(pcs, n, depth, end);
 
     jpp_atomic_add(&jpp_backtrace_counts.n, 1);
 
-    if (is_cut) {
+    if (jpp_cut_name(pcs[n - 1]) != NULL) {
         jpp_atomic_add(&jpp_backtrace_counts.n_cut, 1);
     }
 
@@ -176,9 +175,7 @@ static uint32_t
 jpp_backtrace_exact(uintptr_t *pcs, uint32_t n, uint32_t depth,
     jpp_unwind_end_t end)
 {
-    bool  is_cut;
-
-    n = jpp_backtrace_end(pcs, n, depth, end, &is_cut);
+    n = jpp_backtrace_end(pcs, n, depth, end);
 
     pcs[0] += jpp_cut_name(pcs[0]) == NULL;
 
@@ -228,10 +225,10 @@ jpp_backtrace_step_call(jpp_unwind_context_t *at,
 
 static uint32_t
 jpp_backtrace_memory(const jpp_blocked_t *blocked, uintptr_t rsp,
-    const jpp_unwind_stack_t *stack, uintptr_t *pcs, uint32_t depth,
-    jpp_unwind_end_t *end)
+    const jpp_unwind_stack_t *stack, uintptr_t *pcs, uint32_t depth)
 {
     uint32_t              i, n;
+    jpp_unwind_end_t      end;
     jpp_unwind_context_t  at;
 
     /* those of the arguments: rdi, rsi, rdx, r10, r8, r9 */
@@ -254,20 +251,20 @@ jpp_backtrace_memory(const jpp_blocked_t *blocked, uintptr_t rsp,
 
     jpp_unwind_rbp_find(&jpp_backtrace_unwinder, &at, stack);
 
-    n = jpp_unwind_walk(&jpp_backtrace_unwinder, &at, stack, pcs, depth, end);
+    n = jpp_unwind_walk(&jpp_backtrace_unwinder, &at, stack, pcs, depth, &end);
 
     /* libc says nothing of clone() where a child may be, too */
 
-    if (*end == JPP_UNWIND_RULE && n == 1 && depth > 1
+    if (end == JPP_UNWIND_RULE && n == 1 && depth > 1
         && jpp_backtrace_step_call(&at, stack))
     {
         jpp_unwind_rbp_find(&jpp_backtrace_unwinder, &at, stack);
 
         n += jpp_unwind_walk(&jpp_backtrace_unwinder, &at, stack, pcs + 1,
-                             depth - 1, end);
+                             depth - 1, &end);
     }
 
-    return jpp_backtrace_exact(pcs, n, depth, *end);
+    return jpp_backtrace_exact(pcs, n, depth, end);
 }
 
 
@@ -275,13 +272,11 @@ uint32_t
 jpp_backtrace_blocked(const jpp_blocked_t *blocked, uintptr_t *pcs,
     uint32_t depth)
 {
-    jpp_unwind_end_t    end;
     jpp_unwind_stack_t  stack;
 
     return jpp_stack_is_main(&jpp_backtrace_unwinder.stacks, blocked->rsp,
                              &stack)
-           ? jpp_backtrace_memory(blocked, blocked->rsp, &stack, pcs, depth,
-                                  &end)
+           ? jpp_backtrace_memory(blocked, blocked->rsp, &stack, pcs, depth)
            : 0;
 }
 
@@ -322,7 +317,6 @@ jpp_backtrace_copied(const jpp_blocked_t *blocked, uint8_t *copy,
     size_t              size;
     uint32_t            n;
     uintptr_t           from;
-    jpp_unwind_end_t    end;
     jpp_unwind_stack_t  stack;
 
     fd = open("/proc/self/mem", O_RDONLY|O_CLOEXEC);
@@ -335,11 +329,12 @@ jpp_backtrace_copied(const jpp_blocked_t *blocked, uint8_t *copy,
         stack.high = stack.low + jpp_backtrace_copy(fd, copy, from, size);
 
         n = jpp_backtrace_memory(blocked, stack.low + JPP_FRAME_RED_ZONE,
-                                 &stack, pcs, depth, &end);
+                                 &stack, pcs, depth);
 
         size *= JPP_BACKTRACE_COPY / JPP_BACKTRACE_PART;
 
-    } while (end == JPP_UNWIND_STACK && size == JPP_BACKTRACE_COPY);
+    } while (pcs[n - 1] == jpp_cut_frame(JPP_CUT_STACK)
+             && size == JPP_BACKTRACE_COPY);
 
     if (fd != -1) {
         (void) close(fd);
@@ -373,16 +368,6 @@ jpp_backtrace_holds(uintptr_t rsp, size_t size)
 
     return jpp_stack_bounds(&jpp_backtrace_unwinder.stacks, rsp, &stack)
            && stack.high - rsp >= size;
-}
-
-
-uintptr_t
-jpp_backtrace_high(uintptr_t rsp)
-{
-    jpp_unwind_stack_t  stack;
-
-    return jpp_stack_bounds(&jpp_backtrace_unwinder.stacks, rsp, &stack)
-           ? stack.high : 0;
 }
 
 

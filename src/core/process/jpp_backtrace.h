@@ -38,6 +38,14 @@ typedef enum {
 } jpp_blocked_state_t;
 
 
+typedef enum {
+    JPP_BLOCKED_FOR_OTHER = 0,
+    JPP_BLOCKED_FOR_THREAD,   /* another one */
+    JPP_BLOCKED_FOR_POLL,     /* from here on, as an event loop waits */
+    JPP_BLOCKED_FOR_EPOLL
+} jpp_blocked_for_t;
+
+
 /* of a system call */
 #define JPP_BLOCKED_ARGS  6
 
@@ -57,11 +65,8 @@ void jpp_blocked_read(pid_t tid, jpp_blocked_t *blocked);
 /* The same from the LEN bytes of the kernel's line at TEXT. */
 void jpp_blocked_parse(const char *text, size_t len, jpp_blocked_t *blocked);
 
-/* Is it one of the system calls that an event loop waits in?  One of epoll's?
-   Or does it wait for another thread? */
-bool jpp_blocked_is_idle(const jpp_blocked_t *blocked);
-bool jpp_blocked_is_in_epoll(const jpp_blocked_t *blocked);
-bool jpp_blocked_is_in_futex(const jpp_blocked_t *blocked);
+/* What it waits for. */
+jpp_blocked_for_t jpp_blocked_for(const jpp_blocked_t *blocked);
 
 /* Does thread TID block SIGNO? */
 bool jpp_blocked_masks(pid_t tid, int signo);
@@ -154,9 +159,6 @@ uintptr_t jpp_backtrace_distance(uintptr_t pc);
 
 /* [signal] Is the stack from RSP on at least SIZE bytes long? */
 bool jpp_backtrace_holds(uintptr_t rsp, size_t size);
-
-/* [signal] Where the stack that RSP lies in ends; 0: unknown. */
-uintptr_t jpp_backtrace_high(uintptr_t rsp);
 
 /* [signal] Where the function that ADDRESS lies in starts; 0: unknown. */
 uintptr_t jpp_backtrace_function(uintptr_t address);

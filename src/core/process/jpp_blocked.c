@@ -25,31 +25,31 @@
 /* what comes before the mask of blocked signals is about 700 bytes */
 #define JPP_BLOCKED_STATUS  4096
 
-#define JPP_BLOCKED_RUNNING "running"
+#define JPP_BLOCKED_RUNNING "running\n"
 
 
-/* the calls that event loops wait in; select() and its like are what they are
-   by now */
+/* select() and its like are what they are by now */
 
 static const struct {
-    long    number;
-    bool    is_epoll;
+    long                call;
+    jpp_blocked_for_t   waits_for;
 } jpp_blocked_calls[] = {
 #ifdef SYS_epoll_wait
-    { SYS_epoll_wait, true },
+    { SYS_epoll_wait, JPP_BLOCKED_FOR_EPOLL },
 #endif
-    { SYS_epoll_pwait, true },
+    { SYS_epoll_pwait, JPP_BLOCKED_FOR_EPOLL },
 #ifdef SYS_epoll_pwait2
-    { SYS_epoll_pwait2, true },
+    { SYS_epoll_pwait2, JPP_BLOCKED_FOR_EPOLL },
 #endif
 #ifdef SYS_poll
-    { SYS_poll, false },
+    { SYS_poll, JPP_BLOCKED_FOR_POLL },
 #endif
-    { SYS_ppoll, false },
+    { SYS_ppoll, JPP_BLOCKED_FOR_POLL },
 #ifdef SYS_select
-    { SYS_select, false },
+    { SYS_select, JPP_BLOCKED_FOR_POLL },
 #endif
-    { SYS_pselect6, false }
+    { SYS_pselect6, JPP_BLOCKED_FOR_POLL },
+    { SYS_futex, JPP_BLOCKED_FOR_THREAD }
 };
 
 
@@ -100,7 +100,6 @@ jpp_blocked_hex(const char *p, uintptr_t *value)
 void
 jpp_blocked_parse(const char *text, size_t len, jpp_blocked_t *blocked)
 {
-    char         line[JPP_BLOCKED_LINE];
     unsigned     i;
     uint64_t     call;
     const char  *p;
@@ -108,25 +107,24 @@ jpp_blocked_parse(const char *text, size_t len, jpp_blocked_t *blocked)
     memset(blocked, 0, sizeof(jpp_blocked_t));
     blocked->state = JPP_BLOCKED_UNKNOWN;
 
-    if (len == 0 || len >= sizeof(line) || text[len - 1] != '\n') {
+    /* no number, and nothing that is looked for, goes past its end */
+
+    if (len == 0 || len >= JPP_BLOCKED_LINE || text[len - 1] != '\n') {
         return;
     }
 
-    memcpy(line, text, len - 1);
-    line[len - 1] = '\0';
-
-    if (strcmp(line, JPP_BLOCKED_RUNNING) == 0) {
+    if (strncmp(text, JPP_BLOCKED_RUNNING, len) == 0) {
         blocked->state = JPP_BLOCKED_RUNS;
         return;
     }
 
-    if (strncmp(line, "-1 ", 3) == 0) {
+    if (strncmp(text, "-1 ", 3) == 0) {
         blocked->call = -1;
-        p = line + 2;
+        p = text + 2;
 
     } else {
         call = 0;
-        p = jpp_scan_dec(line, &call);
+        p = jpp_scan_dec(text, &call);
 
         for (i = 0; p != NULL && i < JPP_BLOCKED_ARGS; i++) {
             p = jpp_blocked_hex(p, &blocked->args[i]);
@@ -138,14 +136,14 @@ jpp_blocked_parse(const char *text, size_t len, jpp_blocked_t *blocked)
     p = p != NULL ? jpp_blocked_hex(p, &blocked->rsp) : NULL;
     p = p != NULL ? jpp_blocked_hex(p, &blocked->pc) : NULL;
 
-    if (p != NULL && *p == '\0') {
+    if (p == text + len - 1) {
         blocked->state = JPP_BLOCKED_WAITS;
     }
 }
 
 
-static bool
-jpp_blocked_is_in(const jpp_blocked_t *blocked, bool is_epoll)
+jpp_blocked_for_t
+jpp_blocked_for(const jpp_blocked_t *blocked)
 {
     size_t  i;
 
@@ -154,34 +152,13 @@ jpp_blocked_is_in(const jpp_blocked_t *blocked, bool is_epoll)
          i++)
     {
         if (blocked->state == JPP_BLOCKED_WAITS
-            && blocked->call == jpp_blocked_calls[i].number)
+            && blocked->call == jpp_blocked_calls[i].call)
         {
-            return jpp_blocked_calls[i].is_epoll || !is_epoll;
+            return jpp_blocked_calls[i].waits_for;
         }
     }
 
-    return false;
-}
-
-
-bool
-jpp_blocked_is_idle(const jpp_blocked_t *blocked)
-{
-    return jpp_blocked_is_in(blocked, false);
-}
-
-
-bool
-jpp_blocked_is_in_epoll(const jpp_blocked_t *blocked)
-{
-    return jpp_blocked_is_in(blocked, true);
-}
-
-
-bool
-jpp_blocked_is_in_futex(const jpp_blocked_t *blocked)
-{
-    return blocked->call == SYS_futex;
+    return JPP_BLOCKED_FOR_OTHER;
 }
 
 

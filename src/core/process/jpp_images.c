@@ -216,21 +216,20 @@ jpp_images_read(jpp_vec_t *images)
 }
 
 
-/* the next object that is not among those that are known */
+/* the next object */
 typedef struct {
-    const jpp_mapped_t    *known;      /* NULL: all are new */
     size_t                 first;      /* objects before it are passed over */
     size_t                 n;
     bool                   is_pinned;
     jpp_images_object_t    object;
     char                   name[JPP_IMAGES_NAME];
-} jpp_images_new_t;
+} jpp_images_next_t;
 
 
 static int
-jpp_images_find_new(struct dl_phdr_info *info, size_t size, void *data)
+jpp_images_find_next(struct dl_phdr_info *info, size_t size, void *data)
 {
-    jpp_images_new_t *found = data;
+    jpp_images_next_t *found = data;
 
     (void) size;
 
@@ -238,9 +237,7 @@ jpp_images_find_new(struct dl_phdr_info *info, size_t size, void *data)
 
     if (found->n++ < found->first
         || found->object.code == 0
-        || strlen(info->dlpi_name) >= JPP_IMAGES_NAME
-        || (found->known != NULL
-            && jpp_mapped_find(found->known, found->object.code) != NULL))
+        || strlen(info->dlpi_name) >= JPP_IMAGES_NAME)
     {
         return 0;
     }
@@ -287,12 +284,12 @@ jpp_images_pin(const char *name, uintptr_t base)
  */
 
 static bool
-jpp_images_next(jpp_images_new_t *found)
+jpp_images_next(jpp_images_next_t *found)
 {
     do {
         found->n = 0;
 
-        if (dl_iterate_phdr(jpp_images_find_new, found) == 0) {
+        if (dl_iterate_phdr(jpp_images_find_next, found) == 0) {
             return false;
         }
 
@@ -305,30 +302,11 @@ jpp_images_next(jpp_images_new_t *found)
 }
 
 
-bool
-jpp_images_unwind(jpp_mapped_t *objects)
-{
-    jpp_images_new_t  found;
-
-    found.known = objects;
-    found.first = 0;
-
-    while (jpp_images_next(&found)) {
-        if (!jpp_mapped_add(objects, &found.object.mapped)) {
-            return false;
-        }
-    }
-
-    return true;
-}
-
-
 void
 jpp_images_pinned(jpp_images_visit_pt visit, void *data)
 {
-    jpp_images_new_t  found;
+    jpp_images_next_t  found;
 
-    found.known = NULL;
     found.first = 0;
 
     while (jpp_images_next(&found)) {
@@ -336,6 +314,20 @@ jpp_images_pinned(jpp_images_visit_pt visit, void *data)
             return;
         }
     }
+}
+
+
+static bool
+jpp_images_map(const jpp_images_object_t *object, void *data)
+{
+    return jpp_mapped_add(data, &object->mapped);
+}
+
+
+void
+jpp_images_unwind(jpp_mapped_t *objects)
+{
+    jpp_images_pinned(jpp_images_map, objects);
 }
 
 

@@ -52,10 +52,11 @@ bool jpp_images_read(jpp_vec_t *images);
 
 /*
  * Add every object that is loaded, and not in OBJECTS yet, after pinning it:
- * dlclose() does not unmap it any more.  One that cannot be pinned is left
- * out.  Outside signals, one thread at a time; false: the table is full.
+ * dlclose() does not unmap it any more.  One that cannot be pinned is left out,
+ * and so is one for which there is no room.  Outside signals, one thread at a
+ * time.
  */
-bool jpp_images_unwind(jpp_mapped_t *objects);
+void jpp_images_unwind(jpp_mapped_t *objects);
 
 /*
  * Append, as pairs of uint64_t, the pages from which to which what is loaded

@@ -246,7 +246,7 @@ jpp_watch_is_idle(void)
 
     jpp_blocked_read(jpp_watch.tid, &blocked);
 
-    if (!jpp_blocked_is_idle(&blocked)) {
+    if (jpp_blocked_for(&blocked) < JPP_BLOCKED_FOR_POLL) {
         return false;
     }
 
@@ -441,7 +441,9 @@ jpp_watch_has(jpp_stall_kind_t kind)
 static uint64_t
 jpp_watch_blocked(void)
 {
-    if (jpp_blocked_is_idle(&jpp_watch.blocked) && jpp_watch_is_woken()) {
+    if (jpp_blocked_for(&jpp_watch.blocked) >= JPP_BLOCKED_FOR_POLL
+        && jpp_watch_is_woken())
+    {
         jpp_watch.stage = JPP_WATCH_LOOKS;
         return jpp_watch.loop.threshold;
     }

@@ -17,6 +17,14 @@
 #include "jpp_elf.h"
 
 
+/* Is there an unwinder for this machine? */
+#if defined(__x86_64__) && defined(__LP64__)
+#define JPP_UNWIND_IS_HERE  1
+#else
+#define JPP_UNWIND_IS_HERE  0
+#endif
+
+
 /*
  * The loaded objects that can be unwound through: where their code lies, and
  * where their call-frame information is mapped.

@@ -44,7 +44,7 @@
 #define JPP_STACK_FORBIDDEN  0xffff800000000000u
 
 
-#if defined(__x86_64__) && defined(__LP64__)
+#if JPP_UNWIND_IS_HERE
 
 
 static uintptr_t

@@ -4,13 +4,6 @@
 #include <ucontext.h>
 
 
-#if defined(__x86_64__) && defined(__LP64__)
-#define JPP_UNWIND_IS_HERE  true
-#else
-#define JPP_UNWIND_IS_HERE  false
-#endif
-
-
 /* The caller's rsp is the CFA, and the return address lies below it. */
 
 static uint32_t
@@ -118,13 +111,6 @@ typedef struct {
     int64_t           n_complete;
     jpp_frame_t       complete;
 } jpp_unwind_walk_t;
-
-
-bool
-jpp_unwind_is_here(void)
-{
-    return JPP_UNWIND_IS_HERE;
-}
 
 
 /*
@@ -323,6 +309,11 @@ jpp_unwind_run(jpp_unwind_walk_t *walk, const jpp_unwind_stack_t *stack,
     jpp_unwind_walk_t   again;
     jpp_unwind_stack_t  bounds;
 
+    if (!JPP_UNWIND_IS_HERE) {
+        *end = JPP_UNWIND_ABSENT;
+        return 0;
+    }
+
     if (stack != NULL) {
         return jpp_unwind_bounded(walk, stack, end);
     }
@@ -347,11 +338,6 @@ jpp_unwind_walk(jpp_unwinder_t *unwinder, const jpp_unwind_context_t *at,
     jpp_unwind_end_t *end)
 {
     jpp_unwind_walk_t  walk;
-
-    if (!JPP_UNWIND_IS_HERE) {
-        *end = JPP_UNWIND_ABSENT;
-        return 0;
-    }
 
     walk.unwinder = unwinder;
     walk.pcs = pcs;
@@ -382,9 +368,6 @@ jpp_unwind_distance(jpp_unwinder_t *unwinder, uintptr_t pc)
 }
 
 
-#if defined(__x86_64__) && defined(__LP64__)
-
-
 /*
  * All registers are those of this function, behind the last instruction that
  * was in its frame; so that is frame -1.  Its frame pointer leads to the
@@ -403,6 +386,7 @@ jpp_unwind_here(jpp_unwinder_t *unwinder, const jpp_unwind_stack_t *stack,
     at->known = 1u << 3 | 1u << JPP_CFI_RBP | 1u << JPP_CFI_RSP
                 | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15;
 
+#if JPP_UNWIND_IS_HERE
     __asm__ volatile (
         "movq %%rbx, 3*8(%[r])\n\t"
         "movq %%rbp, 6*8(%[r])\n\t"
@@ -415,6 +399,7 @@ jpp_unwind_here(jpp_unwinder_t *unwinder, const jpp_unwind_stack_t *stack,
         "movq %%rax, (%[pc])\n"
         "1:"
         : : [r] "r" (at->registers), [pc] "r" (&at->pc) : "rax", "memory");
+#endif
 
     walk.unwinder = unwinder;
     walk.pcs = pcs;
@@ -427,6 +412,9 @@ jpp_unwind_here(jpp_unwinder_t *unwinder, const jpp_unwind_stack_t *stack,
 
     return jpp_unwind_run(&walk, stack, end);
 }
+
+
+#if JPP_UNWIND_IS_HERE
 
 
 void
@@ -452,18 +440,6 @@ jpp_unwind_interrupted(jpp_unwind_context_t *at, const void *ucontext)
 
 
 #else
-
-
-uint32_t
-jpp_unwind_here(jpp_unwinder_t *unwinder, const jpp_unwind_stack_t *stack,
-    uintptr_t *pcs, uint32_t depth, jpp_unwind_end_t *end)
-{
-    jpp_unwind_context_t  nowhere;
-
-    memset(&nowhere, 0, sizeof(nowhere));
-
-    return jpp_unwind_walk(unwinder, &nowhere, stack, pcs, depth, end);
-}
 
 
 void

@@ -210,9 +210,6 @@ typedef struct {
 #define JPP_UNWIND_LAST  UINTPTR_MAX
 
 
-/* Is there an unwinder for this machine? */
-bool jpp_unwind_is_here(void);
-
 /*
  * [signal] Walk from AT, which knows rsp and rbp at least, and store at most
  * DEPTH addresses, innermost first: at PCS[0] that of AT, then return
