@@ -194,8 +194,8 @@ jpp_bench_name(jpp_bench_names_t *names, const char *data, size_t len,
         start = jpp_bench_now();
 
         rc = only_build_ids
-             ? jpp_symbolize_build_ids(symbols, &profile, &err)
-             : jpp_symbolize(symbols, &profile, &err);
+             ? jpp_symbolize(symbols, &profile, JPP_SYMBOLIZE_BUILD_IDS, &err)
+             : jpp_symbolize(symbols, &profile, JPP_SYMBOLIZE_NAMES, &err);
 
         if (times != NULL) {
             jpp_bench_add(times, jpp_bench_now() - start);

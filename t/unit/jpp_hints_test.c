@@ -131,7 +131,7 @@ jpp_test_name(uint64_t start, uint64_t inode, const char *symbol)
                                                     mapping.path),
                                 start - 0x1000 + 1
                                 + jpp_test_nm("full.so", symbol));
-    (void) jpp_symbolize(&symbols, &profile, &err);
+    (void) jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_NAMES, &err);
 
     return jpp_test_string(jpp_test_function()->name);
 }

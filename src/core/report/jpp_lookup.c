@@ -205,7 +205,7 @@ jpp_lookup(jpp_arena_t *arena, jpp_symbols_t *symbols, const char *maps,
         return jpp_err_memory(err);
     }
 
-    rc = jpp_symbolize(symbols, &lookup.profile, err);
+    rc = jpp_symbolize(symbols, &lookup.profile, JPP_SYMBOLIZE_NAMES, err);
     if (rc != JPP_OK) {
         return rc;
     }

@@ -650,16 +650,17 @@ jpp_report_type(jpp_reporter_t *report, jpp_err_t *err)
 static jpp_code_t
 jpp_report_symbolize(jpp_reporter_t *report, jpp_err_t *err)
 {
-    if (jpp_report_has_names(report->options)) {
-        return jpp_symbolize(report->symbols, &report->profile, err);
+    jpp_symbolize_what_t  what;
+
+    if (report->format->names == JPP_NAMES_NONE) {
+        return JPP_OK;
     }
 
-    if (report->format->names == JPP_NAMES_OPTIONAL) {
-        return jpp_symbolize_build_ids(report->symbols, &report->profile, err);
-    }
+    what = jpp_report_has_names(report->options) ? JPP_SYMBOLIZE_NAMES
+           : report->format->names == JPP_NAMES_OPTIONAL
+             ? JPP_SYMBOLIZE_BUILD_IDS : JPP_SYMBOLIZE_ADDRESSES;
 
-    return report->format->names == JPP_NAMES_ALWAYS
-           ? jpp_symbolize_addresses(&report->profile, err) : JPP_OK;
+    return jpp_symbolize(report->symbols, &report->profile, what, err);
 }
 
 

@@ -18,7 +18,7 @@
  * the path fails, /proc/self/exe and /proc/self/map_files are tried; for them
  * the layout is no proof.
  *
- * Reads identities only; no state but the caller's tables; any thread.
+ * Reads identities only; no state; any thread.
  */
 
 #include "jpp_symbolize.h"
@@ -31,9 +31,6 @@
  * single pages, because every mapping of every report needs it.
  */
 #define JPP_FILE_ARENA    (256 * 1024)
-
-/* times of files have the precision of the kernel's tick, or of seconds */
-#define JPP_FILE_SETTLED  2
 
 
 static jpp_code_t
@@ -92,55 +89,38 @@ jpp_file_is_laid_out(const jpp_elf_t *elf, const jpp_mapping_t *mapping)
 
 
 static jpp_code_t
-jpp_file_prove(jpp_file_t *file, const jpp_mapping_t *mapping,
-    const char *build_id, const jpp_elf_t *elf, jpp_err_t *err)
+jpp_file_prove(jpp_file_t *file, const struct stat *st,
+    const jpp_mapping_t *mapping, const char *build_id, const jpp_elf_t *elf,
+    jpp_err_t *err)
 {
-    char  text[JPP_BUILD_ID_TEXT];
-
-    file->is_proven = jpp_file_is_of(file, mapping, build_id);
-
-    if (file->is_proven) {
-        return JPP_OK;
-    }
+    uint64_t  device;
 
     if (build_id[0] != '\0') {
-        jpp_build_id_text(&file->build_id, text);
+        file->is_proven = strcmp(file->build_id, build_id) == 0;
 
-        return jpp_err_set(err, JPP_ERR_INPUT,
-                           "the file on disk has another build id (%s) than "
-                           "what was loaded (%s)",
-                           text[0] != '\0' ? text : "none", build_id);
+        return file->is_proven
+               ? JPP_OK
+               : jpp_err_set(err, JPP_ERR_INPUT,
+                             "the file on disk has another build id (%s) than "
+                             "what was loaded (%s)",
+                             file->build_id[0] != '\0' ? file->build_id
+                                                       : "none", build_id);
     }
 
-    if (mapping->deleted) {
+    device = (uint64_t) major(st->st_dev) << 32 | minor(st->st_dev);
+    file->is_proven = st->st_ino == mapping->inode && device == mapping->device;
+
+    if (!file->is_proven && mapping->deleted) {
         return jpp_err_set(err, JPP_ERR_INPUT,
                            "the file was replaced after it was loaded");
     }
 
-    if (!jpp_file_is_laid_out(elf, mapping)) {
+    if (!file->is_proven && !jpp_file_is_laid_out(elf, mapping)) {
         return jpp_err_set(err, JPP_ERR_INPUT,
                            "the file on disk is not the one that was loaded");
     }
 
     return JPP_OK;
-}
-
-
-static void
-jpp_file_key(jpp_file_t *file)
-{
-    const uint64_t  identity[] = {
-        file->st.st_dev, file->st.st_ino, (uint64_t) file->st.st_size,
-        (uint64_t) file->st.st_mtim.tv_sec, (uint64_t) file->st.st_mtim.tv_nsec
-    };
-
-    if (file->build_id.len != 0) {
-        file->key = file->build_id;
-        return;
-    }
-
-    memcpy(file->key.data, identity, sizeof(identity));
-    file->key.len = sizeof(identity);
 }
 
 
@@ -151,6 +131,7 @@ jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
     jpp_elf_t    elf;
     jpp_code_t   rc;
     jpp_arena_t  arena;
+    struct stat  st;
 
     memset(file, 0, sizeof(jpp_file_t));
 
@@ -162,16 +143,16 @@ jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
 
     jpp_arena_init(&arena, JPP_FILE_ARENA);
 
-    rc = jpp_file_check(file->fd, &file->st, err);
+    rc = jpp_file_check(file->fd, &st, err);
 
     if (rc == JPP_OK) {
         rc = jpp_elf_read(&elf, &arena, file->fd, -1, JPP_ELF_IDENTITY, err);
     }
 
     if (rc == JPP_OK) {
-        file->build_id = elf.build_id;
+        jpp_build_id_text(&elf.build_id, file->build_id);
 
-        rc = jpp_file_prove(file, mapping, build_id, &elf, err);
+        rc = jpp_file_prove(file, &st, mapping, build_id, &elf, err);
     }
 
     jpp_arena_destroy(&arena);
@@ -181,7 +162,13 @@ jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
         return rc;
     }
 
-    jpp_file_key(file);
+    /* any change of it has a new time */
+
+    (void) snprintf(file->identity, sizeof(file->identity),
+                    "%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64 ".%ld",
+                    (uint64_t) st.st_dev, (uint64_t) st.st_ino,
+                    (uint64_t) st.st_size, (uint64_t) st.st_ctim.tv_sec,
+                    (long) st.st_ctim.tv_nsec);
 
     file->device = mapping->device;
     file->inode = mapping->inode;
@@ -202,7 +189,6 @@ jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
     rc = jpp_file_try(file, mapping, build_id, mapping->path, O_NOFOLLOW, err);
 
     if (rc == JPP_OK) {
-        file->is_at_path = true;
         return JPP_OK;
     }
 
@@ -240,25 +226,6 @@ jpp_file_close(jpp_file_t *file)
 
 
 bool
-jpp_file_is_of(const jpp_file_t *file, const jpp_mapping_t *mapping,
-    const char *build_id)
-{
-    char      text[JPP_BUILD_ID_TEXT];
-    uint64_t  device;
-
-    if (build_id[0] != '\0') {
-        jpp_build_id_text(&file->build_id, text);
-
-        return strcmp(text, build_id) == 0;
-    }
-
-    device = (uint64_t) major(file->st.st_dev) << 32 | minor(file->st.st_dev);
-
-    return file->st.st_ino == mapping->inode && device == mapping->device;
-}
-
-
-bool
 jpp_file_is_expected(const jpp_mapping_t *mapping)
 {
     return mapping->inode != 0 && mapping->path[0] == '/';
@@ -266,21 +233,18 @@ jpp_file_is_expected(const jpp_mapping_t *mapping)
 
 
 int
-jpp_file_open_debug(const jpp_build_id_t *id, const char *root)
+jpp_file_open_debug(const char *build_id, const char *root)
 {
     int          fd;
-    char         path[PATH_MAX], text[JPP_BUILD_ID_TEXT];
+    char         path[PATH_MAX];
     struct stat  st;
 
-    if (id->len < 2) {
-        return -1;
-    }
+    /* one byte would name nothing */
 
-    jpp_build_id_text(id, text);
-
-    if (snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", root, text,
-                 text + 2)
-        >= (int) sizeof(path))
+    if (strlen(build_id) <= 2
+        || snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", root,
+                    build_id, build_id + 2)
+           >= (int) sizeof(path))
     {
         return -1;
     }
@@ -308,131 +272,4 @@ jpp_build_id_text(const jpp_build_id_t *id, char text[JPP_BUILD_ID_TEXT])
     }
 
     text[2 * i] = '\0';
-}
-
-
-/*
- * Are A and B one file, unchanged?  Changes of its owner and permissions
- * count.
- */
-
-static bool
-jpp_file_is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_ino == b->st_ino
-           && a->st_dev == b->st_dev
-           && a->st_size == b->st_size
-           && a->st_mtim.tv_sec == b->st_mtim.tv_sec
-           && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec
-           && a->st_ctim.tv_sec == b->st_ctim.tv_sec
-           && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
-
-/* Was the last change long enough ago that another one gets a new time? */
-
-static bool
-jpp_file_is_settled(const struct stat *st)
-{
-    time_t  settled;
-
-    settled = time(NULL) - JPP_FILE_SETTLED;
-
-    return st->st_ctim.tv_sec <= settled && st->st_mtim.tv_sec <= settled;
-}
-
-
-static const jpp_known_file_t *
-jpp_known_row(const jpp_known_t *known, const struct stat *st)
-{
-    uint32_t  i;
-
-    for (i = 0; i < known->n && i < JPP_KNOWN_FILES; i++) {
-        if (jpp_file_is_same(&known->files[i].file.st, st)) {
-            return &known->files[i];
-        }
-    }
-
-    return NULL;
-}
-
-
-bool
-jpp_known_find(const jpp_known_t *known, const jpp_mapping_t *mapping,
-    const char *build_id, jpp_file_t *file)
-{
-    struct stat              st;
-    const jpp_known_file_t  *row;
-
-    row = known->n != 0 && lstat(mapping->path, &st) == 0
-          ? jpp_known_row(known, &st) : NULL;
-
-    if (row == NULL
-        || !row->file.is_proven
-        || !row->file.is_at_path
-        || !jpp_file_is_of(&row->file, mapping, build_id))
-    {
-        return false;
-    }
-
-    *file = row->file;
-    file->device = mapping->device;
-    file->inode = mapping->inode;
-
-    return true;
-}
-
-
-bool
-jpp_known_refused(const jpp_known_t *known, const jpp_file_t *file,
-    jpp_err_t *err)
-{
-    const jpp_known_file_t  *row;
-
-    row = jpp_known_row(known, &file->st);
-
-    if (row == NULL || row->code == JPP_OK) {
-        return false;
-    }
-
-    (void) jpp_err_set(err, row->code, "%s", row->text);
-
-    return true;
-}
-
-
-void
-jpp_known_add(jpp_known_t *known, const jpp_file_t *file, const jpp_err_t *err)
-{
-    uint32_t            i;
-    const struct stat  *st;
-    jpp_known_file_t   *row;
-
-    if (!jpp_file_is_settled(&file->st)
-        || (err == NULL ? !file->is_proven || !file->is_at_path
-                        : err->code == JPP_ERR_SYS))
-    {
-        return;
-    }
-
-    for (i = 0; i < known->n && i < JPP_KNOWN_FILES; i++) {
-        st = &known->files[i].file.st;
-
-        if (st->st_ino == file->st.st_ino && st->st_dev == file->st.st_dev) {
-            break;
-        }
-    }
-
-    if (i == known->n || i == JPP_KNOWN_FILES) {
-        i = known->n++ % JPP_KNOWN_FILES;
-    }
-
-    row = &known->files[i];
-
-    row->file = *file;
-    row->file.fd = -1;
-    row->code = err != NULL ? err->code : JPP_OK;
-
-    (void) snprintf(row->text, JPP_KNOWN_TEXT, "%.*s", JPP_KNOWN_TEXT - 1,
-                    err != NULL ? err->text : "");
 }

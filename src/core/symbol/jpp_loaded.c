@@ -444,7 +444,8 @@ jpp_loaded_fill(jpp_loaded_t *loaded, jpp_profile_t *profile,
 
         file->device = mapping->device;
         file->inode = mapping->inode;
-        file->build_id = images[i].build_id;
+
+        jpp_build_id_text(&images[i].build_id, file->build_id);
     }
 
     return true;
@@ -495,7 +496,7 @@ jpp_loaded_destroy(jpp_loaded_t *loaded)
 }
 
 
-const jpp_build_id_t *
+const char *
 jpp_loaded_build_id(const jpp_loaded_t *loaded, const jpp_mapping_t *mapping)
 {
     size_t                    i, n;
@@ -508,9 +509,9 @@ jpp_loaded_build_id(const jpp_loaded_t *loaded, const jpp_mapping_t *mapping)
         file = &jpp_vec_items(loaded->files, jpp_loaded_file_t)[i];
 
         if (file->inode == mapping->inode && file->device == mapping->device) {
-            return &file->build_id;
+            return file->build_id;
         }
     }
 
-    return NULL;
+    return "";
 }

@@ -44,39 +44,31 @@ jpp_symbols_destroy(jpp_symbols_t *symbols)
 
     symbols->objects = NULL;
     symbols->bytes = 0;
-    symbols->known.n = 0;
 
     jpp_loaded_destroy(&symbols->loaded);
 }
 
 
-/* The link to the object of KEY; what it leads to is NULL: there is none. */
+/* The object of KEY, which is taken out of the cache; NULL: there is none. */
 
-static jpp_object_t **
-jpp_object_link(jpp_symbols_t *symbols, const jpp_build_id_t *key)
+static jpp_object_t *
+jpp_object_find(jpp_symbols_t *symbols, const char *key)
 {
-    jpp_object_t  **link;
+    jpp_object_t  *object, **link;
 
     for (link = &symbols->objects; *link != NULL; link = &(*link)->next) {
+        object = *link;
 
-        if ((*link)->key.len == key->len
-            && memcmp((*link)->key.data, key->data, key->len) == 0)
-        {
-            break;
+        if (key[0] != '\0' && strcmp(object->key, key) == 0) {
+            *link = object->next;
+            symbols->n_hits++;
+            symbols->bytes -= object->bytes;
+
+            return object;
         }
     }
 
-    return link;
-}
-
-
-static size_t
-jpp_object_size(const jpp_elf_t *elf)
-{
-    return sizeof(jpp_object_t)
-           + elf->n_segments * sizeof(jpp_elf_segment_t)
-           + elf->n_functions * sizeof(jpp_elf_function_t)
-           + elf->names_len;
+    return NULL;
 }
 
 
@@ -85,11 +77,15 @@ jpp_object_size(const jpp_elf_t *elf)
 static size_t
 jpp_object_bytes(const jpp_elf_t *elf)
 {
-    size_t  page;
+    size_t  page, size;
 
     page = (size_t) sysconf(_SC_PAGESIZE);
+    size = JPP_OBJECT_HEAD + sizeof(jpp_object_t)
+           + elf->n_segments * sizeof(jpp_elf_segment_t)
+           + elf->n_functions * sizeof(jpp_elf_function_t)
+           + elf->names_len;
 
-    return (jpp_object_size(elf) + JPP_OBJECT_HEAD + page - 1) & ~(page - 1);
+    return (size + page - 1) & ~(page - 1);
 }
 
 
@@ -125,26 +121,33 @@ jpp_object_copy(uint8_t **at, const void *data, size_t size)
 }
 
 
-/* A copy of ELF that takes as little memory as possible. */
+/*
+ * A copy of ELF that takes as little memory as possible, or of nothing and WHY.
+ * NULL: the kernel has no memory.
+ */
 
 static jpp_object_t *
-jpp_object_store(const jpp_elf_t *elf, const jpp_build_id_t *key,
-    jpp_err_t *err)
+jpp_object_store(const jpp_elf_t *elf, const char *key, const char *why)
 {
+    size_t         bytes;
     uint8_t       *p;
     jpp_object_t  *object;
 
-    object = jpp_arena_object(jpp_object_size(elf));
+    bytes = jpp_object_bytes(elf);
+    object = jpp_arena_object(bytes - JPP_OBJECT_HEAD);
+
     if (object == NULL) {
-        (void) jpp_err_memory(err);
         return NULL;
     }
 
     p = (uint8_t *) object + sizeof(jpp_object_t);
 
-    object->bytes = jpp_object_bytes(elf);
-    object->key = *key;
+    object->bytes = bytes;
     object->elf = *elf;
+
+    (void) snprintf(object->key, sizeof(object->key), "%s", key);
+    (void) snprintf(object->why, JPP_OBJECT_WHY, "%.*s", JPP_OBJECT_WHY - 1,
+                    why);
 
     object->elf.segments = jpp_object_copy(&p, elf->segments, elf->n_segments
                                                * sizeof(jpp_elf_segment_t));
@@ -158,49 +161,61 @@ jpp_object_store(const jpp_elf_t *elf, const jpp_build_id_t *key,
 
 
 /*
- * Reading FILE into ARENA failed with ERR: add the fix to it, and remember
- * it.
+ * Reading FILE into ARENA failed with ERR: an object without functions, with
+ * the fix added to it.  It is not kept if the reason may pass, such as a failed
+ * system call.
  */
 
-static void
-jpp_object_refuse(jpp_symbols_t *symbols, const jpp_file_t *file,
+static jpp_object_t *
+jpp_object_refuse(const jpp_symbols_t *symbols, const jpp_file_t *file,
     const jpp_arena_t *arena, jpp_err_t *err)
 {
-    if (err->code == JPP_ERR_MEMORY) {
+    bool           is_passing;
+    jpp_object_t  *object;
 
-        if (arena->cap < symbols->room) {
-            (void) jpp_err_set(err, JPP_ERR_MEMORY, "this report has %zu MiB "
-                               "left to read its functions, which is too "
-                               "little (raise the memory of a report)",
-                               arena->cap >> 20);
-            return;
-        }
+    static const jpp_elf_t  nothing;
 
+    is_passing = err->code == JPP_ERR_SYS;
+
+    if (err->code == JPP_ERR_MEMORY && arena->cap < symbols->room) {
+        is_passing = true;
+
+        (void) jpp_err_set(err, JPP_ERR_MEMORY, "this report has %zu MiB "
+                           "left to read its functions, which is too "
+                           "little (raise the memory of a report)",
+                           arena->cap >> 20);
+
+    } else if (err->code == JPP_ERR_MEMORY) {
         (void) jpp_err_set(err, JPP_ERR_LIMIT, "reading its functions takes "
                            "more than %zu MiB (the tool jemalloc-pprof has no "
                            "such limit)", arena->cap >> 20);
     }
 
-    jpp_known_add(&symbols->known, file, err);
+    object = jpp_object_store(&nothing, file->identity, err->text);
+
+    if (object != NULL) {
+        object->is_passing = is_passing;
+    }
+
+    return object;
 }
 
 
 static jpp_object_t *
-jpp_object_read(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room,
-    jpp_err_t *err)
+jpp_object_read(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room)
 {
     int            debug_fd;
     jpp_elf_t      elf;
-    jpp_err_t      why;
+    jpp_err_t      err;
     jpp_code_t     rc;
     jpp_arena_t    arena;
     jpp_object_t  *object;
 
     jpp_arena_init(&arena, room < symbols->room ? room : symbols->room);
 
-    debug_fd = jpp_file_open_debug(&file->build_id, symbols->debug_root);
+    debug_fd = jpp_file_open_debug(file->build_id, symbols->debug_root);
 
-    rc = jpp_elf_read(&elf, &arena, file->fd, debug_fd, JPP_ELF_ALL, &why);
+    rc = jpp_elf_read(&elf, &arena, file->fd, debug_fd, JPP_ELF_ALL, &err);
 
     if (debug_fd != -1) {
         (void) close(debug_fd);
@@ -210,29 +225,25 @@ jpp_object_read(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room,
         && !jpp_hints_apply(&symbols->loaded.hints, file->device, file->inode,
                             &elf, &arena))
     {
-        rc = jpp_err_memory(&why);
+        rc = jpp_err_memory(&err);
     }
 
     if (rc == JPP_OK) {
-        rc = jpp_object_fits(&elf, symbols->cap, &why);
+        rc = jpp_object_fits(&elf, symbols->cap, &err);
     }
 
-    object = rc == JPP_OK ? jpp_object_store(&elf, &file->key, &why) : NULL;
+    object = rc == JPP_OK
+             ? jpp_object_store(&elf, file->build_id[0] != '\0'
+                                      ? file->build_id : file->identity, "")
+             : jpp_object_refuse(symbols, file, &arena, &err);
 
-    if (object != NULL) {
+    if (rc == JPP_OK && object != NULL) {
 
         /* the next report may have room for the debug file */
 
-        object->is_partial = debug_fd != -1
+        object->is_passing = debug_fd != -1
                              && !elf.has_symtab
                              && arena.cap < symbols->room;
-
-    } else {
-        jpp_object_refuse(symbols, file, &arena, &why);
-
-        if (err != NULL) {
-            *err = why;
-        }
     }
 
     jpp_arena_destroy(&arena);
@@ -243,33 +254,27 @@ jpp_object_read(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room,
 
 /*
  * The object of FILE; give it back by jpp_object_put() before the next call.
- * NULL: no object, and ERR says why.  Reading takes at most ROOM bytes, all of
+ * NULL: the kernel has no memory.  Reading takes at most ROOM bytes, all of
  * which are given back.
  */
 
 static jpp_object_t *
-jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room,
-    jpp_err_t *err)
+jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room)
 {
-    jpp_object_t  *object, **link;
+    jpp_object_t  *object;
 
-    link = jpp_object_link(symbols, &file->key);
-    object = *link;
+    object = jpp_object_find(symbols, file->build_id);
 
-    if (object != NULL) {
-        *link = object->next;
-        symbols->n_hits++;
-        symbols->bytes -= object->bytes;
-        return object;
+    if (object == NULL) {
+        object = jpp_object_find(symbols, file->identity);
     }
 
-    if (jpp_known_refused(&symbols->known, file, err)) {
-        return NULL;
+    if (object == NULL) {
+        symbols->n_misses++;
+        object = jpp_object_read(symbols, file, room);
     }
 
-    symbols->n_misses++;
-
-    return jpp_object_read(symbols, file, room, err);
+    return object;
 }
 
 
@@ -282,7 +287,7 @@ jpp_object_put(jpp_symbols_t *symbols, jpp_object_t *object)
 
     /* or if the cap was lowered since the object was read */
 
-    if (object->is_partial || object->bytes > symbols->cap) {
+    if (object->is_passing || object->bytes > symbols->cap) {
         jpp_arena_object_destroy(object);
         return;
     }
@@ -386,76 +391,37 @@ jpp_unnamed_comment(const jpp_unnamed_t *unnamed, jpp_profile_t *profile,
 }
 
 
-/*
- * From a mapping to its file, proven before or opened now, and to its build
- * id.
- *
- * One thread at a time per cache and profile.
- */
+/* Set the build id of MAPPING of PROFILE to ID, unless it has one, or ID is "";
+   false: no memory. */
 
-
-/*
- * Fill FILE for MAPPING of PROFILE; with IS_IDENTITY only its build id.  The
- * caller closes it.  A file that is known is not opened, unless its object is
- * needed and is not in the cache.
- */
-
-static jpp_code_t
-jpp_identify_open(jpp_symbols_t *symbols, const jpp_profile_t *profile,
-    const jpp_mapping_t *mapping, bool is_identity, jpp_file_t *file,
-    jpp_err_t *err)
+static bool
+jpp_identify(jpp_profile_t *profile, jpp_mapping_t *mapping, const char *id)
 {
-    jpp_code_t   rc;
-    const char  *build_id;
+    if (mapping->build_id == 0 && id[0] != '\0') {
+        mapping->build_id = jpp_profile_string(profile, id, strlen(id));
 
-    build_id = jpp_profile_str(profile, mapping->build_id).data;
-
-    if (jpp_known_find(&symbols->known, mapping, build_id, file)
-        && (is_identity
-            || *jpp_object_link(symbols, &file->key) != NULL
-            || jpp_known_refused(&symbols->known, file, NULL)))
-    {
-        return JPP_OK;
+        return mapping->build_id != 0;
     }
 
-    symbols->n_opened++;
-
-    rc = jpp_file_open(file, mapping, build_id, err);
-
-    if (rc == JPP_OK) {
-        jpp_known_add(&symbols->known, file, NULL);
-    }
-
-    return rc;
+    return true;
 }
 
 
-/*
- * Set the build id of MAPPING of PROFILE to ID, unless it has one, or ID is
- * NULL; false: no memory.
- */
-
-static bool
-jpp_identify(jpp_profile_t *profile, jpp_mapping_t *mapping,
-    const jpp_build_id_t *id)
+static jpp_code_t
+jpp_identify_open(jpp_symbols_t *symbols, const jpp_mapping_t *mapping,
+    const char *build_id, jpp_file_t *file, jpp_err_t *err)
 {
-    char  text[JPP_BUILD_ID_TEXT];
+    symbols->n_opened++;
 
-    if (mapping->build_id != 0 || id == NULL || id->len == 0) {
-        return true;
-    }
-
-    jpp_build_id_text(id, text);
-
-    mapping->build_id = jpp_profile_string(profile, text, strlen(text));
-
-    return mapping->build_id != 0;
+    return jpp_file_open(file, mapping, build_id, err);
 }
 
 
 typedef struct {
     jpp_symbols_t      *symbols;
     jpp_profile_t      *profile;
+    jpp_symbolize_what_t
+                        what;
     jpp_names_t         names;
     jpp_unnamed_t       unnamed;
     uint32_t            n_comments;
@@ -583,35 +549,43 @@ jpp_symbolize_room(const jpp_profile_t *profile)
 
 
 static bool
+jpp_symbolize_object(jpp_symbolizer_t *s, jpp_object_t *object, bool is_proven)
+{
+    bool  done;
+
+    if (object->why[0] != '\0') {
+        jpp_symbolize_comment(s, "no names for", object->why);
+        done = jpp_symbolize_locations(s, NULL);
+
+    } else {
+        done = jpp_symbolize_locations(s, &object->elf);
+
+        if (done && !is_proven) {
+            jpp_symbolize_comment(s, "names may be wrong for",
+                                  "the file on disk is laid out as the one "
+                                  "that was loaded, but its device or inode "
+                                  "is another");
+        }
+    }
+
+    jpp_object_put(s->symbols, object);
+
+    return done;
+}
+
+
+static bool
 jpp_symbolize_file(jpp_symbolizer_t *s, const jpp_file_t *file)
 {
-    bool           done;
-    jpp_err_t      err;
     jpp_object_t  *object;
 
     if (s->first == 0) {
         return true;
     }
 
-    object = jpp_object_get(s->symbols, file,
-                            jpp_symbolize_room(s->profile), &err);
+    object = jpp_object_get(s->symbols, file, jpp_symbolize_room(s->profile));
 
-    if (object == NULL) {
-        jpp_symbolize_comment(s, "no names for", err.text);
-        return jpp_symbolize_locations(s, NULL);
-    }
-
-    done = jpp_symbolize_locations(s, &object->elf);
-
-    jpp_object_put(s->symbols, object);
-
-    if (done && !file->is_proven) {
-        jpp_symbolize_comment(s, "names may be wrong for",
-                              "the file on disk is laid out as the one that "
-                              "was loaded, but its device or inode is another");
-    }
-
-    return done;
+    return object != NULL && jpp_symbolize_object(s, object, file->is_proven);
 }
 
 
@@ -621,11 +595,16 @@ jpp_symbolize_mapping(jpp_symbolizer_t *s)
     bool            done;
     jpp_err_t       err;
     jpp_file_t      file;
+    const char     *build_id;
+    jpp_object_t   *object;
     jpp_mapping_t  *mapping;
 
     mapping = s->id != 0 ? jpp_profile_mapping_at(s->profile, s->id) : NULL;
 
-    if (mapping == NULL || !jpp_file_is_expected(mapping)) {
+    if (s->what == JPP_SYMBOLIZE_ADDRESSES
+        || mapping == NULL
+        || !jpp_file_is_expected(mapping))
+    {
         return jpp_symbolize_locations(s, NULL);
     }
 
@@ -635,15 +614,25 @@ jpp_symbolize_mapping(jpp_symbolizer_t *s)
         return false;
     }
 
-    if (jpp_identify_open(s->symbols, s->profile, mapping, s->first == 0,
-                          &file, &err)
+    if (s->first == 0 && mapping->build_id != 0) {
+        return true;
+    }
+
+    build_id = jpp_profile_str(s->profile, mapping->build_id).data;
+    object = jpp_object_find(s->symbols, build_id);
+
+    if (object != NULL) {
+        return jpp_symbolize_object(s, object, true);
+    }
+
+    if (jpp_identify_open(s->symbols, mapping, build_id, &file, &err)
         != JPP_OK)
     {
         jpp_symbolize_comment(s, "no names for", err.text);
         return jpp_symbolize_locations(s, NULL);
     }
 
-    done = jpp_identify(s->profile, mapping, &file.build_id)
+    done = jpp_identify(s->profile, mapping, file.build_id)
            && jpp_symbolize_file(s, &file);
 
     jpp_file_close(&file);
@@ -653,7 +642,8 @@ jpp_symbolize_mapping(jpp_symbolizer_t *s)
 
 
 jpp_code_t
-jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
+jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile,
+    jpp_symbolize_what_t what, jpp_err_t *err)
 {
     bool               done;
     uint32_t           n;
@@ -664,6 +654,7 @@ jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
 
     s.symbols = symbols;
     s.profile = profile;
+    s.what = what;
 
     firsts = jpp_vec_create(profile->arena);
     nexts = jpp_vec_create(profile->arena);
@@ -678,7 +669,8 @@ jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
     n = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
 
     for ( /* void */ ; done && s.id <= n; s.id++) {
-        s.first = jpp_vec_items(firsts, uint32_t)[s.id];
+        s.first = what != JPP_SYMBOLIZE_BUILD_IDS
+                  ? jpp_vec_items(firsts, uint32_t)[s.id] : 0;
         s.next = jpp_vec_items(nexts, uint32_t);
 
         done = jpp_symbolize_mapping(&s);
@@ -686,7 +678,7 @@ jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
 
     /* the tool may run on another machine, and reloads nothing */
 
-    if (done && symbols->loaded.files != NULL) {
+    if (done && what == JPP_SYMBOLIZE_NAMES && symbols->loaded.files != NULL) {
         jpp_unnamed_comment(&s.unnamed, profile, symbols->unnamed);
     }
 
@@ -695,77 +687,6 @@ jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile, jpp_err_t *err)
     jpp_names_destroy(&s.names);
 
     return done && !profile->is_mute ? JPP_OK : jpp_err_memory(err);
-}
-
-
-jpp_code_t
-jpp_symbolize_build_ids(jpp_symbols_t *symbols, jpp_profile_t *profile,
-    jpp_err_t *err)
-{
-    bool            done;
-    uint32_t        i, n;
-    jpp_file_t      file;
-    jpp_mapping_t  *mapping;
-
-    n = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
-
-    for (i = 1; i <= n; i++) {
-        mapping = jpp_profile_mapping_at(profile, i);
-
-        if (!jpp_file_is_expected(mapping)) {
-            continue;
-        }
-
-        done = jpp_identify(profile, mapping,
-                                      jpp_loaded_build_id(&symbols->loaded,
-                                                          mapping));
-
-        if (mapping->build_id == 0
-            && jpp_identify_open(symbols, profile, mapping, true, &file, NULL)
-               == JPP_OK)
-        {
-            done = jpp_identify(profile, mapping, &file.build_id);
-
-            jpp_file_close(&file);
-        }
-
-        if (!done) {
-            return jpp_err_memory(err);
-        }
-    }
-
-    return JPP_OK;
-}
-
-
-jpp_code_t
-jpp_symbolize_addresses(jpp_profile_t *profile, jpp_err_t *err)
-{
-    bool             done;
-    uint32_t         i, n;
-    jpp_names_t      names;
-    jpp_location_t  *location;
-
-    n = (uint32_t) jpp_vec_count(profile->locations, jpp_location_t);
-    done = jpp_names_init(&names, profile);
-
-    for (i = 1; i <= n && done; i++) {
-        location = jpp_profile_location_at(profile, i);
-
-        if (location->function != 0) {
-            continue;
-        }
-
-        done = jpp_names_enter(&names, location->mapping, NULL);
-
-        location->function = jpp_names_function(&names, location->address);
-
-        done = done && location->function != 0;
-    }
-
-    jpp_names_destroy(&names);
-
-    return done ? JPP_OK : jpp_err_memory(err);
 }
 
 
@@ -826,6 +747,7 @@ jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
     bool                       done;
     uint32_t                   i;
     jpp_file_t                 file;
+    const char                *build_id;
     jpp_object_t              *object;
     const jpp_elf_t           *elf;
     const jpp_mapping_t       *m;
@@ -833,19 +755,24 @@ jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
 
     m = jpp_profile_mapping_at(profile, mapping);
 
-    if (!jpp_file_is_expected(m)
-        || jpp_identify_open(symbols, profile, m, false, &file, NULL)
-           != JPP_OK)
-    {
-        return JPP_OK;
-    }
-
-    object = jpp_object_get(symbols, &file, jpp_symbolize_room(profile), NULL);
-
-    jpp_file_close(&file);
+    build_id = jpp_profile_str(profile, m->build_id).data;
+    object = jpp_object_find(symbols, build_id);
 
     if (object == NULL) {
-        return JPP_OK;
+
+        if (!jpp_file_is_expected(m)
+            || jpp_identify_open(symbols, m, build_id, &file, NULL) != JPP_OK)
+        {
+            return JPP_OK;
+        }
+
+        object = jpp_object_get(symbols, &file, jpp_symbolize_room(profile));
+
+        jpp_file_close(&file);
+    }
+
+    if (object == NULL) {
+        return jpp_err_memory(err);
     }
 
     elf = &object->elf;

@@ -128,10 +128,14 @@ typedef struct {
 } jpp_loaded_source_t;
 
 
+/* lower-case hexadecimal and the NUL */
+#define JPP_BUILD_ID_TEXT  (2 * JPP_BUILD_ID_MAX + 1)
+
+
 typedef struct {
     uint64_t          device;
     uint64_t          inode;
-    jpp_build_id_t    build_id;
+    char              build_id[JPP_BUILD_ID_TEXT];
 } jpp_loaded_file_t;
 
 
@@ -154,25 +158,20 @@ void jpp_loaded_init(jpp_loaded_t *loaded, const jpp_loaded_source_t *source);
 /* Give everything back. */
 void jpp_loaded_destroy(jpp_loaded_t *loaded);
 
-/* The build id of what was loaded from MAPPING's file, or NULL. */
-const jpp_build_id_t *jpp_loaded_build_id(const jpp_loaded_t *loaded,
+/* The build id of what was loaded from MAPPING's file; "": it is not known. */
+const char *jpp_loaded_build_id(const jpp_loaded_t *loaded,
     const jpp_mapping_t *mapping);
 
 
 /* The file behind a mapping: jpp_file.c. */
 
 
-/* lower-case hexadecimal and the NUL */
-#define JPP_BUILD_ID_TEXT  (2 * JPP_BUILD_ID_MAX + 1)
-
-
 typedef struct {
     int               fd;          /* -1: it is not open */
-    struct stat       st;
-    bool              is_at_path;  /* of the mapping */
     bool              is_proven;   /* not just likely */
-    jpp_build_id_t    build_id;
-    jpp_build_id_t    key;         /* the same, or from inode and time */
+    char              build_id[JPP_BUILD_ID_TEXT];   /* "": it has none */
+    char              identity[JPP_BUILD_ID_TEXT];   /* another once it is */
+                                                     /*   changed */
     uint64_t          device;      /* as the mapping has them */
     uint64_t          inode;
 } jpp_file_t;
@@ -189,79 +188,18 @@ jpp_code_t jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
 /* Close what was opened. */
 void jpp_file_close(jpp_file_t *file);
 
-/*
- * Is FILE what MAPPING maps, by the build id BUILD_ID or, if that is "", by
- * device and inode?
- */
-bool jpp_file_is_of(const jpp_file_t *file, const jpp_mapping_t *mapping,
-    const char *build_id);
-
 /* Could MAPPING have a file? "[vdso]" and anonymous memory could not. */
 bool jpp_file_is_expected(const jpp_mapping_t *mapping);
 
 /*
- * A descriptor of the debug file for build id ID below ROOT, or -1.  Links are
- * followed, because some distributions install them; the build id inside
- * proves the file (jpp_elf.h).
+ * A descriptor of the debug file for the build id BUILD_ID below ROOT, or -1.
+ * Links are followed, because some distributions install them; the build id
+ * inside proves the file (jpp_elf.h).
  */
-int jpp_file_open_debug(const jpp_build_id_t *id, const char *root);
+int jpp_file_open_debug(const char *build_id, const char *root);
 
 /* Write ID as text. */
 void jpp_build_id_text(const jpp_build_id_t *id, char text[JPP_BUILD_ID_TEXT]);
-
-
-/*
- * Files that were proven before, and files whose functions cannot be read, and
- * why.
- *
- * A report needs only the build ids of most files, and the cache of objects
- * has the others.  So a file is not opened again while stat() says that it is
- * unchanged: same device, inode, size and times of change.  One that is
- * damaged, or takes too much, stays refused as long.  A file that changed so
- * recently that another change might get the same time is not kept.
- *
- * A table of fixed size: a new row replaces the oldest.  One thread at a time.
- */
-
-/* nginx and its libraries are 20 to 40 */
-#define JPP_KNOWN_FILES  128
-#define JPP_KNOWN_TEXT   160
-
-
-typedef struct {
-    jpp_file_t     file;
-    jpp_code_t     code;                 /* JPP_OK: it was not refused */
-    char           text[JPP_KNOWN_TEXT];
-} jpp_known_file_t;
-
-
-/* Zeros are an empty table. */
-typedef struct {
-    jpp_known_file_t   files[JPP_KNOWN_FILES];
-    uint32_t           n;                /* ever kept */
-} jpp_known_t;
-
-
-/*
- * Fill FILE, but for its descriptor (-1), with what is known of MAPPING's
- * file, whose build id is the text BUILD_ID ("": not known).  False: it was
- * not proven, or has changed.
- */
-bool jpp_known_find(const jpp_known_t *known, const jpp_mapping_t *mapping,
-    const char *build_id, jpp_file_t *file);
-
-/* Was FILE, as it is now, refused?  Then ERR, or NULL, says why. */
-bool jpp_known_refused(const jpp_known_t *known, const jpp_file_t *file,
-    jpp_err_t *err);
-
-/*
- * Keep FILE, in place of what was known.  With ERR it was refused, and is not
- * kept if the reason may pass, such as a failed system call.  With NULL it is
- * not kept if it is not proven, or was found elsewhere.  In any case it is not
- * if it changed just now.
- */
-void jpp_known_add(jpp_known_t *known, const jpp_file_t *file,
-    const jpp_err_t *err);
 
 
 /*
@@ -313,15 +251,20 @@ void jpp_unnamed_comment(const jpp_unnamed_t *unnamed,
 /*
  * The cache of what was read from ELF files, by build id.  Each object has
  * pages of its own outside malloc; at a byte cap the least recently used goes
- * first.
+ * first.  While an object with the build id of a mapping is in the cache, no
+ * file is opened for it.
  *
  * A file whose functions would not fit under the cap is refused, and so is one
  * that takes too much to read or is damaged: otherwise a file of a million
- * functions would cost every report half a second.  Refusals are remembered
- * until the file changes.
+ * functions would cost every report half a second.  The reason is kept like
+ * functions, but only for the file as it is: under its inode and times.
  *
  * One object is in use at a time.  One thread at a time per cache.
  */
+
+/* bytes of a reason */
+#define JPP_OBJECT_WHY  160
+
 
 typedef struct jpp_object_s  jpp_object_t;
 
@@ -329,9 +272,10 @@ typedef struct jpp_object_s  jpp_object_t;
 struct jpp_object_s {
     jpp_object_t     *next;
     size_t            bytes;            /* of whole pages */
-    jpp_build_id_t    key;
+    char              key[JPP_BUILD_ID_TEXT];
+    char              why[JPP_OBJECT_WHY];   /* it has no functions; or "" */
     jpp_elf_t         elf;
-    bool              is_partial;       /* do not keep */
+    bool              is_passing;       /* do not keep */
 };
 
 
@@ -341,7 +285,6 @@ typedef struct {
     size_t            cap;
     size_t            room;             /* the most that reading may take */
     const char       *debug_root;       /* "/usr/lib/debug" */
-    jpp_known_t       known;
     jpp_loaded_t      loaded;           /* what the caller knows, or zeros */
     char              unnamed[JPP_UNNAMED_TEXT];  /* of the last profile */
     uint64_t          n_hits;
@@ -363,29 +306,25 @@ void jpp_symbols_destroy(jpp_symbols_t *symbols);
 typedef bool (*jpp_symbol_filter_pt)(const char *name);
 
 
+/* what a profile gets */
+typedef enum {
+    JPP_SYMBOLIZE_NAMES = 0,
+    JPP_SYMBOLIZE_BUILD_IDS,       /* and nothing else: its parser has names */
+    JPP_SYMBOLIZE_ADDRESSES        /* no file is looked at: every function is */
+                                   /*   module+0xoffset, in the file */
+} jpp_symbolize_what_t;
+
+
 /*
  * Give every location of PROFILE that has none a function, every mapping
  * has_functions and its build id: its own, else the one that SYMBOLS knows was
- * loaded, else the file's.  A file with another build id than was known before
- * is not used.  If a mapping's file cannot be used, its locations become
- * module+0xoffset and a comment in the profile says why.  The only error is
- * JPP_ERR_MEMORY.
+ * loaded, else the file's; as far as WHAT says.  A file with another build id
+ * than was known before is not used.  If a mapping's file cannot be used, its
+ * locations become module+0xoffset and a comment in the profile says why.  The
+ * only error is JPP_ERR_MEMORY.
  */
 jpp_code_t jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile,
-    jpp_err_t *err);
-
-/*
- * Set the build ids of PROFILE's mappings and nothing else: for profiles that
- * their parsers symbolize.
- */
-jpp_code_t jpp_symbolize_build_ids(jpp_symbols_t *symbols,
-    jpp_profile_t *profile, jpp_err_t *err);
-
-/*
- * Give every location a function without looking at any file: module+0xoffset,
- * the offset in the file.  For formats that need names.
- */
-jpp_code_t jpp_symbolize_addresses(jpp_profile_t *profile, jpp_err_t *err);
+    jpp_symbolize_what_t what, jpp_err_t *err);
 
 /*
  * Append the run-time addresses of the functions that FILTER keeps, in mapping
