@@ -8,10 +8,8 @@
 #include "jpp_test_main.h"
 
 
-static jpp_active_t  jpp_active[JPP_FINDINGS];
-static jpp_finding_t   jpp_found[JPP_FINDINGS];
-static jpp_notes_t     notes;
-static jpp_events_t    jpp_events;
+static jpp_finding_t  jpp_found[JPP_FINDINGS];
+static jpp_notes_t    notes;
 
 
 static jpp_telemetry_t  telemetry;
@@ -22,7 +20,7 @@ jpp_active_test_stand(void)
 {
     size_t  i, n;
 
-    n = jpp_active_findings(jpp_active, jpp_found);
+    n = jpp_active_findings(&notes, jpp_found);
 
     for (i = 0; i < n; i++) {
         jpp_note_of("stands", jpp_found[i], id, because, since, acknowledged);
@@ -50,7 +48,7 @@ jpp_active_test_at(int64_t now, bool has_swap, bool has_peak, const char *what)
         (void) jpp_finding_because(&jpp_found[n++], "peak %d", (int) now);
     }
 
-    n = jpp_active_update(jpp_active, jpp_found, n, now, &jpp_events);
+    n = jpp_active_update(&notes, jpp_found, n, now);
 
     for (i = 0; i < n; i++) {
         jpp_note_of("is said", jpp_found[i], id, because, fix);
@@ -67,7 +65,7 @@ jpp_active_test_facts(const char *what)
 {
     memset(&telemetry, 0xee, sizeof(telemetry));
     jpp_notes_facts(&notes, &telemetry);
-    jpp_note_of(what, telemetry, unclean_exits, vanished.who.index,
+    jpp_note_of(what, telemetry.noted, unclean_exits, vanished.who.index,
                 vanished.who.pid, vanished.rss, vanished.at, killed.n,
                 killed.at, inherited, inherited_before, requests,
                 standing[JPP_FINDING_SWAP].since,
@@ -77,7 +75,7 @@ jpp_active_test_facts(const char *what)
 
 JPP_TEST(jpp_active_test_rise)
 {
-    memset(jpp_active, 0, sizeof(jpp_active));
+    jpp_notes_init(&notes);
 
     jpp_active_test_at(1000, false, false, "nothing holds, or stands");
     jpp_active_test_at(1005, true, false, "it rises");
@@ -98,7 +96,7 @@ JPP_TEST(jpp_active_test_rise)
 
 JPP_TEST(jpp_active_test_clock)
 {
-    memset(jpp_active, 0, sizeof(jpp_active));
+    jpp_notes_init(&notes);
 
     jpp_active_test_at(10000, true, false, "it rises");
     jpp_active_test_at(6400, false, false, "an hour back it stands");
@@ -115,13 +113,13 @@ JPP_TEST(jpp_active_test_clock)
 
 JPP_TEST(jpp_active_test_torn)
 {
-    memset(jpp_active, 0, sizeof(jpp_active));
+    jpp_notes_init(&notes);
 
     jpp_active_test_at(1000, true, false, "it rises");
 
-    memset(&jpp_active[JPP_FINDING_SWAP].finding, 'x', sizeof(jpp_finding_t));
+    memset(&notes.active[JPP_FINDING_SWAP].finding, 'x', sizeof(jpp_finding_t));
 
-    (void) jpp_active_findings(jpp_active, jpp_found);
+    (void) jpp_active_findings(&notes, jpp_found);
 
     jpp_note("owner %zu, numbers %zu, fix %zu, link %zu",
              strlen(jpp_found[0].owner), strlen(jpp_found[0].because),
@@ -133,7 +131,7 @@ JPP_TEST(jpp_active_test_torn)
 
 JPP_TEST(jpp_active_test_order)
 {
-    memset(jpp_active, 0, sizeof(jpp_active));
+    jpp_notes_init(&notes);
 
     jpp_active_test_at(1000, true, false, "one");
     jpp_active_test_at(1005, true, true, "a second one is said alone");
@@ -158,7 +156,7 @@ JPP_TEST(jpp_active_test_notes)
 
     worker = jpp_fleet_worker(3, JPP_JEMALLOC_READY);
     jpp_notes_vanished(&notes, &worker.who, note, 100);
-    jpp_is_u64(notes.vanished.rss, JPP_NONE, "one that wrote nothing");
+    jpp_is_u64(notes.noted.vanished.rss, JPP_NONE, "one that wrote nothing");
 
     worker.activity.usage.rss = 300;
     jpp_note_write(note, &worker, 0);
@@ -193,7 +191,7 @@ jpp_active_test_acknowledge(int64_t now)
 {
     jpp_finding_t  finding;
 
-    if (jpp_active_acknowledge(jpp_active, JPP_FINDING_SWAP, now, &finding)) {
+    if (jpp_active_acknowledge(&notes, JPP_FINDING_SWAP, now, &finding)) {
         jpp_note_of("acknowledged", finding, id, since, acknowledged);
 
     } else {
@@ -207,7 +205,6 @@ jpp_active_test_acknowledge(int64_t now)
 JPP_TEST(jpp_active_test_acknowledged)
 {
     jpp_notes_init(&notes);
-    memcpy(jpp_active, notes.active, sizeof(jpp_active));
 
     jpp_active_test_acknowledge(900);
     jpp_active_test_at(1000, true, true, "two rise");
@@ -215,7 +212,6 @@ JPP_TEST(jpp_active_test_acknowledged)
     jpp_active_test_acknowledge(1004);
     jpp_active_test_at(1005, true, true, "one is acknowledged since the first");
 
-    memcpy(notes.active, jpp_active, sizeof(jpp_active));
     jpp_active_test_facts("facts have since when");
 
     jpp_active_test_at(1065, false, false, "it falls meanwhile");
@@ -227,11 +223,11 @@ JPP_TEST(jpp_active_test_acknowledged)
     jpp_active_test_acknowledge(1080);
 
     jpp_found[0].at = 1080;
-    (void) jpp_active_update(jpp_active, jpp_found, 1, 1085, &jpp_events);
+    (void) jpp_active_update(&notes, jpp_found, 1, 1085);
     jpp_active_test_stand();
 
     jpp_found[0].at = 1081;
-    (void) jpp_active_update(jpp_active, jpp_found, 1, 1090, &jpp_events);
+    (void) jpp_active_update(&notes, jpp_found, 1, 1090);
     jpp_active_test_stand();
     jpp_shows_notes("acknowledged; of two events the one that was known");
 }
@@ -292,7 +288,7 @@ JPP_TEST(jpp_active_test_requested)
     jpp_notes_facts(&notes, &telemetry);
 
     for (i = 0; i < 3; i++) {
-        jpp_note_of("resource", telemetry.requested[i], name, answers[0],
+        jpp_note_of("resource", telemetry.noted.requested[i], name, answers[0],
                     answers[1], answers[2], answers[3]);
     }
 
@@ -305,6 +301,6 @@ JPP_TEST(jpp_active_test_requested)
         jpp_notes_requested(&notes, name, 200);
     }
 
-    jpp_is_str(notes.requested[JPP_RESOURCES - 1].name, "E", "the last");
+    jpp_is_str(notes.noted.requested[JPP_RESOURCES - 1].name, "E", "the last");
     jpp_is_i64(notes.notes[0].worker.started, 7, "nothing is behind it");
 }

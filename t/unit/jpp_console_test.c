@@ -199,8 +199,8 @@ JPP_TEST(jpp_test_verdict)
         }
 
         if (i == 2) {
-            jpp_telemetry.unclean_exits = 1;
-            jpp_telemetry.vanished.at = 1795236015;
+            jpp_telemetry.noted.unclean_exits = 1;
+            jpp_telemetry.noted.vanished.at = 1795236015;
             jpp_telemetry.n_zones = 1;
             jpp_zone.name = "a<b";
             jpp_zone.name_len = 3;
@@ -247,7 +247,7 @@ JPP_TEST(jpp_test_tiles)
     cgroup = jpp_console_cgroup(100 * JPP_FINDING_MIB, 10 * JPP_FINDING_MIB);
     cgroup.stat.inactive_file = 2 * JPP_FINDING_MIB;
     jpp_telemetry.cgroup = &cgroup;
-    jpp_telemetry.requests = 12345678;
+    jpp_telemetry.noted.requests = 12345678;
 
     fleet = jpp_fleet_of(1, &worker, 1);
     jpp_shows(jpp_console_part("<dl id=\"tiles\"", "<div id=\"findings\""),
@@ -258,7 +258,7 @@ JPP_TEST(jpp_test_tiles)
 
     history.n = 12;
     jpp_telemetry.cgroup = NULL;
-    jpp_telemetry.requests = JPP_NONE;
+    jpp_telemetry.noted.requests = JPP_NONE;
     worker.activity.minute.longest = 99;
 
     jpp_shows(jpp_console_part("<dl id=\"tiles\"", "<section id=\"largest\""),

@@ -68,8 +68,9 @@ jpp_fall_grows(double x)
 static void
 jpp_fall_reload(double x)
 {
-    jpp_test.telemetry.inherited_before = 100 * JPP_TEST_MIB;
-    jpp_test.telemetry.inherited = (uint64_t) ((10 + x) * 10 * JPP_TEST_MIB);
+    jpp_test.telemetry.noted.inherited_before = 100 * JPP_TEST_MIB;
+    jpp_test.telemetry.noted.inherited =
+        (uint64_t) ((10 + x) * 10 * JPP_TEST_MIB);
 }
 
 
@@ -260,7 +261,7 @@ jpp_fall_test_at(const jpp_fall_row_t *row, double x, bool stands)
 
     jpp_fall_test_init();
 
-    jpp_test.telemetry.active = stands ? (uint32_t) 1 << row->id : 0;
+    jpp_test.telemetry.noted.standing[row->id].holds = stands;
 
     row->set(x);
 
@@ -280,18 +281,17 @@ JPP_TEST(jpp_fall_test_log)
 
     static const double  swing[] = { 1.05, 0.95, 1.01, 0.85, 0.99, 1.1 };
 
-    memset(&jpp_notes, 0, offsetof(jpp_notes_t, notes));
+    jpp_notes_init(&jpp_notes);
 
     for (now = 1000, said = 0, missed = 0; now < 5000; now += 5) {
         jpp_fall_test_init();
         jpp_fall_swap(swing[now / 5 % 6]);
 
-        jpp_test.telemetry.active = jpp_active_bits(jpp_notes.active);
+        jpp_test.telemetry.noted = jpp_notes.noted;
 
         n = jpp_findings(&jpp_test.telemetry, jpp_found);
         missed += now > 1030 && n == 0;
-        said += jpp_active_update(jpp_notes.active, jpp_found, n, now,
-                                  &jpp_notes.events);
+        said += jpp_active_update(&jpp_notes, jpp_found, n, now);
     }
 
     jpp_is_u64(said, 1, "a value around its bound is said once in an hour");
@@ -299,14 +299,13 @@ JPP_TEST(jpp_fall_test_log)
 
     jpp_fall_test_init();
     jpp_fall_swap(0.7);
-    jpp_test.telemetry.active = jpp_active_bits(jpp_notes.active);
+    jpp_test.telemetry.noted = jpp_notes.noted;
     n = jpp_findings(&jpp_test.telemetry, jpp_found);
-    (void) jpp_active_update(jpp_notes.active, jpp_found, n, now,
-                             &jpp_notes.events);
+    (void) jpp_active_update(&jpp_notes, jpp_found, n, now);
 
     jpp_is_u64(n, 0, "clearly below it is over");
-    jpp_is_u64(jpp_active_bits(jpp_notes.active), 0,
-               "from the next look on, at the old bound");
+    jpp_ok(!jpp_notes.noted.standing[JPP_FINDING_SWAP].holds,
+           "from the next look on, at the old bound");
 }
 
 

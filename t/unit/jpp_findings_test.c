@@ -135,11 +135,11 @@ JPP_TEST(jpp_findings_test_kernel)
     jpp_test.telemetry.now = 1795236010;
     jpp_says("oom-kill", "two since");
 
-    jpp_test.telemetry.killed.n = 2;
-    jpp_test.telemetry.killed.at = 1795232411;
+    jpp_test.telemetry.noted.killed.n = 2;
+    jpp_test.telemetry.noted.killed.at = 1795232411;
     jpp_says("oom-kill", "it was seen before");
 
-    jpp_test.telemetry.killed.at--;
+    jpp_test.telemetry.noted.killed.at--;
     jpp_says("oom-kill", "an hour ago");
 
     jpp_test.cgroup.events.oom_kill = JPP_NONE;

@@ -230,21 +230,21 @@ JPP_TEST(jpp_time_test_reload)
 {
     jpp_time_test_init();
 
-    jpp_test.telemetry.inherited = 100 * JPP_TEST_MIB;
+    jpp_test.telemetry.noted.inherited = 100 * JPP_TEST_MIB;
     jpp_says("reload-leak", "the first one");
 
-    jpp_test.telemetry.inherited_before = 10 * JPP_TEST_MIB;
-    jpp_test.telemetry.inherited = 14 * JPP_TEST_MIB;
+    jpp_test.telemetry.noted.inherited_before = 10 * JPP_TEST_MIB;
+    jpp_test.telemetry.noted.inherited = 14 * JPP_TEST_MIB;
     jpp_says("reload-leak", "4 MiB more");
 
-    jpp_test.telemetry.inherited++;
+    jpp_test.telemetry.noted.inherited++;
     jpp_says("reload-leak", "a byte more");
 
-    jpp_test.telemetry.inherited_before = 100 * JPP_TEST_MIB;
-    jpp_test.telemetry.inherited = 110 * JPP_TEST_MIB;
+    jpp_test.telemetry.noted.inherited_before = 100 * JPP_TEST_MIB;
+    jpp_test.telemetry.noted.inherited = 110 * JPP_TEST_MIB;
     jpp_says("reload-leak", "a tenth");
 
-    jpp_test.telemetry.inherited++;
+    jpp_test.telemetry.noted.inherited++;
     jpp_says("reload-leak", "and a byte");
 
     jpp_shows_notes("reload");
@@ -256,19 +256,19 @@ JPP_TEST(jpp_time_test_vanished)
     jpp_time_test_init();
 
     jpp_test.telemetry.now = 1795236015;
-    jpp_test.telemetry.unclean_exits = 2;
-    jpp_test.telemetry.vanished.who.index = 1;
-    jpp_test.telemetry.vanished.who.pid = 4712;
-    jpp_test.telemetry.vanished.rss = 300 * JPP_TEST_MIB;
+    jpp_test.telemetry.noted.unclean_exits = 2;
+    jpp_test.telemetry.noted.vanished.who.index = 1;
+    jpp_test.telemetry.noted.vanished.who.pid = 4712;
+    jpp_test.telemetry.noted.vanished.rss = 300 * JPP_TEST_MIB;
 
     jpp_says("oom-kill", "nobody knows when");
 
-    jpp_test.telemetry.vanished.at = 1795236010;
+    jpp_test.telemetry.noted.vanished.at = 1795236010;
     jpp_says("oom-kill", "a worker that vanished is named");
     jpp_is_i64(jpp_test_find(&jpp_test.telemetry, "oom-kill")->at, 1795236010,
                "and when");
 
-    jpp_test.telemetry.vanished.rss = JPP_NONE;
+    jpp_test.telemetry.noted.vanished.rss = JPP_NONE;
     jpp_says("oom-kill", "without what it had");
 
     /* an hour later it is no news, and acknowledged until the next one */
@@ -280,17 +280,18 @@ JPP_TEST(jpp_time_test_vanished)
     jpp_test.telemetry.now = 1795236000;
     jpp_says("oom-kill", "a clock that goes back");
 
-    jpp_test.telemetry.standing[JPP_FINDING_OOM_KILL].acknowledged = 1795236010;
+    jpp_test.telemetry.noted.standing[JPP_FINDING_OOM_KILL].acknowledged =
+        1795236010;
     jpp_is_i64(jpp_test_find(&jpp_test.telemetry, "oom-kill")->acknowledged,
                1795236010, "acknowledged");
-    jpp_test.telemetry.vanished.at++;
+    jpp_test.telemetry.noted.vanished.at++;
     jpp_is_i64(jpp_test_find(&jpp_test.telemetry, "oom-kill")->acknowledged, 0,
                "the next one is not");
 
-    jpp_test.telemetry.unclean_exits = UINT64_MAX;
-    jpp_test.telemetry.vanished.who.index = UINT32_MAX;
-    jpp_test.telemetry.vanished.who.pid = INT64_MIN;
-    jpp_test.telemetry.vanished.rss = UINT64_MAX - 1;
+    jpp_test.telemetry.noted.unclean_exits = UINT64_MAX;
+    jpp_test.telemetry.noted.vanished.who.index = UINT32_MAX;
+    jpp_test.telemetry.noted.vanished.who.pid = INT64_MIN;
+    jpp_test.telemetry.noted.vanished.rss = UINT64_MAX - 1;
     jpp_says("oom-kill", "the longest");
 
     jpp_shows_notes("vanished");

@@ -365,9 +365,9 @@ jpp_memory_test_fleet(const char *query)
     telemetry.cgroup = &cgroup;
     telemetry.generation = 7;
     telemetry.loaded = 1795233720;
-    telemetry.unclean_exits = 2;
+    telemetry.noted.unclean_exits = 2;
     telemetry.now = memory.seconds = 1795234000;
-    telemetry.vanished.at = 1795230401;
+    telemetry.noted.vanished.at = 1795230401;
 
     memset(some, 0, sizeof(some));
     memset(some_answers, 0, sizeof(some_answers));

@@ -70,9 +70,9 @@ jpp_metrics_test_init(jpp_metrics_test_t *test)
     test->workers[1].sampler.cut = 2;
     test->workers[1].sampler.bytes = 4096;
 
-    strcpy(test->telemetry.requested[0].name, "heap");
-    test->telemetry.requested[0].answers[0] = 11;
-    test->telemetry.requested[0].answers[2] = 5;
+    strcpy(test->telemetry.noted.requested[0].name, "heap");
+    test->telemetry.noted.requested[0].answers[0] = 11;
+    test->telemetry.noted.requested[0].answers[2] = 5;
 
     test->wanted.active = 1;
     test->wanted.lg_sample = -1;

@@ -50,8 +50,8 @@ jpp_test_nginx_init(jpp_test_nginx_t *nginx)
     nginx->telemetry.system = &nginx->system;
     nginx->telemetry.cgroup = &nginx->cgroup;
     nginx->telemetry.oom_kills = JPP_NONE;
-    nginx->telemetry.inherited = JPP_NONE;
-    nginx->telemetry.inherited_before = JPP_NONE;
+    nginx->telemetry.noted.inherited = JPP_NONE;
+    nginx->telemetry.noted.inherited_before = JPP_NONE;
 }
 
 

@@ -356,7 +356,7 @@ JPP_TEST(jpp_verdict_test_acknowledged)
 {
     static jpp_output_t  output;
 
-    jpp_standing_t *standing = jpp_test.nginx.telemetry.standing;
+    jpp_standing_t *standing = jpp_test.nginx.telemetry.noted.standing;
 
     jpp_verdict_test_begin();
     jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);

@@ -211,9 +211,9 @@ jpp_console_tile_workers(const jpp_console_t *console, jpp_sink_t *sink)
                                         : jpp_console_slow(stall)],
                     fleet->n, fleet->n_asked, jpp_console_took(stall));
 
-    if (telemetry->unclean_exits != 0) {
+    if (telemetry->noted.unclean_exits != 0) {
         jpp_sink_printf(sink, "; <span class=\"bad\">%" PRIu64 " crashed or "
-                        "killed</span>", telemetry->unclean_exits);
+                        "killed</span>", telemetry->noted.unclean_exits);
     }
 
     jpp_sink_str(sink, "</dd></div>\n");
@@ -228,7 +228,7 @@ jpp_console_tile_requests(const jpp_console_t *console, jpp_sink_t *sink)
     const jpp_fleet_t  *fleet;
 
     fleet = console->telemetry->fleet;
-    rate = console->telemetry->requests;
+    rate = console->telemetry->noted.requests;
 
     for (i = 0, used = 0, all = 0; i < fleet->n; i++) {
         used += jpp_activity_used(&fleet->workers[i].activity);

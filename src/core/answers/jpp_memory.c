@@ -608,7 +608,7 @@ jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_json_str(&json, "loaded", jpp_date(telemetry->loaded));
     jpp_json_numbers(&json,
         { "asked", fleet->n_asked }, { "answered", fleet->n },
-        { "unclean_exits", telemetry->unclean_exits });
+        { "unclean_exits", telemetry->noted.unclean_exits });
 
     if (jpp_memory_has(memory, JPP_FIELD_FINDINGS)) {
         n = jpp_findings(telemetry, findings);

@@ -78,7 +78,7 @@ jpp_metrics_nginx(const jpp_telemetry_t *telemetry, jpp_metrics_nginx_t *nginx)
     nginx->missing = fleet->n_missing;
     nginx->generation = telemetry->generation;
     nginx->loaded = (uint64_t) telemetry->loaded;
-    nginx->unclean_exits = telemetry->unclean_exits;
+    nginx->unclean_exits = telemetry->noted.unclean_exits;
     memcpy(nginx->events, telemetry->events, sizeof(nginx->events));
     nginx->limit = cgroup != NULL ? cgroup->levels[0].limit : JPP_NONE;
     nginx->high = cgroup != NULL ? cgroup->levels[0].high : JPP_NONE;
@@ -461,7 +461,7 @@ jpp_metrics_family(const jpp_metrics_t *metrics)
 
     case JPP_METRICS_REQUEST:
 
-        requested = metrics->telemetry->requested;
+        requested = metrics->telemetry->noted.requested;
 
         for (i = 0; i < JPP_RESOURCES && requested[i].name[0] != '\0'; i++) {
             jpp_metrics_series(metrics, &requested[i],

@@ -96,12 +96,12 @@ jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     const jpp_vanished_t  *vanished;
 
     kills = jpp_finding_kills(telemetry);
-    vanished = &telemetry->vanished;
+    vanished = &telemetry->noted.vanished;
 
     /* what is not written down yet is a few seconds old */
 
-    killed = kills > telemetry->killed.n ? telemetry->now
-                                         : telemetry->killed.at;
+    killed = kills > telemetry->noted.killed.n ? telemetry->now
+                                         : telemetry->noted.killed.at;
 
     finding->at = killed > vanished->at ? killed : vanished->at;
 
@@ -122,7 +122,7 @@ jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
                "because memory ran out", jpp_date(finding->at),
                vanished->at >= killed
                ? last : "the kernel killed a process of its cgroup",
-               telemetry->unclean_exits, kills);
+               telemetry->noted.unclean_exits, kills);
 }
 
 
@@ -743,7 +743,7 @@ jpp_finding_fill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     const jpp_standing_t  *standing;
 
     link = jpp_finding_rows[finding->number].link;
-    standing = &telemetry->standing[finding->number];
+    standing = &telemetry->noted.standing[finding->number];
 
     if (finding->pid != 0 && link[0] != '\0'
         && link[strlen(link) - 1] == '=')
@@ -802,7 +802,7 @@ jpp_findings_check(const jpp_telemetry_t *telemetry, unsigned i, unsigned end,
 
     for (n = 0; i < end; i++) {
         jpp_finding_of(i, &findings[n]);
-        findings[n].stands = telemetry->active >> i & 1;
+        findings[n].stands = telemetry->noted.standing[i].holds;
 
         if (jpp_finding_rows[i].check(telemetry, &findings[n])) {
             jpp_finding_fill(telemetry, &findings[n++]);

@@ -331,16 +331,17 @@ bool
 jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding)
 {
-    uint64_t  bytes, more;
+    uint64_t  now, bytes, more;
 
-    bytes = telemetry->inherited_before;
-    more = jpp_less(telemetry->inherited, bytes);
+    now = telemetry->noted.inherited;
+    bytes = telemetry->noted.inherited_before;
+    more = jpp_less(now, bytes);
 
-    return bytes != JPP_NONE && telemetry->inherited != JPP_NONE && more != 0
+    return bytes != JPP_NONE && now != JPP_NONE && more != 0
            && jpp_finding_above(finding, more, 100, JPP_RELOAD_FLOOR)
            && jpp_finding_above(finding, more, 10, bytes)
-           && jpp_finding_about(finding, telemetry->inherited, 0)
+           && jpp_finding_about(finding, now, 0)
            && jpp_finding_because(finding, "workers of the newest "
                   "configuration start with %s, those of the one before with "
-                  "%s", jpp_bytes(telemetry->inherited), jpp_bytes(bytes));
+                  "%s", jpp_bytes(now), jpp_bytes(bytes));
 }

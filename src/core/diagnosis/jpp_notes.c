@@ -14,10 +14,10 @@ jpp_active_clock(int64_t *time, int64_t now)
 /* Whoever wrote it may have been killed meanwhile: every text gets an end. */
 
 static void
-jpp_active_finding(const jpp_active_t *active, jpp_finding_id_t id,
+jpp_active_finding(const jpp_notes_t *notes, jpp_finding_id_t id,
     jpp_finding_t *finding)
 {
-    *finding = active->finding;
+    *finding = notes->active[id].finding;
 
     jpp_finding_named(id, finding);
 
@@ -27,69 +27,70 @@ jpp_active_finding(const jpp_active_t *active, jpp_finding_id_t id,
     finding->fix[sizeof(finding->fix) - 1] = '\0';
     finding->link[sizeof(finding->link) - 1] = '\0';
 
-    finding->since = active->since;
-    finding->acknowledged = active->acknowledged;
+    finding->since = notes->noted.standing[id].since;
+    finding->acknowledged = notes->noted.standing[id].acknowledged;
 }
 
 
 size_t
-jpp_active_update(jpp_active_t active[JPP_FINDINGS],
-    jpp_finding_t findings[JPP_FINDINGS], size_t n, int64_t now,
-    jpp_events_t *events)
+jpp_active_update(jpp_notes_t *notes, jpp_finding_t findings[JPP_FINDINGS],
+    size_t n, int64_t now)
 {
-    size_t         i, n_said;
-    jpp_active_t  *s;
+    size_t           i, n_said;
+    jpp_active_t    *active;
+    jpp_standing_t  *standing;
 
     for (i = 0; i < JPP_FINDINGS; i++) {
-        s = &active[i];
-        s->holds = 0;
+        standing = &notes->noted.standing[i];
+        standing->holds = false;
 
-        jpp_active_clock(&s->since, now);
-        jpp_active_clock(&s->seen, now);
-        jpp_active_clock(&s->said, now);
-        jpp_active_clock(&s->acknowledged, now);
+        jpp_active_clock(&standing->since, now);
+        jpp_active_clock(&standing->acknowledged, now);
+        jpp_active_clock(&notes->active[i].seen, now);
+        jpp_active_clock(&notes->active[i].said, now);
     }
 
     for (i = 0, n_said = 0; i < n; i++) {
-        s = &active[findings[i].number];
-        s->holds = 1;
+        active = &notes->active[findings[i].number];
+        standing = &notes->noted.standing[findings[i].number];
+        standing->holds = true;
 
         /* what happened once more is news */
 
-        if (s->acknowledged < findings[i].at) {
-            s->acknowledged = 0;
+        if (standing->acknowledged < findings[i].at) {
+            standing->acknowledged = 0;
         }
 
         /* no pointer is shared: each process has its own */
 
-        s->finding = findings[i];
-        s->finding.id = s->finding.what = NULL;
+        active->seen = now;
+        active->finding = findings[i];
+        active->finding.id = active->finding.what = NULL;
 
-        if (s->since == 0) {
-            s->since = now;
+        if (standing->since == 0) {
+            standing->since = now;
 
-            jpp_events_add(events, JPP_EVENT_FINDING, now, NULL, "%s: %s",
-                           findings[i].id, findings[i].because);
+            jpp_events_add(&notes->events, JPP_EVENT_FINDING, now, NULL,
+                           "%s: %s", findings[i].id, findings[i].because);
 
-            if (s->said == 0 || now - s->said >= JPP_ACTIVE_REPEAT) {
-                s->said = now;
+            if (active->said == 0 || now - active->said >= JPP_ACTIVE_REPEAT) {
+                active->said = now;
                 findings[n_said++] = findings[i];
             }
         }
-
-        s->seen = now;
     }
 
     for (i = 0; i < JPP_FINDINGS; i++) {
-        s = &active[i];
+        active = &notes->active[i];
+        standing = &notes->noted.standing[i];
 
-        if (s->since != 0 && now - s->seen >= JPP_ACTIVE_OVER) {
-            jpp_events_add(events, JPP_EVENT_OVER, now, NULL, "%s, after "
-                           "%" PRId64 " s", jpp_finding_ids[i],
-                           s->seen - s->since);
+        if (standing->since != 0 && now - active->seen >= JPP_ACTIVE_OVER) {
+            jpp_events_add(&notes->events, JPP_EVENT_OVER, now, NULL,
+                           "%s, after %" PRId64 " s", jpp_finding_ids[i],
+                           active->seen - standing->since);
 
-            s->since = 0;
-            s->acknowledged = 0;
+            standing->since = 0;
+            standing->acknowledged = 0;
         }
     }
 
@@ -98,53 +99,39 @@ jpp_active_update(jpp_active_t active[JPP_FINDINGS],
 
 
 bool
-jpp_active_acknowledge(jpp_active_t active[JPP_FINDINGS],
-    jpp_finding_id_t id, int64_t now, jpp_finding_t *finding)
+jpp_active_acknowledge(jpp_notes_t *notes, jpp_finding_id_t id, int64_t now,
+    jpp_finding_t *finding)
 {
-    jpp_active_t  *s;
+    jpp_standing_t  *standing;
 
-    s = &active[id];
+    standing = &notes->noted.standing[id];
 
-    if (s->since == 0) {
+    if (standing->since == 0) {
         return false;
     }
 
     /* whoever comes second reads when the first one did */
 
-    if (s->acknowledged == 0) {
-        s->acknowledged = now;
+    if (standing->acknowledged == 0) {
+        standing->acknowledged = now;
     }
 
-    jpp_active_finding(s, id, finding);
+    jpp_active_finding(notes, id, finding);
 
     return true;
 }
 
 
-uint32_t
-jpp_active_bits(const jpp_active_t active[JPP_FINDINGS])
-{
-    uint32_t  bits;
-    unsigned  i;
-
-    for (i = 0, bits = 0; i < JPP_FINDINGS; i++) {
-        bits |= (uint32_t) active[i].holds << i;
-    }
-
-    return bits;
-}
-
-
 size_t
-jpp_active_findings(const jpp_active_t active[JPP_FINDINGS],
+jpp_active_findings(const jpp_notes_t *notes,
     jpp_finding_t findings[JPP_FINDINGS])
 {
     size_t    n;
     unsigned  i;
 
     for (i = 0, n = 0; i < JPP_FINDINGS; i++) {
-        if (active[i].since != 0) {
-            jpp_active_finding(&active[i], i, &findings[n++]);
+        if (notes->noted.standing[i].since != 0) {
+            jpp_active_finding(notes, i, &findings[n++]);
         }
     }
 
@@ -157,9 +144,9 @@ jpp_notes_init(jpp_notes_t *notes)
 {
     memset(notes, 0, offsetof(jpp_notes_t, notes));
 
-    notes->inherited[0].bytes = JPP_NONE;
-    notes->inherited[1].bytes = JPP_NONE;
-    notes->counted.rate = JPP_NONE;
+    notes->noted.inherited = JPP_NONE;
+    notes->noted.inherited_before = JPP_NONE;
+    notes->noted.requests = JPP_NONE;
 }
 
 
@@ -256,14 +243,15 @@ void
 jpp_notes_vanished(jpp_notes_t *notes, const jpp_identity_t *who,
     const jpp_note_t *note, int64_t now)
 {
-    notes->n_vanished++;
+    uint64_t  rss;
 
-    notes->vanished.at = now;
-    notes->vanished.who = *who;
-    notes->vanished.rss = note->worker.started != 0
-                          ? note->worker.activity.usage.rss : JPP_NONE;
+    rss = note->worker.started != 0 ? note->worker.activity.usage.rss
+                                    : JPP_NONE;
 
-    if (notes->vanished.rss == JPP_NONE) {
+    notes->noted.unclean_exits++;
+    notes->noted.vanished = (jpp_vanished_t) { *who, rss, now };
+
+    if (rss == JPP_NONE) {
         jpp_events_add(&notes->events, JPP_EVENT_CRASH, now, who,
                        "the worker crashed or was killed");
         return;
@@ -273,24 +261,26 @@ jpp_notes_vanished(jpp_notes_t *notes, const jpp_identity_t *who,
                    "the worker crashed or was killed, after %" PRId64 " s and "
                    "with an RSS of %s",
                    now > note->worker.started ? now - note->worker.started : 0,
-                   jpp_bytes(notes->vanished.rss));
+                   jpp_bytes(rss));
 }
 
 
 void
 jpp_notes_killed(jpp_notes_t *notes, uint64_t kills, int64_t now)
 {
-    jpp_active_clock(&notes->killed.at, now);
-    jpp_active_clock(&notes->vanished.at, now);
+    uint64_t  n;
 
-    if (kills > notes->killed.n) {
+    jpp_active_clock(&notes->noted.killed.at, now);
+    jpp_active_clock(&notes->noted.vanished.at, now);
+
+    n = jpp_less(kills, notes->noted.killed.n);
+
+    if (n != 0) {
         jpp_events_add(&notes->events, JPP_EVENT_KILL, now, NULL, "the kernel "
                        "has killed %" PRIu64 " process%s of the cgroup: memory "
-                       "ran out", kills - notes->killed.n,
-                       kills - notes->killed.n == 1 ? "" : "es");
+                       "ran out", n, n == 1 ? "" : "es");
 
-        notes->killed.n = kills;
-        notes->killed.at = now;
+        notes->noted.killed = (jpp_killed_t) { kills, now };
     }
 }
 
@@ -298,19 +288,13 @@ jpp_notes_killed(jpp_notes_t *notes, uint64_t kills, int64_t now)
 void
 jpp_notes_inherited(jpp_notes_t *notes, uint64_t generation, uint64_t bytes)
 {
-    jpp_inherited_t  *inherited;
+    if (generation > notes->heir) {
+        notes->noted.inherited_before = notes->noted.inherited;
+        notes->noted.inherited = bytes;
+        notes->heir = generation;
 
-    inherited = notes->inherited;
-
-    if (generation > inherited[0].generation) {
-        inherited[1] = inherited[0];
-        inherited[0].generation = generation;
-        inherited[0].bytes = bytes;
-
-    } else if (generation == inherited[0].generation
-               && bytes < inherited[0].bytes)
-    {
-        inherited[0].bytes = bytes;
+    } else if (generation == notes->heir) {
+        notes->noted.inherited = jpp_smaller(notes->noted.inherited, bytes);
     }
 }
 
@@ -320,18 +304,15 @@ jpp_notes_inherited(jpp_notes_t *notes, uint64_t generation, uint64_t bytes)
 void
 jpp_notes_requested(jpp_notes_t *notes, const char *name, unsigned status)
 {
-    size_t            i;
     jpp_requested_t  *requested;
 
     if (status < 200 || status > 599) {
         return;
     }
 
-    for (i = 0; i < JPP_RESOURCES; i++) {
-        requested = &notes->requested[i];
-
+    jpp_each(requested, notes->noted.requested, JPP_RESOURCES) {
         if (requested->name[0] == '\0') {
-            (void) snprintf(requested->name, JPP_RESOURCE, "%s", name);
+            jpp_print(requested->name, "%s", name);
         }
 
         if (strcmp(requested->name, name) == 0) {
@@ -345,15 +326,12 @@ jpp_notes_requested(jpp_notes_t *notes, const char *name, unsigned status)
 void
 jpp_notes_counted(jpp_notes_t *notes, uint64_t total, uint64_t now)
 {
-    jpp_counted_t  *last;
-
-    last = &notes->counted;
-
-    if (now > last->at) {
-        last->rate = last->at == 0 ? JPP_NONE
-                     : jpp_less(total, last->total) * 10000 / (now - last->at);
-        last->total = total;
-        last->at = now;
+    if (now > notes->counted_at) {
+        notes->noted.requests = notes->counted_at == 0 ? JPP_NONE
+                                : jpp_less(total, notes->counted) * 10000
+                                  / (now - notes->counted_at);
+        notes->counted = total;
+        notes->counted_at = now;
     }
 }
 
@@ -361,22 +339,8 @@ jpp_notes_counted(jpp_notes_t *notes, uint64_t total, uint64_t now)
 void
 jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry)
 {
-    size_t  i;
-
-    for (i = 0; i < JPP_FINDINGS; i++) {
-        telemetry->standing[i].since = notes->active[i].since;
-        telemetry->standing[i].acknowledged = notes->active[i].acknowledged;
-    }
-
-    telemetry->unclean_exits = notes->n_vanished;
-    telemetry->vanished = notes->vanished;
-    telemetry->killed = notes->killed;
-    telemetry->active = jpp_active_bits(notes->active);
-    telemetry->inherited = notes->inherited[0].bytes;
-    telemetry->inherited_before = notes->inherited[1].bytes;
-    telemetry->requests = notes->counted.rate;
+    telemetry->noted = notes->noted;
 
     memcpy(telemetry->events, notes->events.counts,
            sizeof(notes->events.counts));
-    memcpy(telemetry->requested, notes->requested, sizeof(notes->requested));
 }

@@ -31,43 +31,12 @@
 #define JPP_ACTIVE_REPEAT  600
 
 
-/* of a finding */
+/* of a finding, besides jpp_standing_t */
 typedef struct {
-    int64_t          since;        /* seconds since the epoch; 0: it is over */
     int64_t          seen;         /* when it held for the last time */
     int64_t          said;
-    int64_t          holds;        /* 1: as of the last look */
-    int64_t          acknowledged; /* seconds since the epoch; 0: it is not */
     jpp_finding_t    finding;      /* as it was then, without pointers */
 } jpp_active_t;
-
-
-/*
- * At the time NOW, N FINDINGS hold: keep that in ACTIVE, which begins with
- * zeros, and add to EVENTS the findings that begin and end.  Leaves in FINDINGS
- * those that are to be said; their number.
- */
-size_t jpp_active_update(jpp_active_t active[JPP_FINDINGS],
-    jpp_finding_t findings[JPP_FINDINGS], size_t n, int64_t now,
-    jpp_events_t *events);
-
-/*
- * Acknowledge the finding ID at the time NOW, until it is over, and fill
- * FINDING with it; one that is acknowledged stays so since then.  False: it
- * does not stand.
- */
-bool jpp_active_acknowledge(jpp_active_t active[JPP_FINDINGS],
-    jpp_finding_id_t id, int64_t now, jpp_finding_t *finding);
-
-/*
- * Those that hold as of the last look: a bit for the number of each.  These
- * are the ones whose bounds are wider (jpp_finding_above()).
- */
-uint32_t jpp_active_bits(const jpp_active_t active[JPP_FINDINGS]);
-
-/* Fill FINDINGS with those that stand, the gravest first; their number. */
-size_t jpp_active_findings(const jpp_active_t active[JPP_FINDINGS],
-    jpp_finding_t findings[JPP_FINDINGS]);
 
 
 /* workers at a time */
@@ -82,31 +51,13 @@ typedef struct {
 } jpp_note_t;
 
 
-/* What the workers of a generation started with. */
 typedef struct {
-    uint64_t               generation;
-    uint64_t               bytes;          /* JPP_NONE: unknown */
-} jpp_inherited_t;
-
-
-/* What nginx has counted of requests, the last time that somebody looked. */
-typedef struct {
-    uint64_t               total;
-    uint64_t               at;             /* in ms; 0: nobody has */
-    uint64_t               rate;           /* a second, in tenths, before */
-} jpp_counted_t;
-
-
-typedef struct {
-    jpp_inherited_t        inherited[2];   /* of the newest, and before */
-    uint64_t               n_vanished;     /* that crashed or were killed */
-    jpp_vanished_t         vanished;       /* the last of them */
-    jpp_killed_t           killed;         /* by the kernel, in the cgroup */
+    jpp_noted_t            noted;
     jpp_active_t           active[JPP_FINDINGS];
-    jpp_requested_t        requested[JPP_RESOURCES];
-    jpp_counted_t          counted;
-    uint64_t               newest;         /* generation whose start is an */
-                                           /*   event */
+    uint64_t               heir;           /* generation of noted.inherited */
+    uint64_t               newest;         /* the one whose start is an event */
+    uint64_t               counted;        /* requests, by nginx, the last */
+    uint64_t               counted_at;     /*   time; in ms, 0: never */
     uint64_t               limit;          /* of memory; 0: not known yet */
     jpp_events_t           events;
 
@@ -117,6 +68,26 @@ typedef struct {
 
 /* Initialize NOTES, but its notes, which are cleared as they are taken. */
 void jpp_notes_init(jpp_notes_t *notes);
+
+/*
+ * At the time NOW, N FINDINGS hold: keep that in NOTES, and add to their events
+ * the findings that begin and end.  Leaves in FINDINGS those that are to be
+ * said; their number.
+ */
+size_t jpp_active_update(jpp_notes_t *notes,
+    jpp_finding_t findings[JPP_FINDINGS], size_t n, int64_t now);
+
+/*
+ * Acknowledge the finding ID at the time NOW, until it is over, and fill
+ * FINDING with it; one that is acknowledged stays so since then.  False: it
+ * does not stand.
+ */
+bool jpp_active_acknowledge(jpp_notes_t *notes, jpp_finding_id_t id,
+    int64_t now, jpp_finding_t *finding);
+
+/* Fill FINDINGS with those that stand, the gravest first; their number. */
+size_t jpp_active_findings(const jpp_notes_t *notes,
+    jpp_finding_t findings[JPP_FINDINGS]);
 
 /* Clear NOTE, for another worker. */
 void jpp_note_clear(jpp_note_t *note);

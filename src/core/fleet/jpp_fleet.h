@@ -245,11 +245,13 @@ typedef struct {
 } jpp_killed_t;
 
 
-/* A finding that was found before. */
+/* A finding over time. */
 typedef struct {
     int64_t                since;          /* seconds since the epoch; 0: it */
-                                           /*   was not */
+                                           /*   does not stand */
     int64_t                acknowledged;   /* the same; 0: it is not */
+    bool                   holds;          /* as of the last look: its bounds */
+                                           /*   are wider */
 } jpp_standing_t;
 
 
@@ -258,6 +260,22 @@ typedef struct {
     char                   name[JPP_RESOURCE];     /* "": a free place */
     uint64_t               answers[4];
 } jpp_requested_t;
+
+
+/* What is written down as it happens; without pointers, for shared memory. */
+typedef struct {
+    uint64_t               unclean_exits;  /* workers that ended without */
+                                           /*   saying so */
+    jpp_vanished_t         vanished;       /* the last of them */
+    jpp_killed_t           killed;
+    uint64_t               inherited;      /* by a worker of the newest */
+    uint64_t               inherited_before;   /*   generation, and of the */
+                                           /*   one before; or JPP_NONE */
+    uint64_t               requests;       /* a second, in tenths, a moment */
+                                           /*   ago; JPP_NONE: unknown */
+    jpp_requested_t        requested[JPP_RESOURCES];   /* the first ones */
+    jpp_standing_t         standing[JPP_FINDINGS];     /* by number */
+} jpp_noted_t;
 
 
 /* What a profile of the fleet's workers has. */
@@ -280,28 +298,16 @@ typedef struct {
     int64_t                loaded;         /* when: seconds since the epoch */
     uint64_t               oom_kills;      /* of the cgroup, when nginx */
                                            /*   started; JPP_NONE: unknown */
-    uint64_t               unclean_exits;  /* workers that ended without */
-                                           /*   saying so */
+    jpp_noted_t            noted;          /* as it was last written down */
     uint64_t               events[JPP_EVENT_TYPES];    /* so far */
-    uint64_t               requests;       /* a second, in tenths, a moment */
-                                           /*   ago; JPP_NONE: unknown */
-    jpp_vanished_t         vanished;       /* the last of them */
-    jpp_killed_t           killed;         /* as it was last written down */
     int64_t                now;            /* seconds since the epoch */
-    uint32_t               active;         /* findings that are: a bit for */
-                                           /*   each number */
-    jpp_standing_t         standing[JPP_FINDINGS];     /* by number */
     uint64_t               shutdown_timeout;   /* of workers, in seconds; 0: */
                                            /*   they have all the time */
-    uint64_t               inherited;      /* by a worker of the newest */
-    uint64_t               inherited_before;   /*   generation, and of the */
-                                           /*   one before; or JPP_NONE */
     const jpp_profiled_t  *profile;        /* NULL: there is none at hand */
     const jpp_zone_t      *zones;
     size_t                 n_zones;
     const jpp_holder_t    *holders;        /* the largest first; none where */
     size_t                 n_holders;      /*   nobody was asked for them */
-    jpp_requested_t        requested[JPP_RESOURCES];   /* the first ones */
     const jpp_stall_t     *stalls;         /* of the last minute, the newest */
     size_t                 n_stalls;       /*   first */
     const jpp_system_t    *system;

@@ -46,7 +46,7 @@ ngx_http_jpp_findings(jpp_finding_t findings[JPP_FINDINGS])
     }
 
     ngx_http_jpp_registry_lock(registry);
-    n = jpp_active_findings(registry->notes.active, findings);
+    n = jpp_active_findings(&registry->notes, findings);
     ngx_http_jpp_registry_unlock(registry);
 
     return n;

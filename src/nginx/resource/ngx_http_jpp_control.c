@@ -55,8 +55,7 @@ ngx_http_jpp_control_acknowledge(ngx_http_request_t *r,
     }
 
     ngx_http_jpp_registry_lock(registry);
-    holds = jpp_active_acknowledge(registry->notes.active, id, ngx_time(),
-                                   &finding);
+    holds = jpp_active_acknowledge(&registry->notes, id, ngx_time(), &finding);
 
     if (holds) {
         jpp_events_add(&registry->notes.events, JPP_EVENT_CONTROL, ngx_time(),

@@ -382,7 +382,7 @@ ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry)
 
     telemetry->fleet.findings = telemetry->findings;
     telemetry->fleet.n_findings =
-        jpp_active_findings(registry->notes.active, telemetry->findings);
+        jpp_active_findings(&registry->notes, telemetry->findings);
 
     ngx_http_jpp_registry_unlock(registry);
 
@@ -642,8 +642,8 @@ ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
                          jpp_finding_kills(&look->telemetry->all), ngx_time());
         jpp_notes_limit(&registry->notes, look->telemetry->all.cgroup,
                         ngx_time());
-        n = jpp_active_update(registry->notes.active, look->findings, look->n,
-                              ngx_time(), &registry->notes.events);
+        n = jpp_active_update(&registry->notes, look->findings, look->n,
+                              ngx_time());
         ngx_http_jpp_registry_unlock(registry);
     }
 
