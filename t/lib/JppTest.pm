@@ -34,7 +34,7 @@ my @exports = (
     [ 'List::Util', qw( max min sum sum0 uniq ) ],
     [ 'Time::HiRes', qw( sleep time ) ],
     [ 'JppNginx', grep { $_ ne 'profile' } @JppNginx::EXPORT_OK ],
-    [ 'JppProfile', qw( checked contract totals ) ],
+    [ 'JppProfile', qw( checked contract ) ],
     [ 'JppRun', @JppRun::EXPORT_OK ],
 );
 

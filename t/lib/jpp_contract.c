@@ -20,28 +20,313 @@
 typedef void (*jpp_contract_rule_pt)(jpp_contract_t *c, jpp_value_t *message);
 
 
-static void jpp_contract_rule_all(jpp_contract_t *c);
-static void jpp_contract_distinct(jpp_contract_t *c, unsigned field);
-static void jpp_contract_types(jpp_contract_t *c);
-static void jpp_contract_period(jpp_contract_t *c);
-static void jpp_contract_times(jpp_contract_t *c);
-static void jpp_contract_sample(jpp_contract_t *c, jpp_value_t *sample);
-static void jpp_contract_labels(jpp_contract_t *c, jpp_value_t *sample);
-static void jpp_contract_label(jpp_contract_t *c, jpp_value_t *label);
-static void jpp_contract_location(jpp_contract_t *c, jpp_value_t *location);
-static bool jpp_contract_is_offset(const char *name);
-static void jpp_contract_mapping(jpp_contract_t *c, jpp_value_t *mapping);
-static void jpp_contract_function(jpp_contract_t *c, jpp_value_t *function);
+/* nothing that churns may be a string: Pyroscope makes series of strings */
+
+static const struct {
+    const char             *key;
+    bool                    is_str;
+} jpp_contract_known_labels[] = {
+    { "worker",     true },
+    { "origin",     true },
+    { "pid",        false },
+    { "generation", false }
+};
+
+
 static void jpp_contract_key(jpp_contract_t *c, jpp_value_t *message,
     const char *fmt, ...) __attribute__((format(printf, 3, 4), nonnull(3)));
-static int jpp_contract_cmp(const void *one, const void *two);
-static void jpp_contract_print(const jpp_contract_t *c, FILE *out);
-static void jpp_contract_print_sample(const jpp_value_t *sample, FILE *out);
-static void jpp_contract_print_location(const jpp_value_t *location,
-    FILE *out);
-static void jpp_contract_print_mapping(const jpp_value_t *mapping, FILE *out);
-static void jpp_contract_print_function(const jpp_value_t *function,
-    FILE *out);
+
+
+/* The text by which MESSAGE is known: the same one twice is a violation. */
+
+static void
+jpp_contract_key(jpp_contract_t *c, jpp_value_t *message, const char *fmt, ...)
+{
+    int      len;
+    char    *text;
+    va_list  args;
+
+    va_start(args, fmt);
+    len = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+
+    text = jpp_contract_alloc(c, (size_t) len + 1);
+    message[0].str = text;
+
+    va_start(args, fmt);
+    vsnprintf(text, (size_t) len + 1, fmt, args);
+    va_end(args);
+}
+
+
+static void
+jpp_contract_label(jpp_contract_t *c, jpp_value_t *label)
+{
+    bool         is_str;
+    size_t       i;
+    const char  *key;
+
+    key = label[JPP_LABEL_KEY].str;
+    is_str = label[JPP_LABEL_STR].num != 0;
+
+    if (key[0] == '\0') {
+        jpp_contract_no(c, "it has a label without a key");
+    }
+
+    if (is_str && (label[JPP_LABEL_NUM].seen || label[JPP_LABEL_UNIT].seen)) {
+        jpp_contract_no(c, "its label \"%s\" is a string and a number", key);
+    }
+
+    for (i = 0; i < jpp_nelts(jpp_contract_known_labels); i++) {
+        if (strcmp(jpp_contract_known_labels[i].key, key) == 0
+            && jpp_contract_known_labels[i].is_str != is_str)
+        {
+            jpp_contract_no(c, "its label \"%s\" is %s", key,
+                            is_str ? "a string" : "not a string");
+        }
+    }
+
+    if (is_str) {
+        jpp_contract_key(c, label, "%s=\"%s\"", key,
+                         label[JPP_LABEL_STR].str);
+    } else {
+        jpp_contract_key(c, label, "%s=%lld%s", key,
+                         (long long) label[JPP_LABEL_NUM].num,
+                         label[JPP_LABEL_UNIT].str);
+    }
+}
+
+
+static int
+jpp_contract_cmp(const void *one, const void *two)
+{
+    return strcmp((*(jpp_value_t *const *) one)[0].str,
+                  (*(jpp_value_t *const *) two)[0].str);
+}
+
+
+/* The key of a sample is its stack and labels, by key whatever their order. */
+
+static void
+jpp_contract_labels(jpp_contract_t *c, jpp_value_t *sample)
+{
+    char         *text;
+    FILE         *key;
+    size_t        len;
+    jpp_num_t     i, n;
+    jpp_value_t  *label, *last;
+
+    key = open_memstream(&text, &len);
+    n = sample[JPP_SAMPLE_LABEL].num;
+    last = NULL;
+
+    for (i = 0; i < sample[JPP_SAMPLE_LOCATION].num; i++) {
+        fprintf(key, " %llu", jpp_contract_num(sample, JPP_SAMPLE_LOCATION, i));
+    }
+
+    for (i = 0; i < n; i++) {
+        jpp_contract_label(c, jpp_contract_item(sample, JPP_SAMPLE_LABEL, i));
+    }
+
+    if (n != 0) {
+        qsort(sample[JPP_SAMPLE_LABEL].items, n, sizeof(jpp_value_t *),
+              jpp_contract_cmp);
+    }
+
+    for (i = 0; i < n; i++, last = label) {
+        label = jpp_contract_item(sample, JPP_SAMPLE_LABEL, i);
+        fprintf(key, " %s", label[0].str);
+
+        if (last != NULL
+            && strcmp(last[JPP_LABEL_KEY].str, label[JPP_LABEL_KEY].str) == 0)
+        {
+            jpp_contract_no(c, "it has the label \"%s\" twice",
+                            label[JPP_LABEL_KEY].str);
+        }
+    }
+
+    fclose(key);
+    jpp_contract_key(c, sample, "%s", text);
+    free(text);
+}
+
+
+static void
+jpp_contract_sample(jpp_contract_t *c, jpp_value_t *sample)
+{
+    bool       zero, negative;
+    jpp_num_t  i, n;
+    long long  value;
+
+    n = sample[JPP_SAMPLE_VALUE].num;
+    zero = true;
+    negative = false;
+
+    for (i = 0; i < n; i++) {
+        value = (long long) jpp_contract_num(sample, JPP_SAMPLE_VALUE, i);
+        zero &= value == 0;
+        negative |= value < 0;
+    }
+
+    if (n != c->profile[JPP_PROFILE_TYPE].num) {
+        jpp_contract_no(c, "it has %llu values for %llu types", n,
+                        c->profile[JPP_PROFILE_TYPE].num);
+
+    } else if (zero) {
+        jpp_contract_no(c, "all its values are 0");
+    }
+
+    if ((c->flags & JPP_CONTRACT_POOLS)
+        && sample[JPP_SAMPLE_LOCATION].num == 0)
+    {
+        jpp_contract_no(c, "it has no frame");
+    }
+
+    if (negative && c->profile[JPP_PROFILE_DURATION].num == 0) {
+        jpp_contract_no(c, "a value is negative, and the duration is 0");
+    }
+
+    jpp_contract_labels(c, sample);
+}
+
+
+/* module+0xoffset: made up for what has no name */
+
+static bool
+jpp_contract_is_offset(const char *name)
+{
+    size_t       n;
+    const char  *plus;
+
+    plus = strrchr(name, '+');
+
+    if (plus == NULL || strncmp(plus, "+0x", 3) != 0) {
+        return false;
+    }
+
+    n = strspn(plus + 3, "0123456789abcdef");
+
+    return n != 0 && plus[3 + n] == '\0';
+}
+
+
+/* Leaves with functions their mapping, and with mappings that they have one. */
+
+static void
+jpp_contract_location(jpp_contract_t *c, jpp_value_t *location)
+{
+    jpp_num_t     i, address;
+    jpp_value_t  *mapping, *function;
+
+    mapping = location[JPP_LOCATION_MAPPING].items;
+    address = location[JPP_LOCATION_ADDRESS].num;
+
+    jpp_contract_key(c, location, "0x%llx M=%llu", address,
+                     location[JPP_LOCATION_MAPPING].num);
+
+    if (mapping != NULL
+        && (address < mapping[JPP_MAPPING_START].num
+            || address >= mapping[JPP_MAPPING_LIMIT].num))
+    {
+        jpp_contract_no(c, "0x%llx is outside of mapping %llu", address,
+                        mapping[JPP_ID].num);
+    }
+
+    /* a frame is nothing but its name */
+
+    if ((c->flags & JPP_CONTRACT_POOLS)
+        && (mapping == NULL || location[JPP_LOCATION_LINE].num != 1))
+    {
+        jpp_contract_no(c, "it is not one name in the mapping");
+    }
+
+    for (i = 0; i < location[JPP_LOCATION_LINE].num; i++) {
+
+        function = jpp_contract_item(location, JPP_LOCATION_LINE, i)
+                                                     [JPP_LINE_FUNCTION].items;
+
+        if (function[0].seen && function[0].items != mapping) {
+            jpp_contract_no(c, "its function %llu is in another mapping too",
+                            function[JPP_ID].num);
+        }
+
+        function[0].seen = true;
+        function[0].items = mapping;
+
+        if (mapping != NULL
+            && !jpp_contract_is_offset(function[JPP_FUNCTION_NAME].str))
+        {
+            mapping[0].seen = true;
+        }
+    }
+}
+
+
+static void
+jpp_contract_mapping(jpp_contract_t *c, jpp_value_t *mapping)
+{
+    jpp_num_t    start, limit;
+    const char  *build_id;
+
+    start = mapping[JPP_MAPPING_START].num;
+    limit = mapping[JPP_MAPPING_LIMIT].num;
+    build_id = mapping[JPP_MAPPING_BUILD_ID].str;
+
+    jpp_contract_key(c, mapping, "%llu: 0x%llx/0x%llx/0x%llx \"%s\" %s%s",
+                     mapping[JPP_ID].num, start, limit,
+                     mapping[JPP_MAPPING_OFFSET].num,
+                     mapping[JPP_MAPPING_FILENAME].str,
+                     build_id[0] != '\0' ? build_id : "-",
+                     mapping[JPP_MAPPING_HAS_FUNCTIONS].num ? " [FN]" : "");
+
+    if ((c->flags & JPP_CONTRACT_POOLS)
+        && (mapping[JPP_ID].num != 1 || build_id[0] != '\0'
+            || mapping[JPP_MAPPING_HAS_FUNCTIONS].num == 0
+            || strcmp(mapping[JPP_MAPPING_FILENAME].str, "[nginx]") != 0))
+    {
+        jpp_contract_no(c, "it is not \"[nginx]\", the only one");
+    }
+
+    if (start >= limit) {
+        jpp_contract_no(c, "it ends at 0x%llx and starts at 0x%llx", limit,
+                        start);
+    }
+
+    if ((start | limit | mapping[JPP_MAPPING_OFFSET].num) % JPP_CONTRACT_PAGE
+        != 0)
+    {
+        jpp_contract_no(c, "0x%llx, 0x%llx or 0x%llx is not on a page", start,
+                        limit, mapping[JPP_MAPPING_OFFSET].num);
+    }
+
+    if (strspn(build_id, "0123456789abcdef") != strlen(build_id)
+        || strlen(build_id) % 2 != 0)
+    {
+        jpp_contract_no(c, "its build id is \"%s\"", build_id);
+    }
+
+    if (mapping[JPP_MAPPING_HAS_FUNCTIONS].num != 0 && !mapping[0].seen) {
+        jpp_contract_no(c, "has_functions, but none of its locations has a "
+                        "name");
+    }
+}
+
+
+static void
+jpp_contract_function(jpp_contract_t *c, jpp_value_t *function)
+{
+    jpp_value_t  *mapping;
+
+    mapping = function[0].items;
+
+    jpp_contract_key(c, function, "\"%s\" M=%llu",
+                     function[JPP_FUNCTION_NAME].str,
+                     mapping != NULL ? mapping[JPP_ID].num : 0);
+
+    if (function[JPP_FUNCTION_NAME].str[0] == '\0') {
+        jpp_contract_no(c, "it has no name");
+    }
+}
 
 
 /* locations come first: they say which mappings and functions are in use */
@@ -71,73 +356,6 @@ static const struct {
 };
 
 
-/* nothing that churns may be a string: Pyroscope makes series of strings */
-
-static const struct {
-    const char             *key;
-    bool                    is_str;
-} jpp_contract_known_labels[] = {
-    { "worker",     true },
-    { "origin",     true },
-    { "pid",        false },
-    { "generation", false }
-};
-
-
-unsigned
-jpp_contract_check(const uint8_t *data, size_t len, unsigned flags,
-    FILE *complaints, FILE *print)
-{
-    jpp_contract_t  c;
-
-    memset(&c, 0, sizeof(jpp_contract_t));
-
-    c.complaints = complaints;
-    c.flags = flags;
-
-    jpp_contract_read(&c, data, len);
-
-    if (c.n == 0) {
-
-        jpp_contract_types(&c);
-        jpp_contract_period(&c);
-        jpp_contract_times(&c);
-        jpp_contract_rule_all(&c);
-
-        if (print != NULL) {
-            jpp_contract_print(&c, print);
-        }
-    }
-
-    jpp_contract_free(&c);
-
-    return c.n;
-}
-
-
-static void
-jpp_contract_rule_all(jpp_contract_t *c)
-{
-    size_t        k;
-    unsigned      field;
-    jpp_num_t     i;
-
-    for (k = 0; k < jpp_nelts(jpp_contract_rules); k++) {
-
-        field = jpp_contract_rules[k].field;
-        c->what = jpp_contract_rules[k].what;
-
-        for (i = 0; i < c->profile[field].num; i++) {
-            c->ordinal = i + 1;
-            jpp_contract_rules[k].rule(c, jpp_contract_item(c->profile, field,
-                                                            i));
-        }
-
-        jpp_contract_distinct(c, field);
-    }
-}
-
-
 /* Of the messages that a rule gave the same key, one is too many. */
 
 static void
@@ -165,6 +383,29 @@ jpp_contract_distinct(jpp_contract_t *c, unsigned field)
             jpp_contract_no(c, "it is the same as %llu",
                             sorted[i - 1][0].num);
         }
+    }
+}
+
+
+static void
+jpp_contract_rule_all(jpp_contract_t *c)
+{
+    size_t        k;
+    unsigned      field;
+    jpp_num_t     i;
+
+    for (k = 0; k < jpp_nelts(jpp_contract_rules); k++) {
+
+        field = jpp_contract_rules[k].field;
+        c->what = jpp_contract_rules[k].what;
+
+        for (i = 0; i < c->profile[field].num; i++) {
+            c->ordinal = i + 1;
+            jpp_contract_rules[k].rule(c, jpp_contract_item(c->profile, field,
+                                                            i));
+        }
+
+        jpp_contract_distinct(c, field);
     }
 }
 
@@ -273,295 +514,68 @@ jpp_contract_times(jpp_contract_t *c)
 }
 
 
+/* 1 4096: 3 2 1 origin="master" pid=12 */
+
 static void
-jpp_contract_sample(jpp_contract_t *c, jpp_value_t *sample)
+jpp_contract_print_sample(const jpp_value_t *sample, FILE *out)
 {
-    bool       zero, negative;
-    jpp_num_t  i, n;
-    long long  value;
+    jpp_num_t  i;
 
-    n = sample[JPP_SAMPLE_VALUE].num;
-    zero = true;
-    negative = false;
+    fprintf(out, "   ");
 
-    for (i = 0; i < n; i++) {
-        value = (long long) jpp_contract_num(sample, JPP_SAMPLE_VALUE, i);
-        zero &= value == 0;
-        negative |= value < 0;
+    for (i = 0; i < sample[JPP_SAMPLE_VALUE].num; i++) {
+        fprintf(out, " %lld",
+                (long long) jpp_contract_num(sample, JPP_SAMPLE_VALUE, i));
     }
 
-    if (n != c->profile[JPP_PROFILE_TYPE].num) {
-        jpp_contract_no(c, "it has %llu values for %llu types", n,
-                        c->profile[JPP_PROFILE_TYPE].num);
-
-    } else if (zero) {
-        jpp_contract_no(c, "all its values are 0");
-    }
-
-    if ((c->flags & JPP_CONTRACT_POOLS)
-        && sample[JPP_SAMPLE_LOCATION].num == 0)
-    {
-        jpp_contract_no(c, "it has no frame");
-    }
-
-    if (negative && c->profile[JPP_PROFILE_DURATION].num == 0) {
-        jpp_contract_no(c, "a value is negative, and the duration is 0");
-    }
-
-    jpp_contract_labels(c, sample);
+    fprintf(out, ":%s", sample[0].str);
 }
 
 
-/* The key of a sample is its stack and labels, by key whatever their order. */
+/* 3: 0x401234 M=1 F=2 main */
 
 static void
-jpp_contract_labels(jpp_contract_t *c, jpp_value_t *sample)
+jpp_contract_print_location(const jpp_value_t *location, FILE *out)
 {
-    char         *text;
-    FILE         *key;
-    size_t        len;
-    jpp_num_t     i, n;
-    jpp_value_t  *label, *last;
+    jpp_num_t           i;
+    const jpp_value_t  *function;
 
-    key = open_memstream(&text, &len);
-    n = sample[JPP_SAMPLE_LABEL].num;
-    last = NULL;
-
-    for (i = 0; i < sample[JPP_SAMPLE_LOCATION].num; i++) {
-        fprintf(key, " %llu", jpp_contract_num(sample, JPP_SAMPLE_LOCATION, i));
-    }
-
-    for (i = 0; i < n; i++) {
-        jpp_contract_label(c, jpp_contract_item(sample, JPP_SAMPLE_LABEL, i));
-    }
-
-    if (n != 0) {
-        qsort(sample[JPP_SAMPLE_LABEL].items, n, sizeof(jpp_value_t *),
-              jpp_contract_cmp);
-    }
-
-    for (i = 0; i < n; i++, last = label) {
-        label = jpp_contract_item(sample, JPP_SAMPLE_LABEL, i);
-        fprintf(key, " %s", label[0].str);
-
-        if (last != NULL
-            && strcmp(last[JPP_LABEL_KEY].str, label[JPP_LABEL_KEY].str) == 0)
-        {
-            jpp_contract_no(c, "it has the label \"%s\" twice",
-                            label[JPP_LABEL_KEY].str);
-        }
-    }
-
-    fclose(key);
-    jpp_contract_key(c, sample, "%s", text);
-    free(text);
-}
-
-
-static void
-jpp_contract_label(jpp_contract_t *c, jpp_value_t *label)
-{
-    bool         is_str;
-    size_t       i;
-    const char  *key;
-
-    key = label[JPP_LABEL_KEY].str;
-    is_str = label[JPP_LABEL_STR].num != 0;
-
-    if (key[0] == '\0') {
-        jpp_contract_no(c, "it has a label without a key");
-    }
-
-    if (is_str && (label[JPP_LABEL_NUM].seen || label[JPP_LABEL_UNIT].seen)) {
-        jpp_contract_no(c, "its label \"%s\" is a string and a number", key);
-    }
-
-    for (i = 0; i < jpp_nelts(jpp_contract_known_labels); i++) {
-        if (strcmp(jpp_contract_known_labels[i].key, key) == 0
-            && jpp_contract_known_labels[i].is_str != is_str)
-        {
-            jpp_contract_no(c, "its label \"%s\" is %s", key,
-                            is_str ? "a string" : "not a string");
-        }
-    }
-
-    if (is_str) {
-        jpp_contract_key(c, label, "%s=\"%s\"", key,
-                         label[JPP_LABEL_STR].str);
-    } else {
-        jpp_contract_key(c, label, "%s=%lld%s", key,
-                         (long long) label[JPP_LABEL_NUM].num,
-                         label[JPP_LABEL_UNIT].str);
-    }
-}
-
-
-/* Leaves with functions their mapping, and with mappings that they have one. */
-
-static void
-jpp_contract_location(jpp_contract_t *c, jpp_value_t *location)
-{
-    jpp_num_t     i, address;
-    jpp_value_t  *mapping, *function;
-
-    mapping = location[JPP_LOCATION_MAPPING].items;
-    address = location[JPP_LOCATION_ADDRESS].num;
-
-    jpp_contract_key(c, location, "0x%llx M=%llu", address,
-                     location[JPP_LOCATION_MAPPING].num);
-
-    if (mapping != NULL
-        && (address < mapping[JPP_MAPPING_START].num
-            || address >= mapping[JPP_MAPPING_LIMIT].num))
-    {
-        jpp_contract_no(c, "0x%llx is outside of mapping %llu", address,
-                        mapping[JPP_ID].num);
-    }
-
-    /* a frame is nothing but its name */
-
-    if ((c->flags & JPP_CONTRACT_POOLS)
-        && (mapping == NULL || location[JPP_LOCATION_LINE].num != 1))
-    {
-        jpp_contract_no(c, "it is not one name in the mapping");
-    }
+    fprintf(out, "    %llu: %s", location[JPP_ID].num, location[0].str);
 
     for (i = 0; i < location[JPP_LOCATION_LINE].num; i++) {
-
         function = jpp_contract_item(location, JPP_LOCATION_LINE, i)
                                                      [JPP_LINE_FUNCTION].items;
+        fprintf(out, " F=%llu %s", function[JPP_ID].num,
+                function[JPP_FUNCTION_NAME].str);
+    }
+}
 
-        if (function[0].seen && function[0].items != mapping) {
-            jpp_contract_no(c, "its function %llu is in another mapping too",
-                            function[JPP_ID].num);
+
+/* 1: 0x400000/0x500000/0x0 "/usr/sbin/nginx" 0123456789abcdef [FN] */
+
+static void
+jpp_contract_print_mapping(const jpp_value_t *mapping, FILE *out)
+{
+    fprintf(out, "    %s", mapping[0].str);
+}
+
+
+/* 2: "foo::bar()" M=1 _ZN3foo3barEv */
+
+static void
+jpp_contract_print_function(const jpp_value_t *function, FILE *out)
+{
+    unsigned  field;
+
+    fprintf(out, "    %llu: %s", function[JPP_ID].num, function[0].str);
+
+    for (field = JPP_FUNCTION_SYSTEM_NAME; field <= JPP_FUNCTION_FILENAME;
+         field++)
+    {
+        if (function[field].num != 0) {
+            fprintf(out, " %s", function[field].str);
         }
-
-        function[0].seen = true;
-        function[0].items = mapping;
-
-        if (mapping != NULL
-            && !jpp_contract_is_offset(function[JPP_FUNCTION_NAME].str))
-        {
-            mapping[0].seen = true;
-        }
     }
-}
-
-
-/* module+0xoffset: made up for what has no name */
-
-static bool
-jpp_contract_is_offset(const char *name)
-{
-    size_t       n;
-    const char  *plus;
-
-    plus = strrchr(name, '+');
-
-    if (plus == NULL || strncmp(plus, "+0x", 3) != 0) {
-        return false;
-    }
-
-    n = strspn(plus + 3, "0123456789abcdef");
-
-    return n != 0 && plus[3 + n] == '\0';
-}
-
-
-static void
-jpp_contract_mapping(jpp_contract_t *c, jpp_value_t *mapping)
-{
-    jpp_num_t    start, limit;
-    const char  *build_id;
-
-    start = mapping[JPP_MAPPING_START].num;
-    limit = mapping[JPP_MAPPING_LIMIT].num;
-    build_id = mapping[JPP_MAPPING_BUILD_ID].str;
-
-    jpp_contract_key(c, mapping, "%llu: 0x%llx/0x%llx/0x%llx \"%s\" %s%s",
-                     mapping[JPP_ID].num, start, limit,
-                     mapping[JPP_MAPPING_OFFSET].num,
-                     mapping[JPP_MAPPING_FILENAME].str,
-                     build_id[0] != '\0' ? build_id : "-",
-                     mapping[JPP_MAPPING_HAS_FUNCTIONS].num ? " [FN]" : "");
-
-    if ((c->flags & JPP_CONTRACT_POOLS)
-        && (mapping[JPP_ID].num != 1 || build_id[0] != '\0'
-            || mapping[JPP_MAPPING_HAS_FUNCTIONS].num == 0
-            || strcmp(mapping[JPP_MAPPING_FILENAME].str, "[nginx]") != 0))
-    {
-        jpp_contract_no(c, "it is not \"[nginx]\", the only one");
-    }
-
-    if (start >= limit) {
-        jpp_contract_no(c, "it ends at 0x%llx and starts at 0x%llx", limit,
-                        start);
-    }
-
-    if ((start | limit | mapping[JPP_MAPPING_OFFSET].num) % JPP_CONTRACT_PAGE
-        != 0)
-    {
-        jpp_contract_no(c, "0x%llx, 0x%llx or 0x%llx is not on a page", start,
-                        limit, mapping[JPP_MAPPING_OFFSET].num);
-    }
-
-    if (strspn(build_id, "0123456789abcdef") != strlen(build_id)
-        || strlen(build_id) % 2 != 0)
-    {
-        jpp_contract_no(c, "its build id is \"%s\"", build_id);
-    }
-
-    if (mapping[JPP_MAPPING_HAS_FUNCTIONS].num != 0 && !mapping[0].seen) {
-        jpp_contract_no(c, "has_functions, but none of its locations has a "
-                        "name");
-    }
-}
-
-
-static void
-jpp_contract_function(jpp_contract_t *c, jpp_value_t *function)
-{
-    jpp_value_t  *mapping;
-
-    mapping = function[0].items;
-
-    jpp_contract_key(c, function, "\"%s\" M=%llu",
-                     function[JPP_FUNCTION_NAME].str,
-                     mapping != NULL ? mapping[JPP_ID].num : 0);
-
-    if (function[JPP_FUNCTION_NAME].str[0] == '\0') {
-        jpp_contract_no(c, "it has no name");
-    }
-}
-
-
-/* The text by which MESSAGE is known: the same one twice is a violation. */
-
-static void
-jpp_contract_key(jpp_contract_t *c, jpp_value_t *message, const char *fmt, ...)
-{
-    int      len;
-    char    *text;
-    va_list  args;
-
-    va_start(args, fmt);
-    len = vsnprintf(NULL, 0, fmt, args);
-    va_end(args);
-
-    text = jpp_contract_alloc(c, (size_t) len + 1);
-    message[0].str = text;
-
-    va_start(args, fmt);
-    vsnprintf(text, (size_t) len + 1, fmt, args);
-    va_end(args);
-}
-
-
-static int
-jpp_contract_cmp(const void *one, const void *two)
-{
-    return strcmp((*(jpp_value_t *const *) one)[0].str,
-                  (*(jpp_value_t *const *) two)[0].str);
 }
 
 
@@ -625,66 +639,32 @@ jpp_contract_print(const jpp_contract_t *c, FILE *out)
 }
 
 
-/* 1 4096: 3 2 1 origin="master" pid=12 */
-
-static void
-jpp_contract_print_sample(const jpp_value_t *sample, FILE *out)
+unsigned
+jpp_contract_check(const uint8_t *data, size_t len, unsigned flags,
+    FILE *complaints, FILE *print)
 {
-    jpp_num_t  i;
+    jpp_contract_t  c;
 
-    fprintf(out, "   ");
+    memset(&c, 0, sizeof(jpp_contract_t));
 
-    for (i = 0; i < sample[JPP_SAMPLE_VALUE].num; i++) {
-        fprintf(out, " %lld",
-                (long long) jpp_contract_num(sample, JPP_SAMPLE_VALUE, i));
-    }
+    c.complaints = complaints;
+    c.flags = flags;
 
-    fprintf(out, ":%s", sample[0].str);
-}
+    jpp_contract_read(&c, data, len);
 
+    if (c.n == 0) {
 
-/* 3: 0x401234 M=1 F=2 main */
+        jpp_contract_types(&c);
+        jpp_contract_period(&c);
+        jpp_contract_times(&c);
+        jpp_contract_rule_all(&c);
 
-static void
-jpp_contract_print_location(const jpp_value_t *location, FILE *out)
-{
-    jpp_num_t           i;
-    const jpp_value_t  *function;
-
-    fprintf(out, "    %llu: %s", location[JPP_ID].num, location[0].str);
-
-    for (i = 0; i < location[JPP_LOCATION_LINE].num; i++) {
-        function = jpp_contract_item(location, JPP_LOCATION_LINE, i)
-                                                     [JPP_LINE_FUNCTION].items;
-        fprintf(out, " F=%llu %s", function[JPP_ID].num,
-                function[JPP_FUNCTION_NAME].str);
-    }
-}
-
-
-/* 1: 0x400000/0x500000/0x0 "/usr/sbin/nginx" 0123456789abcdef [FN] */
-
-static void
-jpp_contract_print_mapping(const jpp_value_t *mapping, FILE *out)
-{
-    fprintf(out, "    %s", mapping[0].str);
-}
-
-
-/* 2: "foo::bar()" M=1 _ZN3foo3barEv */
-
-static void
-jpp_contract_print_function(const jpp_value_t *function, FILE *out)
-{
-    unsigned  field;
-
-    fprintf(out, "    %llu: %s", function[JPP_ID].num, function[0].str);
-
-    for (field = JPP_FUNCTION_SYSTEM_NAME; field <= JPP_FUNCTION_FILENAME;
-         field++)
-    {
-        if (function[field].num != 0) {
-            fprintf(out, " %s", function[field].str);
+        if (print != NULL) {
+            jpp_contract_print(&c, print);
         }
     }
+
+    jpp_contract_free(&c);
+
+    return c.n;
 }

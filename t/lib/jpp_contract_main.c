@@ -13,45 +13,24 @@
 #include "jpp_contract.h"
 
 
-/* FILE may be a pipe: perl suites hand bodies over on /dev/stdin. */
-
 static uint8_t *
 jpp_contract_load(const char *path, size_t *len)
 {
     FILE     *file;
-    size_t    n, size;
-    uint8_t  *data, *larger;
+    long      size;
+    uint8_t  *data;
 
+    data = NULL;
     file = fopen(path, "rb");
 
     if (file == NULL) {
         return NULL;
     }
 
-    data = NULL;
-    size = 0;
-    *len = 0;
-
-    do {
-        if (*len == size) {
-            size = size * 2 + 65536;
-            larger = realloc(data, size);
-
-            if (larger == NULL) {
-                break;
-            }
-
-            data = larger;
-        }
-
-        n = fread(data + *len, 1, size - *len, file);
-        *len += n;
-
-    } while (n != 0);
-
-    if (ferror(file) || *len == size) {
-        free(data);
-        data = NULL;
+    if (fseek(file, 0, SEEK_END) == 0 && (size = ftell(file)) >= 0) {
+        rewind(file);
+        data = malloc((size_t) size + 1);
+        *len = data != NULL ? fread(data, 1, (size_t) size, file) : 0;
     }
 
     fclose(file);

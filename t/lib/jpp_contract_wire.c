@@ -55,28 +55,8 @@ struct jpp_chunk_s {
 };
 
 
-static void *jpp_contract_push(jpp_contract_t *c, jpp_value_t *list,
-    size_t size);
-static bool jpp_contract_gunzip(jpp_contract_t *c, const uint8_t **data,
-    size_t *len);
-static bool jpp_contract_varint(const uint8_t **pos, const uint8_t *end,
-    jpp_num_t *value);
-static jpp_value_t *jpp_contract_message(jpp_contract_t *c,
-    jpp_message_t type, jpp_num_t ordinal);
 static bool jpp_contract_decode(jpp_contract_t *c, jpp_message_t type,
     jpp_value_t *message, const uint8_t *pos, const uint8_t *end);
-static bool jpp_contract_number(jpp_contract_t *c, jpp_message_t type,
-    const jpp_field_t *field, jpp_value_t *value, jpp_num_t n);
-static bool jpp_contract_bytes(jpp_contract_t *c, jpp_message_t type,
-    const jpp_field_t *field, jpp_value_t *value, const uint8_t *data,
-    size_t len);
-static void jpp_contract_strings(jpp_contract_t *c);
-static bool jpp_contract_is_clean(const uint8_t *p, size_t len);
-static void jpp_contract_ids(jpp_contract_t *c);
-static void jpp_contract_refs(jpp_contract_t *c, jpp_message_t type,
-    jpp_value_t *message);
-static void jpp_contract_ref(jpp_contract_t *c, jpp_message_t type,
-    const jpp_field_t *field, jpp_value_t *message, jpp_value_t *value);
 
 
 static const char *const  jpp_contract_names[] = {
@@ -161,29 +141,6 @@ static const jpp_field_t  jpp_contract_fields[][JPP_PROFILE_FIELDS] = {
 };
 
 
-void
-jpp_contract_read(jpp_contract_t *c, const uint8_t *data, size_t len)
-{
-    c->profile = jpp_contract_message(c, JPP_MESSAGE_PROFILE, 1);
-
-    if (jpp_contract_gunzip(c, &data, &len)) {
-        (void) jpp_contract_decode(c, JPP_MESSAGE_PROFILE, c->profile,
-                                   data, data + len);
-    }
-
-    /* what refers is only worth a look where what is referred to is right */
-
-    if (c->n == 0) {
-        jpp_contract_strings(c);
-        jpp_contract_ids(c);
-    }
-
-    if (c->n == 0) {
-        jpp_contract_refs(c, JPP_MESSAGE_PROFILE, c->profile);
-    }
-}
-
-
 bool
 jpp_contract_no(jpp_contract_t *c, const char *fmt, ...)
 {
@@ -223,40 +180,6 @@ jpp_contract_alloc(jpp_contract_t *c, size_t size)
     c->chunks = chunk;
 
     return chunk + 1;
-}
-
-
-void
-jpp_contract_free(jpp_contract_t *c)
-{
-    jpp_chunk_t  *chunk;
-
-    while (c->chunks != NULL) {
-        chunk = c->chunks;
-        c->chunks = chunk->next;
-        free(chunk);
-    }
-}
-
-
-/* A list is full at 0, 1, 2, 4, 8 ... items. */
-
-static void *
-jpp_contract_push(jpp_contract_t *c, jpp_value_t *list, size_t size)
-{
-    void  *items;
-
-    if ((list->num & (list->num - 1)) == 0) {
-        items = jpp_contract_alloc(c, size * (list->num + 1) * 2);
-
-        if (list->num != 0) {
-            memcpy(items, list->items, size * list->num);
-        }
-
-        list->items = items;
-    }
-
-    return (char *) list->items + size * list->num++;
 }
 
 
@@ -308,6 +231,26 @@ jpp_contract_gunzip(jpp_contract_t *c, const uint8_t **data, size_t *len)
 }
 
 
+static jpp_value_t *
+jpp_contract_message(jpp_contract_t *c, jpp_message_t type, jpp_num_t ordinal)
+{
+    size_t        n;
+    jpp_value_t  *message;
+
+    /* no larger than it must be: there are millions of labels */
+
+    for (n = JPP_PROFILE_FIELDS;
+         jpp_contract_fields[type][n - 1].kind == JPP_KIND_NONE;
+         n--)
+    { /* void */ }
+
+    message = jpp_contract_alloc(c, n * sizeof(jpp_value_t));
+    message[0].num = ordinal;
+
+    return message;
+}
+
+
 static bool
 jpp_contract_varint(const uint8_t **pos, const uint8_t *end, jpp_num_t *value)
 {
@@ -332,67 +275,24 @@ jpp_contract_varint(const uint8_t **pos, const uint8_t *end, jpp_num_t *value)
 }
 
 
-static jpp_value_t *
-jpp_contract_message(jpp_contract_t *c, jpp_message_t type, jpp_num_t ordinal)
+/* A list is full at 0, 1, 2, 4, 8 ... items. */
+
+static void *
+jpp_contract_push(jpp_contract_t *c, jpp_value_t *list, size_t size)
 {
-    size_t        n;
-    jpp_value_t  *message;
+    void  *items;
 
-    /* no larger than it must be: there are millions of labels */
+    if ((list->num & (list->num - 1)) == 0) {
+        items = jpp_contract_alloc(c, size * (list->num + 1) * 2);
 
-    for (n = JPP_PROFILE_FIELDS;
-         jpp_contract_fields[type][n - 1].kind == JPP_KIND_NONE;
-         n--)
-    { /* void */ }
-
-    message = jpp_contract_alloc(c, n * sizeof(jpp_value_t));
-    message[0].num = ordinal;
-
-    return message;
-}
-
-
-static bool
-jpp_contract_decode(jpp_contract_t *c, jpp_message_t type,
-    jpp_value_t *message, const uint8_t *pos, const uint8_t *end)
-{
-    bool                ok;
-    jpp_num_t           tag, number, n;
-    const jpp_field_t  *field;
-
-    while (pos < end) {
-
-        if (!jpp_contract_varint(&pos, end, &tag)
-            || ((tag & 7) != 0 && (tag & 7) != 2)
-            || !jpp_contract_varint(&pos, end, &n)
-            || ((tag & 7) == 2 && n > (size_t) (end - pos)))
-        {
-            return jpp_contract_no(c, "wire: a %s is cut, or has a wire type "
-                                   "that no field has",
-                                   jpp_contract_names[type]);
+        if (list->num != 0) {
+            memcpy(items, list->items, size * list->num);
         }
 
-        number = tag >> 3;
-        field = &jpp_contract_fields[type][number < JPP_PROFILE_FIELDS ? number
-                                                                       : 0];
-        if (field->kind == JPP_KIND_NONE) {
-            ok = jpp_contract_no(c, "wire: a %s has the unknown field %llu",
-                                 jpp_contract_names[type], number);
-
-        } else if ((tag & 7) == 0) {
-            ok = jpp_contract_number(c, type, field, &message[number], n);
-
-        } else {
-            ok = jpp_contract_bytes(c, type, field, &message[number], pos, n);
-            pos += n;
-        }
-
-        if (!ok) {
-            return false;
-        }
+        list->items = items;
     }
 
-    return true;
+    return (char *) list->items + size * list->num++;
 }
 
 
@@ -478,27 +378,47 @@ jpp_contract_bytes(jpp_contract_t *c, jpp_message_t type,
 }
 
 
-static void
-jpp_contract_strings(jpp_contract_t *c)
+static bool
+jpp_contract_decode(jpp_contract_t *c, jpp_message_t type,
+    jpp_value_t *message, const uint8_t *pos, const uint8_t *end)
 {
-    jpp_num_t    i, n;
-    jpp_text_t  *texts;
+    bool                ok;
+    jpp_num_t           tag, number, n;
+    const jpp_field_t  *field;
 
-    n = c->profile[JPP_PROFILE_STRING].num;
-    texts = c->profile[JPP_PROFILE_STRING].items;
+    while (pos < end) {
 
-    if (n == 0 || texts[0].len != 0) {
-        jpp_contract_no(c, "string_table[0] is not \"\"");
-    }
-
-    for (i = 0; i < n; i++) {
-        if (!jpp_contract_is_clean((const uint8_t *) texts[i].data,
-                                   texts[i].len))
+        if (!jpp_contract_varint(&pos, end, &tag)
+            || ((tag & 7) != 0 && (tag & 7) != 2)
+            || !jpp_contract_varint(&pos, end, &n)
+            || ((tag & 7) == 2 && n > (size_t) (end - pos)))
         {
-            jpp_contract_no(c, "string_table[%llu] is not UTF-8, or has "
-                            "control bytes", i);
+            return jpp_contract_no(c, "wire: a %s is cut, or has a wire type "
+                                   "that no field has",
+                                   jpp_contract_names[type]);
+        }
+
+        number = tag >> 3;
+        field = &jpp_contract_fields[type][number < JPP_PROFILE_FIELDS ? number
+                                                                       : 0];
+        if (field->kind == JPP_KIND_NONE) {
+            ok = jpp_contract_no(c, "wire: a %s has the unknown field %llu",
+                                 jpp_contract_names[type], number);
+
+        } else if ((tag & 7) == 0) {
+            ok = jpp_contract_number(c, type, field, &message[number], n);
+
+        } else {
+            ok = jpp_contract_bytes(c, type, field, &message[number], pos, n);
+            pos += n;
+        }
+
+        if (!ok) {
+            return false;
         }
     }
+
+    return true;
 }
 
 
@@ -546,6 +466,30 @@ jpp_contract_is_clean(const uint8_t *p, size_t len)
 
 
 static void
+jpp_contract_strings(jpp_contract_t *c)
+{
+    jpp_num_t    i, n;
+    jpp_text_t  *texts;
+
+    n = c->profile[JPP_PROFILE_STRING].num;
+    texts = c->profile[JPP_PROFILE_STRING].items;
+
+    if (n == 0 || texts[0].len != 0) {
+        jpp_contract_no(c, "string_table[0] is not \"\"");
+    }
+
+    for (i = 0; i < n; i++) {
+        if (!jpp_contract_is_clean((const uint8_t *) texts[i].data,
+                                   texts[i].len))
+        {
+            jpp_contract_no(c, "string_table[%llu] is not UTF-8, or has "
+                            "control bytes", i);
+        }
+    }
+}
+
+
+static void
 jpp_contract_ids(jpp_contract_t *c)
 {
     unsigned      field;
@@ -563,6 +507,36 @@ jpp_contract_ids(jpp_contract_t *c)
                                 message[JPP_ID].num);
             }
         }
+    }
+}
+
+
+/* 0 is the first string, may say "no mapping", and is nothing else. */
+
+static void
+jpp_contract_ref(jpp_contract_t *c, jpp_message_t type,
+    const jpp_field_t *field, jpp_value_t *message, jpp_value_t *value)
+{
+    jpp_num_t     from, to;
+    jpp_value_t  *list;
+
+    list = &c->profile[field->target];
+
+    from = field->target == JPP_PROFILE_LOCATION
+           || field->target == JPP_PROFILE_FUNCTION;
+    to = list->num - (field->target == JPP_PROFILE_STRING);
+
+    if (value->num < from || value->num > to) {
+        jpp_contract_no(c, "%s %llu: %s is %lld, and there are %llu..%llu",
+                        jpp_contract_names[type], message[0].num, field->name,
+                        (long long) value->num, from, to);
+
+    } else if (field->target == JPP_PROFILE_STRING) {
+        value->str = ((jpp_text_t *) list->items)[value->num].data;
+
+    } else if (value->num != 0) {
+        value->items = jpp_contract_item(c->profile, field->target,
+                                         value->num - 1);
     }
 }
 
@@ -605,31 +579,37 @@ jpp_contract_refs(jpp_contract_t *c, jpp_message_t type, jpp_value_t *message)
 }
 
 
-/* 0 is the first string, may say "no mapping", and is nothing else. */
-
-static void
-jpp_contract_ref(jpp_contract_t *c, jpp_message_t type,
-    const jpp_field_t *field, jpp_value_t *message, jpp_value_t *value)
+void
+jpp_contract_read(jpp_contract_t *c, const uint8_t *data, size_t len)
 {
-    jpp_num_t     from, to;
-    jpp_value_t  *list;
+    c->profile = jpp_contract_message(c, JPP_MESSAGE_PROFILE, 1);
 
-    list = &c->profile[field->target];
+    if (jpp_contract_gunzip(c, &data, &len)) {
+        (void) jpp_contract_decode(c, JPP_MESSAGE_PROFILE, c->profile,
+                                   data, data + len);
+    }
 
-    from = field->target == JPP_PROFILE_LOCATION
-           || field->target == JPP_PROFILE_FUNCTION;
-    to = list->num - (field->target == JPP_PROFILE_STRING);
+    /* what refers is only worth a look where what is referred to is right */
 
-    if (value->num < from || value->num > to) {
-        jpp_contract_no(c, "%s %llu: %s is %lld, and there are %llu..%llu",
-                        jpp_contract_names[type], message[0].num, field->name,
-                        (long long) value->num, from, to);
+    if (c->n == 0) {
+        jpp_contract_strings(c);
+        jpp_contract_ids(c);
+    }
 
-    } else if (field->target == JPP_PROFILE_STRING) {
-        value->str = ((jpp_text_t *) list->items)[value->num].data;
+    if (c->n == 0) {
+        jpp_contract_refs(c, JPP_MESSAGE_PROFILE, c->profile);
+    }
+}
 
-    } else if (value->num != 0) {
-        value->items = jpp_contract_item(c->profile, field->target,
-                                         value->num - 1);
+
+void
+jpp_contract_free(jpp_contract_t *c)
+{
+    jpp_chunk_t  *chunk;
+
+    while (c->chunks != NULL) {
+        chunk = c->chunks;
+        c->chunks = chunk->next;
+        free(chunk);
     }
 }

@@ -23,11 +23,25 @@ typedef int (*jpp_timer_create_pt)(clockid_t clock, struct sigevent *event,
     timer_t *timer);
 
 
-static void jpp_profiler_handler(int signo);
-static int jpp_profiler_does(const char *word);
-
-
 static int  jpp_profiler_refuses;
+
+
+static void
+jpp_profiler_handler(int signo)
+{
+    (void) signo;
+}
+
+
+static int
+jpp_profiler_does(const char *word)
+{
+    const char  *words;
+
+    words = getenv("JPP_PROFILER");
+
+    return words != NULL && strstr(words, word) != NULL;
+}
 
 
 /* nginx gives its workers an environment of their own */
@@ -47,13 +61,6 @@ jpp_profiler_start(void)
 }
 
 
-static void
-jpp_profiler_handler(int signo)
-{
-    (void) signo;
-}
-
-
 int
 timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
 {
@@ -69,15 +76,4 @@ timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
     memcpy(&real, &found, sizeof(real));
 
     return real(clock, event, timer);
-}
-
-
-static int
-jpp_profiler_does(const char *word)
-{
-    const char  *words;
-
-    words = getenv("JPP_PROFILER");
-
-    return words != NULL && strstr(words, word) != NULL;
 }

@@ -34,65 +34,10 @@
 
 size_t malloc_usable_size(void *p);
 
-static void jpp_walk_count(void);
-static void jpp_walk_look(void);
-static int jpp_walk_read(char *what, long *n);
-
 
 static long  jpp_walk_n;
 static int   jpp_walk_is_done;
 static int   jpp_walk_has_none;
-
-
-size_t
-malloc_usable_size(void *p)
-{
-    void  *symbol;
-
-    static size_t (*next)(void *p);
-
-    if (next == NULL) {
-        symbol = dlsym(RTLD_NEXT, "malloc_usable_size");
-        memcpy(&next, &symbol, sizeof(next));
-    }
-
-    jpp_walk_count();
-
-    return next(p);
-}
-
-
-/* looked up now and then: a walk asks very often */
-
-static void
-jpp_walk_count(void)
-{
-    if (jpp_walk_n++ % 16 == 0) {
-        jpp_walk_look();
-    }
-}
-
-
-static void
-jpp_walk_look(void)
-{
-    char  what[16] = "";
-    long  n;
-
-    if (!jpp_walk_read(what, &n)) {
-        jpp_walk_n = 0;
-        jpp_walk_is_done = 0;
-
-    } else if (jpp_walk_n >= n && !jpp_walk_is_done) {
-        jpp_walk_is_done = 1;
-
-        if (strcmp(what, "memory") != 0) {
-            (void) kill(getpid(), what[0] == 'k' ? SIGKILL : SIGSTOP);
-        }
-    }
-
-    jpp_walk_has_none = jpp_walk_is_done && strcmp(what, "memory") == 0;
-}
 
 
 static int
@@ -118,6 +63,57 @@ jpp_walk_read(char *what, long *n)
 
     return sscanf(text, "%15s %ld %ld", what, &pid, n) == 3
            && pid == (long) getpid();
+}
+
+
+static void
+jpp_walk_look(void)
+{
+    char  what[16] = "";
+    long  n;
+
+    if (!jpp_walk_read(what, &n)) {
+        jpp_walk_n = 0;
+        jpp_walk_is_done = 0;
+
+    } else if (jpp_walk_n >= n && !jpp_walk_is_done) {
+        jpp_walk_is_done = 1;
+
+        if (strcmp(what, "memory") != 0) {
+            (void) kill(getpid(), what[0] == 'k' ? SIGKILL : SIGSTOP);
+        }
+    }
+
+    jpp_walk_has_none = jpp_walk_is_done && strcmp(what, "memory") == 0;
+}
+
+
+/* looked up now and then: a walk asks very often */
+
+static void
+jpp_walk_count(void)
+{
+    if (jpp_walk_n++ % 16 == 0) {
+        jpp_walk_look();
+    }
+}
+
+
+size_t
+malloc_usable_size(void *p)
+{
+    void  *symbol;
+
+    static size_t (*next)(void *p);
+
+    if (next == NULL) {
+        symbol = dlsym(RTLD_NEXT, "malloc_usable_size");
+        memcpy(&next, &symbol, sizeof(next));
+    }
+
+    jpp_walk_count();
+
+    return next(p);
 }
 
 

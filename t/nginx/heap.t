@@ -4,6 +4,7 @@
 
 use JppTest;
 use JppNginx qw( profile );
+use JppProfile qw( totals );
 
 my $pprof = '\Atypes: inuse_objects/count inuse_space/bytes\n'
             . 'default: inuse_space\nperiod: 4096 space/bytes\n';

@@ -4,6 +4,7 @@
 
 use JppTest;
 use JppNginx qw( profile );
+use JppProfile qw( totals );
 
 my $jemalloc = $ENV{TEST_NGINX_LD_PRELOAD};
 my $tree = 'location /p/ { jemalloc_pprof; }';

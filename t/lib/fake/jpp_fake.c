@@ -20,104 +20,24 @@ int je_mallctl(const char *name, void *old, size_t *old_size, void *new,
 int _rjem_mallctl(const char *name, void *old, size_t *old_size, void *new,
     size_t new_size);
 
-static int jpp_fake_ctl(const char *symbol, const char *name, void *old,
-    size_t *old_size, void *new, size_t new_size);
-static int jpp_fake_value(jpp_fake_t *fake,
-    const jpp_fake_control_t *control, void *old, size_t *old_size);
-static int jpp_fake_answer(const void *value, size_t size, void *old,
-    size_t *old_size);
-static int jpp_fake_set(jpp_fake_t *fake, const char *name,
-    const void *new, size_t new_size);
-static int jpp_fake_set_profiler(jpp_fake_t *fake, const char *name,
-    const void *new, size_t new_size);
-static int jpp_fake_allocated(jpp_fake_t *fake, const char *symbol, void *old,
-    size_t *old_size);
-static int jpp_fake_thread(jpp_fake_t *fake, void *old, size_t *old_size,
-    const void *new, size_t new_size);
-
 
 static __thread bool  jpp_fake_is_unsampled;
 
 
-int
-mallctl(const char *name, void *old, size_t *old_size, void *new,
-    size_t new_size)
-{
-    return jpp_fake_ctl("mallctl", name, old, old_size, new, new_size);
-}
-
-
-int
-je_mallctl(const char *name, void *old, size_t *old_size, void *new,
-    size_t new_size)
-{
-    return jpp_fake_ctl("je_mallctl", name, old, old_size, new, new_size);
-}
-
-
-int
-_rjem_mallctl(const char *name, void *old, size_t *old_size, void *new,
-    size_t new_size)
-{
-    return jpp_fake_ctl("_rjem_mallctl", name, old, old_size, new, new_size);
-}
-
-
 static int
-jpp_fake_ctl(const char *symbol, const char *name, void *old,
-    size_t *old_size, void *new, size_t new_size)
+jpp_fake_answer(const void *value, size_t size, void *old, size_t *old_size)
 {
-    int                        rc;
-    char                       buffer[JPP_FAKE_SIZE];
-    const char                *narrow;
-    jpp_fake_t                 fake;
-    const jpp_fake_control_t  *control;
-
-    jpp_fake_read(&fake);
-
-    if (strcmp(name, "thread.allocated") == 0) {
-        return jpp_fake_allocated(&fake, symbol, old, old_size);
+    if (old == NULL || old_size == NULL) {
+        return 0;
     }
 
-    if (strcmp(name, "thread.prof.active") == 0) {
-        return jpp_fake_thread(&fake, old, old_size, new, new_size);
+    if (*old_size != size) {
+        return EINVAL;
     }
 
-    if (strcmp(name, "prof.dump") == 0) {
+    memcpy(old, value, size);
 
-        if (!jpp_fake_is(&fake, "config.prof")
-            || !jpp_fake_is(&fake, "opt.prof"))
-        {
-            return ENOENT;
-        }
-
-        return new_size == sizeof(char *)
-               ? jpp_fake_dump(&fake, *(const char **) new) : EINVAL;
-    }
-
-    for (control = jpp_fake_controls; control->name != NULL; control++) {
-        if (strcmp(name, control->name) == 0) {
-            break;
-        }
-    }
-
-    if (control->name == NULL) {
-        return old == NULL ? jpp_fake_set(&fake, name, new, new_size) : ENOENT;
-    }
-
-    rc = jpp_fake_value(&fake, control, old, old_size);
-    narrow = jpp_fake_get(&fake, "narrow", buffer);
-
-    if (old_size != NULL && narrow != NULL && strcmp(narrow, name) == 0) {
-        (*old_size)--;
-    }
-
-    if (new == NULL || rc != 0) {
-        return rc;
-    }
-
-    return strcmp(name, "epoch") == 0 || strcmp(name, "prof.active") == 0
-           ? jpp_fake_set(&fake, name, new, new_size) : EPERM;
+    return 0;
 }
 
 
@@ -191,17 +111,35 @@ jpp_fake_value(jpp_fake_t *fake, const jpp_fake_control_t *control, void *old,
 
 
 static int
-jpp_fake_answer(const void *value, size_t size, void *old, size_t *old_size)
+jpp_fake_set_profiler(jpp_fake_t *fake, const char *name, const void *new,
+    size_t new_size)
 {
-    if (old == NULL || old_size == NULL) {
-        return 0;
+    bool  is_reset;
+
+    is_reset = strcmp(name, "prof.reset") == 0;
+
+    if (!is_reset && strcmp(name, "prof.active") != 0) {
+        return ENOENT;
     }
 
-    if (*old_size != size) {
+    if (!jpp_fake_is(fake, "opt.prof") || !jpp_fake_is(fake, "config.prof")) {
+        return ENOENT;
+    }
+
+    if (new == NULL) {
+        return is_reset ? 0 : EINVAL;
+    }
+
+    if (new_size != (is_reset ? sizeof(size_t) : sizeof(bool))) {
         return EINVAL;
     }
 
-    memcpy(old, value, size);
+    if (is_reset) {
+        jpp_fake_written.lg_sample = (int) *(const size_t *) new;
+
+    } else {
+        jpp_fake_written.active = *(const bool *) new;
+    }
 
     return 0;
 }
@@ -238,41 +176,6 @@ jpp_fake_set(jpp_fake_t *fake, const char *name, const void *new,
     (void) pthread_mutex_unlock(&jpp_fake_mutex);
 
     return rc;
-}
-
-
-static int
-jpp_fake_set_profiler(jpp_fake_t *fake, const char *name, const void *new,
-    size_t new_size)
-{
-    bool  is_reset;
-
-    is_reset = strcmp(name, "prof.reset") == 0;
-
-    if (!is_reset && strcmp(name, "prof.active") != 0) {
-        return ENOENT;
-    }
-
-    if (!jpp_fake_is(fake, "opt.prof") || !jpp_fake_is(fake, "config.prof")) {
-        return ENOENT;
-    }
-
-    if (new == NULL) {
-        return is_reset ? 0 : EINVAL;
-    }
-
-    if (new_size != (is_reset ? sizeof(size_t) : sizeof(bool))) {
-        return EINVAL;
-    }
-
-    if (is_reset) {
-        jpp_fake_written.lg_sample = (int) *(const size_t *) new;
-
-    } else {
-        jpp_fake_written.active = *(const bool *) new;
-    }
-
-    return 0;
 }
 
 
@@ -329,4 +232,86 @@ jpp_fake_thread(jpp_fake_t *fake, void *old, size_t *old_size,
     }
 
     return jpp_fake_answer(&was, sizeof(was), old, old_size);
+}
+
+
+static int
+jpp_fake_ctl(const char *symbol, const char *name, void *old,
+    size_t *old_size, void *new, size_t new_size)
+{
+    int                        rc;
+    char                       buffer[JPP_FAKE_SIZE];
+    const char                *narrow;
+    jpp_fake_t                 fake;
+    const jpp_fake_control_t  *control;
+
+    jpp_fake_read(&fake);
+
+    if (strcmp(name, "thread.allocated") == 0) {
+        return jpp_fake_allocated(&fake, symbol, old, old_size);
+    }
+
+    if (strcmp(name, "thread.prof.active") == 0) {
+        return jpp_fake_thread(&fake, old, old_size, new, new_size);
+    }
+
+    if (strcmp(name, "prof.dump") == 0) {
+
+        if (!jpp_fake_is(&fake, "config.prof")
+            || !jpp_fake_is(&fake, "opt.prof"))
+        {
+            return ENOENT;
+        }
+
+        return new_size == sizeof(char *)
+               ? jpp_fake_dump(&fake, *(const char **) new) : EINVAL;
+    }
+
+    for (control = jpp_fake_controls; control->name != NULL; control++) {
+        if (strcmp(name, control->name) == 0) {
+            break;
+        }
+    }
+
+    if (control->name == NULL) {
+        return old == NULL ? jpp_fake_set(&fake, name, new, new_size) : ENOENT;
+    }
+
+    rc = jpp_fake_value(&fake, control, old, old_size);
+    narrow = jpp_fake_get(&fake, "narrow", buffer);
+
+    if (old_size != NULL && narrow != NULL && strcmp(narrow, name) == 0) {
+        (*old_size)--;
+    }
+
+    if (new == NULL || rc != 0) {
+        return rc;
+    }
+
+    return strcmp(name, "epoch") == 0 || strcmp(name, "prof.active") == 0
+           ? jpp_fake_set(&fake, name, new, new_size) : EPERM;
+}
+
+
+int
+mallctl(const char *name, void *old, size_t *old_size, void *new,
+    size_t new_size)
+{
+    return jpp_fake_ctl("mallctl", name, old, old_size, new, new_size);
+}
+
+
+int
+je_mallctl(const char *name, void *old, size_t *old_size, void *new,
+    size_t new_size)
+{
+    return jpp_fake_ctl("je_mallctl", name, old, old_size, new, new_size);
+}
+
+
+int
+_rjem_mallctl(const char *name, void *old, size_t *old_size, void *new,
+    size_t new_size)
+{
+    return jpp_fake_ctl("_rjem_mallctl", name, old, old_size, new, new_size);
 }

@@ -24,10 +24,6 @@
 #include "jpp_fake.h"
 
 
-static bool jpp_fake_fails(const char *key);
-static bool jpp_fake_waits(const char *path);
-
-
 /*
  * malloc() lies in this library, as it does in a jemalloc; with a program that
  * brings its own (one under a sanitizer) that one is used.
@@ -46,6 +42,28 @@ malloc(size_t size)
     }
 
     return next(size);
+}
+
+
+/* Is what KEY stands for to fail?  With the number in errno. */
+
+static bool
+jpp_fake_fails(const char *key)
+{
+    int         number;
+    jpp_fake_t  fake;
+
+    jpp_fake_read(&fake);
+
+    number = (int) jpp_fake_number(&fake, key, 0);
+
+    if (number == 0) {
+        return false;
+    }
+
+    errno = number;
+
+    return true;
 }
 
 
@@ -162,6 +180,27 @@ accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
 }
 
 
+/* what is read to know that is in neither */
+
+static bool
+jpp_fake_waits(const char *path)
+{
+    char         value[JPP_FAKE_SIZE];
+    jpp_fake_t   fake;
+    const char  *waiting;
+
+    if (strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/sys/", 5) != 0) {
+        return false;
+    }
+
+    jpp_fake_read(&fake);
+
+    waiting = jpp_fake_get(&fake, "wait", value);
+
+    return waiting != NULL && strcmp(path, waiting) == 0;
+}
+
+
 int
 open(const char *path, int flags, ...)
 {
@@ -186,47 +225,4 @@ open(const char *path, int flags, ...)
     }
 
     return next(path, flags, mode);
-}
-
-
-/* what is read to know that is in neither */
-
-static bool
-jpp_fake_waits(const char *path)
-{
-    char         value[JPP_FAKE_SIZE];
-    jpp_fake_t   fake;
-    const char  *waiting;
-
-    if (strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/sys/", 5) != 0) {
-        return false;
-    }
-
-    jpp_fake_read(&fake);
-
-    waiting = jpp_fake_get(&fake, "wait", value);
-
-    return waiting != NULL && strcmp(path, waiting) == 0;
-}
-
-
-/* Is what KEY stands for to fail?  With the number in errno. */
-
-static bool
-jpp_fake_fails(const char *key)
-{
-    int         number;
-    jpp_fake_t  fake;
-
-    jpp_fake_read(&fake);
-
-    number = (int) jpp_fake_number(&fake, key, 0);
-
-    if (number == 0) {
-        return false;
-    }
-
-    errno = number;
-
-    return true;
 }

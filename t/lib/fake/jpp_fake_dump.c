@@ -17,37 +17,41 @@
 #define JPP_FAKE_MAPS    "\nMAPPED_LIBRARIES:\n"
 
 
-static int jpp_fake_dump_to(jpp_fake_t *fake, const char *path);
-static void jpp_fake_hang(const char *seconds);
-static void jpp_fake_hold(void);
-static void jpp_fake_log(jpp_fake_t *fake, const char *what);
-static void jpp_fake_write(jpp_fake_t *fake, jpp_fake_out_t *out);
-
-
-int
-jpp_fake_dump(jpp_fake_t *fake, const char *path)
+static void
+jpp_fake_write(jpp_fake_t *fake, jpp_fake_out_t *out)
 {
-    int          rc;
+    bool         has_maps;
     char         buffer[JPP_FAKE_SIZE];
-    const char  *seconds;
+    unsigned     lg_sample;
+    const char  *path;
 
-    jpp_fake_log(fake, "begins");
+    lg_sample = (unsigned) jpp_fake_number(fake, "prof.lg_sample", 19) & 63;
+    path = jpp_fake_get(fake, "dump", buffer);
+    has_maps = false;
 
-    seconds = jpp_fake_get(fake, "hang", buffer);
+    if (path != NULL) {
+        jpp_fake_copy(out, path);
 
-    if (seconds != NULL) {
-        jpp_fake_hang(seconds);
+    } else if (jpp_fake_is(fake, "garbage")) {
+        jpp_fake_garbage(out, jpp_fake_number(fake, "garbage", 0));
+
+    } else if (jpp_fake_is(fake, "empty")) {
+        return;
+
+    } else if (jpp_fake_is(fake, "large")) {
+        jpp_fake_large(out, jpp_fake_number(fake, "large", 0) * 1000000,
+                       lg_sample);
+        has_maps = true;
+
+    } else {
+        jpp_fake_three(out, lg_sample);
+        has_maps = true;
     }
 
-    if (jpp_fake_is(fake, "hold")) {
-        jpp_fake_hold();
+    if (jpp_fake_number(fake, "maps", has_maps) != 0) {
+        jpp_fake_bytes(out, JPP_FAKE_MAPS, sizeof(JPP_FAKE_MAPS) - 1);
+        jpp_fake_copy(out, "/proc/self/maps");
     }
-
-    rc = jpp_fake_dump_to(fake, path);
-
-    jpp_fake_log(fake, "ends");
-
-    return rc;
 }
 
 
@@ -147,39 +151,28 @@ jpp_fake_log(jpp_fake_t *fake, const char *what)
 }
 
 
-static void
-jpp_fake_write(jpp_fake_t *fake, jpp_fake_out_t *out)
+int
+jpp_fake_dump(jpp_fake_t *fake, const char *path)
 {
-    bool         has_maps;
+    int          rc;
     char         buffer[JPP_FAKE_SIZE];
-    unsigned     lg_sample;
-    const char  *path;
+    const char  *seconds;
 
-    lg_sample = (unsigned) jpp_fake_number(fake, "prof.lg_sample", 19) & 63;
-    path = jpp_fake_get(fake, "dump", buffer);
-    has_maps = false;
+    jpp_fake_log(fake, "begins");
 
-    if (path != NULL) {
-        jpp_fake_copy(out, path);
+    seconds = jpp_fake_get(fake, "hang", buffer);
 
-    } else if (jpp_fake_is(fake, "garbage")) {
-        jpp_fake_garbage(out, jpp_fake_number(fake, "garbage", 0));
-
-    } else if (jpp_fake_is(fake, "empty")) {
-        return;
-
-    } else if (jpp_fake_is(fake, "large")) {
-        jpp_fake_large(out, jpp_fake_number(fake, "large", 0) * 1000000,
-                       lg_sample);
-        has_maps = true;
-
-    } else {
-        jpp_fake_three(out, lg_sample);
-        has_maps = true;
+    if (seconds != NULL) {
+        jpp_fake_hang(seconds);
     }
 
-    if (jpp_fake_number(fake, "maps", has_maps) != 0) {
-        jpp_fake_bytes(out, JPP_FAKE_MAPS, sizeof(JPP_FAKE_MAPS) - 1);
-        jpp_fake_copy(out, "/proc/self/maps");
+    if (jpp_fake_is(fake, "hold")) {
+        jpp_fake_hold();
     }
+
+    rc = jpp_fake_dump_to(fake, path);
+
+    jpp_fake_log(fake, "ends");
+
+    return rc;
 }
