@@ -141,7 +141,6 @@ static jpp_code_t
 jpp_options_set(jpp_options_t *options, const jpp_option_t *option,
     const char *value, jpp_err_t *err)
 {
-    bool      is_known;
     uint32_t  bit;
 
     bit = 1u << (option - jpp_options_table);
@@ -158,7 +157,7 @@ jpp_options_set(jpp_options_t *options, const jpp_option_t *option,
     case JPP_OPTION_ARG:
         return jpp_args_set(&options->report.args, option->name,
                             strlen(option->name), value, strlen(value),
-                            &is_known, err);
+                            err);
 
     case JPP_OPTION_LEVEL:
         if (value[0] < '1' || value[0] > '9' || value[1] != '\0') {
@@ -249,7 +248,6 @@ jpp_options_read_one(jpp_options_t *options, char **argv, int *i,
 static void
 jpp_options_cols(jpp_args_t *args, bool is_terminal)
 {
-    bool             is_known;
     jpp_err_t        err;
     const char      *columns;
     struct winsize   size;
@@ -259,7 +257,7 @@ jpp_options_cols(jpp_args_t *args, bool is_terminal)
     if (args->is_set[JPP_ARG_COLS]
         || (columns != NULL
             && jpp_args_set(args, "cols", sizeof("cols") - 1, columns,
-                            strlen(columns), &is_known, &err) == JPP_OK))
+                            strlen(columns), &err) == JPP_OK))
     {
         return;
     }

@@ -40,7 +40,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                       (const char *) data,
                                                       len));
         jpp_profile_end(&profile, pos);
-        (void) jpp_profile_commit(&profile, values);
+        (void) jpp_profile_commit(&profile, NULL, values);
         size -= len;
     }
 

@@ -53,7 +53,7 @@ jpp_error_commit(jpp_profile_t *profile, uint32_t stack, uint64_t objects,
 
     pos = jpp_profile_begin(profile, 0, 1);
     jpp_profile_end(profile, jpp_profile_push(pos, stack));
-    (void) jpp_profile_commit(profile, values);
+    (void) jpp_profile_commit(profile, NULL, values);
 }
 
 

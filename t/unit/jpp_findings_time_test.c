@@ -366,7 +366,7 @@ JPP_TEST(jpp_time_test_profile)
     values[JPP_HEAP_INUSE_OBJECTS] = 1000;
     values[JPP_HEAP_INUSE_SPACE] = 70 * (int64_t) JPP_TEST_MIB;
     jpp_profile_end(&profile, jpp_profile_begin(&profile, 0, 0));
-    jpp_ok(jpp_profile_commit(&profile, values), "with a sample");
+    jpp_ok(jpp_profile_commit(&profile, NULL, values), "with a sample");
 
     jpp_test.fleet.n = 1;
     jpp_test.workers[0].inherited = 0;

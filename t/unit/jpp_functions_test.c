@@ -117,7 +117,7 @@ jpp_top_fill(const jpp_top_stack_t *from)
         values[JPP_HEAP_INUSE_SAMPLES] = from->seen;
         values[JPP_HEAP_INUSE_DOUBT] = from->doubt * JPP_DOUBT_ONE / 100;
 
-        (void) jpp_profile_commit(&profile, values);
+        (void) jpp_profile_commit(&profile, NULL, values);
         profile.n_seen[1] += (uint64_t) from->seen;
     }
 }
@@ -213,7 +213,7 @@ JPP_TEST(jpp_functions_test_time)
 
     for (i = 0; i < jpp_nelts(rows); i++) {
         jpp_top_push(rows[i].stack);
-        (void) jpp_profile_commit(&profile, rows[i].values);
+        (void) jpp_profile_commit(&profile, NULL, rows[i].values);
     }
 
     jpp_shows(jpp_top_text(jpp_functions_write, ""), "a profile of time");

@@ -168,7 +168,7 @@ JPP_TEST(jpp_test_labels)
 
     options.has_owners = true;
 
-    jpp_ok(jpp_profile_labels(&profile, &label, 1, &options.labels)
+    jpp_ok(jpp_profile_labels(&profile, 0, 0, &label, 1, &options.labels)
            && jpp_test_add(&profile, &options, JPP_OWNED,
                            sizeof(JPP_OWNED) - 1, NULL, &err) == JPP_OK,
            "a dump %s", err.text);

@@ -76,7 +76,7 @@ jpp_test_labels(void)
     jpp_is_u64(jpp_owner_labels(owners, &jpp_profile, 2, 0), 0,
                "one that is not there");
 
-    (void) jpp_profile_labels_more(&jpp_profile, 0, &state, 1, &set);
+    (void) jpp_profile_labels(&jpp_profile, 0, 0, &state, 1, &set);
     jpp_is_str(jpp_text(jpp_owner_labels(owners, &jpp_profile, 0, set)),
                "state=cpu server=one location=/a ", "behind others");
     jpp_is_str(jpp_text(jpp_owner_labels(owners, &jpp_profile, 0, 0)),

@@ -111,7 +111,7 @@ jpp_names_read(jpp_profile_t *profile, const jpp_dump_t *dump,
         }
 
         if (!jpp_names_stack(profile, options->labels, p, blank)
-            || !jpp_profile_commit(profile, values))
+            || !jpp_profile_commit(profile, NULL, values))
         {
             return jpp_err_memory(err);
         }

@@ -58,7 +58,7 @@ jpp_add(uint32_t set, const uint32_t *ids, uint32_t depth, int64_t objects,
 
     jpp_profile_end(&profile, pos);
 
-    return jpp_profile_commit(&profile, values);
+    return jpp_profile_commit(&profile, NULL, values);
 }
 
 
@@ -255,10 +255,10 @@ JPP_TEST(jpp_test_labels)
 
     jpp_begin();
 
-    jpp_ok(jpp_profile_labels(&profile, NULL, 0, &set), "no labels");
+    jpp_ok(jpp_profile_labels(&profile, 0, 0, NULL, 0, &set), "no labels");
     jpp_is_u64(set, 0, "are set 0");
 
-    jpp_ok(jpp_profile_labels(&profile, labels, 4, &set), "labels");
+    jpp_ok(jpp_profile_labels(&profile, 0, 0, labels, 4, &set), "labels");
     jpp_is_u64(set, 1, "are set 1");
 
     sets = jpp_vec_items(profile.label_sets, jpp_label_set_t);
@@ -270,20 +270,20 @@ JPP_TEST(jpp_test_labels)
     jpp_is_str(jpp_profile_str(&profile, sets[1].labels[2].unit).data, "bytes",
                "the unit");
 
-    jpp_profile_labels(&profile, labels, 4, &other);
+    jpp_profile_labels(&profile, 0, 0, labels, 4, &other);
     jpp_is_u64(other, set, "the same labels are the same set");
 
     labels[1].num = 13;
-    jpp_profile_labels(&profile, labels, 4, &other);
+    jpp_profile_labels(&profile, 0, 0, labels, 4, &other);
     jpp_ok(other == 2, "others are another");
 
-    jpp_ok(jpp_profile_part(&profile, labels, 4, 1, &other)
+    jpp_ok(jpp_profile_labels(&profile, 0, 1, labels, 4, &other)
            && other == 3, "the same of a part");
-    jpp_ok(jpp_profile_part(&profile, labels, 4, 2, &other)
+    jpp_ok(jpp_profile_labels(&profile, 0, 2, labels, 4, &other)
            && other == 4, "of another part");
-    jpp_ok(jpp_profile_part(&profile, labels, 4, 1ULL << 63 | 1, &other)
+    jpp_ok(jpp_profile_labels(&profile, 0, 1ULL << 63 | 1, labels, 4, &other)
            && other == 5, "of one whose high bits differ");
-    jpp_ok(jpp_profile_part(&profile, labels, 4, 2, &other)
+    jpp_ok(jpp_profile_labels(&profile, 0, 2, labels, 4, &other)
            && other == 4, "each is kept once");
 
     sets = jpp_vec_items(profile.label_sets, jpp_label_set_t);
@@ -294,10 +294,11 @@ JPP_TEST(jpp_test_labels)
         labels[i].key = "k";
         labels[i].str = NULL;
         labels[i].num = (int64_t) i;
-        wrong += !jpp_profile_labels(&profile, labels, i + 1, &set);
+        wrong += !jpp_profile_labels(&profile, 0, 0, labels, i + 1, &set);
     }
 
-    jpp_ok(jpp_profile_labels(&profile, labels, JPP_MAX_LABELS + 1, &other)
+    jpp_ok(jpp_profile_labels(&profile, 0, 0, labels, JPP_MAX_LABELS + 1,
+                              &other)
            && other == set, "one more is not looked at");
 
     sets = jpp_vec_items(profile.label_sets, jpp_label_set_t);
@@ -325,7 +326,7 @@ JPP_TEST(jpp_test_label_sets)
         for (i = 0; i < 50000; i++) {
             snprintf(name, sizeof(name), "/%u/", (unsigned) i);
 
-            if (!jpp_profile_labels(&profile, &label, 1, &set)
+            if (!jpp_profile_labels(&profile, 0, 0, &label, 1, &set)
                 || set != i + 1)
             {
                 break;
@@ -335,7 +336,7 @@ JPP_TEST(jpp_test_label_sets)
         jpp_is_u64(i, 50000, "round %u", (unsigned) round);
     }
 
-    jpp_ok(jpp_profile_labels(&profile, NULL, 0, &set) && set == 0,
+    jpp_ok(jpp_profile_labels(&profile, 0, 0, NULL, 0, &set) && set == 0,
            "no labels are the empty set");
     jpp_is_u64(jpp_vec_count(profile.label_sets, jpp_label_set_t), 50001,
                "and no set is there twice");
@@ -402,7 +403,7 @@ JPP_TEST(jpp_test_values)
     static const uint32_t  ids[] = { 3, 2, 1, 1 };
 
     jpp_begin();
-    jpp_profile_labels(&profile, &label, 1, &set);
+    jpp_profile_labels(&profile, 0, 0, &label, 1, &set);
 
     jpp_add(0, ids, 3, 1, 100);
     jpp_add(set, ids, 3, 2, 200);
@@ -485,7 +486,7 @@ JPP_TEST(jpp_test_counts)
         pos = jpp_profile_begin(&profile, 0, 1);
         pos = jpp_profile_push(pos, 1);
         jpp_profile_end(&profile, pos);
-        jpp_ok(i < 2 ? jpp_profile_commit(&profile, values)
+        jpp_ok(i < 2 ? jpp_profile_commit(&profile, NULL, values)
                      : jpp_profile_append(&profile, values), "a sample");
     }
 
@@ -533,7 +534,7 @@ JPP_TEST(jpp_test_baseline)
         }
 
         jpp_profile_end(&profile, pos);
-        jpp_ok(jpp_profile_commit_to(&profile, baseline, values[i]),
+        jpp_ok(jpp_profile_commit(&profile, baseline, values[i]),
                "to columns of the caller");
     }
 
@@ -614,7 +615,7 @@ JPP_TEST(jpp_test_types)
     pos = jpp_profile_begin(&profile, 0, 1);
     pos = jpp_profile_push(pos, 1);
     jpp_profile_end(&profile, pos);
-    jpp_profile_commit(&profile, values);
+    jpp_profile_commit(&profile, NULL, values);
 
     jpp_profile_sample(&profile, 0, &sample);
     jpp_is_i64(sample.values[1], 5, "a value of an optional type");
@@ -652,7 +653,7 @@ jpp_script(void)
     };
 
     if (!jpp_profile_init(&profile, &arena, jpp_types, 4)
-        || !jpp_profile_labels(&profile, labels, 2, &set))
+        || !jpp_profile_labels(&profile, 0, 0, labels, 2, &set))
     {
         return false;
     }

@@ -95,7 +95,7 @@ JPP_TEST(jpp_roots_test_inherited)
         labels[1].key = "server";
         labels[1].str = rows[i].server;
 
-        (void) jpp_profile_labels(&profile, labels, 2, &set);
+        (void) jpp_profile_labels(&profile, 0, 0, labels, 2, &set);
 
         jpp_is_str(jpp_roots_name(&profile, set, JPP_ROOT_SERVER).data,
                    rows[i].names[JPP_ROOT_SERVER], "origin=%s",

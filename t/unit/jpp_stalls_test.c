@@ -151,7 +151,6 @@ static jpp_code_t
 report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
     const char *format, jpp_vec_t **out, jpp_err_t *err)
 {
-    bool                   is_known;
     uint8_t               *buffer;
     jpp_sink_t             sink;
     jpp_code_t             rc;
@@ -173,7 +172,7 @@ report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
     jpp_args_init(&options.args, &jpp_format_words, jpp_parser_stalls.types);
     options.args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
     (void) jpp_args_set(&options.args, "format", 6, format, strlen(format),
-                        &is_known, err);
+                        err);
 
     options.parser = &jpp_parser_stalls;
     options.time_nanos = one.time_nanos;

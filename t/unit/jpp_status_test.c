@@ -96,7 +96,7 @@ JPP_TEST(jpp_test_words)
 
 JPP_TEST(jpp_test_times)
 {
-    char    text[JPP_STATUS_TIME];
+    char    text[JPP_UNITS_DATE];
     size_t  i;
 
     static const struct {
@@ -115,7 +115,7 @@ JPP_TEST(jpp_test_times)
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        jpp_is_str(jpp_status_time(rows[i].seconds, text), rows[i].text,
+        jpp_is_str(jpp_units_date(rows[i].seconds, text), rows[i].text,
                    "%" PRId64 " seconds", rows[i].seconds);
     }
 }

@@ -78,10 +78,10 @@ jpp_svg_fill(jpp_vec_t **base, const jpp_svg_stack_t *stacks, const char *file)
             profile.n_seen[1] += (uint64_t) stacks->seen;
 
             if (i == 0) {
-                (void) jpp_profile_commit(&profile, values);
+                (void) jpp_profile_commit(&profile, NULL, values);
 
             } else if (base != NULL) {
-                (void) jpp_profile_commit_to(&profile, base, before);
+                (void) jpp_profile_commit(&profile, base, before);
             }
         }
     }
@@ -246,7 +246,7 @@ jpp_svg_nodes(jpp_vec_t **base, const char *query, bool is_by_leaf)
 {
     char                    *p;
     size_t                   n;
-    uint32_t                 i, owners[8];
+    uint32_t                 i;
     jpp_args_t               args;
     jpp_tree_t               tree;
     jpp_view_t               view;
@@ -274,14 +274,13 @@ jpp_svg_nodes(jpp_vec_t **base, const char *query, bool is_by_leaf)
     }
 
     for (i = 0; i <= jpp_vec_count(profile.functions, jpp_function_t); i++) {
-        p += sprintf(p, "%s %" PRId64 "-%" PRId64 "\n", JPP_NAME(i),
-                     tree.flat[i].after, tree.flat[i].before);
+        p += sprintf(p, "%s %" PRId64 "\n", JPP_NAME(i), tree.flat[i]);
     }
 
-    n = jpp_tree_owners(&tree, owners, 1);
+    n = jpp_vec_count(profile.strings, jpp_str_t) - 1;
 
-    for (i = 0; i < n; i++) {
-        p += sprintf(p, "%s\n", jpp_profile_str(&profile, owners[i]).data);
+    for (i = 0; (i = jpp_tree_next(tree.owned, n, i)) != 0; /* void */ ) {
+        p += sprintf(p, "%s\n", jpp_profile_str(&profile, i).data);
     }
 
     return text;

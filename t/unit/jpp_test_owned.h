@@ -47,7 +47,7 @@ jpp_owned_push(jpp_profile_t *profile, const jpp_owned_stack_t *from)
     labels[2].key = "upstream";
     labels[2].str = from->upstream != NULL ? from->upstream : "";
 
-    (void) jpp_profile_labels(profile, labels, 3, &set);
+    (void) jpp_profile_labels(profile, 0, 0, labels, 3, &set);
 
     pos = jpp_profile_begin(profile, set, 8);
 
@@ -84,7 +84,7 @@ jpp_owned_fill(jpp_profile_t *profile, jpp_arena_t *arena,
         values[JPP_HEAP_INUSE_SAMPLES] = from->seen;
         values[JPP_HEAP_INUSE_DOUBT] = from->seen * JPP_DOUBT_ONE;
 
-        (void) jpp_profile_commit(profile, values);
+        (void) jpp_profile_commit(profile, NULL, values);
         profile->n_seen[1] += (uint64_t) from->seen;
     }
 

@@ -49,7 +49,7 @@ main(void)
         memcpy(&values[JPP_HEAP_ALLOC_OBJECTS], rows[i].alloc, 16);
 
         jpp_profile_end(&profile, jpp_profile_begin(&profile, 0, 0));
-        (void) jpp_profile_commit(&profile, values);
+        (void) jpp_profile_commit(&profile, NULL, values);
         jpp_profile_close(&profile);
 
         (void) snprintf(expected, sizeof(expected), "heap profile: %s "

@@ -2,6 +2,10 @@
 #include "jpp_units.h"
 
 
+/* 9999-12-31T23:59:59Z: ISO 8601 knows no later year */
+#define JPP_UNITS_LAST  253402300799
+
+
 const char *
 jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT])
 {
@@ -108,4 +112,24 @@ const char *
 jpp_units_time_change(int64_t ns, char text[JPP_UNITS_TEXT])
 {
     return jpp_units_signed(ns, text, jpp_units_time);
+}
+
+
+const char *
+jpp_units_date(int64_t seconds, char text[JPP_UNITS_DATE])
+{
+    time_t     t;
+    struct tm  tm;
+
+    t = (time_t) (seconds < 0 ? 0 : seconds);
+
+    if (t > JPP_UNITS_LAST) {
+        t = JPP_UNITS_LAST;
+    }
+
+    (void) gmtime_r(&t, &tm);
+
+    (void) strftime(text, JPP_UNITS_DATE, "%Y-%m-%dT%H:%M:%SZ", &tm);
+
+    return text;
 }

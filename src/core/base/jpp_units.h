@@ -1,6 +1,6 @@
 
 /*
- * Formats sizes and times for people: "16.0 KiB", "83.0 ms".
+ * Formats sizes, times and dates for people: "16.0 KiB", "83.0 ms".
  *
  * Below 1024 bytes and 1000 ns they are exact ("512 B", "7 ns"); above, they
  * have one decimal, rounded to the nearest.  The largest unit of time is the
@@ -35,6 +35,14 @@ const char *jpp_units_time_change(int64_t ns, char text[JPP_UNITS_TEXT]);
 /* Bytes, "-" where they are JPP_NONE. */
 const char *jpp_units_known(uint64_t bytes, char text[JPP_UNITS_TEXT]);
 
+#define JPP_UNITS_DATE  32
+
+/*
+ * For those who parse what people read, too: SECONDS since the epoch as
+ * "2026-11-21T04:02:00Z".
+ */
+const char *jpp_units_date(int64_t seconds, char text[JPP_UNITS_DATE]);
+
 /*
  * Texts for one use, such as an argument of printf(): they live as long as the
  * block around.
@@ -42,6 +50,7 @@ const char *jpp_units_known(uint64_t bytes, char text[JPP_UNITS_TEXT]);
 #define jpp_bytes(n)     jpp_units_known(n, (char[JPP_UNITS_TEXT]) { 0 })
 #define jpp_change(n)    jpp_units_change(n, (char[JPP_UNITS_TEXT]) { 0 })
 #define jpp_duration(n)  jpp_units_time(n, (char[JPP_UNITS_TEXT]) { 0 })
+#define jpp_date(n)      jpp_units_date(n, (char[JPP_UNITS_DATE]) { 0 })
 
 
 /* X - Y, or 0. */

@@ -189,7 +189,6 @@ jpp_control_set(jpp_control_t *control, jpp_args_t *args,
     const jpp_query_t *pair, uint32_t *seen, jpp_err_t *err)
 {
     int                      *field, value;
-    bool                      is_known;
     size_t                    key;
     const jpp_control_row_t  *row;
 
@@ -220,7 +219,7 @@ jpp_control_set(jpp_control_t *control, jpp_args_t *args,
 
     if (key >= JPP_CONTROLS) {
         return jpp_args_set(args, pair->key, pair->key_len, pair->value,
-                            pair->value_len, &is_known, err);
+                            pair->value_len, err);
     }
 
     row = &jpp_control_rows[key];

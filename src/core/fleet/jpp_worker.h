@@ -17,19 +17,6 @@
 #include "jpp_usage.h"
 
 
-#define JPP_STATUS_TIME  32
-
-
-/*
- * For people, and for those who parse what people read: SECONDS since the epoch
- * as "2026-11-21T04:02:00Z"; returns TEXT.
- */
-const char *jpp_status_time(int64_t seconds, char text[JPP_STATUS_TIME]);
-
-/* The same for one use, as jpp_bytes(). */
-#define jpp_date(seconds)                                                     \
-    jpp_status_time(seconds, (char[JPP_STATUS_TIME]) { 0 })
-
 /* Write SECONDS as a member of the object that is open; 0: null. */
 void jpp_json_time(jpp_json_t *json, const char *key, int64_t seconds);
 

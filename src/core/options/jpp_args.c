@@ -110,6 +110,25 @@ jpp_word(const jpp_words_t *words, uint32_t i)
 }
 
 
+bool
+jpp_words_find(const jpp_words_t *words, const char *data, size_t len,
+    uint32_t *i)
+{
+    uint32_t     k;
+    const char  *word;
+
+    for (k = 0; (word = jpp_word(words, k)) != NULL; k++) {
+
+        if (strlen(word) == len && memcmp(word, data, len) == 0) {
+            *i = k;
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 static const char *const  jpp_words_forms[] = { "top", "json" };
 
 const jpp_words_t  jpp_words_top = JPP_WORD_LIST(jpp_words_forms, 2, 0);
@@ -174,25 +193,6 @@ jpp_args_words(const jpp_args_t *args, const jpp_arg_row_t *row)
 }
 
 
-static bool
-jpp_args_word(const jpp_words_t *words, const char *value, size_t len,
-    uint32_t *number)
-{
-    uint32_t     i;
-    const char  *word;
-
-    for (i = 0; (word = jpp_word(words, i)) != NULL; i++) {
-
-        if (strlen(word) == len && memcmp(word, value, len) == 0) {
-            *number = i;
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
 /* A worker by number: "3", "pid-4711". */
 
 static bool
@@ -237,7 +237,7 @@ jpp_args_set_of(const jpp_words_t *words, const char *value, size_t len,
         comma = memchr(value, ',', len);
         n = comma != NULL ? (size_t) (comma - value) : len;
 
-        if (!jpp_args_word(words, value, n, &bit)) {
+        if (!jpp_words_find(words, value, n, &bit)) {
             return false;
         }
 
@@ -279,7 +279,7 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
         return true;
 
     case JPP_ARG_IS_WORKER:
-        return jpp_args_word(&words, value, len, number)
+        return jpp_words_find(&words, value, len, number)
                || jpp_args_worker(args, value, len, number);
 
     case JPP_ARG_IS_SET:
@@ -291,7 +291,7 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
         break;
     }
 
-    return jpp_args_word(&words, value, len, number);
+    return jpp_words_find(&words, value, len, number);
 }
 
 
@@ -351,35 +351,23 @@ jpp_args_refuse(const jpp_args_t *args, const jpp_arg_row_t *row,
 
 jpp_code_t
 jpp_args_set(jpp_args_t *args, const char *key, size_t len, const char *value,
-    size_t value_len, bool *is_known, jpp_err_t *err)
+    size_t value_len, jpp_err_t *err)
 {
-    size_t                i;
-    const jpp_arg_row_t  *row;
+    uint32_t  i;
 
-    *is_known = false;
+    static const jpp_words_t  keys = {
+        &jpp_arg_rows[0].key, sizeof(jpp_arg_row_t), JPP_ARGS, 0
+    };
 
-    for (i = 0; i < JPP_ARGS; i++) {
-        row = &jpp_arg_rows[i];
-
-        if (strlen(row->key) != len || memcmp(row->key, key, len) != 0) {
-            continue;
-        }
-
-        *is_known = true;
-
-        if (args->is_set[i]) {
-            return JPP_OK;
-        }
-
-        if (jpp_args_value(args, row, value, value_len, &args->values[i])) {
-            args->is_set[i] = true;
-            return JPP_OK;
-        }
-
-        return jpp_args_refuse(args, row, err);
+    if (!jpp_words_find(&keys, key, len, &i) || args->is_set[i]) {
+        return JPP_OK;
     }
 
-    return JPP_OK;
+    args->is_set[i] = jpp_args_value(args, &jpp_arg_rows[i], value, value_len,
+                                     &args->values[i]);
+
+    return args->is_set[i] ? JPP_OK
+                           : jpp_args_refuse(args, &jpp_arg_rows[i], err);
 }
 
 
@@ -387,7 +375,6 @@ jpp_code_t
 jpp_args_query(jpp_args_t *args, const char *query, size_t len,
     jpp_err_t *err)
 {
-    bool          is_known;
     jpp_code_t    rc;
     jpp_query_t   pairs;
 
@@ -395,7 +382,7 @@ jpp_args_query(jpp_args_t *args, const char *query, size_t len,
 
     while (rc == JPP_OK && jpp_query_next(&pairs)) {
         rc = jpp_args_set(args, pairs.key, pairs.key_len, pairs.value,
-                          pairs.value_len, &is_known, err);
+                          pairs.value_len, err);
     }
 
     return rc;

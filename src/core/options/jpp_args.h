@@ -141,6 +141,10 @@ typedef struct {
 /* Word I of WORDS; NULL: no more. */
 const char *jpp_word(const jpp_words_t *words, uint32_t i);
 
+/* *I is the one that is the LEN bytes at DATA; false: none is. */
+bool jpp_words_find(const jpp_words_t *words, const char *data, size_t len,
+    uint32_t *i);
+
 /* The N words of the array of strings LIST. */
 #define JPP_WORD_LIST(list, n, value)  { list, sizeof(const char *), n, value }
 
@@ -174,11 +178,11 @@ bool jpp_args_is_top(const jpp_args_t *args);
 const char *jpp_args_type(const jpp_args_t *args);
 
 /*
- * Set the key that is the LEN bytes at KEY to the VALUE_LEN bytes at VALUE.
- * *IS_KNOWN says whether the key is known; an unknown one is JPP_OK.
+ * Set the key that is the LEN bytes at KEY to the VALUE_LEN bytes at VALUE; an
+ * unknown one is JPP_OK.
  */
 jpp_code_t jpp_args_set(jpp_args_t *args, const char *key, size_t len,
-    const char *value, size_t value_len, bool *is_known, jpp_err_t *err);
+    const char *value, size_t value_len, jpp_err_t *err);
 
 /* Set ARGS from the LEN bytes of a query string ("a=1&b=2") at QUERY. */
 jpp_code_t jpp_args_query(jpp_args_t *args, const char *query, size_t len,

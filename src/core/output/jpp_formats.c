@@ -88,15 +88,10 @@ const jpp_words_t  jpp_format_words = {
 const jpp_format_t *
 jpp_format_find(const char *name)
 {
-    size_t  i;
+    uint32_t  i;
 
-    for (i = 0; i < jpp_formats_n; i++) {
-        if (strcmp(jpp_formats[i].name, name) == 0) {
-            return &jpp_formats[i];
-        }
-    }
-
-    return NULL;
+    return jpp_words_find(&jpp_format_words, name, strlen(name), &i)
+           ? &jpp_formats[i] : NULL;
 }
 
 

@@ -198,18 +198,13 @@ static void
 jpp_functions_row(const jpp_functions_t *top, const jpp_functions_row_t *row,
     jpp_table_t *table)
 {
-    size_t   i;
-    int64_t  value;
+    size_t  i;
 
     static const jpp_sort_by_t  sides[] = { JPP_SORT_FLAT, JPP_SORT_CUM };
 
     for (i = 0; i < 2; i++) {
-        value = row->sums[sides[i]].value;
-
-        jpp_table_cell(table, "%s", jpp_figure(top->profile, top->sums.type,
-                                               value));
-        jpp_table_cell(table, "%.1f%%",
-                       jpp_figures_percent(value, top->total.value));
+        jpp_figures_cells(top->profile, top->sums.type,
+                          row->sums[sides[i]].value, top->total.value, table);
     }
 
     jpp_sums_cells(&top->sums, &row->sums[top->sort], table);

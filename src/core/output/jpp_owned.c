@@ -284,10 +284,8 @@ jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
 {
     uint32_t  root;
 
-    jpp_table_cell(table, "%s", jpp_figure(owned->profile, owned->sums.type,
-                                           row->sum.value));
-    jpp_table_cell(table, "%.1f%%",
-                   jpp_figures_percent(row->sum.value, owned->total.value));
+    jpp_figures_cells(owned->profile, owned->sums.type, row->sum.value,
+                      owned->total.value, table);
     jpp_sums_cells(&owned->sums, &row->sum, table);
 
     for (root = 0; root < JPP_ROOTS; root++) {

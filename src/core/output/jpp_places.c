@@ -290,11 +290,8 @@ jpp_places_cells(const jpp_places_t *places, const jpp_places_row_t *row,
     profile = places->profile;
     most = jpp_places_row_at(&places->held, row->place);
 
-    jpp_table_cell(table, "%s", jpp_figure(profile, places->type,
-                                           row->values[places->type]));
-    jpp_table_cell(table, "%.1f%%",
-                   jpp_figures_percent(row->values[places->type],
-                                       places->total));
+    jpp_figures_cells(profile, places->type, row->values[places->type],
+                      places->total, table);
 
     for (t = 0; t < profile->n_types; t++) {
         if (t != places->type) {

@@ -144,8 +144,9 @@ jpp_figures_text(const char *unit, int64_t value, char text[JPP_FIGURES_TEXT])
 }
 
 
-double
-jpp_figures_percent(int64_t value, int64_t total)
+void
+jpp_figures_cells(const jpp_profile_t *profile, uint32_t type, int64_t value,
+    int64_t total, jpp_table_t *table)
 {
     double  percent;
 
@@ -153,7 +154,8 @@ jpp_figures_percent(int64_t value, int64_t total)
 
     /* nothing is "-0.0%" */
 
-    return fabs(percent) < 0.05 ? 0 : percent;
+    jpp_table_cell(table, "%s", jpp_figure(profile, type, value));
+    jpp_table_cell(table, "%.1f%%", fabs(percent) < 0.05 ? 0 : percent);
 }
 
 

@@ -218,33 +218,6 @@ jpp_boxes_init(jpp_boxes_t *boxes, const jpp_tree_t *tree, double width)
 
 
 /*
- * Append owners that boxes have and that are not among the N of OWNERS, which
- * has room for MAX; returns how many there are then.
- */
-
-static size_t
-jpp_boxes_owners(const jpp_boxes_t *boxes, uint32_t *owners, size_t n,
-    size_t max)
-{
-    size_t            i, k;
-    const jpp_box_t  *box;
-
-    box = jpp_vec_items(boxes->boxes, jpp_box_t);
-
-    for (i = 0; i < jpp_vec_count(boxes->boxes, jpp_box_t) && n < max; i++) {
-
-        for (k = 0; k < n && owners[k] != box[i].owner; k++) { /* void */ }
-
-        if (k == n && box[i].owner != 0) {
-            owners[n++] = box[i].owner;
-        }
-    }
-
-    return n;
-}
-
-
-/*
  * Numbers and texts of a picture in SVG.
  *
  * No state but the caller's sink.
@@ -386,6 +359,43 @@ jpp_svg_notes(jpp_svg_t *svg)
 }
 
 
+/* The owners of most memory, and then those that boxes have. */
+
+static void
+jpp_svg_owners(jpp_svg_t *svg)
+{
+    size_t            i, k, n;
+    uint32_t          id;
+    const jpp_box_t  *box;
+
+    n = jpp_vec_count(svg->profile->strings, jpp_str_t) - 1;
+
+    for (id = 0; svg->n_owners < JPP_SVG_OWNERS; svg->n_owners++) {
+
+        id = jpp_tree_next(svg->tree.owned, n, id);
+        if (id == 0) {
+            break;
+        }
+
+        svg->owners[svg->n_owners] = id;
+    }
+
+    box = jpp_vec_items(svg->boxes.boxes, jpp_box_t);
+    n = jpp_vec_count(svg->boxes.boxes, jpp_box_t);
+
+    for (i = 0; i < n && svg->n_owners < JPP_SVG_OWNERS; i++) {
+
+        for (k = 0; k < svg->n_owners && svg->owners[k] != box[i].owner; k++) {
+            /* void */
+        }
+
+        if (k == svg->n_owners && box[i].owner != 0) {
+            svg->owners[svg->n_owners++] = box[i].owner;
+        }
+    }
+}
+
+
 static bool
 jpp_svg_init(jpp_svg_t *svg, const jpp_view_t *view)
 {
@@ -415,9 +425,7 @@ jpp_svg_init(jpp_svg_t *svg, const jpp_view_t *view)
                          fabs((double) node->after - (double) node->before));
     }
 
-    n = jpp_tree_owners(&svg->tree, svg->owners, JPP_SVG_OWNERS);
-    svg->n_owners = jpp_boxes_owners(&svg->boxes, svg->owners, n,
-                                     JPP_SVG_OWNERS);
+    jpp_svg_owners(svg);
     jpp_svg_notes(svg);
 
     return true;
@@ -429,22 +437,12 @@ jpp_svg_init(jpp_svg_t *svg, const jpp_view_t *view)
 static void
 jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
 {
-    char                    when[32], rests[40];
-    char                    change[JPP_FIGURES_TEXT + 32];
+    char                    rests[40], change[JPP_FIGURES_TEXT + 32];
     int64_t                 by;
-    time_t                  t;
-    struct tm               tm;
     const jpp_tree_node_t  *root;
 
     root = jpp_tree_node(&svg->tree, 0);
-    t = (time_t) (svg->profile->time_nanos / 1000000000);
     by = root->after - root->before;
-
-    if (gmtime_r(&t, &tm) == NULL
-        || strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-    {
-        when[0] = '\0';
-    }
 
     change[0] = '\0';
 
@@ -461,7 +459,8 @@ jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
     }
 
     (void) snprintf(line, JPP_SVG_LINE, "%.256s, %s, %s %s%s%s%s%s%s%s",
-                    svg->view->title, when,
+                    svg->view->title,
+                    jpp_date(svg->profile->time_nanos / 1000000000),
                     svg->profile->types[svg->type].type,
                     jpp_figure(svg->profile, svg->type, root->after), change,
                     rests, by != 0 ? ", " : "",
@@ -486,39 +485,25 @@ jpp_svg_name(const jpp_svg_t *svg, uint32_t function)
 static void
 jpp_svg_describe(const jpp_svg_t *svg)
 {
-    double            most, here;
-    size_t            i, n, best, shown;
-    jpp_str_t         name;
-    jpp_tree_node_t  *flat;
+    size_t     i, n;
+    uint32_t   id;
+    jpp_str_t  name;
 
-    flat = svg->tree.flat;
     n = jpp_vec_count(svg->profile->functions, jpp_function_t);
 
-    for (shown = 0; shown < JPP_SVG_TOP; shown++) {
+    for (i = 0, id = 0; i < JPP_SVG_TOP; i++) {
 
-        best = 0;
-        most = 0;
-
-        for (i = 1; i <= n; i++) {
-            here = fabs((double) flat[i].after - (double) flat[i].before);
-
-            if (here > most) {
-                best = i;
-                most = here;
-            }
-        }
-
-        if (best == 0) {
+        id = jpp_tree_next(svg->tree.flat, n, id);
+        if (id == 0) {
             return;
         }
 
-        name = jpp_svg_name(svg, (uint32_t) best);
+        name = jpp_svg_name(svg, id);
 
         jpp_markup_text(svg->sink, name.data, name.len);
         jpp_sink_printf(svg->sink, ": %s\n",
                         jpp_figure(svg->profile, svg->type,
-                                   flat[best].after - flat[best].before));
-        flat[best].after = flat[best].before;
+                                   svg->tree.flat[id]));
     }
 }
 

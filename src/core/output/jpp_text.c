@@ -193,25 +193,22 @@ jpp_binary_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
     uint32_t              i;
     jpp_sample_t          sample;
-    const jpp_profile_t  *profile;
+    const jpp_profile_t  *profile = view->profile;
 
-    profile = view->profile;
+    const uint64_t  head[] = {
+        0, 3, 0, (uint64_t) profile->period / JPP_BINARY_MICRO, 0
+    };
 
-    jpp_binary_word(sink, 0);
-    jpp_binary_word(sink, 3);
-    jpp_binary_word(sink, 0);
-    jpp_binary_word(sink, (uint64_t) profile->period / JPP_BINARY_MICRO);
-    jpp_binary_word(sink, 0);
+    static const uint64_t  end[] = { 0, 1, 0 };
+
+    jpp_sink_write(sink, head, sizeof(head));
 
     for (i = 0; i < profile->n_samples; i++) {
         jpp_profile_sample(profile, i, &sample);
         jpp_binary_stack(profile, sink, &sample);
     }
 
-    jpp_binary_word(sink, 0);
-    jpp_binary_word(sink, 1);
-    jpp_binary_word(sink, 0);
-
+    jpp_sink_write(sink, end, sizeof(end));
     jpp_text_mappings(profile, sink);
 
     return true;

@@ -154,7 +154,7 @@ jpp_tree_own(jpp_tree_t *tree, const jpp_sample_t *sample,
                                                        id)->function);
     }
 
-    tree->owned[owner] += fabs((double) value->after);
+    tree->owned[owner] = jpp_add_i64(tree->owned[owner], llabs(value->after));
 }
 
 
@@ -179,7 +179,8 @@ jpp_tree_sample(jpp_tree_t *tree, const jpp_view_t *view, uint32_t i)
     }
 
     jpp_tree_add(jpp_tree_node(tree, node), &value);
-    jpp_tree_add(&tree->flat[leaf], &value);
+    tree->flat[leaf] = jpp_add_i64(tree->flat[leaf],
+                                   jpp_add_i64(value.after, -value.before));
     jpp_tree_own(tree, &sample, &value);
 
     return true;
@@ -232,10 +233,10 @@ jpp_tree_init(jpp_tree_t *tree, const jpp_view_t *view, bool is_by_leaf)
     tree->is_passed_over = args->is_set[JPP_ARG_CALLERS]
                            ? args->values[JPP_ARG_CALLERS] == 1 : is_by_leaf;
     tree->nodes = jpp_vec_create(profile->arena);
-    tree->flat = jpp_arena_alloc(profile->arena, (n_functions + 1)
-                                                 * sizeof(jpp_tree_node_t));
+    tree->flat = jpp_arena_alloc(profile->arena,
+                                 (n_functions + 1) * sizeof(int64_t));
     tree->owned = jpp_arena_alloc(profile->arena,
-                                  (n_strings + 1) * sizeof(double));
+                                  n_strings * sizeof(int64_t));
     tree->passing = jpp_wrappers_table(profile, false);
 
     jpp_index_init(&tree->index, profile->arena);
@@ -301,32 +302,21 @@ jpp_tree_owner(const jpp_profile_t *profile, uint32_t function)
 
 /* Few are asked for, so that a search for each is cheap. */
 
-size_t
-jpp_tree_owners(jpp_tree_t *tree, uint32_t *owners, size_t n)
+uint32_t
+jpp_tree_next(const int64_t *values, size_t n, uint32_t id)
 {
-    size_t    i, k, n_strings, best;
-    double   *owned;
+    int       order;
+    uint32_t  i, next;
 
-    owned = tree->owned;
-    n_strings = jpp_vec_count(tree->profile->strings, jpp_str_t);
+    for (i = 1, next = 0; i <= n; i++) {
+        order = id != 0 ? jpp_sums_compare(values[id], values[i]) : -1;
 
-    for (k = 0; k < n; k++) {
-
-        best = 0;
-
-        for (i = 1; i < n_strings; i++) {
-            if (owned[i] > 0 && (best == 0 || owned[i] > owned[best])) {
-                best = i;
-            }
+        if (values[i] != 0 && (order < 0 || (order == 0 && id < i))
+            && (next == 0 || jpp_sums_compare(values[i], values[next]) < 0))
+        {
+            next = i;
         }
-
-        if (best == 0) {
-            break;
-        }
-
-        owners[k] = (uint32_t) best;
-        owned[best] = 0;
     }
 
-    return k;
+    return next;
 }

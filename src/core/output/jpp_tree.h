@@ -35,8 +35,8 @@ typedef struct {
     const jpp_profile_t  *profile;
     jpp_vec_t            *nodes;       /* jpp_tree_node_t */
     jpp_index_t           index;       /* by parent and function */
-    jpp_tree_node_t      *flat;        /* by function: what leaves have */
-    double               *owned;       /* by string id: see jpp_tree_owner() */
+    int64_t              *flat;        /* by function: what leaves gained */
+    int64_t              *owned;       /* by string id: see jpp_tree_owner() */
     const uint8_t        *passing;     /* see jpp_view.h */
     bool                  is_passed_over;
     bool                  is_by_leaf;
@@ -55,10 +55,10 @@ bool jpp_tree_init(jpp_tree_t *tree, const jpp_view_t *view, bool is_by_leaf);
 uint32_t jpp_tree_owner(const jpp_profile_t *profile, uint32_t function);
 
 /*
- * The owners of most memory, N at most, the largest first; returns how many.
- * Call it once: it uses up tree->owned.
+ * Which id of 1 to N comes behind ID, where the one with the largest of VALUES
+ * is the first, which comes behind 0.  0: all others have the value 0.
  */
-size_t jpp_tree_owners(jpp_tree_t *tree, uint32_t *owners, size_t n);
+uint32_t jpp_tree_next(const int64_t *values, size_t n, uint32_t id);
 
 
 static inline jpp_tree_node_t *

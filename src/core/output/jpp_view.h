@@ -176,8 +176,9 @@ const char *jpp_figures_text(const char *unit, int64_t value,
 #define jpp_error(percent)                                                    \
     jpp_error_text(percent, (char[JPP_ERROR_TEXT]) { 0 })
 
-/* VALUE as a percentage of TOTAL. */
-double jpp_figures_percent(int64_t value, int64_t total);
+/* Append VALUE of TYPE, and what percentage of TOTAL it is, as cells. */
+void jpp_figures_cells(const jpp_profile_t *profile, uint32_t type,
+    int64_t value, int64_t total, jpp_table_t *table);
 
 /* Append that N rows of WHAT are not shown to SINK, if there are any. */
 void jpp_figures_more(size_t n, const char *what, jpp_sink_t *sink);

@@ -259,14 +259,6 @@ jpp_profile_function(jpp_profile_t *profile, uint32_t mapping, uint32_t name,
 }
 
 
-bool
-jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
-    uint32_t *set)
-{
-    return jpp_profile_part(profile, labels, n, 0, set);
-}
-
-
 static bool
 jpp_profile_label(jpp_profile_t *profile, const jpp_label_t *from,
     jpp_profile_label_t *label)
@@ -296,58 +288,34 @@ jpp_profile_label(jpp_profile_t *profile, const jpp_label_t *from,
 }
 
 
-/* The set WANTED with N LABELS more, as many as fit. */
-
-static bool
-jpp_profile_label_set(jpp_profile_t *profile, jpp_label_set_t *wanted,
+bool
+jpp_profile_labels(jpp_profile_t *profile, uint32_t from, uint64_t part,
     const jpp_label_t *labels, size_t n, uint32_t *set)
 {
-    size_t    i;
-    uint32_t  id;
+    size_t           i;
+    uint32_t         id;
+    jpp_label_set_t  wanted;
 
-    for (i = 0; i < n && wanted->n < JPP_MAX_LABELS; i++) {
+    wanted = jpp_vec_items(profile->label_sets, jpp_label_set_t)[from];
+    wanted.part |= part;
+
+    for (i = 0; i < n && wanted.n < JPP_MAX_LABELS; i++) {
 
         if (labels[i].str != NULL && labels[i].str[0] == '\0') {
             continue;
         }
 
         if (!jpp_profile_label(profile, &labels[i],
-                               &wanted->labels[wanted->n++]))
+                               &wanted.labels[wanted.n++]))
         {
             return false;
         }
     }
 
-    id = jpp_index_intern(&profile->label_index, profile->label_sets, wanted,
+    id = jpp_index_intern(&profile->label_index, profile->label_sets, &wanted,
                           sizeof(jpp_label_set_t), sizeof(jpp_label_set_t));
 
     *set = id - 1;
 
     return id != 0;
-}
-
-
-bool
-jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels, size_t n,
-    uint64_t part, uint32_t *set)
-{
-    jpp_label_set_t  wanted;
-
-    memset(&wanted, 0, sizeof(jpp_label_set_t));
-
-    wanted.part = part;
-
-    return jpp_profile_label_set(profile, &wanted, labels, n, set);
-}
-
-
-bool
-jpp_profile_labels_more(jpp_profile_t *profile, uint32_t from,
-    const jpp_label_t *labels, size_t n, uint32_t *set)
-{
-    jpp_label_set_t  wanted;
-
-    wanted = jpp_vec_items(profile->label_sets, jpp_label_set_t)[from];
-
-    return jpp_profile_label_set(profile, &wanted, labels, n, set);
 }

@@ -197,13 +197,6 @@ jpp_profile_find(const jpp_profile_t *profile)
 }
 
 
-bool
-jpp_profile_commit(jpp_profile_t *profile, const int64_t *values)
-{
-    return jpp_profile_commit_to(profile, NULL, values);
-}
-
-
 /* The stack becomes a sample: its id, from 1 on; 0: no memory. */
 
 static uint32_t
@@ -269,7 +262,7 @@ jpp_profile_add_values(jpp_profile_t *profile, jpp_vec_t *const *columns,
 
 
 bool
-jpp_profile_commit_to(jpp_profile_t *profile, jpp_vec_t *const *columns,
+jpp_profile_commit(jpp_profile_t *profile, jpp_vec_t *const *columns,
     const int64_t *values)
 {
     uint32_t  id;

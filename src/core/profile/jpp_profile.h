@@ -122,7 +122,7 @@ typedef struct {
 
 typedef struct {
     uint32_t              n;
-    uint64_t              part;        /* see jpp_profile_part() */
+    uint64_t              part;        /* see jpp_profile_labels() */
     jpp_profile_label_t   labels[JPP_MAX_LABELS];
 } jpp_label_set_t;
 
@@ -248,15 +248,14 @@ bool jpp_profile_stack(jpp_profile_t *profile, uint32_t set,
 uint32_t jpp_profile_find(const jpp_profile_t *profile);
 
 /*
- * Commit the VALUES of all columns; those of a known stack are added up.
- * jpp_profile_commit_to() adds them to the caller's COLUMNS, which must have
- * the profile's form; NULL: the profile's.
+ * Commit the VALUES of all columns to the profile's or, if it is not NULL, to
+ * the caller's COLUMNS, which must have the profile's form; those of a known
+ * stack are added up.
  */
-bool jpp_profile_commit(jpp_profile_t *profile, const int64_t *values);
-bool jpp_profile_commit_to(jpp_profile_t *profile, jpp_vec_t *const *columns,
+bool jpp_profile_commit(jpp_profile_t *profile, jpp_vec_t *const *columns,
     const int64_t *values);
 
-/* The same, as a sample of its own even if the stack is known. */
+/* The same to the profile's, as a new sample even if the stack is known. */
 bool jpp_profile_append(jpp_profile_t *profile, const int64_t *values);
 
 /* Give back what finds known stacks; no samples may be added after this. */
@@ -417,20 +416,14 @@ jpp_str_t jpp_profile_location_name(const jpp_profile_t *profile, uint32_t id);
 uint32_t jpp_profile_function(jpp_profile_t *profile, uint32_t mapping,
     uint32_t name, uint32_t system_name);
 
-/* The label set of N LABELS, JPP_MAX_LABELS at most, in *SET. */
-bool jpp_profile_labels(jpp_profile_t *profile, const jpp_label_t *labels,
-    size_t n, uint32_t *set);
-
-/* The same for the labels of the set FROM and, behind them, N others. */
-bool jpp_profile_labels_more(jpp_profile_t *profile, uint32_t from,
-    const jpp_label_t *labels, size_t n, uint32_t *set);
-
 /*
- * The same for labels of a PART, which is not 0: sets of different parts
- * differ even if their labels are equal.
+ * The label set of the labels of the set FROM, where 0 has none, and behind
+ * them N LABELS, JPP_MAX_LABELS at most, in *SET.  It is of FROM's part, or of
+ * PART, of which one is 0: sets of different parts differ even if their labels
+ * are equal.
  */
-bool jpp_profile_part(jpp_profile_t *profile, const jpp_label_t *labels,
-    size_t n, uint64_t part, uint32_t *set);
+bool jpp_profile_labels(jpp_profile_t *profile, uint32_t from, uint64_t part,
+    const jpp_label_t *labels, size_t n, uint32_t *set);
 
 
 /*

@@ -425,7 +425,7 @@ jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
 
     return options->is_raw
            ? jpp_profile_append(profile, values)
-           : jpp_profile_commit_to(profile, options->columns, values);
+           : jpp_profile_commit(profile, options->columns, values);
 }
 
 

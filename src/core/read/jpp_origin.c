@@ -99,7 +99,7 @@ jpp_origin_give(jpp_profile_t *profile, uint32_t i, uint32_t set,
         values[t] = values[t] > has ? values[t] - has : 0;
     }
 
-    return jpp_profile_commit(profile, values);
+    return jpp_profile_commit(profile, NULL, values);
 }
 
 

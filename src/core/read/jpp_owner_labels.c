@@ -93,7 +93,7 @@ jpp_owner_labels(jpp_owner_labels_t *owners, jpp_profile_t *profile,
         }
     }
 
-    if (!jpp_profile_labels_more(profile, from, labels, JPP_OWNER_PARTS,
+    if (!jpp_profile_labels(profile, from, 0, labels, JPP_OWNER_PARTS,
                                  &entry->set))
     {
         return JPP_OWNER_NO_LABELS;

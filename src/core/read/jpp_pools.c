@@ -271,7 +271,7 @@ jpp_pools_labels(jpp_pools_reading_t *reading, const jpp_pools_owner_t *owner,
         label.str = "several blocks";
     }
 
-    return jpp_profile_labels_more(reading->profile, *set, &label, 1, set);
+    return jpp_profile_labels(reading->profile, *set, 0, &label, 1, set);
 }
 
 
@@ -303,7 +303,7 @@ jpp_pools_commit(jpp_pools_reading_t *reading, const uint32_t *ids,
     values[JPP_POOLS_INUSE_SPACE] = sign * (int64_t) held->bytes;
     values[JPP_POOLS_UNUSED_SPACE] = sign * (int64_t) held->unused;
 
-    return jpp_profile_commit_to(profile, reading->options->columns, values);
+    return jpp_profile_commit(profile, reading->options->columns, values);
 }
 
 

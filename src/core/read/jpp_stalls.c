@@ -119,7 +119,7 @@ jpp_stalls_labels(jpp_profile_t *profile, const jpp_stall_t *stall,
         labels[n++].str = stall->location;
     }
 
-    return jpp_profile_labels(profile, labels, n, set);
+    return jpp_profile_labels(profile, 0, 0, labels, n, set);
 }
 
 
@@ -171,7 +171,7 @@ jpp_stalls_stack(jpp_profile_t *profile, const jpp_stall_t *stall,
     values[JPP_STALLS_COUNT] = 1;
     values[JPP_STALLS_DELAY] = (int64_t) stall->nanos;
 
-    return jpp_profile_commit(profile, values);
+    return jpp_profile_commit(profile, NULL, values);
 }
 
 

@@ -166,9 +166,8 @@ jpp_times_labels(jpp_times_t *times, const char *p)
     set = jpp_vec_push(times->sets, sizeof(uint32_t));
 
     return set != NULL
-           && jpp_profile_labels_more(reading->profile,
-                                      reading->options->labels, labels, n,
-                                      set)
+           && jpp_profile_labels(reading->profile, reading->options->labels,
+                                 0, labels, n, set)
            ? p : jpp_reading_memory(reading);
 }
 
@@ -443,7 +442,7 @@ jpp_times_stack(jpp_times_t *times, const char *start)
         times->facts.owned += times->is_owned ? numbers[0] : 0;
     }
 
-    return jpp_profile_commit_to(profile, options->columns, values)
+    return jpp_profile_commit(profile, options->columns, values)
            ? p : jpp_reading_memory(&times->reading);
 }
 

@@ -6,39 +6,6 @@
 
 
 /*
- * Add the samples of DUMP, which PARSER opened, to PROFILE.  Finds out where
- * the allocator lies, and sets that in OPTIONS.
- */
-
-static jpp_code_t
-jpp_report_dump(jpp_profile_t *profile, jpp_symbols_t *symbols,
-    const jpp_parser_t *parser, const jpp_dump_t *dump,
-    jpp_read_options_t *options, jpp_err_t *err)
-{
-    jpp_vec_t   *ranges;
-    jpp_code_t   rc;
-
-    ranges = jpp_vec_create(profile->arena);
-    if (ranges == NULL) {
-        return jpp_err_memory(err);
-    }
-
-    if (dump->program != 0) {
-        rc = jpp_symbolize_ranges(symbols, profile, dump->program,
-                                  jpp_allocator_is_function, ranges, err);
-        if (rc != JPP_OK) {
-            return rc;
-        }
-    }
-
-    options->allocator = jpp_vec_items(ranges, jpp_range_t);
-    options->n_allocator = jpp_vec_count(ranges, jpp_range_t);
-
-    return parser->read(profile, dump, options, err);
-}
-
-
-/*
  * The first half of a report: captures into a profile, bad ones left out.
  */
 
@@ -122,6 +89,36 @@ jpp_report_choose(jpp_reporter_t *report, size_t n_read)
 }
 
 
+/* Add the samples of DUMP.  OPTIONS get where the allocator lies. */
+
+static jpp_code_t
+jpp_report_dump(jpp_reporter_t *report, const jpp_dump_t *dump,
+    jpp_read_options_t *options, jpp_err_t *err)
+{
+    jpp_vec_t   *ranges;
+    jpp_code_t   rc;
+
+    ranges = jpp_vec_create(report->arena);
+    if (ranges == NULL) {
+        return jpp_err_memory(err);
+    }
+
+    if (dump->program != 0) {
+        rc = jpp_symbolize_ranges(report->symbols, &report->profile,
+                                  dump->program, jpp_allocator_is_function,
+                                  ranges, err);
+        if (rc != JPP_OK) {
+            return rc;
+        }
+    }
+
+    options->allocator = jpp_vec_items(ranges, jpp_range_t);
+    options->n_allocator = jpp_vec_count(ranges, jpp_range_t);
+
+    return report->options->parser->read(&report->profile, dump, options, err);
+}
+
+
 /* LEN bytes of dump at DATA, gzip-ed or not, opened. */
 
 static jpp_code_t
@@ -200,17 +197,16 @@ jpp_report_baseline(jpp_reporter_t *report, size_t i, const jpp_dump_t *dump,
         options->baseline_of = dump;
         options->columns = report->split.baseline;
 
-        rc = jpp_report_dump(&report->profile, report->symbols,
-                             report->options->parser, &input.dump, options,
-                             &why);
+        rc = jpp_report_dump(report, &input.dump, options, &why);
     }
 
     jpp_report_close(&input);
 
     if (rc == JPP_OK) {
-        return jpp_profile_part(&report->profile, capture->inherited_labels,
-                                capture->n_inherited_labels,
-                                JPP_ORIGIN_GROUP | capture->group, &set)
+        return jpp_profile_labels(&report->profile, 0,
+                                  JPP_ORIGIN_GROUP | capture->group,
+                                  capture->inherited_labels,
+                                  capture->n_inherited_labels, &set)
                && jpp_origin_take(&report->split, from, set)
                ? JPP_OK : jpp_err_memory(err);
     }
@@ -243,9 +239,7 @@ jpp_report_samples(jpp_reporter_t *report, size_t i,
                          capture->tail, err);
 
     if (rc == JPP_OK) {
-        rc = jpp_report_dump(&report->profile, report->symbols,
-                             report->options->parser, &input.dump, options,
-                             err);
+        rc = jpp_report_dump(report, &input.dump, options, err);
     }
 
     if (rc == JPP_OK && has_baseline) {
@@ -294,9 +288,9 @@ jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
 
     /* a baseline must only meet samples of its own capture */
 
-    return jpp_profile_part(&report->profile, capture->labels,
-                            capture->n_labels, has_baseline ? i + 1 : 0,
-                            &options.labels)
+    return jpp_profile_labels(&report->profile, 0, has_baseline ? i + 1 : 0,
+                              capture->labels, capture->n_labels,
+                              &options.labels)
            ? jpp_report_samples(report, i, &options, has_baseline, err)
            : jpp_err_memory(err);
 }

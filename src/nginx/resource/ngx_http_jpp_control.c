@@ -41,7 +41,7 @@ static ngx_int_t
 ngx_http_jpp_control_acknowledge(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question, jpp_finding_id_t id)
 {
-    char                      since[JPP_STATUS_TIME], time[JPP_STATUS_TIME];
+    char                      since[JPP_UNITS_DATE], time[JPP_UNITS_DATE];
     u_char                   *text, *last;
     ngx_uint_t                holds;
     jpp_finding_t             finding;
@@ -90,8 +90,8 @@ ngx_http_jpp_control_acknowledge(ngx_http_request_t *r,
     last = ngx_slprintf(text, text + NGX_HTTP_JPP_MAX_ACKNOWLEDGED,
                         "{\n  \"id\": \"%s\",\n  \"since\": \"%s\",\n"
                         "  \"acknowledged\": \"%s\"\n}\n", finding.id,
-                        jpp_status_time(finding.since, since),
-                        jpp_status_time(finding.acknowledged, time));
+                        jpp_units_date(finding.since, since),
+                        jpp_units_date(finding.acknowledged, time));
 
     return ngx_http_jpp_send(r, NGX_HTTP_OK, &answer, text, last - text);
 }

@@ -78,7 +78,6 @@ ngx_http_jpp_is_shown(const ngx_http_jpp_question_t *question)
 static ngx_int_t
 ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
 {
-    bool                           is_known;
     jpp_err_t                      err;
     const jpp_parser_t            *parser;
     const jpp_format_t            *legacy;
@@ -122,7 +121,7 @@ ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
     if (path->selector.data != NULL
         && jpp_args_set(&question.args, "worker", sizeof("worker") - 1,
                         (char *) path->selector.data, path->selector.len,
-                        &is_known, &err)
+                        &err)
            != JPP_OK)
     {
         return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_BAD_PATH, err.text);
