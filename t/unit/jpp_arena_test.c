@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-#include "jpp_arena.h"
+#include "jpp_test_arena.h"
 
 
 #define JPP_KIB    ((size_t) 1024)
@@ -15,6 +15,9 @@
 
 /* the smallest piece */
 #define JPP_PIECE  (16 + JPP_RED_ZONE)
+
+
+static jpp_arena_t  arena;
 
 
 /* Pages of address space.  No stdio: it may map a buffer. */
@@ -50,13 +53,31 @@ jpp_is_all(const void *data, int byte, size_t len)
 }
 
 
+/* N bytes of VEC that are zero, and are filled. */
+
+static bool
+jpp_pushes(jpp_vec_t *vec, size_t n)
+{
+    void  *p;
+
+    p = jpp_vec_push(vec, n);
+
+    if (p == NULL || !jpp_is_all(p, 0, n)) {
+        return false;
+    }
+
+    memset(p, 0x55, n);
+
+    return true;
+}
+
+
 /* Every piece is filled: one that overlaps another is not zero. */
 
 JPP_TEST(jpp_test_alloc)
 {
     size_t       size, wrong;
     uint8_t     *p;
-    jpp_arena_t  arena;
 
     jpp_arena_init(&arena, 16 * JPP_MIB);
     jpp_is_u64(arena.mapped, 0, "an arena starts with nothing mapped");
@@ -183,9 +204,8 @@ JPP_TEST(jpp_test_keep)
 JPP_TEST(jpp_test_large)
 {
     uint8_t     *small, *large, *next;
-    jpp_arena_t  arena;
 
-    jpp_arena_init(&arena, 16 * JPP_MIB);
+    jpp_arena_fresh(&arena, 16 * JPP_MIB);
 
     small = jpp_arena_alloc(&arena, 1);
     large = jpp_arena_alloc(&arena, 3 * JPP_MIB);
@@ -215,9 +235,7 @@ JPP_TEST(jpp_test_large)
     jpp_ok(next == large + JPP_MIB + JPP_RED_ZONE,
            "and the new block has more room");
 
-    jpp_arena_destroy(&arena);
-
-    jpp_arena_init(&arena, 16 * JPP_MIB);
+    jpp_arena_fresh(&arena, 16 * JPP_MIB);
     large = jpp_arena_alloc(&arena, JPP_BLOCK);
     jpp_ok(large != NULL && jpp_is_all(large, 0, JPP_BLOCK),
            "a piece as large as a block");
@@ -225,16 +243,14 @@ JPP_TEST(jpp_test_large)
     next = jpp_arena_alloc(&arena, 1);
     jpp_ok(next == large + JPP_BLOCK + JPP_RED_ZONE && *next == 0,
            "and one behind it");
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_test_strndup)
 {
     char        *p;
-    jpp_arena_t  arena;
 
-    jpp_arena_init(&arena, JPP_MIB);
+    jpp_arena_fresh(&arena, JPP_MIB);
 
     p = jpp_arena_strndup(&arena, "worker process", 6);
     jpp_is_str(p, "worker", "a copy ends with a NUL");
@@ -244,43 +260,36 @@ JPP_TEST(jpp_test_strndup)
 
     p = jpp_arena_strndup(&arena, "a\0b", 3);
     jpp_is_mem(p, "a\0b", 4, "a copy with a NUL in it");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_test_cap)
 {
     size_t       n;
-    jpp_arena_t  arena;
 
-    jpp_arena_init(&arena, JPP_BLOCK);
+    jpp_arena_fresh(&arena, JPP_BLOCK);
 
     for (n = 0; jpp_arena_alloc(&arena, 16) != NULL; n++) { /* void */ }
 
     jpp_is_u64(n, (JPP_BLOCK - 16) / JPP_PIECE,
                "a cap of one block is used up");
     jpp_is_u64(arena.mapped, JPP_BLOCK, "and is what is mapped");
-    jpp_arena_destroy(&arena);
 
-    jpp_arena_init(&arena, JPP_MIB);
+    jpp_arena_fresh(&arena, JPP_MIB);
     jpp_ok(jpp_arena_alloc(&arena, JPP_MIB - JPP_PIECE) != NULL,
            "at the cap");
     jpp_ok(jpp_arena_alloc(&arena, 1) == NULL, "one past it");
-    jpp_arena_destroy(&arena);
 
-    jpp_arena_init(&arena, JPP_MIB);
+    jpp_arena_fresh(&arena, JPP_MIB);
     jpp_ok(jpp_arena_alloc(&arena, JPP_MIB - JPP_PIECE + 1) == NULL,
            "above the cap");
     jpp_ok(jpp_arena_alloc(&arena, JPP_MIB + 1) == NULL, "and more");
     jpp_ok(jpp_arena_alloc(&arena, SIZE_MAX - 7) == NULL, "almost SIZE_MAX");
     jpp_ok(jpp_arena_alloc(&arena, SIZE_MAX) == NULL, "SIZE_MAX");
     jpp_ok(jpp_arena_alloc(&arena, 1) != NULL, "and then one byte");
-    jpp_arena_destroy(&arena);
 
-    jpp_arena_init(&arena, 0);
+    jpp_arena_fresh(&arena, 0);
     jpp_ok(jpp_arena_alloc(&arena, 1) == NULL, "a cap of 0");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -289,20 +298,18 @@ JPP_TEST(jpp_test_cap)
 JPP_TEST(jpp_test_cap_pages)
 {
     size_t       n, page;
-    jpp_arena_t  arena;
 
     page = (size_t) sysconf(_SC_PAGESIZE);
 
-    jpp_arena_init(&arena, 16 * page);
+    jpp_arena_fresh(&arena, 16 * page);
 
     for (n = 0; jpp_arena_alloc(&arena, 16) != NULL; n++) { /* void */ }
 
     jpp_is_u64(n, 16 * ((page - 16) / JPP_PIECE),
                "a cap of 16 pages is used up");
     jpp_is_u64(arena.mapped, 16 * page, "and is what is mapped");
-    jpp_arena_destroy(&arena);
 
-    jpp_arena_init(&arena, JPP_BLOCK + 2 * page);
+    jpp_arena_fresh(&arena, JPP_BLOCK + 2 * page);
     jpp_ok(jpp_arena_alloc(&arena, JPP_BLOCK - JPP_PIECE) != NULL,
            "a full block");
     jpp_ok(jpp_arena_alloc(&arena, 1) != NULL, "and a byte near the cap");
@@ -312,12 +319,10 @@ JPP_TEST(jpp_test_cap_pages)
            "all that is left");
     jpp_is_u64(arena.mapped, arena.cap, "the cap is mapped");
     jpp_is_u64(arena.peak, arena.cap, "and the peak");
-    jpp_arena_destroy(&arena);
 
-    jpp_arena_init(&arena, page - 1);
+    jpp_arena_fresh(&arena, page - 1);
     jpp_ok(jpp_arena_alloc(&arena, 1) == NULL, "no page above the cap");
     jpp_is_u64(arena.mapped, 0, "and nothing mapped");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -327,7 +332,6 @@ JPP_TEST(jpp_test_huge)
 {
     size_t       i, k, size, wrong;
     jpp_vec_t   *vec;
-    jpp_arena_t  arena;
 
     static const size_t  sizes[] = {
         SIZE_MAX, SIZE_MAX - 4096, SIZE_MAX - 2 * 1024 * 1024,
@@ -335,7 +339,7 @@ JPP_TEST(jpp_test_huge)
         (size_t) PTRDIFF_MAX + 4096, PTRDIFF_MAX - 2 * 1024 * 1024
     };
 
-    jpp_arena_init(&arena, SIZE_MAX);
+    jpp_arena_fresh(&arena, SIZE_MAX);
     wrong = 0;
 
     for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -361,7 +365,6 @@ JPP_TEST(jpp_test_huge)
     jpp_is_u64(wrong, 0, "vectors refuse such sizes, too");
     jpp_ok(vec->len == 1 && vec->data[0] == 1, "what there is stays");
     jpp_is_u64(arena.mapped, JPP_BLOCK, "in the only block");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -372,11 +375,10 @@ JPP_TEST(jpp_test_vec)
     size_t       i, wrong;
     uint32_t    *a, *b;
     jpp_vec_t   *one, *two;
-    jpp_arena_t  arena;
 
     enum { N = 600000 };
 
-    jpp_arena_init(&arena, 16 * JPP_MIB);
+    jpp_arena_fresh(&arena, 16 * JPP_MIB);
 
     one = jpp_vec_create(&arena);
     two = jpp_vec_create(&arena);
@@ -411,8 +413,6 @@ JPP_TEST(jpp_test_vec)
     i = one->len;
     jpp_ok(jpp_vec_reserve(one, JPP_MIB) == one->data + i && one->len == i,
            "reserving leaves the length");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -424,9 +424,8 @@ JPP_TEST(jpp_test_vec_steps)
     size_t       size, n_moves, dirty, wrong;
     uint8_t     *data;
     jpp_vec_t   *vec;
-    jpp_arena_t  arena;
 
-    jpp_arena_init(&arena, 64 * JPP_MIB);
+    jpp_arena_fresh(&arena, 64 * JPP_MIB);
 
     vec = jpp_vec_create(&arena);
     data = NULL;
@@ -464,45 +463,34 @@ JPP_TEST(jpp_test_vec_steps)
     jpp_is_u64(dirty, 0, "all that is new is zero");
     jpp_ok(n_moves >= 9, "a vector moved %zu times", n_moves);
     jpp_ok(jpp_is_all(vec->data, 0xff, vec->len), "and kept its contents");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_test_vec_threshold)
 {
-    uint8_t     *p;
-    jpp_vec_t   *vec;
-    jpp_arena_t  arena;
+    jpp_vec_t  *vec;
 
-    jpp_arena_init(&arena, 16 * JPP_MIB);
+    jpp_arena_fresh(&arena, 16 * JPP_MIB);
 
     vec = jpp_vec_create(&arena);
-    p = jpp_vec_push(vec, JPP_SMALL);
-    jpp_ok(p != NULL && !vec->is_mapped, "the largest vector in a block");
+    jpp_ok(jpp_pushes(vec, JPP_SMALL) && !vec->is_mapped,
+           "the largest vector in a block");
     jpp_is_u64(arena.mapped, JPP_BLOCK, "maps nothing");
-    memset(p, 0x55, JPP_SMALL);
 
-    p = jpp_vec_push(vec, 1);
-    jpp_ok(p != NULL && *p == 0 && vec->is_mapped, "one more is mapped");
+    jpp_ok(jpp_pushes(vec, 1) && vec->is_mapped, "one more is mapped");
     jpp_is_u64(vec->size, JPP_BLOCK, "in a huge page");
     jpp_is_u64((uintptr_t) vec->data % JPP_BLOCK, 0, "aligned");
     jpp_is_u64(arena.mapped, 2 * JPP_BLOCK, "and counted");
     jpp_ok(jpp_is_all(vec->data, 0x55, JPP_SMALL), "with its contents");
 
-    p = jpp_vec_push(vec, JPP_BLOCK - JPP_SMALL - 1);
-    jpp_ok(p == vec->data + JPP_SMALL + 1 && vec->size == JPP_BLOCK,
-           "it fills the page");
-    memset(vec->data, 0xaa, JPP_BLOCK);
+    jpp_ok(jpp_pushes(vec, JPP_BLOCK - JPP_SMALL - 1)
+           && vec->size == JPP_BLOCK, "it fills the page");
 
-    p = jpp_vec_push(vec, 1);
-    jpp_ok(p != NULL && *p == 0, "and grows past it");
+    jpp_ok(jpp_pushes(vec, 1), "and grows past it");
     jpp_is_u64(vec->size, 2 * JPP_BLOCK, "by another");
     jpp_is_u64((uintptr_t) vec->data % JPP_BLOCK, 0, "still aligned");
     jpp_is_u64(arena.mapped, 3 * JPP_BLOCK, "and counted");
-    jpp_ok(jpp_is_all(vec->data, 0xaa, JPP_BLOCK), "with its contents");
-
-    jpp_arena_destroy(&arena);
+    jpp_ok(jpp_is_all(vec->data, 0x55, JPP_BLOCK), "with its contents");
 }
 
 
@@ -510,11 +498,9 @@ JPP_TEST(jpp_test_vec_threshold)
 
 JPP_TEST(jpp_test_vec_cap)
 {
-    void        *p;
-    jpp_vec_t   *vec;
-    jpp_arena_t  arena;
+    jpp_vec_t  *vec;
 
-    jpp_arena_init(&arena, JPP_BLOCK + JPP_MIB);
+    jpp_arena_fresh(&arena, JPP_BLOCK + JPP_MIB);
     vec = jpp_vec_create(&arena);
 
     jpp_ok(jpp_vec_push(vec, JPP_MIB) != NULL, "a vector at the cap");
@@ -523,35 +509,26 @@ JPP_TEST(jpp_test_vec_cap)
     jpp_ok(jpp_vec_push(vec, 1) == NULL, "one past it");
     jpp_is_u64(vec->len, JPP_MIB, "a failure leaves the length");
     jpp_ok(jpp_vec_reserve(vec, SIZE_MAX) == NULL, "SIZE_MAX");
-    jpp_arena_destroy(&arena);
 
-    jpp_arena_init(&arena, JPP_BLOCK + JPP_MIB);
+    jpp_arena_fresh(&arena, JPP_BLOCK + JPP_MIB);
     vec = jpp_vec_create(&arena);
     jpp_ok(jpp_vec_push(vec, JPP_MIB + 1) == NULL, "one past it at once");
     jpp_is_u64(arena.mapped, JPP_BLOCK, "maps nothing");
 
     /* a multiple of every page size, and one byte past it */
 
-    p = jpp_vec_push(vec, 640 * JPP_KIB);
-    jpp_is_u64(vec->size, 640 * JPP_KIB, "near the cap: what is needed");
-    memset(p, 0x55, 640 * JPP_KIB);
-
-    p = jpp_vec_push(vec, 1);
-    jpp_is_u64(vec->size, 640 * JPP_KIB + arena.page, "rounded to pages");
-    *(uint8_t *) p = 0x55;
-
-    p = jpp_vec_push(vec, 384 * JPP_KIB - 1);
-    jpp_ok(p != NULL && jpp_is_all(p, 0, 384 * JPP_KIB - 1),
-           "a vector grows to the cap");
+    jpp_ok(jpp_pushes(vec, 640 * JPP_KIB) && vec->size == 640 * JPP_KIB,
+           "near the cap: what is needed");
+    jpp_ok(jpp_pushes(vec, 1) && vec->size == 640 * JPP_KIB + arena.page,
+           "rounded to pages");
+    jpp_ok(jpp_pushes(vec, 384 * JPP_KIB - 1), "a vector grows to the cap");
     jpp_ok(jpp_is_all(vec->data, 0x55, 640 * JPP_KIB + 1),
            "and keeps its contents");
     jpp_is_u64(arena.mapped, arena.cap, "the cap is mapped");
     jpp_ok(jpp_vec_push(vec, 1) == NULL, "and it stops there");
-    jpp_arena_destroy(&arena);
 
-    jpp_arena_init(&arena, 1);
+    jpp_arena_fresh(&arena, 1);
     jpp_ok(jpp_vec_create(&arena) == NULL, "no vector without a block");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -559,26 +536,21 @@ JPP_TEST(jpp_test_vec_cap)
 
 JPP_TEST(jpp_test_vec_cap_in_block)
 {
-    void        *p;
-    jpp_vec_t   *vec;
-    jpp_arena_t  arena;
+    jpp_vec_t  *vec;
 
-    jpp_arena_init(&arena, JPP_BLOCK);
+    jpp_arena_fresh(&arena, JPP_BLOCK);
     vec = jpp_vec_create(&arena);
-    p = jpp_vec_push(vec, JPP_KIB);
-    memset(p, 0x55, JPP_KIB);
+    (void) jpp_pushes(vec, JPP_KIB);
 
     (void) jpp_arena_alloc(&arena, (size_t) (arena.end - arena.pos)
                                    - 2 * (JPP_KIB + JPP_RED_ZONE));
 
-    p = jpp_vec_push(vec, JPP_KIB);
-    jpp_ok(p != NULL && jpp_is_all(p, 0, JPP_KIB),
+    jpp_ok(jpp_pushes(vec, JPP_KIB),
            "a vector grows to the end of the last block");
     jpp_ok(jpp_is_all(vec->data, 0x55, JPP_KIB), "and keeps its contents");
     jpp_ok(jpp_vec_push(vec, 1) == NULL, "and stops there");
     jpp_is_u64(vec->len, 2 * JPP_KIB, "with the length it had");
     jpp_is_u64(arena.mapped, arena.cap, "the cap is mapped");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -586,25 +558,18 @@ JPP_TEST(jpp_test_vec_cap_in_block)
 
 JPP_TEST(jpp_test_vec_cap_moved)
 {
-    void        *p;
-    jpp_vec_t   *vec;
-    jpp_arena_t  arena;
+    jpp_vec_t  *vec;
 
-    jpp_arena_init(&arena, JPP_BLOCK + 5 * JPP_MIB);
+    jpp_arena_fresh(&arena, JPP_BLOCK + 5 * JPP_MIB);
     vec = jpp_vec_create(&arena);
 
-    p = jpp_vec_push(vec, 3 * JPP_MIB);
-    jpp_is_u64(vec->size, 2 * JPP_BLOCK, "a vector in huge pages");
-    memset(p, 0x55, 3 * JPP_MIB);
-
-    p = jpp_vec_push(vec, 3 * JPP_MIB / 2);
-    jpp_ok(p != NULL && jpp_is_all(p, 0, 3 * JPP_MIB / 2), "grows");
+    jpp_ok(jpp_pushes(vec, 3 * JPP_MIB) && vec->size == 2 * JPP_BLOCK,
+           "a vector in huge pages");
+    jpp_ok(jpp_pushes(vec, 3 * JPP_MIB / 2), "grows");
     jpp_is_u64(vec->size, 9 * JPP_MIB / 2, "by what is needed");
     jpp_is_u64((uintptr_t) vec->data % JPP_BLOCK, 0, "still aligned");
-    memset(p, 0x55, 3 * JPP_MIB / 2);
 
-    p = jpp_vec_push(vec, JPP_MIB / 2);
-    jpp_ok(p != NULL && jpp_is_all(p, 0, JPP_MIB / 2), "and to the cap");
+    jpp_ok(jpp_pushes(vec, JPP_MIB / 2), "and to the cap");
     jpp_is_u64((uintptr_t) vec->data % JPP_BLOCK, 0, "still aligned");
     jpp_is_u64(arena.mapped, arena.cap, "all of the cap is mapped");
     jpp_ok(jpp_is_all(vec->data, 0x55, 9 * JPP_MIB / 2),
@@ -613,7 +578,6 @@ JPP_TEST(jpp_test_vec_cap_moved)
 
     jpp_vec_release(vec);
     jpp_is_u64(arena.mapped, JPP_BLOCK, "all but the block");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -624,10 +588,9 @@ JPP_TEST(jpp_test_refused)
     void          *block, *first, *more;
     size_t         size;
     jpp_vec_t     *vec;
-    jpp_arena_t    arena;
     struct rlimit  old, low;
 
-    jpp_arena_init(&arena, 64 * JPP_MIB);
+    jpp_arena_fresh(&arena, 64 * JPP_MIB);
     vec = jpp_vec_create(&arena);
     first = jpp_vec_push(vec, JPP_BLOCK);
     memset(first, 0x55, JPP_BLOCK);
@@ -651,18 +614,15 @@ JPP_TEST(jpp_test_refused)
     more = jpp_vec_push(vec, 1);
     jpp_ok(more != NULL && jpp_is_all(vec->data, 0x55, JPP_BLOCK),
            "and grows when there is some");
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(jpp_test_release)
 {
-    void        *p;
-    size_t       size;
-    jpp_vec_t   *one, *two, *three;
-    jpp_arena_t  arena;
+    size_t      size;
+    jpp_vec_t  *one, *two, *three;
 
-    jpp_arena_init(&arena, 16 * JPP_MIB);
+    jpp_arena_fresh(&arena, 16 * JPP_MIB);
 
     one = jpp_vec_create(&arena);
     two = jpp_vec_create(&arena);
@@ -671,8 +631,7 @@ JPP_TEST(jpp_test_release)
     *(uint8_t *) jpp_vec_push(one, 1) = 1;
     size = jpp_process_size();
 
-    p = jpp_vec_push(two, JPP_MIB);
-    memset(p, 0xff, JPP_MIB);
+    (void) jpp_pushes(two, JPP_MIB);
     *(uint8_t *) jpp_vec_push(three, 1) = 3;
 
     jpp_is_u64(arena.mapped, 2 * JPP_BLOCK, "a vector has a mapping");
@@ -688,8 +647,7 @@ JPP_TEST(jpp_test_release)
     jpp_vec_release(NULL);
     jpp_is_u64(arena.mapped, JPP_BLOCK, "a second time does no harm");
 
-    p = jpp_vec_push(two, JPP_MIB);
-    jpp_ok(p != NULL && jpp_is_all(p, 0, JPP_MIB), "it can be used again");
+    jpp_ok(jpp_pushes(two, JPP_MIB), "it can be used again");
     jpp_ok(jpp_vec_push(two, 3 * JPP_MIB) != NULL, "and grow");
     jpp_is_u64(jpp_process_size(), size + two->size / arena.page,
                "moving leaves nothing behind");
@@ -702,8 +660,7 @@ JPP_TEST(jpp_test_release)
     jpp_is_u64(arena.mapped, JPP_BLOCK, "all but the block");
     jpp_is_u64(arena.peak, 4 * JPP_BLOCK, "the peak stays");
 
-    p = jpp_vec_push(one, 100);
-    jpp_ok(p != NULL && jpp_is_all(p, 0, 100), "a small one, used again");
+    jpp_ok(jpp_pushes(one, 100), "a small one, used again");
 
     (void) jpp_vec_push(two, JPP_MIB);
     (void) jpp_vec_push(three, JPP_MIB);
@@ -713,32 +670,30 @@ JPP_TEST(jpp_test_release)
            "those after another are released");
     jpp_vec_release_after(&arena, NULL);
     jpp_ok(two->size == 0 && one->size == 0, "and all");
-
-    jpp_arena_destroy(&arena);
 }
 
 
 /* A bit for every step that failed. */
 
 static unsigned
-jpp_script(jpp_arena_t *arena)
+jpp_script(void)
 {
     unsigned    failed;
     jpp_vec_t  *vec;
 
     failed = 0;
-    vec = jpp_vec_create(arena);
+    vec = jpp_vec_create(&arena);
 
     if (vec == NULL) {
         failed |= 1;
-        vec = jpp_vec_create(arena);
+        vec = jpp_vec_create(&arena);
     }
 
-    failed |= jpp_arena_alloc(arena, 100) == NULL ? 2 : 0;
+    failed |= jpp_arena_alloc(&arena, 100) == NULL ? 2 : 0;
     failed |= jpp_vec_push(vec, 100) == NULL ? 4 : 0;
     failed |= jpp_vec_push(vec, 100000) == NULL ? 8 : 0;
-    failed |= jpp_arena_alloc(arena, 100000) == NULL ? 16 : 0;
-    failed |= jpp_arena_strndup(arena, "abc", 3) == NULL ? 32 : 0;
+    failed |= jpp_arena_alloc(&arena, 100000) == NULL ? 16 : 0;
+    failed |= jpp_arena_strndup(&arena, "abc", 3) == NULL ? 32 : 0;
     failed |= jpp_vec_push(vec, 1000000) == NULL ? 64 : 0;
     failed |= jpp_vec_push(vec, 4000000) == NULL ? 128 : 0;
 
@@ -750,22 +705,19 @@ JPP_TEST(jpp_test_fail_at)
 {
     uint64_t     n, n_calls;
     unsigned     failed;
-    jpp_arena_t  arena;
 
-    jpp_arena_init(&arena, 16 * JPP_MIB);
-    jpp_is_u64(jpp_script(&arena), 0, "nothing fails by itself");
+    jpp_arena_fresh(&arena, 16 * JPP_MIB);
+    jpp_is_u64(jpp_script(), 0, "nothing fails by itself");
     n_calls = arena.n_calls;
     jpp_is_u64(n_calls, 8, "every request is a call");
-    jpp_arena_destroy(&arena);
 
     for (n = 1; n <= n_calls; n++) {
 
-        jpp_arena_init(&arena, 16 * JPP_MIB);
+        jpp_arena_fresh(&arena, 16 * JPP_MIB);
         arena.fail_at = n;
-        failed = jpp_script(&arena);
+        failed = jpp_script();
 
         jpp_is_u64(failed, 1u << (n - 1), "call %" PRIu64 " fails alone", n);
-        jpp_arena_destroy(&arena);
     }
 }
 
@@ -780,6 +732,7 @@ main(void)
     before = jpp_process_size();
 
     jpp_tests_all();
+    jpp_arena_destroy(&arena);
 
     jpp_is_u64(jpp_process_size(), before, "nothing is mapped any more");
 

@@ -37,13 +37,9 @@ jpp_string(const char *s)
 }
 
 
-/* A sample of the inuse pair. */
-
 static bool
-jpp_add(uint32_t set, const uint32_t *ids, uint32_t depth, int64_t objects,
-    int64_t bytes)
+jpp_stack(uint32_t set, const uint32_t *ids, uint32_t depth)
 {
-    int64_t    values[JPP_MAX_TYPES] = { 0, 0, objects, bytes };
     uint8_t   *pos;
     uint32_t   i;
 
@@ -58,7 +54,45 @@ jpp_add(uint32_t set, const uint32_t *ids, uint32_t depth, int64_t objects,
 
     jpp_profile_end(&profile, pos);
 
-    return jpp_profile_commit(&profile, NULL, values);
+    return true;
+}
+
+
+/* A sample of the inuse pair. */
+
+static bool
+jpp_add(uint32_t set, const uint32_t *ids, uint32_t depth, int64_t objects,
+    int64_t bytes)
+{
+    int64_t  values[JPP_MAX_TYPES] = { 0, 0, objects, bytes };
+
+    return jpp_stack(set, ids, depth)
+           && jpp_profile_commit(&profile, NULL, values);
+}
+
+
+/* Sample I, and whether it has the stack of DEPTH IDS. */
+
+static bool
+jpp_note_sample(uint32_t i, const uint32_t *ids, uint32_t depth)
+{
+    uint32_t        id, n, wrong;
+    jpp_sample_t    sample;
+    const uint8_t  *pos;
+
+    jpp_profile_sample(&profile, i, &sample);
+    jpp_note_of("sample", sample, labels->n, values[0], values[1], values[2],
+                values[3]);
+    jpp_note("it is%s zero", jpp_sample_is_zero(&sample) ? "" : " not");
+
+    pos = sample.stack;
+
+    for (n = 0, wrong = 0; pos < sample.stack + sample.stack_len; n++) {
+        pos = jpp_stack_next(pos, &id);
+        wrong += n >= depth || id != ids[n];
+    }
+
+    return wrong == 0 && n == depth && pos == sample.stack + sample.stack_len;
 }
 
 
@@ -262,13 +296,10 @@ JPP_TEST(jpp_test_labels)
     jpp_is_u64(set, 1, "are set 1");
 
     sets = jpp_vec_items(profile.label_sets, jpp_label_set_t);
-    jpp_is_u64(sets[1].n, 3, "an empty string is no label");
-    jpp_is_str(jpp_profile_str(&profile, sets[1].labels[0].str).data, "0",
-               "the string");
-    jpp_is_i64(sets[1].labels[1].num, 12, "the number");
-    jpp_is_u64(sets[1].labels[1].str, 0, "a number is no string");
-    jpp_is_str(jpp_profile_str(&profile, sets[1].labels[2].unit).data, "bytes",
-               "the unit");
+    jpp_note_of("labels", sets[1], n, labels[1].num, labels[1].str);
+    jpp_note("%s, in %s", jpp_profile_str(&profile, sets[1].labels[0].str).data,
+             jpp_profile_str(&profile, sets[1].labels[2].unit).data);
+    jpp_shows_notes("an empty string is no label, a number no string");
 
     jpp_profile_labels(&profile, 0, 0, labels, 4, &other);
     jpp_is_u64(other, set, "the same labels are the same set");
@@ -345,10 +376,7 @@ JPP_TEST(jpp_test_label_sets)
 
 JPP_TEST(jpp_test_stacks)
 {
-    size_t          i, wrong;
-    uint32_t        id, deep[JPP_MAX_FRAMES];
-    const uint8_t  *pos, *end;
-    jpp_sample_t    sample;
+    uint32_t  i, deep[JPP_MAX_FRAMES];
 
     static const uint32_t  ids[] = {
         1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1fffff, 0x200000, 0xfffffff,
@@ -358,7 +386,7 @@ JPP_TEST(jpp_test_stacks)
     jpp_begin();
 
     for (i = 0; i < JPP_MAX_FRAMES; i++) {
-        deep[i] = UINT32_MAX - (uint32_t) i;
+        deep[i] = UINT32_MAX - i;
     }
 
     jpp_ok(jpp_add(0, ids, jpp_nelts(ids), 1, 2), "ids of all sizes");
@@ -366,39 +394,17 @@ JPP_TEST(jpp_test_stacks)
     jpp_ok(jpp_add(0, deep, JPP_MAX_FRAMES, 5, 6), "a deep stack");
     jpp_is_u64(profile.n_samples, 3, "are three samples");
 
-    jpp_profile_sample(&profile, 0, &sample);
-    pos = sample.stack;
-    end = pos + sample.stack_len;
-
-    for (i = 0, wrong = 0; i < jpp_nelts(ids) && pos < end; i++) {
-        pos = jpp_stack_next(pos, &id);
-        wrong += id != ids[i];
-    }
-
-    jpp_ok(wrong == 0 && i == jpp_nelts(ids) && pos == end, "ids come back");
-
-    jpp_profile_sample(&profile, 1, &sample);
-    jpp_is_u64(sample.stack_len, 0, "no frames");
-    jpp_is_i64(sample.values[2], 3, "with a value");
-
-    jpp_profile_sample(&profile, 2, &sample);
-    pos = sample.stack;
-    end = pos + sample.stack_len;
-
-    for (i = 0, wrong = 0; i < JPP_MAX_FRAMES && pos < end; i++) {
-        pos = jpp_stack_next(pos, &id);
-        wrong += id != deep[i];
-    }
-
-    jpp_ok(wrong == 0 && i == JPP_MAX_FRAMES && pos == end, "so do deep ones");
+    jpp_ok(jpp_note_sample(0, ids, jpp_nelts(ids)), "ids come back");
+    jpp_ok(jpp_note_sample(1, NULL, 0), "no frames");
+    jpp_ok(jpp_note_sample(2, deep, JPP_MAX_FRAMES), "so do deep ones");
+    jpp_shows_notes("stacks");
 }
 
 
 JPP_TEST(jpp_test_values)
 {
-    uint32_t      set;
-    jpp_label_t   label = { "worker", "1", 0, NULL };
-    jpp_sample_t  sample;
+    uint32_t     set;
+    jpp_label_t  label = { "worker", "1", 0, NULL };
 
     static const uint32_t  ids[] = { 3, 2, 1, 1 };
 
@@ -415,25 +421,15 @@ JPP_TEST(jpp_test_values)
     jpp_add(0, ids, 3, 5, 500);
     jpp_is_u64(profile.n_samples, 5, "a known stack is no new sample");
 
-    jpp_profile_sample(&profile, 0, &sample);
-    jpp_is_i64(sample.values[2], 6, "its objects are added");
-    jpp_is_i64(sample.values[3], 600, "and its bytes");
-    jpp_is_i64(sample.values[0], 0, "the others are 0");
-    jpp_is_u64(sample.labels->n, 0, "no labels");
-    jpp_ok(!jpp_sample_is_zero(&sample), "it is not zero");
-
-    jpp_profile_sample(&profile, 1, &sample);
-    jpp_is_i64(sample.values[3], 200, "with labels it is another");
-    jpp_is_u64(sample.labels->n, 1, "and has them");
+    jpp_ok(jpp_note_sample(0, ids, 3), "values are added");
+    jpp_ok(jpp_note_sample(1, ids, 3), "with labels it is another");
 
     jpp_add(0, ids, 3, -6, -600);
-    jpp_profile_sample(&profile, 0, &sample);
-    jpp_ok(jpp_sample_is_zero(&sample), "subtracted, it is zero");
+    jpp_ok(jpp_note_sample(0, ids, 3), "subtracted, it is zero");
 
     jpp_add(0, ids, 3, -1, 1);
-    jpp_profile_sample(&profile, 0, &sample);
-    jpp_is_i64(sample.values[2], -1, "a value may be negative");
-    jpp_ok(!jpp_sample_is_zero(&sample), "a negative value is not zero");
+    jpp_ok(jpp_note_sample(0, ids, 3), "a value may be negative");
+    jpp_shows_notes("values");
 
     jpp_is_u64(profile.columns[0]->size, 0, "a column of zeros has no memory");
 }
@@ -470,10 +466,10 @@ JPP_TEST(jpp_test_utf8)
 
 JPP_TEST(jpp_test_counts)
 {
-    uint8_t   *pos;
-    uint32_t   i, id;
+    uint32_t  i, id;
 
-    static const int64_t  values[8] = { 0, 0, 7, 700, 0, 0, 3, 5 };
+    static const uint32_t  ids[] = { 1 };
+    static const int64_t   values[8] = { 0, 0, 7, 700, 0, 0, 3, 5 };
 
     jpp_begin();
 
@@ -483,9 +479,7 @@ JPP_TEST(jpp_test_counts)
     jpp_is_u64(profile.n_columns, 8, "and have columns");
 
     for (i = 0; i < 4; i++) {
-        pos = jpp_profile_begin(&profile, 0, 1);
-        pos = jpp_profile_push(pos, 1);
-        jpp_profile_end(&profile, pos);
+        (void) jpp_stack(0, ids, 1);
         jpp_ok(i < 2 ? jpp_profile_commit(&profile, NULL, values)
                      : jpp_profile_append(&profile, values), "a sample");
     }
@@ -496,9 +490,7 @@ JPP_TEST(jpp_test_counts)
     jpp_is_i64(jpp_profile_value(profile.columns[6], 1), 3, "alone");
     jpp_is_i64(jpp_profile_value(profile.columns[3], 2), 700, "with values");
 
-    pos = jpp_profile_begin(&profile, 0, 1);
-    pos = jpp_profile_push(pos, 1);
-    jpp_profile_end(&profile, pos);
+    (void) jpp_stack(0, ids, 1);
     id = jpp_profile_find(&profile);
     jpp_ok(id >= 1 && id <= 3, "the stack is found");
 }
@@ -508,10 +500,8 @@ JPP_TEST(jpp_test_counts)
 
 JPP_TEST(jpp_test_baseline)
 {
-    uint8_t       *pos;
-    uint32_t       i, id;
-    jpp_sample_t   sample;
-    jpp_vec_t     *baseline[4];
+    uint32_t    i;
+    jpp_vec_t  *baseline[4];
 
     static const uint32_t  ids[] = { 3, 2, 1 };
     static const int64_t   values[][4] = {
@@ -527,39 +517,25 @@ JPP_TEST(jpp_test_baseline)
     jpp_add(0, ids, 3, 5, 500);
 
     for (i = 0; i < 3; i++) {
-        pos = jpp_profile_begin(&profile, 0, 3);
-
-        for (id = 0; id < (i == 1 ? 2u : 3u); id++) {
-            pos = jpp_profile_push(pos, ids[id]);
-        }
-
-        jpp_profile_end(&profile, pos);
+        (void) jpp_stack(0, ids, i == 1 ? 2 : 3);
         jpp_ok(jpp_profile_commit(&profile, baseline, values[i]),
                "to columns of the caller");
     }
 
     jpp_is_u64(profile.n_samples, 2, "a stack of the baseline is a sample");
 
-    jpp_profile_sample(&profile, 0, &sample);
-    jpp_ok(sample.values[2] == 5 && sample.values[3] == 500,
-           "what was there stays");
+    jpp_ok(jpp_note_sample(0, ids, 3), "what was there stays");
     jpp_ok(jpp_profile_value(baseline[2], 0) == 3
            && jpp_profile_value(baseline[3], 0) == 300,
            "the baseline is added up");
 
-    jpp_profile_sample(&profile, 1, &sample);
-    jpp_ok(jpp_sample_is_zero(&sample), "a sample of it alone is zero");
+    jpp_ok(jpp_note_sample(1, ids, 2), "a sample of it alone is zero");
+    jpp_shows_notes("samples beside a baseline");
     jpp_is_i64(jpp_profile_value(baseline[3], 1), 100, "the value beside it");
     jpp_is_i64(jpp_profile_value(baseline[3], 2), 0, "no value is zero");
 
     for (i = 1; i <= 3; i++) {
-        pos = jpp_profile_begin(&profile, 0, i);
-
-        for (id = 0; id < i; id++) {
-            pos = jpp_profile_push(pos, ids[id]);
-        }
-
-        jpp_profile_end(&profile, pos);
+        (void) jpp_stack(0, ids, i);
         jpp_is_u64(jpp_profile_find(&profile), i == 1 ? 0 : i == 3 ? 1 : 2,
                    "%u frames", i);
     }
@@ -602,19 +578,16 @@ JPP_TEST(jpp_test_many)
 
 JPP_TEST(jpp_test_types)
 {
-    int64_t        values[JPP_MAX_TYPES] = { 0, 5, 0, 0 };
-    uint8_t       *pos;
-    uint32_t       shown[JPP_MAX_TYPES];
-    jpp_sample_t   sample;
+    int64_t       values[JPP_MAX_TYPES] = { 0, 5, 0, 0 };
+    uint32_t      shown[JPP_MAX_TYPES];
+    jpp_sample_t  sample;
 
     jpp_begin();
 
     jpp_is_u64(jpp_profile_types(&profile, shown), 2, "two types");
     jpp_ok(shown[0] == 2 && shown[1] == 3, "the inuse types");
 
-    pos = jpp_profile_begin(&profile, 0, 1);
-    pos = jpp_profile_push(pos, 1);
-    jpp_profile_end(&profile, pos);
+    (void) jpp_stack(0, (uint32_t[]) { 1 }, 1);
     jpp_profile_commit(&profile, NULL, values);
 
     jpp_profile_sample(&profile, 0, &sample);

@@ -6,7 +6,9 @@
 #include "jpp_elf.h"
 #include "jpp_profile.h"
 #include "jpp_symbolize.h"
+#include "jpp_test_arena.h"
 #include "jpp_test_elf.h"
+#include "jpp_test_golden.h"
 
 
 #define JPP_TEST_CAP    (64 * 1024 * 1024)
@@ -125,29 +127,27 @@ jpp_test_location(const char *name, uint32_t mapping, const char *symbol,
 }
 
 
+static const jpp_function_t *
+jpp_test_function(uint32_t location)
+{
+    return jpp_profile_function_at(&profile,
+                                   jpp_profile_location_at(&profile, location)
+                                   ->function);
+}
+
+
 static const char *
 jpp_test_name_of(uint32_t location)
 {
-    uint32_t  function;
-
-    function = jpp_profile_location_at(&profile, location)->function;
-
-    return jpp_profile_str(&profile, jpp_profile_function_at(&profile,
-                                                             function)
-                           ->name).data;
+    return jpp_profile_str(&profile, jpp_test_function(location)->name).data;
 }
 
 
 static const char *
 jpp_test_system_name_of(uint32_t location)
 {
-    uint32_t  function;
-
-    function = jpp_profile_location_at(&profile, location)->function;
-
-    return jpp_profile_str(&profile, jpp_profile_function_at(&profile,
-                                                             function)
-                           ->system_name).data;
+    return jpp_profile_str(&profile,
+                           jpp_test_function(location)->system_name).data;
 }
 
 
@@ -208,12 +208,10 @@ JPP_TEST(jpp_symbolize_test_kinds)
     (void) snprintf(expected, sizeof(expected), "bare.so+0x%" PRIx64,
                     jpp_test_nm("full.so", "jt_static"));
     jpp_is_str(jpp_test_name_of(at[2]), expected, "the start by .eh_frame");
-    jpp_is_u64(jpp_profile_location_at(&profile, at[2])->function,
-               jpp_profile_location_at(&profile, at[8])->function,
-               "one function is one frame");
-    jpp_is_u64(jpp_profile_location_at(&profile, at[1])->function,
-               jpp_profile_location_at(&profile, at[4])->function,
-               "with a name, too");
+    jpp_ok(jpp_test_function(at[2]) == jpp_test_function(at[8]),
+           "one function is one frame");
+    jpp_ok(jpp_test_function(at[1]) == jpp_test_function(at[4]),
+           "with a name, too");
 
     (void) snprintf(expected, sizeof(expected), "bare.so+0x%" PRIx64,
                     jpp_test_nm("full.so", "jt_sizeless") + 5);
@@ -352,10 +350,11 @@ JPP_TEST(jpp_symbolize_test_proof)
 
 JPP_TEST(jpp_symbolize_test_refused)
 {
-    int          rc;
-    size_t       i;
-    uint32_t     location, mapping;
-    const char  *comment;
+    int             rc;
+    size_t          i;
+    uint32_t        location, mapping;
+    const char     *comment, *bad;
+    jpp_mapping_t  *m;
 
     static const struct {
         const char  *command;      /* leaves "bad.so" */
@@ -384,14 +383,13 @@ JPP_TEST(jpp_symbolize_test_refused)
         /* laid out as full.so, and no other file has this size */
 
         mapping = jpp_test_mapping("full.so", OTHER_INODE);
-        jpp_profile_mapping_at(&profile, mapping)->path = jpp_arena_strndup(
-            &arena, jpp_test_path("bad.so"), strlen(jpp_test_path("bad.so")));
-        jpp_profile_mapping_at(&profile, mapping)->file = jpp_profile_string(
-            &profile, jpp_test_path("bad.so"),
-            strlen(jpp_test_path("bad.so")));
+        bad = jpp_test_path("bad.so");
+        m = jpp_profile_mapping_at(&profile, mapping);
+        m->path = jpp_arena_strndup(&arena, bad, strlen(bad));
+        m->file = jpp_profile_string(&profile, bad, strlen(bad));
 
         if (strstr(rows[i].comment, "is not the one") != NULL) {
-            jpp_profile_mapping_at(&profile, mapping)->limit += 1 << 20;
+            m->limit += 1 << 20;
         }
 
         location = jpp_test_location("full.so", mapping, "jt_static", 1);
@@ -409,8 +407,7 @@ JPP_TEST(jpp_symbolize_test_refused)
                && strncmp(comment, "no names for /tmp/", 18) == 0
                && strstr(comment, rows[i].comment) != NULL
                && strncmp(jpp_test_name_of(location), "bad.so+0x1", 10) == 0
-               && jpp_profile_mapping_at(&profile, mapping)->build_id == 0,
-               "%s: %s", rows[i].command, comment);
+               && m->build_id == 0, "%s: %s", rows[i].command, comment);
 
         jpp_test_end();
     }
@@ -554,19 +551,14 @@ JPP_TEST(jpp_symbolize_test_cache)
 
     /* full.so and stripped.so have one build id */
 
-    jpp_is_u64(symbols.n_misses, 4, "misses");
-    jpp_is_u64(symbols.n_hits, 1, "hits");
-    jpp_is_u64(symbols.bytes, 4 * 4096, "bytes");
+    jpp_note_of("first", symbols, n_misses, n_hits, bytes);
 
     (void) jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_NAMES, &err);
-
-    jpp_is_u64(symbols.n_misses, 4, "misses of the second time");
-    jpp_is_u64(symbols.n_hits, 6, "hits of the second time");
+    jpp_note_of("second time", symbols, n_misses, n_hits, bytes);
 
     symbols.cap = 2 * 4096;
     (void) jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_NAMES, &err);
-
-    jpp_is_u64(symbols.bytes, 2 * 4096, "bytes under a smaller cap");
+    jpp_note_of("a smaller cap", symbols, bytes);
     jpp_ok(symbols.objects != NULL && symbols.objects->next != NULL
            && symbols.objects->next->next == NULL, "two objects");
 
@@ -574,8 +566,8 @@ JPP_TEST(jpp_symbolize_test_cache)
     (void) jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_NAMES, &err);
     jpp_symbols_destroy(&symbols);
     (void) jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_NAMES, &err);
-
-    jpp_is_u64(symbols.bytes, 0, "bytes where none fits");
+    jpp_note_of("none fits", symbols, bytes);
+    jpp_shows_notes("the cache of objects");
     jpp_ok(symbols.objects == NULL, "no object is kept");
     jpp_ok(jpp_profile_mapping_at(&profile, 1)->build_id != 0, "and all is as"
            " it was");
@@ -752,44 +744,30 @@ JPP_TEST(jpp_symbolize_test_comments)
 }
 
 
+static void
+jpp_symbolize_test_two(void)
+{
+    jpp_test_end();
+    jpp_test_begin();
+
+    (void) jpp_test_location("full.so", jpp_test_mapping("full.so", SAME),
+                             "jt_static", 1);
+    (void) jpp_test_location("full.so", jpp_test_mapping("cxx.so", OTHER_ID),
+                             "jt_static", 2);
+}
+
+
 /* Every allocation of the profile's arena fails once; files are no matter. */
 
 JPP_TEST(jpp_symbolize_test_memory)
 {
-    uint32_t    fds, failed;
-    uint64_t    n, before, calls;
-    jpp_code_t  rc;
+    uint32_t  fds;
 
     fds = jpp_test_fds();
-    failed = 0;
-    calls = 0;
-
-    for (n = 0; n <= calls; n++) {
-        jpp_test_begin();
-
-        (void) jpp_test_location("full.so", jpp_test_mapping("full.so", SAME),
-                                 "jt_static", 1);
-        (void) jpp_test_location("full.so",
-                                 jpp_test_mapping("cxx.so", OTHER_ID),
-                                 "jt_static", 2);
-
-        before = arena.n_calls;
-        arena.fail_at = n == 0 ? 0 : before + n;
-
-        rc = jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_NAMES, &err);
-
-        if (n == 0) {
-            calls = arena.n_calls - before;
-
-        } else {
-            failed += rc == JPP_ERR_MEMORY;
-        }
-
-        jpp_test_end();
-    }
-
-    jpp_ok(calls > 10, "%" PRIu64 " allocations", calls);
-    jpp_is_u64(failed, calls, "each of them failed once");
+    jpp_test_begin();
+    jpp_denies(&arena, jpp_symbolize_test_two(), 10,
+               jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_NAMES, &err));
+    jpp_test_end();
     jpp_is_u64(jpp_test_fds(), fds, "descriptors open");
 }
 
