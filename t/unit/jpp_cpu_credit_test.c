@@ -46,7 +46,6 @@ static volatile bool           jpp_is_held;    /* once a timer is set */
 static volatile bool           jpp_is_inside;
 static volatile pid_t          jpp_hidden;     /* a thread that is not listed */
 static jpp_thread_t *volatile  jpp_momentary;  /* that blocks for a look */
-static volatile unsigned long  jpp_work;
 
 
 int
@@ -92,9 +91,7 @@ jpp_block_for_a_look(long n)
         jpp_momentary = NULL;
     }
 
-    while (thread->blocks != thread->is_deaf) {
-        (void) usleep(100);
-    }
+    jpp_wait_while(thread->blocks != thread->is_deaf);
 }
 
 
@@ -160,30 +157,10 @@ syscall(long number, ...)
 }
 
 
-static uint64_t
-jpp_time(clockid_t clock)
-{
-    struct timespec  time;
-
-    (void) clock_gettime(clock, &time);
-
-    return (uint64_t) time.tv_sec * JPP_CPU_NANOS + (uint64_t) time.tv_nsec;
-}
-
-
 static void
 jpp_burn(uint64_t nanos)
 {
-    unsigned  i;
-    uint64_t  end;
-
-    end = jpp_time(CLOCK_THREAD_CPUTIME_ID) + nanos;
-
-    while (jpp_time(CLOCK_THREAD_CPUTIME_ID) < end) {
-        for (i = 0; i < 10000; i++) {
-            jpp_work += i;
-        }
-    }
+    jpp_burn_as(nanos, 1);
 }
 
 
@@ -258,9 +235,7 @@ jpp_burns(jpp_thread_t *thread)
     thread->has_burnt = false;
     thread->may_burn = true;
 
-    while (!thread->has_burnt) {
-        (void) usleep(1000);
-    }
+    jpp_wait_while(!thread->has_burnt);
 }
 
 
@@ -305,6 +280,24 @@ jpp_ended(jpp_cpu_window_t *window)
 }
 
 
+/* WINDOW ends, which has more than LEAST nanoseconds of threads with NAME, and
+   no more than were used since USED. */
+
+static void
+jpp_credited(jpp_cpu_window_t *window, const char *name, uint64_t used,
+    int64_t least, const char *what)
+{
+    uint64_t  sum;
+
+    jpp_ended(window);
+    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
+
+    sum = jpp_sum(window, name);
+    jpp_ok((int64_t) sum > least && sum <= used, "%s: %" PRIu64 " of %" PRIu64
+           ", more than %" PRId64, what, sum, used, least);
+}
+
+
 /* The sampler looks who is there N times. */
 
 static void
@@ -314,12 +307,8 @@ jpp_scanned(uint32_t n)
 
     scan = __atomic_load_n(&jpp_cpu_sampler.threads.scan, __ATOMIC_ACQUIRE);
 
-    while (__atomic_load_n(&jpp_cpu_sampler.threads.scan, __ATOMIC_ACQUIRE)
-           - scan
-           < n)
-    {
-        (void) usleep(1000);
-    }
+    jpp_wait_while(__atomic_load_n(&jpp_cpu_sampler.threads.scan,
+                                   __ATOMIC_ACQUIRE) - scan < n);
 }
 
 
@@ -370,9 +359,7 @@ jpp_start(bool is_deaf, const char *name)
 
     (void) pthread_create(&thread->id, NULL, jpp_thread, thread);
 
-    while (thread->tid == 0) {
-        (void) usleep(100);
-    }
+    jpp_wait_while(thread->tid == 0);
 
     return thread;
 }
@@ -391,7 +378,7 @@ jpp_stop(jpp_thread_t *thread)
 
 JPP_TEST(jpp_test_before)
 {
-    uint64_t           sum, used;
+    uint64_t           used;
     jpp_cpu_window_t  *windows[2];
 
     windows[0] = jpp_opened(JPP_MODE_CPU, 1);
@@ -400,17 +387,9 @@ JPP_TEST(jpp_test_before)
     used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
     windows[1] = jpp_opened(JPP_MODE_CPU, 1000);
     jpp_burn_until(windows[1], NULL, 0, NULL);
-    jpp_ended(windows[1]);
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
-
-    sum = jpp_sum(windows[1], NULL);
-    jpp_ok(sum > 0 && sum <= used, "a second window: %" PRIu64 " of %" PRIu64,
-           sum, used);
-
+    jpp_credited(windows[1], NULL, used, 0, "a second window");
     jpp_ended(windows[0]);
-
-    sum = jpp_sum(windows[0], NULL);
-    jpp_ok(sum > 200 * JPP_MS, "the first one has it: %" PRIu64, sum);
+    jpp_ok(jpp_sum(windows[0], NULL) > 200 * JPP_MS, "the first one has it");
 
     jpp_cpu_close(windows[0]);
     jpp_cpu_close(windows[1]);
@@ -421,7 +400,7 @@ JPP_TEST(jpp_test_before)
 
 JPP_TEST(jpp_test_held_up)
 {
-    uint64_t           sum, used;
+    uint64_t           used;
     jpp_err_t          err;
     jpp_cpu_window_t  *windows[2];
 
@@ -434,19 +413,12 @@ JPP_TEST(jpp_test_held_up)
     used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
     windows[1] = jpp_cpu_open(JPP_MODE_CPU, 1000, &err);
 
-    while (!jpp_is_inside) {
-        (void) usleep(1000);
-    }
+    jpp_wait_while(!jpp_is_inside);
 
     jpp_burn_until(windows[1], NULL, 0, NULL);
     jpp_is_held = false;
 
-    jpp_ended(windows[1]);
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
-
-    sum = jpp_sum(windows[1], NULL);
-    jpp_ok(sum > 0 && sum <= used, "the sampler is held up: %" PRIu64 " of %"
-           PRIu64, sum, used);
+    jpp_credited(windows[1], NULL, used, 0, "the sampler is held up");
 
     jpp_cpu_close(windows[0]);
     jpp_cpu_close(windows[1]);
@@ -482,9 +454,7 @@ jpp_number(pid_t tid, jpp_mode_t mode)
 {
     jpp_cpu_thread_t  *thread;
 
-    while ((thread = jpp_find(tid)) == NULL) {
-        (void) usleep(1000);
-    }
+    jpp_wait_while((thread = jpp_find(tid)) == NULL);
 
     return jpp_cpu_timers_number(&jpp_cpu_sampler.threads, thread, mode);
 }
@@ -511,7 +481,7 @@ jpp_tick(uint32_t number, int overrun)
 JPP_TEST(jpp_test_overrun)
 {
     unsigned           i;
-    uint64_t           sum, used;
+    uint64_t           used;
     jpp_cpu_window_t  *window;
 
     used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
@@ -521,13 +491,7 @@ JPP_TEST(jpp_test_overrun)
         jpp_tick(jpp_number(getpid(), JPP_MODE_CPU), 1000);
     }
 
-    jpp_ended(window);
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
-
-    sum = jpp_sum(window, NULL);
-    jpp_ok(sum > 0 && sum <= used, "timers that are late: %" PRIu64 " of %"
-           PRIu64, sum, used);
-
+    jpp_credited(window, NULL, used, 0, "timers that are late");
     jpp_sites_walk(&window->sites, jpp_site_is_small, NULL);
 
     jpp_cpu_close(window);
@@ -540,7 +504,7 @@ JPP_TEST(jpp_test_set_anew)
 {
     unsigned           i;
     uint32_t           number;
-    uint64_t           sum, used;
+    uint64_t           used;
     jpp_cpu_window_t  *windows[2];
 
     used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
@@ -551,20 +515,13 @@ JPP_TEST(jpp_test_set_anew)
     windows[1] = jpp_opened(JPP_MODE_CPU, 1);
     jpp_cpu_close(windows[0]);
 
-    while (jpp_number(getpid(), JPP_MODE_CPU) == number) {
-        (void) usleep(1000);
-    }
+    jpp_wait_while(jpp_number(getpid(), JPP_MODE_CPU) == number);
 
     for (i = 0; i < 100; i++) {
         jpp_tick(number, 0);
     }
 
-    jpp_ended(windows[1]);
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
-
-    sum = jpp_sum(windows[1], NULL);
-    jpp_ok(sum <= used, "signals of the timer before: %" PRIu64 " of %" PRIu64,
-           sum, used);
+    jpp_credited(windows[1], NULL, used, -1, "signals of the timer before");
 
     jpp_cpu_close(windows[1]);
 }
@@ -587,9 +544,7 @@ JPP_TEST(jpp_test_elsewhere)
     numbers[1] = jpp_number(thread->tid, JPP_MODE_WALL);
     jpp_cpu_close(window);
 
-    while (jpp_cpu_sampler.threads.n != 0) {
-        (void) usleep(1000);
-    }
+    jpp_wait_while(jpp_cpu_sampler.threads.n != 0);
 
     window = jpp_opened(JPP_MODE_CPU, 1);
     (void) jpp_number(thread->tid, JPP_MODE_CPU);
@@ -614,7 +569,7 @@ JPP_TEST(jpp_test_elsewhere)
 static void
 jpp_test_missed(bool is_deaf)
 {
-    uint64_t           sum, used;
+    uint64_t           used;
     jpp_thread_t      *thread;
     jpp_cpu_window_t  *window;
 
@@ -630,13 +585,9 @@ jpp_test_missed(bool is_deaf)
 
     jpp_burn_until(window, NULL, 30 * JPP_MS, thread);
 
-    jpp_ended(window);
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
-
-    sum = jpp_sum(window, NULL);
-    jpp_ok(sum > 30 * JPP_MS && sum <= used, "a thread that %s, and was not "
-           "listed: %" PRIu64 " of %" PRIu64, is_deaf ? "is deaf" : "hears",
-           sum, used);
+    jpp_credited(window, NULL, used, 30 * JPP_MS,
+                 is_deaf ? "a thread that is deaf, and was not listed"
+                         : "one that hears");
 
     jpp_cpu_close(window);
     jpp_stop(thread);
@@ -648,7 +599,7 @@ jpp_test_missed(bool is_deaf)
 JPP_TEST(jpp_test_newcomer)
 {
     unsigned           i;
-    uint64_t           sum, used, since;
+    uint64_t           used, since;
     jpp_thread_t      *thread;
     jpp_cpu_window_t  *window;
 
@@ -675,12 +626,8 @@ JPP_TEST(jpp_test_newcomer)
 
     since = jpp_cpu_timers_used(thread->tid) - since;
 
-    jpp_ended(window);
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
-
-    sum = jpp_sum(window, "newcomer");
-    jpp_ok(sum > since && sum <= used, "a thread that comes: %" PRIu64
-           " of %" PRIu64 ", more than %" PRIu64, sum, used, since);
+    jpp_credited(window, "newcomer", used, (int64_t) since,
+                 "a thread that comes");
 
     jpp_cpu_close(window);
     jpp_stop(thread);
@@ -732,9 +679,7 @@ JPP_TEST(jpp_test_moment)
 
         jpp_momentary = thread;
 
-        while (jpp_momentary != NULL) {
-            (void) usleep(1000);
-        }
+        jpp_wait_while(jpp_momentary != NULL);
 
         is_deaf = jpp_find(thread->tid)->is_deaf || is_deaf;
 
@@ -747,9 +692,7 @@ JPP_TEST(jpp_test_moment)
 
     thread->is_deaf = true;
 
-    while (!jpp_find(thread->tid)->is_deaf) {
-        (void) usleep(1000);
-    }
+    jpp_wait_while(!jpp_find(thread->tid)->is_deaf);
 
     jpp_ok(true, "one that does for longer");
 
@@ -779,7 +722,7 @@ jpp_comes_and_goes(void *data)
 JPP_TEST(jpp_test_come_and_go)
 {
     unsigned           i, n;
-    uint64_t           sum, used;
+    uint64_t           used;
     pthread_t          threads[8];
     jpp_cpu_window_t  *window, *other;
 
@@ -803,13 +746,7 @@ JPP_TEST(jpp_test_come_and_go)
     }
 
     jpp_burn_until(window, NULL, 0, NULL);
-    jpp_ended(window);
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
-
-    sum = jpp_sum(window, NULL);
-    jpp_ok(sum > 0 && sum <= used, "threads that come and go: %" PRIu64 " of %"
-           PRIu64, sum, used);
-
+    jpp_credited(window, NULL, used, 0, "threads that come and go");
     jpp_cpu_close(window);
     jpp_cpu_exit();
 

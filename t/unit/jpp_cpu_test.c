@@ -14,6 +14,7 @@
 #include "jpp_cpu.h"
 #include "jpp_test_cpu.h"
 #include "jpp_test_dump.h"
+#include "jpp_test_threads.h"
 #include "jpp_parsers.h"
 
 
@@ -27,49 +28,17 @@
 #endif
 
 
-static uint64_t
-jpp_time(clockid_t clock)
-{
-    struct timespec  time;
-
-    (void) clock_gettime(clock, &time);
-
-    return (uint64_t) time.tv_sec * JPP_CPU_NANOS + (uint64_t) time.tv_nsec;
-}
-
-
-static volatile unsigned long  jpp_sum;
-
-
 static void __attribute__((noinline))
 jpp_burn_one(uint64_t nanos)
 {
-    unsigned  i;
-    uint64_t  end;
-
-    end = jpp_time(CLOCK_THREAD_CPUTIME_ID) + nanos;
-
-    while (jpp_time(CLOCK_THREAD_CPUTIME_ID) < end) {
-        for (i = 0; i < 10000; i++) {
-            jpp_sum += i;
-        }
-    }
+    jpp_burn_as(nanos, 1);
 }
 
 
 static void __attribute__((noinline))
 jpp_burn_two(uint64_t nanos)
 {
-    unsigned  i;
-    uint64_t  end;
-
-    end = jpp_time(CLOCK_THREAD_CPUTIME_ID) + nanos;
-
-    while (jpp_time(CLOCK_THREAD_CPUTIME_ID) < end) {
-        for (i = 0; i < 10000; i++) {
-            jpp_sum += 3 * i;
-        }
-    }
+    jpp_burn_as(nanos, 3);
 }
 
 
@@ -82,7 +51,7 @@ jpp_sleep(uint64_t nanos)
         jpp_ok(false, "a sleep was interrupted");
     }
 
-    jpp_sum++;
+    jpp_work++;
 }
 
 
@@ -103,7 +72,7 @@ jpp_wait_for_child(void)
 
     (void) waitpid(pid, NULL, 0);
 
-    jpp_sum++;
+    jpp_work++;
 }
 
 
@@ -216,28 +185,6 @@ jpp_timers(void)
 
     while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
         n += strncmp(line, "ID: ", 4) == 0;
-    }
-
-    if (file != NULL) {
-        fclose(file);
-    }
-
-    return n;
-}
-
-
-static unsigned
-jpp_threads(void)
-{
-    char      line[256];
-    FILE     *file;
-    unsigned  n;
-
-    file = fopen("/proc/self/status", "r");
-    n = 0;
-
-    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-        (void) sscanf(line, "Threads: %u", &n);
     }
 
     if (file != NULL) {
@@ -509,11 +456,11 @@ JPP_TEST(jpp_test_nothing_is_left)
     jpp_cpu_close(windows[1]);
     jpp_cpu_close(NULL);
 
-    for (i = 0; i < 30000 && jpp_threads() != 1; i++) {
+    for (i = 0; i < 30000 && jpp_test_entries("/proc/self/task") != 1; i++) {
         (void) usleep(1000);
     }
 
-    jpp_is_u64(jpp_threads(), 1, "no thread is left");
+    jpp_is_i64(jpp_test_entries("/proc/self/task"), 1, "no thread is left");
 
     (void) sigaction(SIGPROF, NULL, &action);
 

@@ -540,6 +540,4 @@ JPP_TEST(jpp_heap_test_cut)
            && !jpp_heap_is_whole(file.data + 1, file.len - 1)
            && !jpp_heap_is_whole(file.data, 0)
            && !jpp_heap_is_whole("heap_v2/1\n", 10), "and no part of it is");
-
-    free(file.data);
 }

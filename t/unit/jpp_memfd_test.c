@@ -1,10 +1,10 @@
 
 #include "jpp_test.h"
 
-#include <dirent.h>
 #include <sys/resource.h>
 
 #include "jpp_memfd.h"
+#include "jpp_test_threads.h"
 
 
 #ifndef MFD_NOEXEC_SEAL
@@ -242,26 +242,6 @@ JPP_TEST(jpp_memfd_test_forbidden)
 }
 
 
-static unsigned
-jpp_memfd_entries(const char *path)
-{
-    DIR            *dir;
-    unsigned        n;
-    struct dirent  *entry;
-
-    n = 0;
-    dir = opendir(path);
-
-    while ((entry = readdir(dir)) != NULL) {
-        n += (entry->d_name[0] != '.');
-    }
-
-    closedir(dir);
-
-    return n;
-}
-
-
 JPP_TEST(jpp_memfd_test_directory)
 {
     char         directory[] = "/tmp/jpp_memfd_XXXXXX";
@@ -274,7 +254,7 @@ JPP_TEST(jpp_memfd_test_directory)
     jpp_is_u64(jpp_memfd_open(&memfd, directory, &err), JPP_OK, "a file in it");
     jpp_memfd_errno = 0;
 
-    jpp_is_u64(jpp_memfd_entries(directory), 0, "has no name");
+    jpp_is_i64(jpp_test_entries(directory), 0, "has no name");
     jpp_ok(fstat(memfd.fd, &st) == 0 && S_ISREG(st.st_mode)
            && (st.st_mode & 0777) == 0600,
            "and is its owner's alone");
@@ -407,23 +387,17 @@ JPP_TEST(jpp_memfd_test_other)
 }
 
 
-static unsigned
-jpp_memfd_count(void)
-{
-    return jpp_memfd_entries("/proc/self/fd");
-}
-
-
 int
 main(void)
 {
-    unsigned  before;
+    int  before;
 
-    before = jpp_memfd_count();
+    before = jpp_test_entries("/proc/self/fd");
 
     jpp_tests_all();
 
-    jpp_is_u64(jpp_memfd_count(), before, "no descriptor is left");
+    jpp_is_i64(jpp_test_entries("/proc/self/fd"), before,
+               "no descriptor is left");
     jpp_ok(!jpp_memfd_is_mapped(), "no mapping is left");
 
     return jpp_done();

@@ -333,8 +333,6 @@ jpp_parser_test_shown(const char *name, const char *args, const char *prefers,
            && memcmp(out->data, expected, strlen(expected)) == 0,
            "prefers %s: shows %s", prefers != NULL ? prefers : "none",
            expected);
-
-    free(file.data);
 }
 
 

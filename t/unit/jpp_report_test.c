@@ -3,6 +3,7 @@
 #include "jpp_contract.h"
 #include "jpp_sink.h"
 #include "jpp_test_dump.h"
+#include "jpp_test_golden.h"
 
 
 typedef struct {
@@ -95,17 +96,15 @@ jpp_report_capture(const char *name)
 
 
 /*
- * Every dump of t/data against its golden file: what the contract checker
- * prints of the unsymbolized profile.  JPP_UPDATE=1 writes them anew.
+ * Every dump of t/data against its golden file beside it: what the contract
+ * checker prints of the unsymbolized profile.
  */
 
 JPP_TEST(jpp_report_test_golden)
 {
-    char              name[64], path[128], *text;
-    FILE             *f;
-    size_t            i;
-    jpp_capture_t     capture;
-    jpp_test_file_t   golden;
+    char            name[64], *text;
+    size_t          i;
+    jpp_capture_t   capture;
 
     options = jpp_test_options("symbolize=0");
 
@@ -116,25 +115,9 @@ JPP_TEST(jpp_report_test_golden)
         jpp_reports(&capture, 1, JPP_OK, "%s: %s", dumps[i], err.text);
 
         text = jpp_report_golden();
-
-        snprintf(name, sizeof(name), "%s.golden", dumps[i]);
-
-        if (getenv("JPP_UPDATE") != NULL) {
-            snprintf(path, sizeof(path), "t/data/%s", name);
-            f = fopen(path, "w");
-            fputs(text, f);
-            fclose(f);
-        }
-
-        golden = jpp_test_file(name);
-        golden.data[golden.len] = '\0';
-
-        jpp_ok(strcmp(text, golden.data) == 0, "%s is as it was (JPP_UPDATE=1 "
-               "writes it anew)", name);
-
-        free(golden.data);
+        snprintf(name, sizeof(name), "../%s.golden", dumps[i]);
+        jpp_is_golden(text, name);
         free(text);
-        free((char *) (uintptr_t) capture.data);
     }
 }
 
@@ -143,66 +126,37 @@ JPP_TEST(jpp_report_test_golden)
 
 JPP_TEST(jpp_report_test_formats)
 {
-    char              args[64], name[64], path[128];
-    FILE             *f;
-    size_t            i;
-    jpp_capture_t     capture;
-    jpp_test_file_t   golden;
+    char            args[64], name[64];
+    size_t          i;
+    jpp_capture_t   capture;
 
     capture = jpp_report_capture("hand");
 
     for (i = 0; formats[i] != NULL; i++) {
         snprintf(args, sizeof(args), "symbolize=0&format=%s", formats[i]);
-        snprintf(name, sizeof(name), "hand.%s", formats[i]);
+        snprintf(name, sizeof(name), "../hand.%s", formats[i]);
 
         options = jpp_test_options(args);
         jpp_arena_fresh(&arena, 1 << 30);
 
         jpp_reports(&capture, 1, JPP_OK, "%s: %s", formats[i], err.text);
-
-        if (getenv("JPP_UPDATE") != NULL) {
-            snprintf(path, sizeof(path), "t/data/%s", name);
-            f = fopen(path, "w");
-            fwrite(out->data, 1, out->len, f);
-            fclose(f);
-        }
-
-        golden = jpp_test_file(name);
-
-        jpp_is_u64(out->len, golden.len, "the length of %s", name);
-        jpp_is_mem(out->data, golden.data,
-                   golden.len < out->len ? golden.len : out->len,
-                   "%s is as it was", name);
-
-        free(golden.data);
+        jpp_is_golden((const char *) out->data, name);
     }
-
-    free((char *) (uintptr_t) capture.data);
 }
 
 
 JPP_TEST(jpp_report_test_repeat)
 {
     jpp_vec_t      *first, *second;
-    jpp_arena_t     a, b;
     jpp_capture_t   capture;
 
     options = jpp_test_options("");
     capture = jpp_report_capture("nginx-160k");
+    jpp_arena_fresh(&arena, 1 << 30);
 
-    jpp_arena_init(&a, 1 << 30);
-    jpp_arena_init(&b, 1 << 30);
-
-    jpp_test_report_into(&first, &a, &capture, 1, &options, &err);
-    jpp_test_report_into(&second, &b, &capture, 1, &options, &err);
-
-    jpp_ok(first->len > 1000, "%zu bytes", first->len);
-    jpp_is_u64(first->len, second->len, "twice the same length");
-    jpp_is_mem(first->data, second->data, first->len, "twice the same bytes");
-
-    jpp_arena_destroy(&a);
-    jpp_arena_destroy(&b);
-    free((char *) (uintptr_t) capture.data);
+    jpp_test_report_into(&first, &arena, &capture, 1, &options, &err);
+    jpp_test_report_into(&second, &arena, &capture, 1, &options, &err);
+    jpp_test_same(first, second, "twice the same");
 }
 
 
@@ -249,8 +203,6 @@ JPP_TEST(jpp_report_test_memory)
 
         jpp_is_u64(wrong, 0, "and no cap is passed");
     }
-
-    free((char *) (uintptr_t) capture.data);
 }
 
 
@@ -320,8 +272,6 @@ JPP_TEST(jpp_report_test_writes)
         jpp_is_u64(rc, JPP_OK, "\"%s\": %" PRIu64 " writes", args[i], n - 1);
         jpp_is_u64(wrong, 0, "each failed once, and was the last");
     }
-
-    free((char *) (uintptr_t) capture.data);
 }
 
 
@@ -338,14 +288,11 @@ JPP_TEST(jpp_report_test_gzip)
     jpp_test_report_into(&plain, &arena, &capture, 1, &options, &err);
 
     packed = jpp_test_packed(&arena, capture.data, capture.len, 6);
-
-    free((char *) (uintptr_t) capture.data);
     capture.data = (char *) packed->data;
     capture.len = packed->len;
 
     jpp_reports(&capture, 1, JPP_OK, "is read");
-    jpp_is_u64(out->len, plain->len, "as the plain one");
-    jpp_is_mem(out->data, plain->data, plain->len, "to the byte");
+    jpp_test_same(out, plain, "as the plain one");
 
     capture.len /= 2;
     jpp_reports(&capture, 1, JPP_ERR_CUT, "half of it: %s", err.text);
@@ -360,8 +307,6 @@ JPP_TEST(jpp_report_test_gzip)
                                       stdout, NULL),
                    0, "and right");
     }
-
-    free((char *) (uintptr_t) capture.data);
 }
 
 
@@ -416,8 +361,6 @@ JPP_TEST(jpp_report_test_errors)
 
     captures[0].n_labels = JPP_MAX_LABELS + 1;
     jpp_reports(captures, 1, JPP_ERR_ARG, "%s", err.text);
-
-    free((char *) (uintptr_t) captures[0].data);
 }
 
 
@@ -469,8 +412,6 @@ JPP_TEST(jpp_report_test_difference)
     jpp_ok(strstr(text, "\"a\"") != NULL || strstr(text, "file=a") != NULL
            || strstr(text, "file:a") != NULL, "a label");
     free(text);
-
-    free((char *) (uintptr_t) captures[0].data);
 }
 
 
@@ -515,18 +456,6 @@ JPP_TEST(jpp_report_test_jemalloc)
     jpp_reports(captures, 1, JPP_OK, "is unpacked");
     jpp_is_u64(out->len, captures[1].len, "its length");
     jpp_is_mem(out->data, captures[1].data, out->len, "its bytes");
-
-    free((char *) (uintptr_t) captures[1].data);
-}
-
-
-static void
-jpp_report_test_same(const jpp_vec_t *a, const jpp_vec_t *b, const char *what)
-{
-    jpp_ok(a->len > 100, "%s: %zu bytes", what, a->len);
-    jpp_is_u64(a->len, b->len, "the same length");
-    jpp_is_mem(a->data, b->data, a->len < b->len ? a->len : b->len,
-               "the same bytes");
 }
 
 
@@ -638,15 +567,10 @@ JPP_TEST(jpp_report_test_left_out)
                 jpp_is_u64(jpp_test_report_into(&want, &arena, good, 2,
                                                 &options, &err),
                            JPP_OK, "the others alone");
-                jpp_report_test_same(out, want, args[format]);
+                jpp_test_same(out, want, args[format]);
             }
-
-            free((char *) (uintptr_t) captures[at].data);
         }
     }
-
-    free((char *) (uintptr_t) good[0].data);
-    free((char *) (uintptr_t) good[1].data);
 }
 
 
@@ -693,9 +617,6 @@ JPP_TEST(jpp_report_test_comments)
     options.data = NULL;
 
     jpp_reports(captures, 2, JPP_ERR_MEMORY, "no comments, no report");
-
-    free((char *) (uintptr_t) captures[0].data);
-    free((char *) (uintptr_t) captures[1].data);
 }
 
 
@@ -731,7 +652,7 @@ JPP_TEST(jpp_report_test_sources)
 
     options.errors = errors;
     jpp_reports(captures, 4, JPP_OK, "two differences, one of which is bad");
-    jpp_report_test_same(out, want, "the report is the other difference");
+    jpp_test_same(out, want, "the report is the other difference");
 
     jpp_is_u64(errors[0].code, JPP_OK, "the base of the good one is good");
     jpp_is_u64(errors[1].code, JPP_OK, "and its second dump");
@@ -756,18 +677,13 @@ JPP_TEST(jpp_report_test_sources)
     jpp_is_u64(jpp_test_report_into(&want, &arena, captures + 4, 1, &options,
                                     &err),
                JPP_OK, "the good one");
-    jpp_report_test_same(out, want, "as if it had been one, so not scaled");
+    jpp_test_same(out, want, "as if it had been one, so not scaled");
 
     /* a mistake of the caller is no capture's error */
 
     options.errors = errors;
     captures[4].n_labels = JPP_MAX_LABELS + 1;
     jpp_reports(captures + 3, 2, JPP_ERR_ARG, "%s", err.text);
-
-    free((char *) (uintptr_t) captures[0].data);
-    free((char *) (uintptr_t) captures[1].data);
-    free((char *) (uintptr_t) captures[2].data);
-    free((char *) (uintptr_t) captures[3].data);
 }
 
 
@@ -789,8 +705,4 @@ JPP_TEST(jpp_report_test_left_out_memory)
                jpp_report_denied(captures, 3));
     jpp_ok(errors[1].code == JPP_ERR_INPUT && errors[2].code == JPP_ERR_INPUT,
            "which are the errors of two captures");
-
-    free((char *) (uintptr_t) captures[0].data);
-    free((char *) (uintptr_t) captures[1].data);
-    free((char *) (uintptr_t) captures[2].data);
 }

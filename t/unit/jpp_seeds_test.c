@@ -400,7 +400,6 @@ main(void)
                                          : "");
 
         jpp_arena_destroy(&arena);
-        free(file.data);
     }
 
     return jpp_done();

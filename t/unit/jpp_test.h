@@ -80,6 +80,14 @@
 #define jpp_is_mem(got, expected, n, ...)                                     \
     jpp_test_mem((got), (expected), (n), __FILE__, __LINE__, __VA_ARGS__)
 
+/* Wait while CONDITION holds: what hangs is ended by an alarm. */
+#define jpp_wait_while(condition)                                             \
+    do {                                                                      \
+        while (condition) {                                                   \
+            (void) usleep(1000);                                              \
+        }                                                                     \
+    } while (0)
+
 /*
  * Is the program built with a sanitizer of addresses or threads?  That has a
  * malloc() of its own, keeps vfork()'s return address elsewhere, and leaves

@@ -12,6 +12,37 @@
 #include "jpp_test.h"
 
 
+static inline uint64_t
+jpp_time(clockid_t clock)
+{
+    struct timespec  time;
+
+    (void) clock_gettime(clock, &time);
+
+    return (uint64_t) time.tv_sec * JPP_CPU_NANOS + (uint64_t) time.tv_nsec;
+}
+
+
+/* NANOS of CPU time in the caller, whose code FACTOR makes another one. */
+
+static volatile unsigned long  jpp_work;
+
+static inline __attribute__((always_inline)) void
+jpp_burn_as(uint64_t nanos, unsigned factor)
+{
+    unsigned  i;
+    uint64_t  end;
+
+    end = jpp_time(CLOCK_THREAD_CPUTIME_ID) + nanos;
+
+    while (jpp_time(CLOCK_THREAD_CPUTIME_ID) < end) {
+        for (i = 0; i < 10000; i++) {
+            jpp_work += factor * i;
+        }
+    }
+}
+
+
 /* A window that has begun. */
 
 static inline jpp_cpu_window_t *
@@ -27,9 +58,7 @@ jpp_opened(jpp_mode_t mode, uint32_t frequency)
         exit(1);
     }
 
-    while (__atomic_load_n(&window->opened, __ATOMIC_ACQUIRE) == 0) {
-        (void) usleep(100);
-    }
+    jpp_wait_while(__atomic_load_n(&window->opened, __ATOMIC_ACQUIRE) == 0);
 
     return window;
 }

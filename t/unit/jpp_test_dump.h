@@ -44,7 +44,8 @@ typedef struct {
 } jpp_test_file_t;
 
 
-/* The file t/data/NAME, from the repository's root or below build/. */
+/* The file t/data/NAME, from the repository's root or below build/; with room
+   behind it, and it stays. */
 static inline jpp_test_file_t
 jpp_test_file(const char *name)
 {
@@ -65,7 +66,8 @@ jpp_test_file(const char *name)
         exit(1);
     }
 
-    file.data = malloc(16 << 20);
+    file.data = mmap(NULL, 16 << 20, PROT_READ|PROT_WRITE,
+                     MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0);
     file.len = fread(file.data, 1, 16 << 20, f);
     fclose(f);
 
@@ -145,6 +147,17 @@ jpp_test_report_into(jpp_vec_t **out, jpp_arena_t *arena,
     }
 
     return rc;
+}
+
+
+/* Are the reports A and B the same? */
+static inline void
+jpp_test_same(const jpp_vec_t *a, const jpp_vec_t *b, const char *what)
+{
+    jpp_ok(a->len > 50, "%s: %zu bytes", what, a->len);
+    jpp_is_u64(a->len, b->len, "the same length");
+    jpp_is_mem(a->data, b->data, a->len < b->len ? a->len : b->len,
+               "the same bytes");
 }
 
 
