@@ -16,8 +16,7 @@
 int
 main(void)
 {
-    uint32_t           i;
-    jpp_err_t          err = { 0 };
+    uint32_t            i;
     jpp_cpu_threads_t  *threads;
 
     threads = calloc(1, sizeof(jpp_cpu_threads_t));
@@ -34,13 +33,12 @@ main(void)
 
     threads->n = JPP_CPU_THREADS;
 
-    jpp_is_u64(jpp_cpu_threads_scan(threads, false, &err), JPP_OK,
-               "a look at the threads of this process %s", err.text);
+    jpp_ok(jpp_cpu_threads_scan(threads, false),
+           "a look at the threads of this process");
     jpp_is_u64(threads->seen.threads, 1, "there is one");
     jpp_is_u64(threads->seen.beyond, 1, "and no place for it");
 
-    jpp_is_u64(jpp_cpu_threads_scan(threads, false, &err), JPP_OK,
-               "another look %s", err.text);
+    jpp_ok(jpp_cpu_threads_scan(threads, false), "another look");
     jpp_is_u64(threads->seen.threads, 1, "it is still there");
     jpp_is_u64(threads->seen.beyond, 0,
                "and has the place of one that is gone");

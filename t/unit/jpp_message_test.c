@@ -11,7 +11,7 @@
 #define JPP_REPLY_ALLOCATOR  585
 #define JPP_REPLY_VERSION    649
 #define JPP_REPLY_VARIABLE   681
-#define JPP_REPLY_FAILED     1450
+#define JPP_REPLY_FAILED     1446
 
 
 static jpp_message_question_t

@@ -272,7 +272,7 @@ JPP_TEST(jpp_test_sampler)
     jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
-    worker.sampler.kept = 1;
+    worker.sampler.slots = 1;
     jpp_is_u64(jpp_problems(&worker, p), 1, "and slots that stay");
     jpp_is_str(p[0].id, "sampler-kept", "which is told");
     jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");

@@ -284,7 +284,8 @@ jpp_play_state(void)
 
         is_known = (state.lg_sample == JPP_FINE
                     || state.lg_sample == JPP_FINE + 2)
-                   && state.since != 0 && state.kept == 0;
+                   && state.since != 0
+                   && (state.is_on || state.slots == 0);
 
         n_on += state.is_on;
         n_off += !state.is_on;

@@ -38,6 +38,18 @@ jpp_ascii_clean(char *text)
 }
 
 
+/* The name of the file at PATH, without its folders. */
+static inline const char *
+jpp_path_name(const char *path)
+{
+    const char  *slash;
+
+    slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+
 /* the most that escaping makes of LEN bytes */
 #define JPP_UTF8_ESCAPED(len)  (4 * (len))
 

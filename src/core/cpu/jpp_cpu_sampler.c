@@ -484,17 +484,13 @@ jpp_cpu_sampler_deaf(void)
 static void
 jpp_cpu_sampler_scan(uint64_t now)
 {
-    jpp_err_t           err;
     jpp_cpu_threads_t  *threads;
 
     threads = &jpp_cpu_sampler.threads;
 
     jpp_cpu_sampler.scanned = now;
 
-    /* without /proc, those that are known stay */
-
-    (void) jpp_cpu_threads_scan(threads, threads->scan % JPP_CPU_SCANS == 0,
-                                &err);
+    (void) jpp_cpu_threads_scan(threads, threads->scan % JPP_CPU_SCANS == 0);
     jpp_cpu_sampler_arm();
     jpp_cpu_sampler_deaf();
 }

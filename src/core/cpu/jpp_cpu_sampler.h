@@ -66,7 +66,6 @@ typedef struct {
     bool              is_main;
     bool              is_deaf;
     bool              is_suspect;  /* it was, at the last look */
-    bool              is_refused;  /* the kernel gives it no timer */
     bool              has_timer;
     timer_t           timer;
 
@@ -109,9 +108,9 @@ jpp_code_t jpp_cpu_threads_check(jpp_mode_t mode, jpp_err_t *err);
 /* Initialize the caller's THREADS: nobody is known. */
 void jpp_cpu_threads_init(jpp_cpu_threads_t *threads);
 
-/* See who has come and gone; with IS_THOROUGH, ask again who is deaf. */
-jpp_code_t jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
-    jpp_err_t *err);
+/* See who has come and gone; with IS_THOROUGH, ask again who is deaf.  False:
+   without /proc those that are known stay. */
+bool jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough);
 
 /*
  * A timer for each thread that has none, and INTERVAL nanoseconds for all; 0:

@@ -328,7 +328,7 @@ static void
 jpp_cpu_threads_hear(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread,
     bool is_deaf)
 {
-    if (thread->is_deaf == is_deaf || thread->is_refused) {
+    if (thread->is_deaf == is_deaf) {
         return;
     }
 
@@ -443,9 +443,8 @@ jpp_cpu_threads_remove(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
 }
 
 
-jpp_code_t
-jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
-    jpp_err_t *err)
+bool
+jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough)
 {
     int                     fd;
     char                   *p;
@@ -460,7 +459,7 @@ jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
     fd = open("/proc/self/task", O_RDONLY|O_DIRECTORY|O_CLOEXEC);
 
     if (fd == -1) {
-        return jpp_err_sys(err, errno, "cannot read /proc/self/task");
+        return false;
     }
 
     threads->scan++;
@@ -499,7 +498,7 @@ jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough,
         }
     }
 
-    return JPP_OK;
+    return true;
 }
 
 
@@ -532,7 +531,6 @@ jpp_cpu_threads_arm(jpp_cpu_threads_t *threads, uint64_t interval)
 
         if (!jpp_cpu_timers_set(threads, thread, interval)) {
             jpp_cpu_threads_hear(threads, thread, true);
-            thread->is_refused = true;
         }
     }
 }

@@ -321,7 +321,7 @@ jpp_problems_hold(const jpp_worker_t *worker, bool holds[JPP_PROBLEMS])
     holds[JPP_PROBLEM_FINE] = on && !other && jemalloc->lg_sample < JPP_FINE;
     holds[JPP_PROBLEM_BOTH] = other && jemalloc->active;
     holds[JPP_PROBLEM_DROPS] = other && jpp_problems_dropped(sampler) != 0;
-    holds[JPP_PROBLEM_KEPT] = !other && sampler->kept != 0;
+    holds[JPP_PROBLEM_KEPT] = !other && sampler->slots != 0;
     holds[JPP_PROBLEM_SIGPROF] = worker->stalling.is_foreign;
 }
 

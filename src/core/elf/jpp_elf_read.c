@@ -326,16 +326,7 @@ jpp_elf_image_close(jpp_elf_image_t *image)
 }
 
 
-/* Program header I and section header I, from 0; false: no such header. */
-
-static bool
-jpp_elf_image_segment(const jpp_elf_image_t *image, uint32_t i,
-    Elf64_Phdr *phdr)
-{
-    return i < image->header.e_phnum
-           && gelf_getphdr(image->elf, (int) i, phdr) != NULL;
-}
-
+/* Section header I, from 0; false: no such header. */
 
 static bool
 jpp_elf_image_section(const jpp_elf_image_t *image, uint32_t i,
@@ -425,7 +416,7 @@ static jpp_code_t
 jpp_elf_segments(jpp_elf_t *elf, jpp_arena_t *arena,
     const jpp_elf_image_t *image, jpp_err_t *err)
 {
-    uint32_t            i;
+    int                 i;
     Elf64_Phdr          phdr;
     jpp_elf_segment_t  *segment;
 
@@ -439,7 +430,7 @@ jpp_elf_segments(jpp_elf_t *elf, jpp_arena_t *arena,
 
     for (i = 0; i < image->header.e_phnum; i++) {
 
-        if (!jpp_elf_image_segment(image, i, &phdr)) {
+        if (gelf_getphdr(image->elf, i, &phdr) == NULL) {
             return jpp_err_set(err, JPP_ERR_INPUT,
                                "its program headers are damaged");
         }
@@ -486,7 +477,7 @@ static jpp_code_t
 jpp_elf_identity(jpp_build_id_t *id, jpp_elf_image_t *image, bool is_debug,
     jpp_err_t *err)
 {
-    uint32_t    i;
+    int         i;
     jpp_code_t  rc;
     Elf64_Phdr  note;
     Elf64_Shdr  shdr;
@@ -497,7 +488,7 @@ jpp_elf_identity(jpp_build_id_t *id, jpp_elf_image_t *image, bool is_debug,
 
             /* the first one is empty by definition */
 
-            if (!jpp_elf_image_section(image, i + 1, &shdr)) {
+            if (!jpp_elf_image_section(image, (uint32_t) i + 1, &shdr)) {
                 break;
             }
 
@@ -506,7 +497,7 @@ jpp_elf_identity(jpp_build_id_t *id, jpp_elf_image_t *image, bool is_debug,
             note.p_filesz = shdr.sh_size;
             note.p_align = shdr.sh_addralign;
 
-        } else if (!jpp_elf_image_segment(image, i, &note)) {
+        } else if (gelf_getphdr(image->elf, i, &note) == NULL) {
             break;
         }
 

@@ -103,7 +103,6 @@
     X(ANY, worker.sampler.objects, 0)                                         \
     X(ANY, worker.sampler.foreign, 0)                                         \
     X(ANY, worker.sampler.lost, 0)                                            \
-    X(ANY, worker.sampler.kept, 0)                                            \
                                                                               \
     X(NUMBER, worker.has_stats, 1)                                            \
     X(ANY, worker.stats, 0)                                                   \

@@ -139,20 +139,14 @@ jpp_mallctl_find(const char **variable)
 void
 jpp_mallctl_allocator(char *text, size_t size)
 {
-    void        *function;
-    Dl_info      info;
-    const char  *name;
+    void     *function;
+    Dl_info   info;
 
     function = dlsym(RTLD_DEFAULT, "malloc");
 
-    if (dladdr(function, &info) == 0 || info.dli_fname == NULL) {
-        return;
+    if (dladdr(function, &info) != 0 && info.dli_fname != NULL) {
+        (void) snprintf(text, size, "%s", jpp_path_name(info.dli_fname));
     }
-
-    name = strrchr(info.dli_fname, '/');
-
-    (void) snprintf(text, size, "%s",
-                    name != NULL ? name + 1 : info.dli_fname);
 }
 
 

@@ -571,7 +571,6 @@ jpp_sampler_publish(void)
 
     if (state->is_on) {
         state->lost = jpp_got_lost(got);
-        state->kept = 0;
     }
 
     pthread_mutex_lock(&jpp_sampler_known_lock);
@@ -631,7 +630,6 @@ jpp_sampler_stop(jpp_err_t *err)
         rc = jpp_got_restore(&jpp_sampler.got, err);
     }
 
-    jpp_sampler.state.kept = jpp_sampler.got.n_slots;
     jpp_atomic_set(&jpp_sampler.state.is_on, false);
     jpp_samples_stop();
 

@@ -181,11 +181,11 @@ typedef struct {
     uint64_t     dropped_sites;  /*   too many live ones, too many stacks */
     uint64_t     cut;            /* stacks that were not walked to their end */
 
-    uint32_t     slots;          /* places in tables that are ours */
+    uint32_t     slots;          /* places in tables that are ours: off, they */
+                                 /*   could not be restored */
     uint32_t     objects;        /* loaded objects that have them */
     uint32_t     foreign;        /* places somebody else had before us */
     uint32_t     lost;           /* and took over from us since then */
-    uint32_t     kept;           /* slots that could not be restored */
 } jpp_sampler_state_t;
 
 

@@ -24,12 +24,7 @@ jpp_thread_start(size_t size, void *(*main)(void *data), void *data,
     pthread_t       detached;
     pthread_attr_t  attr;
 
-    error = pthread_attr_init(&attr);
-
-    if (error != 0) {
-        return error;
-    }
-
+    (void) pthread_attr_init(&attr);
     (void) pthread_attr_setstacksize(&attr, size);
 
     if (thread == NULL) {

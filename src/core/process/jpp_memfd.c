@@ -6,6 +6,13 @@
 #define MFD_NOEXEC_SEAL  0x0008U
 #endif
 
+#define JPP_MEMFD_NO_TMPFILE                                                  \
+    ", because its file system does not support O_TMPFILE (name a directory " \
+    "on another one)"
+
+#define JPP_MEMFD_READ_ONLY                                                   \
+    ", because this process may not write there"
+
 
 void
 jpp_memfd_init(jpp_memfd_t *memfd)
@@ -19,37 +26,30 @@ jpp_memfd_init(jpp_memfd_t *memfd)
 static jpp_code_t
 jpp_memfd_failed(jpp_err_t *err, int sys_errno, const char *where)
 {
-    const char  *fix;
+    size_t  i;
 
-    switch (sys_errno) {
+    static const struct {
+        int          sys_errno;
+        const char  *fix;
+    } fixes[] = {
+        { EMFILE, ", because the process has no free descriptor (raise "
+                  "RLIMIT_NOFILE)" },
+        { ENFILE, ", because the system has no free descriptor (raise "
+                  "fs.file-max)" },
+        { EOPNOTSUPP, JPP_MEMFD_NO_TMPFILE },
+        { EISDIR, JPP_MEMFD_NO_TMPFILE },
+        { EACCES, JPP_MEMFD_READ_ONLY },
+        { EROFS, JPP_MEMFD_READ_ONLY },
+        { 0, "" }
+    };
 
-    case EMFILE:
-        fix = ", because the process has no free descriptor (raise "
-               "RLIMIT_NOFILE)";
-        break;
-
-    case ENFILE:
-        fix = ", because the system has no free descriptor (raise "
-               "fs.file-max)";
-        break;
-
-    case EOPNOTSUPP:
-    case EISDIR:
-        fix = ", because its file system does not support O_TMPFILE (name a "
-               "directory on another one)";
-        break;
-
-    case EACCES:
-    case EROFS:
-        fix = ", because this process may not write there";
-        break;
-
-    default:
-        fix = "";
+    for (i = 0; fixes[i].sys_errno != sys_errno && fixes[i].sys_errno != 0; i++)
+    {
+        /* void */
     }
 
     return jpp_err_sys(err, sys_errno, "cannot put the dump into %.200s%s",
-                       where, fix);
+                       where, fixes[i].fix);
 }
 
 

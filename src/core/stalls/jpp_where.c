@@ -72,7 +72,7 @@ jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
         file = path;
     }
 
-    file = strrchr(file, '/') != NULL ? strrchr(file, '/') + 1 : file;
+    file = jpp_path_name(file);
 
     /* the nearest symbol is the function's only if it extends so far */
 

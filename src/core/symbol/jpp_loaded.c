@@ -226,8 +226,7 @@ jpp_hints_text(const jpp_hint_work_t *work, char text[JPP_HINT_TEXT])
 
     owner = work->has_namesake || work->given->owner == NULL ? work->owner
                                                              : NULL;
-    file = strrchr(work->path, '/');
-    file = file != NULL ? file + 1 : work->path;
+    file = jpp_path_name(work->path);
     len = strlen(file);
 
     offset[0] = '\0';

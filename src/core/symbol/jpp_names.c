@@ -148,7 +148,7 @@ bool
 jpp_names_enter(jpp_names_t *names, uint32_t id, const jpp_elf_t *elf)
 {
     size_t       size;
-    const char  *file, *slash;
+    const char  *file;
 
     names->id = id;
     names->mapping = NULL;
@@ -162,12 +162,10 @@ jpp_names_enter(jpp_names_t *names, uint32_t id, const jpp_elf_t *elf)
     names->mapping = jpp_profile_mapping_at(names->profile, id);
 
     file = jpp_profile_str(names->profile, names->mapping->file).data;
-    slash = strrchr(file, '/');
-
-    names->module = slash != NULL && slash[1] != '\0' ? slash + 1 : file;
+    names->module = jpp_path_name(file);
 
     if (names->module[0] == '\0') {
-        names->module = "[anon]";
+        names->module = file[0] != '\0' ? file : "[anon]";
     }
 
     if (elf == NULL || elf->n_functions == 0) {

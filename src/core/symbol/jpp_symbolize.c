@@ -254,12 +254,13 @@ jpp_object_read(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room)
 
 /*
  * The object of FILE; give it back by jpp_object_put() before the next call.
- * NULL: the kernel has no memory.  Reading takes at most ROOM bytes, all of
- * which are given back.
+ * NULL: the kernel has no memory.  Reading takes what REPORT has left at most,
+ * and gives it back.
  */
 
 static jpp_object_t *
-jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room)
+jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file,
+    const jpp_arena_t *report)
 {
     jpp_object_t  *object;
 
@@ -271,7 +272,7 @@ jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room)
 
     if (object == NULL) {
         symbols->n_misses++;
-        object = jpp_object_read(symbols, file, room);
+        object = jpp_object_read(symbols, file, report->cap - report->mapped);
     }
 
     return object;
@@ -360,7 +361,7 @@ jpp_unnamed_comment(const jpp_unnamed_t *unnamed, jpp_profile_t *profile,
     char         list[JPP_UNNAMED_FILES
                       * (JPP_UNNAMED_NAME + JPP_BUILD_ID_TEXT + 32)];
     uint32_t     i;
-    const char  *path, *slash, *id;
+    const char  *path, *id;
 
     text[0] = '\0';
 
@@ -370,12 +371,11 @@ jpp_unnamed_comment(const jpp_unnamed_t *unnamed, jpp_profile_t *profile,
 
     for (i = 0, len = 0; i < unnamed->n_files; i++) {
         path = jpp_profile_str(profile, unnamed->files[i].file).data;
-        slash = strrchr(path, '/');
         id = jpp_profile_str(profile, unnamed->files[i].build_id).data;
 
         len += snprintf(list + len, sizeof(list) - (size_t) len,
                         "%s%.*s %" PRIu32 "%s%.*s", i == 0 ? "" : "; ",
-                        JPP_UNNAMED_NAME, slash != NULL ? slash + 1 : path,
+                        JPP_UNNAMED_NAME, jpp_path_name(path),
                         unnamed->files[i].n, id[0] == '\0' ? "" : ", build id ",
                         JPP_BUILD_ID_TEXT - 1, id);
     }
@@ -404,16 +404,6 @@ jpp_identify(jpp_profile_t *profile, jpp_mapping_t *mapping, const char *id)
     }
 
     return true;
-}
-
-
-static jpp_code_t
-jpp_identify_open(jpp_symbols_t *symbols, const jpp_mapping_t *mapping,
-    const char *build_id, jpp_file_t *file, jpp_err_t *err)
-{
-    symbols->n_opened++;
-
-    return jpp_file_open(file, mapping, build_id, err);
 }
 
 
@@ -539,15 +529,6 @@ jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what, const char *why)
 }
 
 
-/* Reading a file counts towards the memory of the report. */
-
-static size_t
-jpp_symbolize_room(const jpp_profile_t *profile)
-{
-    return profile->arena->cap - profile->arena->mapped;
-}
-
-
 static bool
 jpp_symbolize_object(jpp_symbolizer_t *s, jpp_object_t *object, bool is_proven)
 {
@@ -571,21 +552,6 @@ jpp_symbolize_object(jpp_symbolizer_t *s, jpp_object_t *object, bool is_proven)
     jpp_object_put(s->symbols, object);
 
     return done;
-}
-
-
-static bool
-jpp_symbolize_file(jpp_symbolizer_t *s, const jpp_file_t *file)
-{
-    jpp_object_t  *object;
-
-    if (s->first == 0) {
-        return true;
-    }
-
-    object = jpp_object_get(s->symbols, file, jpp_symbolize_room(s->profile));
-
-    return object != NULL && jpp_symbolize_object(s, object, file->is_proven);
 }
 
 
@@ -625,15 +591,20 @@ jpp_symbolize_mapping(jpp_symbolizer_t *s)
         return jpp_symbolize_object(s, object, true);
     }
 
-    if (jpp_identify_open(s->symbols, mapping, build_id, &file, &err)
-        != JPP_OK)
-    {
+    s->symbols->n_opened++;
+
+    if (jpp_file_open(&file, mapping, build_id, &err) != JPP_OK) {
         jpp_symbolize_comment(s, "no names for", err.text);
         return jpp_symbolize_locations(s, NULL);
     }
 
-    done = jpp_identify(s->profile, mapping, file.build_id)
-           && jpp_symbolize_file(s, &file);
+    done = jpp_identify(s->profile, mapping, file.build_id);
+
+    if (done && s->first != 0) {
+        object = jpp_object_get(s->symbols, &file, s->profile->arena);
+        done = object != NULL
+               && jpp_symbolize_object(s, object, file.is_proven);
+    }
 
     jpp_file_close(&file);
 
@@ -761,12 +732,12 @@ jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
     if (object == NULL) {
 
         if (!jpp_file_is_expected(m)
-            || jpp_identify_open(symbols, m, build_id, &file, NULL) != JPP_OK)
+            || jpp_file_open(&file, m, build_id, NULL) != JPP_OK)
         {
             return JPP_OK;
         }
 
-        object = jpp_object_get(symbols, &file, jpp_symbolize_room(profile));
+        object = jpp_object_get(symbols, &file, profile->arena);
 
         jpp_file_close(&file);
     }

@@ -177,35 +177,12 @@ jpp_cfi_advance(jpp_cfi_machine_t *m, uint64_t delta)
 }
 
 
-/* Columns past the return address are of vectors: nothing is found by them. */
-
-static void
-jpp_cfi_set(jpp_cfi_machine_t *m, uint64_t column, jpp_cfi_how_t how,
-    int64_t value)
-{
-    if (column < JPP_CFI_COLUMNS) {
-        m->row->how[column] = (uint8_t) how;
-        m->row->values[column] = value;
-    }
-}
-
-
 /* without the overflow of a signed number, which foreign bytes can cause */
 
 static int64_t
 jpp_cfi_times(jpp_cfi_machine_t *m, uint64_t factor)
 {
     return (int64_t) (factor * (uint64_t) m->entry->data_align);
-}
-
-
-static void
-jpp_cfi_restore(jpp_cfi_machine_t *m, uint64_t column)
-{
-    if (column < JPP_CFI_COLUMNS) {
-        jpp_cfi_set(m, column, m->initial.how[column],
-                    m->initial.values[column]);
-    }
 }
 
 
@@ -320,12 +297,35 @@ jpp_cfi_step_row(jpp_cfi_machine_t *m, uint8_t op)
 }
 
 
+/* Columns past the return address are of vectors: nothing is found by them. */
+
+static void
+jpp_cfi_step_column(jpp_cfi_machine_t *m, uint8_t op, uint64_t column)
+{
+    int64_t                value;
+    const jpp_cfi_rule_t  *rule;
+
+    rule = &jpp_cfi_rules[op];
+    value = jpp_cfi_operand(m, rule->operand);
+
+    if (column >= JPP_CFI_COLUMNS) {
+        return;
+    }
+
+    if (op == JPP_CFA_RESTORE_EXTENDED) {
+        m->row->how[column] = m->initial.how[column];
+        m->row->values[column] = m->initial.values[column];
+
+    } else {
+        m->row->how[column] = (uint8_t) rule->how;
+        m->row->values[column] = value;
+    }
+}
+
+
 static bool
 jpp_cfi_step(jpp_cfi_machine_t *m, uint8_t op)
 {
-    uint64_t                column;
-    const jpp_cfi_rule_t   *rule;
-
     switch (op & 0xc0) {
 
     case JPP_CFA_ADVANCE:
@@ -333,12 +333,11 @@ jpp_cfi_step(jpp_cfi_machine_t *m, uint8_t op)
         return true;
 
     case JPP_CFA_OFFSET:
-        jpp_cfi_set(m, op & 0x3f, JPP_CFI_AT,
-                    jpp_cfi_operand(m, JPP_CFI_TIMES));
+        jpp_cfi_step_column(m, JPP_CFA_OFFSET_EXTENDED, op & 0x3f);
         return true;
 
     case JPP_CFA_RESTORE:
-        jpp_cfi_restore(m, op & 0x3f);
+        jpp_cfi_step_column(m, JPP_CFA_RESTORE_EXTENDED, op & 0x3f);
         return true;
     }
 
@@ -352,15 +351,7 @@ jpp_cfi_step(jpp_cfi_machine_t *m, uint8_t op)
         return false;
     }
 
-    rule = &jpp_cfi_rules[op];
-    column = jpp_cfi_uleb(&m->b);
-
-    if (op == JPP_CFA_RESTORE_EXTENDED) {
-        jpp_cfi_restore(m, column);
-
-    } else {
-        jpp_cfi_set(m, column, rule->how, jpp_cfi_operand(m, rule->operand));
-    }
+    jpp_cfi_step_column(m, op, jpp_cfi_uleb(&m->b));
 
     return true;
 }

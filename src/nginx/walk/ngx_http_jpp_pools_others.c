@@ -164,7 +164,7 @@ ngx_http_jpp_others_code(ngx_http_jpp_walk_t *walk, uintptr_t address)
     size_t       len;
     Dl_info      info, nginx;
     uint32_t     id;
-    const char  *name, *p;
+    const char  *name;
 
     id = jpp_pools_find(&walk->table, (void *) address);
 
@@ -179,8 +179,7 @@ ngx_http_jpp_others_code(ngx_http_jpp_walk_t *walk, uintptr_t address)
         && dladdr(&ngx_cycle, &nginx) != 0
         && info.dli_fbase != nginx.dli_fbase)
     {
-        p = strrchr(info.dli_fname, '/');
-        name = p != NULL ? p + 1 : info.dli_fname;
+        name = jpp_path_name(info.dli_fname);
     }
 
     len = ngx_strlen(name);
