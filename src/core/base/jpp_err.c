@@ -1,5 +1,6 @@
 
 #include "jpp_err.h"
+#include "jpp_units.h"
 #include "jpp_utf8.h"
 
 
@@ -39,7 +40,6 @@ jpp_err_line(jpp_err_t *err, jpp_code_t code, uint64_t line, const char *fmt,
 jpp_code_t
 jpp_err_sys(jpp_err_t *err, int sys_errno, const char *fmt, ...)
 {
-    size_t   len;
     va_list  args;
 
     va_start(args, fmt);
@@ -47,9 +47,8 @@ jpp_err_sys(jpp_err_t *err, int sys_errno, const char *fmt, ...)
     va_end(args);
 
     if (err != NULL) {
-        len = strlen(err->text);
         errno = sys_errno;
-        (void) snprintf(err->text + len, sizeof(err->text) - len, ": %m");
+        jpp_text_add(err->text, sizeof(err->text), ": %m");
     }
 
     return JPP_ERR_SYS;

@@ -133,3 +133,17 @@ jpp_units_date(int64_t seconds, char text[JPP_UNITS_DATE])
 
     return text;
 }
+
+
+void
+jpp_text_add(char *text, size_t size, const char *fmt, ...)
+{
+    size_t   len;
+    va_list  args;
+
+    len = strlen(text);
+
+    va_start(args, fmt);
+    (void) vsnprintf(text + len, size - len, fmt, args);
+    va_end(args);
+}

@@ -53,6 +53,14 @@ const char *jpp_units_date(int64_t seconds, char text[JPP_UNITS_DATE]);
 #define jpp_date(n)      jpp_units_date(n, (char[JPP_UNITS_DATE]) { 0 })
 
 
+/*
+ * Append formatted text to the string at TEXT, which has room for SIZE bytes;
+ * what is too long is cut.
+ */
+void jpp_text_add(char *text, size_t size, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+
 /* X - Y, or 0. */
 static inline uint64_t
 jpp_less(uint64_t x, uint64_t y)

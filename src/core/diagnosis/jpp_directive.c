@@ -127,7 +127,6 @@ const char *
 jpp_directive_value(uint64_t number, uint64_t size,
     char text[JPP_DIRECTIVE_TEXT])
 {
-    int          n;
     const char  *unit;
 
     text[0] = '\0';
@@ -147,11 +146,11 @@ jpp_directive_value(uint64_t number, uint64_t size,
         size /= 1024;
     }
 
-    n = number != 0
-        ? snprintf(text, JPP_DIRECTIVE_TEXT, "%" PRIu64 " ", number) : 0;
+    if (number != 0) {
+        jpp_text_add(text, JPP_DIRECTIVE_TEXT, "%" PRIu64 " ", number);
+    }
 
-    (void) snprintf(text + n, JPP_DIRECTIVE_TEXT - (size_t) n,
-                    "%" PRIu64 "%s", size, unit);
+    jpp_text_add(text, JPP_DIRECTIVE_TEXT, "%" PRIu64 "%s", size, unit);
 
     return text;
 }

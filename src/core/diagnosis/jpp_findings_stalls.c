@@ -69,13 +69,14 @@ const char *
 jpp_finding_stall(const jpp_stall_t *stall, const char *worker,
     char text[JPP_FINDING_STALL])
 {
-    bool  lasts;
-    char  owner[JPP_STALL_OWNER], place[JPP_STALL_NAME];
+    bool         lasts;
+    char         owner[JPP_STALL_OWNER];
+    const char  *place;
 
     lasts = stall->state == JPP_STALL_LASTS;
+    place = stall->place;
 
     if (jpp_stall_owner(stall, owner)[0] != '\0') {
-        (void) jpp_stall_name(stall->place, place);
         (void) snprintf(text, JPP_FINDING_STALL, "%s%s%s%s %s %s for %s, "
                         "%.200s", owner, place[0] != '\0' ? " (" : "", place,
                         place[0] != '\0' ? ")" : "",
@@ -87,6 +88,8 @@ jpp_finding_stall(const jpp_stall_t *stall, const char *worker,
                         worker, lasts ? "has stood" : "stood",
                         jpp_duration(stall->nanos), stall->where);
     }
+
+    jpp_ascii_clean(text);
 
     return text;
 }
@@ -140,9 +143,9 @@ jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
                    jpp_worker_name(&where->who));
     }
 
-    (void) snprintf(finding->owner, sizeof(finding->owner), "%s",
-                    jpp_stall_owner(culprit.longest, owner));
-    (void) jpp_stall_name(culprit.longest->place, finding->place);
+    jpp_print(finding->owner, "%s", jpp_stall_owner(culprit.longest, owner));
+    jpp_print(finding->place, "%s", culprit.longest->place);
+    jpp_ascii_clean(finding->place);
 
     who.index = culprit.longest->index;
     who.pid = culprit.longest->pid;

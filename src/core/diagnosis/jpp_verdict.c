@@ -9,22 +9,8 @@
 const char *const  jpp_severities[] = { "Healthy", "Warning", "Critical" };
 
 
-static void
-jpp_verdict_add(jpp_verdict_t *verdict, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void
-jpp_verdict_add(jpp_verdict_t *verdict, const char *fmt, ...)
-{
-    size_t   len;
-    va_list  args;
-
-    len = strlen(verdict->text);
-
-    va_start(args, fmt);
-    (void) vsnprintf(verdict->text + len, JPP_VERDICT_TEXT - len, fmt, args);
-    va_end(args);
-}
+#define jpp_verdict_add(verdict, ...)                                         \
+    jpp_text_add((verdict)->text, JPP_VERDICT_TEXT, __VA_ARGS__)
 
 
 /* " (proxy_buffers 64 64k; 30 requests of 4.0 MiB each; nginx.conf:41)" */
@@ -110,14 +96,13 @@ jpp_verdict_stuck(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry,
     int64_t pid)
 {
     char                text[JPP_FINDING_STALL], owner[JPP_STALL_OWNER];
-    char                place[JPP_STALL_NAME];
     const jpp_stall_t  *stall;
 
     jpp_each(stall, telemetry->stalls, telemetry->n_stalls) {
         if (stall->pid == pid && stall->state == JPP_STALL_LASTS) {
-            (void) jpp_stall_owner(stall, owner);
-            jpp_verdict_owner(verdict, owner, jpp_stall_name(stall->place,
-                                                             place));
+            jpp_verdict_owner(verdict, jpp_stall_owner(stall, owner),
+                              stall->place);
+            jpp_ascii_clean(verdict->place);
             jpp_verdict_add(verdict, "; %s",
                             jpp_finding_stall(stall, "it", text));
             return;

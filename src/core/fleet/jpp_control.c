@@ -301,17 +301,13 @@ const char *
 jpp_control_text(const jpp_control_t *control, char text[JPP_CONTROL_TEXT])
 {
     int                       value, i;
-    size_t                    n;
     jpp_control_t             copy;
     const jpp_control_row_t  *row;
 
     copy = *control;
     text[0] = '\0';
 
-    for (row = jpp_control_rows, n = 0;
-         row < jpp_control_rows + JPP_CONTROLS && n < JPP_CONTROL_TEXT;
-         row++)
-    {
+    jpp_each(row, jpp_control_rows, JPP_CONTROLS) {
         value = *jpp_control_field(&copy, row);
 
         if (value == row->none) {
@@ -324,12 +320,16 @@ jpp_control_text(const jpp_control_t *control, char text[JPP_CONTROL_TEXT])
             /* void */
         }
 
-        n += (size_t) (row->words != NULL && row->words[i] != NULL
-                       ? snprintf(text + n, JPP_CONTROL_TEXT - n, "%s%s=%s",
-                                  n != 0 ? "&" : "", row->key, row->words[i])
-                       : snprintf(text + n, JPP_CONTROL_TEXT - n, "%s%s=%d%s",
-                                  n != 0 ? "&" : "", row->key, value,
-                                  row->is_time ? "ms" : ""));
+        jpp_text_add(text, JPP_CONTROL_TEXT, "%s%s=",
+                     text[0] != '\0' ? "&" : "", row->key);
+
+        if (row->words != NULL && row->words[i] != NULL) {
+            jpp_text_add(text, JPP_CONTROL_TEXT, "%s", row->words[i]);
+
+        } else {
+            jpp_text_add(text, JPP_CONTROL_TEXT, "%d%s", value,
+                         row->is_time ? "ms" : "");
+        }
     }
 
     return text;
@@ -392,14 +392,15 @@ jpp_control_json_state(jpp_json_t *json, const char *key,
 void
 jpp_control_json(const jpp_controlled_t *workers, size_t n, jpp_sink_t *sink)
 {
-    size_t                       i, n_answered;
+    size_t                       n_answered;
     jpp_json_t                   json;
+    const jpp_controlled_t      *worker;
     const jpp_control_result_t  *result;
 
     n_answered = 0;
 
-    for (i = 0; i < n; i++) {
-        n_answered += workers[i].error == NULL;
+    jpp_each(worker, workers, n) {
+        n_answered += worker->error == NULL;
     }
 
     jpp_json_init(&json, sink);
@@ -411,34 +412,28 @@ jpp_control_json(const jpp_controlled_t *workers, size_t n, jpp_sink_t *sink)
 
     jpp_json_open(&json, "workers", '[');
 
-    for (i = 0; i < n; i++) {
-        result = &workers[i].result;
+    jpp_each(worker, workers, n) {
+        result = &worker->result;
 
         jpp_json_open(&json, NULL, '{');
 
-        jpp_json_identity(&json, &workers[i].who);
+        jpp_json_identity(&json, &worker->who);
 
         jpp_control_json_state(&json, "before", &result->before,
                                result->has_profiler);
         jpp_control_json_state(&json, "after", &result->after,
                                result->has_profiler);
 
-        if (result->has_stats) {
+        /* other threads may have taken more meanwhile */
 
-            /* other threads may have taken more meanwhile */
-
-            jpp_json_u64(&json, "purged",
-                         jpp_less(result->held_before,
-                                  result->held_after));
-
-        } else {
-            jpp_json_null(&json, "purged");
-        }
-
-        jpp_json_known(&json, "stall_ms", workers[i].stall != 0
-                                          ? workers[i].stall : JPP_NONE);
-        jpp_json_bool(&json, "owners", workers[i].has_owners);
-        jpp_json_str(&json, "error", workers[i].error);
+        jpp_json_known(&json, "purged", result->has_stats
+                                        ? jpp_less(result->held_before,
+                                                   result->held_after)
+                                        : JPP_NONE);
+        jpp_json_known(&json, "stall_ms", worker->stall != 0 ? worker->stall
+                                                             : JPP_NONE);
+        jpp_json_bool(&json, "owners", worker->has_owners);
+        jpp_json_str(&json, "error", worker->error);
 
         jpp_json_close(&json, '}');
     }

@@ -65,17 +65,17 @@ jpp_finding_because(jpp_finding_t *finding, const char *fmt, ...)
 uint64_t
 jpp_fleet_anon(const jpp_fleet_t *fleet)
 {
-    size_t    i;
-    uint64_t  own, sum, shared;
+    uint64_t             own, sum, shared;
+    const jpp_worker_t  *worker;
 
-    for (i = 0, sum = 0, shared = 0; i < fleet->n; i++) {
-        own = jpp_worker_own(&fleet->workers[i]);
+    sum = shared = 0;
+
+    jpp_each(worker, fleet->workers, fleet->n) {
+        own = jpp_worker_own(worker);
 
         if (own != JPP_NONE) {
             sum += own;
-            shared = jpp_larger(shared,
-                                fleet->workers[i].activity.usage.rss_anon
-                                - own);
+            shared = jpp_larger(shared, worker->activity.usage.rss_anon - own);
         }
     }
 
@@ -108,24 +108,24 @@ jpp_finding_acknowledged(const jpp_finding_t *finding,
 void
 jpp_findings_json(jpp_json_t *json, const jpp_finding_t *findings, size_t n)
 {
-    size_t  i;
+    const jpp_finding_t  *finding;
 
     jpp_json_open(json, "findings", '[');
 
-    for (i = 0; i < n; i++) {
+    jpp_each(finding, findings, n) {
         jpp_json_open(json, NULL, '{');
 
-        jpp_json_str(json, "id", findings[i].id);
-        jpp_json_str(json, "severity", jpp_finding_severity(&findings[i]));
-        jpp_json_bool(json, "critical", findings[i].is_critical);
-        jpp_json_str(json, "what", findings[i].what);
-        jpp_json_str(json, "because", findings[i].because);
-        jpp_json_filled(json, "owner", findings[i].owner);
-        jpp_json_filled(json, "place", findings[i].place);
-        jpp_json_str(json, "fix", findings[i].fix);
-        jpp_json_filled(json, "link", findings[i].link);
-        jpp_json_time(json, "since", findings[i].since);
-        jpp_json_time(json, "acknowledged", findings[i].acknowledged);
+        jpp_json_str(json, "id", finding->id);
+        jpp_json_str(json, "severity", jpp_finding_severity(finding));
+        jpp_json_bool(json, "critical", finding->is_critical);
+        jpp_json_str(json, "what", finding->what);
+        jpp_json_str(json, "because", finding->because);
+        jpp_json_filled(json, "owner", finding->owner);
+        jpp_json_filled(json, "place", finding->place);
+        jpp_json_str(json, "fix", finding->fix);
+        jpp_json_filled(json, "link", finding->link);
+        jpp_json_time(json, "since", finding->since);
+        jpp_json_time(json, "acknowledged", finding->acknowledged);
 
         jpp_json_close(json, '}');
     }
@@ -137,14 +137,14 @@ jpp_findings_json(jpp_json_t *json, const jpp_finding_t *findings, size_t n)
 void
 jpp_missing_json(jpp_json_t *json, const jpp_missing_t *missing, size_t n)
 {
-    size_t  i;
+    const jpp_missing_t  *worker;
 
     jpp_json_open(json, "missing", '[');
 
-    for (i = 0; i < n; i++) {
+    jpp_each(worker, missing, n) {
         jpp_json_open(json, NULL, '{');
-        jpp_json_identity(json, &missing[i].who);
-        jpp_json_str(json, "why", missing[i].why);
+        jpp_json_identity(json, &worker->who);
+        jpp_json_str(json, "why", worker->why);
         jpp_json_close(json, '}');
     }
 

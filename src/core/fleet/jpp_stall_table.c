@@ -18,7 +18,9 @@ jpp_stall_table_put(jpp_stall_table_t *table, const jpp_stall_t *stall,
 
     __atomic_store_n(&slot->id, 0, __ATOMIC_SEQ_CST);
 
-    slot->stall = *stall;
+    /* the sum is also of the padding */
+
+    memcpy(&slot->stall, stall, sizeof(jpp_stall_t));
     slot->sum = jpp_hash_bytes(stall, sizeof(jpp_stall_t));
 
     __atomic_store_n(&slot->id, *id, __ATOMIC_SEQ_CST);
@@ -41,7 +43,7 @@ jpp_stall_table_get(const jpp_stall_slot_t *slot, uint64_t id, int64_t since,
         return false;
     }
 
-    *stall = slot->stall;
+    memcpy(stall, &slot->stall, sizeof(jpp_stall_t));
     sum = slot->sum;
 
     return sum == jpp_hash_bytes(stall, sizeof(jpp_stall_t))
@@ -111,55 +113,34 @@ static const char *const  jpp_stall_states[JPP_STALL_STATES] = {
 
 
 const char *
-jpp_stall_name(const char *name, char text[JPP_STALL_NAME])
-{
-    size_t  i;
-
-    for (i = 0; i < JPP_STALL_NAME - 1 && name[i] != '\0'; i++) {
-        text[i] = jpp_ascii(name[i]);
-    }
-
-    text[i] = '\0';
-
-    return text;
-}
-
-
-const char *
 jpp_stall_served(const jpp_stall_t *stall, char text[JPP_STALL_TEXT])
 {
-    char    name[JPP_STALL_NAME];
-    size_t  n;
-
     text[0] = '\0';
-    n = 0;
 
     if (strcmp(stall->location, JPP_STALL_CHOOSING) == 0) {
-        n += (size_t) snprintf(text, JPP_STALL_TEXT, ", while choosing a "
-                               "location: a regular expression of a "
-                               "\"location ~\"");
+        jpp_text_add(text, JPP_STALL_TEXT, ", while choosing a location: a "
+                     "regular expression of a \"location ~\"");
 
     } else if (stall->location[0] != '\0') {
-        n += (size_t) snprintf(text + n, JPP_STALL_TEXT - n,
-                               ", in location \"%s\"",
-                               jpp_stall_name(stall->location, name));
+        jpp_text_add(text, JPP_STALL_TEXT, ", in location \"%s\"",
+                     stall->location);
     }
 
     if (stall->server[0] != '\0') {
-        n += (size_t) snprintf(text + n, JPP_STALL_TEXT - n,
-                               "%s server \"%s\"", n != 0 ? " of" : ", in",
-                               jpp_stall_name(stall->server, name));
+        jpp_text_add(text, JPP_STALL_TEXT, "%s server \"%s\"",
+                     text[0] != '\0' ? " of" : ", in", stall->server);
     }
 
     if (stall->place[0] != '\0') {
-        n += (size_t) snprintf(text + n, JPP_STALL_TEXT - n, " (%s)",
-                               jpp_stall_name(stall->place, name));
+        jpp_text_add(text, JPP_STALL_TEXT, " (%s)", stall->place);
     }
 
     if (stall->connection != 0) {
-        (void) snprintf(text + n, JPP_STALL_TEXT - n,
-                        ", connection *%" PRIu64, stall->connection);
+        jpp_text_add(text, JPP_STALL_TEXT, ", connection *%" PRIu64,
+                     stall->connection);
     }
+
+    jpp_ascii_clean(text);
 
     return text;
 }
@@ -168,22 +149,21 @@ jpp_stall_served(const jpp_stall_t *stall, char text[JPP_STALL_TEXT])
 const char *
 jpp_stall_owner(const jpp_stall_t *stall, char text[JPP_STALL_OWNER])
 {
-    char  location[JPP_STALL_NAME], server[JPP_STALL_NAME];
+    text[0] = '\0';
 
-    (void) jpp_stall_name(stall->location, location);
-    (void) jpp_stall_name(stall->server, server);
+    if (strcmp(stall->location, JPP_STALL_CHOOSING) == 0) {
+        jpp_text_add(text, JPP_STALL_OWNER, "a regular expression of a "
+                     "\"location ~\" of %s", stall->server);
 
-    if (strcmp(location, JPP_STALL_CHOOSING) == 0) {
-        (void) snprintf(text, JPP_STALL_OWNER, "a regular expression of a "
-                        "\"location ~\" of %s", server);
+    } else if (stall->location[0] != '\0') {
+        jpp_text_add(text, JPP_STALL_OWNER, "location %s%s%s", stall->location,
+                     stall->server[0] != '\0' ? " of " : "", stall->server);
 
-        return text;
+    } else if (stall->server[0] != '\0') {
+        jpp_text_add(text, JPP_STALL_OWNER, "server %s", stall->server);
     }
 
-    (void) snprintf(text, JPP_STALL_OWNER, "%s%s%s%s",
-                    location[0] != '\0' ? "location " : "", location,
-                    server[0] == '\0' ? ""
-                    : location[0] != '\0' ? " of " : "server ", server);
+    jpp_ascii_clean(text);
 
     return text;
 }
@@ -193,8 +173,8 @@ void
 jpp_stall_comments(const jpp_stall_t *stalls, size_t n, uint64_t threshold,
     jpp_profile_t *profile)
 {
-    char    served[JPP_STALL_TEXT];
-    size_t  i;
+    char                served[JPP_STALL_TEXT];
+    const jpp_stall_t  *stall;
 
     jpp_profile_comment(profile, "jemalloc_pprof module " JPP_VERSION);
 
@@ -207,15 +187,14 @@ jpp_stall_comments(const jpp_stall_t *stalls, size_t n, uint64_t threshold,
                             "stall=100ms to control");
     }
 
-    for (i = 0; i < n; i++) {
+    jpp_each(stall, stalls, n) {
         jpp_profile_comment(profile, "%s worker %" PRIu32 " pid %" PRId64
                             " generation %" PRIu64 ": %" PRIu64 " ms%s, %s"
-                            "%.200s",
-                            jpp_date(stalls[i].time_nanos / 1000000000),
-                            stalls[i].index, stalls[i].pid,
-                            stalls[i].generation, stalls[i].nanos / 1000000,
-                            jpp_stall_states[stalls[i].state],
-                            jpp_stall_kinds[stalls[i].kind],
-                            jpp_stall_served(&stalls[i], served));
+                            "%.200s", jpp_date(stall->time_nanos / 1000000000),
+                            stall->index, stall->pid, stall->generation,
+                            stall->nanos / 1000000,
+                            jpp_stall_states[stall->state],
+                            jpp_stall_kinds[stall->kind],
+                            jpp_stall_served(stall, served));
     }
 }

@@ -83,9 +83,6 @@ const char *jpp_stall_served(const jpp_stall_t *stall,
 const char *jpp_stall_owner(const jpp_stall_t *stall,
     char text[JPP_STALL_OWNER]);
 
-/* A name of a stall, in printable ASCII; returns TEXT. */
-const char *jpp_stall_name(const char *name, char text[JPP_STALL_NAME]);
-
 /* Append comments on N STALLS, one each. */
 void jpp_stall_comments(const jpp_stall_t *stalls, size_t n,
     uint64_t threshold, jpp_profile_t *profile);

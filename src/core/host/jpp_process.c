@@ -167,7 +167,6 @@ const char *
 jpp_process_say(const jpp_process_t *before, const jpp_process_t *now,
     uint64_t ms, char text[JPP_PROCESS_TEXT])
 {
-    int                       n;
     uint64_t                  used;
     const char               *sentence;
     const jpp_process_row_t  *row;
@@ -187,17 +186,17 @@ jpp_process_say(const jpp_process_t *before, const jpp_process_t *now,
     sentence = used * 100 > ms * JPP_PROCESS_BUSY ? "it is computing"
                                                   : row->sentence;
 
-    n = snprintf(text, JPP_PROCESS_TEXT, "%s (state %c%s%s", sentence,
-                 now->state != '\0' ? now->state : '?',
-                 now->wchan[0] != '\0' ? " in " : "", now->wchan);
+    (void) snprintf(text, JPP_PROCESS_TEXT, "%s (state %c%s%s", sentence,
+                    now->state != '\0' ? now->state : '?',
+                    now->wchan[0] != '\0' ? " in " : "", now->wchan);
 
     if (ms != 0) {
-        n += snprintf(text + n, (size_t) (JPP_PROCESS_TEXT - n),
-                      ", %.1f s of CPU in the last %.1f s",
-                      (double) used / 1000, (double) ms / 1000);
+        jpp_text_add(text, JPP_PROCESS_TEXT,
+                     ", %.1f s of CPU in the last %.1f s",
+                     (double) used / 1000, (double) ms / 1000);
     }
 
-    (void) snprintf(text + n, (size_t) (JPP_PROCESS_TEXT - n), ")");
+    jpp_text_add(text, JPP_PROCESS_TEXT, ")");
 
     return text;
 }
