@@ -280,25 +280,13 @@ ngx_http_jpp_set_stall(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
 
 static char *
-ngx_http_jpp_set_temp_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+ngx_http_jpp_check_temp_path(ngx_conf_t *cf, void *post, void *data)
 {
-    ngx_http_jpp_main_conf_t *jmcf = conf;
+    ngx_str_t *path = data;
 
-    ngx_str_t  *value;
-
-    if (jmcf->temp_path.data != NULL) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-
-    if (value[1].len == 0) {
-        return "needs the name of a directory";
-    }
-
-    jmcf->temp_path = value[1];
-
-    return ngx_conf_full_name(cf->cycle, &jmcf->temp_path, 0) == NGX_OK
+    return path->len == 0
+           ? "needs the name of a directory"
+           : ngx_conf_full_name(cf->cycle, path, 0) == NGX_OK
            ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
@@ -348,6 +336,10 @@ ngx_http_jpp_check_size(ngx_conf_t *cf, void *post, void *data)
 
 static ngx_conf_num_bounds_t  ngx_http_jpp_levels = {
     ngx_conf_check_num_bounds, 1, 9
+};
+
+static ngx_conf_post_t  ngx_http_jpp_temp_path_post = {
+    ngx_http_jpp_check_temp_path
 };
 
 static ngx_conf_post_t  ngx_http_jpp_timeout_post = {
@@ -451,10 +443,10 @@ ngx_command_t  ngx_http_jpp_directives[] = {
 
     { ngx_string("jemalloc_pprof_temp_path"),
       NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
-      ngx_http_jpp_set_temp_path,
+      ngx_conf_set_str_slot,
       NGX_HTTP_MAIN_CONF_OFFSET,
-      0,
-      NULL },
+      offsetof(ngx_http_jpp_main_conf_t, temp_path),
+      &ngx_http_jpp_temp_path_post },
 
       ngx_null_command
 };
