@@ -37,7 +37,6 @@ jpp_loop_t  ngx_http_jpp_dumps;
 
 static jpp_worker_t  ngx_http_jpp_figures_last;
 static ngx_msec_t    ngx_http_jpp_figures_at;
-static ngx_uint_t    ngx_http_jpp_figures_are_there;
 
 
 static ngx_http_jpp_look_t  ngx_http_jpp_look = {
@@ -74,7 +73,7 @@ ngx_http_jpp_figures(ngx_msec_t age)
 
     worker = &ngx_http_jpp_figures_last;
 
-    if (ngx_http_jpp_figures_are_there
+    if (worker->who.pid != 0
         && ngx_current_msec - ngx_http_jpp_figures_at < age)
     {
         return worker;
@@ -85,7 +84,6 @@ ngx_http_jpp_figures(ngx_msec_t age)
     jpp_usage_memory(&worker->activity.usage);
 
     ngx_http_jpp_figures_at = ngx_current_msec;
-    ngx_http_jpp_figures_are_there = 1;
 
     return worker;
 }
@@ -158,16 +156,14 @@ ngx_http_jpp_zones_one(const ngx_shm_zone_t *zone, jpp_arena_t *arena,
         slots[i].used = stat->used;
         slots[i].allocations = stat->reqs;
         slots[i].failures = stat->fails;
+
+        to->used += slots[i].used * slots[i].size;
+        to->allocations += slots[i].allocations;
+        to->failures += slots[i].failures;
     }
 
     if (!to->was_busy) {
         ngx_shmtx_unlock(&sp->mutex);
-    }
-
-    for (i = 0; i < n; i++) {
-        to->used += slots[i].used * slots[i].size;
-        to->allocations += slots[i].allocations;
-        to->failures += slots[i].failures;
     }
 
     return NGX_OK;
@@ -241,7 +237,7 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
     }
 
     telemetry->registry = self->registry;
-    telemetry->now = ngx_time();
+    telemetry->all.now = ngx_time();
 
     telemetry->fleet.nginx = NGINX_VERSION;
     telemetry->fleet.host = self->host;
@@ -256,11 +252,10 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
 
     telemetry->all.stalls = stalls;
     telemetry->all.n_stalls =
-        ngx_http_jpp_stall_list((telemetry->now - 60) * 1000000000, stalls);
+        ngx_http_jpp_stall_list((telemetry->all.now - 60) * 1000000000, stalls);
 
     telemetry->all.fleet = &telemetry->fleet;
     telemetry->all.oom_kills = self->oom_kills;
-    telemetry->all.now = telemetry->now;
 
     ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
                                            ngx_core_module);

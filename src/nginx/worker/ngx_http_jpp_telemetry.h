@@ -40,7 +40,6 @@ typedef struct {
     jpp_system_t      system;
     jpp_cgroup_t      cgroup;
     jpp_err_t         err;
-    time_t            now;
     ngx_http_jpp_registry_t
                      *registry;    /* this worker may forget its own */
 } ngx_http_jpp_telemetry_t;
