@@ -86,9 +86,7 @@ ngx_http_jpp_vanished(ngx_http_jpp_registry_t *registry, ngx_uint_t place)
 }
 
 
-/* a pid may be used again, a key is not */
-
-static ngx_uint_t
+ngx_uint_t
 ngx_http_jpp_is_row(const ngx_http_jpp_row_t *a, const ngx_http_jpp_row_t *b)
 {
     return a->who.pid == b->who.pid

@@ -88,6 +88,10 @@ ngx_uint_t ngx_http_jpp_registry_list(ngx_http_jpp_registry_t *registry,
 ngx_uint_t ngx_http_jpp_registry_leads(ngx_http_jpp_registry_t *registry,
     const ngx_http_jpp_row_t *row);
 
+/* Are A and B of one worker?  A pid may be used again, a key is not. */
+ngx_uint_t ngx_http_jpp_is_row(const ngx_http_jpp_row_t *a,
+    const ngx_http_jpp_row_t *b);
+
 /* Is there a row with PID? */
 ngx_uint_t ngx_http_jpp_registry_has(ngx_http_jpp_registry_t *registry,
     ngx_pid_t pid);

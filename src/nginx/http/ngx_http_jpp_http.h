@@ -69,11 +69,10 @@ ngx_int_t ngx_http_jpp_body_read(ngx_http_request_t *r,
 /* The headers of an answer.  Texts live as long as the request. */
 typedef struct {
     const char    *type;           /* Content-Type, without a charset */
-    const char    *filename;       /* of a download, or NULL */
+    const char    *disposition;    /* Content-Disposition, or NULL */
     const char    *policy;         /* Content-Security-Policy, or NULL */
     const char    *workers;        /* "7/8"; NULL: not a profile */
     ngx_uint_t     is_address;     /* its body is where to look: 303 */
-    ngx_uint_t     is_begun;       /* a difference: the budget keeps room */
 } ngx_http_jpp_answer_t;
 
 
@@ -238,10 +237,9 @@ struct ngx_http_jpp_job_s {
     ngx_http_jpp_answer_t           answer;    /* its headers so far */
     ngx_http_jpp_step_pt            next;
 
-    /* what is collected, all at once: N questions from the first that counts */
+    /* what is collected, all at once */
     ngx_http_jpp_inquiry_t          inquiries[NGX_HTTP_JPP_QUESTIONS];
     ngx_http_jpp_subscriber_t       subscribers[NGX_HTTP_JPP_QUESTIONS];
-    ngx_uint_t                      first;
     ngx_uint_t                      n;
     ngx_uint_t                      n_collecting;
 
@@ -272,6 +270,8 @@ struct ngx_http_jpp_job_s {
     unsigned                        is_in_thread:1; /* or its queue */
     unsigned                        is_pending:1;   /* next will come */
     unsigned                        is_paused:1;    /* nobody works */
+    unsigned                        is_begun:1;     /* a difference: the */
+                                               /*   budget keeps room */
     unsigned                        is_patient:1;   /* what it collects */
                                                /*   takes seconds, and less */
                                                /*   when nginx exits */
@@ -310,17 +310,6 @@ ngx_int_t ngx_http_jpp_job_send(ngx_http_jpp_job_t *job, ngx_http_request_t *r);
 /* Wait for DELAY, then NEXT. */
 ngx_int_t ngx_http_jpp_job_pause(ngx_http_jpp_job_t *job, ngx_msec_t delay,
     ngx_http_jpp_step_pt next);
-
-
-/*
- * 200 with LEN bytes at DATA, which lie in ARENA, or 429 where the budget does
- * not allow them.  The request takes over the memory, which counts in the
- * budget until it is sent: the caller's ARENA is empty afterwards.  Returns
- * what a content handler returns.
- */
-ngx_int_t ngx_http_jpp_deliver(ngx_http_request_t *r,
-    const ngx_http_jpp_answer_t *answer, jpp_arena_t *arena, u_char *data,
-    size_t len);
 
 
 /* ngx_http_jpp_report.c */

@@ -315,7 +315,7 @@ ngx_http_jpp_job_tick(ngx_event_t *ev)
 
             job->deadline = ngx_current_msec + 2 * job->question.conf->timeout;
 
-            for (i = job->first; i < job->first + job->n; i++) {
+            for (i = 0; i < job->n; i++) {
                 ngx_http_jpp_collect_hurry(&job->subscribers[i]);
             }
 
@@ -601,7 +601,7 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     job->n_asked = 0;
     job->n_answered = 0;
 
-    for (i = job->first; i < job->first + job->n; i++) {
+    for (i = 0; i < job->n; i++) {
         if (ngx_http_jpp_job_is_spare(job, i)) {
             continue;
         }
@@ -662,7 +662,7 @@ ngx_http_jpp_job_collect(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     ngx_int_t   rc;
     ngx_uint_t  i;
 
-    for (i = job->first; i < job->first + job->n; i++) {
+    for (i = 0; i < job->n; i++) {
         job->subscribers[i].ready = ngx_http_jpp_job_collected;
         job->subscribers[i].data = job;
 
@@ -698,6 +698,53 @@ ngx_http_jpp_job_pause(ngx_http_jpp_job_t *job, ngx_msec_t delay,
     job->is_paused = 1;
 
     return NGX_OK;
+}
+
+
+static void
+ngx_http_jpp_deliver_free(void *data)
+{
+    ngx_http_jpp_body_t *body = data;
+
+    ngx_http_jpp_budget_release(body->len);
+    jpp_arena_destroy(&body->arena);
+}
+
+
+/*
+ * 200 with the body, or 429 where the budget does not allow it.  The request
+ * takes over the memory, which counts in the budget until it is sent.  Pages
+ * are small, and are sent while profiles are refused; a difference that was
+ * begun is completed.
+ */
+
+static ngx_int_t
+ngx_http_jpp_deliver(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
+{
+    ngx_pool_cleanup_t   *cln;
+    ngx_http_jpp_body_t  *body;
+
+    cln = ngx_pool_cleanup_add(r->pool, sizeof(ngx_http_jpp_body_t));
+    if (cln == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (ngx_http_jpp_budget_hold(job->len, job->question.conf->max_size,
+                                 job->answer.workers == NULL || job->is_begun)
+        != NGX_OK)
+    {
+        return ngx_http_jpp_refuse_full(r);
+    }
+
+    body = cln->data;
+    body->arena = job->kept;
+    body->len = job->len;
+
+    jpp_arena_init(&job->kept, 0);
+
+    cln->handler = ngx_http_jpp_deliver_free;
+
+    return ngx_http_jpp_send(r, NGX_HTTP_OK, &job->answer, job->body, job->len);
 }
 
 
@@ -759,56 +806,5 @@ ngx_http_jpp_job_send(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
     return answer->is_address
            ? ngx_http_jpp_send_see_other(r, job->body, job->len)
-           : ngx_http_jpp_deliver(r, answer, &job->kept, job->body, job->len);
-}
-
-
-static void
-ngx_http_jpp_deliver_free(void *data)
-{
-    ngx_http_jpp_body_t *body = data;
-
-    ngx_http_jpp_budget_release(body->len);
-    jpp_arena_destroy(&body->arena);
-}
-
-
-ngx_int_t
-ngx_http_jpp_deliver(ngx_http_request_t *r, const ngx_http_jpp_answer_t *answer,
-    jpp_arena_t *arena, u_char *data, size_t len)
-{
-    ngx_pool_cleanup_t       *cln;
-    ngx_http_jpp_body_t      *body;
-    ngx_http_jpp_loc_conf_t  *conf;
-
-    conf = ngx_http_get_module_loc_conf(r, ngx_http_jemalloc_pprof_module);
-
-    cln = ngx_pool_cleanup_add(r->pool, sizeof(ngx_http_jpp_body_t));
-    if (cln == NULL) {
-        jpp_arena_destroy(arena);
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    /*
-     * Pages are small, and are sent while profiles are refused; a difference
-     * that was begun is completed.
-     */
-
-    if (ngx_http_jpp_budget_hold(len, conf->max_size,
-                                 answer->workers == NULL || answer->is_begun)
-        != NGX_OK)
-    {
-        jpp_arena_destroy(arena);
-        return ngx_http_jpp_refuse_full(r);
-    }
-
-    body = cln->data;
-    body->arena = *arena;
-    body->len = len;
-
-    jpp_arena_init(arena, 0);
-
-    cln->handler = ngx_http_jpp_deliver_free;
-
-    return ngx_http_jpp_send(r, NGX_HTTP_OK, answer, data, len);
+           : ngx_http_jpp_deliver(job, r);
 }

@@ -130,34 +130,27 @@ ngx_http_jpp_report_capture(const ngx_http_jpp_report_t *report,
 
 static void
 ngx_http_jpp_report_missing(ngx_http_jpp_input_t *input,
-    const ngx_http_jpp_part_t *part, const char *why)
+    const jpp_identity_t *who, const char *why)
 {
     jpp_missing_t  *missing;
 
     missing = &input->missing[input->fleet.n_missing++];
 
-    missing->who = part->row.who;
+    missing->who = *who;
     missing->why = why;
 }
 
 
-/* The part of the same process, or NULL: a pid may have been reused. */
+/* The part of the same process, or NULL. */
 
 static const ngx_http_jpp_part_t *
 ngx_http_jpp_report_find(const ngx_http_jpp_collection_t *co,
     const ngx_http_jpp_part_t *part)
 {
-    ngx_uint_t                 i;
-    const ngx_http_jpp_row_t  *row, *other;
-
-    row = &part->row;
+    ngx_uint_t  i;
 
     for (i = 0; i < co->n; i++) {
-        other = &co->parts[i].row;
-
-        if (other->who.pid == row->who.pid
-            && ngx_memcmp(other->key, row->key, NGX_HTTP_JPP_KEY) == 0)
-        {
+        if (ngx_http_jpp_is_row(&co->parts[i].row, &part->row)) {
             return &co->parts[i];
         }
     }
@@ -176,7 +169,8 @@ ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
     const ngx_http_jpp_part_t  *before;
 
     if (part->state != NGX_HTTP_JPP_PART_ANSWERED) {
-        ngx_http_jpp_report_missing(input, part, part->reply.err.text);
+        ngx_http_jpp_report_missing(input, &part->row.who,
+                                    part->reply.err.text);
         return NGX_OK;
     }
 
@@ -187,7 +181,7 @@ ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
         why = ngx_http_jpp_report_compare(report->last->type, before, part);
 
         if (why != NULL) {
-            ngx_http_jpp_report_missing(input, part, why);
+            ngx_http_jpp_report_missing(input, &part->row.who, why);
             return NGX_OK;
         }
     }
@@ -281,7 +275,7 @@ ngx_http_jpp_report_parts(ngx_http_jpp_report_t *report,
         if (ngx_http_jpp_report_find(last, part) == NULL) {
             input->fleet.n_asked++;
 
-            ngx_http_jpp_report_missing(input, part,
+            ngx_http_jpp_report_missing(input, &part->row.who,
                                         "it exited in the meantime");
         }
     }
@@ -299,7 +293,6 @@ ngx_http_jpp_report_comments(void *data, jpp_profile_t *profile)
 
     ngx_uint_t              i, n;
     jpp_worker_t           *worker;
-    jpp_missing_t          *missing;
     ngx_http_jpp_report_t  *report;
 
     for (i = 0; i < input->n; i++) {
@@ -317,13 +310,10 @@ ngx_http_jpp_report_comments(void *data, jpp_profile_t *profile)
 
         if (input->faults[i] == NULL) {
             input->workers[n++] = *worker;
-            continue;
+
+        } else {
+            ngx_http_jpp_report_missing(input, &worker->who, input->faults[i]);
         }
-
-        missing = &input->missing[input->fleet.n_missing++];
-
-        missing->who = worker->who;
-        missing->why = input->faults[i];
     }
 
     input->fleet.n = n;

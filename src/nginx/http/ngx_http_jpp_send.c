@@ -98,35 +98,6 @@ ngx_http_jpp_filter_fields(ngx_http_request_t *r)
 
 
 /*
- * *VALUE is NULL for an answer without a name.  What has a policy is a page or
- * a picture, which is shown.
- */
-
-static ngx_int_t
-ngx_http_jpp_disposition(ngx_http_request_t *r,
-    const ngx_http_jpp_answer_t *answer, char **value)
-{
-    *value = NULL;
-
-    if (answer->filename == NULL) {
-        return NGX_OK;
-    }
-
-    *value = ngx_pnalloc(r->pool, sizeof("attachment; filename=\"\"")
-                                  + ngx_strlen(answer->filename));
-    if (*value == NULL) {
-        return NGX_ERROR;
-    }
-
-    (void) ngx_sprintf((u_char *) *value, "%s; filename=\"%s\"%Z",
-                       answer->policy != NULL ? "inline" : "attachment",
-                       answer->filename);
-
-    return NGX_OK;
-}
-
-
-/*
  * What a browser shows does what its policy says, is part of no other site's
  * page, and says nothing of its address to another one.  Without a referrer for
  * its own site, a form would come from nowhere (Origin: null).
@@ -136,7 +107,6 @@ static ngx_int_t
 ngx_http_jpp_send_headers(ngx_http_request_t *r, ngx_uint_t status,
     const ngx_http_jpp_answer_t *answer, off_t len)
 {
-    char        *disposition;
     ngx_uint_t   i;
     const char  *site;
 
@@ -157,9 +127,7 @@ ngx_http_jpp_send_headers(ngx_http_request_t *r, ngx_uint_t status,
     r->disable_not_modified = 1;
     r->allow_ranges = 0;
 
-    if (ngx_http_jpp_filter_fields(r) != NGX_OK
-        || ngx_http_jpp_disposition(r, answer, &disposition) != NGX_OK)
-    {
+    if (ngx_http_jpp_filter_fields(r) != NGX_OK) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
@@ -173,7 +141,7 @@ ngx_http_jpp_send_headers(ngx_http_request_t *r, ngx_uint_t status,
         { "Cross-Origin-Resource-Policy", site },
         { "Cross-Origin-Opener-Policy", site },
         { "Referrer-Policy", site },
-        { "Content-Disposition", disposition }
+        { "Content-Disposition", answer->disposition }
     };
 
     for (i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
@@ -200,7 +168,7 @@ ngx_http_jpp_profile_headers(ngx_http_request_t *r,
     ngx_http_jpp_answer_t *answer, const ngx_http_jpp_question_t *question,
     int64_t time_nanos)
 {
-    u_char               c, *p, *filename;
+    u_char               c, *p;
     ngx_tm_t             tm;
     ngx_uint_t           i, n;
     const jpp_format_t  *format;
@@ -218,12 +186,18 @@ ngx_http_jpp_profile_headers(ngx_http_request_t *r,
         return NGX_OK;
     }
 
-    filename = ngx_pnalloc(r->pool, 128 + NGX_HTTP_JPP_HOST_LEN);
-    if (filename == NULL) {
+    p = ngx_pnalloc(r->pool, 128 + NGX_HTTP_JPP_HOST_LEN);
+    if (p == NULL) {
         return NGX_ERROR;
     }
 
-    p = ngx_sprintf(filename, "nginx-%V-", &question->resource->name);
+    answer->disposition = (char *) p;
+
+    /* what has a policy is a page or a picture, which is shown */
+
+    p = ngx_sprintf(p, "%s; filename=\"nginx-%V-",
+                    format->policy != NULL ? "inline" : "attachment",
+                    &question->resource->name);
 
     /* the machine's name may hold anything, and must not end the string */
 
@@ -237,12 +211,10 @@ ngx_http_jpp_profile_headers(ngx_http_request_t *r,
 
     ngx_gmtime((time_t) (time_nanos / 1000000000), &tm);
 
-    (void) ngx_sprintf(p, "-%4d%02d%02dT%02d%02d%02dZ.%s%Z",
+    (void) ngx_sprintf(p, "-%4d%02d%02dT%02d%02d%02dZ.%s\"%Z",
                        tm.ngx_tm_year, tm.ngx_tm_mon, tm.ngx_tm_mday,
                        tm.ngx_tm_hour, tm.ngx_tm_min, tm.ngx_tm_sec,
                        format->suffix);
-
-    answer->filename = (char *) filename;
 
     return NGX_OK;
 }

@@ -20,7 +20,6 @@
 
 /* What is asked for one column. */
 typedef struct {
-    jpp_locations_measure_t            measure;
     jpp_message_type_t                 type;
     const jpp_parser_t                *parser;     /* NULL: of no profile */
 } ngx_http_jpp_measure_t;
@@ -30,20 +29,20 @@ typedef struct {
 typedef struct {
     ngx_http_jpp_job_t                *job;
     jpp_locations_t                    locations;
-    const ngx_http_jpp_measure_t      *measure;    /* at hand */
+    jpp_locations_measure_t            measure;    /* at hand */
     const ngx_http_jpp_collection_t   *answers;    /* to that */
     ngx_http_jpp_report_t              report;     /* of those */
 } ngx_http_jpp_listing_t;
 
 
-/* In the order of the questions. */
+/* In the order of the questions, the last of which is not always asked. */
 
 static const ngx_http_jpp_measure_t
     ngx_http_jpp_measures[JPP_LOCATIONS_MEASURES] =
 {
-    { JPP_LOCATIONS_CPU, JPP_MESSAGE_TIMES, &jpp_parser_cpu },
-    { JPP_LOCATIONS_HELD, JPP_MESSAGE_POOLS, NULL },
-    { JPP_LOCATIONS_SAMPLED, JPP_MESSAGE_DUMP, &jpp_parser_heap }
+    [JPP_LOCATIONS_HELD] = { JPP_MESSAGE_POOLS, NULL },
+    [JPP_LOCATIONS_SAMPLED] = { JPP_MESSAGE_DUMP, &jpp_parser_heap },
+    [JPP_LOCATIONS_CPU] = { JPP_MESSAGE_TIMES, &jpp_parser_cpu }
 };
 
 
@@ -69,21 +68,20 @@ ngx_http_jpp_locations_init(ngx_http_jpp_job_t *job, void *data)
         inquiry->delay = delay;
     }
 
-    times = &job->inquiries[0].question.times;
+    inquiry->wait = delay;
+    inquiry->delay = 0;
+
+    times = &inquiry->question.times;
 
     times->seconds = values[JPP_ARG_SECONDS];
     times->frequency = values[JPP_ARG_FREQUENCY];
     times->mode = JPP_MODE_CPU;
 
-    job->inquiries[0].wait = delay;
-    job->inquiries[0].delay = 0;
-
     job->is_patient = 1;
-    job->answer.is_begun = delay != 0;
+    job->is_begun = delay != 0;
     job->may_lack = 1;
 
     if (delay == 0) {
-        job->first = 1;
         job->n--;
     }
 
@@ -108,7 +106,7 @@ ngx_http_jpp_locations_profile(ngx_http_jpp_listing_t *listing, jpp_err_t *err)
 
     jpp_report_options_init(options);
 
-    options->parser = listing->measure->parser;
+    options->parser = ngx_http_jpp_measures[listing->measure].parser;
     options->args = listing->job->question.args;
     options->args.is_set[JPP_ARG_BY] = true;
 
@@ -127,16 +125,15 @@ ngx_http_jpp_locations_profile(ngx_http_jpp_listing_t *listing, jpp_err_t *err)
     rc = ngx_http_jpp_report(report, &arena, &view, err);
 
     if (rc == JPP_OK) {
-        jpp_locations_take(&listing->locations, listing->measure->measure,
-                           &view);
+        jpp_locations_take(&listing->locations, listing->measure, &view);
 
         if (listing->locations.failed) {
             rc = jpp_err_memory(err);
         }
 
     } else if (rc != JPP_ERR_MEMORY) {
-        jpp_locations_absent(&listing->locations, listing->measure->measure,
-                             err->text, "");
+        jpp_locations_absent(&listing->locations, listing->measure, err->text,
+                             "");
         rc = JPP_OK;
     }
 
@@ -176,8 +173,7 @@ ngx_http_jpp_locations_absent(ngx_http_jpp_listing_t *listing)
         }
     }
 
-    jpp_locations_absent(&listing->locations, listing->measure->measure, why,
-                         fix);
+    jpp_locations_absent(&listing->locations, listing->measure, why, fix);
 }
 
 
@@ -200,7 +196,7 @@ ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
 
-        listing->measure = &ngx_http_jpp_measures[i];
+        listing->measure = (jpp_locations_measure_t) i;
         listing->answers = job->subscribers[i].collection;
 
         if (listing->answers == NULL || listing->answers->n_answered == 0) {
@@ -208,7 +204,7 @@ ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
             continue;
         }
 
-        if (listing->measure->parser != NULL) {
+        if (ngx_http_jpp_measures[i].parser != NULL) {
             rc = ngx_http_jpp_locations_profile(listing, &job->err);
 
             if (rc != JPP_OK) {

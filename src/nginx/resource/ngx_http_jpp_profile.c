@@ -63,7 +63,7 @@ ngx_http_jpp_profile_refuse(ngx_http_request_t *r,
 }
 
 
-static ngx_int_t
+ngx_int_t
 ngx_http_jpp_profile_start(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question)
 {
@@ -109,7 +109,9 @@ ngx_http_jpp_profile_start(ngx_http_request_t *r,
         return ngx_http_jpp_refuse_error(r, &err);
     }
 
-    if (r->method == NGX_HTTP_HEAD && type->check != NULL) {
+    if (r->method == NGX_HTTP_HEAD && evidence->type != JPP_MESSAGE_TYPES
+        && type->check != NULL)
+    {
         ngx_memzero(&worker, sizeof(jpp_worker_t));
         ngx_http_jpp_describe(&worker);
 
@@ -118,7 +120,7 @@ ngx_http_jpp_profile_start(ngx_http_request_t *r,
         }
     }
 
-    return ngx_http_jpp_job(r, question, &ngx_http_jpp_profile, &options);
+    return ngx_http_jpp_job(r, question, question->resource->handler, &options);
 }
 
 
@@ -148,7 +150,7 @@ ngx_http_jpp_profile_init(ngx_http_jpp_job_t *job, void *data)
         job->is_patient = 1;
     }
 
-    job->answer.is_begun = values[JPP_ARG_SECONDS] != 0;
+    job->is_begun = values[JPP_ARG_SECONDS] != 0;
 
     return NGX_OK;
 }

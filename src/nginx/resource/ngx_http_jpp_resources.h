@@ -25,6 +25,13 @@ const ngx_http_jpp_resource_t *ngx_http_jpp_resource(const ngx_str_t *name);
  */
 const ngx_str_t *ngx_http_jpp_resource_names(void);
 
+/*
+ * Start a handler whose init has the options of a report for DATA: whether the
+ * QUESTION allows one is checked.
+ */
+ngx_int_t ngx_http_jpp_profile_start(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question);
+
 /* Their links, for jpp_console_html(). */
 extern const jpp_console_link_t  ngx_http_jpp_links[];
 

@@ -26,25 +26,6 @@ typedef struct {
 } ngx_http_jpp_stalls_t;
 
 
-static ngx_int_t
-ngx_http_jpp_stalls_start(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question)
-{
-    jpp_err_t             err;
-    jpp_report_options_t  options;
-
-    jpp_report_options_init(&options);
-
-    options.parser = question->resource->evidence.parser;
-    options.args = question->args;
-    options.level = question->conf->gzip_level;
-
-    return jpp_report_check(&options, 1, &err) == JPP_OK
-           ? ngx_http_jpp_job(r, question, &ngx_http_jpp_stalls, &options)
-           : ngx_http_jpp_refuse_error(r, &err);
-}
-
-
 /* DATA: the options of the report. */
 
 static ngx_int_t
@@ -181,7 +162,7 @@ ngx_http_jpp_stalls_written(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
 
 const ngx_http_jpp_handler_t  ngx_http_jpp_stalls = {
-    .start = ngx_http_jpp_stalls_start,
+    .start = ngx_http_jpp_profile_start,
     .size = sizeof(ngx_http_jpp_stalls_t),
     .init = ngx_http_jpp_stalls_init,
     .ask = ngx_http_jpp_stalls_wait,

@@ -28,44 +28,25 @@ const ngx_http_jpp_handler_t  ngx_http_jpp_status = {
 };
 
 
-static ngx_int_t
-ngx_http_jpp_cmdline_send(ngx_http_request_t *r,
-    const ngx_http_jpp_question_t *question)
+/* With a NUL between them.  A process title is not what nginx started with. */
+
+static jpp_code_t
+ngx_http_jpp_cmdline_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 {
-    size_t        len;
-    u_char       *p, *data;
-    ngx_int_t     i;
-    jpp_arena_t   arena;
+    ngx_int_t  i;
 
-    if (r->method == NGX_HTTP_HEAD) {
-        return ngx_http_jpp_send_head(r, &ngx_http_jpp_text);
+    for (i = 0; i < ngx_argc; i++) {
+        jpp_sink_write(sink, ngx_argv[i],
+                       ngx_strlen(ngx_argv[i]) + (i + 1 < ngx_argc));
     }
 
-    /* a process title is not what nginx was started with */
-
-    for (len = 0, i = 0; i < ngx_argc; i++) {
-        len += ngx_strlen(ngx_argv[i]) + 1;
-    }
-
-    jpp_arena_init(&arena, len + ngx_pagesize);
-
-    data = jpp_arena_alloc(&arena, len);
-
-    if (data == NULL) {
-        jpp_arena_destroy(&arena);
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    for (p = data, i = 0; i < ngx_argc; i++) {
-        p = ngx_cpymem(p, ngx_argv[i], ngx_strlen(ngx_argv[i]) + 1);
-    }
-
-    /* between them, and not behind the last */
-
-    return ngx_http_jpp_deliver(r, &ngx_http_jpp_text, &arena, data, len - 1);
+    return JPP_OK;
 }
 
 
 const ngx_http_jpp_handler_t  ngx_http_jpp_cmdline = {
-    .start = ngx_http_jpp_cmdline_send
+    .answer.type = "text/plain",
+    .is_brief = 1,
+    .ask = ngx_http_jpp_job_run,
+    .write = ngx_http_jpp_cmdline_write
 };
