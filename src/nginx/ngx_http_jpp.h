@@ -31,6 +31,9 @@
 #define NGX_HTTP_JPP_READ        (NGX_HTTP_GET|NGX_HTTP_HEAD)
 
 
+typedef struct ngx_http_jpp_loc_conf_s  ngx_http_jpp_loc_conf_t;
+
+
 typedef struct {
     ngx_str_t    temp_path;        /* where dumps go if memory may not */
     ngx_shm_zone_t
@@ -43,6 +46,8 @@ typedef struct {
     ngx_uint_t   source;           /* jpp_source_t */
     ngx_int_t    sampler;          /* 1; NGX_CONF_UNSET: off */
     ngx_int_t    sampler_lg;
+    ngx_http_jpp_loc_conf_t
+                *locations;        /* and servers: all of them */
 } ngx_http_jpp_main_conf_t;
 
 
@@ -64,7 +69,12 @@ typedef struct {
 } ngx_http_jpp_by_t;
 
 
-typedef struct {
+struct ngx_http_jpp_loc_conf_s {
+    ngx_http_jpp_loc_conf_t
+                *next;
+    const ngx_http_core_loc_conf_t
+                *clcf;             /* of the same location */
+
     const ngx_http_jpp_resource_t
                 *resource;         /* NULL: the rest of the URI names it */
     ngx_str_t    name;             /* of the location, before that rest */
@@ -86,7 +96,7 @@ typedef struct {
     ngx_http_jpp_by_t
                  owners[2];        /* of samples: without an upstream, */
                                    /*   and with the last one */
-} ngx_http_jpp_loc_conf_t;
+};
 
 
 typedef struct {

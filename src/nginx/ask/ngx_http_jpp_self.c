@@ -12,6 +12,22 @@ ngx_connection_t  ngx_http_jpp_no_connection = {
 };
 
 
+ngx_http_jpp_main_conf_t *
+ngx_http_jpp_main_conf(const ngx_cycle_t *cycle)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; cycle->modules[i] != NULL; i++) {
+        if (cycle->modules[i] == &ngx_http_jemalloc_pprof_module) {
+            return ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_jemalloc_pprof_module);
+        }
+    }
+
+    return NULL;
+}
+
+
 void
 ngx_http_jpp_describe(jpp_worker_t *worker)
 {

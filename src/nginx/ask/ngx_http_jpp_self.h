@@ -10,6 +10,7 @@
 #define _NGX_HTTP_JPP_SELF_H_INCLUDED_
 
 
+#include "ngx_http_jpp.h"
 #include "ngx_http_jpp_registry.h"
 
 #include "jpp_memfd.h"
@@ -45,6 +46,12 @@ extern ngx_http_jpp_self_t  ngx_http_jpp_self;
 /* debug builds of nginx read an fd out of what a timer's data points to */
 extern ngx_connection_t  ngx_http_jpp_no_connection;
 
+
+/*
+ * The configuration of http in CYCLE; NULL: it has none, or does not load the
+ * module, whose place may be another's.
+ */
+ngx_http_jpp_main_conf_t *ngx_http_jpp_main_conf(const ngx_cycle_t *cycle);
 
 /*
  * Fill WORKER, which begins with zeros, with the present state of this worker;

@@ -21,6 +21,7 @@ ngx_http_jpp_create_main_conf(ngx_conf_t *cf)
      *
      *     conf->zone = NULL;
      *     conf->temp_path = { 0, NULL };
+     *     conf->locations = NULL;
      */
 
     conf->active = NGX_CONF_UNSET;
@@ -143,6 +144,7 @@ ngx_http_jpp_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_http_core_loc_conf_t  *clcf;
     ngx_http_jpp_loc_conf_t   *prev = parent;
     ngx_http_jpp_loc_conf_t   *conf = child;
+    ngx_http_jpp_main_conf_t  *jmcf;
 
     ngx_conf_merge_msec_value(conf->timeout, prev->timeout, 5000);
     ngx_conf_merge_sec_value(conf->max_seconds, prev->max_seconds, 300);
@@ -150,9 +152,15 @@ ngx_http_jpp_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
                               64 * 1024 * 1024);
     ngx_conf_merge_value(conf->gzip_level, prev->gzip_level, JPP_REPORT_LEVEL);
 
-    /* "if" and "limit_except" are locations, too, with the same content */
-
+    jmcf = ngx_http_conf_get_module_main_conf(cf,
+                                              ngx_http_jemalloc_pprof_module);
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    conf->clcf = clcf;
+    conf->next = jmcf->locations;
+    jmcf->locations = conf;
+
+    /* "if" and "limit_except" are locations, too, with the same content */
 
     if (clcf->noname) {
         conf->file = prev->file;

@@ -253,13 +253,6 @@ typedef void (*ngx_http_jpp_node_pt)(ngx_http_jpp_walk_t *walk,
 ngx_int_t ngx_http_jpp_tree_walk(ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree,
     ngx_http_jpp_node_pt see);
 
-/* SEE each location of the configuration, and of the servers. */
-typedef void (*ngx_http_jpp_location_pt)(void *data,
-    const ngx_http_core_loc_conf_t *clcf);
-
-void ngx_http_jpp_each_location(const ngx_http_core_main_conf_t *cmcf,
-    ngx_http_jpp_location_pt see, void *data);
-
 /* The bytes of the connection slots, which a process takes as it starts. */
 uint64_t ngx_http_jpp_slots_bytes(const ngx_cycle_t *cycle);
 

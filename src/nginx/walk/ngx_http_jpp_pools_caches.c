@@ -6,24 +6,18 @@
 
 
 #include "ngx_http_jpp_pools.h"
+#include "ngx_http_jpp_self.h"
 
 
 /* different ones that are seen; more would be an odd configuration */
 #define NGX_HTTP_JPP_CACHES  64
 
-/* how deep locations are nested in locations, as in a tree */
-#define NGX_HTTP_JPP_NESTED  64
 
 /* Different pointers. */
 typedef struct {
     void                 *elts[NGX_HTTP_JPP_CACHES];
     ngx_uint_t            n;
 } ngx_http_jpp_list_t;
-
-
-static void ngx_http_jpp_location_tree(
-    const ngx_http_location_tree_node_t *node, ngx_uint_t depth,
-    ngx_http_jpp_location_pt see, void *data);
 
 
 /* of a resolver: of names, services, and addresses */
@@ -138,14 +132,6 @@ ngx_http_jpp_list_add(ngx_http_jpp_list_t *list, void *elt)
 }
 
 
-static void
-ngx_http_jpp_caches_location(void *data, const ngx_http_core_loc_conf_t *clcf)
-{
-    ngx_http_jpp_list_add(&ngx_http_jpp_files, clcf->open_file_cache);
-    ngx_http_jpp_list_add(&ngx_http_jpp_resolvers, clcf->resolver);
-}
-
-
 /* By walk->next: the caches of files, then the trees of resolvers. */
 
 ngx_int_t
@@ -155,19 +141,24 @@ ngx_http_jpp_caches_walk(ngx_http_jpp_walk_t *walk)
     ngx_uint_t                  i, n_files, n;
     ngx_resolver_t             *resolver;
     ngx_open_file_cache_t      *cache;
-    ngx_http_core_main_conf_t  *cmcf;
+    ngx_http_jpp_loc_conf_t    *jlcf;
+    ngx_http_jpp_main_conf_t   *jmcf;
 
     if (ngx_http_jpp_listed != walk->cycle) {
         ngx_http_jpp_listed = walk->cycle;
         ngx_http_jpp_files.n = 0;
         ngx_http_jpp_resolvers.n = 0;
 
-        cmcf = ngx_http_cycle_get_module_main_conf(walk->cycle,
-                                                   ngx_http_core_module);
+        jmcf = ngx_http_jpp_main_conf(walk->cycle);
 
-        if (cmcf != NULL) {
-            ngx_http_jpp_each_location(cmcf, ngx_http_jpp_caches_location,
-                                       NULL);
+        for (jlcf = jmcf != NULL ? jmcf->locations : NULL;
+             jlcf != NULL;
+             jlcf = jlcf->next)
+        {
+            ngx_http_jpp_list_add(&ngx_http_jpp_files,
+                                  jlcf->clcf->open_file_cache);
+            ngx_http_jpp_list_add(&ngx_http_jpp_resolvers,
+                                  jlcf->clcf->resolver);
         }
     }
 
@@ -271,79 +262,6 @@ ngx_http_jpp_tree_walk(ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree,
     walk->tree.n_same = 0;
 
     return NGX_OK;
-}
-
-
-static void
-ngx_http_jpp_location(const ngx_http_core_loc_conf_t *clcf, ngx_uint_t depth,
-    ngx_http_jpp_location_pt see, void *data)
-{
-#if (NGX_PCRE)
-    ngx_http_core_loc_conf_t  **regex;
-#endif
-
-    see(data, clcf);
-
-    if (depth == NGX_HTTP_JPP_NESTED) {
-        return;
-    }
-
-    ngx_http_jpp_location_tree(clcf->static_locations, depth + 1, see, data);
-
-#if (NGX_PCRE)
-    for (regex = clcf->regex_locations; regex != NULL && *regex != NULL;
-         regex++)
-    {
-        ngx_http_jpp_location(*regex, depth + 1, see, data);
-    }
-#endif
-}
-
-
-void
-ngx_http_jpp_each_location(const ngx_http_core_main_conf_t *cmcf,
-    ngx_http_jpp_location_pt see, void *data)
-{
-    ngx_uint_t                   i;
-    ngx_http_core_srv_conf_t   **cscf;
-    ngx_http_core_loc_conf_t   **named;
-
-    cscf = cmcf->servers.elts;
-
-    for (i = 0; i < cmcf->servers.nelts; i++) {
-        ngx_http_jpp_location(
-            cscf[i]->ctx->loc_conf[ngx_http_core_module.ctx_index], 0, see,
-            data);
-
-        for (named = cscf[i]->named_locations;
-             named != NULL && *named != NULL;
-             named++)
-        {
-            ngx_http_jpp_location(*named, 0, see, data);
-        }
-    }
-}
-
-
-static void
-ngx_http_jpp_location_tree(const ngx_http_location_tree_node_t *node,
-    ngx_uint_t depth, ngx_http_jpp_location_pt see, void *data)
-{
-    if (node == NULL || depth == NGX_HTTP_JPP_NESTED) {
-        return;
-    }
-
-    if (node->exact != NULL) {
-        ngx_http_jpp_location(node->exact, depth + 1, see, data);
-    }
-
-    if (node->inclusive != NULL) {
-        ngx_http_jpp_location(node->inclusive, depth + 1, see, data);
-    }
-
-    ngx_http_jpp_location_tree(node->left, depth + 1, see, data);
-    ngx_http_jpp_location_tree(node->tree, depth + 1, see, data);
-    ngx_http_jpp_location_tree(node->right, depth + 1, see, data);
 }
 
 

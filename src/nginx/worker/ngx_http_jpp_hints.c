@@ -4,7 +4,7 @@
  */
 
 
-#include "ngx_http_jpp_pools.h"
+#include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_worker.h"
 
 #include "jpp_backtrace.h"
@@ -218,23 +218,15 @@ ngx_http_jpp_functions_variable(ngx_http_jpp_gather_t *gather,
 
 
 static void
-ngx_http_jpp_functions_location(void *data,
-    const ngx_http_core_loc_conf_t *clcf)
-{
-    ngx_http_jpp_hint(data, ngx_http_jpp_code(clcf->handler),
-                      "content handler");
-}
-
-
-static void
 ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
     ngx_http_core_main_conf_t *cmcf)
 {
-    ngx_uint_t            i, k, n;
-    ngx_hash_t           *hash;
-    ngx_hash_elt_t       *elt;
-    ngx_http_handler_pt  *handlers;
-    ngx_http_variable_t  *v;
+    ngx_uint_t                i, k, n;
+    ngx_hash_t               *hash;
+    ngx_hash_elt_t           *elt;
+    ngx_http_handler_pt      *handlers;
+    ngx_http_variable_t      *v;
+    ngx_http_jpp_loc_conf_t  *jlcf;
 
     for (i = 0; i <= NGX_HTTP_LOG_PHASE; i++) {
         handlers = cmcf->phases[i].handlers.elts;
@@ -276,7 +268,13 @@ ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
         }
     }
 
-    ngx_http_jpp_each_location(cmcf, ngx_http_jpp_functions_location, gather);
+    for (jlcf = ngx_http_jpp_main_conf((ngx_cycle_t *) ngx_cycle)->locations;
+         jlcf != NULL;
+         jlcf = jlcf->next)
+    {
+        ngx_http_jpp_hint(gather, ngx_http_jpp_code(jlcf->clcf->handler),
+                          "content handler");
+    }
 }
 
 

@@ -201,27 +201,6 @@ ngx_http_jpp_worker_tail(char *buffer, size_t size)
 }
 
 
-/*
- * The configuration of http in CYCLE; NULL: it has none, or does not load the
- * module, whose place may be another's.
- */
-
-static ngx_http_jpp_main_conf_t *
-ngx_http_jpp_single_conf(const ngx_cycle_t *cycle)
-{
-    ngx_uint_t  i;
-
-    for (i = 0; cycle->modules[i] != NULL; i++) {
-        if (cycle->modules[i] == &ngx_http_jemalloc_pprof_module) {
-            return ngx_http_cycle_get_module_main_conf(cycle,
-                                               ngx_http_jemalloc_pprof_module);
-        }
-    }
-
-    return NULL;
-}
-
-
 static ngx_int_t
 ngx_http_jpp_single_process(ngx_cycle_t *cycle, ngx_msec_t timer,
     ngx_uint_t flags)
@@ -229,7 +208,7 @@ ngx_http_jpp_single_process(ngx_cycle_t *cycle, ngx_msec_t timer,
     if (cycle != ngx_http_jpp_single_cycle) {
         ngx_http_jpp_single_cycle = cycle;
 
-        if (ngx_http_jpp_single_conf(cycle) == NULL) {
+        if (ngx_http_jpp_main_conf(cycle) == NULL) {
             ngx_http_jpp_worker_let_go();
         }
     }
@@ -480,7 +459,7 @@ ngx_http_jpp_worker_wanted(ngx_cycle_t *cycle, jpp_control_t *control)
 {
     ngx_http_jpp_main_conf_t  *jmcf;
 
-    jmcf = ngx_http_jpp_single_conf(cycle);
+    jmcf = ngx_http_jpp_main_conf(cycle);
 
     jpp_control_init(control);
 
