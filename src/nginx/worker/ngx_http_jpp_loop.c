@@ -74,12 +74,8 @@ static ngx_http_jpp_process_pt  ngx_http_jpp_process;
 /* ticks of an iteration of which nothing but the number is of interest */
 static volatile uint64_t  ngx_http_jpp_short = NGX_HTTP_JPP_SHORT;
 
-/* of one that is watched; NULL: none is */
+/* of one that is a stall; 0: none is */
 static ngx_msec_t  ngx_http_jpp_loop_limit;
-static ngx_http_jpp_late_pt  ngx_http_jpp_loop_late;
-
-/* after which there may be something to do; NULL: there never is */
-static ngx_http_jpp_then_pt  ngx_http_jpp_loop_then;
 
 
 static __attribute__((noinline)) void
@@ -95,8 +91,8 @@ ngx_http_jpp_loop_measure(void)
         jpp_recent_add(&ngx_http_jpp_recent, (uint64_t) ngx_current_msec + ms,
                        ms);
 
-        if (ngx_http_jpp_loop_late != NULL && ms >= ngx_http_jpp_loop_limit) {
-            ngx_http_jpp_loop_late(ms);
+        if (ngx_http_jpp_loop_limit != 0 && ms >= ngx_http_jpp_loop_limit) {
+            ngx_http_jpp_stall_late(ms);
         }
     }
 }
@@ -110,9 +106,7 @@ ngx_http_jpp_loop_long(ngx_cycle_t *cycle, ngx_msec_t timer, ngx_uint_t flags)
     if (ngx_http_jpp_short == 0) {
         ngx_http_jpp_short = NGX_HTTP_JPP_SHORT;
 
-        if (ngx_http_jpp_loop_then != NULL) {
-            ngx_http_jpp_loop_then((uintptr_t) __builtin_frame_address(0));
-        }
+        ngx_http_jpp_owners_settle((uintptr_t) __builtin_frame_address(0));
     }
 
     return ngx_http_jpp_process(cycle, timer, flags);
@@ -178,24 +172,15 @@ ngx_http_jpp_loop_exit(void)
 
 
 ngx_int_t
-ngx_http_jpp_loop_watch(ngx_msec_t ms, ngx_http_jpp_late_pt late)
+ngx_http_jpp_loop_watch(ngx_msec_t ms)
 {
     if (ngx_http_jpp_process == NULL) {
         return NGX_DECLINED;
     }
 
     ngx_http_jpp_loop_limit = ms;
-    ngx_http_jpp_loop_late = late;
 
     return NGX_OK;
-}
-
-
-void
-ngx_http_jpp_loop_ends(ngx_http_jpp_then_pt then)
-{
-    ngx_http_jpp_loop_then = then;
-    ngx_http_jpp_loop_look();
 }
 
 

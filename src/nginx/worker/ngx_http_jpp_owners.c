@@ -121,7 +121,7 @@ ngx_http_jpp_owners_phases(ngx_conf_t *cf)
 
 /* What is more than that comes after the next iteration. */
 
-static void
+void
 ngx_http_jpp_owners_settle(uintptr_t frame)
 {
     jpp_owners_base(frame + NGX_HTTP_JPP_ABOVE);
@@ -133,14 +133,6 @@ ngx_http_jpp_owners_settle(uintptr_t frame)
     if (jpp_owners_is_due()) {
         ngx_http_jpp_loop_look();
     }
-}
-
-
-static jpp_code_t
-ngx_http_jpp_owners_memory(jpp_err_t *err)
-{
-    return jpp_err_set(err, JPP_ERR_MEMORY,
-                       "there is no memory for the owners of samples");
 }
 
 
@@ -163,7 +155,7 @@ ngx_http_jpp_owners_start(ngx_cycle_t *cycle, int owners, jpp_err_t *err)
     }
 
     if (ngx_http_jpp_serving_init(cycle) != NGX_OK) {
-        return ngx_http_jpp_owners_memory(err);
+        goto failed;
     }
 
     ngx_memzero(&serving, sizeof(jpp_serving_t));
@@ -183,17 +175,19 @@ ngx_http_jpp_owners_start(ngx_cycle_t *cycle, int owners, jpp_err_t *err)
 
     /* its first iteration says where it is on the stack */
 
-    ngx_http_jpp_loop_ends(ngx_http_jpp_owners_settle);
+    ngx_http_jpp_loop_look();
 
     ngx_http_jpp_owners_connections = cycle->connections;
 
-    if (!jpp_owners_start(&serving, &ngx_http_jpp_owners_server)) {
-        return ngx_http_jpp_owners_memory(err);
+    if (jpp_owners_start(&serving, &ngx_http_jpp_owners_server)) {
+        ngx_http_jpp_self.has_owners = true;
+        return JPP_OK;
     }
 
-    ngx_http_jpp_self.has_owners = true;
+failed:
 
-    return JPP_OK;
+    return jpp_err_set(err, JPP_ERR_MEMORY,
+                       "there is no memory for the owners of samples");
 }
 
 

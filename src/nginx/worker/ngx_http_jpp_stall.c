@@ -61,7 +61,7 @@ ngx_http_jpp_stall_store(const jpp_stall_t *stall, uint64_t *id)
 }
 
 
-static void
+void
 ngx_http_jpp_stall_late(ngx_msec_t ms)
 {
     char         served[JPP_STALL_TEXT];
@@ -243,7 +243,7 @@ ngx_http_jpp_stall_watch(ngx_msec_t threshold, jpp_err_t *err)
 
     self = &ngx_http_jpp_self;
 
-    if (ngx_http_jpp_loop_watch(threshold, ngx_http_jpp_stall_late) != NGX_OK) {
+    if (ngx_http_jpp_loop_watch(threshold) != NGX_OK) {
         return jpp_err_set(err, JPP_ERR_SYS,
                            "timer_resolution stops nginx's clock: remove it, "
                            "or set \"jemalloc_pprof_stall off\"");
@@ -269,7 +269,7 @@ ngx_http_jpp_stall_watch(ngx_msec_t threshold, jpp_err_t *err)
         self->stalling.is_foreign = rc == JPP_ERR_TAKEN;
 
     } else {
-        (void) ngx_http_jpp_loop_watch(0, NULL);
+        (void) ngx_http_jpp_loop_watch(0);
     }
 
     return rc;
@@ -282,7 +282,7 @@ ngx_http_jpp_stall_stop(void)
     if (ngx_http_jpp_self.stalling.threshold != 0) {
         ngx_memzero(&ngx_http_jpp_self.stalling, sizeof(jpp_stalling_t));
 
-        (void) ngx_http_jpp_loop_watch(0, NULL);
+        (void) ngx_http_jpp_loop_watch(0);
 
         jpp_watch_stop();
     }

@@ -77,26 +77,17 @@ extern jpp_loop_t  ngx_http_jpp_loop;
 extern jpp_recent_t  ngx_http_jpp_recent;
 
 
-typedef void (*ngx_http_jpp_late_pt)(ngx_msec_t ms);
-typedef void (*ngx_http_jpp_then_pt)(uintptr_t frame);
-
-
 /* Begin to count, once per worker; and stop, before the module is gone. */
 void ngx_http_jpp_loop_init(ngx_cycle_t *cycle);
 void ngx_http_jpp_loop_exit(void);
 
 /*
- * Call LATE at the end of each iteration of at least MS; NULL: no longer.
+ * An iteration of at least MS is a stall from now on; 0: none is.
  * NGX_DECLINED: nothing is measured.
  */
-ngx_int_t ngx_http_jpp_loop_watch(ngx_msec_t ms, ngx_http_jpp_late_pt late);
+ngx_int_t ngx_http_jpp_loop_watch(ngx_msec_t ms);
 
-/*
- * Call THEN at the end of an iteration in which ngx_http_jpp_loop_look() was
- * called, which is for handlers, too, and of this one; FRAME is where on the
- * stack an iteration begins.
- */
-void ngx_http_jpp_loop_ends(ngx_http_jpp_then_pt then);
+/* [signal] Owners may have to be settled at the end of this iteration. */
 void ngx_http_jpp_loop_look(void);
 
 /*
@@ -123,6 +114,12 @@ jpp_code_t ngx_http_jpp_owners_start(ngx_cycle_t *cycle, int owners,
     jpp_err_t *err);
 
 /*
+ * At the end of an iteration that has to be looked at: settle samples whose
+ * owner was not known.  FRAME is where on the stack an iteration begins.
+ */
+void ngx_http_jpp_owners_settle(uintptr_t frame);
+
+/*
  * What comes until the end is for R, whatever called for it.  The end has what
  * the beginning returns; R may be gone by then.
  */
@@ -143,6 +140,9 @@ void ngx_http_jpp_owners_end(uint32_t before);
  */
 jpp_code_t ngx_http_jpp_stall_start(ngx_cycle_t *cycle, int ms, jpp_err_t *err);
 void ngx_http_jpp_stall_stop(void);
+
+/* An iteration that has taken MS ends, which is a stall. */
+void ngx_http_jpp_stall_late(ngx_msec_t ms);
 
 /*
  * Copy the stalls of the fleet that lasted at SINCE (nanoseconds since the
