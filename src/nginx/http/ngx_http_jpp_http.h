@@ -159,8 +159,12 @@ ngx_int_t ngx_http_jpp_refuse(ngx_http_request_t *r,
 ngx_int_t ngx_http_jpp_refuse_error(ngx_http_request_t *r,
     const jpp_err_t *err);
 
-/* The same where what cannot be read is the module's own, and no dump. */
-ngx_int_t ngx_http_jpp_refuse_own(ngx_http_request_t *r, const jpp_err_t *err);
+/*
+ * The same about an answer of TYPE: what cannot be read is the module's own,
+ * but for dumps of jemalloc.
+ */
+ngx_int_t ngx_http_jpp_refuse_answer(ngx_http_request_t *r,
+    const ngx_http_jpp_type_t *type, const jpp_err_t *err);
 
 /* Send that the budget is used up. */
 ngx_int_t ngx_http_jpp_refuse_full(ngx_http_request_t *r);

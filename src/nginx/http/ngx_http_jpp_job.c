@@ -521,15 +521,13 @@ ngx_http_jpp_job_wait(ngx_http_jpp_job_t *job, ngx_msec_t delay)
 }
 
 
-/* What cannot be read is the module's own, but for dumps of jemalloc. */
-
 static ngx_int_t
 ngx_http_jpp_job_written(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
     if (job->rc != JPP_OK) {
-        return ngx_http_jpp_types[job->inquiries[0].question.type].is_sampled
-               ? ngx_http_jpp_refuse_error(r, &job->err)
-               : ngx_http_jpp_refuse_own(r, &job->err);
+        return ngx_http_jpp_refuse_answer(r,
+                   &ngx_http_jpp_types[job->inquiries[0].question.type],
+                   &job->err);
     }
 
     return job->handler->written != NULL ? job->handler->written(job, r)

@@ -250,9 +250,11 @@ ngx_http_jpp_refuse_error(ngx_http_request_t *r, const jpp_err_t *err)
 
 
 ngx_int_t
-ngx_http_jpp_refuse_own(ngx_http_request_t *r, const jpp_err_t *err)
+ngx_http_jpp_refuse_answer(ngx_http_request_t *r,
+    const ngx_http_jpp_type_t *type, const jpp_err_t *err)
 {
-    return ngx_http_jpp_codes[err->code] == NGX_HTTP_JPP_BAD_DUMP
+    return !type->is_sampled
+           && ngx_http_jpp_codes[err->code] == NGX_HTTP_JPP_BAD_DUMP
            ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_FAILED, err->text)
            : ngx_http_jpp_refuse_error(r, err);
 }

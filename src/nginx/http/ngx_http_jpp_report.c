@@ -29,8 +29,6 @@ typedef struct {
     jpp_err_t        *baselines;   /* and for what it inherited */
     ngx_uint_t        n;
 
-    ngx_uint_t        n_unsplit;   /* whose baseline was left out */
-
     jpp_worker_t     *workers;     /* that answered */
     const char      **faults;      /* of their captures; NULL: none */
     jpp_missing_t    *missing;
@@ -300,7 +298,7 @@ ngx_http_jpp_report_comments(void *data, jpp_profile_t *profile)
             input->faults[input->captures[i].index] = input->errors[i].text;
 
         } else if (input->baselines[i].code != JPP_OK) {
-            input->n_unsplit++;
+            input->report->n_unsplit++;
         }
     }
 
@@ -375,7 +373,6 @@ ngx_http_jpp_report(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
 
     report->n_asked = input.fleet.n_asked;
     report->n_answered = input.fleet.n;
-    report->n_unsplit = input.n_unsplit;
 
     return rc;
 }

@@ -26,8 +26,7 @@ typedef struct {
 
 
 /*
- * What the state of jemalloc explains has a fix, and so has a dump that is not
- * whole.  Other types are the module's own work.
+ * What the state of jemalloc explains has a fix.
  */
 
 static ngx_int_t
@@ -57,9 +56,7 @@ ngx_http_jpp_profile_refuse(ngx_http_request_t *r,
                                    problems[0].fix);
     }
 
-    return type->is_sampled
-           ? ngx_http_jpp_refuse_error(r, err)
-           : ngx_http_jpp_refuse_own(r, err);
+    return ngx_http_jpp_refuse_answer(r, type, err);
 }
 
 

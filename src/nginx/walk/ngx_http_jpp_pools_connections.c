@@ -401,6 +401,7 @@ ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 typedef struct {
     jpp_pools_kind_t   kind;
     const char        *symbol;         /* what accepts its connections */
+    void              *accepts;        /* the same; NULL: there is none */
 
     /* Mark the buffers of DATA, which is in scope; its peer, or NULL. */
     ngx_connection_t  *(*buffers)(ngx_http_jpp_walk_t *walk,
@@ -527,19 +528,15 @@ ngx_http_jpp_sessions_auth(ngx_http_jpp_walk_t *walk,
 }
 
 
-static const ngx_http_jpp_sessions_t  ngx_http_jpp_sessions[] = {
-    { JPP_POOLS_STREAM, "ngx_stream_init_connection",
+static ngx_http_jpp_sessions_t  ngx_http_jpp_sessions[] = {
+    { JPP_POOLS_STREAM, "ngx_stream_init_connection", NULL,
       ngx_http_jpp_sessions_stream },
 
-    { JPP_POOLS_MAIL, "ngx_mail_init_connection",
-      ngx_http_jpp_sessions_mail }
+    { JPP_POOLS_MAIL, "ngx_mail_init_connection", NULL,
+      ngx_http_jpp_sessions_mail },
+
+    { 0, NULL, NULL, NULL }
 };
-
-#define NGX_HTTP_JPP_SESSIONS                                                 \
-    (sizeof(ngx_http_jpp_sessions) / sizeof(ngx_http_jpp_sessions_t))
-
-/* their addresses, or NULL */
-static void  *ngx_http_jpp_accepting[NGX_HTTP_JPP_SESSIONS];
 
 
 /* for one that is missing dlsym() would keep memory */
@@ -556,11 +553,11 @@ ngx_http_jpp_sessions_symbol(const char *name)
 void
 ngx_http_jpp_connections_init(void)
 {
-    ngx_uint_t  i;
+    ngx_http_jpp_sessions_t  *sessions;
 
-    for (i = 0; i < NGX_HTTP_JPP_SESSIONS; i++) {
-        ngx_http_jpp_accepting[i] =
-            ngx_http_jpp_sessions_symbol(ngx_http_jpp_sessions[i].symbol);
+    for (sessions = ngx_http_jpp_sessions; sessions->symbol != NULL; sessions++)
+    {
+        sessions->accepts = ngx_http_jpp_sessions_symbol(sessions->symbol);
     }
 
     ngx_http_jpp_auth_http =
@@ -572,24 +569,22 @@ static ngx_uint_t
 ngx_http_jpp_sessions_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 {
     uint32_t                        owner;
-    ngx_uint_t                      i;
     const ngx_str_t                *address;
     ngx_connection_t               *pc;
     const ngx_http_jpp_sessions_t  *sessions;
 
-    for (i = 0; i < NGX_HTTP_JPP_SESSIONS; i++) {
-        if (ngx_http_jpp_accepting[i] != NULL
-            && (void *) c->listening->handler == ngx_http_jpp_accepting[i])
-        {
-            break;
-        }
+    sessions = ngx_http_jpp_sessions;
+
+    while (sessions->symbol != NULL
+           && (sessions->accepts == NULL
+               || (void *) c->listening->handler != sessions->accepts))
+    {
+        sessions++;
     }
 
-    if (i == NGX_HTTP_JPP_SESSIONS) {
+    if (sessions->symbol == NULL) {
         return 0;
     }
-
-    sessions = &ngx_http_jpp_sessions[i];
 
     ngx_http_jpp_scope_open(walk, c->pool);
 

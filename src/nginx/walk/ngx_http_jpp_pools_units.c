@@ -15,16 +15,13 @@
 #endif
 
 
-/* By http_state, in the words of its constants. */
+/* By http_state, which has four bits, in the words of its constants. */
 
-static const char *const  ngx_http_jpp_states[] = {
+static const char *const  ngx_http_jpp_states[16] = {
     "initing", "reading request", "processing", "connecting upstream",
     "writing upstream", "reading upstream", "writing response",
     "lingering close", "keepalive"
 };
-
-#define NGX_HTTP_JPP_STATES                                        \
-    (sizeof(ngx_http_jpp_states) / sizeof(char *))
 
 
 /* By the kind of a unit's owner; UDP is seen by the socket. */
@@ -171,10 +168,8 @@ ngx_http_jpp_unit_request(ngx_http_jpp_walk_t *walk, jpp_pools_unit_t *unit,
 
     unit->age_msec = age > 0 ? age : 0;
 
-    if (r->http_state < NGX_HTTP_JPP_STATES) {
-        unit->state = ngx_http_jpp_unit_word(walk,
-                          ngx_http_jpp_states[r->http_state]);
-    }
+    unit->state = ngx_http_jpp_unit_word(walk,
+                                         ngx_http_jpp_states[r->http_state]);
 
     /* a stream of HTTP/2 has a log of its own */
 
