@@ -207,24 +207,30 @@ ngx_http_jpp_keyed_next(const ngx_http_jpp_keyed_t *keyed, const void *key,
 
 
 static int
-ngx_http_jpp_walk_compare(const void *a, const void *b, void *ctx)
+ngx_http_jpp_larges_compare(const void *one, const void *two, void *ctx)
 {
-    return jpp_sort_order(*(const uintptr_t *) a, *(const uintptr_t *) b);
+    const ngx_http_jpp_large_t *a = one;
+    const ngx_http_jpp_large_t *b = two;
+
+    return jpp_sort_order((uintptr_t) a->start, (uintptr_t) b->start);
 }
 
 
 void
-ngx_http_jpp_sort(void *items, size_t n, size_t size)
+ngx_http_jpp_larges_sort(ngx_http_jpp_large_t *larges, size_t n)
 {
-    jpp_sort(items, n, size, ngx_http_jpp_walk_compare, NULL);
+    jpp_sort(larges, n, sizeof(ngx_http_jpp_large_t),
+             ngx_http_jpp_larges_compare, NULL);
 }
 
 
-void *
-ngx_http_jpp_search(void *items, size_t n, size_t size, const void *p)
+ngx_http_jpp_large_t *
+ngx_http_jpp_larges_find(ngx_http_jpp_large_t *larges, size_t n, const void *p)
 {
-    size_t  low, high, middle;
+    size_t         low, high, middle;
+    const u_char  *address;
 
+    address = p;
     low = 0;
     high = n;
 
@@ -233,8 +239,7 @@ ngx_http_jpp_search(void *items, size_t n, size_t size, const void *p)
     while (low < high) {
         middle = low + (high - low) / 2;
 
-        if (*(uintptr_t *) ((u_char *) items + middle * size) <= (uintptr_t) p)
-        {
+        if (larges[middle].start <= address) {
             low = middle + 1;
 
         } else {
@@ -242,7 +247,8 @@ ngx_http_jpp_search(void *items, size_t n, size_t size, const void *p)
         }
     }
 
-    return low != 0 ? (u_char *) items + (low - 1) * size : NULL;
+    return low != 0 && address < larges[low - 1].start + larges[low - 1].size
+           ? &larges[low - 1] : NULL;
 }
 
 
@@ -326,7 +332,7 @@ ngx_http_jpp_walk_create(ngx_http_jpp_reply_t *reply)
     walk->is_counted = jpp_arena_alloc(arena, size);
     walk->is_free = jpp_arena_alloc(arena, size);
     walk->scope.larges = jpp_vec_create(arena);
-    walk->ranges = jpp_vec_create(arena);
+    walk->known = jpp_vec_create(arena);
     walk->others = jpp_vec_create(arena);
 
     if (arena->is_plain) {
@@ -334,7 +340,7 @@ ngx_http_jpp_walk_create(ngx_http_jpp_reply_t *reply)
     }
 
     if (walk->is_counted == NULL || walk->is_free == NULL
-        || walk->scope.larges == NULL || walk->ranges == NULL
+        || walk->scope.larges == NULL || walk->known == NULL
         || walk->others == NULL
         || ngx_http_jpp_keyed_init(&walk->clients, arena,
                                    sizeof(ngx_http_jpp_client_t), 64)

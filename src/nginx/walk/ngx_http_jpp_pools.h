@@ -40,11 +40,12 @@
 #define NGX_HTTP_JPP_SCOPE  8
 
 
-/* A large allocation of a pool in scope. */
+/* A large allocation of a pool in scope, or memory of the configuration. */
 typedef struct {
-    u_char                *start;
-    void                 **cell;       /* where the pool itself has start */
-    size_t                 size;       /* the allocator's */
+    const u_char          *start;
+    void *const           *cell;       /* where the pool itself has start; */
+                                       /*   NULL: in a block, which stays */
+    size_t                 size;       /* of an allocation the allocator's */
     uint32_t               owner;
     uint32_t               module;     /* a name, or 0 */
     jpp_pools_class_t      class;
@@ -128,14 +129,6 @@ typedef struct {
 } ngx_http_jpp_client_t;
 
 
-/* Memory of the configuration; cell: of a large allocation, which may go. */
-typedef struct {
-    const u_char               *start;
-    const u_char               *end;
-    const ngx_pool_large_t     *cell;
-} ngx_http_jpp_range_t;
-
-
 /* A connection without a descriptor, by its log. */
 typedef struct {
     const ngx_log_t            *log;
@@ -185,7 +178,8 @@ struct ngx_http_jpp_walk_s {
     ngx_http_jpp_last_t    last[JPP_POOLS_KINDS];
     ngx_http_jpp_keyed_t   clients;    /* ngx_http_jpp_client_t */
     ngx_http_jpp_keyed_t   fakes;      /* ngx_http_jpp_fake_t */
-    jpp_vec_t             *ranges;     /* ngx_http_jpp_range_t */
+    jpp_vec_t             *known;      /* ngx_http_jpp_large_t: all of the */
+                                       /*   configuration */
     jpp_vec_t             *others;     /* uint32_t: slots to be seen last */
     jpp_vec_t             *held;       /* jpp_ledger_range_t: where all that */
                                        /*   is counted lies; NULL: nobody */
@@ -239,12 +233,10 @@ void *ngx_http_jpp_keyed_add(ngx_http_jpp_keyed_t *keyed, const void *key);
 void *ngx_http_jpp_keyed_next(const ngx_http_jpp_keyed_t *keyed,
     const void *key, uint32_t *pos);
 
-/*
- * Order N items of SIZE bytes, each of which begins with an address, by that;
- * and find the last that begins at P or before it, or NULL.
- */
-void ngx_http_jpp_sort(void *items, size_t n, size_t size);
-void *ngx_http_jpp_search(void *items, size_t n, size_t size, const void *p);
+/* Order N LARGES by their addresses; and find that which P lies in, or NULL. */
+void ngx_http_jpp_larges_sort(ngx_http_jpp_large_t *larges, size_t n);
+ngx_http_jpp_large_t *ngx_http_jpp_larges_find(ngx_http_jpp_large_t *larges,
+    size_t n, const void *p);
 
 typedef void (*ngx_http_jpp_node_pt)(ngx_http_jpp_walk_t *walk,
     ngx_rbtree_node_t *node);
@@ -267,9 +259,9 @@ uint64_t ngx_http_jpp_config_init(const ngx_cycle_t *cycle);
 ngx_int_t ngx_http_jpp_config_walk(ngx_http_jpp_walk_t *walk);
 ngx_int_t ngx_http_jpp_config_known(ngx_http_jpp_walk_t *walk);
 
-/* START to END is the configuration's; CELL, or NULL: of what may go. */
-void ngx_http_jpp_config_learn(ngx_http_jpp_walk_t *walk, const void *start,
-    const void *end, const ngx_pool_large_t *cell);
+/* The SIZE bytes at START are the configuration's; CELL: see above. */
+void ngx_http_jpp_config_learn(ngx_http_jpp_walk_t *walk, const u_char *start,
+    size_t size, void *const *cell);
 
 /* Are the LEN bytes at P the configuration's, now? */
 ngx_uint_t ngx_http_jpp_config_has(const ngx_http_jpp_walk_t *walk,

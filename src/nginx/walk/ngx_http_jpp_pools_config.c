@@ -40,17 +40,17 @@ ngx_http_jpp_config_init(const ngx_cycle_t *cycle)
 /* Without memory, what lies there is not believed to be the configuration's. */
 
 void
-ngx_http_jpp_config_learn(ngx_http_jpp_walk_t *walk, const void *start,
-    const void *end, const ngx_pool_large_t *cell)
+ngx_http_jpp_config_learn(ngx_http_jpp_walk_t *walk, const u_char *start,
+    size_t size, void *const *cell)
 {
-    ngx_http_jpp_range_t  *range;
+    ngx_http_jpp_large_t  *large;
 
-    range = jpp_vec_push(walk->ranges, sizeof(ngx_http_jpp_range_t));
+    large = jpp_vec_push(walk->known, sizeof(ngx_http_jpp_large_t));
 
-    if (range != NULL) {
-        range->start = start;
-        range->end = end;
-        range->cell = cell;
+    if (large != NULL) {
+        large->start = start;
+        large->size = size;
+        large->cell = cell;
     }
 }
 
@@ -79,9 +79,8 @@ ngx_http_jpp_config_known(ngx_http_jpp_walk_t *walk)
     uint32_t                      owner;
     const ngx_http_jpp_blocks_t  *blocks, *larges;
 
-    ngx_http_jpp_sort(walk->ranges->data,
-                      jpp_vec_count(walk->ranges, ngx_http_jpp_range_t),
-                      sizeof(ngx_http_jpp_range_t));
+    ngx_http_jpp_larges_sort(jpp_vec_items(walk->known, ngx_http_jpp_large_t),
+                             jpp_vec_count(walk->known, ngx_http_jpp_large_t));
 
     if (ngx_process == NGX_PROCESS_WORKER) {
         blocks = &ngx_http_jpp_first_blocks;
@@ -105,19 +104,16 @@ ngx_uint_t
 ngx_http_jpp_config_has(const ngx_http_jpp_walk_t *walk, const void *p,
     size_t len)
 {
-    const u_char                *address;
-    const ngx_http_jpp_range_t  *range;
+    const ngx_http_jpp_large_t  *large;
 
-    address = p;
-    range = ngx_http_jpp_search(walk->ranges->data,
-                                jpp_vec_count(walk->ranges,
-                                              ngx_http_jpp_range_t),
-                                sizeof(ngx_http_jpp_range_t), p);
+    large = ngx_http_jpp_larges_find(jpp_vec_items(walk->known,
+                                                   ngx_http_jpp_large_t),
+                                     jpp_vec_count(walk->known,
+                                                   ngx_http_jpp_large_t), p);
 
-    return range != NULL && address < range->end
-           && (size_t) (range->end - address) >= len
-           && (range->cell == NULL
-               || (range->cell->alloc == range->start
-                   && ngx_http_jpp_size(range->start)
-                      == (size_t) (range->end - range->start)));
+    return large != NULL
+           && (size_t) (large->start + large->size - (const u_char *) p) >= len
+           && (large->cell == NULL
+               || (*large->cell == large->start
+                   && ngx_http_jpp_size(large->start) == large->size));
 }

@@ -177,8 +177,7 @@ ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
     size = ngx_http_jpp_size(cell->alloc);
 
     if (rest->pool == walk->cycle->pool) {
-        ngx_http_jpp_config_learn(walk, cell->alloc,
-                                  (u_char *) cell->alloc + size, cell);
+        ngx_http_jpp_config_learn(walk, cell->alloc, size, &cell->alloc);
     }
 
     ngx_http_jpp_walk_add(walk, owner, class, module, cell->alloc, size, 0);
@@ -190,18 +189,18 @@ ngx_http_jpp_rest_large(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
 static void
 ngx_http_jpp_rest_block(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
 {
-    size_t             header;
+    const u_char      *start;
     const ngx_pool_t  *block;
 
     block = rest->block;
     rest->block = block->d.next;
 
     if (rest->pool == walk->cycle->pool) {
-        header = block == rest->pool ? sizeof(ngx_pool_t)
-                                     : sizeof(ngx_pool_data_t);
+        start = (const u_char *) block
+                + (block == rest->pool ? sizeof(ngx_pool_t)
+                                       : sizeof(ngx_pool_data_t));
 
-        ngx_http_jpp_config_learn(walk, (const u_char *) block + header,
-                                  block->d.last, NULL);
+        ngx_http_jpp_config_learn(walk, start, block->d.last - start, NULL);
     }
 
     ngx_http_jpp_walk_add(walk, rest->owner, JPP_POOLS_BLOCKS, 0, block,
@@ -490,46 +489,30 @@ ngx_http_jpp_pool_has(const ngx_pool_t *pool, const void *p, size_t len)
 }
 
 
-/* The large allocation that P lies in, FROM .. TO in their list, or NULL. */
+/* The large allocation above base that P lies in, or NULL. */
 
 static ngx_http_jpp_large_t *
-ngx_http_jpp_scope_search(const ngx_http_jpp_walk_t *walk, const void *p,
-    size_t from, size_t to)
+ngx_http_jpp_scope_large(ngx_http_jpp_walk_t *walk, const void *p)
 {
-    ngx_http_jpp_large_t  *large;
+    size_t                 base, n;
+    ngx_http_jpp_large_t  *larges;
 
-    large = ngx_http_jpp_search(jpp_vec_items(walk->scope.larges,
-                                              ngx_http_jpp_large_t) + from,
-                                to - from, sizeof(ngx_http_jpp_large_t), p);
+    larges = jpp_vec_items(walk->scope.larges, ngx_http_jpp_large_t);
+    base = walk->scope.base.n_larges;
+    n = jpp_vec_count(walk->scope.larges, ngx_http_jpp_large_t);
 
-    return large != NULL && (const u_char *) p < large->start + large->size
-           ? large : NULL;
-}
-
-
-/* The large allocations above base, by their addresses. */
-
-static void
-ngx_http_jpp_scope_sort(ngx_http_jpp_walk_t *walk)
-{
-    ngx_http_jpp_scope_t  *scope;
-
-    scope = &walk->scope;
-
-    if (!scope->is_sorted) {
-        ngx_http_jpp_sort(jpp_vec_items(scope->larges, ngx_http_jpp_large_t)
-                          + scope->base.n_larges,
-                          jpp_vec_count(scope->larges, ngx_http_jpp_large_t)
-                          - scope->base.n_larges, sizeof(ngx_http_jpp_large_t));
-        scope->is_sorted = 1;
+    if (!walk->scope.is_sorted) {
+        walk->scope.is_sorted = 1;
+        ngx_http_jpp_larges_sort(larges + base, n - base);
     }
+
+    return ngx_http_jpp_larges_find(larges + base, n - base, p);
 }
 
 
 const u_char *
 ngx_http_jpp_scope_end(ngx_http_jpp_walk_t *walk, const void *p)
 {
-    size_t                 n, base;
     ngx_uint_t             i;
     const u_char          *end;
     ngx_http_jpp_large_t  *large;
@@ -545,15 +528,12 @@ ngx_http_jpp_scope_end(ngx_http_jpp_walk_t *walk, const void *p)
         }
     }
 
-    ngx_http_jpp_scope_sort(walk);
-
-    n = jpp_vec_count(walk->scope.larges, ngx_http_jpp_large_t);
-    base = walk->scope.base.n_larges;
-
-    large = ngx_http_jpp_scope_search(walk, p, base, n);
+    large = ngx_http_jpp_scope_large(walk, p);
 
     if (large == NULL) {
-        large = ngx_http_jpp_scope_search(walk, p, 0, base);
+        large = ngx_http_jpp_larges_find(
+                    jpp_vec_items(walk->scope.larges, ngx_http_jpp_large_t),
+                    walk->scope.base.n_larges, p);
     }
 
     return large != NULL ? large->start + large->size : NULL;
@@ -569,11 +549,7 @@ ngx_http_jpp_scope_unnamed(ngx_http_jpp_walk_t *walk, const void *p)
         return NULL;
     }
 
-    ngx_http_jpp_scope_sort(walk);
-
-    large = ngx_http_jpp_scope_search(walk, p, walk->scope.base.n_larges,
-                                      jpp_vec_count(walk->scope.larges,
-                                                    ngx_http_jpp_large_t));
+    large = ngx_http_jpp_scope_large(walk, p);
 
     return large != NULL && large->class == JPP_POOLS_OTHER ? large : NULL;
 }
@@ -835,10 +811,13 @@ ngx_http_jpp_count_flush(ngx_http_jpp_walk_t *walk)
 
     scope = &walk->scope;
 
-    ngx_http_jpp_scope_sort(walk);
-
     larges = jpp_vec_items(scope->larges, ngx_http_jpp_large_t);
     n = jpp_vec_count(scope->larges, ngx_http_jpp_large_t);
+
+    if (!scope->is_sorted) {
+        ngx_http_jpp_larges_sort(larges + scope->base.n_larges,
+                                 n - scope->base.n_larges);
+    }
 
     for (i = scope->base.n_larges; i < n; i++) {
         ngx_http_jpp_walk_add(walk, larges[i].owner, larges[i].class,
