@@ -142,11 +142,12 @@ my %faults = (
 # The rows of the table of refusals: status and sentence, by name.
 
 sub refusals {
-    my $text = slurp("$adapter/http/ngx_http_jpp_refuse.c");
+    my $text = slurp("$adapter/http/ngx_http_jpp_refuse.c")
+               =~ s/ *\\\n/\n/gr;
     my %status = map { /define NGX_HTTP_(\w+) +(\d{3})$/ } statuses();
     my %refusals;
 
-    while ($text =~ /\[NGX_HTTP_JPP_(\w+)\]\ =\s+
+    while ($text =~ /\bNGX_HTTP_JPP_(\w+)(?:\]\ =)?\s+
                      \{\ NGX_HTTP_(\w+),[^"]*?
                      NGX_LOG_\w+,\ (?:NULL|"\d+"),\s+
                      ((?:"[^"]*"\s*)+)\}/gx)

@@ -107,33 +107,30 @@ ngx_int_t ngx_http_jpp_send_head(ngx_http_request_t *r,
 
 /* ngx_http_jpp_refuse.c */
 
-/* The comment lists the arguments of the sentence. */
+/*
+ * What follows the codes of the core, which take the text of the error.  The
+ * comment lists the arguments of the sentence.
+ */
 typedef enum {
-    NGX_HTTP_JPP_FAILED = 0,   /* char *: why */
+    NGX_HTTP_JPP_FAILED = JPP_CODES,   /* char *: why */
     NGX_HTTP_JPP_INTERNAL,
     NGX_HTTP_JPP_NO_RESOURCE,  /* ngx_str_t *: all names */
     NGX_HTTP_JPP_NO_WORKER,
     NGX_HTTP_JPP_BAD_PATH,     /* char *: why */
-    NGX_HTTP_JPP_BAD_VALUE,    /* char *: why */
     NGX_HTTP_JPP_BAD_METHOD,   /* ngx_str_t *: those allowed */
     NGX_HTTP_JPP_BAD_HOST,
     NGX_HTTP_JPP_CONTROL_OFF,
     NGX_HTTP_JPP_CLIENTS_OFF,
     NGX_HTTP_JPP_FOREIGN,
     NGX_HTTP_JPP_CROSS_SITE,
-    NGX_HTTP_JPP_TAKEN,        /* char *: why */
     NGX_HTTP_JPP_OVER,         /* char *: the id of a finding */
     NGX_HTTP_JPP_LARGE_BODY,   /* ngx_uint_t: bytes allowed */
     NGX_HTTP_JPP_LARGE_FORM,   /* the same; char *: the keys */
     NGX_HTTP_JPP_BUSY,
     NGX_HTTP_JPP_FULL,         /* ngx_uint_t, size_t: so many */
                                           /*   times so many bytes */
-    NGX_HTTP_JPP_CROWDED,      /* char *: why */
     NGX_HTTP_JPP_OFF,          /* char *: what, why, fix */
     NGX_HTTP_JPP_UNABLE,       /* the same */
-    NGX_HTTP_JPP_ABSENT,       /* char *: why */
-    NGX_HTTP_JPP_BROKEN,       /* char *: why */
-    NGX_HTTP_JPP_BAD_DUMP,     /* char *: why */
     NGX_HTTP_JPP_INCOMPLETE,   /* ngx_uint_t: how many answered, */
                                           /*   were asked; char *: where it */
                                           /*   says more */
@@ -146,14 +143,12 @@ typedef enum {
     NGX_HTTP_JPP_LATE,         /* uint32_t: index; int64_t: pid; */
                                           /*   char *: why */
     NGX_HTTP_JPP_OVERDUE,      /* ngx_msec_t: the time it had */
-    NGX_HTTP_JPP_TIMED_OUT,    /* char *: why */
     NGX_HTTP_JPP_REASONS
 } ngx_http_jpp_reason_t;
 
 
 /* Send the row of REASON; the arguments are those of its sentence. */
-ngx_int_t ngx_http_jpp_refuse(ngx_http_request_t *r,
-    ngx_http_jpp_reason_t reason, ...);
+ngx_int_t ngx_http_jpp_refuse(ngx_http_request_t *r, ngx_uint_t reason, ...);
 
 /* Send ERR, an error of the core, with the row of its code. */
 ngx_int_t ngx_http_jpp_refuse_error(ngx_http_request_t *r,

@@ -23,11 +23,50 @@ typedef struct {
 } ngx_http_jpp_refusal_t;
 
 
+/* The rows of errors of the core, by their codes; the others are FAILED. */
+
+#define NGX_HTTP_JPP_BAD_VALUE                                                \
+    { NGX_HTTP_BAD_REQUEST, NGX_LOG_INFO, NULL, "%s" }
+
+#define NGX_HTTP_JPP_TAKEN                                                    \
+    { NGX_HTTP_CONFLICT, NGX_LOG_WARN, NULL, "%s" }
+
+#define NGX_HTTP_JPP_CROWDED                                                  \
+    { NGX_HTTP_TOO_MANY_REQUESTS, NGX_LOG_INFO, "1", "%s" }
+
+#define NGX_HTTP_JPP_ABSENT                                                   \
+    { NGX_HTTP_NOT_IMPLEMENTED, NGX_LOG_WARN, NULL, "%s" }
+
+#define NGX_HTTP_JPP_BROKEN                                                   \
+    { NGX_HTTP_INTERNAL_SERVER_ERROR, NGX_LOG_WARN, NULL, "%s" }
+
+#define NGX_HTTP_JPP_TIMED_OUT                                                \
+    { NGX_HTTP_GATEWAY_TIME_OUT, NGX_LOG_WARN, NULL, "%s" }
+
+#define NGX_HTTP_JPP_BAD_DUMP                                                 \
+    { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,                       \
+      "jemalloc's dump came back incomplete: %s. A worker needs five free "   \
+      "descriptors (worker_rlimit_nofile), memory, and /proc" }
+
+
 /* A client's fault is logged as info, the server's as a warning. */
 
 static const ngx_http_jpp_refusal_t
     ngx_http_jpp_refusals[NGX_HTTP_JPP_REASONS] =
 {
+    [JPP_ERR_ARG] = NGX_HTTP_JPP_BAD_VALUE,
+    [JPP_ERR_INPUT] = NGX_HTTP_JPP_BAD_DUMP,
+    [JPP_ERR_CUT] = NGX_HTTP_JPP_BAD_DUMP,
+    [JPP_ERR_TAIL] = NGX_HTTP_JPP_BAD_DUMP,
+    [JPP_ERR_WRITE] = NGX_HTTP_JPP_BROKEN,
+    [JPP_ERR_JEMALLOC] = NGX_HTTP_JPP_BROKEN,
+    [JPP_ERR_STATE] = NGX_HTTP_JPP_BROKEN,
+    [JPP_ERR_LATE] = NGX_HTTP_JPP_TIMED_OUT,
+    [JPP_ERR_FULL] = NGX_HTTP_JPP_CROWDED,
+    [JPP_ERR_BUSY] = NGX_HTTP_JPP_CROWDED,
+    [JPP_ERR_TAKEN] = NGX_HTTP_JPP_TAKEN,
+    [JPP_ERR_ABSENT] = NGX_HTTP_JPP_ABSENT,
+
     [NGX_HTTP_JPP_INTERNAL] =
         { NGX_HTTP_NOT_FOUND, NGX_LOG_INFO, NULL,
           "profiles are not served to internal redirects: ask for their own "
@@ -43,9 +82,6 @@ static const ngx_http_jpp_refusal_t
 
     [NGX_HTTP_JPP_BAD_PATH] =
         { NGX_HTTP_NOT_FOUND, NGX_LOG_INFO, NULL, "%s" },
-
-    [NGX_HTTP_JPP_BAD_VALUE] =
-        { NGX_HTTP_BAD_REQUEST, NGX_LOG_INFO, NULL, "%s" },
 
     [NGX_HTTP_JPP_BAD_METHOD] =
         { NGX_HTTP_NOT_ALLOWED, NGX_LOG_INFO, NULL,
@@ -77,9 +113,6 @@ static const ngx_http_jpp_refusal_t
           "a page of another site sent this request, whose answer would not be "
           "shown: paste the URL into the address bar, or use curl" },
 
-    [NGX_HTTP_JPP_TAKEN] =
-        { NGX_HTTP_CONFLICT, NGX_LOG_WARN, NULL, "%s" },
-
     [NGX_HTTP_JPP_OVER] =
         { NGX_HTTP_CONFLICT, NGX_LOG_INFO, NULL,
           "the finding %s does not hold: it is over, or it is so new that the "
@@ -104,25 +137,11 @@ static const ngx_http_jpp_refusal_t
           "jemalloc_pprof_max_size: try again in a second, with fewer "
           "scrapers, or raise jemalloc_pprof_max_size" },
 
-    [NGX_HTTP_JPP_CROWDED] =
-        { NGX_HTTP_TOO_MANY_REQUESTS, NGX_LOG_INFO, "1", "%s" },
-
     [NGX_HTTP_JPP_OFF] =
         { NGX_HTTP_FORBIDDEN, NGX_LOG_INFO, NULL, "%s: %s.\n%s" },
 
     [NGX_HTTP_JPP_UNABLE] =
         { NGX_HTTP_NOT_IMPLEMENTED, NGX_LOG_WARN, NULL, "%s: %s.\n%s" },
-
-    [NGX_HTTP_JPP_ABSENT] =
-        { NGX_HTTP_NOT_IMPLEMENTED, NGX_LOG_WARN, NULL, "%s" },
-
-    [NGX_HTTP_JPP_BROKEN] =
-        { NGX_HTTP_INTERNAL_SERVER_ERROR, NGX_LOG_WARN, NULL, "%s" },
-
-    [NGX_HTTP_JPP_BAD_DUMP] =
-        { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,
-          "jemalloc's dump came back incomplete: %s. A worker needs five free "
-          "descriptors (worker_rlimit_nofile), memory, and /proc" },
 
     [NGX_HTTP_JPP_FAILED] =
         { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL, "%s" },
@@ -167,33 +186,11 @@ static const ngx_http_jpp_refusal_t
           "jemalloc_pprof_timeout, or lower the number of samples with a "
           "larger lg_prof_sample" },
 
-    [NGX_HTTP_JPP_TIMED_OUT] =
-        { NGX_HTTP_GATEWAY_TIME_OUT, NGX_LOG_WARN, NULL, "%s" }
-};
-
-
-/* All take one text; the last is no error.  The others are FAILED. */
-
-static const ngx_http_jpp_reason_t  ngx_http_jpp_codes[JPP_CODES] = {
-    [JPP_ERR_ARG] = NGX_HTTP_JPP_BAD_VALUE,
-    [JPP_ERR_INPUT] = NGX_HTTP_JPP_BAD_DUMP,
-    [JPP_ERR_CUT] = NGX_HTTP_JPP_BAD_DUMP,
-    [JPP_ERR_TAIL] = NGX_HTTP_JPP_BAD_DUMP,
-    [JPP_ERR_WRITE] = NGX_HTTP_JPP_BROKEN,
-    [JPP_ERR_JEMALLOC] = NGX_HTTP_JPP_BROKEN,
-    [JPP_ERR_STATE] = NGX_HTTP_JPP_BROKEN,
-    [JPP_ERR_LATE] = NGX_HTTP_JPP_TIMED_OUT,
-    [JPP_ERR_FULL] = NGX_HTTP_JPP_CROWDED,
-    [JPP_ERR_BUSY] = NGX_HTTP_JPP_CROWDED,
-    [JPP_ERR_TAKEN] = NGX_HTTP_JPP_TAKEN,
-    [JPP_ERR_ABSENT] = NGX_HTTP_JPP_ABSENT,
-
-    [JPP_OK] = NGX_HTTP_JPP_BROKEN
 };
 
 
 ngx_int_t
-ngx_http_jpp_refuse(ngx_http_request_t *r, ngx_http_jpp_reason_t reason, ...)
+ngx_http_jpp_refuse(ngx_http_request_t *r, ngx_uint_t reason, ...)
 {
     u_char                        *p, *text, *line;
     va_list                        args;
@@ -206,6 +203,10 @@ ngx_http_jpp_refuse(ngx_http_request_t *r, ngx_http_jpp_reason_t reason, ...)
     }
 
     row = &ngx_http_jpp_refusals[reason];
+
+    if (row->fmt == NULL) {
+        row = &ngx_http_jpp_refusals[NGX_HTTP_JPP_FAILED];
+    }
 
     text = ngx_pnalloc(r->pool, NGX_HTTP_JPP_MAX_TEXT);
     if (text == NULL) {
@@ -245,7 +246,7 @@ ngx_http_jpp_refuse(ngx_http_request_t *r, ngx_http_jpp_reason_t reason, ...)
 ngx_int_t
 ngx_http_jpp_refuse_error(ngx_http_request_t *r, const jpp_err_t *err)
 {
-    return ngx_http_jpp_refuse(r, ngx_http_jpp_codes[err->code], err->text);
+    return ngx_http_jpp_refuse(r, err->code, err->text);
 }
 
 
@@ -254,7 +255,8 @@ ngx_http_jpp_refuse_answer(ngx_http_request_t *r,
     const ngx_http_jpp_type_t *type, const jpp_err_t *err)
 {
     return !type->is_sampled
-           && ngx_http_jpp_codes[err->code] == NGX_HTTP_JPP_BAD_DUMP
+           && (err->code == JPP_ERR_INPUT || err->code == JPP_ERR_CUT
+               || err->code == JPP_ERR_TAIL)
            ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_FAILED, err->text)
            : ngx_http_jpp_refuse_error(r, err);
 }
