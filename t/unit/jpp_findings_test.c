@@ -73,6 +73,19 @@ jpp_says(const char *id, const char *what)
 }
 
 
+/* The same, with what to do. */
+
+static void
+jpp_tells(const char *id, const char *what)
+{
+    const jpp_finding_t  *finding;
+
+    jpp_says(id, what);
+    finding = jpp_test_find(&jpp_test.telemetry, id);
+    jpp_note_of(what, *finding, is_critical, owner, place, fix, link);
+}
+
+
 JPP_TEST(jpp_findings_test_limit)
 {
     jpp_cgroup_t   *cgroup;
@@ -106,9 +119,7 @@ JPP_TEST(jpp_findings_test_limit)
     cgroup->binding = 1;
     cgroup->levels[1].limit = 512 * JPP_TEST_MIB;
     cgroup->headroom = 64 * JPP_TEST_MIB - 2;
-    jpp_says("limit-near", "less than 64 MiB of another's limit");
-    jpp_ok(jpp_test_find(&jpp_test.telemetry, "limit-near")->is_critical,
-           "which is critical");
+    jpp_tells("limit-near", "less than 64 MiB of another's limit");
 
     cgroup->levels[1].limit--;
     jpp_says("limit-near", "of a small one that is enough");
@@ -192,8 +203,7 @@ JPP_TEST(jpp_findings_test_zones)
 
 JPP_TEST(jpp_findings_test_old)
 {
-    size_t                i;
-    const jpp_finding_t  *finding;
+    size_t  i;
 
     jpp_findings_test_init();
 
@@ -202,17 +212,10 @@ JPP_TEST(jpp_findings_test_old)
     jpp_says("old-workers", "64 MiB, half");
 
     jpp_test.workers[3].activity.usage.rss_anon++;
-    jpp_says("old-workers", "a byte more");
-
-    finding = jpp_test_find(&jpp_test.telemetry, "old-workers");
-    jpp_has(finding->fix, "add outside of all blocks: worker_shutdown_timeout",
-            "and how to bound them");
-    jpp_is_str(finding->link, "requests?worker=exiting", "what they wait for");
+    jpp_tells("old-workers", "a byte more, and how to bound them");
 
     jpp_test.telemetry.shutdown_timeout = 600;
-    finding = jpp_test_find(&jpp_test.telemetry, "old-workers");
-    jpp_has(finding->fix, "worker_shutdown_timeout, which is 600 s",
-            "what is set is not advised");
+    jpp_tells("old-workers", "what is set is not advised");
 
     jpp_test.workers[0].activity.usage.rss_anon = 1000 * JPP_TEST_MIB;
     jpp_says("old-workers", "little of a large nginx");
@@ -295,8 +298,6 @@ JPP_TEST(jpp_findings_test_odd)
 
 JPP_TEST(jpp_findings_test_outside)
 {
-    const jpp_finding_t  *finding;
-
     jpp_findings_test_init();
 
     /* one of each of the others */
@@ -312,12 +313,7 @@ JPP_TEST(jpp_findings_test_outside)
     jpp_test.workers[2].sampler.bytes = 0;
 
     jpp_test.workers[2].jemalloc.mappers = 1 << JPP_MAPPER_LUAJIT;
-    finding = jpp_test_find(&jpp_test.telemetry, "outside");
-    jpp_is_str(jpp_test_because(finding),
-               "64.0 MiB of 144.0 MiB are LuaJIT's heap, most of it in worker "
-               "2 (pid 4713)", "with Lua");
-    jpp_is_str(finding->owner, "LuaJIT's heap", "which is named");
-    jpp_has(finding->fix, "package.loaded", "and where to look");
+    jpp_tells("outside", "with Lua, and where to look");
 
     jpp_test.workers[2].jemalloc.mappers |= 2;
     jpp_says("outside", "with two");
@@ -345,18 +341,14 @@ JPP_TEST(jpp_findings_test_allocator)
     jpp_says("retained", "64 MiB of 122");
 
     jpp_test.workers[1].stats.muzzy++;
-    jpp_says("retained", "a byte more");
-    jpp_has(jpp_test_find(&jpp_test.telemetry, "retained")->fix,
-            "add background_thread:true", "nothing purges");
+    jpp_tells("retained", "a byte more, nothing purges");
 
     jpp_test.workers[0].stats.threads = 0;
     jpp_test.workers[1].stats.threads = JPP_NONE;
-    jpp_has(jpp_test_find(&jpp_test.telemetry, "retained")->fix,
-            "Before a restart, save", "nor here");
+    jpp_tells("retained", "nor here");
 
     jpp_test.workers[1].stats.threads = 1;
-    jpp_has(jpp_test_find(&jpp_test.telemetry, "retained")->fix,
-            "background_thread is on", "a thread does");
+    jpp_tells("retained", "a thread does");
 
     jpp_test.workers[2].activity.usage.rss_anon = 28 * JPP_TEST_MIB;
     jpp_says("retained", "less than half");
@@ -437,8 +429,6 @@ jpp_findings_test_stall(jpp_stall_t *stall, uint64_t ms, const char *location,
 
 JPP_TEST(jpp_findings_test_culprit)
 {
-    const jpp_finding_t  *finding;
-
     static jpp_stall_t  stalls[4];
 
     jpp_findings_test_init();
@@ -453,20 +443,10 @@ JPP_TEST(jpp_findings_test_culprit)
     jpp_test.telemetry.stalls = stalls;
     jpp_test.telemetry.n_stalls = 4;
 
-    finding = jpp_test_find(&jpp_test.telemetry, "stalls");
-    jpp_is_str(jpp_test_because(finding), "location /api/ of www kept worker 1 "
-               "(pid 4712) for 800.0 ms, blocked in f; 2 stalls in the last "
-               "minute took 1.3 s", "two of one location");
-    jpp_is_str(finding->owner, "location /api/ of www", "which is named");
-    jpp_ok(strstr(finding->fix, "POST stall=100ms") != NULL,
-           "a worker that does not look for them");
-    jpp_is_str(finding->link, "profile?mode=wall&seconds=10&format=top",
-               "and what shows them then");
+    jpp_tells("stalls", "two of one location, of a worker that does not look");
 
     jpp_test.workers[1].stalling.threshold = 100;
-    finding = jpp_test_find(&jpp_test.telemetry, "stalls");
-    jpp_ok(strstr(finding->fix, "stalls?format=top") != NULL, "one that does");
-    jpp_is_str(finding->link, "stalls?format=top", "has their stacks");
+    jpp_tells("stalls", "one that does has their stacks");
 
     /* one of them was another worker's */
 
@@ -476,9 +456,7 @@ JPP_TEST(jpp_findings_test_culprit)
     /* the rest of the time was spent on nobody knows what */
 
     jpp_test.workers[1].activity.minute.slow = 2602;
-    finding = jpp_test_find(&jpp_test.telemetry, "stalls");
-    jpp_ok(strstr(finding->because, "for 2602 ms") != NULL
-           && finding->owner[0] == '\0', "less than half of it");
+    jpp_tells("stalls", "less than half of it");
 
     jpp_test.workers[1].activity.minute.slow = 2400;
     jpp_findings_test_stall(&stalls[0], 1500, "", "computing in g");
@@ -492,11 +470,7 @@ JPP_TEST(jpp_findings_test_culprit)
     jpp_test.workers[1].activity.minute.slow = 1700;
     strcpy(stalls[1].server, "b");
     stalls[1].nanos = 850000000;
-    finding = jpp_test_find(&jpp_test.telemetry, "stalls");
-    jpp_is_str(jpp_test_because(finding), "location /slow of b (a.conf:41) "
-               "kept worker 1 (pid 4712) for 850.0 ms, blocked in h",
-               "the same location of another server is another one");
-    jpp_is_str(finding->place, "a.conf:41", "and where that is");
+    jpp_tells("stalls", "the same location of another server is another one");
 
     jpp_shows_notes("culprit");
 }

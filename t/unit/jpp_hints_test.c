@@ -14,6 +14,7 @@
 #include "jpp_symbolize.h"
 #include "jpp_test_arena.h"
 #include "jpp_test_elf.h"
+#include "jpp_test_golden.h"
 
 
 #define JPP_TEST_CAP    (64 * 1024 * 1024)
@@ -70,7 +71,8 @@ jpp_test_begin(const jpp_hint_t *hints, size_t n)
 
     static char  root[PATH_MAX];
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
+    jpp_symbols_destroy(&symbols);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
     (void) jpp_profile_init(&profile, &arena, types, 1);
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
 
@@ -137,14 +139,6 @@ jpp_test_name(uint64_t start, uint64_t inode, const char *symbol)
 }
 
 
-static void
-jpp_test_end(void)
-{
-    jpp_symbols_destroy(&symbols);
-    jpp_arena_destroy(&arena);
-}
-
-
 JPP_TEST(jpp_hints_test_names)
 {
     jpp_hint_t  hints[] = {
@@ -186,8 +180,6 @@ JPP_TEST(jpp_hints_test_names)
     jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC),
                "directive one (stripped.so)", "again");
     jpp_is_u64(symbols.n_misses, 1, "files that were read");
-
-    jpp_test_end();
 }
 
 
@@ -213,85 +205,75 @@ JPP_TEST(jpp_hints_test_where)
     jpp_is_u64(jpp_test_function()->name, jpp_test_function()->system_name,
                "not where no function starts");
 
-    jpp_test_end();
     jpp_test_begin(hints, 3);
 
     (void) jpp_test_name(JPP_TEST_HERE, st.st_ino + 1, JPP_TEST_STATIC);
     jpp_is_u64(jpp_test_function()->name, jpp_test_function()->system_name,
                "not in another file");
-
-    jpp_test_end();
 }
 
 
 JPP_TEST(jpp_hints_test_words)
 {
-    char      longest[JPP_HINT_NAME + 2], expected[JPP_HINT_NAME + 32];
-    char      offset[48];
+    char      longest[JPP_HINT_NAME + 2];
     size_t    i;
     uint64_t  one, two, three;
+
+    const char  *name, *at;
 
     one = jpp_test_here(JPP_TEST_STATIC);
     two = jpp_test_here(JPP_TEST_COLD);
     three = jpp_test_here("jt_global");
 
-    (void) snprintf(offset, sizeof(offset), "a (stripped.so+0x%" PRIx64
-                    ")",
-                    jpp_test_nm("full.so", JPP_TEST_STATIC));
-
     memset(longest, 'x', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
-    (void) snprintf(expected, sizeof(expected), "%.*s (%.8s, stripped.so)",
-                    JPP_HINT_NAME, longest, "mod_long");
 
     {
         const struct {
             jpp_hint_t   hints[4];
             size_t       n;
-            const char  *expected;      /* of jt_static */
             const char  *what;
         } rows[] = {
             { { { one, "a", "mod_a" }, { one, "b", "mod_a" } }, 2,
-              "a, ... (stripped.so)",
               "the first of two names" },
             { { { one, "a", "mod_a" }, { one, "a", "mod_b" } }, 2,
-              "a (stripped.so)",
               "the same name twice" },
             { { { one, "a", "mod_a" }, { two, "a", "mod_b" } }, 2,
-              "a (mod_a, stripped.so)", "another function has this name" },
+              "another function has this name" },
             { { { one, "a", "mod_a" }, { one, "b", "mod_a" },
-                { two, "a", "mod_b" } }, 3,
-              "a, ... (mod_a, stripped.so)", "both" },
+                { two, "a", "mod_b" } }, 3, "both" },
             { { { one, "a", NULL }, { two, "a", "mod_b" } }, 2,
-              offset, "a namesake, and no owner" },
+              "a namesake, and no owner" },
             { { { one - 4, "x", "mod_a" }, { one, "a", NULL },
-                { two, "y", "mod_a" } }, 3,
-              "a (mod_a, stripped.so)", "between functions of one owner" },
+                { two, "y", "mod_a" } }, 3, "between functions of one owner" },
             { { { one - 4, "x", "mod_a" }, { one, "a", NULL },
-                { two, "y", "mod_b" } }, 3,
-              "a (stripped.so)", "between functions of two owners" },
+                { two, "y", "mod_b" } }, 3, "between functions of two owners" },
             { { { one - 4, "x", "mod_a" }, { one - 4, "x", "mod_b" },
                 { one, "a", NULL }, { two, "y", "mod_a" } }, 4,
-              "a (stripped.so)", "a function of several tables has no name" },
+              "a function of several tables has no name" },
             { { { one, "a", NULL }, { two, "y", "mod_a" },
                 { three, "z", "mod_a" } }, 3,
-              "a (stripped.so)", "before the functions of an owner" },
+              "before the functions of an owner" },
             { { { one, longest, NULL }, { one - 4, "x", "mod_long" },
-                { two, "y", "mod_long" } }, 3,
-              expected, "a long name is cut" },
-            { { { one, "a\n\033b", NULL } }, 1, "a??b (stripped.so)",
-              "control bytes" }
+                { two, "y", "mod_long" } }, 3, "a long name is cut" },
+            { { { one, "a\n\033b", NULL } }, 1, "control bytes" }
         };
 
         for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
             jpp_test_begin(rows[i].hints, rows[i].n);
 
-            jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino,
-                                     JPP_TEST_STATIC),
-                       rows[i].expected, "%s", rows[i].what);
+            name = jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC);
 
-            jpp_test_end();
+            /* where the file has it depends on the compiler */
+
+            at = strstr(name, "+0x");
+            jpp_ok(at == NULL || strtoull(at + 3, NULL, 16)
+                   == jpp_test_nm("full.so", JPP_TEST_STATIC), "%s", name);
+            jpp_note("%s: %.*s", rows[i].what,
+                     at != NULL ? (int) (at - name) : 1000, name);
         }
+
+        jpp_shows_notes("what hints make of a name");
     }
 
     /* in nginx itself only what belongs to nobody that is known has a file */
@@ -307,12 +289,10 @@ JPP_TEST(jpp_hints_test_words)
         jpp_test_begin(hints, 2);
         jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC),
                    "phase access handler 1 (nginx)", "of nobody, in nginx");
-        jpp_test_end();
 
         jpp_test_begin(&hints[2], 1);
         jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC),
                    "a", "of a module, in nginx");
-        jpp_test_end();
 
         jpp_test_loaded = "stripped.so";
     }
@@ -344,14 +324,12 @@ JPP_TEST(jpp_hints_test_lookup)
                JPP_OK, "a lookup");
     jpp_has(jpp_test_text(&sink), " directive one (stripped.so)\n",
             "has the name");
-
-    jpp_test_end();
 }
 
 
 static void
 jpp_hints_test_near(const jpp_elf_function_t *functions, uint32_t n,
-    uint32_t which, const char *expected)
+    uint32_t which)
 {
     uint32_t             id;
     jpp_elf_t            elf;
@@ -387,12 +365,10 @@ jpp_hints_test_near(const jpp_elf_function_t *functions, uint32_t n,
 
     id = jpp_names_function(&names, 0x1000 + which * 16 + 3);
 
-    jpp_is_str(jpp_test_string(jpp_profile_function_at(&profile, id)->file),
-               expected != NULL ? expected : "", "function %u of %u", which,
-               n);
+    jpp_note("function %u of %u: \"%s\"", which, n,
+             jpp_test_string(jpp_profile_function_at(&profile, id)->file));
 
     jpp_names_destroy(&names);
-    jpp_test_end();
 }
 
 
@@ -411,20 +387,21 @@ JPP_TEST(jpp_hints_test_neighbours)
         functions[i].size = 16;
     }
 
-    jpp_hints_test_near(functions, 3, 1, NULL);
+    jpp_hints_test_near(functions, 3, 1);
 
     functions[0].name = 1;
-    jpp_hints_test_near(functions, 3, 1, "after a");
-    jpp_hints_test_near(functions, 300, 256, "after a");
-    jpp_hints_test_near(functions, 300, 257, NULL);
+    jpp_hints_test_near(functions, 3, 1);
+    jpp_hints_test_near(functions, 300, 256);
+    jpp_hints_test_near(functions, 300, 257);
 
     functions[299].name = 3;
-    jpp_hints_test_near(functions, 300, 256, "between a and b");
+    jpp_hints_test_near(functions, 300, 256);
 
     functions[0].name = 0;
-    jpp_hints_test_near(functions, 300, 256, "before b");
-    jpp_hints_test_near(functions, 300, 43, "before b");
-    jpp_hints_test_near(functions, 300, 42, NULL);
+    jpp_hints_test_near(functions, 300, 256);
+    jpp_hints_test_near(functions, 300, 43);
+    jpp_hints_test_near(functions, 300, 42);
+    jpp_shows_notes("neighbours");
 }
 
 
@@ -456,19 +433,6 @@ JPP_TEST(jpp_hints_test_files)
         { 0x50010, "nowhere", "mod_a" }
     };
 
-    static const struct {
-        uint64_t     device;
-        uint64_t     inode;
-        uint64_t     offset;
-        const char  *name;
-    } expected[] = {
-        { (uint64_t) 8 << 32 | 1, 5, 0x1010, "in a" },
-        { (uint64_t) 8 << 32 | 1, 5, 0x1020, "last of a (a)" },
-        { (uint64_t) 8 << 32 | 1, 6, 0x10, "in b" },
-        { (uint64_t) 8 << 32 | 1, 6, 0x20, "last of b (b)" },
-        { (uint64_t) 8 << 32 | 2, 5, 0x10, "in c" }
-    };
-
     jpp_test_begin(NULL, 0);
 
     maps = jpp_vec_create(&arena);
@@ -479,19 +443,12 @@ JPP_TEST(jpp_hints_test_files)
     row = jpp_vec_items(hints.rows, jpp_hint_row_t);
     n = jpp_vec_count(hints.rows, jpp_hint_row_t);
 
-    jpp_is_u64(n, 5, "that are in files");
-
-    for (i = 0; i < n && i < 5; i++) {
-        jpp_ok(row[i].device == expected[i].device
-               && row[i].inode == expected[i].inode
-               && row[i].offset == expected[i].offset,
-               "%zu: by device, inode and offset", i);
-        jpp_is_str(jpp_vec_items(hints.names, char) + row[i].name,
-                   expected[i].name, "its name");
-        jpp_is_u64(row[i].len, strlen(expected[i].name), "and its length");
+    for (i = 0; i < n; i++) {
+        jpp_note_of("hint", row[i], device, inode, offset, len);
+        jpp_note("is %s", jpp_vec_items(hints.names, char) + row[i].name);
     }
 
-    jpp_test_end();
+    jpp_shows_notes("hints that are in files");
 }
 
 
@@ -572,8 +529,6 @@ JPP_TEST(jpp_hints_test_apply)
            && functions[2].name == 1, "a name for a function that had none");
     jpp_ok(functions[3].name == 7 && functions[4].name == 7,
            "and for each of its pieces");
-
-    jpp_test_end();
 }
 
 
@@ -621,7 +576,6 @@ JPP_TEST(jpp_hints_test_memory)
            "a file without hints needs no memory");
 
     jpp_arena_destroy(&scratch);
-    jpp_test_end();
 }
 
 

@@ -37,17 +37,6 @@ static const jpp_problem_case_t  cases[] = {
 static jpp_worker_t  worker;
 
 
-static void
-jpp_problem_shows(const jpp_problem_t *problem, const char *what)
-{
-    char  text[2048];
-
-    (void) snprintf(text, sizeof(text), "%s\n%s\n%s", problem->what,
-                    problem->why, problem->fix);
-    jpp_shows(text, "%s", what);
-}
-
-
 /* "WHAT: WHY. FIX" reads as sentences; nothing is cut, nothing unexpanded. */
 
 static unsigned
@@ -88,10 +77,28 @@ jpp_problem_misshapen(const jpp_problem_t *problem)
 }
 
 
+/* All problems of the worker, which are well-formed. */
+
+static void
+jpp_problems_note(const char *what)
+{
+    size_t         i, n;
+    jpp_problem_t  p[JPP_MAX_PROBLEMS];
+
+    n = jpp_problems(&worker, p);
+    jpp_note("%s: %zu", what, n);
+
+    for (i = 0; i < n; i++) {
+        jpp_note("%s%s: %s: %s", p[i].id, p[i].is_fatal ? ", fatal" : "",
+                 p[i].what, p[i].why);
+        jpp_note_lines(p[i].fix);
+        jpp_is_u64(jpp_problem_misshapen(&p[i]), 0, "%s: its form", p[i].id);
+    }
+}
+
+
 JPP_TEST(jpp_test_rows)
 {
-    size_t                     n;
-    jpp_problem_t              p[JPP_MAX_PROBLEMS];
     const jpp_problem_case_t  *c;
 
     for (c = cases; c < cases + sizeof(cases) / sizeof(cases[0]); c++) {
@@ -103,15 +110,10 @@ JPP_TEST(jpp_test_rows)
             *((char *) &worker.jemalloc + c->option) = true;
         }
 
-        memset(p, 0xff, sizeof(p));
-        n = jpp_problems(&worker, p);
-
-        jpp_is_u64(n, 1, "%s alone", c->id);
-        jpp_is_str(p[0].id, c->id, "its id");
-        jpp_is_u64(p[0].is_fatal, c->state != JPP_JEMALLOC_READY, "fatal");
-        jpp_problem_shows(&p[0], c->id);
-        jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
+        jpp_problems_note(c->id);
     }
+
+    jpp_shows_notes("each alone");
 }
 
 
@@ -207,11 +209,10 @@ JPP_TEST(jpp_test_explain)
 
 JPP_TEST(jpp_test_hooks)
 {
-    size_t         i;
-    jpp_problem_t  p[JPP_MAX_PROBLEMS];
+    size_t  i;
 
     static const jpp_hook_t  hooks[] = {
-        JPP_HOOK_OFF, JPP_HOOK_MACHINE, JPP_HOOK_ABSENT
+        JPP_HOOK_OFF, JPP_HOOK_MACHINE, JPP_HOOK_ABSENT, JPP_HOOK_ON
     };
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_INACTIVE);
@@ -219,19 +220,15 @@ JPP_TEST(jpp_test_hooks)
 
     for (i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
         worker.jemalloc.hook = hooks[i];
-
-        jpp_is_u64(jpp_problems(&worker, p), 2, "once it is active");
-        jpp_is_str(p[1].id, "lua-abort", "LuaJIT ends workers");
-        jpp_problem_shows(&p[1], "no hook, and why");
+        jpp_problems_note("LuaJIT ends workers once it is active");
     }
 
-    worker.jemalloc.hook = JPP_HOOK_ON;
-    jpp_is_u64(jpp_problems(&worker, p), 1, "not under the hook");
-    jpp_ok(jpp_problems_hook(JPP_HOOK_ON) == NULL, "for which there is no why");
+    jpp_ok(jpp_problems_hook(JPP_HOOK_ON) == NULL, "the hook has no why");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
     worker.jemalloc.has_luajit = true;
-    jpp_is_u64(jpp_problems(&worker, p), 1, "nor without a profiler");
+    jpp_problems_note("nor without a profiler");
+    jpp_shows_notes("hooks: none, and why; and with it");
 }
 
 
@@ -239,62 +236,43 @@ JPP_TEST(jpp_test_hooks)
 
 JPP_TEST(jpp_test_sampler)
 {
-    unsigned       state;
-    jpp_problem_t  p[JPP_MAX_PROBLEMS];
+    unsigned  state;
 
     for (state = 0; state < JPP_JEMALLOC_READY; state++) {
         worker = jpp_fleet_worker(0, (jpp_jemalloc_state_t) state);
         worker.sampler.is_on = true;
-
-        jpp_is_u64(jpp_problems(&worker, p), 0, "state %u is no problem",
-                   state);
+        jpp_problems_note("no state is one");
     }
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     worker.sampler.is_on = true;
-    jpp_is_u64(jpp_problems(&worker, p), 1, "but two that sample are");
-    jpp_is_str(p[0].id, "both", "which is told");
-    jpp_ok(!p[0].is_fatal, "and not fatal");
+    jpp_problems_note("but two that sample");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
     worker.sampler.is_on = true;
     worker.sampler.dropped_live = UINT64_MAX - 1;
     worker.sampler.dropped_sites = 1;
     worker.sampler.lg_sample = 14;
-    jpp_is_u64(jpp_problems(&worker, p), 1, "and samples that were dropped");
-    jpp_has(p[0].fix, "lg_sample=16 to control", "a coarser rate than it has");
+    jpp_problems_note("samples that were dropped, and a coarser rate");
     worker.sampler.lg_sample = 23;
-    (void) jpp_problems(&worker, p);
-    jpp_has(p[0].fix, "lg_sample=24 to control", "or the coarsest");
-    jpp_is_str(p[0].id, "sampler-drops", "which is told");
-    jpp_has(p[0].why, "full: 18446744073709551615 samples are",
-            "with how many: %s", p[0].why);
-    jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
+    jpp_problems_note("or the coarsest");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     worker.sampler.slots = 1;
-    jpp_is_u64(jpp_problems(&worker, p), 1, "and slots that stay");
-    jpp_is_str(p[0].id, "sampler-kept", "which is told");
-    jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
+    jpp_problems_note("slots that stay");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     worker.coverage = (jpp_coverage_t) { 1795233720, 1795233660, 1 };
-    jpp_is_u64(jpp_problems(&worker, p), 1, "and a time without samples");
-    jpp_is_str(p[0].id, "gap", "which is told");
-    jpp_ok(!p[0].is_fatal, "and not fatal");
-    jpp_shows(p[0].why, "with its time");
-    jpp_has(p[0].fix, "POST reset=1 to control", "the fix");
-    jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
+    jpp_problems_note("a time without samples");
 
     worker.sampler.is_on = true;
     worker.jemalloc.active = false;
-    jpp_is_u64(jpp_problems(&worker, p), 0, "but not of the sampler");
+    jpp_problems_note("but not of the sampler");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     worker.stalling.is_foreign = true;
-    jpp_is_u64(jpp_problems(&worker, p), 1, "and a signal of somebody else");
-    jpp_is_str(p[0].id, "sigprof", "which is told");
-    jpp_is_u64(jpp_problem_misshapen(&p[0]), 0, "its form");
+    jpp_problems_note("a signal of somebody else");
+    jpp_shows_notes("with the sampler");
 }
 
 
@@ -315,35 +293,26 @@ JPP_TEST(jpp_test_silent)
     }
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
-    jpp_is_u64(jpp_problems(&worker, p), 0, "ready: none");
+    jpp_problems_note("ready");
 
     worker.jemalloc.lg_sample = 15;
-    jpp_is_u64(jpp_problems(&worker, p), 0, "15 is not too fine");
+    jpp_problems_note("15 is not too fine");
 
     worker.jemalloc.lg_sample = 20;
-    jpp_is_u64(jpp_problems(&worker, p), 0, "20 is not too coarse");
+    jpp_problems_note("20 is not too coarse");
 }
 
 
 JPP_TEST(jpp_test_names)
 {
-    jpp_problem_t  p[JPP_MAX_PROBLEMS];
-
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
     worker.jemalloc.allocator[0] = '\0';
-
-    (void) jpp_problems(&worker, p);
-    jpp_has(p[0].why, "it comes from another library,", "an unknown allocator");
-    jpp_has(p[0].fix, "Environment=MALLOC_CONF=prof:true",
-            "a variable that is not known");
+    jpp_problems_note("an unknown allocator, whose variable is not known");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
     worker.jemalloc.variable = "_RJEM_MALLOC_CONF";
-
-    (void) jpp_problems(&worker, p);
-    jpp_has(p[0].fix, "Environment=_RJEM_MALLOC_CONF=prof:true",
-            "another variable");
-    jpp_has(p[0].fix, "env _RJEM_MALLOC_CONF;", "twice");
+    jpp_problems_note("another variable");
+    jpp_shows_notes("names, and rates that are right");
 }
 
 

@@ -242,6 +242,19 @@ jpp_note(const char *fmt, ...)
 }
 
 
+/* Lines of TEXT, as lines. */
+static inline void
+jpp_note_lines(const char *text)
+{
+    int  len;
+
+    for ( /* void */ ; *text != '\0'; text += len + (text[len] == '\n')) {
+        len = (int) strcspn(text, "\n");
+        jpp_note("    %.*s", len, text);
+    }
+}
+
+
 /* Fields of jpp_note_of(). */
 static inline void
 jpp_note_text(const char *name, const char *text)
