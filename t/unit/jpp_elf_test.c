@@ -171,6 +171,13 @@ jpp_elf_test_read(const char *name, const char *debug)
 }
 
 
+static jpp_code_t
+jpp_elf_test_fd(int fd)
+{
+    return jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err);
+}
+
+
 static const char *
 jpp_elf_test_name(uint64_t vaddr)
 {
@@ -482,8 +489,7 @@ JPP_TEST(jpp_elf_test_compressed)
 
     jpp_arena_fresh(&arena, JPP_TEST_CAP);
 
-    jpp_is_u64(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err), JPP_OK,
-               "the file can be read");
+    jpp_is_u64(jpp_elf_test_fd(fd), JPP_OK, "the file can be read");
     jpp_ok(!elf.has_symtab, "and has no .symtab");
     jpp_is_str(jpp_elf_test_name(jpp_test_nm("full.so", "jt_global")),
                "jt_global", "but names all the same");
@@ -525,7 +531,7 @@ JPP_TEST(jpp_elf_test_bad)
         fd = jpp_test_copy("full.so", &size);
         (void) pwrite(fd, bad[i].byte, 1, bad[i].at);
 
-        jpp_ok(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err) != JPP_OK
+        jpp_ok(jpp_elf_test_fd(fd) != JPP_OK
                && strstr(err.text, bad[i].sentence) != NULL,
                "%s: %s", bad[i].what, err.text);
 
@@ -535,18 +541,16 @@ JPP_TEST(jpp_elf_test_bad)
     fd = jpp_test_copy("full.so", &size);
     (void) ftruncate(fd, (off_t) 1 << 40);
 
-    jpp_is_u64(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err),
-               JPP_ERR_LIMIT, "1 TB");
+    jpp_is_u64(jpp_elf_test_fd(fd), JPP_ERR_LIMIT, "1 TB");
 
     (void) ftruncate(fd, (off_t) JPP_MAX_ELF_FILE);
 
-    jpp_is_u64(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err),
-               JPP_OK, "as large as allowed");
+    jpp_is_u64(jpp_elf_test_fd(fd), JPP_OK, "as large as allowed");
 
     (void) close(fd);
 
     fd = open(jpp_test_dir, O_RDONLY|O_DIRECTORY);
-    jpp_ok(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err) != JPP_OK,
+    jpp_ok(jpp_elf_test_fd(fd) != JPP_OK,
            "a directory: %s", err.text);
     (void) close(fd);
 
@@ -569,8 +573,7 @@ JPP_TEST(jpp_elf_test_cut)
         (void) ftruncate(fd, len);
 
         jpp_arena_fresh(&arena, JPP_TEST_SMALL);
-        failed += jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err)
-                  == JPP_OK;
+        failed += jpp_elf_test_fd(fd) == JPP_OK;
     }
 
     jpp_is_u64(failed, 0, "cut files that were taken for whole ones");
@@ -624,7 +627,7 @@ JPP_TEST(jpp_elf_test_mutations)
 
         jpp_arena_fresh(&arena, JPP_TEST_SMALL);
 
-        if (jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err) == JPP_OK) {
+        if (jpp_elf_test_fd(fd) == JPP_OK) {
             good++;
             (void) jpp_elf_function(&elf, 0x1000 + i % 4096);
         }
@@ -642,8 +645,7 @@ JPP_TEST(jpp_elf_test_mutations)
     jpp_ok(ms < 20000, "took %.0f ms", ms);
 
     jpp_arena_fresh(&arena, JPP_TEST_SMALL);
-    jpp_is_u64(jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err), JPP_OK,
-               "restored");
+    jpp_is_u64(jpp_elf_test_fd(fd), JPP_OK, "restored");
 
     (void) close(fd);
 }
@@ -660,7 +662,7 @@ JPP_TEST(jpp_elf_test_memory)
     fd = jpp_test_open("full.so");
 
     jpp_denies(&arena, jpp_arena_fresh(&arena, JPP_TEST_CAP), 1,
-               jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err));
+               jpp_elf_test_fd(fd));
 
     jpp_arena_fresh(&arena, 128 * 1024);
     jpp_is_u64(jpp_elf_test_read("/usr/bin/gdb", NULL),
@@ -693,7 +695,7 @@ JPP_TEST(jpp_elf_test_errors)
             jpp_pread_fails = n;
             jpp_pread_error = errors[i];
 
-            rc = jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, &err);
+            rc = jpp_elf_test_fd(fd);
 
             jpp_pread_fails = 0;
 

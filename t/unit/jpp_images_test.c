@@ -62,6 +62,13 @@ __wrap_dl_iterate_phdr(jpp_visit_pt visit, void *data)
 }
 
 
+/* STATEMENT, for a linker that has what was made. */
+#define JPP_MADE(statement)                                                   \
+    jpp_is_made = true;                                                       \
+    statement;                                                                \
+    jpp_is_made = false
+
+
 /* What is behind the last header of object I is none. */
 
 static void
@@ -182,9 +189,7 @@ jpp_made_has(const char *name)
 {
     bool  has;
 
-    jpp_is_made = true;
-    has = jpp_images_has(name);
-    jpp_is_made = false;
+    JPP_MADE(has = jpp_images_has(name));
 
     return has;
 }
@@ -264,9 +269,7 @@ jpp_made_images(jpp_image_t *image)
     jpp_arena_init(&arena, 1024 * 1024);
     images = jpp_vec_create(&arena);
 
-    jpp_is_made = true;
-    is_read = jpp_images_read(images);
-    jpp_is_made = false;
+    JPP_MADE(is_read = jpp_images_read(images));
 
     n = is_read ? jpp_vec_count(images, jpp_image_t) : 1000;
 
@@ -415,9 +418,7 @@ JPP_TEST(jpp_images_test_zeroed)
     jpp_arena_init(&arena, 1024 * 1024);
     pairs = jpp_vec_create(&arena);
 
-    jpp_is_made = true;
-    is_read = jpp_images_zeroed(pairs);
-    jpp_is_made = false;
+    JPP_MADE(is_read = jpp_images_zeroed(pairs));
 
     pair = jpp_vec_items(pairs, uint64_t);
 
@@ -494,9 +495,7 @@ jpp_made_pinned(size_t enough)
     jpp_visits = 0;
     jpp_enough = enough;
 
-    jpp_is_made = true;
-    jpp_images_pinned(jpp_visit, jpp_made);
-    jpp_is_made = false;
+    JPP_MADE(jpp_images_pinned(jpp_visit, jpp_made));
 
     return jpp_visits;
 }
@@ -636,9 +635,7 @@ JPP_TEST(jpp_images_test_unwind)
     (void) jpp_header(1, PT_LOAD, PF_R | PF_X, 0, 64);
     objects.n = JPP_MAPPED_MAX;
 
-    jpp_is_made = true;
-    jpp_images_unwind(&objects);
-    jpp_is_made = false;
+    JPP_MADE(jpp_images_unwind(&objects));
 
     jpp_is_u64(objects.n, JPP_MAPPED_MAX, "until the table is full");
 }

@@ -7,6 +7,7 @@
 
 #include "jpp_test_main.h"
 #include "jpp_test_arena.h"
+#include "jpp_test_golden.h"
 #include "jpp_test_pools.h"
 
 
@@ -242,6 +243,14 @@ JPP_TEST(jpp_pools_test_units)
 }
 
 
+static void
+jpp_pools_note(const jpp_pools_unit_t *unit, const char *what)
+{
+    jpp_note_of(what, *unit, bytes, unused, objects, most_owner, most_class,
+                most_bytes, age_msec, bound_size);
+}
+
+
 JPP_TEST(jpp_pools_test_sums)
 {
     uint32_t           i, request, upstream;
@@ -260,13 +269,7 @@ JPP_TEST(jpp_pools_test_sums)
     (void) jpp_pools_add(&table, upstream, JPP_POOLS_BLOCKS, 0, 1, 60, 5);
     unit = jpp_pools_end(&table);
 
-    jpp_ok(unit != NULL, "a unit");
-    jpp_is_u64(unit->bytes, 290, "its bytes");
-    jpp_is_u64(unit->unused, 60, "those never used");
-    jpp_is_u64(unit->objects, 4, "its allocations");
-    jpp_is_u64(unit->most_owner, upstream, "what holds most");
-    jpp_is_u64(unit->most_class, JPP_POOLS_BLOCKS, "its class");
-    jpp_is_u64(unit->most_bytes, 120, "and how much");
+    jpp_pools_note(unit, "two of four allocations hold most");
     jpp_is_str(jpp_pools_str(&table, unit->upstream).data, "u", "the upstream");
 
     /* more classes than are told apart */
@@ -279,9 +282,8 @@ JPP_TEST(jpp_pools_test_sums)
 
     unit = jpp_pools_end(&table);
 
-    jpp_is_u64(unit->bytes, (JPP_POOLS_SUMS + 5) * 10, "all bytes count");
-    jpp_is_u64(unit->most_class, JPP_POOLS_OTHER, "the rest is \"other\"");
-    jpp_is_u64(unit->most_bytes, 60, "which is six of them");
+    jpp_pools_note(unit, "all bytes count, six of them as \"other\"");
+    jpp_shows_notes("sums of units");
 }
 
 
@@ -303,7 +305,7 @@ JPP_TEST(jpp_pools_test_parked)
     (void) jpp_pools_add(&table, owner, JPP_POOLS_BODY, 0, 1, 100, 0);
     jpp_pools_park(&table, &parked);
 
-    jpp_is_u64(parked.unit.most_class, JPP_POOLS_BODY, "what it has most of");
+    jpp_pools_note(&parked.unit, "parked");
     parked.unit.age_msec = 7;
     parked.unit.bound_size = 8;
 
@@ -318,10 +320,7 @@ JPP_TEST(jpp_pools_test_parked)
     (void) jpp_pools_add(&table, owner, JPP_POOLS_BODY, 0, 1, 400, 0);
     unit = jpp_pools_end(&table);
 
-    jpp_ok(unit != NULL, "with the rest it is");
-    jpp_is_u64(unit->bytes, 500, "nothing of the others is in it");
-    jpp_is_u64(unit->age_msec, 7, "what was filled in is");
-    jpp_is_u64(unit->bound_size, 8, "and its bound");
+    jpp_pools_note(unit, "with the rest it is, and nothing of the others");
 
     /* which is that of something else, once that is what it has most of */
 
@@ -329,8 +328,8 @@ JPP_TEST(jpp_pools_test_parked)
     (void) jpp_pools_add(&table, owner, JPP_POOLS_OTHER, 0, 1, 900, 0);
     unit = jpp_pools_end(&table);
 
-    jpp_is_u64(unit->most_class, JPP_POOLS_OTHER, "it has more of another");
-    jpp_is_u64(unit->bound_size, 0, "of which no bound is known");
+    jpp_pools_note(unit, "more of another, of which no bound is known");
+    jpp_shows_notes("a unit that is parked");
 }
 
 
