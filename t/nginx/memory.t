@@ -299,9 +299,9 @@ test 'what fixes name', 'jemalloc' => sub {
 
 test 'the documentation' => sub {
     my $docs = slurp("$root/docs/findings.md");
-    my $code = slurp("$root/src/core/fleet/jpp_fleet.c");
+    my $code = slurp("$root/src/core/fleet/jpp_fleet.h");
 
-    my @ids = $code =~ /^    \[JPP_FINDING_\w+\] = "([a-z-]+)"/mg;
+    my @ids = $code =~ /^    X\(JPP_FINDING_\w+, "([a-z-]+)"\)/mg;
     my @documented = $docs =~ /^## ([a-z-]+)$/mg;
 
     cmp_ok(scalar @ids, '>=', 12, scalar @ids . ' findings');

@@ -24,6 +24,7 @@ typedef struct {
 
 static jpp_arena_t        arena;
 static jpp_vec_t         *bases;
+static uint64_t           sum;
 static jpp_bases_page_t   pages[16];       /* each 2 MiB from JPP_START on */
 
 static const char  anonymous[] =
@@ -78,17 +79,19 @@ jpp_bases_find(const char *text)
 
     bases = jpp_vec_create(&arena);
 
-    if (!jpp_ledger_bases(bases, text, strlen(text), jpp_bases_read, NULL)) {
+    if (!jpp_ledger_bases(bases, text, strlen(text), jpp_bases_read, NULL,
+                          &sum))
+    {
         return SIZE_MAX;
     }
 
-    return jpp_vec_count(bases, jpp_ledger_base_t);
+    return jpp_vec_count(bases, jpp_ledger_range_t);
 }
 
 
 JPP_TEST(jpp_bases_test_blocks)
 {
-    const jpp_ledger_base_t  *base;
+    const jpp_ledger_range_t  *base;
 
     memset(pages, 0, sizeof(pages));
     jpp_bases_block(1, 2 * JPP_MIB, 100000);
@@ -100,35 +103,35 @@ JPP_TEST(jpp_bases_test_blocks)
 
     jpp_is_u64(jpp_bases_find(anonymous), 2, "two blocks");
 
-    base = jpp_vec_items(bases, jpp_ledger_base_t);
+    base = jpp_vec_items(bases, jpp_ledger_range_t);
 
     jpp_is_u64(base[0].start, JPP_START + 2 * JPP_MIB, "the first one");
     jpp_is_u64(base[0].end, JPP_START + 4 * JPP_MIB, "its end");
-    jpp_is_u64(base[1].used, 5 * JPP_MIB, "what the other one has given away");
+    jpp_is_u64(base[1].kind, JPP_LEDGER_METADATA, "whose the other one is");
+    jpp_is_u64(sum, 5 * JPP_MIB + 100000, "what both have given away");
 
-    jpp_ok(jpp_ledger_bases_are_all(bases, 5 * JPP_MIB + 100000),
+    jpp_ok(jpp_ledger_bases_are_all(sum, 5 * JPP_MIB + 100000),
            "they have what jemalloc says");
-    jpp_ok(jpp_ledger_bases_are_all(bases, 5 * JPP_MIB),
+    jpp_ok(jpp_ledger_bases_are_all(sum, 5 * JPP_MIB),
            "or little more, for alignment");
-    jpp_ok(!jpp_ledger_bases_are_all(bases, 5 * JPP_MIB + 100001),
+    jpp_ok(!jpp_ledger_bases_are_all(sum, 5 * JPP_MIB + 100001),
            "less: a block is missing");
-    jpp_ok(!jpp_ledger_bases_are_all(bases, 4 * JPP_MIB),
+    jpp_ok(!jpp_ledger_bases_are_all(sum, 4 * JPP_MIB),
            "much more: one is none");
 
     /* a fiftieth of 5100000, and 65536 */
 
-    bases->len = sizeof(jpp_ledger_base_t);
-    jpp_vec_items(bases, jpp_ledger_base_t)->used = 5100000 + 102000 + 65536;
-    jpp_ok(jpp_ledger_bases_are_all(bases, 5100000), "the most");
-    jpp_vec_items(bases, jpp_ledger_base_t)->used++;
-    jpp_ok(!jpp_ledger_bases_are_all(bases, 5100000), "a byte too many");
+    jpp_ok(jpp_ledger_bases_are_all(5100000 + 102000 + 65536, 5100000),
+           "the most");
+    jpp_ok(!jpp_ledger_bases_are_all(5100000 + 102000 + 65537, 5100000),
+           "a byte too many");
 
     memset(pages, 0, sizeof(pages));
     jpp_bases_block(0, 2 * JPP_MIB, 2 * JPP_MIB);
     jpp_is_u64(jpp_bases_find(anonymous), 1, "one that is full");
 
     jpp_is_u64(jpp_bases_find(""), 0, "nothing is mapped");
-    jpp_ok(!jpp_ledger_bases_are_all(bases, 0), "nothing is not all");
+    jpp_ok(!jpp_ledger_bases_are_all(sum, 0), "nothing is not all");
 }
 
 
@@ -195,7 +198,7 @@ JPP_TEST(jpp_bases_test_memory)
 
     arena.fail_at = arena.n_calls + 1;
     jpp_ok(!jpp_ledger_bases(bases, anonymous, strlen(anonymous),
-                             jpp_bases_read, NULL), "no memory");
+                             jpp_bases_read, NULL, &sum), "no memory");
 
     jpp_arena_destroy(&arena);
 }

@@ -55,6 +55,14 @@
     for (item = (items); (size_t) (item - (items)) < (n); item++)
 
 
+/*
+ * Of a list of X(id, text): the members of an enum, and of a table of texts by
+ * these.
+ */
+#define JPP_LIST_ID(id, text)    id,
+#define JPP_LIST_TEXT(id, text)  [id] = text,
+
+
 /* Write formatted text to TEXT, an array of chars, and cut what is too long. */
 #define jpp_print(text, ...)                                                  \
     ((void) snprintf(text, sizeof(text)                                       \

@@ -5,16 +5,7 @@
 
 
 const char *const  jpp_event_types[JPP_EVENT_TYPES] = {
-    [JPP_EVENT_START]   = "start",
-    [JPP_EVENT_RELOAD]  = "reload",
-    [JPP_EVENT_ENDED]   = "ended",
-    [JPP_EVENT_CRASH]   = "crash",
-    [JPP_EVENT_KILL]    = "kill",
-    [JPP_EVENT_FINDING] = "finding",
-    [JPP_EVENT_OVER]    = "over",
-    [JPP_EVENT_LIMIT]   = "limit",
-    [JPP_EVENT_CONTROL] = "control",
-    [JPP_EVENT_STALL]   = "stall"
+    JPP_EVENT_LIST(JPP_LIST_TEXT)
 };
 
 

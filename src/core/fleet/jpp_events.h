@@ -22,17 +22,26 @@
 #define JPP_EVENT_TEXT  192
 
 
+/*
+ * A generation has ended when its last worker has exited; a worker has crashed
+ * or was killed, or the kernel killed in the cgroup; a finding begins to hold,
+ * and is over; the limit of memory has changed.
+ */
+
+#define JPP_EVENT_LIST(X)                                                     \
+    X(JPP_EVENT_START, "start")                                               \
+    X(JPP_EVENT_RELOAD, "reload")                                             \
+    X(JPP_EVENT_ENDED, "ended")                                               \
+    X(JPP_EVENT_CRASH, "crash")                                               \
+    X(JPP_EVENT_KILL, "kill")                                                 \
+    X(JPP_EVENT_FINDING, "finding")                                           \
+    X(JPP_EVENT_OVER, "over")                                                 \
+    X(JPP_EVENT_LIMIT, "limit")                                               \
+    X(JPP_EVENT_CONTROL, "control")                                           \
+    X(JPP_EVENT_STALL, "stall")
+
 typedef enum {
-    JPP_EVENT_START = 0,
-    JPP_EVENT_RELOAD,
-    JPP_EVENT_ENDED,           /* a generation: its last worker has exited */
-    JPP_EVENT_CRASH,           /* a worker crashed, or was killed */
-    JPP_EVENT_KILL,            /* by the kernel, in the cgroup */
-    JPP_EVENT_FINDING,         /* it begins to hold */
-    JPP_EVENT_OVER,            /* and holds no longer */
-    JPP_EVENT_LIMIT,           /* of memory, has changed */
-    JPP_EVENT_CONTROL,
-    JPP_EVENT_STALL,
+    JPP_EVENT_LIST(JPP_LIST_ID)
     JPP_EVENT_TYPES
 } jpp_event_type_t;
 

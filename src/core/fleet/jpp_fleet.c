@@ -8,23 +8,7 @@
 
 
 const char *const  jpp_finding_ids[] = {
-    [JPP_FINDING_LIMIT_NEAR] = "limit-near",
-    [JPP_FINDING_OOM_KILL] = "oom-kill",
-    [JPP_FINDING_STALLS] = "stalls",
-    [JPP_FINDING_GROWS] = "grows",
-    [JPP_FINDING_RELOAD_LEAK] = "reload-leak",
-    [JPP_FINDING_PRESSURE] = "pressure",
-    [JPP_FINDING_SWAP] = "swap",
-    [JPP_FINDING_ZONE_FULL] = "zone-full",
-    [JPP_FINDING_OLD_WORKERS] = "old-workers",
-    [JPP_FINDING_ODD_WORKER] = "odd-worker",
-    [JPP_FINDING_OUTSIDE] = "outside",
-    [JPP_FINDING_RETAINED] = "retained",
-    [JPP_FINDING_FRAGMENTED] = "fragmented",
-    [JPP_FINDING_THP] = "thp",
-    [JPP_FINDING_PEAK] = "peak",
-    [JPP_FINDING_FEW_SAMPLES] = "few-samples",
-    [JPP_FINDING_EXPLAINS] = "explains",
+    JPP_FINDING_LIST(JPP_LIST_TEXT)
     [JPP_FINDINGS] = NULL
 };
 

@@ -19,24 +19,27 @@
 
 /* the most severe first; the last ones are about a profile */
 
+#define JPP_FINDING_LIST(X)                                                   \
+    X(JPP_FINDING_LIMIT_NEAR, "limit-near")                                   \
+    X(JPP_FINDING_OOM_KILL, "oom-kill")                                       \
+    X(JPP_FINDING_STALLS, "stalls")                                           \
+    X(JPP_FINDING_GROWS, "grows")                                             \
+    X(JPP_FINDING_RELOAD_LEAK, "reload-leak")                                 \
+    X(JPP_FINDING_PRESSURE, "pressure")                                       \
+    X(JPP_FINDING_SWAP, "swap")                                               \
+    X(JPP_FINDING_ZONE_FULL, "zone-full")                                     \
+    X(JPP_FINDING_OLD_WORKERS, "old-workers")                                 \
+    X(JPP_FINDING_ODD_WORKER, "odd-worker")                                   \
+    X(JPP_FINDING_OUTSIDE, "outside")                                         \
+    X(JPP_FINDING_RETAINED, "retained")                                       \
+    X(JPP_FINDING_FRAGMENTED, "fragmented")                                   \
+    X(JPP_FINDING_THP, "thp")                                                 \
+    X(JPP_FINDING_PEAK, "peak")                                               \
+    X(JPP_FINDING_FEW_SAMPLES, "few-samples")                                 \
+    X(JPP_FINDING_EXPLAINS, "explains")
+
 typedef enum {
-    JPP_FINDING_LIMIT_NEAR = 0,
-    JPP_FINDING_OOM_KILL,
-    JPP_FINDING_STALLS,
-    JPP_FINDING_GROWS,
-    JPP_FINDING_RELOAD_LEAK,
-    JPP_FINDING_PRESSURE,
-    JPP_FINDING_SWAP,
-    JPP_FINDING_ZONE_FULL,
-    JPP_FINDING_OLD_WORKERS,
-    JPP_FINDING_ODD_WORKER,
-    JPP_FINDING_OUTSIDE,
-    JPP_FINDING_RETAINED,
-    JPP_FINDING_FRAGMENTED,
-    JPP_FINDING_THP,
-    JPP_FINDING_PEAK,
-    JPP_FINDING_FEW_SAMPLES,
-    JPP_FINDING_EXPLAINS,
+    JPP_FINDING_LIST(JPP_LIST_ID)
     JPP_FINDINGS
 } jpp_finding_id_t;
 

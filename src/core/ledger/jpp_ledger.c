@@ -3,34 +3,7 @@
 
 
 const char *const  jpp_ledger_kinds[JPP_LEDGER_KINDS] = {
-    [JPP_LEDGER_REQUESTS] = "requests",
-    [JPP_LEDGER_CONNECTIONS] = "client connections",
-    [JPP_LEDGER_HTTP2] = "http2 and http3 connections",
-    [JPP_LEDGER_UPSTREAMS] = "upstreams",
-    [JPP_LEDGER_SESSIONS] = "stream and mail sessions",
-    [JPP_LEDGER_MODULES] = "connections of modules",
-    [JPP_LEDGER_CONFIGURATION] = "configuration",
-    [JPP_LEDGER_SLOTS] = "connection slots",
-    [JPP_LEDGER_CACHES] = "open file cache and resolver",
-    [JPP_LEDGER_INHERITED] = "outside pools, inherited",
-    [JPP_LEDGER_SINCE] = "outside pools, since start",
-    [JPP_LEDGER_SAMPLED] = "jemalloc's profiler",
-    [JPP_LEDGER_TCACHE] = "thread caches",
-    [JPP_LEDGER_FRAGMENTATION] = "fragmentation",
-    [JPP_LEDGER_DIRTY] = "dirty pages",
-    [JPP_LEDGER_MUZZY] = "muzzy pages",
-    [JPP_LEDGER_METADATA] = "jemalloc's metadata",
-    [JPP_LEDGER_INTERNAL] = "jemalloc's own allocations",
-    [JPP_LEDGER_MALLOC] = "malloc's own, and what is in no pool",
-    [JPP_LEDGER_OWN] = "this module's maps",
-    [JPP_LEDGER_MAPS] = "anonymous maps that are not malloc's",
-    [JPP_LEDGER_CODE] = "code made at run time",
-    [JPP_LEDGER_STACKS] = "stacks",
-    [JPP_LEDGER_KERNEL] = "maps of the kernel",
-    [JPP_LEDGER_FILE] = "file",
-    [JPP_LEDGER_ZONE] = "zone",
-    [JPP_LEDGER_SHARED] = "shared memory that is no zone",
-    [JPP_LEDGER_UNKNOWN] = "unknown"
+    JPP_LEDGER_LIST(JPP_LIST_TEXT)
 };
 
 
@@ -41,7 +14,7 @@ const char *const  jpp_ledger_hows[JPP_LEDGER_HOWS] = {
 };
 
 
-static const jpp_ledger_kind_t  jpp_ledger_owners[JPP_POOLS_KINDS] = {
+const jpp_ledger_kind_t  jpp_ledger_owners[JPP_POOLS_KINDS] = {
     [JPP_POOLS_CLIENT_CONNECTION] = JPP_LEDGER_CONNECTIONS,
     [JPP_POOLS_CLOSING] = JPP_LEDGER_CONNECTIONS,
     [JPP_POOLS_HTTP2] = JPP_LEDGER_HTTP2,
@@ -59,13 +32,6 @@ static const jpp_ledger_kind_t  jpp_ledger_owners[JPP_POOLS_KINDS] = {
     [JPP_POOLS_OPEN_FILES] = JPP_LEDGER_CACHES,
     [JPP_POOLS_RESOLVER] = JPP_LEDGER_CACHES
 };
-
-
-jpp_ledger_kind_t
-jpp_ledger_of(jpp_pools_kind_t kind)
-{
-    return jpp_ledger_owners[kind];
-}
 
 
 bool
@@ -112,7 +78,6 @@ bool
 jpp_ledger_init(jpp_ledger_t *ledger, jpp_arena_t *arena, uint64_t page,
     jpp_vec_t *ranges)
 {
-    size_t               i, n;
     uint64_t             end;
     jpp_ledger_range_t  *range;
 
@@ -122,21 +87,19 @@ jpp_ledger_init(jpp_ledger_t *ledger, jpp_arena_t *arena, uint64_t page,
     ledger->page = page;
     ledger->rows = jpp_vec_create(arena);
 
-    range = jpp_vec_items(ranges, jpp_ledger_range_t);
-    n = jpp_vec_count(ranges, jpp_ledger_range_t);
+    ledger->ranges = jpp_vec_items(ranges, jpp_ledger_range_t);
+    ledger->n_ranges = jpp_vec_count(ranges, jpp_ledger_range_t);
 
-    jpp_sort(range, n, sizeof(jpp_ledger_range_t), jpp_ledger_compare, NULL);
+    jpp_sort(ranges->data, ledger->n_ranges, sizeof(jpp_ledger_range_t),
+             jpp_ledger_compare, NULL);
 
-    for (i = 0, end = 0; i < n; i++) {
+    end = 0;
 
-        range[i].start = jpp_larger(range[i].start, end);
-        end = jpp_larger(range[i].end, range[i].start);
-        range[i].end = end;
-        ledger->ranged[range[i].kind] += end - range[i].start;
+    jpp_vec_each(range, ranges) {
+        range->start = jpp_larger(range->start, end);
+        range->end = end = jpp_larger(range->end, range->start);
+        ledger->ranged[range->kind] += end - range->start;
     }
-
-    ledger->ranges = range;
-    ledger->n_ranges = n;
 
     return ledger->rows != NULL;
 }
@@ -393,7 +356,7 @@ jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
     sums->n_mappings++;
     sums->pss += mapping->pss;
     sums->rss += mapping->rss;
-    sums->swap += mapping->swap_pss != JPP_NONE ? mapping->swap_pss : 0;
+    sums->swap += jpp_known(mapping->swap_pss);
     sums->n_unpaged += pages == NULL && jpp_ledger_needs_pages(ledger, mapping);
 
     jpp_ledger_seek(ledger, mapping->start);
@@ -440,8 +403,7 @@ jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
         ledger->rest.shared_rss += m.left.shared_rss;
         ledger->rest.shared_pss += m.left.shared_pss;
         ledger->rest.slack += m.left.most - m.left.least;
-        ledger->rest.lazy_free += mapping->lazy_free != JPP_NONE
-                                  ? mapping->lazy_free : 0;
+        ledger->rest.lazy_free += jpp_known(mapping->lazy_free);
         ledger->rest.size += mapping->end - mapping->start - m.foreign;
 
     } else if (m.left.own + m.left.shared_pss != 0) {
@@ -558,7 +520,7 @@ jpp_ledger_part(jpp_ledger_parts_t *parts, jpp_ledger_kind_t kind,
 static void
 jpp_ledger_owned(jpp_ledger_parts_t *parts)
 {
-    size_t                  i, n;
+    size_t                  i;
     uint64_t                small;
     jpp_ledger_kind_t       kind;
     jpp_ledger_row_t       *row;
@@ -566,17 +528,10 @@ jpp_ledger_owned(jpp_ledger_parts_t *parts)
     const jpp_pools_row_t  *held;
 
     pools = parts->heap->pools;
-    held = jpp_vec_items(pools->rows, jpp_pools_row_t);
-    n = jpp_vec_count(pools->rows, jpp_pools_row_t);
 
-    for (i = 0; i < n; i++) {
-
-        if (!held[i].is_inherited) {
-            kind = jpp_ledger_of((jpp_pools_kind_t)
-                                 jpp_pools_owner_at(pools,
-                                                    held[i].owner)->kind);
-            parts->held[kind] += held[i].bytes;
-        }
+    jpp_vec_each(held, pools->rows) {
+        kind = jpp_ledger_owners[jpp_pools_owner_at(pools, held->owner)->kind];
+        parts->held[kind] += held->is_inherited ? 0 : held->bytes;
     }
 
     for (i = 0; i <= JPP_LEDGER_CACHES; i++) {
@@ -615,7 +570,7 @@ jpp_ledger_jemalloc(jpp_ledger_parts_t *parts)
     }
 
     rest = &parts->ledger->rest;
-    tcache = stats->tcache != JPP_NONE ? stats->tcache : 0;
+    tcache = jpp_known(stats->tcache);
     known = parts->heap->pools->facts.total + tcache + parts->heap->internal;
 
     jpp_ledger_part(parts, JPP_LEDGER_TCACHE, 0, tcache);
@@ -632,8 +587,7 @@ jpp_ledger_jemalloc(jpp_ledger_parts_t *parts)
                                  parts->heap->internal));
     }
 
-    jpp_ledger_part(parts, JPP_LEDGER_DIRTY, 0,
-                    stats->dirty != JPP_NONE ? stats->dirty : 0);
+    jpp_ledger_part(parts, JPP_LEDGER_DIRTY, 0, jpp_known(stats->dirty));
     jpp_ledger_part(parts, JPP_LEDGER_MUZZY, 0, rest->lazy_free);
 
     if (!parts->heap->is_marked) {
@@ -722,14 +676,14 @@ jpp_ledger_set(jpp_ledger_parts_t *parts, const jpp_ledger_part_t *part,
 static void
 jpp_ledger_share_out(jpp_ledger_parts_t *parts)
 {
-    size_t             i;
-    uint64_t           rest, bytes;
-    jpp_ledger_row_t  *row;
+    uint64_t                  rest, bytes;
+    jpp_ledger_row_t         *row;
+    const jpp_ledger_part_t  *part;
 
     rest = parts->ledger->rest.pss;
 
-    for (i = 0; i < parts->n; i++) {
-        jpp_ledger_set(parts, &parts->parts[i], rest);
+    jpp_each(part, parts->parts, parts->n) {
+        jpp_ledger_set(parts, part, rest);
     }
 
     bytes = jpp_less(rest, parts->high);
@@ -771,7 +725,6 @@ bool
 jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
 {
     bool                      is_short;
-    size_t                    i, n;
     uint64_t                  outside, inherited, shared;
     jpp_ledger_row_t         *row;
     jpp_ledger_parts_t        parts;
@@ -789,11 +742,11 @@ jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
      * Pages that were inherited count less as long as nobody has written there.
      */
 
-    facts = &parts.heap->pools->facts;
+    facts = &heap->pools->facts;
 
     if (facts->has_total) {
-        rest = &parts.ledger->rest;
-        outside = jpp_pools_outside(parts.heap->pools, &is_short);
+        rest = &ledger->rest;
+        outside = jpp_pools_outside(heap->pools, &is_short);
         inherited = jpp_smaller(outside, facts->outside_inherited);
         shared = jpp_smaller(inherited, rest->shared_rss);
 
@@ -812,18 +765,13 @@ jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
     jpp_ledger_jemalloc(&parts);
     jpp_ledger_share_out(&parts);
 
-    row = jpp_vec_items(ledger->rows, jpp_ledger_row_t);
-    n = jpp_vec_count(ledger->rows, jpp_ledger_row_t);
-
-    for (i = 0; i < n; i++) {
-        if (row[i].how == JPP_LEDGER_EXACT
-            && !jpp_ledger_is_exact(ledger, &row[i]))
-        {
-            row[i].how = JPP_LEDGER_BOUND;
+    jpp_vec_each(row, ledger->rows) {
+        if (row->how == JPP_LEDGER_EXACT && !jpp_ledger_is_exact(ledger, row)) {
+            row->how = JPP_LEDGER_BOUND;
         }
 
-        if (jpp_ledger_kind_is_anonymous((jpp_ledger_kind_t) row[i].kind)) {
-            ledger->sums.anonymous += row[i].bytes;
+        if (jpp_ledger_kind_is_anonymous((jpp_ledger_kind_t) row->kind)) {
+            ledger->sums.anonymous += row->bytes;
         }
     }
 
@@ -876,7 +824,7 @@ jpp_code_t
 jpp_ledger_load(jpp_ledger_read_t *ledger, const char *data, size_t len,
     jpp_err_t *err)
 {
-    size_t                   i, head;
+    size_t                   head;
     const jpp_ledger_row_t  *row;
 
     head = 8 + sizeof(jpp_ledger_facts_t);
@@ -899,9 +847,7 @@ jpp_ledger_load(jpp_ledger_read_t *ledger, const char *data, size_t len,
     ledger->rows = (const jpp_ledger_row_t *) (const void *) (data + head);
     ledger->n = (len - head) / sizeof(jpp_ledger_row_t);
 
-    for (i = 0; i < ledger->n; i++) {
-        row = &ledger->rows[i];
-
+    jpp_each(row, ledger->rows, ledger->n) {
         if (row->kind >= JPP_LEDGER_KINDS || row->how >= JPP_LEDGER_HOWS
             || row->name_len > JPP_LEDGER_NAME)
         {

@@ -43,44 +43,44 @@
 #include "jpp_stats.h"
 
 
+/*
+ * By the walk through the pools, up to _CACHES, and what is in none; then what
+ * jemalloc has besides, up to _MALLOC, which is all that where it does not say;
+ * then other mappings, files and zones by name.
+ */
+
+#define JPP_LEDGER_LIST(X)                                                    \
+    X(JPP_LEDGER_REQUESTS, "requests")                                        \
+    X(JPP_LEDGER_CONNECTIONS, "client connections")                           \
+    X(JPP_LEDGER_HTTP2, "http2 and http3 connections")                        \
+    X(JPP_LEDGER_UPSTREAMS, "upstreams")                                      \
+    X(JPP_LEDGER_SESSIONS, "stream and mail sessions")                        \
+    X(JPP_LEDGER_MODULES, "connections of modules")                           \
+    X(JPP_LEDGER_CONFIGURATION, "configuration")                              \
+    X(JPP_LEDGER_SLOTS, "connection slots")                                   \
+    X(JPP_LEDGER_CACHES, "open file cache and resolver")                      \
+    X(JPP_LEDGER_INHERITED, "outside pools, inherited")                       \
+    X(JPP_LEDGER_SINCE, "outside pools, since start")                         \
+    X(JPP_LEDGER_SAMPLED, "jemalloc's profiler")                              \
+    X(JPP_LEDGER_TCACHE, "thread caches")                                     \
+    X(JPP_LEDGER_FRAGMENTATION, "fragmentation")                              \
+    X(JPP_LEDGER_DIRTY, "dirty pages")                                        \
+    X(JPP_LEDGER_MUZZY, "muzzy pages")                                        \
+    X(JPP_LEDGER_METADATA, "jemalloc's metadata")                             \
+    X(JPP_LEDGER_INTERNAL, "jemalloc's own allocations")                      \
+    X(JPP_LEDGER_MALLOC, "malloc's own, and what is in no pool")              \
+    X(JPP_LEDGER_OWN, "this module's maps")                                   \
+    X(JPP_LEDGER_MAPS, "anonymous maps that are not malloc's")                \
+    X(JPP_LEDGER_CODE, "code made at run time")                               \
+    X(JPP_LEDGER_STACKS, "stacks")                                            \
+    X(JPP_LEDGER_KERNEL, "maps of the kernel")                                \
+    X(JPP_LEDGER_FILE, "file")                                                \
+    X(JPP_LEDGER_ZONE, "zone")                                                \
+    X(JPP_LEDGER_SHARED, "shared memory that is no zone")                     \
+    X(JPP_LEDGER_UNKNOWN, "unknown")
+
 typedef enum {
-
-    /* by the walk through the pools */
-
-    JPP_LEDGER_REQUESTS = 0,
-    JPP_LEDGER_CONNECTIONS,
-    JPP_LEDGER_HTTP2,
-    JPP_LEDGER_UPSTREAMS,
-    JPP_LEDGER_SESSIONS,
-    JPP_LEDGER_MODULES,
-    JPP_LEDGER_CONFIGURATION,
-    JPP_LEDGER_SLOTS,
-    JPP_LEDGER_CACHES,
-    JPP_LEDGER_INHERITED,              /* outside of pools */
-    JPP_LEDGER_SINCE,
-
-    /* what jemalloc has besides */
-
-    JPP_LEDGER_SAMPLED,                /* what its profiler moved elsewhere */
-    JPP_LEDGER_TCACHE,
-    JPP_LEDGER_FRAGMENTATION,
-    JPP_LEDGER_DIRTY,
-    JPP_LEDGER_MUZZY,
-    JPP_LEDGER_METADATA,               /* in blocks of its own */
-    JPP_LEDGER_INTERNAL,               /* allocated as others do */
-    JPP_LEDGER_MALLOC,                 /* all that, where it does not say */
-
-    /* other mappings */
-
-    JPP_LEDGER_OWN,                    /* this module's */
-    JPP_LEDGER_MAPS,                   /* anonymous: LuaJIT's, mmap() */
-    JPP_LEDGER_CODE,                   /* made at run time */
-    JPP_LEDGER_STACKS,
-    JPP_LEDGER_KERNEL,                 /* [vdso] */
-    JPP_LEDGER_FILE,                   /* by name */
-    JPP_LEDGER_ZONE,                   /* by name */
-    JPP_LEDGER_SHARED,                 /* in no zone */
-    JPP_LEDGER_UNKNOWN,
+    JPP_LEDGER_LIST(JPP_LIST_ID)
     JPP_LEDGER_KINDS
 } jpp_ledger_kind_t;
 
@@ -97,9 +97,8 @@ typedef enum {
 extern const char *const  jpp_ledger_kinds[JPP_LEDGER_KINDS];
 extern const char *const  jpp_ledger_hows[JPP_LEDGER_HOWS];
 
-
-/* What the owners of KIND count as. */
-jpp_ledger_kind_t jpp_ledger_of(jpp_pools_kind_t kind);
+/* What owners count as, by their kind. */
+extern const jpp_ledger_kind_t  jpp_ledger_owners[JPP_POOLS_KINDS];
 
 /* Is KIND anonymous memory? */
 bool jpp_ledger_kind_is_anonymous(jpp_ledger_kind_t kind);
@@ -251,23 +250,16 @@ typedef bool (*jpp_ledger_base_read_pt)(void *ctx, uint64_t address,
     uint64_t words[JPP_LEDGER_BASE_WORDS]);
 
 
-typedef struct {
-    uint64_t      start;
-    uint64_t      end;
-    uint64_t      used;            /* of it, by jemalloc's own account */
-} jpp_ledger_base_t;
-
-
 /*
- * Append the blocks, as jpp_ledger_base_t, that lie in what the LEN bytes of
- * /proc/self/maps at TEXT have as anonymous memory, read by READ.  False: no
- * memory.
+ * Append the blocks, as jpp_ledger_range_t, that lie in what the LEN bytes of
+ * /proc/self/maps at TEXT have as anonymous memory, read by READ; *USED is what
+ * of them is, by jemalloc's own account.  False: no memory.
  */
-bool jpp_ledger_bases(jpp_vec_t *bases, const char *text, size_t len,
-    jpp_ledger_base_read_pt read, void *ctx);
+bool jpp_ledger_bases(jpp_vec_t *ranges, const char *text, size_t len,
+    jpp_ledger_base_read_pt read, void *ctx, uint64_t *used);
 
-/* Are BASES all of them, if jemalloc has METADATA bytes there? */
-bool jpp_ledger_bases_are_all(const jpp_vec_t *bases, uint64_t metadata);
+/* Are blocks with USED bytes all of them, if jemalloc has METADATA there? */
+bool jpp_ledger_bases_are_all(uint64_t used, uint64_t metadata);
 
 /*
  * Append the blocks of this process to RANGES, of jpp_ledger_range_t, if all of

@@ -59,15 +59,16 @@ jpp_ledger_base_is(uint64_t address,
 
 
 bool
-jpp_ledger_bases(jpp_vec_t *bases, const char *text, size_t len,
-    jpp_ledger_base_read_pt read, void *ctx)
+jpp_ledger_bases(jpp_vec_t *ranges, const char *text, size_t len,
+    jpp_ledger_base_read_pt read, void *ctx, uint64_t *used)
 {
     uint64_t             address, words[JPP_LEDGER_BASE_WORDS];
     const char          *line, *stop;
-    jpp_ledger_base_t   *base;
+    jpp_ledger_range_t  *range;
     jpp_scan_mapping_t   m;
 
     stop = text + len;
+    *used = 0;
 
     for (line = jpp_proc_line(text, stop, &m); line != NULL;
          line = jpp_proc_line(line, stop, &m))
@@ -91,17 +92,18 @@ jpp_ledger_bases(jpp_vec_t *bases, const char *text, size_t len,
                 continue;
             }
 
-            base = jpp_vec_push(bases, sizeof(jpp_ledger_base_t));
+            range = jpp_vec_push(ranges, sizeof(jpp_ledger_range_t));
 
-            if (base == NULL) {
+            if (range == NULL) {
                 return false;
             }
 
-            base->start = address;
-            base->end = address + words[JPP_LEDGER_BASE_SIZE];
-            base->used = words[JPP_LEDGER_BASE_ADDRESS] - address;
+            range->start = address;
+            range->end = address + words[JPP_LEDGER_BASE_SIZE];
+            range->kind = JPP_LEDGER_METADATA;
 
-            address = base->end;
+            *used += words[JPP_LEDGER_BASE_ADDRESS] - address;
+            address = range->end;
         }
     }
 
@@ -112,20 +114,9 @@ jpp_ledger_bases(jpp_vec_t *bases, const char *text, size_t len,
 /* More of them have more than jemalloc says, and fewer have less. */
 
 bool
-jpp_ledger_bases_are_all(const jpp_vec_t *bases, uint64_t metadata)
+jpp_ledger_bases_are_all(uint64_t used, uint64_t metadata)
 {
-    size_t                    i, n;
-    uint64_t                  used;
-    const jpp_ledger_base_t  *base;
-
-    base = jpp_vec_items(bases, jpp_ledger_base_t);
-    n = jpp_vec_count(bases, jpp_ledger_base_t);
-
-    for (i = 0, used = 0; i < n; i++) {
-        used += base[i].used;
-    }
-
-    return n != 0 && used >= metadata
+    return used != 0 && used >= metadata
            && used - metadata <= metadata / 50 + JPP_LEDGER_BASE_SLACK;
 }
 
@@ -153,45 +144,33 @@ bool
 jpp_ledger_bases_find(jpp_vec_t *ranges, int pagemap, uint64_t metadata,
     jpp_arena_t *arena)
 {
-    bool                  is_found;
-    size_t                i, n;
-    jpp_vec_t            *maps, *found;
-    jpp_ledger_base_t    *base;
-    jpp_ledger_bases_t    bases;
-    jpp_ledger_range_t   *range;
+    bool                 is_found;
+    size_t               before;
+    uint64_t             used;
+    jpp_vec_t           *maps;
+    jpp_ledger_bases_t   bases;
 
     maps = jpp_vec_create(arena);
-    found = jpp_vec_create(arena);
     bases.pagemap = pagemap;
 
-    if (maps == NULL || found == NULL || pagemap == -1
-        || jpp_proc_maps(maps, NULL) != JPP_OK
+    if (maps == NULL || pagemap == -1 || jpp_proc_maps(maps, NULL) != JPP_OK
         || !jpp_peek_open(&bases.peek))
     {
         return false;
     }
 
-    is_found = jpp_ledger_bases(found, (char *) maps->data, maps->len,
-                                jpp_ledger_bases_read, &bases)
-               && jpp_ledger_bases_are_all(found, metadata);
+    before = ranges->len;
+
+    is_found = jpp_ledger_bases(ranges, (char *) maps->data, maps->len,
+                                jpp_ledger_bases_read, &bases, &used)
+               && jpp_ledger_bases_are_all(used, metadata);
 
     jpp_peek_close(&bases.peek);
     jpp_vec_release(maps);
 
     if (!is_found) {
-        return false;
+        ranges->len = before;
     }
 
-    base = jpp_vec_items(found, jpp_ledger_base_t);
-    n = jpp_vec_count(found, jpp_ledger_base_t);
-
-    range = jpp_vec_push(ranges, n * sizeof(jpp_ledger_range_t));
-
-    for (i = 0; range != NULL && i < n; i++) {
-        range[i].start = base[i].start;
-        range[i].end = base[i].end;
-        range[i].kind = JPP_LEDGER_METADATA;
-    }
-
-    return range != NULL;
+    return is_found;
 }

@@ -132,7 +132,7 @@ ngx_http_jpp_walk_hold(ngx_http_jpp_walk_t *walk, uint32_t owner, const void *p,
         kind = (jpp_pools_kind_t) jpp_pools_owner_at(&walk->table, owner)->kind;
         range->start = (uintptr_t) p;
         range->end = range->start + size;
-        range->kind = jpp_ledger_of(kind);
+        range->kind = jpp_ledger_owners[kind];
     }
 }
 
