@@ -38,11 +38,10 @@ jpp_console_begin(void)
 
     jpp_telemetry.system = &jpp_system;
     jpp_telemetry.zones = &jpp_zone;
-    jpp_telemetry.now = 1795236015;
+    jpp_telemetry.now = 1795233720 + 2 * 3600 + 13 * 60 + 5;
 
     jpp_console.telemetry = &jpp_telemetry;
     jpp_console.links = links;
-    jpp_console.now = 1795233720 + 2 * 3600 + 13 * 60 + 5;
 }
 
 
@@ -200,7 +199,7 @@ JPP_TEST(jpp_test_verdict)
 
         if (i == 2) {
             jpp_telemetry.noted.unclean_exits = 1;
-            jpp_telemetry.noted.vanished.at = 1795236015;
+            jpp_telemetry.noted.vanished.at = jpp_telemetry.now;
             jpp_telemetry.n_zones = 1;
             jpp_zone.name = "a<b";
             jpp_zone.name_len = 3;
@@ -708,7 +707,7 @@ JPP_TEST(jpp_test_acts)
 
         for ( /* void */ ; (p = strstr(p, "id=\"act-")) != NULL; p++) {
             jpp_note("%s, sampler %d, watched %d: %.*s",
-                     jpp_status_word(rows[i].state), rows[i].has_sampler,
+                     jpp_status_words[rows[i].state], rows[i].has_sampler,
                      rows[i].is_watched, (int) strcspn(p + 8, "\""), p + 8);
         }
     }

@@ -48,7 +48,7 @@ jpp_time_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     telemetry.fleet = fleet;
     telemetry.cgroup = jpp_time_cgroup;
     console.telemetry = &telemetry;
-    console.now = jpp_time_now;
+    telemetry.now = jpp_time_now;
 
     jpp_console_span(&console, &span);
     jpp_console_time(&console, &span, sink);
@@ -258,7 +258,7 @@ JPP_TEST(jpp_test_rate)
 
     telemetry.fleet = &fleet;
     console.telemetry = &telemetry;
-    console.now = workers[0].started + 60;
+    telemetry.now = workers[0].started + 60;
 
     jpp_time_history(&old, 55, JPP_MIB, JPP_MIB);
     jpp_console_span(&console, &span);
@@ -291,7 +291,7 @@ JPP_TEST(jpp_test_rate)
 
     jpp_time_history(&old, 100000, 100 * JPP_MIB, JPP_MIB);
     workers[1].history = NULL;
-    console.now = workers[0].started + 100000;
+    telemetry.now = workers[0].started + 100000;
     jpp_console_span(&console, &span);
     jpp_is_i64(span.window, 4005, "four points and a bit");
     jpp_is_i64(span.per_hour, (int64_t) (2 * 720 * JPP_MIB), "at that rate");

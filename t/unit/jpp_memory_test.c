@@ -366,7 +366,7 @@ jpp_memory_test_fleet(const char *query)
     telemetry.generation = 7;
     telemetry.loaded = 1795233720;
     telemetry.noted.unclean_exits = 2;
-    telemetry.now = memory.seconds = 1795234000;
+    telemetry.now = 1795234000;
     telemetry.noted.vanished.at = 1795230401;
 
     memset(some, 0, sizeof(some));

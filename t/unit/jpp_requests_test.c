@@ -110,8 +110,8 @@ jpp_requests_start(const char *query)
     }
 
     (void) jpp_pools_init(&table, &arena,
-                          jpp_requests_wants((jpp_by_t)
-                                             args.values[JPP_ARG_BY]), 20);
+                          args.values[JPP_ARG_BY] == JPP_BY_CONNECTION
+                          ? JPP_POOLS_CONNECTIONS : JPP_POOLS_REQUESTS, 20);
 }
 
 

@@ -72,7 +72,6 @@ typedef struct {
     const jpp_console_link_t   *links;
     const jpp_outcome_t        *outcome;       /* of a form; or NULL */
     bool                        has_control;   /* forms are answered here */
-    int64_t                     now;           /* seconds since the epoch */
 } jpp_console_t;
 
 

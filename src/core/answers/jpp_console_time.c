@@ -233,13 +233,15 @@ void
 jpp_console_span(const jpp_console_t *console, jpp_console_span_t *span)
 {
     size_t               i;
+    int64_t              now;
     const jpp_fleet_t   *fleet;
     const jpp_worker_t  *worker;
 
     fleet = console->telemetry->fleet;
+    now = console->telemetry->now;
 
     memset(span, 0xff, sizeof(jpp_console_span_t));
-    span->begins = console->now;
+    span->begins = now;
     span->most = 1;
 
     for (i = 0; i < fleet->n; i++) {
@@ -252,7 +254,7 @@ jpp_console_span(const jpp_console_t *console, jpp_console_span_t *span)
         }
     }
 
-    span->seconds = console->now - span->begins;
+    span->seconds = now - span->begins;
     span->n = span->seconds < 2 ? 0
               : span->seconds < JPP_CONSOLE_STEPS ? (size_t) span->seconds
                                                   : JPP_CONSOLE_STEPS;
@@ -267,7 +269,7 @@ jpp_console_span(const jpp_console_t *console, jpp_console_span_t *span)
         }
     }
 
-    span->per_hour = jpp_finding_rate(fleet, console->now, &span->window);
+    span->per_hour = jpp_finding_rate(fleet, now, &span->window);
 }
 
 

@@ -390,7 +390,7 @@ jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
                     PRId64 "</small></th><td data-l=\"for\">%s%s",
                     is_marked ? "" : " class=\"calm\"", worker->who.index,
                     worker->who.pid, worker->is_exiting ? "exiting, " : "",
-                    jpp_console_for(worker->started, console->now));
+                    jpp_console_for(worker->started, console->telemetry->now));
 
     jpp_sink_str(sink, "</td>\n<td class=\"m\">");
     jpp_console_bar(sink, parts, scale->bar);
@@ -414,7 +414,7 @@ jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
     jpp_sink_printf(sink, "</td>\n<td class=\"%s\" data-l=\"samples\">%s",
                     jpp_console_classes[marks[JPP_CONSOLE_SAMPLES]],
                     worker->sampler.is_on
-                    ? "sampler" : jpp_status_word(worker->jemalloc.state));
+                    ? "sampler" : jpp_status_words[worker->jemalloc.state]);
 
     if (jpp_source(&worker->jemalloc, &worker->sampler) != JPP_SOURCE_NONE) {
         jpp_sink_printf(sink, "<small>, one in %s</small>",
@@ -543,7 +543,7 @@ jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
         "<tbody>\n<tr><th scope=\"row\">configuration</th>"
         "<td colspan=\"4\">generation %" PRIu64 ", loaded %s ago",
         telemetry->generation,
-        jpp_console_for(telemetry->loaded, console->now));
+        jpp_console_for(telemetry->loaded, telemetry->now));
 
     if (jpp_console_serves(console->links, "heap")) {
         jpp_sink_str(sink, "; <a href=\"heap?format=top&amp;origin=master\">"

@@ -602,7 +602,7 @@ jpp_memory_json(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
 
     jpp_json_open(&json, NULL, '{');
 
-    jpp_json_str(&json, "time", jpp_date(memory->seconds));
+    jpp_json_str(&json, "time", jpp_date(telemetry->now));
     jpp_json_str(&json, "host", fleet->host);
     jpp_json_u64(&json, "generation", telemetry->generation);
     jpp_json_str(&json, "loaded", jpp_date(telemetry->loaded));

@@ -31,7 +31,6 @@ typedef struct {
 
 typedef struct {
     const jpp_telemetry_t        *telemetry;
-    int64_t                       seconds; /* since the epoch */
     const jpp_args_t             *args;    /* format, fields */
     jpp_arena_t                  *arena;
 

@@ -251,7 +251,7 @@ jpp_memory_table(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     jpp_verdict_line(sink, &verdict);
 
     jpp_sink_printf(sink, "memory of %s at %s\n\n", fleet->host,
-                    jpp_date(memory->seconds));
+                    jpp_date(memory->telemetry->now));
 
     for (i = 0; i < n; i++) {
         jpp_sink_printf(sink, "%s %s: %s: %s\n%s\nsince %s%s%s%s\n\n",

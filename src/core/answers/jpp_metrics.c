@@ -20,7 +20,8 @@
 
 /* the bytes of a name that are shown, and those that they may become */
 #define JPP_METRICS_NAME   256
-#define JPP_METRICS_LABEL  (2 * JPP_UTF8_ESCAPED(JPP_METRICS_NAME) + 16)
+#define JPP_METRICS_LABEL  (2 * JPP_UTF8_ESCAPED(JPP_METRICS_NAME) + 128)
+#define JPP_METRICS_KEY    16
 
 
 typedef struct {
@@ -53,16 +54,14 @@ jpp_metrics_nginx(const jpp_telemetry_t *telemetry, jpp_metrics_nginx_t *nginx)
 {
     size_t                    i;
     const jpp_fleet_t        *fleet;
-    const jpp_cgroup_t       *cgroup;
     const jpp_worker_t       *worker;
 
     fleet = telemetry->fleet;
-    cgroup = telemetry->cgroup;
 
     nginx->exiting = 0;
     nginx->no_status = 0;
     nginx->no_stats = 0;
-    nginx->no_cgroup = cgroup == NULL;
+    nginx->no_cgroup = telemetry->cgroup == NULL;
     nginx->no_system = telemetry->system->total == JPP_NONE;
 
     for (i = 0; i < fleet->n; i++) {
@@ -76,12 +75,6 @@ jpp_metrics_nginx(const jpp_telemetry_t *telemetry, jpp_metrics_nginx_t *nginx)
 
     nginx->running = fleet->n - nginx->exiting;
     nginx->missing = fleet->n_missing;
-    nginx->generation = telemetry->generation;
-    nginx->loaded = (uint64_t) telemetry->loaded;
-    nginx->unclean_exits = telemetry->noted.unclean_exits;
-    memcpy(nginx->events, telemetry->events, sizeof(nginx->events));
-    nginx->limit = cgroup != NULL ? cgroup->levels[0].limit : JPP_NONE;
-    nginx->high = cgroup != NULL ? cgroup->levels[0].high : JPP_NONE;
 }
 
 
@@ -315,6 +308,10 @@ jpp_metrics_series(const jpp_metrics_t *metrics, const void *values,
 }
 
 
+/* an info is always 1, and says something by its labels */
+static const uint64_t  jpp_metrics_info = 1;
+
+
 static void
 jpp_metrics_each(const jpp_metrics_t *metrics)
 {
@@ -325,7 +322,18 @@ jpp_metrics_each(const jpp_metrics_t *metrics)
     for (i = 0; i < metrics->telemetry->fleet->n; i++) {
         worker = &metrics->telemetry->fleet->workers[i];
 
-        if (!worker->is_exiting) {
+        if (worker->is_exiting) {
+            continue;
+        }
+
+        if (metrics->family->type == JPP_METRICS_INFO) {
+            (void) snprintf(label, sizeof(label), "worker=\"%" PRIu32
+                            "\",pid=\"%" PRId64 "\",generation=\"%" PRIu64
+                            "\"", worker->who.index, worker->who.pid,
+                            worker->who.generation);
+            jpp_metrics_series(metrics, &jpp_metrics_info, label);
+
+        } else {
             (void) snprintf(label, sizeof(label), "worker=\"%" PRIu32 "\"",
                             worker->who.index);
             jpp_metrics_series(metrics, &metrics->workers[i], label);
@@ -340,8 +348,7 @@ jpp_metrics_each(const jpp_metrics_t *metrics)
  */
 
 static const char *
-jpp_metrics_label(char label[JPP_METRICS_LABEL], const char *name,
-    const char *value, size_t len)
+jpp_metrics_label(char *label, const char *name, const char *value, size_t len)
 {
     char    *p, escaped[JPP_UTF8_ESCAPED(JPP_METRICS_NAME)];
     size_t   i, n;
@@ -349,7 +356,7 @@ jpp_metrics_label(char label[JPP_METRICS_LABEL], const char *name,
     n = jpp_utf8_escape(escaped, value,
                         len < JPP_METRICS_NAME ? len : JPP_METRICS_NAME);
 
-    p = label + snprintf(label, JPP_METRICS_LABEL, "%s=\"", name);
+    p = label + snprintf(label, JPP_METRICS_KEY, "%s=\"", name);
 
     for (i = 0; i < n; i++) {
 
@@ -367,40 +374,26 @@ jpp_metrics_label(char label[JPP_METRICS_LABEL], const char *name,
 }
 
 
-/* the labels are what they say; a label names the one family of a cgroup */
-
 static void
 jpp_metrics_build(const jpp_metrics_t *metrics)
 {
-    char                 label[JPP_METRICS_LABEL];
-    size_t               i;
-    const char          *name, *jemalloc;
-    const jpp_fleet_t   *fleet;
-    const jpp_cgroup_t  *cgroup;
+    int                 n;
+    char                label[JPP_METRICS_LABEL];
+    size_t              i;
+    const char         *jemalloc;
+    const jpp_fleet_t  *fleet;
 
     fleet = metrics->telemetry->fleet;
-    cgroup = metrics->telemetry->cgroup;
-    name = metrics->family->name;
-
-    if (metrics->family->label[0] != '\0') {
-
-        if (cgroup != NULL) {
-            jpp_sink_printf(metrics->sink, "%s_info{version=\"%" PRIu32
-                            "\"} 1\n", name, cgroup->version);
-        }
-
-        return;
-    }
 
     for (i = 0, jemalloc = ""; i < fleet->n && jemalloc[0] == '\0'; i++) {
         jemalloc = fleet->workers[i].jemalloc.version;
     }
 
-    jpp_sink_printf(metrics->sink, "%s_info{version=\"%s\",nginx=\"%s\",",
-                    name, JPP_VERSION, fleet->nginx);
-    jpp_sink_str(metrics->sink, jpp_metrics_label(label, "jemalloc", jemalloc,
-                                                  strlen(jemalloc)));
-    jpp_sink_str(metrics->sink, "} 1\n");
+    n = snprintf(label, sizeof(label), "version=\"%s\",nginx=\"%.32s\",",
+                 JPP_VERSION, fleet->nginx);
+    (void) jpp_metrics_label(label + n, "jemalloc", jemalloc, strlen(jemalloc));
+
+    jpp_metrics_series(metrics, &jpp_metrics_info, label);
 }
 
 
@@ -410,7 +403,6 @@ jpp_metrics_family(const jpp_metrics_t *metrics)
     char                    label[JPP_METRICS_LABEL];
     size_t                  i;
     const jpp_zone_t       *zone;
-    const jpp_worker_t     *worker;
     const jpp_telemetry_t  *telemetry;
     const jpp_requested_t  *requested;
 
@@ -422,7 +414,12 @@ jpp_metrics_family(const jpp_metrics_t *metrics)
         jpp_metrics_series(metrics, &metrics->nginx, "");
         break;
 
+    case JPP_METRICS_TELEMETRY:
+        jpp_metrics_series(metrics, telemetry, "");
+        break;
+
     case JPP_METRICS_WORKER:
+    case JPP_METRICS_IDENTITY:
         jpp_metrics_each(metrics);
         break;
 
@@ -449,8 +446,8 @@ jpp_metrics_family(const jpp_metrics_t *metrics)
 
     case JPP_METRICS_ZONE:
 
-        for (i = 0; i < metrics->telemetry->n_zones; i++) {
-            zone = &metrics->telemetry->zones[i];
+        for (i = 0; i < telemetry->n_zones; i++) {
+            zone = &telemetry->zones[i];
 
             jpp_metrics_series(metrics, zone,
                                jpp_metrics_label(label, "zone", zone->name,
@@ -461,7 +458,7 @@ jpp_metrics_family(const jpp_metrics_t *metrics)
 
     case JPP_METRICS_REQUEST:
 
-        requested = metrics->telemetry->noted.requested;
+        requested = telemetry->noted.requested;
 
         for (i = 0; i < JPP_RESOURCES && requested[i].name[0] != '\0'; i++) {
             jpp_metrics_series(metrics, &requested[i],
@@ -476,18 +473,11 @@ jpp_metrics_family(const jpp_metrics_t *metrics)
         jpp_metrics_build(metrics);
         break;
 
-    case JPP_METRICS_IDENTITY:
-
-        for (i = 0; i < metrics->telemetry->fleet->n; i++) {
-            worker = &metrics->telemetry->fleet->workers[i];
-
-            if (!worker->is_exiting) {
-                jpp_sink_printf(metrics->sink, "%s_info{worker=\"%" PRIu32
-                                "\",pid=\"%" PRId64 "\",generation=\"%" PRIu64
-                                "\"} 1\n", metrics->family->name,
-                                worker->who.index, worker->who.pid,
-                                worker->who.generation);
-            }
+    case JPP_METRICS_CGROUPS:
+        if (telemetry->cgroup != NULL) {
+            (void) snprintf(label, sizeof(label), "version=\"%" PRIu32 "\"",
+                            telemetry->cgroup->version);
+            jpp_metrics_series(metrics, &jpp_metrics_info, label);
         }
 
         break;

@@ -34,14 +34,16 @@ typedef enum {
 /* what a family has values of: its structure, and its labels */
 typedef enum {
     JPP_METRICS_NGINX = 0,         /* jpp_metrics_nginx_t: no label */
+    JPP_METRICS_TELEMETRY,         /* jpp_telemetry_t: none */
     JPP_METRICS_WORKER,            /* jpp_metrics_worker_t: worker */
     JPP_METRICS_WORKERS,           /* and exiting ones add up to a series */
     JPP_METRICS_CGROUP,            /* jpp_cgroup_t: none */
     JPP_METRICS_SYSTEM,            /* jpp_system_t: none */
     JPP_METRICS_ZONE,              /* jpp_zone_t: zone */
     JPP_METRICS_REQUEST,           /* jpp_requested_t: resource */
-    JPP_METRICS_BUILD,             /* an info of constants */
-    JPP_METRICS_IDENTITY           /* an info of each worker */
+    JPP_METRICS_BUILD,             /* an info of versions */
+    JPP_METRICS_CGROUPS,           /* one of that of cgroups */
+    JPP_METRICS_IDENTITY           /* one of each worker */
 } jpp_metrics_source_t;
 
 
@@ -73,16 +75,10 @@ typedef struct {
     uint64_t               running;
     uint64_t               exiting;
     uint64_t               missing;
-    uint64_t               generation;
-    uint64_t               loaded;
-    uint64_t               unclean_exits;
-    uint64_t               events[JPP_EVENT_TYPES];
     uint64_t               no_status;  /* workers whose /proc failed */
     uint64_t               no_stats;   /* whose jemalloc did not answer */
     uint64_t               no_cgroup;  /* 0, 1 */
     uint64_t               no_system;  /* 0, 1 */
-    uint64_t               limit;      /* of the cgroup's first level */
-    uint64_t               high;
 } jpp_metrics_nginx_t;
 
 

@@ -11,6 +11,7 @@
 /* the structures of the sources */
 
 #define JPP_METRICS_OF_NGINX     jpp_metrics_nginx_t
+#define JPP_METRICS_OF_TELEMETRY jpp_telemetry_t
 #define JPP_METRICS_OF_WORKER    jpp_metrics_worker_t
 #define JPP_METRICS_OF_WORKERS   jpp_metrics_worker_t
 #define JPP_METRICS_OF_CGROUP    jpp_cgroup_t
@@ -20,6 +21,7 @@
 
 /* an info is always 1 */
 #define JPP_METRICS_OF_BUILD     jpp_metrics_nginx_t
+#define JPP_METRICS_OF_CGROUPS   jpp_metrics_nginx_t
 #define JPP_METRICS_OF_IDENTITY  jpp_metrics_nginx_t
 #define JPP_METRICS_NO_NUMBER    running
 
@@ -57,29 +59,30 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
         "nginx_worker_start_time_seconds",
         "When the worker started, in seconds since the epoch.")
 
-    JPP_METRICS_ONE(GAUGE, NGINX, generation,
+    JPP_METRICS_ONE(GAUGE, TELEMETRY, generation,
         "nginx_config_generation",
         "How many configurations were loaded so far.")
 
-    JPP_METRICS_ONE(GAUGE, NGINX, loaded,
+    JPP_METRICS_ONE(GAUGE, TELEMETRY, loaded,
         "nginx_config_load_time_seconds",
         "When the configuration was loaded, in seconds since the epoch.")
 
-    JPP_METRICS_ONE(COUNTER, NGINX, unclean_exits,
+    JPP_METRICS_ONE(COUNTER, TELEMETRY, noted.unclean_exits,
         "nginx_worker_unclean_exits",
         "Workers that crashed or were killed.")
 
-    JPP_METRICS_BY(COUNTER, NGINX, "event=\"start\"", events[JPP_EVENT_START],
+    JPP_METRICS_BY(COUNTER, TELEMETRY, "event=\"start\"",
+        events[JPP_EVENT_START],
         "nginx_events",
         "Events by type, as the resource events lists them.")
-    JPP_METRICS_MORE(NGINX, "event=\"reload\"", events[JPP_EVENT_RELOAD])
-    JPP_METRICS_MORE(NGINX, "event=\"ended\"", events[JPP_EVENT_ENDED])
-    JPP_METRICS_MORE(NGINX, "event=\"crash\"", events[JPP_EVENT_CRASH])
-    JPP_METRICS_MORE(NGINX, "event=\"kill\"", events[JPP_EVENT_KILL])
-    JPP_METRICS_MORE(NGINX, "event=\"finding\"", events[JPP_EVENT_FINDING])
-    JPP_METRICS_MORE(NGINX, "event=\"over\"", events[JPP_EVENT_OVER])
-    JPP_METRICS_MORE(NGINX, "event=\"limit\"", events[JPP_EVENT_LIMIT])
-    JPP_METRICS_MORE(NGINX, "event=\"control\"", events[JPP_EVENT_CONTROL])
+    JPP_METRICS_MORE(TELEMETRY, "event=\"reload\"", events[JPP_EVENT_RELOAD])
+    JPP_METRICS_MORE(TELEMETRY, "event=\"ended\"", events[JPP_EVENT_ENDED])
+    JPP_METRICS_MORE(TELEMETRY, "event=\"crash\"", events[JPP_EVENT_CRASH])
+    JPP_METRICS_MORE(TELEMETRY, "event=\"kill\"", events[JPP_EVENT_KILL])
+    JPP_METRICS_MORE(TELEMETRY, "event=\"finding\"", events[JPP_EVENT_FINDING])
+    JPP_METRICS_MORE(TELEMETRY, "event=\"over\"", events[JPP_EVENT_OVER])
+    JPP_METRICS_MORE(TELEMETRY, "event=\"limit\"", events[JPP_EVENT_LIMIT])
+    JPP_METRICS_MORE(TELEMETRY, "event=\"control\"", events[JPP_EVENT_CONTROL])
 
     /* this module */
 
@@ -281,7 +284,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     /* the cgroup */
 
-    JPP_METRICS_BY(INFO, BUILD, "cgroup", JPP_METRICS_NO_NUMBER,
+    JPP_METRICS_ONE(INFO, CGROUPS, JPP_METRICS_NO_NUMBER,
         "nginx_cgroup",
         "The version of cgroups that limits memory.")
 
@@ -293,7 +296,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
         "nginx_cgroup_memory_working_set_bytes",
         "Memory that the cgroup uses, without inactive pages of files.")
 
-    JPP_METRICS_ONE(GAUGE, NGINX, limit,
+    JPP_METRICS_ONE(GAUGE, CGROUP, levels[0].limit,
         "nginx_cgroup_memory_limit_bytes",
         "The limit of the cgroup itself.")
 
@@ -301,7 +304,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
         "nginx_cgroup_memory_headroom_bytes",
         "The least that a limit leaves, here or above.")
 
-    JPP_METRICS_ONE(GAUGE, NGINX, high,
+    JPP_METRICS_ONE(GAUGE, CGROUP, levels[0].high,
         "nginx_cgroup_memory_high_bytes",
         "Usage from which the kernel reclaims memory.")
 

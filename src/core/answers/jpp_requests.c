@@ -117,14 +117,6 @@ jpp_requests_check(const jpp_args_t *args, jpp_err_t *err)
 }
 
 
-jpp_pools_wants_t
-jpp_requests_wants(jpp_by_t by)
-{
-    return by == JPP_BY_CONNECTION ? JPP_POOLS_CONNECTIONS
-                                   : JPP_POOLS_REQUESTS;
-}
-
-
 bool
 jpp_requests_init(jpp_requests_t *requests, jpp_arena_t *arena,
     const jpp_args_t *args)

@@ -43,9 +43,6 @@ typedef struct {
 /* JPP_ERR_ARG: ARGS ask for sums, which locations and pools have. */
 jpp_code_t jpp_requests_check(const jpp_args_t *args, jpp_err_t *err);
 
-/* Which units of its table a worker has to keep, for a list by BY. */
-jpp_pools_wants_t jpp_requests_wants(jpp_by_t by);
-
 /* Initialize the caller's REQUESTS; ARGS were checked.  False: no memory. */
 bool jpp_requests_init(jpp_requests_t *requests, jpp_arena_t *arena,
     const jpp_args_t *args);

@@ -125,7 +125,7 @@ jpp_sampling_unwinder(jpp_json_t *json, const jpp_worker_t *worker)
 }
 
 
-static const char  *jpp_status_words[] = {
+const char *const  jpp_status_words[] = {
     [JPP_JEMALLOC_ABSENT] = "no-jemalloc",
     [JPP_JEMALLOC_NO_PROF] = "no-prof",
     [JPP_JEMALLOC_OFF] = "off",
@@ -152,13 +152,6 @@ jpp_status_former(jpp_worker_t *workers, size_t n)
     for (i = 0; i < n; i++) {
         workers[i].is_exiting |= workers[i].who.generation < newest;
     }
-}
-
-
-const char *
-jpp_status_word(jpp_jemalloc_state_t state)
-{
-    return state <= JPP_JEMALLOC_READY ? jpp_status_words[state] : "unknown";
 }
 
 
@@ -206,10 +199,6 @@ jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
     char            rate[JPP_UNITS_TEXT], line[JPP_STATUS_LINE];
     size_t          i, n, len, of_rate;
     jpp_problem_t   problems[JPP_MAX_PROBLEMS];
-
-    if (size == 0) {
-        return;
-    }
 
     n = jpp_problems(worker, problems);
 
@@ -269,7 +258,7 @@ jpp_status_json_jemalloc(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
 
     jpp_json_str(json, "jemalloc", is_jemalloc ? jemalloc->version : NULL);
     jpp_json_str(json, "allocator", is_jemalloc ? "jemalloc" : file);
-    jpp_json_str(json, "state", jpp_status_word(jemalloc->state));
+    jpp_json_str(json, "state", jpp_status_words[jemalloc->state]);
     jpp_json_bool(json, "active", jemalloc->active);
 
     jpp_json_known(json, "lg_sample", jemalloc->state > JPP_JEMALLOC_OFF

@@ -21,17 +21,17 @@
  */
 void jpp_status_former(jpp_worker_t *workers, size_t n);
 
-/* The word for STATE: "no-jemalloc no-prof off refused inactive ready". */
-const char *jpp_status_word(jpp_jemalloc_state_t state);
+/* By jpp_jemalloc_state_t: no-jemalloc no-prof off refused inactive ready. */
+extern const char *const  jpp_status_words[];
 
 /* Fill FAILURE with the time SECONDS and TEXT, which is cut if too long. */
 void jpp_status_failed(jpp_failure_t *failure, int64_t seconds,
     const char *text);
 
 /*
- * Write one line for a log, without a newline, to the SIZE bytes at TEXT, cut
- * if they are too few: the state and, unless ready, the reason and the fix; or
- * the harm that options do.
+ * Write one line for a log, without a newline, to the SIZE > 0 bytes at TEXT,
+ * cut if they are too few: the state and, unless ready, the reason and the fix;
+ * or the harm that options do.
  */
 void jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size);
 

@@ -165,7 +165,7 @@ jpp_functions_heading(const jpp_functions_t *top, jpp_sink_t *sink)
 
     jpp_sink_printf(sink, "%s%s: %s in %" PRIu64 " stack%s", type->type,
                     profile->is_difference ? " (difference)" : "",
-                    jpp_figure(profile, top->sums.type, top->total.value),
+                    jpp_figure(profile, top->total.value),
                     top->n_stacks, top->n_stacks == 1 ? "" : "s");
 
     /* what was counted rests on no samples */
@@ -203,8 +203,8 @@ jpp_functions_row(const jpp_functions_t *top, const jpp_functions_row_t *row,
     static const jpp_sort_by_t  sides[] = { JPP_SORT_FLAT, JPP_SORT_CUM };
 
     for (i = 0; i < 2; i++) {
-        jpp_figures_cells(top->profile, top->sums.type,
-                          row->sums[sides[i]].value, top->total.value, table);
+        jpp_figures_cells(top->profile, row->sums[sides[i]].value,
+                          top->total.value, table);
     }
 
     jpp_sums_cells(&top->sums, &row->sums[top->sort], table);

@@ -271,8 +271,7 @@ jpp_owned_mostly(const jpp_owned_t *owned, const jpp_owned_row_t *row,
         return;
     }
 
-    jpp_table_cell(table, "%s: %s",
-                   jpp_figure(owned->profile, owned->sums.type, most->value),
+    jpp_table_cell(table, "%s: %s", jpp_figure(owned->profile, most->value),
                    jpp_profile_function_name(owned->profile,
                                              most->function).data);
 }
@@ -284,8 +283,8 @@ jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
 {
     uint32_t  root;
 
-    jpp_figures_cells(owned->profile, owned->sums.type, row->sum.value,
-                      owned->total.value, table);
+    jpp_figures_cells(owned->profile, row->sum.value, owned->total.value,
+                      table);
     jpp_sums_cells(&owned->sums, &row->sum, table);
 
     for (root = 0; root < JPP_ROOTS; root++) {

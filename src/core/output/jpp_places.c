@@ -290,12 +290,12 @@ jpp_places_cells(const jpp_places_t *places, const jpp_places_row_t *row,
     profile = places->profile;
     most = jpp_places_row_at(&places->held, row->place);
 
-    jpp_figures_cells(profile, places->type, row->values[places->type],
-                      places->total, table);
+    jpp_figures_cells(profile, row->values[places->type], places->total, table);
 
     for (t = 0; t < profile->n_types; t++) {
         if (t != places->type) {
-            jpp_table_cell(table, "%s", jpp_figure(profile, t, row->values[t]));
+            jpp_table_cell(table, "%s", jpp_figure_of(profile->types[t].unit,
+                                                      row->values[t]));
         }
     }
 
@@ -390,7 +390,7 @@ jpp_places_write(const jpp_view_t *view, jpp_sink_t *sink)
     jpp_sink_printf(sink, "%s%s: %s in %zu place%s\n",
                     places.profile->types[places.type].type,
                     places.profile->is_difference ? " (difference)" : "",
-                    jpp_figure(places.profile, places.type, places.total),
+                    jpp_figure(places.profile, places.total),
                     n, n == 1 ? "" : "s");
 
     jpp_places_table(&places, shown, view, sink);

@@ -145,8 +145,8 @@ jpp_figures_text(const char *unit, int64_t value, char text[JPP_FIGURES_TEXT])
 
 
 void
-jpp_figures_cells(const jpp_profile_t *profile, uint32_t type, int64_t value,
-    int64_t total, jpp_table_t *table)
+jpp_figures_cells(const jpp_profile_t *profile, int64_t value, int64_t total,
+    jpp_table_t *table)
 {
     double  percent;
 
@@ -154,7 +154,7 @@ jpp_figures_cells(const jpp_profile_t *profile, uint32_t type, int64_t value,
 
     /* nothing is "-0.0%" */
 
-    jpp_table_cell(table, "%s", jpp_figure(profile, type, value));
+    jpp_table_cell(table, "%s", jpp_figure(profile, value));
     jpp_table_cell(table, "%.1f%%", fabs(percent) < 0.05 ? 0 : percent);
 }
 
@@ -232,8 +232,9 @@ jpp_sums_cells(const jpp_sums_t *sums, const jpp_sum_t *sum,
     if (sum->objects != 0 && sums->size != sums->objects
         && (sum->objects < 0) == (sum->size < 0))
     {
-        jpp_table_cell(table, "%s", jpp_figure(sums->profile, sums->size,
-                                               sum->size / sum->objects));
+        jpp_table_cell(table, "%s",
+                       jpp_figure_of(sums->profile->types[sums->size].unit,
+                                     sum->size / sum->objects));
 
     } else {
         jpp_table_cell(table, "-");

@@ -306,7 +306,6 @@ typedef struct {
     jpp_sink_t           *sink;
     jpp_tree_t            tree;
     jpp_boxes_t           boxes;
-    uint32_t              type;
     uint32_t              width;
     bool                  is_counted;                /* not estimated */
     double                most;                      /* the largest change */
@@ -404,7 +403,6 @@ jpp_svg_init(jpp_svg_t *svg, const jpp_view_t *view)
 
     svg->view = view;
     svg->profile = view->profile;
-    svg->type = view->profile->default_type;
     svg->width = view->args->values[JPP_ARG_WIDTH];
 
     if (!jpp_tree_init(&svg->tree, view,
@@ -448,7 +446,7 @@ jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
 
     if (svg->view->base != NULL) {
         (void) snprintf(change, sizeof(change), " (%s%s)", by > 0 ? "+" : "",
-                        jpp_figure(svg->profile, svg->type, by));
+                        jpp_figure(svg->profile, by));
     }
 
     rests[0] = '\0';
@@ -461,8 +459,8 @@ jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
     (void) snprintf(line, JPP_SVG_LINE, "%.256s, %s, %s %s%s%s%s%s%s%s",
                     svg->view->title,
                     jpp_date(svg->profile->time_nanos / 1000000000),
-                    svg->profile->types[svg->type].type,
-                    jpp_figure(svg->profile, svg->type, root->after), change,
+                    svg->profile->types[svg->profile->default_type].type,
+                    jpp_figure(svg->profile, root->after), change,
                     rests, by != 0 ? ", " : "",
                     by != 0 ? jpp_error(jpp_error_percent(root->variance, by))
                             : "",
@@ -502,8 +500,7 @@ jpp_svg_describe(const jpp_svg_t *svg)
 
         jpp_markup_text(svg->sink, name.data, name.len);
         jpp_sink_printf(svg->sink, ": %s\n",
-                        jpp_figure(svg->profile, svg->type,
-                                   svg->tree.flat[id]));
+                        jpp_figure(svg->profile, svg->tree.flat[id]));
     }
 }
 
@@ -616,7 +613,7 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
 
     jpp_markup_text(sink, name.data, name.len);
     jpp_sink_printf(sink, ": %s, %" PRIu64 ".%" PRIu64 " %%",
-                    jpp_figure(svg->profile, svg->type, node->after),
+                    jpp_figure(svg->profile, node->after),
                     tenths / 10, tenths % 10);
 
     if (!svg->is_counted) {
@@ -630,8 +627,8 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
     change = node->after - node->before;
 
     jpp_sink_printf(sink, ", %s%s since %s%s", change > 0 ? "+" : "",
-                    jpp_figure(svg->profile, svg->type, change),
-                    jpp_figure(svg->profile, svg->type, node->before),
+                    jpp_figure(svg->profile, change),
+                    jpp_figure(svg->profile, node->before),
                     node->after == 0 && node->before != 0 ? ", gone" : "");
 }
 

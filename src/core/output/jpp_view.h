@@ -168,17 +168,17 @@ const char *jpp_error_text(double percent, char text[JPP_ERROR_TEXT]);
 const char *jpp_figures_text(const char *unit, int64_t value,
     char text[JPP_FIGURES_TEXT]);
 
-/* For one use, as jpp_bytes(): of a unit, and of TYPE, an index. */
+/* For one use, as jpp_bytes(): of a unit, and of the type that is shown. */
 #define jpp_figure_of(unit, value)                                            \
     jpp_figures_text(unit, value, (char[JPP_FIGURES_TEXT]) { 0 })
-#define jpp_figure(profile, type, value)                                      \
-    jpp_figure_of((profile)->types[type].unit, value)
+#define jpp_figure(profile, value)                                            \
+    jpp_figure_of((profile)->types[(profile)->default_type].unit, value)
 #define jpp_error(percent)                                                    \
     jpp_error_text(percent, (char[JPP_ERROR_TEXT]) { 0 })
 
-/* Append VALUE of TYPE, and what percentage of TOTAL it is, as cells. */
-void jpp_figures_cells(const jpp_profile_t *profile, uint32_t type,
-    int64_t value, int64_t total, jpp_table_t *table);
+/* Append VALUE, and what percentage of TOTAL it is, as cells. */
+void jpp_figures_cells(const jpp_profile_t *profile, int64_t value,
+    int64_t total, jpp_table_t *table);
 
 /* Append that N rows of WHAT are not shown to SINK, if there are any. */
 void jpp_figures_more(size_t n, const char *what, jpp_sink_t *sink);

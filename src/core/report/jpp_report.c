@@ -14,7 +14,7 @@ typedef struct {
     jpp_profile_t                 profile;
     jpp_vec_t                    *base[JPP_MAX_COLUMNS];  /* the values of */
                                              /*   bases, where they are kept */
-    bool                          has_base;
+    jpp_view_t                   *view;      /* the caller's */
     jpp_arena_t                  *arena;
     jpp_symbols_t                *symbols;
 
@@ -25,13 +25,9 @@ typedef struct {
 
     jpp_err_t                    *baselines;      /* the error of each */
     bool                          has_baselines;  /* any to be read */
-    bool                          is_raw;         /* the profile is */
     bool                          is_split;       /* by origin */
     jpp_origin_split_t            split;
     bool                          is_spoiled;     /* by a bad baseline */
-
-    const char                   *dump;      /* the last one read, where */
-    size_t                        dump_len;  /*   the format is jemalloc */
 } jpp_reporter_t;
 
 
@@ -59,10 +55,10 @@ jpp_report_choose(jpp_reporter_t *report, size_t n_read)
 
     /* the form has one period, and the counts of one dump */
 
-    report->is_raw = n_read == 1
-                     && report->format->is_raw
-                     && report->options->args.values[JPP_ARG_ORIGIN]
-                        == JPP_ORIGIN_ALL;
+    report->view->is_raw = n_read == 1
+                           && report->format->is_raw
+                           && report->options->args.values[JPP_ARG_ORIGIN]
+                              == JPP_ORIGIN_ALL;
 
     report->is_spoiled = false;
     report->has_baselines = false;
@@ -78,9 +74,10 @@ jpp_report_choose(jpp_reporter_t *report, size_t n_read)
                                  && report->baselines[i].code == JPP_OK;
     }
 
-    report->has_base = is_base && report->format->keeps_base;
+    report->view->base = is_base && report->format->keeps_base ? report->base
+                                                               : NULL;
 
-    report->has_baselines &= !is_base && !report->is_raw
+    report->has_baselines &= !is_base && !report->view->is_raw
                              && !report->format->takes_one;
 
     report->is_split = report->has_baselines
@@ -247,8 +244,8 @@ jpp_report_samples(jpp_reporter_t *report, size_t i,
     }
 
     if (report->format->takes_one) {
-        report->dump = input.dump.data;
-        report->dump_len = input.dump.len;
+        report->view->capture = input.dump.data;
+        report->view->capture_len = input.dump.len;
 
     } else {
         jpp_report_close(&input);
@@ -276,10 +273,9 @@ jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
 
     memset(&options, 0, sizeof(jpp_read_options_t));
 
-    options.is_base = capture->is_base && !report->has_base;
-    options.columns = capture->is_base && report->has_base ? report->base
-                                                           : NULL;
-    options.is_raw = report->is_raw;
+    options.is_base = capture->is_base && report->view->base == NULL;
+    options.columns = capture->is_base ? report->view->base : NULL;
+    options.is_raw = report->view->is_raw;
     options.has_owners = report->options->args.values[JPP_ARG_OWNERS] != 0
                          || report->options->args.is_set[JPP_ARG_BY];
 
@@ -314,7 +310,7 @@ jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
         || (report->format->is_counted && !jpp_profile_count(&report->profile))
         || (report->is_split
             && !jpp_origin_init(&report->split, &report->profile))
-        || (report->has_base
+        || (report->view->base != NULL
             && !jpp_profile_columns(&report->profile, report->base, 0)))
     {
         return jpp_err_memory(err);
@@ -322,7 +318,7 @@ jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
 
     /* bases get columns of their own: nothing is subtracted */
 
-    report->profile.is_difference = report->has_base;
+    report->profile.is_difference = report->view->base != NULL;
 
     for (i = 0; i < report->n; i++) {
 
@@ -397,7 +393,7 @@ jpp_report_origin(jpp_reporter_t *report)
 
     jpp_origin_keep(&report->profile, origin);
 
-    if (report->has_base) {
+    if (report->view->base != NULL) {
         base = report->profile;
         memcpy(base.columns, report->base, sizeof(base.columns));
         jpp_origin_keep(&base, origin);
@@ -773,6 +769,15 @@ jpp_report_profile(jpp_arena_t *arena, jpp_symbols_t *symbols,
         return jpp_err_memory(err);
     }
 
+    memset(view, 0, sizeof(jpp_view_t));
+
+    view->profile = &report->profile;
+    view->args = &options->args;
+    view->parts = options->parser->parts;
+    view->title = options->title;
+    view->level = options->level;
+
+    report->view = view;
     report->arena = arena;
     report->symbols = symbols;
     report->captures = captures;
@@ -786,27 +791,8 @@ jpp_report_profile(jpp_arena_t *arena, jpp_symbols_t *symbols,
         rc = jpp_report_read(report, err);
     }
 
-    if (rc == JPP_OK && !report->format->takes_one) {
-        rc = jpp_report_prepare(report, err);
-    }
-
-    if (rc != JPP_OK) {
-        return rc;
-    }
-
-    memset(view, 0, sizeof(jpp_view_t));
-
-    view->profile = &report->profile;
-    view->args = &options->args;
-    view->parts = options->parser->parts;
-    view->base = report->has_base ? report->base : NULL;
-    view->title = options->title;
-    view->is_raw = report->is_raw;
-    view->level = options->level;
-    view->capture = report->dump;
-    view->capture_len = report->dump_len;
-
-    return JPP_OK;
+    return rc == JPP_OK && !report->format->takes_one
+           ? jpp_report_prepare(report, err) : rc;
 }
 
 

@@ -66,7 +66,6 @@ ngx_http_jpp_console_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
     console->links = ngx_http_jpp_links;
     console->telemetry = &job->telemetry->all;
     console->has_control = job->answer.policy == jpp_console_policy_control;
-    console->now = job->telemetry->all.now;
 
     if (job->answer.policy != NULL) {
         jpp_console_html(console, sink);

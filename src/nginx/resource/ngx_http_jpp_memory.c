@@ -167,7 +167,6 @@ ngx_http_jpp_memory_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
     ngx_memzero(&from, sizeof(jpp_memory_t));
 
     from.telemetry = &job->telemetry->all;
-    from.seconds = job->telemetry->all.now;
     from.args = &job->question.args;
     from.arena = &job->arena;
     from.detail = memory->detail;

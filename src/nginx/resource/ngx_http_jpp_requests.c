@@ -34,7 +34,8 @@ ngx_http_jpp_requests_init(ngx_http_jpp_job_t *job, void *data)
     values = job->question.args.values;
     pools = &ngx_http_jpp_job_question(job, JPP_MESSAGE_POOLS)->question.pools;
 
-    pools->wants = jpp_requests_wants((jpp_by_t) values[JPP_ARG_BY]);
+    pools->wants = values[JPP_ARG_BY] == JPP_BY_CONNECTION
+                   ? JPP_POOLS_CONNECTIONS : JPP_POOLS_REQUESTS;
     pools->top = values[JPP_ARG_TOP];
     pools->has_clients = values[JPP_ARG_CLIENTS] != 0;
 
