@@ -5,124 +5,31 @@
 #include "jpp_test_golden.h"
 
 
-typedef struct {
-    const char     *query;
-    const char     *format;
-    uint32_t        type;
-    uint32_t        symbolize;
-} jpp_args_good_t;
+/* Queries, and what they say: the golden file has it. */
 
-
-static const jpp_args_good_t  good[] = {
-    { "", "pprof", 3, 1 },
-    { "format=pprof", "pprof", 3, 1 },
-    { "format=text", "text", 3, 1 },
-    { "format=folded&type=inuse_objects", "folded", 2, 1 },
-    { "type=alloc_space&format=top&symbolize=0", "top", 1, 0 },
-    { "type=alloc_objects", "pprof", 0, 1 },
-    { "debug=1", "text", 3, 1 },
-    { "debug=0", "pprof", 3, 1 },
-    { "debug=1&format=top", "top", 3, 1 },
-    { "format=pprof&debug=1", "pprof", 3, 1 },
-    { "gc=1&debug=0", "pprof", 3, 1 },
-    { "format=top&format=text", "top", 3, 1 },
-    { "format=top&format=nonsense", "top", 3, 1 },
-    { "unknown=1&format=top&another", "top", 3, 1 },
-    { "&&&format=top&&", "top", 3, 1 },
-    { "=top&=&format=top", "top", 3, 1 },
-    { "%66orm%61t=t%6fp", "top", 3, 1 },
-    { "%66orm%61t=t%6Fp", "top", 3, 1 },
-    { "%zz=1&format%=1&format%6=1&format=top", "top", 3, 1 },
-    { "Format=text&FORMAT=text", "pprof", 3, 1 },
-    { "forma=text&formats=text", "pprof", 3, 1 },
-    { "format=jemalloc&debug=1", "jemalloc", 3, 1 }
-};
-
-
-static const struct {
-    jpp_arg_t       key;
-    const char     *query;
-    uint32_t        value;
-    uint64_t        worker;
-} numbers[] = {
-    { JPP_ARG_SECONDS, "", 0, 0 },
-    { JPP_ARG_SECONDS, "seconds=1", 1, 0 },
-    { JPP_ARG_SECONDS, "seconds=300", 300, 0 },
-    { JPP_ARG_SECONDS, "seconds=0000000030", 30, 0 },
-    { JPP_ARG_SECONDS, "seconds=%330", 30, 0 },
-    { JPP_ARG_SECONDS, "seconds=5&seconds=7", 5, 0 },
-    { JPP_ARG_SECONDS, "seconds=5&seconds=x", 5, 0 },
-    { JPP_ARG_SECONDS, "seconds=5&seconds", 5, 0 },
-    { JPP_ARG_WORKER, "", JPP_WORKER_ALL, 0 },
-    { JPP_ARG_WORKER, "worker=all", JPP_WORKER_ALL, 0 },
-    { JPP_ARG_WORKER, "worker=self", JPP_WORKER_SELF, 0 },
-    { JPP_ARG_WORKER, "worker=exiting", JPP_WORKER_EXITING, 0 },
-    { JPP_ARG_WORKER, "worker=0", JPP_WORKER_INDEX, 0 },
-    { JPP_ARG_WORKER, "worker=3", JPP_WORKER_INDEX, 3 },
-    { JPP_ARG_WORKER, "worker=4294967295", JPP_WORKER_INDEX, 4294967295 },
-    { JPP_ARG_WORKER, "worker=pid-1", JPP_WORKER_PID, 1 },
-    { JPP_ARG_WORKER, "worker=pid%2d4711", JPP_WORKER_PID, 4711 },
-    { JPP_ARG_WORKER, "worker=pid-4294967295", JPP_WORKER_PID, 4294967295 },
-    { JPP_ARG_WORKER, "worker=pid-7&worker=3", JPP_WORKER_PID, 7 },
-    { JPP_ARG_WORKER, "worker=pid-7&worker=%", JPP_WORKER_PID, 7 },
-    { JPP_ARG_WORKER, "worker=self&worker=3", JPP_WORKER_SELF, 0 },
-    { JPP_ARG_STRICT, "", 0, 0 },
-    { JPP_ARG_STRICT, "strict=0", 0, 0 },
-    { JPP_ARG_STRICT, "strict=1", 1, 0 },
-    { JPP_ARG_ORIGIN, "", JPP_ORIGIN_ALL, 0 },
-    { JPP_ARG_ORIGIN, "origin=all", JPP_ORIGIN_ALL, 0 },
-    { JPP_ARG_ORIGIN, "origin=worker", JPP_ORIGIN_WORKER, 0 },
-    { JPP_ARG_ORIGIN, "origin=master", JPP_ORIGIN_MASTER, 0 },
-    { JPP_ARG_ORIGIN, "origin=master&origin=worker", JPP_ORIGIN_MASTER, 0 },
-    { JPP_ARG_N, "", 50, 0 },
-    { JPP_ARG_N, "n=1", 1, 0 },
-    { JPP_ARG_N, "n=1000", 1000, 0 },
-    { JPP_ARG_N, "n=3&n=0", 3, 0 },
-    { JPP_ARG_SORT, "", JPP_SORT_FLAT, 0 },
-    { JPP_ARG_SORT, "sort=flat", JPP_SORT_FLAT, 0 },
-    { JPP_ARG_SORT, "sort=cum", JPP_SORT_CUM, 0 },
-    { JPP_ARG_CALLERS, "", 1, 0 },
-    { JPP_ARG_CALLERS, "callers=0", 0, 0 },
-    { JPP_ARG_CALLERS, "callers=1", 1, 0 },
-    { JPP_ARG_TOP, "", 20, 0 },
-    { JPP_ARG_TOP, "top=1", 1, 0 },
-    { JPP_ARG_TOP, "top=1000", 1000, 0 },
-    { JPP_ARG_COLS, "", 80, 0 },
-    { JPP_ARG_COLS, "cols=20", 20, 0 },
-    { JPP_ARG_COLS, "cols=1000", 1000, 0 },
-    { JPP_ARG_WIDTH, "", 1200, 0 },
-    { JPP_ARG_WIDTH, "width=300", 300, 0 },
-    { JPP_ARG_WIDTH, "width=8000", 8000, 0 },
-    { JPP_ARG_FREQUENCY, "", 99, 0 },
-    { JPP_ARG_FREQUENCY, "frequency=1", 1, 0 },
-    { JPP_ARG_FREQUENCY, "frequency=1000", 1000, 0 },
-    { JPP_ARG_MODE, "", JPP_MODE_CPU, 0 },
-    { JPP_ARG_MODE, "mode=cpu", JPP_MODE_CPU, 0 },
-    { JPP_ARG_MODE, "mode=wall", JPP_MODE_WALL, 0 },
-    { JPP_ARG_BY, "", JPP_BY_REQUEST, 0 },
-    { JPP_ARG_BY, "by=request", JPP_BY_REQUEST, 0 },
-    { JPP_ARG_BY, "by=connection", JPP_BY_CONNECTION, 0 },
-    { JPP_ARG_BY, "by=location", JPP_BY_LOCATION, 0 },
-    { JPP_ARG_BY, "by=server", JPP_BY_SERVER, 0 },
-    { JPP_ARG_BY, "by=upstream", JPP_BY_UPSTREAM, 0 },
-    { JPP_ARG_DETAIL, "", JPP_DETAIL_NONE, 0 },
-    { JPP_ARG_DETAIL, "detail=ledger", JPP_DETAIL_LEDGER, 0 },
-    { JPP_ARG_DETAIL, "detail=smaps", JPP_DETAIL_SMAPS, 0 },
-    { JPP_ARG_DETAIL, "detail=arenas", JPP_DETAIL_ARENAS, 0 },
-    { JPP_ARG_FIELDS, "", UINT32_MAX, 0 },
-    { JPP_ARG_FIELDS, "fields=findings", 1 << JPP_FIELD_FINDINGS, 0 },
-    { JPP_ARG_FIELDS, "fields=unavailable,findings,findings",
-      1 << JPP_FIELD_UNAVAILABLE | 1 << JPP_FIELD_FINDINGS, 0 },
-    { JPP_ARG_FIELDS, "fields=workers%2Czones",
-      1 << JPP_FIELD_WORKERS | 1 << JPP_FIELD_ZONES, 0 },
-    { JPP_ARG_FORCE, "", 0, 0 },
-    { JPP_ARG_FORCE, "force=0", 0, 0 },
-    { JPP_ARG_FORCE, "force=1", 1, 0 },
-    { JPP_ARG_CLIENTS, "", 0, 0 },
-    { JPP_ARG_CLIENTS, "clients=off", 0, 0 },
-    { JPP_ARG_CLIENTS, "clients=on", 1, 0 },
-    { JPP_ARG_INVERT, "", 0, 0 },
-    { JPP_ARG_INVERT, "invert=1", 1, 0 }
+static const char  *good[] = {
+    "", "format=pprof", "format=text", "format=folded&type=inuse_objects",
+    "type=alloc_space&format=top&symbolize=0", "type=alloc_objects", "debug=1",
+    "debug=0", "debug=1&format=top", "format=pprof&debug=1", "gc=1&debug=0",
+    "format=top&format=text", "format=top&format=nonsense",
+    "unknown=1&format=top&another", "&&&format=top&&", "=top&=&format=top",
+    "%66orm%61t=t%6fp", "%66orm%61t=t%6Fp",
+    "%zz=1&format%=1&format%6=1&format=top", "Format=text&FORMAT=text",
+    "forma=text&formats=text", "format=jemalloc&debug=1", "seconds=1",
+    "seconds=300", "seconds=0000000030", "seconds=%330", "seconds=5&seconds=7",
+    "seconds=5&seconds=x", "seconds=5&seconds", "worker=all", "worker=self",
+    "worker=exiting", "worker=0", "worker=3", "worker=4294967295",
+    "worker=pid-1", "worker=pid%2d4711", "worker=pid-4294967295",
+    "worker=pid-7&worker=3", "worker=pid-7&worker=%", "worker=self&worker=3",
+    "strict=0", "strict=1", "origin=all", "origin=worker", "origin=master",
+    "origin=master&origin=worker", "n=1", "n=1000", "n=3&n=0", "sort=flat",
+    "sort=cum", "callers=0", "callers=1", "top=1", "top=1000", "cols=20",
+    "cols=1000", "width=300", "width=8000", "frequency=1", "frequency=1000",
+    "mode=cpu", "mode=wall", "by=request", "by=connection", "by=location",
+    "by=server", "by=upstream", "detail=ledger", "detail=smaps",
+    "detail=arenas", "fields=findings", "fields=unavailable,findings,findings",
+    "fields=workers%2Czones", "force=0", "force=1", "clients=off",
+    "clients=on", "invert=1"
 };
 
 
@@ -162,36 +69,29 @@ static const char  *bad[] = {
 JPP_TEST(jpp_args_test)
 {
     char        *query;
-    size_t       i;
+    size_t       i, k;
     jpp_err_t    err;
     jpp_args_t   args, before;
     jpp_code_t   rc;
 
     for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-
-        jpp_report_args_init(&args);
-        rc = jpp_args_query(&args, good[i].query, strlen(good[i].query), &err);
-
-        jpp_is_u64(rc, JPP_OK, "\"%s\"", good[i].query);
-        jpp_is_str(jpp_format_of(&args)->name, good[i].format, "its format");
-        jpp_is_u64(args.values[JPP_ARG_TYPE], good[i].type, "its type");
-        jpp_is_u64(args.values[JPP_ARG_SYMBOLIZE], good[i].symbolize,
-                   "its symbolize");
-    }
-
-    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-
         jpp_report_args_init(&args);
         args.max_seconds = 300;
-        rc = jpp_args_query(&args, numbers[i].query, strlen(numbers[i].query),
-                            &err);
+        rc = jpp_args_query(&args, good[i], strlen(good[i]), &err);
 
-        jpp_is_u64(rc, JPP_OK, "\"%s\"", numbers[i].query);
-        jpp_is_u64(args.values[numbers[i].key], numbers[i].value, "its value");
-        jpp_is_u64(args.worker, numbers[i].worker, "its worker");
-        jpp_is_u64(args.is_set[numbers[i].key], numbers[i].query[0] != '\0',
-                   "is it set");
+        jpp_is_u64(rc, JPP_OK, "\"%s\"", good[i]);
+        jpp_note("\"%s\": format %s, worker %" PRIu64, good[i],
+                 jpp_format_of(&args)->name, args.worker);
+
+        for (k = 0; k < JPP_ARGS; k++) {
+            if (args.is_set[k] || i == 0) {
+                jpp_note("    value %zu is %u", k, args.values[k]);
+            }
+        }
     }
+
+    jpp_shows_notes("the values of keys by their numbers, the first without a "
+                    "query");
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 
