@@ -4,33 +4,17 @@
 #include <spawn.h>
 
 #include "jpp_backtrace.h"
+#include "jpp_test_golden.h"
 
 
 #define DEPTH  32
 
 
-typedef struct {
-    const char           *line;
-    jpp_blocked_state_t   state;
-    int64_t               call;
-    uintptr_t             rsp;
-    uintptr_t             pc;
-} parsed_t;
-
-
-static const parsed_t  parsed[] = {
-    { "running\n", JPP_BLOCKED_RUNS, 0, 0, 0 },
-    { "232 0x8 0x55 0x200 0xffff 0x0 0x1 0x7ffc10 0x7f20\n",
-      JPP_BLOCKED_WAITS, 232, 0x7ffc10, 0x7f20 },
-    { "-1 0x7ffc10 0x7f20\n", JPP_BLOCKED_WAITS, -1, 0x7ffc10, 0x7f20 },
-    { "", JPP_BLOCKED_UNKNOWN, 0, 0, 0 },
-    { "running", JPP_BLOCKED_UNKNOWN, 0, 0, 0 },
-    { "\n", JPP_BLOCKED_UNKNOWN, 0, 0, 0 },
-    { "-1 0x7ffc10\n", JPP_BLOCKED_UNKNOWN, -1, 0x7ffc10, 0 },
-    { "232 0x8 0x55 0x200 0xffff 0x0 0x1 0x7ffc10\n",
-      JPP_BLOCKED_UNKNOWN, 232, 0x7ffc10, 0 },
-    { "232 0x8 0x55 0x200 0xffff 0x0 0x1 0x7ffc10 0x7f20 0x1\n",
-      JPP_BLOCKED_UNKNOWN, 232, 0x7ffc10, 0x7f20 }
+static const char  *parsed[] = {
+    "running\n", "232 0x8 0x55 0x200 0xffff 0x0 0x1 0x7ffc10 0x7f20\n",
+    "-1 0x7ffc10 0x7f20\n", "", "running", "\n", "-1 0x7ffc10\n",
+    "232 0x8 0x55 0x200 0xffff 0x0 0x1 0x7ffc10\n",
+    "232 0x8 0x55 0x200 0xffff 0x0 0x1 0x7ffc10 0x7f20 0x1\n"
 };
 
 
@@ -53,16 +37,12 @@ test_parse(void)
     size_t         i;
     jpp_blocked_t  blocked;
 
-    for (i = 0; i < sizeof(parsed) / sizeof(parsed_t); i++) {
-        jpp_blocked_parse(parsed[i].line, strlen(parsed[i].line), &blocked);
-
-        jpp_ok(blocked.state == parsed[i].state
-               && blocked.call == parsed[i].call
-               && blocked.rsp == parsed[i].rsp && blocked.pc == parsed[i].pc,
-               "line %zu: state %u, call %" PRId64 ", rsp %#zx, pc %#zx", i,
-               blocked.state, blocked.call, (size_t) blocked.rsp,
-               (size_t) blocked.pc);
+    for (i = 0; i < sizeof(parsed) / sizeof(parsed[0]); i++) {
+        jpp_blocked_parse(parsed[i], strlen(parsed[i]), &blocked);
+        jpp_note_of(parsed[i], blocked, state, call, rsp, pc);
     }
+
+    jpp_shows_notes("where a thread is");
 
     /* as long as may be, and one more */
 

@@ -44,18 +44,11 @@ static jpp_code_t
 jpp_maps_of(const char *text, size_t len, const char *tail)
 {
     memset(&err, 0, sizeof(err));
-    jpp_arena_init(&arena, 1 << 30);
+    jpp_arena_fresh(&arena, 1 << 30);
     (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     maps = jpp_vec_create(&arena);
 
     return jpp_maps_read(&profile, text, len, tail, maps, &err);
-}
-
-
-static void
-jpp_maps_free(void)
-{
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -72,14 +65,12 @@ JPP_TEST(jpp_maps_test_bad)
         jpp_ok(rc == JPP_ERR_INPUT || (rc == JPP_ERR_CUT && i == 0), "%s",
                bad[i].name);
         jpp_note("%s: line %" PRIu64 ": %s", bad[i].name, err.line, err.text);
-        jpp_maps_free();
     }
 
     jpp_shows_notes("what is no listing of mappings");
 
     jpp_is_u64(jpp_maps_of(nul, sizeof(nul) - 1, NULL), JPP_ERR_INPUT,
                "a NUL in a path");
-    jpp_maps_free();
 }
 
 
@@ -131,8 +122,6 @@ JPP_TEST(jpp_maps_test_fields)
     jpp_ok(map != NULL && !map->is_allocator, "no allocator");
     map = jpp_maps_find(maps, 0x9800);
     jpp_ok(map != NULL && map->is_allocator, "an allocator");
-
-    jpp_maps_free();
 }
 
 
@@ -158,8 +147,6 @@ JPP_TEST(jpp_maps_test_main)
     jpp_is_u64(map->mapping, 2, "all of it");
     map = jpp_maps_find(maps, 0x1000);
     jpp_is_u64(map->mapping, 3, "then by address");
-
-    jpp_maps_free();
 }
 
 
@@ -178,21 +165,17 @@ JPP_TEST(jpp_maps_test_tail)
 
     jpp_is_u64(jpp_maps_of(text, sizeof(text) - 1, "[vsyscall]"), JPP_OK,
                "a whole listing");
-    jpp_maps_free();
 
     len = (size_t) (strstr(text, "9000-") - text);
 
     jpp_is_u64(jpp_maps_of(text, len, "[vsyscall]"), JPP_ERR_TAIL,
                "a listing without its last line: %s", err.text);
     jpp_is_u64(err.line, 3, "the line of it");
-    jpp_maps_free();
 
     jpp_is_u64(jpp_maps_of(text, len, NULL), JPP_OK, "of an unknown kernel");
-    jpp_maps_free();
 
     jpp_is_u64(jpp_maps_of(code, strlen(code), "[vsyscall]"), JPP_OK,
                "not a listing of a kernel");
-    jpp_maps_free();
 }
 
 
@@ -218,7 +201,6 @@ JPP_TEST(jpp_maps_test_many)
                        JPP_ERR_LIMIT, "%zu mappings: %s", counts[i],
                        err.text);
             jpp_is_u64(err.line, JPP_MAX_MAPS + 1, "the line of it");
-            jpp_maps_free();
             continue;
         }
 
@@ -232,7 +214,6 @@ JPP_TEST(jpp_maps_test_many)
         }
 
         jpp_is_u64(wrong, 0, "each is found");
-        jpp_maps_free();
     }
 
     free(text);

@@ -1,6 +1,7 @@
 
 #include "jpp_test.h"
 #include "jpp_test_arena.h"
+#include "jpp_test_golden.h"
 
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -16,49 +17,42 @@
 #define JPP_PROC_NAME    200
 
 
-static void jpp_proc_test_maps(void);
-static void jpp_proc_test_append(void);
-static void jpp_proc_test_many(void);
 static int jpp_proc_deep(char *top, char *name);
 static void jpp_proc_undo(char *name);
-static void jpp_proc_test_memory(void);
-static void jpp_proc_test_descriptors(void);
-static void jpp_proc_test_tail(void);
-static void jpp_proc_test_protection(void);
-
-
-int
-main(void)
-{
-    int  before, after;
-
-    before = dup(0);
-    close(before);
-
-    jpp_proc_test_maps();
-    jpp_proc_test_append();
-    jpp_proc_test_many();
-    jpp_proc_test_memory();
-    jpp_proc_test_descriptors();
-    jpp_proc_test_tail();
-    jpp_proc_test_protection();
-
-    after = dup(0);
-    close(after);
-    jpp_is_i64(after, before, "no descriptor is left");
-
-    return jpp_done();
-}
 
 
 static jpp_err_t    err;
 static jpp_arena_t  arena;
 
 
+JPP_TEST(jpp_proc_test_tail)
+{
+    size_t       i;
+    const char  *tail;
+
+    static const char  *cases[] = {
+        "1-2 r-xp 0 0:0 0 /bin/a\nff-fff --xp 0 0:0 0      [vsyscall]\n",
+        "1-2 r-xp 0 0:0 0   [stack]\n", "1-2 r-xp 0 0:0 0 /bin/a\n",
+        "1-2 r-xp 0 0:0 0 /tmp/a [b]\n", "1-2 r-xp 0 0:0 0 [anon: a heap]\n",
+        "1-2 r-xp 0 0:0 0 [stack\n", "1-2 r-xp 0 0:0 0 stack]\n",
+        "1-2 r-xp 0 0:0 0 \n", "1-2 r-xp 0 0:0 0 [stack]", "[stack]\n",
+        "1-2 r-xp 0 0:0 [stack]\n", "1-2 r-xp 0 0:0 0\n", "\n", ""
+    };
+
+    jpp_arena_fresh(&arena, 256 << 20);
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        tail = jpp_proc_tail(cases[i], strlen(cases[i]), &arena);
+        jpp_note("%s: %s", cases[i], tail != NULL ? tail : "none");
+    }
+
+    jpp_shows_notes("the last name of mappings");
+}
+
+
 /* The parser of dumps takes the listing, and its end with it. */
 
-static void
-jpp_proc_test_maps(void)
+JPP_TEST(jpp_proc_test_maps)
 {
     size_t          before;
     jpp_vec_t      *text, *maps;
@@ -87,7 +81,8 @@ jpp_proc_test_maps(void)
     jpp_is_u64(jpp_maps_read(&profile, (char *) text->data, text->len, tail,
                              maps, &err),
                JPP_OK, "they can be read");
-    jpp_ok(jpp_maps_find(maps, (uintptr_t) main) != NULL, "main is in one");
+    jpp_ok(jpp_maps_find(maps, (uintptr_t) jpp_tests_all) != NULL,
+           "its code is in one");
 
     before = text->len - 1;
 
@@ -101,8 +96,7 @@ jpp_proc_test_maps(void)
 }
 
 
-static void
-jpp_proc_test_append(void)
+JPP_TEST(jpp_proc_test_append)
 {
     jpp_vec_t  *text;
 
@@ -121,8 +115,7 @@ jpp_proc_test_append(void)
  * one page of one file whose path is long.
  */
 
-static void
-jpp_proc_test_many(void)
+JPP_TEST(jpp_proc_test_many)
 {
     int         fd;
     char        top[] = "/tmp/jpp_proc_XXXXXX", name[JPP_PROC_NAME + 1];
@@ -225,8 +218,7 @@ jpp_proc_undo(char *name)
 
 /* Every request for memory fails once. */
 
-static void
-jpp_proc_test_memory(void)
+JPP_TEST(jpp_proc_test_memory)
 {
     jpp_vec_t  *text;
 
@@ -241,8 +233,7 @@ jpp_proc_test_memory(void)
 }
 
 
-static void
-jpp_proc_test_descriptors(void)
+JPP_TEST(jpp_proc_test_descriptors)
 {
     int             fd;
     jpp_vec_t      *text;
@@ -270,43 +261,7 @@ jpp_proc_test_descriptors(void)
 }
 
 
-static void
-jpp_proc_test_tail(void)
-{
-    size_t  i;
-
-    static const struct {
-        const char    *text;
-        const char    *tail;
-    } cases[] = {
-        { "1-2 r-xp 0 0:0 0 /bin/a\nff-fff --xp 0 0:0 0      [vsyscall]\n",
-          "[vsyscall]" },
-        { "1-2 r-xp 0 0:0 0   [stack]\n", "[stack]" },
-        { "1-2 r-xp 0 0:0 0 /bin/a\n", NULL },
-        { "1-2 r-xp 0 0:0 0 /tmp/a [b]\n", NULL },
-        { "1-2 r-xp 0 0:0 0 [anon: a heap]\n", "[anon: a heap]" },
-        { "1-2 r-xp 0 0:0 0 [stack\n", NULL },
-        { "1-2 r-xp 0 0:0 0 stack]\n", NULL },
-        { "1-2 r-xp 0 0:0 0 \n", NULL },
-        { "1-2 r-xp 0 0:0 0 [stack]", NULL },
-        { "[stack]\n", NULL },
-        { "1-2 r-xp 0 0:0 [stack]\n", NULL },
-        { "1-2 r-xp 0 0:0 0\n", NULL },
-        { "\n", NULL },
-        { "", NULL }
-    };
-
-    jpp_arena_fresh(&arena, 256 << 20);
-
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        jpp_is_str(jpp_proc_tail(cases[i].text, strlen(cases[i].text), &arena),
-                   cases[i].tail, "the tail of case %zu", i);
-    }
-}
-
-
-static void
-jpp_proc_test_protection(void)
+JPP_TEST(jpp_proc_test_protection)
 {
     void       *page;
     jpp_vec_t  *maps;
@@ -352,4 +307,22 @@ jpp_proc_test_protection(void)
                "protection: a page of this process");
 
     (void) munmap(page, 4096);
+}
+
+
+int
+main(void)
+{
+    int  before, after;
+
+    before = dup(0);
+    close(before);
+
+    jpp_tests_all();
+
+    after = dup(0);
+    close(after);
+    jpp_is_i64(after, before, "no descriptor is left");
+
+    return jpp_done();
 }

@@ -6,17 +6,13 @@
 
 
 #include "jpp_contract.h"
+#include "jpp_test_golden.h"
+#include "jpp_test_main.h"
 #include "jpp_test_owned.h"
 #include "jpp_utf8.h"
 
 
 #define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
-
-
-typedef struct {
-    const char   *query;
-    const char   *text;
-} jpp_roots_case_t;
 
 
 static const jpp_owned_stack_t  stacks[] = {
@@ -28,27 +24,9 @@ static const jpp_owned_stack_t  stacks[] = {
 };
 
 
-static const jpp_roots_case_t  cases[] = {
-    { "format=folded&by=server",
-      "server a.example;main;handler 100\n"
-      "server a.example;main;handler 20\n"
-      "server a.example;main;other 3\n"
-      "server (unknown);main 4\n" },
-
-    { "format=folded&by=location",
-      "server a.example;location /;main;handler 100\n"
-      "server a.example;location /x/;main;handler 20\n"
-      "server a.example;location /;main;other 3\n"
-      "server (unknown);location (unknown);main 4\n" },
-
-    { "format=folded&by=upstream",
-      "upstream 10.0.0.1:80;main;handler 100\n"
-      "upstream (none);main;handler 20\n"
-      "upstream 10.0.0.1:80;main;other 3\n"
-      "upstream (none);main 4\n" },
-
-    { "format=folded&owners=1",
-      "main;handler 100\nmain;handler 20\nmain;other 3\nmain 4\n" }
+static const char  *cases[] = {
+    "format=folded&by=server", "format=folded&by=location",
+    "format=folded&by=upstream", "format=folded&owners=1"
 };
 
 
@@ -56,13 +34,14 @@ static jpp_arena_t    arena;
 static jpp_profile_t  profile;
 
 
-static void
-jpp_roots_test_case(const jpp_roots_case_t *row)
+JPP_TEST(jpp_roots_test_cases)
 {
-    jpp_owned_fill(&profile, &arena, stacks);
+    size_t  i;
 
-    jpp_is_str(jpp_owned_text(&profile, row->query, NULL), row->text, "%s",
-               row->query);
+    for (i = 0; i < jpp_nelts(cases); i++) {
+        jpp_owned_fill(&profile, &arena, stacks);
+        jpp_shows(jpp_owned_text(&profile, cases[i], NULL), "%s", cases[i]);
+    }
 }
 
 
@@ -211,19 +190,4 @@ JPP_TEST(jpp_roots_test_memory)
 {
     jpp_denies(&arena, jpp_owned_fill(&profile, &arena, stacks), 5,
                jpp_done_code(jpp_roots_add(&profile, JPP_BY_LOCATION)));
-}
-
-
-int
-main(void)
-{
-    size_t  i;
-
-    for (i = 0; i < jpp_nelts(cases); i++) {
-        jpp_roots_test_case(&cases[i]);
-    }
-
-    jpp_tests_all();
-
-    return jpp_done();
 }
