@@ -359,10 +359,8 @@ JPP_TEST(jpp_test_evil)
 
 JPP_TEST(jpp_test_numbers)
 {
-    char  text[JPP_UNITS_TEXT];
-
-    jpp_is_str(jpp_problems_rate(0, text), "1 B", "lg_sample 0");
-    jpp_is_str(jpp_problems_rate(14, text), "16.0 KiB", "14");
-    jpp_is_str(jpp_problems_rate(63, text), "8.0 EiB", "63");
-    jpp_is_str(jpp_problems_rate(64, text), "8.0 EiB", "64, which is none");
+    jpp_is_str(jpp_rate(0), "1 B", "lg_sample 0");
+    jpp_is_str(jpp_rate(14), "16.0 KiB", "14");
+    jpp_is_str(jpp_rate(63), "8.0 EiB", "63");
+    jpp_is_str(jpp_rate(64), "8.0 EiB", "64, which is none");
 }

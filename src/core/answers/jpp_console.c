@@ -628,7 +628,6 @@ static void
 jpp_console_form(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
     jpp_sink_t *sink)
 {
-    char      text[JPP_UNITS_TEXT];
     unsigned  lg;
     uint32_t  now;
 
@@ -649,7 +648,7 @@ jpp_console_form(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
         for (lg = JPP_JEMALLOC_LG_MIN; lg <= JPP_JEMALLOC_LG_MAX; lg++) {
             jpp_sink_printf(sink, "<option value=\"%u\"%s>%s</option>\n", lg,
                             lg == now ? " selected" : "",
-                            jpp_problems_rate(lg, text));
+                            jpp_rate(lg));
         }
 
         jpp_sink_str(sink, "</select></label> ");

@@ -375,7 +375,6 @@ static void
 jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
     const jpp_console_scale_t *scale, jpp_sink_t *sink)
 {
-    char                   text[JPP_UNITS_TEXT];
     bool                   is_marked;
     jpp_severity_t         marks[JPP_CONSOLE_MARKS];
     jpp_console_part_t     parts[JPP_CONSOLE_PARTS + 1];
@@ -418,7 +417,7 @@ jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
 
     if (jpp_source(&worker->jemalloc, &worker->sampler) != JPP_SOURCE_NONE) {
         jpp_sink_printf(sink, "<small>, one in %s</small>",
-                        jpp_problems_rate(jpp_worker_lg_sample(worker), text));
+                        jpp_rate(jpp_worker_lg_sample(worker)));
     }
 
     jpp_console_menu(console->links, worker, sink);

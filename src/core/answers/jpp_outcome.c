@@ -93,7 +93,6 @@ jpp_outcome_read(jpp_outcome_t *outcome, const char *text, size_t len)
 void
 jpp_outcome_text(const jpp_outcome_t *outcome, jpp_sink_t *sink)
 {
-    char                  text[JPP_UNITS_TEXT];
     const jpp_control_t  *control;
 
     control = &outcome->control;
@@ -119,8 +118,7 @@ jpp_outcome_text(const jpp_outcome_t *outcome, jpp_sink_t *sink)
 
     if (control->lg_sample != -1) {
         jpp_sink_printf(sink, "; one sample every %s from now on",
-                        jpp_problems_rate((uint32_t) control->lg_sample,
-                                          text));
+                        jpp_rate((uint64_t) control->lg_sample));
     }
 
     if (control->stall > 0) {

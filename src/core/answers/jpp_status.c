@@ -196,7 +196,7 @@ void
 jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
 {
     bool            is_on;
-    char            rate[JPP_UNITS_TEXT], line[JPP_STATUS_LINE];
+    char            line[JPP_STATUS_LINE];
     size_t          i, n, len, of_rate;
     jpp_problem_t   problems[JPP_MAX_PROBLEMS];
 
@@ -224,14 +224,13 @@ jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
 
     of_rate = i;
 
-    (void) jpp_problems_rate(jpp_worker_lg_sample(worker), rate);
-
     (void) snprintf(line, sizeof(line), "%s%s%s ready, %s%s",
                     is_on ? "the module's sampler" : "jemalloc ",
                     is_on ? "" : worker->jemalloc.version,
                     is_on ? "" : ", profiling",
                     of_rate != n ? "" : "one sample every ",
-                    of_rate != n ? problems[of_rate].what : rate);
+                    of_rate != n ? problems[of_rate].what
+                                 : jpp_rate(jpp_worker_lg_sample(worker)));
 
     len = jpp_status_append(text, size, 0, line);
 

@@ -14,6 +14,26 @@
 #include "jpp_scan.h"
 
 
+bool
+jpp_scan_has_word(const char *p, size_t len, char comma, const char *word)
+{
+    const char  *part, *end, *next;
+
+    end = p + len;
+
+    for (part = p; part <= end; part = next + 1) {
+        next = memchr(part, comma, (size_t) (end - part));
+        next = next != NULL ? next : end;
+
+        if (jpp_scan_text(part, next, word) == next) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 const char *
 jpp_scan_numbers(const char *p, const char *format, uint64_t *numbers)
 {

@@ -137,6 +137,11 @@ jpp_scan_text(const char *p, const char *end, const char *literal)
 }
 
 
+/* Is WORD one of the parts of the LEN bytes at P that COMMA divides? */
+bool jpp_scan_has_word(const char *p, size_t len, char comma,
+    const char *word);
+
+
 /*
  * Numbers of a line, as FORMAT has them: 'd' is a decimal one and 'x' a
  * hexadecimal one, the next of NUMBERS each; any other byte is itself.  Returns

@@ -14,6 +14,10 @@ jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT])
 
     static const char  *units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
 
+    if (bytes == JPP_NONE) {
+        return "-";
+    }
+
     if (bytes < 1024) {
         (void) snprintf(text, JPP_UNITS_TEXT, "%u B", (unsigned) bytes);
         return text;
@@ -39,13 +43,6 @@ jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT])
                     (unsigned) (tenths % 10), units[unit]);
 
     return text;
-}
-
-
-const char *
-jpp_units_known(uint64_t bytes, char text[JPP_UNITS_TEXT])
-{
-    return bytes != JPP_NONE ? jpp_units_bytes(bytes, text) : "-";
 }
 
 

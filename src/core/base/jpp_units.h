@@ -21,7 +21,7 @@
 #define JPP_NONE        UINT64_MAX
 
 
-/* Write BYTES to TEXT, which is the result. */
+/* Write BYTES to TEXT, which is the result; "-" where they are JPP_NONE. */
 const char *jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT]);
 
 /* The same of nanoseconds. */
@@ -31,9 +31,6 @@ const char *jpp_units_time(uint64_t ns, char text[JPP_UNITS_TEXT]);
 const char *jpp_units_change(int64_t bytes, char text[JPP_UNITS_TEXT]);
 const char *jpp_units_time_change(int64_t ns, char text[JPP_UNITS_TEXT]);
 
-
-/* Bytes, "-" where they are JPP_NONE. */
-const char *jpp_units_known(uint64_t bytes, char text[JPP_UNITS_TEXT]);
 
 #define JPP_UNITS_DATE  32
 
@@ -47,10 +44,13 @@ const char *jpp_units_date(int64_t seconds, char text[JPP_UNITS_DATE]);
  * Texts for one use, such as an argument of printf(): they live as long as the
  * block around.
  */
-#define jpp_bytes(n)     jpp_units_known(n, (char[JPP_UNITS_TEXT]) { 0 })
+#define jpp_bytes(n)     jpp_units_bytes(n, (char[JPP_UNITS_TEXT]) { 0 })
 #define jpp_change(n)    jpp_units_change(n, (char[JPP_UNITS_TEXT]) { 0 })
 #define jpp_duration(n)  jpp_units_time(n, (char[JPP_UNITS_TEXT]) { 0 })
 #define jpp_date(n)      jpp_units_date(n, (char[JPP_UNITS_DATE]) { 0 })
+
+/* The bytes between two samples, 2^LG. */
+#define jpp_rate(lg)     jpp_bytes((uint64_t) 1 << jpp_smaller(lg, 63))
 
 
 /*

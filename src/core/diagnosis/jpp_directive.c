@@ -1,8 +1,6 @@
 
 #include "jpp_directive.h"
 
-#include <ctype.h>
-
 
 /* any kind */
 #define JPP_DIRECTIVE_ANY  JPP_POOLS_KINDS
@@ -58,31 +56,6 @@ static const jpp_directive_row_t  jpp_directive_rows[] = {
 };
 
 
-/* WORD with no letter or digit beside it: "gzip" of "ngx_http_gzip_filter" */
-
-static bool
-jpp_directive_has_word(jpp_str_t name, const char *word)
-{
-    size_t       i, len;
-    const char  *p;
-
-    len = strlen(word);
-
-    for (i = 0; i + len <= name.len; i++) {
-        p = name.data + i;
-
-        if (memcmp(p, word, len) == 0
-            && (i == 0 || !isalnum((unsigned char) p[-1]))
-            && (i + len == name.len || !isalnum((unsigned char) p[len])))
-        {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
 const char *
 jpp_directive(const jpp_directive_of_t *of, char text[JPP_DIRECTIVE_TEXT])
 {
@@ -97,7 +70,8 @@ jpp_directive(const jpp_directive_of_t *of, char text[JPP_DIRECTIVE_TEXT])
         if (row->class != of->class
             || (row->kind != JPP_DIRECTIVE_ANY && row->kind != of->kind)
             || (row->module != NULL
-                && !jpp_directive_has_word(of->module, row->module)))
+                && !jpp_scan_has_word(of->module.data, of->module.len, '_',
+                                      row->module)))
         {
             continue;
         }

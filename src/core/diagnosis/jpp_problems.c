@@ -373,7 +373,8 @@ jpp_problems_value(const jpp_worker_t *worker, char name,
         return jpp_coverage_gap(&worker->coverage, text);
 
     default: /* 'r' */
-        return jpp_problems_rate(jemalloc->lg_sample, text);
+        return jpp_units_bytes((uint64_t) 1 << jpp_smaller(jemalloc->lg_sample,
+                                                           63), text);
     }
 
     (void) snprintf(text, JPP_PROBLEMS_VALUE, "%" PRIu64, number);
@@ -471,11 +472,4 @@ const char *
 jpp_problems_hook(jpp_hook_t hook)
 {
     return (unsigned) hook <= JPP_HOOK_ON ? jpp_problem_hooks[hook] : NULL;
-}
-
-
-const char *
-jpp_problems_rate(uint32_t lg_sample, char text[JPP_UNITS_TEXT])
-{
-    return jpp_units_bytes(1ULL << (lg_sample < 63 ? lg_sample : 63), text);
 }

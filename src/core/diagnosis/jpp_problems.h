@@ -51,8 +51,5 @@ void jpp_problems_explain(const jpp_worker_t *worker, jpp_err_t *err);
  */
 const char *jpp_problems_hook(jpp_hook_t hook);
 
-/* Write the bytes between two samples, 2^LG_SAMPLE, to TEXT; returns TEXT. */
-const char *jpp_problems_rate(uint32_t lg_sample, char text[JPP_UNITS_TEXT]);
-
 
 #endif /* _JPP_PROBLEMS_H_INCLUDED_ */

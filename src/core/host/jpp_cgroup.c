@@ -6,37 +6,20 @@
 #define JPP_CGROUP_UNLIMITED  ((uint64_t) 1 << 62)
 
 
-#define JPP_CGROUP_STAT(name)                                                 \
-    { #name, offsetof(jpp_cgroup_stat_t, name) }
+#define JPP_CGROUP_STAT_ROW(name)                                             \
+    { #name, offsetof(jpp_cgroup_stat_t, name) },
 
 const jpp_keys_row_t  jpp_cgroup_stat_rows[] = {
-    JPP_CGROUP_STAT(anon),
-    JPP_CGROUP_STAT(file),
-    JPP_CGROUP_STAT(kernel),
-    JPP_CGROUP_STAT(kernel_stack),
-    JPP_CGROUP_STAT(pagetables),
-    JPP_CGROUP_STAT(percpu),
-    JPP_CGROUP_STAT(sock),
-    JPP_CGROUP_STAT(shmem),
-    JPP_CGROUP_STAT(file_dirty),
-    JPP_CGROUP_STAT(anon_thp),
-    JPP_CGROUP_STAT(inactive_file),
-    JPP_CGROUP_STAT(slab_reclaimable),
-    JPP_CGROUP_STAT(slab_unreclaimable),
+    JPP_CGROUP_STAT(JPP_CGROUP_STAT_ROW)
     { NULL, 0 }
 };
 
 
-#define JPP_CGROUP_EVENT(name)                                                \
-    { #name, offsetof(jpp_cgroup_events_t, name) }
+#define JPP_CGROUP_EVENT_ROW(name)                                            \
+    { #name, offsetof(jpp_cgroup_events_t, name) },
 
 const jpp_keys_row_t  jpp_cgroup_events_rows[] = {
-    JPP_CGROUP_EVENT(low),
-    JPP_CGROUP_EVENT(high),
-    JPP_CGROUP_EVENT(max),
-    JPP_CGROUP_EVENT(oom),
-    JPP_CGROUP_EVENT(oom_kill),
-    JPP_CGROUP_EVENT(oom_group_kill),
+    JPP_CGROUP_EVENTS(JPP_CGROUP_EVENT_ROW)
     { NULL, 0 }
 };
 
@@ -62,25 +45,6 @@ const jpp_keys_row_t  jpp_cgroup_events_rows[] = {
 #define JPP_CGROUP_FIELDS  6
 
 
-/* whether WORD is one of a list with commas */
-
-static bool
-jpp_cgroup_place_has(const char *list, const char *word)
-{
-    size_t  len, n;
-
-    for (len = strlen(word); *list != '\0'; list += n + (list[n] == ',')) {
-        n = strcspn(list, ",");
-
-        if (n == len && memcmp(list, word, n) == 0) {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
 static void
 jpp_cgroup_place_own(jpp_cgroup_place_t *place, jpp_lines_t *lines)
 {
@@ -101,7 +65,7 @@ jpp_cgroup_place_own(jpp_cgroup_place_t *place, jpp_lines_t *lines)
 
         *path++ = '\0';
 
-        if (jpp_cgroup_place_has(list, "memory")) {
+        if (jpp_scan_has_word(list, strlen(list), ',', "memory")) {
             place->version = 1;
 
         } else if (*list == '\0') {
@@ -137,7 +101,8 @@ jpp_cgroup_place_is(uint32_t version, const char *line)
     options = strrchr(type, ' ');
 
     return strncmp(type, "cgroup ", 7) == 0
-           && jpp_cgroup_place_has(options + 1, "memory");
+           && jpp_scan_has_word(options + 1, strlen(options + 1), ',',
+                                "memory");
 }
 
 
@@ -299,7 +264,8 @@ static const jpp_keys_row_t  jpp_cgroup_stat_rows_1[] = {
 };
 
 static const jpp_keys_row_t  jpp_cgroup_events_rows_1[] = {
-    JPP_CGROUP_EVENT(oom_kill), { NULL, 0 }
+    JPP_CGROUP_EVENT_ROW(oom_kill)
+    { NULL, 0 }
 };
 
 

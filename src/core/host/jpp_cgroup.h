@@ -32,11 +32,15 @@
  */
 
 /* per cent of the last 10, 60 and 300 seconds times 100; microseconds so far */
+
+#define JPP_PRESSURE(X)                                                       \
+    X(avg10)                                                                  \
+    X(avg60)                                                                  \
+    X(avg300)                                                                 \
+    X(total)
+
 typedef struct {
-    uint64_t  avg10;
-    uint64_t  avg60;
-    uint64_t  avg300;
-    uint64_t  total;
+    JPP_PRESSURE(JPP_KEYS_FIELD)
 } jpp_pressure_line_t;
 
 
@@ -53,13 +57,16 @@ void jpp_pressure_read(jpp_pressure_t *pressure, const char *path);
 #define JPP_SYSTEM_THP  16
 
 
+#define JPP_SYSTEM_MEMINFO(X)                                                 \
+    X(total, "MemTotal")                                                      \
+    X(available, "MemAvailable")                                              \
+    X(swap_total, "SwapTotal")                                                \
+    X(swap_free, "SwapFree")                                                  \
+    X(commit_limit, "CommitLimit")                                            \
+    X(committed, "Committed_AS")
+
 typedef struct {
-    uint64_t        total;
-    uint64_t        available;
-    uint64_t        swap_total;
-    uint64_t        swap_free;
-    uint64_t        commit_limit;
-    uint64_t        committed;
+    JPP_SYSTEM_MEMINFO(JPP_KEYS_FIELD)
     uint64_t        overcommit;                /* vm.overcommit_memory */
     char            thp[JPP_SYSTEM_THP];       /* always, madvise, never; "" */
     jpp_pressure_t  pressure;
@@ -103,31 +110,39 @@ typedef struct {
 
 
 /* memory.stat, in bytes */
+
+#define JPP_CGROUP_STAT(X)                                                    \
+    X(anon)                                                                   \
+    X(file)                                                                   \
+    X(kernel)                                                                 \
+    X(kernel_stack)                                                           \
+    X(pagetables)                                                             \
+    X(percpu)                                                                 \
+    X(sock)                                                                   \
+    X(shmem)                                                                  \
+    X(file_dirty)                                                             \
+    X(anon_thp)                                                               \
+    X(inactive_file)                                                          \
+    X(slab_reclaimable)                                                       \
+    X(slab_unreclaimable)
+
 typedef struct {
-    uint64_t               anon;
-    uint64_t               file;
-    uint64_t               kernel;
-    uint64_t               kernel_stack;
-    uint64_t               pagetables;
-    uint64_t               percpu;
-    uint64_t               sock;
-    uint64_t               shmem;
-    uint64_t               file_dirty;
-    uint64_t               anon_thp;
-    uint64_t               inactive_file;
-    uint64_t               slab_reclaimable;
-    uint64_t               slab_unreclaimable;
+    JPP_CGROUP_STAT(JPP_KEYS_FIELD)
 } jpp_cgroup_stat_t;
 
 
 /* memory.events: how often */
+
+#define JPP_CGROUP_EVENTS(X)                                                  \
+    X(low)                                                                    \
+    X(high)                                                                   \
+    X(max)                                                                    \
+    X(oom)                                                                    \
+    X(oom_kill)                                                               \
+    X(oom_group_kill)
+
 typedef struct {
-    uint64_t               low;
-    uint64_t               high;
-    uint64_t               max;
-    uint64_t               oom;
-    uint64_t               oom_kill;
-    uint64_t               oom_group_kill;
+    JPP_CGROUP_EVENTS(JPP_KEYS_FIELD)
 } jpp_cgroup_events_t;
 
 

@@ -69,16 +69,15 @@ jpp_lines_next(jpp_lines_t *lines)
     for ( ;; ) {
         newline = memchr(lines->pos, '\n', (size_t) (lines->end - lines->pos));
 
-        if (newline == NULL && !lines->is_end) {
-            jpp_lines_fill(lines);
-            continue;
+        /* what has no newline at the end was cut, or is nothing */
+
+        if (newline == NULL && lines->is_end) {
+            return NULL;
         }
 
         if (newline == NULL) {
-
-            /* what has no newline at the end was cut, or is nothing */
-
-            return NULL;
+            jpp_lines_fill(lines);
+            continue;
         }
 
         line = lines->pos;

@@ -58,6 +58,9 @@ typedef struct {
 } jpp_keys_row_t;
 
 
+/* A value of a list of X(name, key), as a member of a structure. */
+#define JPP_KEYS_FIELD(name, ...)  uint64_t  name;
+
 /*
  * A table of them ends with a key of NULL.
  */

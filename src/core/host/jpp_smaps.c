@@ -62,19 +62,11 @@ jpp_pagemap_read(int fd, uint64_t start, uint8_t *pages, size_t n,
         }
 
         for (i = 0; i < got; i++) {
-
-            if (entries[i] & JPP_PAGEMAP_EXCLUSIVE
-                && entries[i] & JPP_PAGEMAP_PRESENT)
-            {
-                pages[i] = JPP_PAGE_OWN;
-
-            } else {
-                pages[i] = entries[i] & JPP_PAGEMAP_PRESENT ? JPP_PAGE_SHARED
-                                                            : JPP_PAGE_ABSENT;
-            }
+            *pages++ = (entries[i] & JPP_PAGEMAP_PRESENT) == 0 ? JPP_PAGE_ABSENT
+                       : entries[i] & JPP_PAGEMAP_EXCLUSIVE ? JPP_PAGE_OWN
+                                                            : JPP_PAGE_SHARED;
         }
 
-        pages += got;
         first += got;
         n -= got;
     }

@@ -57,8 +57,6 @@ bool jpp_pagemap_read(int fd, uint64_t start, uint8_t *pages, size_t n,
     X(lazy_free, "LazyFree")                                                  \
     X(swap_pss, "SwapPss")
 
-#define JPP_SMAPS_FIELD(name, key)  uint64_t  name;
-
 
 /* A mapping.  What the kernel does not say is JPP_NONE, but for rss and pss. */
 typedef struct {
@@ -72,7 +70,7 @@ typedef struct {
     size_t     name_len;
     char       name[JPP_SMAPS_NAME];    /* as the kernel writes it: a path, */
                                         /*   "[stack]"; "": anonymous */
-    JPP_SMAPS_VALUES(JPP_SMAPS_FIELD)
+    JPP_SMAPS_VALUES(JPP_KEYS_FIELD)
 } jpp_smaps_t;
 
 

@@ -18,11 +18,11 @@
  */
 
 
+#define JPP_PRESSURE_ROW(name)                                                \
+    { #name, offsetof(jpp_pressure_line_t, name) },
+
 static const jpp_keys_row_t  jpp_pressure_rows[] = {
-    { "avg10", offsetof(jpp_pressure_line_t, avg10) },
-    { "avg60", offsetof(jpp_pressure_line_t, avg60) },
-    { "avg300", offsetof(jpp_pressure_line_t, avg300) },
-    { "total", offsetof(jpp_pressure_line_t, total) },
+    JPP_PRESSURE(JPP_PRESSURE_ROW)
     { NULL, 0 }
 };
 
@@ -56,13 +56,10 @@ jpp_pressure_read(jpp_pressure_t *pressure, const char *path)
 }
 
 
+#define JPP_SYSTEM_ROW(name, key)  { key, offsetof(jpp_system_t, name) },
+
 static const jpp_keys_row_t  jpp_system_rows[] = {
-    { "MemTotal", offsetof(jpp_system_t, total) },
-    { "MemAvailable", offsetof(jpp_system_t, available) },
-    { "SwapTotal", offsetof(jpp_system_t, swap_total) },
-    { "SwapFree", offsetof(jpp_system_t, swap_free) },
-    { "CommitLimit", offsetof(jpp_system_t, commit_limit) },
-    { "Committed_AS", offsetof(jpp_system_t, committed) },
+    JPP_SYSTEM_MEMINFO(JPP_SYSTEM_ROW)
     { NULL, 0 }
 };
 
@@ -74,18 +71,16 @@ jpp_system_read(jpp_system_t *system, const char *root)
     size_t       len;
     jpp_lines_t  lines;
 
-    (void) snprintf(path, sizeof(path), "%s/proc/meminfo", root);
+    jpp_print(path, "%s/proc/meminfo", root);
     (void) jpp_keys_read(jpp_system_rows, path, system);
 
-    (void) snprintf(path, sizeof(path), "%s/proc/sys/vm/overcommit_memory",
-                    root);
+    jpp_print(path, "%s/proc/sys/vm/overcommit_memory", root);
     system->overcommit = jpp_keys_file(path);
 
-    (void) snprintf(path, sizeof(path), "%s/proc/pressure/memory", root);
+    jpp_print(path, "%s/proc/pressure/memory", root);
     jpp_pressure_read(&system->pressure, path);
 
-    (void) snprintf(path, sizeof(path),
-                    "%s/sys/kernel/mm/transparent_hugepage/enabled", root);
+    jpp_print(path, "%s/sys/kernel/mm/transparent_hugepage/enabled", root);
 
     /* always [madvise] never */
 

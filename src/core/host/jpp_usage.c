@@ -156,27 +156,20 @@ uint64_t
 jpp_usage_private(int64_t pid)
 {
     char      path[48];
-    uint64_t  bytes;
-
-    struct {
-        uint64_t  clean;
-        uint64_t  dirty;
-    } pages;
+    uint64_t  bytes, pages[2];
 
     static const jpp_keys_row_t  rows[] = {
         { "Private_Clean", 0 }, { "Private_Dirty", sizeof(uint64_t) },
         { NULL, 0 }
     };
 
-    (void) snprintf(path, sizeof(path), "/proc/%" PRId64 "/smaps_rollup", pid);
+    jpp_print(path, "/proc/%" PRId64 "/smaps_rollup", pid);
 
     (void) jpp_keys_read(rows, pid != 0 ? path : "/proc/self/smaps_rollup",
-                         &pages);
+                         pages);
 
-    bytes = JPP_NONE;
-
-    jpp_add_known(&bytes, pages.clean);
-    jpp_add_known(&bytes, pages.dirty);
+    bytes = pages[0];
+    jpp_add_known(&bytes, pages[1]);
 
     return bytes;
 }

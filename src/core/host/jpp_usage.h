@@ -48,11 +48,9 @@
     X(oom_score)
 
 
-#define JPP_USAGE_FIELD(name, ...)  uint64_t  name;
-
 typedef struct {
-    JPP_USAGE_STATUS(JPP_USAGE_FIELD)
-    JPP_USAGE_OTHER(JPP_USAGE_FIELD)
+    JPP_USAGE_STATUS(JPP_KEYS_FIELD)
+    JPP_USAGE_OTHER(JPP_KEYS_FIELD)
     int64_t  oom_score_adj;            /* -1000 .. 1000; 0 if unreadable */
 } jpp_usage_t;
 
