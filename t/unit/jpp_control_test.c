@@ -238,13 +238,12 @@ jpp_controlled(uint32_t index)
     worker.who.index = index;
     worker.who.pid = 4711 + (int64_t) index;
     worker.who.generation = 2;
-    worker.result.has_profiler = true;
+    worker.result.before.source = JPP_SOURCE_JEMALLOC;
     worker.result.before.active = true;
     worker.result.before.lg_sample = 19;
+    worker.result.after.source = JPP_SOURCE_JEMALLOC;
     worker.result.after.lg_sample = 14;
-    worker.result.has_stats = true;
-    worker.result.held_before = 4000000;
-    worker.result.held_after = 3000000;
+    worker.result.purged = 1000000;
     worker.stall = index * 100;
     worker.has_owners = index != 0;
 
@@ -269,22 +268,23 @@ JPP_TEST(jpp_test_json)
 
     jpp_workers[1] = jpp_controlled(1);
     jpp_workers[1].error = "active was not set: no";
-    jpp_workers[1].result.has_profiler = false;
-    jpp_workers[1].result.has_stats = false;
+    jpp_workers[1].result.before.source = JPP_SOURCE_NONE;
+    jpp_workers[1].result.after.source = JPP_SOURCE_NONE;
+    jpp_workers[1].result.purged = JPP_NONE;
 
     jpp_is_i64(jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0), 0,
                "it is written");
     jpp_shows(jpp_output.text, "two workers");
 
-    jpp_workers[0].result.held_after = 4000001;
+    jpp_workers[0].result.purged = 0;
     fleet.n = 1;
     jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
     jpp_shows(jpp_output.text, "one, what has grown was not purged");
 
     /* without a profiler, the sampler was switched on */
 
-    jpp_workers[0].result.has_profiler = false;
-    jpp_workers[0].result.after.by_sampler = true;
+    jpp_workers[0].result.before.source = JPP_SOURCE_NONE;
+    jpp_workers[0].result.after.source = JPP_SOURCE_SAMPLER;
     jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
     jpp_shows(jpp_output.text, "no source before, the sampler after");
 
@@ -303,8 +303,7 @@ JPP_TEST(jpp_test_json_evil)
     jpp_workers[0].who.pid = INT64_MIN;
     jpp_workers[0].who.generation = UINT64_MAX;
     jpp_workers[0].error = JPP_FLEET_EVIL;
-    jpp_workers[0].result.held_before = UINT64_MAX - 1;
-    jpp_workers[0].result.held_after = 0;
+    jpp_workers[0].result.purged = UINT64_MAX - 1;
 
     jpp_output_fill(&jpp_output, jpp_control_write, &fleet, 0);
 

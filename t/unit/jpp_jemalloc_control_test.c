@@ -31,7 +31,7 @@ jpp_part_apply(const char *text, jpp_control_result_t *result, jpp_err_t *err)
 
     rc = jpp_control_query(&control, &args, text, strlen(text), err);
 
-    return rc == JPP_OK ? jpp_jemalloc_control(&control, result, err) : rc;
+    return rc == JPP_OK ? jpp_source_control(&control, result, err) : rc;
 }
 
 
@@ -42,13 +42,15 @@ jpp_part_tell(const char *text)
 {
     jpp_err_t             err;
     jpp_code_t            rc;
+    jpp_stats_t           before, after;
     jpp_control_result_t  result;
 
+    (void) jpp_stats_read(&before);
     rc = jpp_part_apply(text, &result, &err);
 
     printf("%d", rc);
 
-    if (result.has_profiler) {
+    if (result.before.source == JPP_SOURCE_JEMALLOC) {
         printf(", %s %u, %s %u",
                result.before.active ? "on" : "off", result.before.lg_sample,
                result.after.active ? "on" : "off", result.after.lg_sample);
@@ -57,9 +59,10 @@ jpp_part_tell(const char *text)
         printf(", none");
     }
 
-    if (result.has_stats) {
-        printf(", %" PRIu64 " to %" PRIu64, result.held_before,
-               result.held_after);
+    if (rc == JPP_OK && strstr(text, "purge=1") != NULL
+        && jpp_stats_read(&after))
+    {
+        printf(", %" PRIu64 " to %" PRIu64, before.resident, after.resident);
     }
 
     printf("%s%s\n", rc != JPP_OK ? ": " : "", rc != JPP_OK ? err.text : "");

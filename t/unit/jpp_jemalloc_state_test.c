@@ -202,12 +202,12 @@ jpp_test_absent(void)
     control.purge = true;
     memset(&result, 0x55, sizeof(result));
 
-    jpp_is_u64(jpp_jemalloc_control(&control, &result, &err),
+    jpp_is_u64(jpp_source_control(&control, &result, &err),
                JPP_ERR_STATE, "no purge");
     jpp_is_str(err.text, "the memory was not purged", "what was not done");
-    jpp_ok(!result.has_profiler && !result.has_stats
+    jpp_ok(result.after.source == JPP_SOURCE_NONE && result.purged == JPP_NONE
            && result.after.lg_sample == 0, "the result is filled");
-    jpp_is_u64(jpp_jemalloc_control(&control, &result, NULL),
+    jpp_is_u64(jpp_source_control(&control, &result, NULL),
                JPP_ERR_STATE, "an error without a place for it");
 }
 

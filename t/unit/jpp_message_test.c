@@ -300,14 +300,13 @@ jpp_reply(jpp_message_reply_t *reply)
     reply->worker.last_error.time = INT64_MAX - 6;
     strcpy(reply->worker.last_error.text, "the dump could not be written");
 
-    reply->control.has_profiler = true;
+    reply->control.before.source = JPP_SOURCE_JEMALLOC;
     reply->control.before.active = true;
     reply->control.before.lg_sample = 62;
+    reply->control.after.source = JPP_SOURCE_SAMPLER;
     reply->control.after.active = true;
     reply->control.after.lg_sample = 61;
-    reply->control.has_stats = true;
-    reply->control.held_before = UINT64_MAX - 16;
-    reply->control.held_after = UINT64_MAX - 17;
+    reply->control.purged = UINT64_MAX - 16;
 
     reply->time_nanos = INT64_MAX - 18;
     reply->has_baseline = true;
@@ -347,9 +346,9 @@ JPP_TEST(jpp_test_reply)
     jpp_note_of("jemalloc", out.worker.jemalloc, state, allocator, version,
                 variable, active, lg_sample, accum, interval, gdump, final,
                 leak_error, unsampled);
-    jpp_note_of("control", out.control, has_profiler, before.active,
-                before.lg_sample, after.active, after.lg_sample, has_stats,
-                held_before, held_after);
+    jpp_note_of("control", out.control, before.source, before.active,
+                before.lg_sample, after.source, after.active, after.lg_sample,
+                purged);
     jpp_note_of("reply", out, time_nanos, has_baseline,
                 worker.stats.allocated, worker.stats.active,
                 worker.stats.metadata, worker.stats.resident,
@@ -430,12 +429,12 @@ jpp_reply_is_valid(const jpp_message_reply_t *reply)
            && reply->worker.last_error.time >= 0
            && jpp_is_clean(reply->worker.last_error.text,
                            sizeof(reply->worker.last_error.text))
-           && jpp_is_bool(&control->has_profiler)
+           && control->before.source < JPP_SOURCES
            && jpp_is_bool(&control->before.active)
            && control->before.lg_sample <= 63
            && jpp_is_bool(&control->after.active)
            && control->after.lg_sample <= 63
-           && jpp_is_bool(&control->has_stats)
+           && control->after.source < JPP_SOURCES
            && reply->time_nanos >= 0
            && jpp_is_bool(&reply->has_baseline);
 }

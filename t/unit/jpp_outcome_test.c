@@ -50,13 +50,11 @@ JPP_TEST(jpp_test_fill)
     memset(workers, 0, sizeof(workers));
 
     for (i = 0; i < 3; i++) {
-        workers[i].result.has_stats = true;
-        workers[i].result.held_before = 5 << 20;
-        workers[i].result.held_after = 4 << 20;
+        workers[i].result.purged = 1 << 20;
     }
 
     workers[1].error = "it ended";
-    workers[2].result.held_after = 6 << 20;
+    workers[2].result.purged = 0;
 
     jpp_control_init(&control);
     control.purge = true;
@@ -75,7 +73,7 @@ JPP_TEST(jpp_test_fill)
                             strlen(jpp_outcome_said(false))), "read again");
     jpp_ok(memcmp(&was, &jpp_outcome, sizeof(was)) == 0, "the same");
 
-    workers[0].result.has_stats = workers[2].result.has_stats = false;
+    workers[0].result.purged = workers[2].result.purged = JPP_NONE;
     jpp_outcome_fill(&jpp_outcome, &control, workers, 3);
     jpp_shows(jpp_outcome_said(true), "how much is not known");
 

@@ -37,10 +37,8 @@ jpp_part_change(const char *form)
 
     rc = jpp_source_control(&control, &result, &err);
 
-    printf("%s %u/%s %u%s%s", result.before.by_sampler ? "s"
-                              : result.has_profiler ? "j" : "-",
-           result.before.lg_sample,
-           result.after.by_sampler ? "s" : result.has_profiler ? "j" : "-",
+    printf("%c %u/%c %u%s%s", "-js"[result.before.source],
+           result.before.lg_sample, "-js"[result.after.source],
            result.after.lg_sample, result.is_reset ? " reset" : "",
            result.is_other ? " other" : "");
 

@@ -17,8 +17,7 @@ void
 jpp_outcome_fill(jpp_outcome_t *outcome, const jpp_control_t *control,
     const jpp_controlled_t *workers, size_t n)
 {
-    size_t                       i;
-    const jpp_control_result_t  *result;
+    size_t  i;
 
     outcome->control = *control;
     outcome->done = 0;
@@ -26,20 +25,10 @@ jpp_outcome_fill(jpp_outcome_t *outcome, const jpp_control_t *control,
     outcome->purged = control->purge ? JPP_NONE : 0;
 
     for (i = 0; i < n; i++) {
-        result = &workers[i].result;
+        if (workers[i].error == NULL) {
+            outcome->done++;
 
-        if (workers[i].error != NULL) {
-            continue;
-        }
-
-        outcome->done++;
-
-        /* other threads may have taken more meanwhile */
-
-        if (control->purge && result->has_stats) {
-            jpp_add_known(&outcome->purged,
-                          jpp_less(result->held_before,
-                                   result->held_after));
+            jpp_add_known(&outcome->purged, workers[i].result.purged);
         }
     }
 }

@@ -369,21 +369,18 @@ jpp_control_preview(const jpp_control_t *control, jpp_worker_t *worker)
 }
 
 
-/* a process without a profiler has no rate */
+/* a process without a source has no rate */
 
 static void
 jpp_control_json_state(jpp_json_t *json, const char *key,
-    const jpp_control_state_t *state, bool has_profiler)
+    const jpp_control_state_t *state)
 {
     jpp_json_open(json, key, '{');
 
-    jpp_json_str(json, "source",
-                 jpp_source_name(state->by_sampler ? JPP_SOURCE_SAMPLER
-                                 : has_profiler ? JPP_SOURCE_JEMALLOC
-                                                : JPP_SOURCE_NONE));
+    jpp_json_str(json, "source", jpp_source_name(state->source));
     jpp_json_bool(json, "active", state->active);
 
-    jpp_json_known(json, "lg_sample", state->by_sampler || has_profiler
+    jpp_json_known(json, "lg_sample", state->source != JPP_SOURCE_NONE
                                       ? state->lg_sample : JPP_NONE);
     jpp_json_close(json, '}');
 }
@@ -419,17 +416,10 @@ jpp_control_json(const jpp_controlled_t *workers, size_t n, jpp_sink_t *sink)
 
         jpp_json_identity(&json, &worker->who);
 
-        jpp_control_json_state(&json, "before", &result->before,
-                               result->has_profiler);
-        jpp_control_json_state(&json, "after", &result->after,
-                               result->has_profiler);
+        jpp_control_json_state(&json, "before", &result->before);
+        jpp_control_json_state(&json, "after", &result->after);
 
-        /* other threads may have taken more meanwhile */
-
-        jpp_json_known(&json, "purged", result->has_stats
-                                        ? jpp_less(result->held_before,
-                                                   result->held_after)
-                                        : JPP_NONE);
+        jpp_json_known(&json, "purged", result->purged);
         jpp_json_known(&json, "stall_ms", worker->stall != 0 ? worker->stall
                                                              : JPP_NONE);
         jpp_json_bool(&json, "owners", worker->has_owners);

@@ -115,16 +115,13 @@
     X(NUMBER, worker.last_error.time, INT64_MAX)                              \
     X(TEXT, worker.last_error.text, 0)                                        \
                                                                               \
-    X(NUMBER, control.has_profiler, 1)                                        \
-    X(NUMBER, control.before.by_sampler, 1)                                   \
+    X(NUMBER, control.before.source, JPP_SOURCES - 1)                         \
     X(NUMBER, control.before.active, 1)                                       \
     X(NUMBER, control.before.lg_sample, JPP_MESSAGE_MAX_LG)                   \
-    X(NUMBER, control.after.by_sampler, 1)                                    \
+    X(NUMBER, control.after.source, JPP_SOURCES - 1)                          \
     X(NUMBER, control.after.active, 1)                                        \
     X(NUMBER, control.after.lg_sample, JPP_MESSAGE_MAX_LG)                    \
-    X(NUMBER, control.has_stats, 1)                                           \
-    X(ANY, control.held_before, 0)                                            \
-    X(ANY, control.held_after, 0)                                             \
+    X(ANY, control.purged, 0)                                                 \
                                                                               \
     X(NUMBER, time_nanos, INT64_MAX)                                          \
     X(ANY, n_resets, 0)                                                       \

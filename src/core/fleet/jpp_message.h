@@ -23,7 +23,7 @@
 
 /* Bytes in a message.  Another sum of its fields does not compile. */
 #define JPP_MESSAGE_QUESTION  61
-#define JPP_MESSAGE_REPLY     1750
+#define JPP_MESSAGE_REPLY     1746
 
 
 /* What is asked for, besides the worker's state, which every reply has. */

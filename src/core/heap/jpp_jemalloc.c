@@ -454,52 +454,22 @@ jpp_jemalloc_set(const char *name, jpp_jemalloc_state_t needs,
 }
 
 
-static jpp_code_t
-jpp_jemalloc_purge(jpp_control_result_t *result, jpp_err_t *err)
-{
-    bool                   has_before;
-    jpp_code_t             rc;
-    jpp_stats_t            before, after;
-
-    has_before = jpp_stats_read(&before);
-
-    /* 4096 is MALLCTL_ARENAS_ALL of jemalloc.h, since 5.0; that does without a
-       profiler */
-
-    rc = jpp_jemalloc_set("arena.4096.purge", JPP_JEMALLOC_NO_PROF,
-                          "the memory was not purged", NULL, 0, err);
-
-    if (rc == JPP_OK && has_before && jpp_stats_read(&after)) {
-        result->has_stats = true;
-        result->held_before = before.resident;
-        result->held_after = after.resident;
-    }
-
-    return rc;
-}
-
-
 jpp_code_t
-jpp_jemalloc_control(const jpp_control_t *control,
-    jpp_control_result_t *result, jpp_err_t *err)
+jpp_jemalloc_control(const jpp_control_t *control, bool *is_reset,
+    jpp_err_t *err)
 {
     bool             is_new, is_active;
     size_t           lg;
     jpp_code_t       rc;
     jpp_jemalloc_t   jemalloc;
 
-    memset(result, 0, sizeof(jpp_control_result_t));
-
     jpp_jemalloc_read(&jemalloc);
-    result->before.active = jemalloc.active;
-    result->before.lg_sample = jemalloc.lg_sample;
-
-    result->has_profiler = jemalloc.state > JPP_JEMALLOC_OFF;
 
     is_new = control->lg_sample != -1
              && (uint32_t) control->lg_sample != jemalloc.lg_sample;
 
     rc = JPP_OK;
+    *is_reset = false;
 
     if (control->reset || is_new) {
         lg = (size_t) control->lg_sample;
@@ -510,7 +480,7 @@ jpp_jemalloc_control(const jpp_control_t *control,
              : jpp_jemalloc_set("prof.reset", JPP_JEMALLOC_INACTIVE,
                                 "lg_sample was not set", &lg, sizeof(lg), err);
 
-        result->is_reset = rc == JPP_OK;
+        *is_reset = rc == JPP_OK;
     }
 
     if (rc == JPP_OK && control->active != -1) {
@@ -520,18 +490,13 @@ jpp_jemalloc_control(const jpp_control_t *control,
                               sizeof(is_active), err);
     }
 
+    /* 4096 is MALLCTL_ARENAS_ALL of jemalloc.h, since 5.0; that does without a
+       profiler */
+
     if (rc == JPP_OK && control->purge) {
-        rc = jpp_jemalloc_purge(result, err);
+        rc = jpp_jemalloc_set("arena.4096.purge", JPP_JEMALLOC_NO_PROF,
+                              "the memory was not purged", NULL, 0, err);
     }
-
-    jpp_jemalloc_read(&jemalloc);
-    result->after.active = jemalloc.active;
-    result->after.lg_sample = jemalloc.lg_sample;
-
-    result->was_active = result->before.active;
-    result->is_active = result->after.active;
 
     return rc;
 }
-
-

@@ -106,33 +106,6 @@ typedef struct {
 } jpp_control_t;
 
 
-/* of jemalloc, or of the sampler (jpp_source.h) */
-typedef struct {
-    bool                   by_sampler;
-    bool                   active;
-    uint32_t               lg_sample;
-} jpp_control_state_t;
-
-
-typedef struct {
-    bool                   has_profiler;   /* false: the states of jemalloc */
-                                           /*   are zeros */
-    jpp_control_state_t    before;
-    jpp_control_state_t    after;
-    /* which are not sent */
-
-    bool                   is_reset;       /* jemalloc forgot its samples */
-    bool                   was_active;     /* it sampled before, */
-    bool                   is_active;      /*   and after */
-    bool                   is_other;       /* the source forgot its samples, */
-                                           /*   was off, or is another */
-
-    bool                   has_stats;      /* of a purge */
-    uint64_t               held_before;
-    uint64_t               held_after;
-} jpp_control_result_t;
-
-
 /* Fill the caller's JEMALLOC with the state as it is now. */
 void jpp_jemalloc_read(jpp_jemalloc_t *jemalloc);
 
@@ -170,10 +143,10 @@ jpp_code_t jpp_jemalloc_dump(int fd, jpp_err_t *err);
  * loop.
  *
  * Stops at the first step that fails, and ERR names it; JPP_ERR_STATE: the
- * state forbids it.  RESULT is filled in any case.
+ * state forbids it.  IS_RESET: the samples were forgotten.
  */
-jpp_code_t jpp_jemalloc_control(const jpp_control_t *control,
-    jpp_control_result_t *result, jpp_err_t *err);
+jpp_code_t jpp_jemalloc_control(const jpp_control_t *control, bool *is_reset,
+    jpp_err_t *err);
 
 /*
  * Set the hook, in a process whose profiler may be switched on; its main thread

@@ -18,11 +18,12 @@ jpp_source(const jpp_jemalloc_t *jemalloc, const jpp_sampler_state_t *sampler)
 const char *
 jpp_source_name(jpp_source_t source)
 {
-    if (source == JPP_SOURCE_SAMPLER) {
-        return "sampler";
-    }
+    static const char  *const names[JPP_SOURCES] = {
+        [JPP_SOURCE_JEMALLOC] = "jemalloc",
+        [JPP_SOURCE_SAMPLER] = "sampler"
+    };
 
-    return source == JPP_SOURCE_JEMALLOC ? "jemalloc" : NULL;
+    return names[source];
 }
 
 
@@ -105,13 +106,16 @@ jpp_source_switch(jpp_control_t *control, const jpp_sampler_state_t *was,
 
 
 static void
-jpp_source_show(jpp_control_state_t *state, const jpp_sampler_state_t *sampler)
+jpp_source_read(jpp_control_state_t *state, jpp_jemalloc_t *jemalloc,
+    jpp_sampler_state_t *sampler)
 {
-    if (sampler->is_on) {
-        state->by_sampler = true;
-        state->active = true;
-        state->lg_sample = sampler->lg_sample;
-    }
+    jpp_jemalloc_read(jemalloc);
+    jpp_sampler_state(sampler);
+
+    state->source = jpp_source(jemalloc, sampler);
+    state->active = sampler->is_on || jemalloc->active;
+    state->lg_sample = sampler->is_on ? sampler->lg_sample
+                                      : jemalloc->lg_sample;
 }
 
 
@@ -119,32 +123,29 @@ jpp_code_t
 jpp_source_control(const jpp_control_t *control,
     jpp_control_result_t *result, jpp_err_t *err)
 {
-    jpp_err_t             ignored;
     jpp_code_t            rc;
     jpp_control_t         rest;
+    jpp_jemalloc_t        jemalloc;
     jpp_sampler_state_t   was, is;
 
-    static const jpp_control_t  nothing = { .active = -1, .lg_sample = -1 };
+    memset(result, 0, sizeof(jpp_control_result_t));
 
-    jpp_sampler_state(&was);
+    jpp_source_read(&result->before, &jemalloc, &was);
+
+    result->purged = JPP_NONE;
+    result->was_active = jemalloc.active;
 
     rest = *control;
     jpp_source_rates(&rest, was.is_on);
     rc = jpp_source_switch(&rest, &was, err);
 
     if (rc == JPP_OK) {
-        rc = jpp_jemalloc_control(&rest, result, err);
-
-    } else {
-        /* for the state of it */
-
-        (void) jpp_jemalloc_control(&nothing, result, &ignored);
+        rc = jpp_jemalloc_control(&rest, &result->is_reset, err);
     }
 
-    jpp_sampler_state(&is);
+    jpp_source_read(&result->after, &jemalloc, &is);
 
-    jpp_source_show(&result->before, &was);
-    jpp_source_show(&result->after, &is);
+    result->is_active = jemalloc.active;
 
     /* by what is shown: jemalloc's sampling counts where it is the source */
 

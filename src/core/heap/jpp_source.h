@@ -57,6 +57,28 @@ typedef enum {
 } jpp_source_t;
 
 
+typedef struct {
+    jpp_source_t           source;
+    bool                   active;
+    uint32_t               lg_sample;      /* 0 without a source */
+} jpp_control_state_t;
+
+
+typedef struct {
+    jpp_control_state_t    before;
+    jpp_control_state_t    after;
+    uint64_t               purged;         /* bytes, the caller's to count; */
+                                           /*   JPP_NONE: unknown, or not */
+    /* which are not sent */
+
+    bool                   is_reset;       /* jemalloc forgot its samples */
+    bool                   was_active;     /*   sampled before, */
+    bool                   is_active;      /*   and after */
+    bool                   is_other;       /* the source forgot its samples, */
+                                           /*   was off, or is another */
+} jpp_control_result_t;
+
+
 /* The source as JEMALLOC and SAMPLER have it. */
 jpp_source_t jpp_source(const jpp_jemalloc_t *jemalloc,
     const jpp_sampler_state_t *sampler);

@@ -203,21 +203,23 @@ static void
 ngx_http_jpp_type_control_work(ngx_http_jpp_reply_t *reply)
 {
     uint64_t              before, after;
+    jpp_code_t            rc;
     jpp_message_reply_t  *message;
 
     message = &reply->reply;
     before = reply->question.control.purge ? jpp_usage_private(0) : JPP_NONE;
 
-    (void) jpp_source_control(&reply->question.control, &message->control,
-                              &message->err);
+    rc = jpp_source_control(&reply->question.control, &message->control,
+                            &message->err);
 
-    /* a page that others share, too, does not come back */
+    /* a page that others share, too, does not come back, and other threads may
+       have taken more meanwhile */
 
-    after = before != JPP_NONE ? jpp_usage_private(0) : JPP_NONE;
+    after = rc == JPP_OK && before != JPP_NONE ? jpp_usage_private(0)
+                                               : JPP_NONE;
 
-    if (message->control.has_stats && after != JPP_NONE) {
-        message->control.held_before = before;
-        message->control.held_after = after;
+    if (after != JPP_NONE) {
+        message->control.purged = jpp_less(before, after);
     }
 
     jpp_problems_explain(&message->worker, &message->err);
