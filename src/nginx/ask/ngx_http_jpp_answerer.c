@@ -116,7 +116,6 @@ static ngx_queue_t  ngx_http_jpp_sliced = {
 };
 
 static ngx_event_t  ngx_http_jpp_next_slice = {
-    .data = &ngx_http_jpp_no_connection,
     .handler = ngx_http_jpp_work_slice
 };
 
@@ -146,7 +145,6 @@ ngx_http_jpp_answerer_failed(ngx_connection_t *c, ngx_err_t err)
 static void
 ngx_http_jpp_answerer_accept(ngx_event_t *ev)
 {
-    ngx_pid_t          pid;
     ngx_uint_t         n;
     ngx_socket_t       s;
     ngx_connection_t  *c;
@@ -177,8 +175,8 @@ ngx_http_jpp_answerer_accept(ngx_event_t *ev)
         /* Strangers are closed at once, so that none keeps others waiting. */
 
         if (ngx_http_jpp_self.registry == NULL
-            || ngx_http_jpp_socket_process(s, &pid) != NGX_OK
-            || !ngx_http_jpp_registry_has(ngx_http_jpp_self.registry, pid)
+            || !ngx_http_jpp_registry_has(ngx_http_jpp_self.registry,
+                                          ngx_http_jpp_socket_process(s))
             || ngx_http_jpp_answerer_open(s) != NGX_OK)
         {
             (void) close(s);
@@ -249,9 +247,7 @@ ngx_http_jpp_answerer_gone(void)
 static void
 ngx_http_jpp_work_destroy(ngx_http_jpp_work_t *work)
 {
-    if (work->timer.timer_set) {
-        ngx_del_timer(&work->timer);
-    }
+    ngx_http_jpp_timer_stop(&work->timer);
 
     if (work->type->release != NULL) {
         work->type->release(&work->reply);
@@ -649,9 +645,7 @@ ngx_http_jpp_work(ngx_http_jpp_query_t *query, const ngx_http_jpp_type_t *type,
     query->is_apart = 1;
     ngx_http_jpp_answerer_gone();
 
-    work->timer.handler = ngx_http_jpp_work_tick;
-    work->timer.data = &ngx_http_jpp_no_connection;
-    work->timer.log = ngx_cycle->log;
+    ngx_http_jpp_timer_init(&work->timer, ngx_http_jpp_work_tick);
 
     work->deadline = ngx_current_msec + type->wait(&reply->question);
     work->is_waiting = 1;

@@ -44,6 +44,8 @@ typedef struct {
     jpp_message_question_t       question;
     jpp_selector_t               selector;
     ngx_uint_t                   is_second;    /* of a difference */
+    ngx_uint_t                   is_spare;     /* an answer without it is */
+                                               /*   less, but is one */
     size_t                       max_size;     /* of a dump */
     ngx_msec_t                   delay;        /* before workers are asked */
     ngx_msec_t                   wait;         /* before an answer can be */
@@ -220,8 +222,8 @@ ngx_int_t ngx_http_jpp_answerer_open(ngx_socket_t s);
 socklen_t ngx_http_jpp_socket_name(struct sockaddr_un *sun, ngx_pid_t pid,
     const u_char key[NGX_HTTP_JPP_KEY]);
 
-/* Set *PID to the process at the other end; NGX_ERROR: of another user. */
-ngx_int_t ngx_http_jpp_socket_process(ngx_socket_t s, ngx_pid_t *pid);
+/* The process at the other end; NGX_INVALID_PID: it is another user's. */
+ngx_pid_t ngx_http_jpp_socket_process(ngx_socket_t s);
 
 /*
  * A connection with DATA for S, whose HANDLER is called when something can be

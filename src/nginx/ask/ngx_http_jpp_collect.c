@@ -38,7 +38,6 @@ static ngx_queue_t  ngx_http_jpp_collections = {
 };
 
 static ngx_event_t  ngx_http_jpp_completion = {
-    .data = &ngx_http_jpp_no_connection,
     .handler = ngx_http_jpp_collect_proceed
 };
 
@@ -174,9 +173,7 @@ ngx_http_jpp_collect_arm(ngx_http_jpp_collection_t *co)
 
     /* nginx ignores small changes of a timer that is set */
 
-    if (co->timer.timer_set) {
-        ngx_del_timer(&co->timer);
-    }
+    ngx_http_jpp_timer_stop(&co->timer);
 
     left = ngx_max(0, ngx_http_jpp_collect_left(co));
 
@@ -295,9 +292,7 @@ ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
     ngx_queue_init(&co->subscribers);
     ngx_queue_insert_tail(&ngx_http_jpp_collections, &co->queue);
 
-    co->timer.handler = ngx_http_jpp_collect_tick;
-    co->timer.data = &ngx_http_jpp_no_connection;
-    co->timer.log = ngx_cycle->log;
+    ngx_http_jpp_timer_init(&co->timer, ngx_http_jpp_collect_tick);
 
     ngx_http_jpp_collect_schedule();
     ngx_http_jpp_collect_arm(co);
@@ -365,9 +360,7 @@ ngx_http_jpp_collect_release(ngx_http_jpp_collection_t *co)
         return;
     }
 
-    if (co->timer.timer_set) {
-        ngx_del_timer(&co->timer);
-    }
+    ngx_http_jpp_timer_stop(&co->timer);
 
     ngx_queue_remove(&co->queue);
 
@@ -445,9 +438,7 @@ ngx_http_jpp_collect_proceed(ngx_event_t *ev)
         co->is_complete = 1;
         co->refs++;
 
-        if (co->timer.timer_set) {
-            ngx_del_timer(&co->timer);
-        }
+        ngx_http_jpp_timer_stop(&co->timer);
 
         /* first: no subscriber may get an answer from before the change */
 

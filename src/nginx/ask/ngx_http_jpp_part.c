@@ -126,7 +126,6 @@ ngx_http_jpp_part_wrong_process(ngx_http_jpp_part_t *part)
 static jpp_code_t
 ngx_http_jpp_part_connect(ngx_http_jpp_part_t *part, ngx_socket_t *s)
 {
-    ngx_pid_t           pid;
     socklen_t           len;
     struct sockaddr_un  sun;
 
@@ -173,8 +172,7 @@ ngx_http_jpp_part_connect(ngx_http_jpp_part_t *part, ngx_socket_t *s)
         }
     }
 
-    return ngx_http_jpp_socket_process(*s, &pid) == NGX_OK
-           && pid == part->row.who.pid
+    return ngx_http_jpp_socket_process(*s) == part->row.who.pid
            ? JPP_OK : ngx_http_jpp_part_wrong_process(part);
 }
 

@@ -7,9 +7,28 @@ ngx_http_jpp_self_t  ngx_http_jpp_self = {
     .baseline = { .fd = -1 }
 };
 
-ngx_connection_t  ngx_http_jpp_no_connection = {
+/* debug builds of nginx read an fd out of what a timer's data points to */
+static ngx_connection_t  ngx_http_jpp_no_connection = {
     .fd = (ngx_socket_t) -1
 };
+
+
+void
+ngx_http_jpp_timer_init(ngx_event_t *ev, ngx_event_handler_pt handler)
+{
+    ev->handler = handler;
+    ev->data = &ngx_http_jpp_no_connection;
+    ev->log = ngx_cycle->log;
+}
+
+
+void
+ngx_http_jpp_timer_stop(ngx_event_t *ev)
+{
+    if (ev->timer_set) {
+        ngx_del_timer(ev);
+    }
+}
 
 
 ngx_http_jpp_main_conf_t *

@@ -43,8 +43,9 @@ typedef struct {
 
 extern ngx_http_jpp_self_t  ngx_http_jpp_self;
 
-/* debug builds of nginx read an fd out of what a timer's data points to */
-extern ngx_connection_t  ngx_http_jpp_no_connection;
+/* Set what EV, a timer, calls; and stop it, if it is set. */
+void ngx_http_jpp_timer_init(ngx_event_t *ev, ngx_event_handler_pt handler);
+void ngx_http_jpp_timer_stop(ngx_event_t *ev);
 
 
 /*

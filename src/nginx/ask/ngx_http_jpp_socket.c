@@ -34,24 +34,17 @@ ngx_http_jpp_socket_name(struct sockaddr_un *sun, ngx_pid_t pid,
 }
 
 
-ngx_int_t
-ngx_http_jpp_socket_process(ngx_socket_t s, ngx_pid_t *pid)
+ngx_pid_t
+ngx_http_jpp_socket_process(ngx_socket_t s)
 {
     socklen_t     len;
     struct ucred  cred;
 
     len = sizeof(struct ucred);
 
-    if (getsockopt(s, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1
-        || len != sizeof(struct ucred)
-        || cred.uid != geteuid())
-    {
-        return NGX_ERROR;
-    }
-
-    *pid = cred.pid;
-
-    return NGX_OK;
+    return getsockopt(s, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0
+           && len == sizeof(struct ucred) && cred.uid == geteuid()
+           ? cred.pid : NGX_INVALID_PID;
 }
 
 

@@ -126,9 +126,7 @@ ngx_http_jpp_job_leave(ngx_http_jpp_job_t *job)
 static void
 ngx_http_jpp_job_destroy(ngx_http_jpp_job_t *job)
 {
-    if (job->timer.timer_set) {
-        ngx_del_timer(&job->timer);
-    }
+    ngx_http_jpp_timer_stop(&job->timer);
 
     ngx_http_jpp_job_leave(job);
 
@@ -148,9 +146,7 @@ ngx_http_jpp_job_detach(ngx_http_jpp_job_t *job)
     job->request = NULL;
     job->cleanup->handler = NULL;
 
-    if (job->timer.timer_set) {
-        ngx_del_timer(&job->timer);
-    }
+    ngx_http_jpp_timer_stop(&job->timer);
 
     /* running work cannot be stopped: the job is freed when it is done */
 
@@ -254,9 +250,7 @@ ngx_http_jpp_job_arm(ngx_http_jpp_job_t *job)
 
     left = (ngx_msec_int_t) (job->deadline - ngx_current_msec);
 
-    if (job->timer.timer_set) {
-        ngx_del_timer(&job->timer);
-    }
+    ngx_http_jpp_timer_stop(&job->timer);
 
     if (job->n_collecting != 0 || left > NGX_HTTP_JPP_TICK) {
         left = NGX_HTTP_JPP_TICK;
@@ -362,9 +356,7 @@ ngx_http_jpp_job_create(const ngx_http_jpp_question_t *question,
     job->task.done = ngx_http_jpp_job_done;
     job->task.is_brief = handler->is_brief;
 
-    job->timer.handler = ngx_http_jpp_job_tick;
-    job->timer.data = &ngx_http_jpp_no_connection;
-    job->timer.log = ngx_cycle->log;
+    ngx_http_jpp_timer_init(&job->timer, ngx_http_jpp_job_tick);
 
     jpp_arena_init(&job->arena,
                    NGX_HTTP_JPP_WORK_CAP(question->conf->max_size));
@@ -379,6 +371,7 @@ ngx_http_jpp_job_create(const ngx_http_jpp_question_t *question,
     if (handler->has_holders) {
         inquiry = ngx_http_jpp_job_question(job, JPP_MESSAGE_POOLS);
 
+        inquiry->is_spare = 1;
         inquiry->question.pools.wants = JPP_POOLS_REQUESTS;
         inquiry->question.pools.top = NGX_HTTP_JPP_UNITS;
     }
@@ -475,15 +468,6 @@ ngx_http_jpp_job(ngx_http_request_t *r, const ngx_http_jpp_question_t *question,
     r->main->count++;
 
     return NGX_DONE;
-}
-
-
-/* The owners of memory, without which an answer is less, but is one. */
-
-static ngx_uint_t
-ngx_http_jpp_job_is_spare(const ngx_http_jpp_job_t *job, ngx_uint_t i)
-{
-    return job->handler->has_holders && i == 1;
 }
 
 
@@ -600,7 +584,7 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     job->n_answered = 0;
 
     for (i = 0; i < job->n; i++) {
-        if (ngx_http_jpp_job_is_spare(job, i)) {
+        if (job->inquiries[i].is_spare) {
             continue;
         }
 
@@ -669,7 +653,7 @@ ngx_http_jpp_job_collect(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
         if (rc == NGX_OK) {
             job->n_collecting++;
 
-        } else if (!ngx_http_jpp_job_is_spare(job, i)) {
+        } else if (!job->inquiries[i].is_spare) {
             return rc == NGX_DECLINED
                    ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_NO_WORKER)
                    : rc == NGX_AGAIN

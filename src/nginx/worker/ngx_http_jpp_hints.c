@@ -27,7 +27,6 @@ typedef struct {
     jpp_arena_t      *arena;
     jpp_vec_t        *hints;       /* jpp_hint_t */
     const char       *owner;       /* of what is added; NULL: unknown */
-    ngx_uint_t        failed;      /* no memory */
 } ngx_http_jpp_gather_t;
 
 
@@ -110,12 +109,16 @@ static const char *const  ngx_http_jpp_phases[NGX_HTTP_LOG_PHASE + 1] = {
 };
 
 
-/* Add the function at ADDRESS, unless that is 0, with a name of FMT. */
+/*
+ * Add the function at ADDRESS, unless that is 0, with a name of FMT.  Without
+ * memory it has none.
+ */
 
 static void
 ngx_http_jpp_hint(ngx_http_jpp_gather_t *gather, uintptr_t address,
     const char *fmt, ...)
 {
+    char        *copy;
     u_char       name[JPP_HINT_NAME], *end;
     va_list      args;
     jpp_hint_t  *hint;
@@ -130,19 +133,14 @@ ngx_http_jpp_hint(ngx_http_jpp_gather_t *gather, uintptr_t address,
     end = ngx_vslprintf(name, name + JPP_HINT_NAME, fmt, args);
     va_end(args);
 
-    hint = jpp_vec_push(gather->hints, sizeof(jpp_hint_t));
-    if (hint == NULL) {
-        gather->failed = 1;
-        return;
-    }
+    copy = jpp_arena_strndup(gather->arena, (char *) name, end - name);
+    hint = copy != NULL ? jpp_vec_push(gather->hints, sizeof(jpp_hint_t))
+                        : NULL;
 
-    hint->address = address;
-    hint->owner = gather->owner;
-    hint->name = jpp_arena_strndup(gather->arena, (char *) name, end - name);
-
-    if (hint->name == NULL) {
-        gather->failed = 1;
-        hint->name = "";
+    if (hint != NULL) {
+        hint->address = address;
+        hint->owner = gather->owner;
+        hint->name = copy;
     }
 }
 
@@ -433,8 +431,7 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
         source.images = jpp_vec_items(images, jpp_image_t);
         source.n_images = jpp_vec_count(images, jpp_image_t);
         source.hints = jpp_vec_items(gather.hints, jpp_hint_t);
-        source.n_hints = gather.failed
-                         ? 0 : jpp_vec_count(gather.hints, jpp_hint_t);
+        source.n_hints = jpp_vec_count(gather.hints, jpp_hint_t);
         source.table = "nginx table";
 
         jpp_loaded_init(&symbols->loaded, &source);

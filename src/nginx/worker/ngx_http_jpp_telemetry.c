@@ -528,8 +528,7 @@ ngx_http_jpp_history_init(ngx_cycle_t *cycle)
 
     ngx_http_jpp_history_begun = ngx_current_msec;
 
-    ev->handler = ngx_http_jpp_history_tick;
-    ev->data = &ngx_http_jpp_no_connection;
+    ngx_http_jpp_timer_init(ev, ngx_http_jpp_history_tick);
     ev->log = cycle->log;
     ev->cancelable = 1;
 

@@ -160,9 +160,7 @@ ngx_http_jpp_worker_join(ngx_cycle_t *cycle)
                   "jemalloc_pprof: the table of workers is full: profiles will "
                   "lack this worker until others have exited");
 
-    ngx_http_jpp_rejoin.handler = ngx_http_jpp_worker_rejoin;
-    ngx_http_jpp_rejoin.data = &ngx_http_jpp_no_connection;
-    ngx_http_jpp_rejoin.log = cycle->log;
+    ngx_http_jpp_timer_init(&ngx_http_jpp_rejoin, ngx_http_jpp_worker_rejoin);
     ngx_http_jpp_rejoin.cancelable = 1;
 
     ngx_add_timer(&ngx_http_jpp_rejoin, NGX_HTTP_JPP_REJOIN);
@@ -566,9 +564,7 @@ ngx_http_jpp_unwind_watch(void)
         return;
     }
 
-    ev->handler = ngx_http_jpp_unwind_refresh;
-    ev->data = &ngx_http_jpp_no_connection;
-    ev->log = ngx_cycle->log;
+    ngx_http_jpp_timer_init(ev, ngx_http_jpp_unwind_refresh);
     ev->cancelable = 1;
 
     ngx_add_timer(ev, NGX_HTTP_JPP_REFRESH);
