@@ -104,7 +104,8 @@ my %rows = (
     OVERDUE => [ 'a thread that is busy', sub {
         $is_stored{ $_[0] } && !$has_no_job{ $_[0] } && !$is_brief{ $_[0] }
         ? asked($_[0], '', at => '/late/') : () } ],
-    FULL => [ 'little room', sub { asked($_[0], '', at => '/small/') } ],
+    FULL => [ 'little room', sub {
+        $has_no_job{ $_[0] } ? () : asked($_[0], '', at => '/small/') } ],
     STARTING => [ 'a worker that starts', sub {
         $is_stored{ $_[0] } ? () : asked($_[0], 'worker=STARTING') } ],
 
@@ -308,7 +309,13 @@ sub two(%how) {
 
 test 'the tables' => sub {
     my @names = slurp("$adapter/http/ngx_http_jpp_http.h")
-                =~ /^    NGX_HTTP_JPP_(\w+)(?: = 0)?,/mg;
+                =~ /^    NGX_HTTP_JPP_(\w+)(?: = JPP_CODES)?,/mg;
+
+    # and those of the core's codes
+
+    push @names, keys %{ { map { $_ => 1 }
+        slurp("$adapter/http/ngx_http_jpp_refuse.c")
+        =~ /\[JPP_ERR_\w+\] = NGX_HTTP_JPP_(\w+),/g } };
 
     cmp_ok(scalar @names, '>', 20, 'refusals');
     cmp_ok(scalar @resources, '>', 10, 'resources');

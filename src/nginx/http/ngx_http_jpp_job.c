@@ -582,6 +582,7 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
     job->n_asked = 0;
     job->n_answered = 0;
+    job->n_gaps = 0;
 
     for (i = 0; i < job->n; i++) {
         if (job->inquiries[i].is_spare) {
@@ -608,7 +609,7 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
         {
             job->n_asked = co->n;
             job->n_answered = co->n_answered;
-            job->n_gaps = ngx_http_jpp_job_gaps(co);
+            job->n_gaps += ngx_http_jpp_job_gaps(co);
         }
     }
 

@@ -28,25 +28,35 @@ const ngx_http_jpp_handler_t  ngx_http_jpp_status = {
 };
 
 
-/* With a NUL between them.  A process title is not what nginx started with. */
+/* A process title is not what nginx was started with. */
 
-static jpp_code_t
-ngx_http_jpp_cmdline_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
+static ngx_int_t
+ngx_http_jpp_cmdline_send(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question)
 {
-    ngx_int_t  i;
+    size_t      len;
+    u_char     *p, *data;
+    ngx_int_t   i;
 
-    for (i = 0; i < ngx_argc; i++) {
-        jpp_sink_write(sink, ngx_argv[i],
-                       ngx_strlen(ngx_argv[i]) + (i + 1 < ngx_argc));
+    for (len = 0, i = 0; i < ngx_argc; i++) {
+        len += ngx_strlen(ngx_argv[i]) + 1;
     }
 
-    return JPP_OK;
+    data = ngx_pnalloc(r->pool, len);
+    if (data == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    for (p = data, i = 0; i < ngx_argc; i++) {
+        p = ngx_cpymem(p, ngx_argv[i], ngx_strlen(ngx_argv[i]) + 1);
+    }
+
+    /* a NUL between them, and not behind the last */
+
+    return ngx_http_jpp_send(r, NGX_HTTP_OK, &ngx_http_jpp_text, data, len - 1);
 }
 
 
 const ngx_http_jpp_handler_t  ngx_http_jpp_cmdline = {
-    .answer.type = "text/plain",
-    .is_brief = 1,
-    .ask = ngx_http_jpp_job_run,
-    .write = ngx_http_jpp_cmdline_write
+    .start = ngx_http_jpp_cmdline_send
 };
