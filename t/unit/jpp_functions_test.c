@@ -173,6 +173,7 @@ JPP_TEST(jpp_functions_test_empty)
 
     jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_profile_init(&profile, &arena, types, 2);
+    profile.period_unit = "nanoseconds";
     (void) jpp_profile_count(&profile);
 
     profile.default_type = 1;

@@ -116,6 +116,7 @@ jpp_wrappers_test_stacks(void)
 
     jpp_arena_init(&arena, JPP_CAP);
     jpp_profile_init(&profile, &arena, &type, 1);
+    profile.period_unit = "bytes";
 
     for (i = 0; i < 26; i++) {
         name[0] = (char) ('a' + i);

@@ -484,7 +484,7 @@ static void
 jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
     bool           is_first;
-    size_t         i, k, p, n, j;
+    size_t         i, k, p, n;
     jpp_problem_t  problems[JPP_MAX_PROBLEMS];
 
     is_first = true;
@@ -494,10 +494,10 @@ jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 
         for (p = 0; p < n; p++) {
 
-            for (k = 0; k < i; k++) {
-                if (jpp_console_has(&fleet->workers[k], &problems[p])) {
-                    break;
-                }
+            k = 0;
+
+            while (!jpp_console_has(&fleet->workers[k], &problems[p])) {
+                k++;
             }
 
             if (k < i) {
@@ -517,10 +517,10 @@ jpp_console_problems(const jpp_fleet_t *fleet, jpp_sink_t *sink)
                               "</pre>\n<p>Seen in pid", problems[p].what,
                               problems[p].why, problems[p].fix);
 
-            for (j = i; j < fleet->n; j++) {
-                if (jpp_console_has(&fleet->workers[j], &problems[p])) {
+            for ( /* void */ ; k < fleet->n; k++) {
+                if (jpp_console_has(&fleet->workers[k], &problems[p])) {
                     jpp_sink_printf(sink, " %" PRId64,
-                                    fleet->workers[j].who.pid);
+                                    fleet->workers[k].who.pid);
                 }
             }
 

@@ -219,9 +219,9 @@ jpp_locations_take(jpp_locations_t *locations,
 {
     size_t                       i, k, n;
     uint32_t                     row;
-    jpp_str_t                    names[JPP_ROOTS], name, comment;
+    jpp_str_t                    names[JPP_ROOTS], name;
+    const char                  *comment;
     jpp_owned_t                  owned;
-    const uint32_t              *comments;
     const jpp_profile_t         *profile;
     const jpp_owned_row_t       *from;
     const jpp_owned_function_t  *functions;
@@ -266,19 +266,15 @@ jpp_locations_take(jpp_locations_t *locations,
         }
     }
 
-    comments = jpp_vec_items(profile->comments, uint32_t);
-    n = jpp_vec_count(profile->comments, uint32_t);
-
-    for (i = 0; i < n; i++) {
-        comment = jpp_profile_str(profile, comments[i]);
+    for (i = 0; (comment = jpp_profile_comment_at(profile, i)) != NULL; i++) {
 
         for (k = 0; jpp_locations_said[k] != NULL; k++) {
 
-            if (strncmp(comment.data, jpp_locations_said[k],
+            if (strncmp(comment, jpp_locations_said[k],
                         strlen(jpp_locations_said[k]))
                 == 0)
             {
-                jpp_locations_note(locations, measure, "%s", comment.data);
+                jpp_locations_note(locations, measure, "%s", comment);
             }
         }
     }

@@ -42,9 +42,14 @@ static const jpp_keys_row_t  jpp_memory_usage[] = {
 
 
 bool
-jpp_memory_load(const jpp_memory_answer_t *answer, jpp_ledger_read_t *ledger,
-    jpp_err_t *err)
+jpp_memory_load(const jpp_memory_t *memory, size_t i,
+    jpp_ledger_read_t *ledger, jpp_err_t *err)
 {
+    const jpp_memory_answer_t  *answer;
+
+    answer = &memory->answers[i];
+    ledger->facts.why[0] = '\0';
+
     if (answer->data == NULL) {
         (void) jpp_err_set(err, JPP_ERR_GONE, "%s",
                            answer->why != NULL ? answer->why
@@ -52,7 +57,7 @@ jpp_memory_load(const jpp_memory_answer_t *answer, jpp_ledger_read_t *ledger,
         return false;
     }
 
-    return ledger == NULL
+    return memory->detail != JPP_DETAIL_LEDGER
            || jpp_ledger_load(ledger, answer->data, answer->len, err)
               == JPP_OK;
 }
@@ -121,7 +126,7 @@ jpp_memory_sum(const jpp_memory_t *memory)
 
     for (i = 0; i < memory->n_answers; i++) {
 
-        if (jpp_memory_load(&memory->answers[i], &one, &err)
+        if (jpp_memory_load(memory, i, &one, &err)
             && !jpp_memory_add(sum, &one))
         {
             return NULL;
@@ -213,7 +218,6 @@ jpp_memory_detail_json(jpp_json_t *json, const jpp_memory_t *memory,
     const jpp_identity_t *who)
 {
     size_t                      i;
-    bool                        is_ledger;
     jpp_err_t                   err;
     const char                 *key;
     jpp_ledger_read_t           ledger;
@@ -224,8 +228,6 @@ jpp_memory_detail_json(jpp_json_t *json, const jpp_memory_t *memory,
     }
 
     key = jpp_memory_details[memory->detail];
-    is_ledger = memory->detail == JPP_DETAIL_LEDGER;
-
     answer = memory->answers;
 
     for (i = 0; i < memory->n_answers; i++, answer++) {
@@ -237,11 +239,11 @@ jpp_memory_detail_json(jpp_json_t *json, const jpp_memory_t *memory,
     }
 
     if (i == memory->n_answers
-        || !jpp_memory_load(answer, is_ledger ? &ledger : NULL, &err))
+        || !jpp_memory_load(memory, i, &ledger, &err))
     {
         jpp_json_null(json, key);
 
-    } else if (is_ledger) {
+    } else if (memory->detail == JPP_DETAIL_LEDGER) {
         jpp_memory_ledger_json(json, 0, &ledger.facts, ledger.rows, ledger.n);
 
     } else {
@@ -258,12 +260,11 @@ jpp_memory_detail_json(jpp_json_t *json, const jpp_memory_t *memory,
 static void
 jpp_memory_detail_why(jpp_json_t *json, const jpp_memory_t *memory)
 {
-    bool                        has, is_ledger;
-    char                        key[JPP_MEMORY_KEY];
-    size_t                      i;
-    jpp_err_t                   err;
-    jpp_ledger_read_t           ledger;
-    const jpp_memory_answer_t  *answer;
+    bool                has;
+    char                key[JPP_MEMORY_KEY];
+    size_t              i;
+    jpp_err_t           err;
+    jpp_ledger_read_t   ledger;
 
     if (memory->detail == JPP_DETAIL_NONE) {
         return;
@@ -274,20 +275,17 @@ jpp_memory_detail_why(jpp_json_t *json, const jpp_memory_t *memory)
         return;
     }
 
-    is_ledger = memory->detail == JPP_DETAIL_LEDGER;
-
     for (i = 0; i < memory->n_answers; i++) {
-        answer = &memory->answers[i];
 
-        has = jpp_memory_load(answer, is_ledger ? &ledger : NULL, &err);
+        has = jpp_memory_load(memory, i, &ledger, &err);
 
-        if (has && (!is_ledger || ledger.facts.why[0] == '\0')) {
+        if (has && ledger.facts.why[0] == '\0') {
             continue;
         }
 
         (void) snprintf(key, sizeof(key), "%s%s of pid %" PRId64,
                         jpp_memory_details[memory->detail],
-                        has ? ".pages" : "", answer->who.pid);
+                        has ? ".pages" : "", memory->answers[i].who.pid);
 
         jpp_json_str(json, key, has ? ledger.facts.why : err.text);
     }

@@ -71,8 +71,11 @@ typedef struct {
 } jpp_memory_sum_t;
 
 
-/* Load the ledger of ANSWER, if it is to have one; false: ERR says why not. */
-bool jpp_memory_load(const jpp_memory_answer_t *answer,
+/*
+ * Load answer I of MEMORY, and LEDGER from it where ledgers were asked for;
+ * false: ERR says why not.
+ */
+bool jpp_memory_load(const jpp_memory_t *memory, size_t i,
     jpp_ledger_read_t *ledger, jpp_err_t *err);
 
 /* What may be behind ROW of a ledger with FACTS; NULL: nobody knows. */

@@ -277,7 +277,7 @@ jpp_memory_table(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
     }
 
     for (i = 0; i < memory->n_answers; i++) {
-        why = jpp_memory_load(&memory->answers[i], &ledger, &err)
+        why = jpp_memory_load(memory, i, &ledger, &err)
               ? ledger.facts.why : err.text;
 
         if (why[0] != '\0') {

@@ -7,8 +7,8 @@
 /* what, why and fix of a problem */
 #define JPP_STATUS_LINE    sizeof(jpp_problem_t)
 
-/* " in worker 4294967295 pid -9223372036854775808, the largest" */
-#define JPP_STATUS_WHERE   64
+/* ", the sum of 18446744073709551615 workers, each with what it inherited" */
+#define JPP_STATUS_WHERE   80
 
 
 /*
@@ -591,22 +591,6 @@ jpp_facts_stacks(jpp_profile_t *profile, const jpp_fleet_t *fleet)
 }
 
 
-static void
-jpp_facts_sum(jpp_profile_t *profile, const char *what, uint64_t bytes,
-    size_t n)
-{
-    if (n == 1) {
-        jpp_profile_comment(profile, "jemalloc stats.%s %" PRIu64 " bytes (%s)",
-                            what, bytes, jpp_bytes(bytes));
-
-    } else {
-        jpp_profile_comment(profile, "jemalloc stats.%s %" PRIu64 " bytes (%s),"
-                            " the sum of %zu workers, each with what it "
-                            "inherited", what, bytes, jpp_bytes(bytes), n);
-    }
-}
-
-
 /*
  * A sum that lacks a worker would be wrong, so it is left out.  Resident memory
  * is not added up: after a fork workers share most pages, jemalloc counts each
@@ -616,7 +600,7 @@ jpp_facts_sum(jpp_profile_t *profile, const char *what, uint64_t bytes,
 static void
 jpp_facts_stats(jpp_profile_t *profile, const jpp_fleet_t *fleet)
 {
-    char                 where[JPP_STATUS_WHERE];
+    char                 sum[JPP_STATUS_WHERE], where[JPP_STATUS_WHERE];
     size_t               i;
     uint64_t             allocated, active;
     const jpp_worker_t  *worker, *largest;
@@ -643,17 +627,22 @@ jpp_facts_stats(jpp_profile_t *profile, const jpp_fleet_t *fleet)
     }
 
     if (largest != NULL) {
-        jpp_facts_sum(profile, "allocated", allocated, fleet->n);
-        jpp_facts_sum(profile, "active", active, fleet->n);
-
+        sum[0] = '\0';
         where[0] = '\0';
 
         if (fleet->n != 1) {
+            (void) snprintf(sum, sizeof(sum), ", the sum of %zu workers, each "
+                            "with what it inherited", fleet->n);
             (void) snprintf(where, sizeof(where), " in worker %" PRIu32 " pid %"
                             PRId64 ", the largest", largest->who.index,
                             largest->who.pid);
         }
 
+        jpp_profile_comment(profile, "jemalloc stats.allocated %" PRIu64
+                            " bytes (%s)%s", allocated, jpp_bytes(allocated),
+                            sum);
+        jpp_profile_comment(profile, "jemalloc stats.active %" PRIu64
+                            " bytes (%s)%s", active, jpp_bytes(active), sum);
         jpp_profile_comment(profile, "jemalloc stats.resident at most %" PRIu64
                             " bytes (%s)%s: shared pages and pages never "
                             "touched count", largest->stats.resident,

@@ -18,7 +18,7 @@ jpp_owned_is_asked(const jpp_view_t *view)
 static void
 jpp_owned_shows(jpp_owned_t *owned, const jpp_view_t *view)
 {
-    size_t                   i, k, n;
+    size_t                   i, n;
     const jpp_label_set_t   *sets;
     const jpp_profile_t     *profile;
 
@@ -36,12 +36,9 @@ jpp_owned_shows(jpp_owned_t *owned, const jpp_view_t *view)
     n = jpp_vec_count(profile->label_sets, jpp_label_set_t);
 
     for (i = 0; i < n; i++) {
-        for (k = 0; k < sets[i].n; k++) {
-            owned->shows[JPP_ROOT_UPSTREAM] |=
-                strcmp(jpp_profile_str(profile, sets[i].labels[k].key).data,
-                       jpp_root_keys[JPP_ROOT_UPSTREAM])
-                == 0;
-        }
+        owned->shows[JPP_ROOT_UPSTREAM] |=
+            jpp_profile_labelled(profile, &sets[i],
+                                 jpp_root_keys[JPP_ROOT_UPSTREAM]) != 0;
     }
 }
 

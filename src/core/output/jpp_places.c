@@ -112,29 +112,6 @@ jpp_places_place(const jpp_places_t *places, const jpp_sample_t *sample)
 }
 
 
-/* The label of SAMPLE that says where its place is configured; 0: none does. */
-
-static uint32_t
-jpp_places_label(const jpp_places_t *places, const jpp_sample_t *sample)
-{
-    size_t                      i;
-    const jpp_profile_label_t  *label;
-
-    for (i = 0; i < sample->labels->n; i++) {
-        label = &sample->labels->labels[i];
-
-        if (strcmp(jpp_profile_str(places->profile, label->key).data,
-                   JPP_POOLS_PLACE_KEY)
-            == 0)
-        {
-            return label->str;
-        }
-    }
-
-    return 0;
-}
-
-
 /* The id of the row with these frames, 0: no memory. */
 
 static uint32_t
@@ -216,7 +193,8 @@ jpp_places_read(jpp_places_t *places)
 
         /* two generations may have two */
 
-        label = jpp_places_label(places, &sample);
+        label = jpp_profile_labelled(profile, sample.labels,
+                                     JPP_POOLS_PLACE_KEY);
         row->label = row->label == 0 || row->label == label ? label
                                                             : JPP_PLACES_TWO;
 

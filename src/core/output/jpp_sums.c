@@ -98,21 +98,12 @@ jpp_error_text(double percent, char text[JPP_ERROR_TEXT])
 void
 jpp_figures_comments(const jpp_profile_t *profile, jpp_sink_t *sink)
 {
-    size_t           i, n;
-    jpp_str_t        comment;
-    const uint32_t  *comments;
+    size_t       i;
+    const char  *comment;
 
-    comments = jpp_vec_items(profile->comments, uint32_t);
-    n = jpp_vec_count(profile->comments, uint32_t);
-
-    if (n != 0) {
-        jpp_sink_char(sink, '\n');
-    }
-
-    for (i = 0; i < n; i++) {
-        comment = jpp_profile_str(profile, comments[i]);
-
-        jpp_sink_write(sink, comment.data, comment.len);
+    for (i = 0; (comment = jpp_profile_comment_at(profile, i)) != NULL; i++) {
+        jpp_sink_str(sink, i == 0 ? "\n" : "");
+        jpp_sink_str(sink, comment);
         jpp_sink_char(sink, '\n');
     }
 }

@@ -332,19 +332,16 @@ const char  jpp_svg_policy[] =
 static void
 jpp_svg_notes(jpp_svg_t *svg)
 {
-    size_t           i, n;
-    const char      *text;
-    const uint32_t  *comments;
-
-    comments = jpp_vec_items(svg->profile->comments, uint32_t);
-    n = jpp_vec_count(svg->profile->comments, uint32_t);
+    size_t       i;
+    const char  *text;
 
     svg->workers = "";
 
-    for (i = 0; i < n && svg->n_notes < JPP_SVG_NOTES; i++) {
-
-        text = jpp_profile_str(svg->profile, comments[i]).data;
-
+    for (i = 0;
+         (text = jpp_profile_comment_at(svg->profile, i)) != NULL
+         && svg->n_notes < JPP_SVG_NOTES;
+         i++)
+    {
         if (strncmp(text, "workers ", 8) == 0) {
             svg->workers = text;
 

@@ -124,24 +124,6 @@ jpp_wrappers(const char *name)
 }
 
 
-/* The time that malloc() takes is its own. */
-
-static bool
-jpp_wrappers_is_memory(const jpp_profile_t *profile)
-{
-    uint32_t  t;
-
-    for (t = 0; t < profile->n_types; t++) {
-
-        if (strcmp(profile->types[t].unit, "bytes") == 0) {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
 /* What a function without a name is, by its FILE: "between a and b", a mark. */
 
 static jpp_wrappers_t
@@ -187,7 +169,9 @@ jpp_wrappers_table(const jpp_profile_t *profile, bool are_shown)
 
     table = jpp_arena_alloc(profile->arena, (size_t) n + 1);
 
-    if (are_shown || !jpp_wrappers_is_memory(profile)) {
+    /* the time that malloc() takes is its own */
+
+    if (are_shown || strcmp(profile->period_unit, "bytes") != 0) {
         return table;
     }
 

@@ -132,6 +132,16 @@ jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
 }
 
 
+const char *
+jpp_profile_comment_at(const jpp_profile_t *profile, size_t i)
+{
+    return i < jpp_vec_count(profile->comments, uint32_t)
+           ? jpp_profile_str(profile, jpp_vec_items(profile->comments,
+                                                    uint32_t)[i]).data
+           : NULL;
+}
+
+
 static bool
 jpp_profile_mapping_equal(const jpp_mapping_t *a, const jpp_mapping_t *b)
 {
@@ -318,4 +328,22 @@ jpp_profile_labels(jpp_profile_t *profile, uint32_t from, uint64_t part,
     *set = id - 1;
 
     return id != 0;
+}
+
+
+uint32_t
+jpp_profile_labelled(const jpp_profile_t *profile, const jpp_label_set_t *set,
+    const char *key)
+{
+    uint32_t  i;
+
+    for (i = 0; i < set->n; i++) {
+        if (strcmp(jpp_profile_str(profile, set->labels[i].key).data, key)
+            == 0)
+        {
+            return set->labels[i].str;
+        }
+    }
+
+    return 0;
 }

@@ -376,6 +376,9 @@ jpp_str_t jpp_profile_str(const jpp_profile_t *profile, uint32_t id);
 void jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Comment I, from 0 on; NULL: there are no more. */
+const char *jpp_profile_comment_at(const jpp_profile_t *profile, size_t i);
+
 /*
  * The id of the mapping like MAPPING: same object, same part of it (device,
  * inode, path, offset and size; where it was loaded does not matter, nor
@@ -424,6 +427,10 @@ uint32_t jpp_profile_function(jpp_profile_t *profile, uint32_t mapping,
  */
 bool jpp_profile_labels(jpp_profile_t *profile, uint32_t from, uint64_t part,
     const jpp_label_t *labels, size_t n, uint32_t *set);
+
+/* The id of the string that SET has under KEY; 0: none. */
+uint32_t jpp_profile_labelled(const jpp_profile_t *profile,
+    const jpp_label_set_t *set, const char *key);
 
 
 /*

@@ -63,34 +63,20 @@ jpp_roots_allow(jpp_by_t by)
 jpp_str_t
 jpp_roots_name(const jpp_profile_t *profile, uint32_t set, jpp_root_t root)
 {
-    uint32_t                i;
-    jpp_str_t               key, value, none;
+    uint32_t                name, origin;
     const jpp_label_set_t  *labels;
 
     labels = &jpp_vec_items(profile->label_sets, jpp_label_set_t)[set];
-    none = jpp_roots_none[root];
 
-    for (i = 0; i < labels->n; i++) {
+    name = jpp_profile_labelled(profile, labels, jpp_root_keys[root]);
+    origin = jpp_profile_labelled(profile, labels, "origin");
 
-        if (labels->labels[i].str == 0) {
-            continue;
-        }
-
-        key = jpp_profile_str(profile, labels->labels[i].key);
-        value = jpp_profile_str(profile, labels->labels[i].str);
-
-        if (strcmp(key.data, jpp_root_keys[root]) == 0) {
-            return value;
-        }
-
-        if (strcmp(key.data, "origin") == 0
-            && strcmp(value.data, "master") == 0)
-        {
-            none = jpp_roots_inherited[root];
-        }
+    if (name != 0) {
+        return jpp_profile_str(profile, name);
     }
 
-    return none;
+    return strcmp(jpp_profile_str(profile, origin).data, "master") == 0
+           ? jpp_roots_inherited[root] : jpp_roots_none[root];
 }
 
 
