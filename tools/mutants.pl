@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
 # Are the units able to fail?  Changes the core in one place at a time, in a
-# copy of the sources, and runs the units that link the changed file until one
+# copy of the sources, and runs the units that reach the changed line until one
 # of them fails.
 #
 #     perl tools/mutants.pl [N] [SEED]
@@ -17,11 +17,13 @@
 use strict;
 use warnings;
 
+use Cwd;
 use File::Basename;
 use File::Copy qw( copy );
 use File::Find;
-use File::Path qw( make_path );
+use File::Path qw( make_path remove_tree );
 use POSIX qw( WNOHANG );
+use Storable qw( retrieve store );
 use Time::HiRes qw( sleep time );
 
 
@@ -62,8 +64,8 @@ my %returned = (
     'NULL'   => undef,
 );
 
-# A unit that runs so many times longer than without a change, and so many
-# seconds, hangs.
+# A unit that runs so many times longer than when its lines are counted, and so
+# many seconds, hangs.
 
 my ($slower, $patience) = (10, $ENV{JPP_PATIENCE} // 20);
 
@@ -83,6 +85,11 @@ my @builds = (
       limits => 'ulimit -c 0' },
 );
 
+# Counts which lines each unit runs.  _exit() would lose the counts.
+
+my $counting = { out => 'build/counting', cc => 'gcc',
+                 flags => '-O0 --coverage -D_exit=exit' };
+
 
 my $n = $ARGV[0] // 60;
 my $seed = $ARGV[1] // 1;
@@ -96,11 +103,11 @@ $| = 1;
 copy_tree();
 chdir $tree or die "$tree: $!\n";
 
-for my $build (@builds) {
+for my $build ($counting, @builds) {
     make($build, 'units') or die "mutants: the units do not build\n";
-    $build->{units} = units($build);
 }
 
+my %units = units();
 my @points = map { points($_) } @core;
 my ($made, $killed) = (0, 0);
 
@@ -164,38 +171,64 @@ sub command {
 }
 
 
-# The units of BUILD: how long each runs, and which objects it links.
+# The units: how long each runs, and which lines of which file.  They are kept
+# until the unit is built again.
 
 sub units {
-    my ($build) = @_;
-    my $out = $build->{out};
-    my %defines;
+    my @units = map { basename($_, '.c') } glob 't/unit/*_test.c';
+    my %kept = map { $_ => "$counting->{out}/$_.kept" } @units;
+    my $running = 0;
 
-    for (split /\n/, `nm -A -g --defined-only $out/libjpp.a`) {
-        $defines{$2} = $1 if /:(\w+)\.o:\S* \w (\w+)$/;
+    for my $unit (@units) {
+        my $is_kept = -e $kept{$unit}
+                      && -M $kept{$unit} < -M "$counting->{out}/t/$unit";
+
+        next if $is_kept;
+
+        wait if $running++ >= $jobs;
+
+        if ((fork // die "fork: $!\n") == 0) {
+            store(count_lines($unit), $kept{$unit});
+            POSIX::_exit(0);
+        }
     }
 
-    my %units;
+    1 while wait > 0;
 
-    for my $unit (map { basename($_, '.c') } glob 't/unit/*_test.c') {
-        my $start = time;
+    return map { $_ => retrieve($kept{$_}) } @units;
+}
 
-        # through a pipe: a unit may limit the size of files
 
-        spew("$out/t/$unit.said",
-             scalar `$build->{limits}; $out/t/$unit 2>&1`);
+sub count_lines {
+    my ($unit) = @_;
+    my $counts = getcwd . "/$counting->{out}/$unit.counts";
+    my $start = time;
+    my (%lines, @counts, $file);
 
-        die "mutants: $unit fails without a change: see ",
-            "$tree/$out/t/$unit.said\n" if $? != 0;
+    remove_tree($counts);
 
-        $units{$unit} = {
-            time => time - $start,
-            links => { map { $defines{$_} // '' => 1 }
-                       `nm --defined-only $out/t/$unit` =~ /(\w+)$/mg },
-        };
+    system "ulimit -c 0; GCOV_PREFIX=$counts timeout 600 "
+           . "$counting->{out}/t/$unit >/dev/null 2>&1";
+
+    my $time = time - $start;
+
+    find(sub {
+        my $notes = s/gcda$/gcno/r;
+
+        return if $notes eq $_;
+
+        symlink $File::Find::dir =~ s/^\Q$counts\E//r . "/$notes", $notes;
+        push @counts, $File::Find::name;
+    }, -d $counts ? $counts : ());
+
+    for (@counts ? `gcov -t @counts 2>/dev/null` : ()) {
+        $file = $1 if /^ +-: +0:Source:(.*)/;
+        $lines{$file}{$2} = $1 ne '#####' if /^ *(\d+|#####)\*?: *(\d+):/;
     }
 
-    return \%units;
+    remove_tree($counts);
+
+    return { time => $time, lines => \%lines };
 }
 
 
@@ -226,7 +259,9 @@ sub points {
     }
 
     return map { { file => $file, at => $_->[0], is => $_->[1],
-                   other => $_->[2] } } sort { $a->[0] <=> $b->[0] } @points;
+                   other => $_->[2],
+                   line => 1 + substr($text, 0, $_->[0]) =~ tr/\n// } }
+           sort { $a->[0] <=> $b->[0] } @points;
 }
 
 
@@ -272,6 +307,7 @@ sub blank {
 sub try {
     my ($point) = @_;
     my $text = slurp($point->{file});
+    my $changed = (stat $point->{file})[9];
     my $mutant = $text;
     my $lived;
 
@@ -279,61 +315,82 @@ sub try {
     spew($point->{file}, $mutant);
 
     for my $build (@builds) {
-        $lived = lives($build, $point->{file});
+        $lived = lives($build, $point);
         last unless $lived;
     }
 
     spew($point->{file}, $text);
+    utime $changed, $changed, $point->{file};
 
     return $lived;
 }
 
 
-# Does no unit of BUILD notice what is changed in FILE?
+# Does no unit of BUILD notice POINT?
 
 sub lives {
-    my ($build, $file) = @_;
-    my $object = $file =~ s{^src/(.*)\.c$}{$build->{out}/$1.o}r;
+    my ($build, $point) = @_;
+    my $object = $point->{file} =~ s{^src/(.*)\.c$}{$build->{out}/$1.o}r;
     my $compiled = slurp($object);
-    my $lived;
+    my ($lived, $failed);
 
     if (system(command($build) . " $object 2>build/log") == 0
         && slurp($object) ne $compiled)
     {
         make($build, "$build->{out}/libjpp.a") or die "mutants: no archive\n";
-        $lived = !fails($build, likeliest($build, basename($file, '.c')));
+        $failed = failing($build, likeliest($point));
+        $lived = !$failed;
     }
 
     spew($object, $compiled);
+
+    if ($failed && !$build->{passes}{$failed}++) {
+        make($build, "$build->{out}/libjpp.a") or die "mutants: no archive\n";
+
+        die "mutants: $failed fails without a change: run ",
+            "$tree/$build->{out}/t/$failed\n"
+            if failing($build, $failed);
+    }
 
     return $lived;
 }
 
 
-# The units of BUILD that link OBJECT: those first that have the most words of
-# its name, then the fastest.
+# The units that reach POINT, or its file if none does: those first that have
+# the most words of the file's name, then the fastest.
 
 sub likeliest {
-    my ($build, $object) = @_;
-    my %units = %{$build->{units}};
+    my ($point) = @_;
+    my ($file, $at) = @$point{qw( file line )};
+    my @words = split /_/, basename($file, '.c');
+    my (%common, %reaches);
 
-    my %common = map {
-        my ($i, @words) = (0, split /_/, $object);
+    for my $unit (keys %units) {
+        my $lines = $units{$unit}{lines}{$file} // next;
 
-        $i++ while $i < @words && $words[$i] eq ((split /_/)[$i] // '');
-        $_ => $i;
-    } keys %units;
+        # a line that is not counted belongs to the one before it
+
+        my ($counted) = grep { defined $lines->{$_} } reverse 1 .. $at;
+        my ($i, @unit) = (0, split /_/, $unit);
+
+        $i++ while $i < @words && $words[$i] eq ($unit[$i] // '');
+
+        $reaches{$unit} = $counted && $lines->{$counted};
+        $common{$unit} = $i;
+    }
+
+    my @reaching = grep { $reaches{$_} } keys %reaches;
 
     return sort { $common{$b} <=> $common{$a}
                   || $units{$a}{time} <=> $units{$b}{time} || $a cmp $b }
-           grep { $units{$_}{links}{$object} } keys %units;
+           @reaching ? @reaching : keys %reaches;
 }
 
 
-# Does any of the UNITS of BUILD fail?  As many run at a time as there are
+# Which of the UNITS fails in BUILD?  As many run at a time as there are
 # processors.
 
-sub fails {
+sub failing {
     my ($build, @units) = @_;
     my (%running, $failed);
 
@@ -341,8 +398,10 @@ sub fails {
         if (@units && !$failed && keys %running < $jobs) {
             my $unit = shift @units;
 
-            $running{start($build, $unit)} =
-                time + $patience + $slower * $build->{units}{$unit}{time};
+            $running{start($build, $unit)} = {
+                unit => $unit,
+                ends => time + $patience + $slower * $units{$unit}{time},
+            };
             next;
         }
 
@@ -350,12 +409,13 @@ sub fails {
 
         if ($pid > 0) {
             die "mutants: a unit cannot be linked\n" if $? >> 8 == 99;
-            $failed ||= $?;
+            $failed //= $running{$pid}{unit} if $?;
             delete $running{$pid};
             kill 'KILL', -$pid;
 
         } else {
-            $failed ||= grep { $_ < time } values %running;
+            ($failed) = map { $_->{unit} } grep { $_->{ends} < time }
+                        values %running unless $failed;
             sleep 0.01;
         }
 
@@ -388,13 +448,12 @@ sub print_mutant {
     my $text = slurp($file);
     my $start = 1 + rindex $text, "\n", $at;
     my $end = index $text, "\n", $at + length $is;
-    my $line = 1 + substr($text, 0, $at) =~ tr/\n//;
     my $before = substr $text, $start, $end - $start;
     my $after = $before;
 
     substr($after, $at - $start, length $is) = $other;
 
-    print "$file:$line\n", map({ "    - $_\n" } split /\n/, $before),
+    print "$file:$point->{line}\n", map({ "    - $_\n" } split /\n/, $before),
           map({ "    + $_\n" } split /\n/, $after), "\n";
 }
 

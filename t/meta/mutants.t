@@ -99,7 +99,7 @@ subtest 'a unit that fails without a change' => sub {
     my ($status, $said) = mutants(tree($core, '0'), 1, 1);
 
     isnt($status, 0, 'notices nothing');
-    like($said, qr/^mutants: jpp_small_test fails without a change: see /,
+    like($said, qr/^mutants: jpp_small_test fails without a change: run /,
          'its sentence');
 };
 
