@@ -559,7 +559,7 @@ JPP_TEST(jpp_memory_test_slots)
     } rows[] = {
         { 1, 2, 8, "a short one more" },
         { 10000000000, 1000000000000, 8, "as long as can be" },
-        { 10000000000, 10000000000000, 7, "a byte too long" }
+        { 10000000000, 10000000000000, 8, "however long they are" }
     };
 
     jpp_zone_slot_t  slots[9] = { { 512, 10000000, 1000000, 0, 0 } };

@@ -360,7 +360,7 @@ JPP_TEST(jpp_report_test_errors)
     jpp_reports(captures, 1, JPP_OK, "as many labels as there may be");
 
     captures[0].n_labels = JPP_MAX_LABELS + 1;
-    jpp_reports(captures, 1, JPP_ERR_ARG, "%s", err.text);
+    jpp_reports(captures, 1, JPP_OK, "of more, the first");
 }
 
 

@@ -13,9 +13,11 @@
 #include "jpp_problems.h"
 #include "jpp_status.h"
 
+#include <math.h>
 
-/* of a name; what is longer is cut */
-#define JPP_CONSOLE_NAME  256
+
+/* columns of a name; what is wider is cut in the middle */
+#define JPP_CONSOLE_NAME  64
 
 /* workers that are never folded */
 #define JPP_CONSOLE_FEW   8
@@ -44,7 +46,7 @@ typedef enum {
 
 /* What a worker is compared with. */
 typedef struct {
-    uint64_t              bar;             /* as wide, and as high, as its */
+    double                bar;             /* as wide, and as high, as its */
     uint64_t              trend;           /*   place */
     uint64_t              anon;            /* of all workers */
     size_t                n;
@@ -80,35 +82,13 @@ static const jpp_console_ask_t  jpp_console_ask_rows[] = {
 };
 
 
-static void
-jpp_console_name(jpp_sink_t *sink, const char *data, size_t len)
-{
-    char    text[JPP_UTF8_ESCAPED(JPP_CONSOLE_NAME)];
-    size_t  n;
-
-    n = jpp_utf8_escape(text, data,
-                        len < JPP_CONSOLE_NAME ? len : JPP_CONSOLE_NAME);
-
-    jpp_markup_text(sink, text, n);
-
-    if (len > JPP_CONSOLE_NAME) {
-        jpp_sink_str(sink, "...");
-    }
-}
-
-
-static uint64_t
+static double
 jpp_console_sum(const jpp_console_part_t *parts)
 {
-    uint64_t  sum;
+    double  sum;
 
     for (sum = 0; parts->what != NULL; parts++) {
-
-        if (parts->bytes != JPP_NONE
-            && __builtin_add_overflow(sum, parts->bytes, &sum))
-        {
-            return JPP_NONE;
-        }
+        sum += parts->bytes != JPP_NONE ? (double) parts->bytes : 0;
     }
 
     return sum;
@@ -142,7 +122,7 @@ jpp_console_permille(double bytes, double scale)
 
 static void
 jpp_console_bar(jpp_sink_t *sink, const jpp_console_part_t *parts,
-    uint64_t scale)
+    double scale)
 {
     double                     sum;
     unsigned                   x, end;
@@ -162,7 +142,7 @@ jpp_console_bar(jpp_sink_t *sink, const jpp_console_part_t *parts,
         }
 
         sum += (double) part->bytes;
-        end = jpp_console_permille(sum, (double) scale);
+        end = jpp_console_permille(sum, scale);
 
         jpp_sink_printf(sink, "<rect class=\"%s\" x=\"%u.%u%%\" "
                         "width=\"%u.%u%%\" height=\"100%%\"/>", part->css,
@@ -253,7 +233,7 @@ jpp_console_scale(const jpp_fleet_t *fleet, jpp_console_scale_t *scale)
     for (i = 0; i < fleet->n; i++) {
         jpp_console_parts(&fleet->workers[i], parts);
 
-        scale->bar = jpp_larger(scale->bar, jpp_console_sum(parts));
+        scale->bar = fmax(scale->bar, jpp_console_sum(parts));
         jpp_add_known(&scale->anon, fleet->workers[i].activity.usage.rss_anon);
     }
 }
@@ -451,6 +431,7 @@ jpp_console_lines(const jpp_console_t *console, bool is_exiting,
 static void
 jpp_console_zone(const jpp_zone_t *zone, jpp_sink_t *sink)
 {
+    char                name[JPP_UTF8_SHORT(JPP_CONSOLE_NAME)];
     uint64_t            used;
     jpp_console_part_t  parts[] = {
         { "a", "in use, in whole pages", JPP_NONE }, { NULL, NULL, JPP_NONE }
@@ -460,9 +441,10 @@ jpp_console_zone(const jpp_zone_t *zone, jpp_sink_t *sink)
     parts[0].bytes = used;
 
     jpp_sink_str(sink, "<tr><th scope=\"row\">zone ");
-    jpp_console_name(sink, zone->name, zone->name_len);
+    jpp_markup_text(sink, name, jpp_utf8_short(name, zone->name, zone->name_len,
+                                               JPP_CONSOLE_NAME));
     jpp_sink_str(sink, "</th><td class=\"m\">");
-    jpp_console_bar(sink, parts, zone->size);
+    jpp_console_bar(sink, parts, (double) zone->size);
     jpp_console_cell((used > zone->size / 10 * 8)
                      + (used > zone->size / 10 * 9), "used", sink);
     jpp_sink_str(sink, jpp_bytes(used));

@@ -161,22 +161,22 @@ jpp_locations_json_row(const jpp_locations_t *locations,
 
 
 static void
-jpp_locations_as_json(const jpp_locations_t *locations, jpp_sink_t *sink)
+jpp_locations_as_json(const jpp_locations_t *locations, size_t shown,
+    jpp_sink_t *sink)
 {
-    size_t                      i, n, top;
+    size_t                      i;
     uint32_t                    k;
     jpp_json_t                  json;
     const jpp_locations_row_t  *rows;
 
     rows = jpp_vec_items(locations->rows, jpp_locations_row_t);
-    n = jpp_vec_count(locations->rows, jpp_locations_row_t);
-    top = locations->args->values[JPP_ARG_TOP];
 
     jpp_json_init(&json, sink);
     jpp_json_open(&json, NULL, '{');
 
     jpp_json_str(&json, "module", JPP_VERSION);
-    jpp_json_u64(&json, "count", n);
+    jpp_json_u64(&json, "count",
+                 jpp_vec_count(locations->rows, jpp_locations_row_t));
 
     for (k = 0; k < JPP_LOCATIONS_MEASURES; k++) {
         jpp_locations_json_about(locations, k, &json);
@@ -184,7 +184,7 @@ jpp_locations_as_json(const jpp_locations_t *locations, jpp_sink_t *sink)
 
     jpp_json_open(&json, "rows", '[');
 
-    for (i = 0; i < n && i < top; i++) {
+    for (i = 0; i < shown; i++) {
         jpp_locations_json_row(locations, &rows[i], &json);
     }
 
@@ -389,40 +389,30 @@ jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
 }
 
 
-static void
-jpp_locations_text(const jpp_locations_t *locations, jpp_sink_t *sink)
-{
-    size_t  n, top;
-
-    n = jpp_vec_count(locations->rows, jpp_locations_row_t);
-    top = locations->args->values[JPP_ARG_TOP];
-    top = n < top ? n : top;
-
-    jpp_locations_heading(locations, n, sink);
-
-    jpp_locations_table(locations, top, sink);
-
-    if (top < n) {
-        jpp_sink_printf(sink, "%zu more: top=%d shows as many as that\n",
-                        n - top, JPP_MAX_ROWS);
-    }
-
-    jpp_locations_notes(locations, sink);
-}
-
-
 bool
 jpp_locations_write(const jpp_locations_t *locations, jpp_sink_t *sink)
 {
+    size_t      n, top;
     jpp_wrap_t  wrap;
 
+    n = jpp_vec_count(locations->rows, jpp_locations_row_t);
+    top = jpp_smaller(n, locations->args->values[JPP_ARG_TOP]);
+
     if (!jpp_args_is_top(locations->args)) {
-        jpp_locations_as_json(locations, sink);
+        jpp_locations_as_json(locations, top, sink);
         return true;
     }
 
     jpp_wrap_open(&wrap, locations->args->values[JPP_ARG_COLS], sink);
-    jpp_locations_text(locations, &wrap.sink);
+    jpp_locations_heading(locations, n, &wrap.sink);
+    jpp_locations_table(locations, top, &wrap.sink);
+
+    if (top < n) {
+        jpp_sink_printf(&wrap.sink, "%zu more: top=%d shows as many as that\n",
+                        n - top, JPP_MAX_ROWS);
+    }
+
+    jpp_locations_notes(locations, &wrap.sink);
 
     return jpp_wrap_close(&wrap);
 }

@@ -10,8 +10,6 @@
 #include "jpp_verdict.h"
 
 
-#define JPP_MEMORY_SLOTS  240
-
 #define JPP_MEMORY_CELL   (JPP_LEDGER_NAME + 64)
 
 
@@ -164,9 +162,8 @@ jpp_memory_table_ledger(const jpp_memory_t *memory,
 static void
 jpp_memory_zone_text(jpp_table_t *table, const jpp_zone_t *zone)
 {
-    int                     n;
-    char                    text[JPP_MEMORY_SLOTS];
-    size_t                  i, len;
+    size_t                  i;
+    const char             *text;
     const jpp_zone_slot_t  *slot;
 
     jpp_table_bytes(table, zone->size);
@@ -174,28 +171,19 @@ jpp_memory_zone_text(jpp_table_t *table, const jpp_zone_t *zone)
     jpp_table_cell(table, "%" PRIu64, zone->failures);
     jpp_table_name(table, zone->name, zone->name_len);
 
-    text[0] = '\0';
-
-    for (i = 0, len = 0; i < zone->n_slots; i++) {
+    for (i = 0, text = ""; i < zone->n_slots && text != NULL; i++) {
         slot = &zone->slots[i];
 
-        if (slot->total == 0 && slot->failures == 0) {
-            continue;
+        if (slot->total != 0 || slot->failures != 0) {
+            text = jpp_arena_printf(table->arena, "%s%s%" PRIu64 " of %" PRIu64
+                                    " x %s", text, text[0] != '\0' ? ", " : "",
+                                    slot->used, slot->total,
+                                    jpp_bytes(slot->size));
         }
-
-        n = snprintf(text + len, sizeof(text) - len, "%s%" PRIu64 " of %"
-                     PRIu64 " x %s", len == 0 ? "" : ", ", slot->used,
-                     slot->total, jpp_bytes(slot->size));
-
-        if (n < 0 || len + (size_t) n >= sizeof(text)) {
-            text[len] = '\0';
-            break;
-        }
-
-        len += (size_t) n;
     }
 
-    jpp_table_cell(table, "%s", len != 0 ? text : "-");
+    table->failed |= text == NULL;
+    jpp_table_cell(table, "%s", text != NULL && text[0] != '\0' ? text : "-");
 }
 
 

@@ -10,8 +10,6 @@ typedef enum {
     JPP_ARG_IS_SET,                     /* some of words, with commas between */
     JPP_ARG_IS_FORMAT,                  /* one of the formats' words */
     JPP_ARG_IS_TYPE,                    /* one of the types' words */
-    JPP_ARG_IS_NUMBER,                  /* least to most */
-    JPP_ARG_IS_SECONDS,                 /* 1 to max_seconds */
     JPP_ARG_IS_WORKER                   /* one of words, a number, or a pid */
 } jpp_arg_kind_t;
 
@@ -22,8 +20,9 @@ typedef struct {
     uint32_t          value;            /* the default */
     const char       *words[JPP_ARG_WORDS];
     uint32_t          least;
-    uint32_t          most;
-    const char       *what;             /* " of pixels", or "" */
+    uint32_t          most;             /* 0: max_seconds */
+    const char       *what;             /* a number: " of pixels", or ""; */
+                                        /*   NULL: it is none */
     const char       *allowed;          /* NULL: words or numbers say it */
 } jpp_arg_row_t;
 
@@ -41,7 +40,7 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
     { .key = "gc", .words = { "0", "1" },
       .allowed = "gc must be 0 or 1 (and has no effect here)" },
 
-    { .key = "seconds", .kind = JPP_ARG_IS_SECONDS, .least = 1, .what = "" },
+    { .key = "seconds", .least = 1, .what = "" },
 
     { .key = "worker", .kind = JPP_ARG_IS_WORKER,
       .words = { "all", "self", "exiting" }, .value = JPP_WORKER_ALL,
@@ -55,12 +54,12 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
 
     { .key = "sort", .words = { "flat", "cum" }, .value = JPP_SORT_FLAT },
 
-    { .key = "n", .kind = JPP_ARG_IS_NUMBER, .value = 50,
+    { .key = "n", .value = 50,
       .least = 1, .most = JPP_MAX_ROWS, .what = "" },
 
     { .key = "callers", .words = { "0", "1" }, .value = 1 },
 
-    { .key = "top", .kind = JPP_ARG_IS_NUMBER, .value = 20,
+    { .key = "top", .value = 20,
       .least = 1, .most = JPP_MAX_ROWS, .what = "" },
 
     { .key = "by", .value = JPP_BY_REQUEST,
@@ -73,10 +72,10 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
 
     { .key = "owners", .words = { "0", "1" } },
 
-    { .key = "width", .kind = JPP_ARG_IS_NUMBER, .value = 1200,
+    { .key = "width", .value = 1200,
       .least = JPP_MIN_WIDTH, .most = JPP_MAX_WIDTH, .what = " of pixels" },
 
-    { .key = "cols", .kind = JPP_ARG_IS_NUMBER, .value = 80,
+    { .key = "cols", .value = 80,
       .least = JPP_MIN_COLS, .most = JPP_MAX_COLS, .what = " of columns" },
 
     { .key = "invert", .words = { "0", "1" } },
@@ -92,7 +91,7 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
 
     { .key = "force", .words = { "0", "1" } },
 
-    { .key = "frequency", .kind = JPP_ARG_IS_NUMBER, .value = 99,
+    { .key = "frequency", .value = 99,
       .least = 1, .most = JPP_MAX_FREQUENCY,
       .what = " of samples a second" },
 
@@ -173,7 +172,7 @@ jpp_args_init(jpp_args_t *args, const jpp_words_t *formats,
 static uint32_t
 jpp_args_most(const jpp_args_t *args, const jpp_arg_row_t *row)
 {
-    return row->kind == JPP_ARG_IS_SECONDS ? args->max_seconds : row->most;
+    return row->most != 0 ? row->most : args->max_seconds;
 }
 
 
@@ -263,12 +262,8 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
     uint32_t     n;
     jpp_words_t  words;
 
-    words = jpp_args_words(args, row);
+    if (row->what != NULL) {
 
-    switch (row->kind) {
-
-    case JPP_ARG_IS_NUMBER:
-    case JPP_ARG_IS_SECONDS:
         if (!jpp_query_number(value, len, &n) || n < row->least
             || n > jpp_args_most(args, row))
         {
@@ -277,21 +272,17 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
 
         *number = n;
         return true;
-
-    case JPP_ARG_IS_WORKER:
-        return jpp_words_find(&words, value, len, number)
-               || jpp_args_worker(args, value, len, number);
-
-    case JPP_ARG_IS_SET:
-        return jpp_args_set_of(&words, value, len, number);
-
-    case JPP_ARG_IS_WORD:
-    case JPP_ARG_IS_FORMAT:
-    case JPP_ARG_IS_TYPE:
-        break;
     }
 
-    return jpp_words_find(&words, value, len, number);
+    words = jpp_args_words(args, row);
+
+    if (row->kind == JPP_ARG_IS_SET) {
+        return jpp_args_set_of(&words, value, len, number);
+    }
+
+    return jpp_words_find(&words, value, len, number)
+           || (row->kind == JPP_ARG_IS_WORKER
+               && jpp_args_worker(args, value, len, number));
 }
 
 

@@ -264,13 +264,6 @@ jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
 
     capture = &report->captures[i];
 
-    if (capture->n_labels > JPP_MAX_LABELS
-        || capture->n_inherited_labels > JPP_MAX_LABELS)
-    {
-        return jpp_err_set(err, JPP_ERR_ARG, "more than %d labels",
-                           JPP_MAX_LABELS);
-    }
-
     memset(&options, 0, sizeof(jpp_read_options_t));
 
     options.is_base = capture->is_base && report->view->base == NULL;

@@ -48,7 +48,8 @@ typedef struct {
     const char           *data;
     size_t                len;
     bool                  is_base;      /* to be subtracted */
-    const jpp_label_t    *labels;       /* of its samples */
+    const jpp_label_t    *labels;       /* of its samples: of more than */
+                                        /*   JPP_MAX_LABELS, the first */
     size_t                n_labels;
     const char           *tail;         /* see jpp_maps_read() */
     uint32_t              source;       /* 0: one of its own */
