@@ -4,14 +4,13 @@
 #include "jpp_cgroup.h"
 
 
-#define JPP_TEST_MIB  (1024 * 1024)
-
 /* what a parser may take of a stack */
 #define JPP_TEST_STACK  (64 * 1024)
 
 
 static jpp_err_t     jpp_cgroup_test_err;
 static jpp_cgroup_t  jpp_cgroup_test;
+static char          jpp_cgroup_root[] = "/tmp/jpp_cgroup_test.XXXXXX";
 
 
 /* Notes what the files below t/data/cgroup say, as NAME: WHAT. */
@@ -81,30 +80,35 @@ JPP_TEST(jpp_cgroup_test_files)
 }
 
 
+/* Runs COMMAND, where "$r" is a directory, for WHAT. */
+
+static void
+jpp_cgroup_test_sh(const char *command, const char *what)
+{
+    if (getenv("r") == NULL) {
+        (void) setenv("r", mkdtemp(jpp_cgroup_root), 1);
+    }
+
+    jpp_ok(system(command) == 0, "%s", what);
+}
+
+
 /* one level more than there may be */
 
 JPP_TEST(jpp_cgroup_test_deep)
 {
-    int     n;
-    char    root[64], command[2048];
     size_t  i;
 
-    (void) snprintf(root, sizeof(root), "/tmp/jpp_cgroup_test.%d",
-                    (int) getpid());
+    jpp_cgroup_test_sh("set -e; mkdir -p $r/proc/self; "
+                       "cp t/data/cgroup/v2/proc/self/mountinfo $r/proc/self; "
+                       "d=; for i in $(seq 32); do d=$d/d; "
+                       "mkdir -p $r/sys/fs/cgroup$d; "
+                       "echo 5 >$r/sys/fs/cgroup$d/memory.current; done; "
+                       "echo 5 >$r/sys/fs/cgroup/memory.current; "
+                       "echo 0::$d >$r/proc/self/cgroup", "33 levels");
 
-    n = snprintf(command, sizeof(command), "set -e; mkdir -p %s/proc/self; "
-                 "cp t/data/cgroup/v2/proc/self/mountinfo %s/proc/self; "
-                 "d=; for i in $(seq 32); do d=$d/d; "
-                 "mkdir -p %s/sys/fs/cgroup$d; "
-                 "echo 5 >%s/sys/fs/cgroup$d/memory.current; done; "
-                 "echo 5 >%s/sys/fs/cgroup/memory.current; "
-                 "echo 0::$d >%s/proc/self/cgroup", root, root, root, root,
-                 root, root);
-
-    jpp_ok(n > 0 && (size_t) n < sizeof(command) && system(command) == 0,
-           "33 levels");
-
-    jpp_ok(jpp_cgroup_read(&jpp_cgroup_test, root, NULL) == JPP_OK, "read");
+    jpp_ok(jpp_cgroup_read(&jpp_cgroup_test, jpp_cgroup_root, NULL) == JPP_OK,
+           "read");
     jpp_is_u64(jpp_cgroup_test.n_levels, JPP_CGROUP_LEVELS, "32 of them");
     jpp_ok(jpp_cgroup_test.is_deeper, "and it is known that there are more");
 
@@ -115,9 +119,7 @@ JPP_TEST(jpp_cgroup_test_deep)
     }
 
     jpp_is_u64(i, JPP_CGROUP_LEVELS, "the lowest ones, in order");
-
-    (void) snprintf(command, sizeof(command), "rm -r %s", root);
-    jpp_ok(system(command) == 0, "cleaned up");
+    jpp_cgroup_test_sh("rm -r $r", "cleaned up");
 }
 
 
@@ -128,37 +130,26 @@ JPP_TEST(jpp_cgroup_test_deep)
 
 JPP_TEST(jpp_cgroup_test_gone)
 {
-    int   n;
-    char  root[64], command[2048];
+    jpp_cgroup_test_sh("set -e; mkdir -p $r/proc/self $r/sys/fs/cgroup/a/b; "
+                       "cp t/data/cgroup/v2/proc/self/mountinfo $r/proc/self; "
+                       "echo '0::/a/b (deleted)' >$r/proc/self/cgroup; "
+                       "cd $r/sys/fs/cgroup; echo 9 >a/memory.max; "
+                       "echo 5 >a/memory.current; echo 7 >a/b/memory.current; "
+                       "mkdir a/b/memory.stat", "a cgroup that is gone");
 
-    (void) snprintf(root, sizeof(root), "/tmp/jpp_cgroup_test.%d",
-                    (int) getpid());
-
-    n = snprintf(command, sizeof(command), "set -e; mkdir -p %s/proc/self "
-                 "%s/sys/fs/cgroup/a/b; cd %s/sys/fs/cgroup; "
-                 "cp $OLDPWD/t/data/cgroup/v2/proc/self/mountinfo "
-                 "%s/proc/self; echo '0::/a/b (deleted)' >%s/proc/self/cgroup; "
-                 "echo 9 >a/memory.max; echo 5 >a/memory.current; "
-                 "echo 7 >a/b/memory.current; mkdir a/b/memory.stat",
-                 root, root, root, root, root);
-
-    jpp_ok(n > 0 && (size_t) n < sizeof(command) && system(command) == 0,
-           "a cgroup that is gone");
-    jpp_ok(jpp_cgroup_read(&jpp_cgroup_test, root, NULL) == JPP_OK, "read");
+    jpp_ok(jpp_cgroup_read(&jpp_cgroup_test, jpp_cgroup_root, NULL) == JPP_OK,
+           "read");
     jpp_is_u64(jpp_cgroup_test.n_levels, 1, "a level is left");
     jpp_is_u64(jpp_cgroup_test.headroom, 4, "with its limit");
 
-    (void) snprintf(command, sizeof(command),
-                    "echo 0::/a/b >%s/proc/self/cgroup", root);
-    jpp_ok(system(command) == 0
-           && jpp_cgroup_read(&jpp_cgroup_test, root, NULL) == JPP_OK
+    jpp_cgroup_test_sh("echo 0::/a/b >$r/proc/self/cgroup", "it is there");
+    jpp_ok(jpp_cgroup_read(&jpp_cgroup_test, jpp_cgroup_root, NULL) == JPP_OK
            && jpp_cgroup_test.usage == 7
            && jpp_cgroup_test.stat.anon == JPP_NONE
            && jpp_cgroup_test.events.oom_kill == JPP_NONE,
            "files that cannot be read are numbers that are not there");
 
-    (void) snprintf(command, sizeof(command), "rm -r %s", root);
-    jpp_ok(system(command) == 0, "cleaned up");
+    jpp_cgroup_test_sh("rm -r $r", "cleaned up");
 }
 
 

@@ -14,18 +14,10 @@
 #include "jpp_backtrace.h"
 #include "jpp_cut.h"
 #include "jpp_frame.h"
+#include "jpp_test_cpu.h"
 
 
 #define JPP_LOOK_DEPTH  64
-
-/* a sanitizer puts functions of its own between a sleep and its caller */
-#if defined(__SANITIZE_ADDRESS__)
-#define JPP_HAS_SLEEPERS  0
-#elif defined(__has_feature)
-#define JPP_HAS_SLEEPERS  !__has_feature(address_sanitizer)
-#else
-#define JPP_HAS_SLEEPERS  1
-#endif
 
 
 typedef struct {

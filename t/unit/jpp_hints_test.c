@@ -28,7 +28,6 @@
 #define JPP_TEST_COLD    "jt_cold"
 
 
-static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
 
 /* as which file this process has stripped.so */
 static const char       *jpp_test_loaded = "stripped.so";
@@ -73,7 +72,7 @@ jpp_test_begin(const jpp_hint_t *hints, size_t n)
 
     jpp_symbols_destroy(&symbols);
     jpp_arena_fresh(&arena, JPP_TEST_CAP);
-    (void) jpp_profile_init(&profile, &arena, types, 1);
+    jpp_profile_of_space(&profile, &arena);
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
 
     (void) snprintf(root, sizeof(root), "%s/none", jpp_test_dir);
@@ -116,7 +115,7 @@ jpp_test_name(uint64_t start, uint64_t inode, const char *symbol)
     jpp_err_t       err;
     jpp_mapping_t   mapping;
 
-    (void) jpp_profile_init(&profile, &arena, types, 1);
+    jpp_profile_of_space(&profile, &arena);
 
     memset(&mapping, 0, sizeof(jpp_mapping_t));
 

@@ -12,7 +12,6 @@
 #define JPP_TEST_CAP  (64 * 1024 * 1024)
 
 
-static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
 
 
 static jpp_arena_t  arena;
@@ -303,7 +302,7 @@ static void
 jpp_loaded_test_report(const char *text, const jpp_image_t *image,
     bool has_names, const char *comment, uint64_t opened, const char *what)
 {
-    uint32_t        i, id;
+    uint32_t        i;
     jpp_vec_t      *maps;
     const char     *first;
     jpp_mapping_t  *mapping;
@@ -319,24 +318,19 @@ jpp_loaded_test_report(const char *text, const jpp_image_t *image,
 
     for (i = 0; i < 2; i++) {
         maps = jpp_vec_create(&arena);
-        (void) jpp_profile_init(&profile, &arena, types, 1);
+        jpp_profile_of_space(&profile, &arena);
         (void) jpp_maps_read(&profile, text, strlen(text), NULL, maps, NULL);
 
         mapping = jpp_profile_mapping_at(&profile, 1);
-        id = jpp_profile_location(&profile, 1, (uint64_t) (uintptr_t) strtoull);
+        (void) jpp_profile_location(&profile, 1,
+                                    (uint64_t) (uintptr_t) strtoull);
 
         jpp_is_u64(jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_NAMES, NULL),
                    JPP_OK, "%s", what);
 
-        (void) id;
-
-        first = profile.comments->len == 0 ? NULL
-                : jpp_profile_str(&profile, *jpp_vec_items(profile.comments,
-                                                           uint32_t)).data;
-
-        jpp_ok(comment == NULL ? first == NULL
-               : first != NULL && strstr(first, comment) != NULL,
-               "comment: %s", first != NULL ? first : "none");
+        first = jpp_comments_of(&profile);
+        jpp_ok(comment == NULL ? *first == '\0'
+               : strstr(first, comment) != NULL, "comment: %s", first);
         jpp_ok(mapping->has_functions == has_names, "names");
     }
 
@@ -361,7 +355,7 @@ jpp_loaded_test_build_ids(const char *text, const jpp_image_t *image)
     jpp_test_loaded(&symbols.loaded, text, image);
 
     maps = jpp_vec_create(&arena);
-    (void) jpp_profile_init(&profile, &arena, types, 1);
+    jpp_profile_of_space(&profile, &arena);
     (void) jpp_maps_read(&profile, text, strlen(text), NULL, maps, NULL);
     (void) jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_BUILD_IDS, NULL);
 

@@ -15,7 +15,6 @@
 
 #include <ctype.h>
 
-#include "jpp_contract.h"
 #include "jpp_sink.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
@@ -181,16 +180,9 @@ static char *
 jpp_origin_samples(void)
 {
     char    *text, *from, *to;
-    FILE    *f;
     size_t   len;
 
-    f = open_memstream(&text, &len);
-
-    jpp_is_u64(jpp_contract_check(out->data, out->len, JPP_CONTRACT_HEAP,
-                                  stdout, f),
-               0, "the contract holds");
-    fclose(f);
-
+    text = jpp_test_contract(out, JPP_CONTRACT_HEAP);
     from = strstr(text, "\nsamples:\n") + sizeof("\nsamples:\n") - 1;
 
     for (to = text; *from == ' '; /* void */ ) {
@@ -213,17 +205,12 @@ static void
 jpp_origin_is(const jpp_origin_fleet_t *fleet, const char *args,
     const char *name)
 {
-    char  *text;
-
     options = jpp_test_options(args);
     options.duration_nanos = 1;
     jpp_arena_fresh(&arena, 1 << 30);
 
     jpp_reports(fleet->captures, fleet->n, JPP_OK, "%s %s", name, err.text);
-    text = jpp_origin_samples();
-    jpp_shows(text, "%s", name);
-
-    free(text);
+    jpp_shows(jpp_origin_samples(), "%s", name);
 }
 
 
@@ -245,29 +232,16 @@ JPP_TEST(jpp_origin_test_rows)
 static bool
 jpp_origin_has(const char *text)
 {
-    bool     has;
-    char    *copy;
-    FILE    *f;
-    size_t   len;
+    bool         has;
+    const char  *all;
 
-    f = open_memstream(&copy, &len);
-
-    if (jpp_gzip_is(out->data, out->len)) {
-        (void) jpp_contract_check(out->data, out->len, 0, stdout, f);
-
-    } else {
-        fwrite(out->data, 1, out->len, f);
-    }
-
-    fclose(f);
-
-    has = strstr(copy, text) != NULL;
+    all = jpp_gzip_is(out->data, out->len) ? jpp_test_contract(out, 0)
+                                           : (char *) out->data;
+    has = strstr(all, text) != NULL;
 
     if (!has) {
-        jpp_diag("%s", copy);
+        jpp_diag("%s", all);
     }
-
-    free(copy);
 
     return has;
 }
@@ -668,8 +642,6 @@ JPP_TEST(jpp_origin_test_sums)
                      PRId64, got[0], got[1], want[0], want[1]);
             wrong++;
         }
-
-        free(text);
     }
 
     jpp_is_u64(wrong, 0, "%u random fleets", round);
@@ -704,7 +676,7 @@ JPP_TEST(jpp_origin_test_real)
 
         jpp_reports(captures, jpp_nelts(captures), JPP_OK,
                     "%s, eight times with itself as baseline", dumps[i]);
-        split = jpp_origin_samples();
+        split = strdup(jpp_origin_samples());
 
         captures[0].baseline = NULL;
         jpp_reports(captures, 1, JPP_OK, "and alone");
@@ -713,7 +685,6 @@ JPP_TEST(jpp_origin_test_real)
         jpp_ok(strlen(alone) > 100, "samples");
         jpp_ok(strcmp(alone, split) == 0, "are the same");
 
-        free(alone);
         free(split);
     }
 }

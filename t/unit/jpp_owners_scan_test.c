@@ -19,14 +19,12 @@
 /* what the scan tells apart, and how far it goes */
 #define JPP_OUTER     256
 #define JPP_INNER     (JPP_SERVING_WORDS - JPP_OUTER)
-#define JPP_SEEN      8
 
 /* connections: each of the first is served for its own owner */
 #define JPP_SERVED    50
 
-/* these are for nobody, those wait for their next, and the last accepts */
+/* these are for nobody, or wait for their next, and the last accepts */
 #define JPP_NOBODY    60
-#define JPP_WAITS     70
 #define JPP_LISTENS   79
 #define JPP_SLOTS     80
 

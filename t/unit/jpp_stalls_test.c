@@ -5,11 +5,10 @@
 
 
 #include "jpp_test_main.h"
-#include "jpp_contract.h"
 #include "jpp_cut.h"
 #include "jpp_parsers.h"
-#include "jpp_report.h"
 #include "jpp_stall_table.h"
+#include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
 #include "jpp_view.h"
 
@@ -143,29 +142,15 @@ comments(void *data, jpp_profile_t *profile)
 }
 
 
-/* the allocation of a report that fails; 0: none */
-static uint64_t  fail_at;
-
-
 static jpp_code_t
 report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
     const char *format, jpp_vec_t **out, jpp_err_t *err)
 {
-    uint8_t               *buffer;
-    jpp_sink_t             sink;
-    jpp_code_t             rc;
-    jpp_stall_t           *copy;
     jpp_capture_t          capture;
-    jpp_symbols_t          symbols;
     jpp_report_options_t   options;
 
-    buffer = jpp_arena_alloc(arena, JPP_SINK_BUFFER);
-    copy = jpp_arena_alloc(arena, (n + 1) * sizeof(jpp_stall_t));
-    *out = jpp_vec_create(arena);
-
-    memcpy(copy, from, n * sizeof(jpp_stall_t));
     memset(&capture, 0, sizeof(capture));
-    capture.data = (const char *) copy;
+    capture.data = (const char *) from;
     capture.len = n * sizeof(jpp_stall_t);
 
     jpp_report_options_init(&options);
@@ -179,35 +164,12 @@ report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
     options.comments = comments;
     options.data = &capture;
 
-    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
-    jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, *out);
-
-    arena->fail_at = fail_at != 0 ? arena->n_calls + fail_at : 0;
-    rc = jpp_report(arena, &symbols, &capture, 1, &options, &sink, err);
-
-    jpp_symbols_destroy(&symbols);
-
-    return rc;
-}
-
-
-static const char *
-text_of(const jpp_vec_t *out)
-{
-    static char  text[16384];
-
-    (void) snprintf(text, sizeof(text), "%.*s", (int) out->len,
-                    (const char *) out->data);
-
-    return text;
+    return jpp_test_report_into(out, arena, &capture, 1, &options, err);
 }
 
 
 JPP_TEST(test_report)
 {
-    FILE         *print;
-    size_t        size;
-    char         *told;
     jpp_err_t     err;
     jpp_vec_t    *out;
     jpp_arena_t   arena;
@@ -228,19 +190,14 @@ JPP_TEST(test_report)
     jpp_ok(report(&arena, stalls, 2, "pprof", &out, &err) == JPP_OK,
            "a report");
 
-    print = open_memstream(&told, &size);
-    jpp_is_u64(jpp_contract_check(out->data, out->len, 0, stdout, print), 0,
-               "keeps the contract");
-    fclose(print);
-
-    jpp_has(told, "samples:\n    1 312000000: 1 2 3 generation=2 "
+    jpp_has(jpp_test_contract(out, 0),
+            "samples:\n    1 312000000: 1 2 3 generation=2 "
             "location=\"/x?\" pid=4711 server=\"a.example\" worker=\"1\"\n"
             "    1 1000000: 4 generation=2 pid=4711 worker=\"1\"\n", "labels");
-    free(told);
 
     jpp_ok(report(&arena, stalls, 2, "folded", &out, &err) == JPP_OK,
            "folded");
-    text = text_of(out);
+    text = (char *) out->data;
     jpp_ok(strstr(text, "nginx+0x20;libc.so+0x10 312000000\n") != NULL
            && strstr(text, "[cut: JIT code];") != NULL
            && strstr(text, "[no stack: another profiler uses SIGPROF] "
@@ -248,7 +205,7 @@ JPP_TEST(test_report)
            "stacks, and why there is none");
 
     jpp_ok(report(&arena, stalls, 2, "top", &out, &err) == JPP_OK, "top");
-    text = text_of(out);
+    text = (char *) out->data;
     jpp_has(text, "2023-11-14T22:13:20Z worker 1 pid 4711 generation 2: 312 "
             "ms, blocked, in location \"/x?\" of server \"a.example\", "
             "connection *12\n", "a comment for each");
@@ -256,8 +213,7 @@ JPP_TEST(test_report)
             "stack,", "one that died");
 
     jpp_ok(report(&arena, stalls, 0, "pprof", &out, &err) == JPP_OK, "none");
-    jpp_ok(jpp_contract_check(out->data, out->len, 0, NULL, NULL) == 0,
-           "is a profile as well");
+    (void) jpp_test_contract(out, 0);
 
     jpp_ok(report(&arena, stalls, 1, "text", &out, &err) == JPP_ERR_ARG,
            "format=text is for heaps: %s", err.text);
@@ -268,33 +224,19 @@ JPP_TEST(test_report)
 
 JPP_TEST(test_no_memory)
 {
-    size_t       wrong;
     jpp_err_t    err;
     jpp_vec_t   *out;
-    jpp_code_t   rc;
-    jpp_arena_t  arena;
+    jpp_arena_t  arena = { 0 };
 
     stalls[0] = one;
     stalls[1] = one;
     stalls[1].depth = 0;
     stalls[1].maps_len = 0;
-    wrong = 0;
 
-    do {
-        fail_at++;
-
-        jpp_arena_init(&arena, (size_t) 256 << 20);
-        rc = report(&arena, stalls, 2, "pprof", &out, &err);
-        wrong += rc == JPP_OK ? arena.n_calls >= arena.fail_at
-                              : rc != JPP_ERR_MEMORY && rc != JPP_ERR_WRITE;
-        jpp_arena_destroy(&arena);
-
-    } while (rc != JPP_OK);
-
-    jpp_ok(fail_at > 20, "%" PRIu64 " allocations", fail_at - 1);
-    jpp_is_u64(wrong, 0, "each failed once, each with its error");
-
-    fail_at = 0;
+    jpp_denies(&arena, jpp_arena_fresh(&arena, (size_t) 256 << 20), 20,
+               jpp_written_code(report(&arena, stalls, 2, "pprof", &out, &err),
+                                &err));
+    jpp_arena_destroy(&arena);
 }
 
 

@@ -27,7 +27,6 @@ typedef enum {
 } jpp_test_change_t;
 
 
-static const jpp_value_type_t  types[] = { { "space", "bytes", false, 0, 0 } };
 
 static char             root[PATH_MAX];
 static jpp_err_t        err;
@@ -40,7 +39,7 @@ static void
 jpp_test_begin(void)
 {
     jpp_arena_init(&arena, JPP_TEST_CAP);
-    (void) jpp_profile_init(&profile, &arena, types, 1);
+    jpp_profile_of_space(&profile, &arena);
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
 
     symbols.debug_root = root;
@@ -286,15 +285,6 @@ JPP_TEST(jpp_symbolize_test_addresses)
 }
 
 
-/* The first comment. */
-
-static const char *
-jpp_test_comment(void)
-{
-    return profile.comments->len == 0
-           ? "" : jpp_profile_str(&profile, jpp_vec_items(profile.comments,
-                                                          uint32_t)[0]).data;
-}
 
 
 JPP_TEST(jpp_symbolize_test_proof)
@@ -339,9 +329,9 @@ JPP_TEST(jpp_symbolize_test_proof)
                && jpp_profile_mapping_at(&profile, 1)->has_functions
                   == rows[i].has_name
                && (rows[i].comment != NULL
-                   ? strstr(jpp_test_comment(), rows[i].comment) != NULL
+                   ? strstr(jpp_comments_of(&profile), rows[i].comment) != NULL
                    : profile.comments->len == 0),
-               "row %zu: %s; %s", i, name, jpp_test_comment());
+               "row %zu: %s; %s", i, name, jpp_comments_of(&profile));
 
         jpp_test_end();
     }
@@ -401,7 +391,7 @@ JPP_TEST(jpp_symbolize_test_refused)
         }
 
         rc = (int) jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_NAMES, &err);
-        comment = jpp_test_comment();
+        comment = jpp_comments_of(&profile);
 
         jpp_ok(rc == JPP_OK
                && strncmp(comment, "no names for /tmp/", 18) == 0
@@ -587,7 +577,7 @@ jpp_symbolize_test_opens(const char *name, uint32_t change, uint64_t n,
     uint64_t     before;
     const char  *expected;
 
-    (void) jpp_profile_init(&profile, &arena, types, 1);
+    jpp_profile_of_space(&profile, &arena);
 
     location = jpp_test_location(name, jpp_test_mapping(name, change),
                                  "jt_static", 1);

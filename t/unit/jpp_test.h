@@ -107,6 +107,16 @@
 #define JPP_IS_SANITIZED  0
 #endif
 
+/* The whole program where a unit has nothing else to test. */
+#define JPP_TEST_ONLY(condition, what)                                        \
+    int                                                                       \
+    main(void)                                                                \
+    {                                                                         \
+        jpp_ok(condition, what);                                              \
+                                                                              \
+        return jpp_done();                                                    \
+    }
+
 /* Print the plan; the value for main() to return. */
 #define jpp_done()  jpp_test_done()
 

@@ -8,6 +8,7 @@
 
 #include "jpp_arena.h"
 #include "jpp_err.h"
+#include "jpp_profile.h"
 #include "jpp_sink.h"
 #include "jpp_test.h"
 
@@ -48,6 +49,37 @@ jpp_arena_fresh(jpp_arena_t *arena, size_t cap)
 {
     jpp_arena_destroy(arena);
     jpp_arena_init(arena, cap);
+}
+
+
+/* A profile of one value, in ARENA. */
+static inline void
+jpp_profile_of_space(jpp_profile_t *profile, jpp_arena_t *arena)
+{
+    static const jpp_value_type_t  type = { "space", "bytes", false, 0, 0 };
+
+    (void) jpp_profile_init(profile, arena, &type, 1);
+}
+
+
+/* The comments of PROFILE, each with an end of line. */
+static inline const char *
+jpp_comments_of(const jpp_profile_t *profile)
+{
+    size_t     i, len;
+    uint32_t  *ids;
+
+    static char  text[256 * 1024];
+
+    ids = jpp_vec_items(profile->comments, uint32_t);
+    text[0] = '\0';
+
+    for (i = 0, len = 0; i < jpp_vec_count(profile->comments, uint32_t); i++) {
+        len += (size_t) snprintf(text + len, sizeof(text) - len, "%s\n",
+                                 jpp_profile_str(profile, ids[i]).data);
+    }
+
+    return text;
 }
 
 

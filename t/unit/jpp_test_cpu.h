@@ -12,6 +12,16 @@
 #include "jpp_test.h"
 
 
+/* a sanitizer puts functions of its own between a sleep and its caller */
+#if defined(__SANITIZE_ADDRESS__)
+#define JPP_HAS_SLEEPERS  0
+#elif defined(__has_feature)
+#define JPP_HAS_SLEEPERS  !__has_feature(address_sanitizer)
+#else
+#define JPP_HAS_SLEEPERS  1
+#endif
+
+
 static inline uint64_t
 jpp_time(clockid_t clock)
 {

@@ -9,6 +9,7 @@
 #define _JPP_TEST_DUMP_H_INCLUDED_
 
 
+#include "jpp_contract.h"
 #include "jpp_heap.h"
 #include "jpp_parsers.h"
 #include "jpp_profile.h"
@@ -147,6 +148,29 @@ jpp_test_report_into(jpp_vec_t **out, jpp_arena_t *arena,
     }
 
     return rc;
+}
+
+
+/*
+ * What the contract checker prints of the profile OUT, which keeps it; until
+ * the next.
+ */
+static inline char *
+jpp_test_contract(const jpp_vec_t *out, unsigned flags)
+{
+    FILE    *print;
+    size_t   len;
+
+    static char  *text;
+
+    free(text);
+    print = open_memstream(&text, &len);
+
+    jpp_is_u64(jpp_contract_check(out->data, out->len, flags, stdout, print), 0,
+               "the contract holds");
+    fclose(print);
+
+    return text;
 }
 
 

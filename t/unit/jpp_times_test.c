@@ -5,7 +5,6 @@
  */
 
 
-#include "jpp_contract.h"
 #include "jpp_parsers.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
@@ -101,9 +100,8 @@ JPP_TEST(jpp_times_test_formats)
 
 JPP_TEST(jpp_times_test_contract)
 {
-    FILE    *print;
-    char     text[8192];
-    size_t   i, len;
+    size_t       i;
+    const char  *text;
 
     static const char *const  has[] = {
         "samples/count", "cpu/nanoseconds", "thread", "other one"
@@ -114,14 +112,7 @@ JPP_TEST(jpp_times_test_contract)
     jpp_is_u64(jpp_times_report("", jpp_times_cpu, 1),
                JPP_OK, "pprof: %s", err.text);
 
-    print = tmpfile();
-    jpp_is_u64(jpp_contract_check(out->data, out->len, 0, stdout, print), 0,
-               "the contract holds");
-
-    rewind(print);
-    len = fread(text, 1, sizeof(text) - 1, print);
-    text[len] = '\0';
-    fclose(print);
+    text = jpp_test_contract(out, 0);
 
     for (i = 0; i < sizeof(has) / sizeof(has[0]); i++) {
         jpp_has(text, has[i], "has %s", has[i]);
@@ -159,9 +150,8 @@ jpp_times_profile_of(const char *text, bool is_wall)
 
 JPP_TEST(jpp_times_test_comments)
 {
-    char            text[1024], said[1024];
-    size_t          i, k, n;
-    uint32_t       *comments;
+    char            text[1024];
+    size_t          i;
     jpp_profile_t   profile;
 
     static const struct {
@@ -190,15 +180,7 @@ JPP_TEST(jpp_times_test_comments)
         jpp_parser_cpu.describe(&profile);
         jpp_ok(!profile.is_mute, "described");
 
-        comments = jpp_vec_items(profile.comments, uint32_t);
-        n = jpp_vec_count(profile.comments, uint32_t);
-
-        for (k = 0, said[0] = '\0'; k < n; k++) {
-            strcat(said, jpp_profile_str(&profile, comments[k]).data);
-            strcat(said, "\n");
-        }
-
-        jpp_shows(said, "comments of facts %zu", i);
+        jpp_shows(jpp_comments_of(&profile), "comments of facts %zu", i);
     }
 
     profile = jpp_times_profile_of(JPP_TIMES_TEST_CPU, false);
