@@ -666,12 +666,6 @@ JPP_TEST(jpp_report_test_sources)
                                     &err),
                JPP_OK, "the good one");
     jpp_test_same(out, want, "as if it had been one, so not scaled");
-
-    /* a mistake of the caller is no capture's error */
-
-    options.errors = errors;
-    captures[4].n_labels = JPP_MAX_LABELS + 1;
-    jpp_reports(captures + 3, 2, JPP_ERR_ARG, "%s", err.text);
 }
 
 
