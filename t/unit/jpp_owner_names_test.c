@@ -10,7 +10,7 @@
 static uint32_t
 jpp_name(const char *server, const char *location)
 {
-    jpp_owner_raw_t  raw[JPP_OWNER_PARTS] = {
+    jpp_owner_raw_t  raw[JPP_ROOTS] = {
         { server, strlen(server) }, { location, strlen(location) }, { "", 0 }
     };
 
@@ -21,8 +21,8 @@ jpp_name(const char *server, const char *location)
 static void
 jpp_note_name(uint32_t owner, const char *what)
 {
-    jpp_note_of(what, jpp_owner_names(owner), names[JPP_OWNER_SERVER],
-                names[JPP_OWNER_LOCATION], names[JPP_OWNER_UPSTREAM]);
+    jpp_note_of(what, jpp_owner_names(owner), names[JPP_ROOT_SERVER],
+                names[JPP_ROOT_LOCATION], names[JPP_ROOT_UPSTREAM]);
 }
 
 
@@ -32,7 +32,7 @@ JPP_TEST(jpp_owner_names_test_names)
     char             name[300], text[JPP_OWNER_NAME];
     uint32_t         i, a, b;
     jpp_err_t        err = { 0 };
-    jpp_owner_raw_t  raw[JPP_OWNER_PARTS] = {
+    jpp_owner_raw_t  raw[JPP_ROOTS] = {
         { "one", 3 }, { "/a", 2 }, { "back", 4 }
     };
 
@@ -66,7 +66,7 @@ JPP_TEST(jpp_owner_names_test_names)
     memset(name, 'x', sizeof(name));
     name[sizeof(name) - 1] = '\0';
     i = jpp_name(name, "");
-    jpp_is_u64(strlen(jpp_owner_names(i).names[JPP_OWNER_SERVER]),
+    jpp_is_u64(strlen(jpp_owner_names(i).names[JPP_ROOT_SERVER]),
                JPP_OWNER_NAME - 1, "a name that is too long");
     jpp_is_u64(jpp_name(name, ""), i, "is the same again");
 

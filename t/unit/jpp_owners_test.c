@@ -310,7 +310,7 @@ jpp_set(uint32_t index, uint64_t number, uint32_t owner)
 static uint32_t
 jpp_name(const char *server, const char *location)
 {
-    jpp_owner_raw_t  raw[JPP_OWNER_PARTS] = {
+    jpp_owner_raw_t  raw[JPP_ROOTS] = {
         { server, strlen(server) }, { location, strlen(location) }, { "", 0 }
     };
 

@@ -316,7 +316,7 @@ JPP_TEST(jpp_pools_test_parked)
     (void) jpp_pools_add(&table, other, JPP_POOLS_BLOCKS, 0, 1, 300, 0);
     jpp_ok(jpp_pools_end(&table) != NULL, "another is the largest so far");
 
-    jpp_pools_resume(&table, &parked);
+    table.open = parked;
     (void) jpp_pools_add(&table, owner, JPP_POOLS_BODY, 0, 1, 400, 0);
     unit = jpp_pools_end(&table);
 
@@ -324,7 +324,7 @@ JPP_TEST(jpp_pools_test_parked)
 
     /* which is that of something else, once that is what it has most of */
 
-    jpp_pools_resume(&table, &parked);
+    table.open = parked;
     (void) jpp_pools_add(&table, owner, JPP_POOLS_OTHER, 0, 1, 900, 0);
     unit = jpp_pools_end(&table);
 

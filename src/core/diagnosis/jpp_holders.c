@@ -144,15 +144,16 @@ jpp_holders_text(jpp_holders_t *holders, const char *fmt, ...)
 static const char *
 jpp_holders_text(jpp_holders_t *holders, const char *fmt, ...)
 {
-    int      len;
-    char     text[1024];
-    va_list  args;
+    va_list      args;
+    const char  *text;
 
     va_start(args, fmt);
-    len = vsnprintf(text, sizeof(text), fmt, args);
+    text = jpp_arena_vprintf(holders->arena, fmt, args);
     va_end(args);
 
-    return jpp_holders_copy(holders, (jpp_str_t) { text, (size_t) len }).data;
+    holders->failed |= text == NULL;
+
+    return text;
 }
 
 

@@ -33,14 +33,14 @@ static jpp_owner_table_t  jpp_owner;
 
 
 static uint32_t
-jpp_owner_hash(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
+jpp_owner_hash(char names[JPP_ROOTS][JPP_OWNER_NAME])
 {
     uint32_t     i, hash;
     const char  *p;
 
     hash = 2166136261u;
 
-    for (i = 0; i < JPP_OWNER_PARTS; i++) {
+    for (i = 0; i < JPP_ROOTS; i++) {
         for (p = names[i]; *p != '\0'; p++) {
             hash = (hash ^ (unsigned char) *p) * 16777619u;
         }
@@ -53,7 +53,7 @@ jpp_owner_hash(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
 
 
 static uint32_t
-jpp_owner_add(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME], uint16_t *slot)
+jpp_owner_add(char names[JPP_ROOTS][JPP_OWNER_NAME], uint16_t *slot)
 {
     uint32_t      i;
     jpp_owner_t  *owner;
@@ -64,7 +64,7 @@ jpp_owner_add(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME], uint16_t *slot)
 
     owner = &jpp_owner.owners[jpp_owner.n];
 
-    for (i = 0; i < JPP_OWNER_PARTS; i++) {
+    for (i = 0; i < JPP_ROOTS; i++) {
         owner->names[i] = jpp_arena_strndup(&jpp_owner.arena, names[i],
                                             strlen(names[i]));
 
@@ -81,7 +81,7 @@ jpp_owner_add(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME], uint16_t *slot)
 
 
 static uint32_t
-jpp_owner_find(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
+jpp_owner_find(char names[JPP_ROOTS][JPP_OWNER_NAME])
 {
     uint16_t           *slot;
     uint32_t            i, hash;
@@ -97,7 +97,7 @@ jpp_owner_find(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
         owner = &jpp_owner.owners[*slot];
 
         for (i = 0; strcmp(owner->names[i], names[i]) == 0; i++) {
-            if (i == JPP_OWNER_PARTS - 1) {
+            if (i == JPP_ROOTS - 1) {
                 return *slot;
             }
         }
@@ -108,10 +108,10 @@ jpp_owner_find(char names[JPP_OWNER_PARTS][JPP_OWNER_NAME])
 /* Names are read by other threads: an owner is there once it counts. */
 
 uint32_t
-jpp_owner_name(const jpp_owner_raw_t raw[JPP_OWNER_PARTS])
+jpp_owner_name(const jpp_owner_raw_t raw[JPP_ROOTS])
 {
     uint32_t  i, owner;
-    char      names[JPP_OWNER_PARTS][JPP_OWNER_NAME];
+    char      names[JPP_ROOTS][JPP_OWNER_NAME];
 
     if (jpp_owner.is_busy) {
         return JPP_OWNER_NONE;
@@ -127,7 +127,7 @@ jpp_owner_name(const jpp_owner_raw_t raw[JPP_OWNER_PARTS])
         jpp_atomic_set(&jpp_owner.n, JPP_OWNERS_FIXED);
     }
 
-    for (i = 0; i < JPP_OWNER_PARTS; i++) {
+    for (i = 0; i < JPP_ROOTS; i++) {
         (void) jpp_owner_text(names[i], raw[i].data, raw[i].len);
     }
 
@@ -172,8 +172,8 @@ jpp_owner_write(const jpp_owner_t *owner, jpp_sink_t *sink)
 {
     uint32_t  i, n;
 
-    n = owner->names[JPP_OWNER_UPSTREAM][0] != '\0' ? JPP_OWNER_PARTS
-                                                    : JPP_OWNER_UPSTREAM;
+    n = owner->names[JPP_ROOT_UPSTREAM][0] != '\0' ? JPP_ROOTS
+                                                    : JPP_ROOT_UPSTREAM;
 
     for (i = 0; i < n; i++) {
 

@@ -30,7 +30,7 @@ typedef struct {
 
 
 typedef struct {
-    const char      *names[JPP_OWNER_PARTS];     /* "": it has none */
+    const char      *names[JPP_ROOTS];     /* "": it has none */
 } jpp_owner_t;
 
 
@@ -38,7 +38,7 @@ typedef struct {
  * [signal] The number of whom the server calls RAW, in the thread that serves;
  * JPP_OWNER_NONE: a handler has interrupted this very function.
  */
-uint32_t jpp_owner_name(const jpp_owner_raw_t raw[JPP_OWNER_PARTS]);
+uint32_t jpp_owner_name(const jpp_owner_raw_t raw[JPP_ROOTS]);
 
 /* How many there are, the fixed ones included; 0: nobody was ever named. */
 uint32_t jpp_owner_names_count(void);

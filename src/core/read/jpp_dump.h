@@ -80,8 +80,8 @@ typedef struct {
     bool                  is_base;      /* to be subtracted */
     bool                  is_raw;       /* counts stay as they were sampled, */
                                         /*   and no two stacks are added up */
-    bool                  is_baseline;  /* what was inherited, to columns, */
-    const jpp_dump_t     *baseline_of;  /*   by this dump: its samples meet */
+    const jpp_dump_t     *baseline_of;  /* what was inherited, to columns, */
+                                        /*   by this dump: its samples meet */
                                         /*   those, and have their owners */
     bool                  has_owners;   /* as labels: jpp_roots.c */
     jpp_vec_t *const     *columns;      /* NULL: the profile's */

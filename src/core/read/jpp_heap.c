@@ -529,7 +529,7 @@ jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
 
     heap.scales.period = options->is_raw ? 1 : dump->period;
     heap.lead = dump->data;
-    heap.named = options->is_baseline ? options->baseline_of : dump;
+    heap.named = options->baseline_of != NULL ? options->baseline_of : dump;
 
     stacks = (size_t) (dump->end - dump->data) / JPP_HEAP_STACK;
 
@@ -622,7 +622,6 @@ static const char *
 jpp_unreadable_sentence(const char *data, size_t len)
 {
     char                     line[JPP_HEAP_LINE], *end;
-    size_t                   i;
     const jpp_unreadable_t  *row;
 
     if (len == 0) {
@@ -638,9 +637,9 @@ jpp_unreadable_sentence(const char *data, size_t len)
         return "the dump was cut in its first line";
     }
 
-    for (i = 0; i < sizeof(jpp_unreadables) / sizeof(jpp_unreadables[0]); i++) {
-        row = &jpp_unreadables[i];
-
+    jpp_each(row, jpp_unreadables,
+             sizeof(jpp_unreadables) / sizeof(jpp_unreadables[0]))
+    {
         if (strncmp(line, row->start, strlen(row->start)) != 0) {
             continue;
         }
@@ -738,24 +737,21 @@ jpp_heap_maps(const char *data, size_t len)
 static uint32_t
 jpp_heap_program(const jpp_profile_t *profile, const jpp_vec_t *maps)
 {
-    size_t            i, n;
     uint32_t          program;
     const jpp_map_t  *map;
 
-    map = jpp_vec_items(maps, jpp_map_t);
-    n = jpp_vec_count(maps, jpp_map_t);
     program = 0;
 
-    for (i = 0; i < n; i++) {
+    jpp_vec_each(map, maps) {
 
-        if (map[i].is_allocator) {
+        if (map->is_allocator) {
             return 0;
         }
 
         if (program == 0
-            && jpp_profile_mapping_at(profile, map[i].mapping)->path[0] == '/')
+            && jpp_profile_mapping_at(profile, map->mapping)->path[0] == '/')
         {
-            program = map[i].mapping;
+            program = map->mapping;
         }
     }
 

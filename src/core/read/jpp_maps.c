@@ -179,7 +179,6 @@ jpp_code_t
 jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
     const char *tail, jpp_vec_t *maps, jpp_err_t *err)
 {
-    size_t            i, n;
     uint32_t          id;
     jpp_map_t        *map;
     jpp_vec_t        *lines;
@@ -197,34 +196,33 @@ jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
         return rc;
     }
 
-    line = jpp_vec_items(lines, jpp_maps_line_t);
-    n = jpp_vec_count(lines, jpp_maps_line_t);
-
     /*
      * The main program is the file with the lowest addresses.  Adding its
      * mappings before all others gives them the first ids.
      */
 
-    for (first = line; first < line + n && first->path.len == 0; first++) {
-        /* void */
+    jpp_vec_each(first, lines) {
+        if (first->path.len != 0) {
+            break;
+        }
     }
 
-    for (i = 0; i < n && first < line + n; i++) {
-
-        if (line[i].is_executable && jpp_str_equal(line[i].path, first->path)
-            && jpp_maps_add(profile, &line[i]) == 0)
+    jpp_vec_each(line, lines) {
+        if (line->is_executable && line->path.len != 0
+            && jpp_str_equal(line->path, first->path)
+            && jpp_maps_add(profile, line) == 0)
         {
             return jpp_err_memory(err);
         }
     }
 
-    for (i = 0; i < n; i++) {
+    jpp_vec_each(line, lines) {
 
-        if (!line[i].is_executable) {
+        if (!line->is_executable) {
             continue;
         }
 
-        id = jpp_maps_add(profile, &line[i]);
+        id = jpp_maps_add(profile, line);
         map = jpp_vec_push(maps, sizeof(jpp_map_t));
 
         if (id == 0 || map == NULL) {
@@ -233,8 +231,8 @@ jpp_maps_read(jpp_profile_t *profile, const char *text, size_t len,
 
         mapping = jpp_profile_mapping_at(profile, id);
 
-        map->start = line[i].mapping.start;
-        map->limit = line[i].mapping.limit;
+        map->start = line->mapping.start;
+        map->limit = line->mapping.limit;
         map->shift = mapping->start - map->start;
         map->mapping = id;
         map->is_allocator = jpp_allocator_is_library(mapping->path);

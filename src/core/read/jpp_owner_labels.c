@@ -3,7 +3,7 @@
 
 
 typedef struct {
-    jpp_str_t             names[JPP_OWNER_PARTS];
+    jpp_str_t             names[JPP_ROOTS];
 
     uint32_t              from;          /* the set, and the one that it led */
     uint32_t              set;           /*   to; 0: none so far */
@@ -26,7 +26,7 @@ jpp_owner_labels_add(jpp_owner_labels_t **owners, jpp_arena_t *arena,
 
     memset(&entry, 0, sizeof(jpp_owner_entry_t));
 
-    for (i = 0; i < JPP_OWNER_PARTS && names <= last; i++) {
+    for (i = 0; i < JPP_ROOTS && names <= last; i++) {
         tab = memchr(names, '\t', (size_t) (last - names));
         tab = tab != NULL ? tab : last;
 
@@ -36,7 +36,7 @@ jpp_owner_labels_add(jpp_owner_labels_t **owners, jpp_arena_t *arena,
         names = tab + 1;
     }
 
-    if (i <= JPP_OWNER_LOCATION || names <= last
+    if (i <= JPP_ROOT_LOCATION || names <= last
         || jpp_owner_labels_count(*owners) == JPP_OWNERS_MAX)
     {
         return true;
@@ -68,7 +68,7 @@ jpp_owner_labels(jpp_owner_labels_t *owners, jpp_profile_t *profile,
     uint32_t owner, uint32_t from)
 {
     uint32_t            i;
-    jpp_label_t         labels[JPP_OWNER_PARTS];
+    jpp_label_t         labels[JPP_ROOTS];
     jpp_owner_entry_t  *entry;
 
     if (owner >= jpp_owner_labels_count(owners)) {
@@ -83,7 +83,7 @@ jpp_owner_labels(jpp_owner_labels_t *owners, jpp_profile_t *profile,
 
     memset(labels, 0, sizeof(labels));
 
-    for (i = 0; i < JPP_OWNER_PARTS; i++) {
+    for (i = 0; i < JPP_ROOTS; i++) {
         labels[i].key = jpp_root_keys[i];
         labels[i].str = jpp_arena_strndup(profile->arena, entry->names[i].data,
                                           entry->names[i].len);
@@ -93,7 +93,7 @@ jpp_owner_labels(jpp_owner_labels_t *owners, jpp_profile_t *profile,
         }
     }
 
-    if (!jpp_profile_labels(profile, from, 0, labels, JPP_OWNER_PARTS,
+    if (!jpp_profile_labels(profile, from, 0, labels, JPP_ROOTS,
                                  &entry->set))
     {
         return JPP_OWNER_NO_LABELS;

@@ -36,14 +36,6 @@ typedef enum {
 } jpp_owner_fixed_t;
 
 
-typedef enum {
-    JPP_OWNER_SERVER = JPP_ROOT_SERVER,
-    JPP_OWNER_LOCATION = JPP_ROOT_LOCATION,
-    JPP_OWNER_UPSTREAM = JPP_ROOT_UPSTREAM,
-    JPP_OWNER_PARTS = JPP_ROOTS
-} jpp_owner_part_t;
-
-
 typedef struct jpp_owner_labels_s  jpp_owner_labels_t;
 
 

@@ -58,20 +58,10 @@ typedef struct {
     uint32_t             n_totals;     /* with a total */
     uint32_t             n_partial;
     uint32_t             n_short;      /* whose total is below their sum */
-    jpp_pools_reason_t   reason;       /* of the last that is partial */
-    bool                 is_estimate;
-    bool                 has_scripts;
-    uint64_t             total;        /* by the allocator, where it counts */
-    uint64_t             outside;      /* of that, in no pool */
+    uint64_t             outside;      /* of the totals, in no pool */
     uint64_t             since_start;
-    uint64_t             n_connections;
-    uint64_t             n_tls;
-    uint64_t             n_missed;
-    uint64_t             n_unproven;
-    uint64_t             n_slices;
-    uint64_t             nanos;
-    uint64_t             longest_nanos;
-    char                 allocator[JPP_POOLS_ALLOCATOR];   /* of the last */
+    jpp_pools_facts_t    facts;        /* sums; reason of the last that is */
+                                       /*   partial, allocator of the last */
 } jpp_pools_sums_t;
 
 
@@ -368,7 +358,7 @@ jpp_pools_read_outside(jpp_pools_reading_t *reading)
     ids[0] = jpp_pools_frame(reading, "inherited", 0);
     ids[1] = jpp_pools_frame(reading, "outside pools", 0);
 
-    if (reading->options->is_baseline) {
+    if (reading->options->baseline_of != NULL) {
         held.bytes = facts->outside_inherited;
         return jpp_pools_commit(reading, ids, 2, &held, NULL);
     }
@@ -397,26 +387,27 @@ jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table)
 {
     bool                      is_short;
     uint64_t                  outside;
+    jpp_pools_facts_t        *sum;
     const jpp_pools_facts_t  *facts;
 
     facts = &table->facts;
+    sum = &sums->facts;
 
     sums->n++;
-    sums->is_estimate |= facts->is_estimate;
-    sums->has_scripts |= facts->has_scripts;
-    sums->n_connections += facts->n_connections;
-    sums->n_unproven += facts->n_unproven;
-    sums->n_slices += facts->n_slices;
-    sums->nanos += facts->nanos;
+    sum->is_estimate |= facts->is_estimate;
+    sum->has_scripts |= facts->has_scripts;
+    sum->n_connections += facts->n_connections;
+    sum->n_unproven += facts->n_unproven;
+    sum->n_slices += facts->n_slices;
+    sum->nanos += facts->nanos;
+    sum->longest_nanos = jpp_larger(sum->longest_nanos, facts->longest_nanos);
 
-    sums->longest_nanos = jpp_larger(sums->longest_nanos, facts->longest_nanos);
-
-    memcpy(sums->allocator, facts->allocator, JPP_POOLS_ALLOCATOR);
+    memcpy(sum->allocator, facts->allocator, JPP_POOLS_ALLOCATOR);
 
     if (facts->reason != JPP_POOLS_WHOLE) {
         sums->n_partial++;
-        sums->n_missed += facts->n_missed;
-        sums->reason = (jpp_pools_reason_t) facts->reason;
+        sum->n_missed += facts->n_missed;
+        sum->reason = facts->reason;
     }
 
     if (!facts->has_total) {
@@ -427,7 +418,7 @@ jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table)
 
     sums->n_totals++;
     sums->n_short += is_short;
-    sums->total += facts->total;
+    sum->total += facts->total;
     sums->outside += outside;
 
     /* what was not seen is there, too */
@@ -435,7 +426,7 @@ jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table)
     if (facts->reason == JPP_POOLS_WHOLE
         && outside > facts->outside_inherited)
     {
-        sums->n_tls += facts->n_tls;
+        sum->n_tls += facts->n_tls;
         sums->since_start += outside - facts->outside_inherited;
     }
 }
@@ -445,10 +436,9 @@ static jpp_code_t
 jpp_pools_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     const jpp_read_options_t *options, jpp_err_t *err)
 {
-    size_t                  i, n;
     bool                    is_baseline;
     jpp_pools_reading_t     reading;
-    const jpp_pools_row_t  *rows;
+    const jpp_pools_row_t  *row;
 
     memset(&reading, 0, sizeof(jpp_pools_reading_t));
 
@@ -457,7 +447,7 @@ jpp_pools_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     reading.options = options;
 
     profile->is_difference |= options->is_base;
-    is_baseline = options->is_baseline;
+    is_baseline = options->baseline_of != NULL;
 
     reading.made = jpp_vec_create(profile->arena);
     jpp_index_init(&reading.index, profile->arena);
@@ -466,12 +456,9 @@ jpp_pools_read(jpp_profile_t *profile, const jpp_dump_t *dump,
         return jpp_err_memory(err);
     }
 
-    rows = jpp_vec_items(reading.table->rows, jpp_pools_row_t);
-    n = jpp_vec_count(reading.table->rows, jpp_pools_row_t);
-
-    for (i = 0; i < n; i++) {
-        if (rows[i].is_inherited == is_baseline
-            && !jpp_pools_read_row(&reading, &rows[i]))
+    jpp_vec_each(row, reading.table->rows) {
+        if (row->is_inherited == is_baseline
+            && !jpp_pools_read_row(&reading, row))
         {
             return jpp_err_memory(err);
         }
@@ -492,9 +479,11 @@ jpp_pools_read(jpp_profile_t *profile, const jpp_dump_t *dump,
 static void
 jpp_pools_describe(jpp_profile_t *profile)
 {
-    const jpp_pools_sums_t  *sums;
+    const jpp_pools_sums_t   *sums;
+    const jpp_pools_facts_t  *facts;
 
     sums = profile->facts;
+    facts = &sums->facts;
 
     jpp_profile_comment(profile, "counted, not sampled");
 
@@ -512,50 +501,50 @@ jpp_pools_describe(jpp_profile_t *profile)
                             sums->n_short, sums->n);
     }
 
-    if (sums->total != 0) {
+    if (facts->total != 0) {
         jpp_profile_comment(profile, "total %" PRIu64 " bytes in %" PRIu32
                             " worker%s, each with what it inherited: %.1f %% "
                             "in units of nginx, exactly; %" PRIu64 " bytes "
                             "outside pools%s, by difference",
-                            sums->total, sums->n_totals,
+                            facts->total, sums->n_totals,
                             sums->n_totals == 1 ? "" : "s",
-                            100 * (double) (sums->total - sums->outside)
-                            / (double) sums->total,
+                            100 * (double) (facts->total - sums->outside)
+                            / (double) facts->total,
                             sums->outside,
                             sums->n_partial != 0 ? " or not seen" : "");
     }
 
-    jpp_profile_comment(profile, "allocator %s%s", sums->allocator,
-                        sums->is_estimate
+    jpp_profile_comment(profile, "allocator %s%s", facts->allocator,
+                        facts->is_estimate
                         ? ": sizes are what it lets nginx use, without its "
                           "own headers" : "");
 
-    if (sums->n_tls != 0 && sums->since_start != 0) {
+    if (facts->n_tls != 0 && sums->since_start != 0) {
         jpp_profile_comment(profile, "TLS (OpenSSL)%s: about %s a connection: "
                             "the average of %" PRIu64 " bytes outside pools "
                             "since start over %" PRIu64 " connections",
-                            sums->has_scripts
+                            facts->has_scripts
                             ? ", and whatever scripts hold" : "",
-                            jpp_bytes(sums->since_start / sums->n_tls),
-                            sums->since_start, sums->n_tls);
+                            jpp_bytes(sums->since_start / facts->n_tls),
+                            sums->since_start, facts->n_tls);
     }
 
     if (sums->n_partial != 0) {
         jpp_profile_comment(profile, "partial: %" PRIu32 " of %" PRIu32
                             " walks ended early, %" PRIu64 " connections were "
                             "not seen: %s", sums->n_partial, sums->n,
-                            sums->n_missed, jpp_pools_reasons[sums->reason]);
+                            facts->n_missed, jpp_pools_reasons[facts->reason]);
     }
 
-    if (sums->n_unproven != 0) {
-        jpp_profile_comment(profile, JPP_POOLS_UNPROVEN, sums->n_unproven);
+    if (facts->n_unproven != 0) {
+        jpp_profile_comment(profile, JPP_POOLS_UNPROVEN, facts->n_unproven);
     }
 
     jpp_profile_comment(profile, "%" PRIu64 " connections, seen in %" PRIu64
                         " slices of %.1f ms in all, the longest of %.1f ms",
-                        sums->n_connections, sums->n_slices,
-                        (double) sums->nanos / 1e6,
-                        (double) sums->longest_nanos / 1e6);
+                        facts->n_connections, facts->n_slices,
+                        (double) facts->nanos / 1e6,
+                        (double) facts->longest_nanos / 1e6);
 }
 
 

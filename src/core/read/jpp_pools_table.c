@@ -524,26 +524,17 @@ jpp_pools_park(jpp_pools_t *table, jpp_pools_open_t *parked)
 }
 
 
-void
-jpp_pools_resume(jpp_pools_t *table, const jpp_pools_open_t *parked)
-{
-    table->open = *parked;
-}
-
-
 uint64_t
 jpp_pools_outside(const jpp_pools_t *table, bool *is_short)
 {
-    size_t                  i, n;
     int64_t                 sum;
-    const jpp_pools_row_t  *rows;
+    const jpp_pools_row_t  *row;
 
-    rows = jpp_vec_items(table->rows, jpp_pools_row_t);
-    n = jpp_vec_count(table->rows, jpp_pools_row_t);
+    sum = 0;
 
-    for (i = 0, sum = 0; i < n; i++) {
-        if (!rows[i].is_inherited) {
-            sum = jpp_add_i64(sum, (int64_t) rows[i].bytes);
+    jpp_vec_each(row, table->rows) {
+        if (!row->is_inherited) {
+            sum = jpp_add_i64(sum, (int64_t) row->bytes);
         }
     }
 

@@ -376,10 +376,9 @@ jpp_pools_unit_t *jpp_pools_end(jpp_pools_t *table);
 
 /*
  * More of the unit that is open is added later: keep it at PARKED, as it is, to
- * fill in the rest there; no unit is open now.  And open it again.
+ * fill in the rest there; no unit is open now.  TABLE->open gets it back.
  */
 void jpp_pools_park(jpp_pools_t *table, jpp_pools_open_t *parked);
-void jpp_pools_resume(jpp_pools_t *table, const jpp_pools_open_t *parked);
 
 /*
  * What of the total of TABLE is in no pool: the thread's total less all rows.

@@ -190,7 +190,6 @@ jpp_report_baseline(jpp_reporter_t *report, size_t i, const jpp_dump_t *dump,
     }
 
     if (rc == JPP_OK) {
-        options->is_baseline = true;
         options->baseline_of = dump;
         options->columns = report->split.baseline;
 

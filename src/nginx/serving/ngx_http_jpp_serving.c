@@ -101,7 +101,7 @@ ngx_http_jpp_serving_name(const ngx_http_core_srv_conf_t *cscf,
 {
     u_char           text[JPP_POOLS_NAME], host[JPP_POOLS_NAME];
     ngx_str_t        server, upstream;
-    jpp_owner_raw_t  raw[JPP_OWNER_PARTS];
+    jpp_owner_raw_t  raw[JPP_ROOTS];
 
     server = ngx_http_jpp_server_text(cscf, text);
     ngx_str_null(&upstream);
@@ -110,12 +110,12 @@ ngx_http_jpp_serving_name(const ngx_http_core_srv_conf_t *cscf,
         upstream = ngx_http_jpp_upstream_text(uscf, host);
     }
 
-    raw[JPP_OWNER_SERVER].data = (char *) server.data;
-    raw[JPP_OWNER_SERVER].len = server.len;
-    raw[JPP_OWNER_LOCATION].data = (char *) location->data;
-    raw[JPP_OWNER_LOCATION].len = location->len;
-    raw[JPP_OWNER_UPSTREAM].data = (char *) upstream.data;
-    raw[JPP_OWNER_UPSTREAM].len = upstream.len;
+    raw[JPP_ROOT_SERVER].data = (char *) server.data;
+    raw[JPP_ROOT_SERVER].len = server.len;
+    raw[JPP_ROOT_LOCATION].data = (char *) location->data;
+    raw[JPP_ROOT_LOCATION].len = location->len;
+    raw[JPP_ROOT_UPSTREAM].data = (char *) upstream.data;
+    raw[JPP_ROOT_UPSTREAM].len = upstream.len;
 
     return jpp_owner_name(raw);
 }
@@ -178,10 +178,10 @@ ngx_http_jpp_serving_name_session(const ngx_listening_t *ls)
     uint32_t   *owner;
     ngx_uint_t  i;
 
-    jpp_owner_raw_t  raw[JPP_OWNER_PARTS] = {
-        [JPP_OWNER_SERVER] = { (char *) ls->addr_text.data,
+    jpp_owner_raw_t  raw[JPP_ROOTS] = {
+        [JPP_ROOT_SERVER] = { (char *) ls->addr_text.data,
                                ls->addr_text.len },
-        [JPP_OWNER_LOCATION] = { "(session)", sizeof("(session)") - 1 }
+        [JPP_ROOT_LOCATION] = { "(session)", sizeof("(session)") - 1 }
     };
 
     i = ls - ngx_http_jpp_serving_sockets;

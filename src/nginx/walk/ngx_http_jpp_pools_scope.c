@@ -254,7 +254,7 @@ ngx_http_jpp_rest_end(ngx_http_jpp_walk_t *walk, ngx_http_jpp_rest_t *rest)
     }
 
     if (rest->parked != NULL && --rest->parked->n_rests == 0) {
-        jpp_pools_resume(&walk->table, &rest->parked->open);
+        walk->table.open = rest->parked->open;
         (void) jpp_pools_end(&walk->table);
     }
 }
@@ -271,7 +271,7 @@ ngx_http_jpp_rests_walk(ngx_http_jpp_walk_t *walk)
         rest = walk->rests;
 
         if (rest->parked != NULL) {
-            jpp_pools_resume(&walk->table, &rest->parked->open);
+            walk->table.open = rest->parked->open;
         }
 
         rc = ngx_http_jpp_rest_walk(walk, rest);
