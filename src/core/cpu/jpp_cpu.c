@@ -17,9 +17,6 @@
 /* all windows that are wanted, and as many that are not */
 #define JPP_CPU_CHANGES  (2 * JPP_CPU_WINDOWS)
 
-/* memory for the list of mappings, and a buffer */
-#define JPP_CPU_ARENA  ((size_t) 64 << 20)
-
 
 static const char *const  jpp_cpu_modes[JPP_MODES] = {
     [JPP_MODE_CPU]  = "cpu",
@@ -64,12 +61,10 @@ static void
 jpp_cpu_window_facts(const jpp_cpu_window_t *window, const char *why_early,
     jpp_sink_t *sink)
 {
-    size_t  i;
-
     const struct {
         const char  *key;
         uint64_t     value;
-    } facts[] = {
+    } *fact, facts[] = {
         { "frequency", window->frequency },
         { "highest", window->highest },
         { "duration", window->closed - window->opened },
@@ -82,9 +77,8 @@ jpp_cpu_window_facts(const jpp_cpu_window_t *window, const char *why_early,
         { "beyond", window->seen.beyond }
     };
 
-    for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-        jpp_sink_printf(sink, "%s %" PRIu64 "\n", facts[i].key,
-                        facts[i].value);
+    jpp_each(fact, facts, sizeof(facts) / sizeof(facts[0])) {
+        jpp_sink_printf(sink, "%s %" PRIu64 "\n", fact->key, fact->value);
     }
 
     if (why_early != NULL) {
@@ -195,7 +189,7 @@ jpp_cpu_window_write(jpp_cpu_window_t *window, const char *why_early,
     jpp_arena_t       arena;
     jpp_cpu_write_t  *write;
 
-    jpp_arena_init(&arena, JPP_CPU_ARENA);
+    jpp_arena_init(&arena, JPP_PROC_ARENA);
 
     write = jpp_arena_alloc(&arena, sizeof(jpp_cpu_write_t) + JPP_SINK_BUFFER);
     maps = jpp_vec_create(&arena);

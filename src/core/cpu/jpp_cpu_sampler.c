@@ -346,7 +346,6 @@ jpp_cpu_wall_inspect(jpp_cpu_thread_t *thread, uint64_t count,
 static void
 jpp_cpu_wall_look(uint64_t now)
 {
-    uint32_t           i;
     uint64_t           count, nanos, interval;
     jpp_cpu_thread_t  *thread;
 
@@ -356,10 +355,9 @@ jpp_cpu_wall_look(uint64_t now)
 
     jpp_cpu_sampler.ticked = now;
 
-    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
-
-        thread = &jpp_cpu_sampler.threads.threads[i];
-
+    jpp_each(thread, jpp_cpu_sampler.threads.threads,
+             jpp_cpu_sampler.threads.n)
+    {
         if (thread->tid != 0 && thread->tid != jpp_cpu_sampler.tid) {
             jpp_cpu_wall_inspect(thread, count, nanos);
         }
@@ -375,13 +373,14 @@ jpp_cpu_wall_look(uint64_t now)
 static void
 jpp_cpu_wall_settle(void)
 {
-    bool               is_owed;
-    uint32_t           i;
-    uint64_t           end;
-    jpp_cpu_thread_t  *thread;
+    bool                is_owed;
+    uint64_t            end;
+    jpp_cpu_thread_t   *thread;
+    jpp_cpu_threads_t  *threads;
 
     static const struct timespec  pause = { 0, JPP_CPU_WALL_PAUSE };
 
+    threads = &jpp_cpu_sampler.threads;
     end = jpp_clock() + JPP_CPU_WALL_PATIENCE;
 
     for ( ;; ) {
@@ -390,9 +389,7 @@ jpp_cpu_wall_settle(void)
 
         is_owed = !jpp_signal_is_left(JPP_SIGNAL_CPU);
 
-        for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
-            thread = &jpp_cpu_sampler.threads.threads[i];
-
+        jpp_each(thread, threads->threads, threads->n) {
             is_owed |= !thread->is_deaf
                        && jpp_atomic_get(&thread->owed_nanos) != 0;
         }
@@ -404,10 +401,7 @@ jpp_cpu_wall_settle(void)
         (void) nanosleep(&pause, NULL);
     }
 
-    for (i = 0; i < jpp_cpu_sampler.threads.n; i++) {
-
-        thread = &jpp_cpu_sampler.threads.threads[i];
-
+    jpp_each(thread, threads->threads, threads->n) {
         if (thread->tid != 0) {
             jpp_cpu_wall_give_up(thread, thread->is_deaf ? JPP_CUT_DEAF
                                                          : JPP_CUT_LATE);
@@ -444,7 +438,7 @@ jpp_cpu_sampler_arm(void)
 static void
 jpp_cpu_sampler_deaf(void)
 {
-    uint32_t           i, frequency;
+    uint32_t           frequency;
     uint64_t           count;
     jpp_cpu_span_t     span;
     jpp_cpu_thread_t  *thread;
@@ -452,10 +446,10 @@ jpp_cpu_sampler_deaf(void)
 
     frequency = jpp_cpu_sampler.frequency[JPP_MODE_CPU];
 
-    for (i = 0; frequency != 0 && i < jpp_cpu_sampler.threads.n; i++) {
-        thread = &jpp_cpu_sampler.threads.threads[i];
-
-        if (thread->tid == 0 || !thread->is_deaf) {
+    jpp_each(thread, jpp_cpu_sampler.threads.threads,
+             jpp_cpu_sampler.threads.n)
+    {
+        if (frequency == 0 || thread->tid == 0 || !thread->is_deaf) {
             continue;
         }
 

@@ -298,19 +298,18 @@ jpp_cpu_threads_init(jpp_cpu_threads_t *threads)
 static jpp_cpu_thread_t *
 jpp_cpu_threads_place(jpp_cpu_threads_t *threads, pid_t tid)
 {
-    uint32_t           i;
-    jpp_cpu_thread_t  *vacant;
+    jpp_cpu_thread_t  *thread, *vacant;
 
     vacant = NULL;
 
-    for (i = 0; i < threads->n; i++) {
+    jpp_each(thread, threads->threads, threads->n) {
 
-        if (threads->threads[i].tid == tid) {
-            return &threads->threads[i];
+        if (thread->tid == tid) {
+            return thread;
         }
 
-        if (vacant == NULL && threads->threads[i].tid == 0) {
-            vacant = &threads->threads[i];
+        if (vacant == NULL && thread->tid == 0) {
+            vacant = thread;
         }
     }
 
@@ -449,7 +448,6 @@ jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough)
     int                     fd;
     char                   *p;
     long                    n;
-    uint32_t                i;
     uint64_t                tid;
     jpp_cpu_thread_t       *thread;
     const jpp_cpu_entry_t  *entry;
@@ -482,8 +480,7 @@ jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough)
 
     /* where others end meanwhile, the kernel leaves out some that are there */
 
-    for (i = 0; i < threads->n; i++) {
-        thread = &threads->threads[i];
+    jpp_each(thread, threads->threads, threads->n) {
 
         if (thread->tid == 0 || thread->seen == threads->scan) {
             continue;
@@ -506,13 +503,11 @@ void
 jpp_cpu_threads_arm(jpp_cpu_threads_t *threads, uint64_t interval)
 {
     bool               is_new;
-    uint32_t           i;
     jpp_cpu_thread_t  *thread;
 
     is_new = true;
 
-    for (i = 0; i < threads->n; i++) {
-        thread = &threads->threads[i];
+    jpp_each(thread, threads->threads, threads->n) {
 
         if (thread->tid == 0 || thread->is_deaf
             || thread->interval == interval)
@@ -539,11 +534,11 @@ jpp_cpu_threads_arm(jpp_cpu_threads_t *threads, uint64_t interval)
 void
 jpp_cpu_threads_clear(jpp_cpu_threads_t *threads)
 {
-    uint32_t  i;
+    jpp_cpu_thread_t  *thread;
 
-    for (i = 0; i < threads->n; i++) {
-        if (threads->threads[i].tid != 0) {
-            jpp_cpu_threads_remove(threads, &threads->threads[i]);
+    jpp_each(thread, threads->threads, threads->n) {
+        if (thread->tid != 0) {
+            jpp_cpu_threads_remove(threads, thread);
         }
     }
 

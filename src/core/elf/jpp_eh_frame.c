@@ -78,7 +78,7 @@ jpp_cfi_sint(jpp_cfi_bytes_t *b, uint32_t size)
 }
 
 
-static uint64_t
+uint64_t
 jpp_cfi_leb(jpp_cfi_bytes_t *b, bool is_signed)
 {
     uint8_t   byte;
@@ -105,20 +105,6 @@ jpp_cfi_leb(jpp_cfi_bytes_t *b, bool is_signed)
     b->is_damaged = true;
 
     return 0;
-}
-
-
-uint64_t
-jpp_cfi_uleb(jpp_cfi_bytes_t *b)
-{
-    return jpp_cfi_leb(b, false);
-}
-
-
-int64_t
-jpp_cfi_sleb(jpp_cfi_bytes_t *b)
-{
-    return (int64_t) jpp_cfi_leb(b, true);
 }
 
 

@@ -130,7 +130,6 @@ jpp_code_t jpp_elf_read(jpp_elf_t *elf, jpp_arena_t *arena, int fd,
 #define JPP_CFI_SIGNED   0x08
 #define JPP_CFI_PCREL    0x10
 #define JPP_CFI_DATAREL  0x30
-#define JPP_CFI_OMIT     0xff
 
 /* a length that announces one of 64 bits; nobody writes that here */
 #define JPP_CFI_EXTENDED      0xffffffffu
@@ -152,8 +151,10 @@ uint64_t jpp_cfi_uint(jpp_cfi_bytes_t *b, uint32_t size);
 int64_t jpp_cfi_sint(jpp_cfi_bytes_t *b, uint32_t size);
 
 /* [signal] The next LEB128; bits above 64 damage the parser. */
-uint64_t jpp_cfi_uleb(jpp_cfi_bytes_t *b);
-int64_t jpp_cfi_sleb(jpp_cfi_bytes_t *b);
+uint64_t jpp_cfi_leb(jpp_cfi_bytes_t *b, bool is_signed);
+
+#define jpp_cfi_uleb(b)  jpp_cfi_leb(b, false)
+#define jpp_cfi_sleb(b)  ((int64_t) jpp_cfi_leb(b, true))
 
 /* [signal] Pass over N bytes; returns where they start, NULL where they end
    past the end. */

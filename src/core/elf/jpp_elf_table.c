@@ -54,12 +54,9 @@ jpp_elf_function(const jpp_elf_t *elf, uint64_t vaddr)
 bool
 jpp_elf_vaddr(const jpp_elf_t *elf, uint64_t offset, uint64_t *vaddr)
 {
-    uint32_t                  i;
     const jpp_elf_segment_t  *segment;
 
-    for (i = 0; i < elf->n_segments; i++) {
-        segment = &elf->segments[i];
-
+    jpp_each(segment, elf->segments, elf->n_segments) {
         if (offset - segment->offset < segment->size) {
             *vaddr = offset - segment->offset + segment->vaddr;
             return true;
@@ -73,11 +70,11 @@ jpp_elf_vaddr(const jpp_elf_t *elf, uint64_t offset, uint64_t *vaddr)
 static const jpp_elf_segment_t *
 jpp_elf_segment(const jpp_elf_t *elf, uint64_t vaddr)
 {
-    uint32_t  i;
+    const jpp_elf_segment_t  *segment;
 
-    for (i = 0; i < elf->n_segments; i++) {
-        if (vaddr - elf->segments[i].vaddr < elf->segments[i].size) {
-            return &elf->segments[i];
+    jpp_each(segment, elf->segments, elf->n_segments) {
+        if (vaddr - segment->vaddr < segment->size) {
+            return segment;
         }
     }
 

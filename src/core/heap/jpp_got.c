@@ -9,10 +9,6 @@
 #include <link.h>
 
 
-/* memory for the list of mappings */
-#define JPP_GOT_ARENA  ((size_t) 64 << 20)
-
-
 typedef struct {
     const char   *name;
     uintptr_t     address;
@@ -374,23 +370,22 @@ jpp_got_count(const jpp_got_reloc_t *reloc, void *data)
 static bool
 jpp_got_add(jpp_got_t *got, uintptr_t *at, uint32_t function)
 {
-    uint32_t         i;
     uintptr_t        value;
     jpp_got_slot_t  *slot;
 
     value = jpp_atomic_get(at);
 
-    for (i = 0; i < got->n_slots && got->slots[i].at != at; i++) {
-        /* void */
+    jpp_each(slot, got->slots, got->n_slots) {
+        if (slot->at == at) {
+            break;
+        }
     }
 
-    if (i == JPP_GOT_SLOTS) {
+    if (slot == got->slots + JPP_GOT_SLOTS) {
         return false;
     }
 
-    slot = &got->slots[i];
-
-    if (i == got->n_slots) {
+    if (slot == got->slots + got->n_slots) {
         got->n_slots++;
         slot->at = at;
         slot->was = got->functions[function].real;
@@ -468,14 +463,14 @@ jpp_got_is_due(const jpp_got_t *got, const jpp_got_slot_t *slot, bool is_hook)
 static void
 jpp_got_page(jpp_got_t *got, uintptr_t address, const jpp_vec_t *maps)
 {
-    int        protection;
-    uint32_t   i;
-    uintptr_t  start;
+    int              protection;
+    uintptr_t        start;
+    jpp_got_page_t  *page;
 
     start = address & ~((uintptr_t) sysconf(_SC_PAGESIZE) - 1);
 
-    for (i = 0; i < got->n_pages; i++) {
-        if (got->pages[i].start == start) {
+    jpp_each(page, got->pages, got->n_pages) {
+        if (page->start == start) {
             return;
         }
     }
@@ -484,8 +479,8 @@ jpp_got_page(jpp_got_t *got, uintptr_t address, const jpp_vec_t *maps)
                                      address);
 
     if ((protection & PROT_WRITE) == 0) {
-        got->pages[i].start = start;
-        got->pages[i].protection = protection;
+        page->start = start;
+        page->protection = protection;
         got->n_pages++;
     }
 }
@@ -503,7 +498,7 @@ jpp_got_pages(jpp_got_t *got, bool is_hook, jpp_err_t *err)
 
     got->n_pages = 0;
 
-    jpp_arena_init(&arena, JPP_GOT_ARENA);
+    jpp_arena_init(&arena, JPP_PROC_ARENA);
 
     maps = jpp_vec_create(&arena);
     rc = maps != NULL ? jpp_proc_maps(maps, err) : jpp_err_memory(err);
@@ -527,14 +522,11 @@ static int
 jpp_got_protect(const jpp_got_t *got, int more)
 {
     int                     error;
-    uint32_t                i;
     const jpp_got_page_t   *page;
 
     error = 0;
 
-    for (i = 0; i < got->n_pages; i++) {
-        page = &got->pages[i];
-
+    jpp_each(page, got->pages, got->n_pages) {
         if (mprotect((void *) page->start, (size_t) sysconf(_SC_PAGESIZE),
                      page->protection|more)
             == -1)
@@ -596,12 +588,9 @@ jpp_got_open(jpp_got_t *got, bool is_hook, jpp_err_t *err)
 static void
 jpp_got_write(jpp_got_t *got, bool is_hook)
 {
-    uint32_t               i;
     const jpp_got_slot_t  *slot;
 
-    for (i = 0; i < got->n_slots; i++) {
-        slot = &got->slots[i];
-
+    jpp_each(slot, got->slots, got->n_slots) {
         if (jpp_got_is_due(got, slot, is_hook)) {
             jpp_atomic_set(slot->at, is_hook
                                      ? got->functions[slot->function].hook
@@ -672,12 +661,13 @@ jpp_got_restore(jpp_got_t *got, jpp_err_t *err)
 uint32_t
 jpp_got_lost(const jpp_got_t *got)
 {
-    uint32_t  i, n;
+    uint32_t               n;
+    const jpp_got_slot_t  *slot;
 
     n = 0;
 
-    for (i = 0; i < got->n_slots; i++) {
-        n += !jpp_got_is_due(got, &got->slots[i], false);
+    jpp_each(slot, got->slots, got->n_slots) {
+        n += !jpp_got_is_due(got, slot, false);
     }
 
     return n;

@@ -325,9 +325,6 @@ jpp_calls_reallocarray(uintptr_t p, uintptr_t n, uintptr_t size)
 /* The types, and what the arguments are, as of hook.h in jemalloc's sources. */
 
 
-#define JPP_HOOKS_CALLER  __builtin_return_address(0)
-
-
 typedef struct {
     void   (*allocated)(void *extra, int call, void *p, uintptr_t result,
                         uintptr_t *args);
@@ -377,7 +374,7 @@ jpp_hooks_allocated(void *extra, int call, void *p, uintptr_t result,
     }
 
     if (jpp_samples_is_due(size)) {
-        jpp_samples_take(p, size, JPP_HOOKS_CALLER, NULL);
+        jpp_samples_take(p, size, JPP_CALLS_CALLER, NULL);
     }
 }
 
@@ -407,7 +404,7 @@ jpp_hooks_resized(void *extra, int call, void *p, size_t was, size_t size,
     jpp_hooks_freed(extra, call, p, args);
 
     if (jpp_samples_is_due(size)) {
-        jpp_samples_take(p, size, JPP_HOOKS_CALLER, NULL);
+        jpp_samples_take(p, size, JPP_CALLS_CALLER, NULL);
     }
 }
 

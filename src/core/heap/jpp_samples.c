@@ -11,9 +11,6 @@
 /* frames of the profiler that a stack may begin with, and some more */
 #define JPP_SAMPLES_OWN  6
 
-/* memory for the list of mappings, and a buffer */
-#define JPP_DUMP_ARENA  ((size_t) 64 << 20)
-
 
 /*
  * The draw is -ln(u) * 2^lg for a random u in (0, 1), which is
@@ -676,7 +673,7 @@ jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err)
     jpp_arena_t          arena;
     jpp_samples_dump_t   dump;
 
-    jpp_arena_init(&arena, JPP_DUMP_ARENA);
+    jpp_arena_init(&arena, JPP_PROC_ARENA);
 
     /* one that is added meanwhile waits for the next dump */
 

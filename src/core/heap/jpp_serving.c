@@ -9,15 +9,13 @@
 void
 jpp_serving_init(jpp_serving_t *serving)
 {
-    unsigned                    i;
     uintptr_t                   high, end;
     const jpp_serving_range_t  *range;
 
     serving->low = UINTPTR_MAX;
     high = 0;
 
-    for (i = 0; i < JPP_SERVING_RANGES; i++) {
-        range = &serving->ranges[i];
+    jpp_each(range, serving->ranges, JPP_SERVING_RANGES) {
         end = range->start + (uintptr_t) range->size * serving->n;
 
         if (end != range->start) {
@@ -34,7 +32,6 @@ bool
 jpp_serving_is(const jpp_serving_t *serving, uintptr_t word,
     jpp_serving_one_t *one)
 {
-    unsigned                    i;
     uintptr_t                   offset;
     const jpp_serving_range_t  *range;
 
@@ -42,15 +39,14 @@ jpp_serving_is(const jpp_serving_t *serving, uintptr_t word,
         return false;
     }
 
-    for (i = 0; i < JPP_SERVING_RANGES; i++) {
-        range = &serving->ranges[i];
+    jpp_each(range, serving->ranges, JPP_SERVING_RANGES) {
         offset = word - range->start;
 
         if (offset < (uintptr_t) range->size * serving->n
             && offset % range->size == 0)
         {
             one->index = (uint32_t) (offset / range->size);
-            one->range = i;
+            one->range = (uint32_t) (range - serving->ranges);
             one->number = serving->number(one->index);
 
             return one->number != 0;

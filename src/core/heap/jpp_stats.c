@@ -66,7 +66,7 @@ jpp_stats_get(const jpp_stats_row_t *row, uint64_t page, uint64_t *value)
 bool
 jpp_stats_read(jpp_stats_t *stats)
 {
-    size_t                  i, page;
+    size_t                  page;
     uint64_t                epoch, *value;
     const jpp_stats_row_t  *row;
 
@@ -84,8 +84,9 @@ jpp_stats_read(jpp_stats_t *stats)
         page = 0;
     }
 
-    for (i = 0; i < sizeof(jpp_stats_rows) / sizeof(jpp_stats_rows[0]); i++) {
-        row = &jpp_stats_rows[i];
+    jpp_each(row, jpp_stats_rows,
+             sizeof(jpp_stats_rows) / sizeof(jpp_stats_rows[0]))
+    {
         value = (uint64_t *) (void *) ((char *) stats + row->offset);
 
         if (jpp_stats_get(row, page, value)) {

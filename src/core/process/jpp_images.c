@@ -124,7 +124,6 @@ jpp_images_defines(const jpp_images_object_t *object, const char *name)
 static void
 jpp_images_fill(const struct dl_phdr_info *info, jpp_images_object_t *object)
 {
-    size_t                i;
     jpp_segment_t        *segment;
     const ElfW(Phdr)     *phdr;
     jpp_mapped_object_t  *mapped;
@@ -136,8 +135,7 @@ jpp_images_fill(const struct dl_phdr_info *info, jpp_images_object_t *object)
     object->dynamic = 0;
     object->code = 0;
 
-    for (i = 0; i < info->dlpi_phnum; i++) {
-        phdr = &info->dlpi_phdr[i];
+    jpp_each(phdr, info->dlpi_phdr, info->dlpi_phnum) {
 
         if (phdr->p_type == PT_GNU_EH_FRAME) {
             mapped->frames = info->dlpi_addr + phdr->p_vaddr;
@@ -171,7 +169,6 @@ jpp_images_add(struct dl_phdr_info *info, size_t size, void *data)
 {
     jpp_vec_t *images = data;
 
-    size_t                i;
     uintptr_t             note;
     jpp_image_t          *image;
     jpp_build_id_t        id;
@@ -182,11 +179,11 @@ jpp_images_add(struct dl_phdr_info *info, size_t size, void *data)
 
     jpp_images_fill(info, &object);
 
-    for (i = 0; object.code != 0 && i < info->dlpi_phnum; i++) {
-        phdr = &info->dlpi_phdr[i];
+    jpp_each(phdr, info->dlpi_phdr, info->dlpi_phnum) {
         note = info->dlpi_addr + phdr->p_vaddr;
 
-        if (phdr->p_type != PT_NOTE
+        if (object.code == 0
+            || phdr->p_type != PT_NOTE
             || !jpp_images_holds(&object, note, phdr->p_memsz)
             || !jpp_build_id_note((const uint8_t *) note, phdr->p_memsz,
                                   phdr->p_align, &id))
@@ -334,7 +331,6 @@ jpp_images_unwind(jpp_mapped_t *objects)
 static int
 jpp_images_zeroes(struct dl_phdr_info *info, size_t size, void *data)
 {
-    size_t             i;
     uint64_t           page, start, end, *pair;
     const ElfW(Phdr)  *phdr;
 
@@ -342,9 +338,7 @@ jpp_images_zeroes(struct dl_phdr_info *info, size_t size, void *data)
 
     page = (uint64_t) sysconf(_SC_PAGESIZE);
 
-    for (i = 0; i < info->dlpi_phnum; i++) {
-        phdr = &info->dlpi_phdr[i];
-
+    jpp_each(phdr, info->dlpi_phdr, info->dlpi_phnum) {
         start = info->dlpi_addr + phdr->p_vaddr + phdr->p_filesz + page - 1;
         end = info->dlpi_addr + phdr->p_vaddr + phdr->p_memsz + page - 1;
 

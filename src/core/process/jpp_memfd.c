@@ -86,15 +86,10 @@ jpp_memfd_open(jpp_memfd_t *memfd, const char *directory, jpp_err_t *err)
     }
 
     if (directory == NULL) {
-        (void) jpp_err_sys(err, sys_errno,
+        return jpp_err_set(err, JPP_ERR_DENIED,
                            "memfd_create is forbidden to this process, and no "
-                           "directory is set to hold the dump instead");
-
-        if (err != NULL) {
-            err->code = JPP_ERR_DENIED;
-        }
-
-        return JPP_ERR_DENIED;
+                           "directory is set to hold the dump instead: %s",
+                           strerror(sys_errno));
     }
 
     /* O_EXCL: nobody can give it a name */

@@ -13,12 +13,12 @@
 
 
 static jpp_code_t
-jpp_proc_read(int fd, jpp_vec_t *maps, size_t start, jpp_err_t *err)
+jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
 {
     ssize_t   n;
     uint8_t  *p;
 
-    maps->len = start;
+    maps->len = 0;
 
     for ( ;; ) {
 
@@ -28,7 +28,7 @@ jpp_proc_read(int fd, jpp_vec_t *maps, size_t start, jpp_err_t *err)
             return jpp_err_memory(err);
         }
 
-        n = pread(fd, p, JPP_PROC_READ, (off_t) (maps->len - start));
+        n = pread(fd, p, JPP_PROC_READ, (off_t) maps->len);
 
         if (n == 0) {
             return JPP_OK;
@@ -41,7 +41,7 @@ jpp_proc_read(int fd, jpp_vec_t *maps, size_t start, jpp_err_t *err)
             return jpp_err_sys(err, errno, "/proc/self/maps cannot be read");
         }
 
-        if (maps->len - start > JPP_PROC_MAX) {
+        if (maps->len > JPP_PROC_MAX) {
             return jpp_err_set(err, JPP_ERR_LIMIT,
                                "/proc/self/maps has more than %zu bytes",
                                JPP_PROC_MAX);
@@ -100,7 +100,6 @@ jpp_code_t
 jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err)
 {
     int         fd;
-    size_t      start;
     unsigned    tries;
     jpp_code_t  rc;
 
@@ -115,16 +114,14 @@ jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err)
                            : "");
     }
 
-    start = maps->len;
     tries = JPP_PROC_TRIES;
 
     do {
-        rc = jpp_proc_read(fd, maps, start, err);
+        rc = jpp_proc_read(fd, maps, err);
 
     } while (rc == JPP_OK
              && --tries != 0
-             && !jpp_proc_is_ordered((const char *) maps->data + start,
-                                     maps->len - start));
+             && !jpp_proc_is_ordered((const char *) maps->data, maps->len));
 
     (void) close(fd);
 

@@ -13,8 +13,11 @@
 #include "jpp_core.h"
 
 
-/* Append the text of /proc/self/maps to MAPS, once more if it changed while it
-   was read. */
+/* of an arena: enough for the text of all mappings, and a little more */
+#define JPP_PROC_ARENA  ((size_t) 64 << 20)
+
+/* Read the text of /proc/self/maps to MAPS, once more if it changed while that
+   was done. */
 jpp_code_t jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err);
 
 /*

@@ -14,13 +14,7 @@
 
 /*
  * What a stall's addresses lie in, for whoever reports it later.
- */
-
-
-#define JPP_WATCH_MAPS_CAP  ((size_t) 64 << 20)
-
-
-/*
+ *
  * Give STALL, one of this process, the lines of /proc/self/maps that its
  * addresses lie in, as many as there is room for.  Outside signals.
  */
@@ -36,7 +30,7 @@ jpp_watch_maps(jpp_stall_t *stall)
 
     stall->maps_len = 0;
 
-    jpp_arena_init(&arena, JPP_WATCH_MAPS_CAP);
+    jpp_arena_init(&arena, JPP_PROC_ARENA);
 
     maps = jpp_vec_create(&arena);
 
@@ -83,14 +77,6 @@ jpp_watch_maps(jpp_stall_t *stall)
 #define JPP_WATCH_IDLE    3
 
 
-/* who looks at the stack */
-typedef enum {
-    JPP_WATCH_LOOP = 0,       /* the loop's thread, in the handler */
-    JPP_WATCH_WATCHER,
-    JPP_WATCH_LOOKERS
-} jpp_watch_looker_t;
-
-
 typedef enum {
     JPP_WATCH_LOOKS = 0,
     JPP_WATCH_SUSPECTS,        /* it did not wait when it was last looked at */
@@ -111,7 +97,9 @@ typedef struct {
     uint64_t            answered;
     jpp_stall_t         answer;
 
-    jpp_peek_t          peeks[JPP_WATCH_LOOKERS];
+    jpp_peek_t          loop_peek;     /* of the loop's thread, in the */
+                                       /*   handler */
+    jpp_peek_t          peek;          /* of the watcher */
 
     pthread_t           thread;
     pthread_mutex_t     mutex;         /* of all that follows */
@@ -154,14 +142,12 @@ jpp_watch_take_stack(jpp_stall_t *stall, const uintptr_t *pcs, uint32_t n)
 /* What functions work on is in their frames, the innermost first. */
 
 static void
-jpp_watch_take_serves(jpp_watch_looker_t who, uintptr_t rsp,
+jpp_watch_take_serves(const jpp_peek_t *peek, uintptr_t rsp,
     jpp_stall_t *stall)
 {
-    uint32_t           i;
-    uintptr_t          top, word, last;
-    const jpp_peek_t  *peek;
+    uint32_t   i;
+    uintptr_t  top, word, last;
 
-    peek = &jpp_watch.peeks[who];
     top = jpp_backtrace_top(rsp);
     last = 0;
 
@@ -203,7 +189,7 @@ jpp_watch_take_interrupted(const jpp_signal_t *signal)
     jpp_watch_take_stack(&jpp_watch.answer, pcs, n);
 
     jpp_unwind_interrupted(&at, signal->ucontext);
-    jpp_watch_take_serves(JPP_WATCH_LOOP, at.registers[JPP_CFI_RSP],
+    jpp_watch_take_serves(&jpp_watch.loop_peek, at.registers[JPP_CFI_RSP],
                           &jpp_watch.answer);
 
     __atomic_store_n(&jpp_watch.answered, iteration, __ATOMIC_SEQ_CST);
@@ -213,11 +199,8 @@ jpp_watch_take_interrupted(const jpp_signal_t *signal)
 static void
 jpp_watch_take_exit(void)
 {
-    if (jpp_watch.has_signal) {
-        jpp_signal_release(JPP_SIGNAL_STALL);
-    }
-
-    jpp_peek_close(&jpp_watch.peeks[JPP_WATCH_LOOP]);
+    jpp_signal_release(JPP_SIGNAL_STALL);
+    jpp_peek_close(&jpp_watch.loop_peek);
 }
 
 
@@ -325,7 +308,7 @@ jpp_watch_take_blocked(void)
         n = jpp_backtrace_blocked(&blocked, pcs, JPP_STALL_DEPTH);
 
         jpp_watch_take_stack(&jpp_watch.stall, pcs, n);
-        jpp_watch_take_serves(JPP_WATCH_WATCHER, blocked.rsp, &jpp_watch.stall);
+        jpp_watch_take_serves(&jpp_watch.peek, blocked.rsp, &jpp_watch.stall);
 
         if (n == 0) {
 
@@ -595,7 +578,7 @@ jpp_watch_main(void *data)
 
     /* it has descriptors of its own */
 
-    (void) jpp_peek_open(&jpp_watch.peeks[JPP_WATCH_WATCHER]);
+    (void) jpp_peek_open(&jpp_watch.peek);
 
     (void) pthread_mutex_lock(&jpp_watch.mutex);
 
@@ -608,7 +591,7 @@ jpp_watch_main(void *data)
 
     (void) pthread_mutex_unlock(&jpp_watch.mutex);
 
-    jpp_peek_close(&jpp_watch.peeks[JPP_WATCH_WATCHER]);
+    jpp_peek_close(&jpp_watch.peek);
 
     return NULL;
 }
@@ -629,7 +612,7 @@ jpp_watch_start(const jpp_watch_loop_t *loop, jpp_err_t *err)
 
     /* without it nobody knows what was served */
 
-    (void) jpp_peek_open(&jpp_watch.peeks[JPP_WATCH_LOOP]);
+    (void) jpp_peek_open(&jpp_watch.loop_peek);
 
     rc = jpp_signal_claim(JPP_SIGNAL_STALL, jpp_watch_take_interrupted, err);
 

@@ -65,15 +65,12 @@ jpp_file_check(int fd, struct stat *st, jpp_err_t *err)
 static bool
 jpp_file_is_laid_out(const jpp_elf_t *elf, const jpp_mapping_t *mapping)
 {
-    uint32_t                  i;
     uint64_t                  page, start, end;
     const jpp_elf_segment_t  *segment;
 
     page = (uint64_t) sysconf(_SC_PAGESIZE);
 
-    for (i = 0; i < elf->n_segments; i++) {
-        segment = &elf->segments[i];
-
+    jpp_each(segment, elf->segments, elf->n_segments) {
         start = segment->offset & ~(page - 1);
         end = (segment->offset + segment->size + page - 1) & ~(page - 1);
 

@@ -498,15 +498,15 @@ jpp_loaded_destroy(jpp_loaded_t *loaded)
 const char *
 jpp_loaded_build_id(const jpp_loaded_t *loaded, const jpp_mapping_t *mapping)
 {
-    size_t                    i, n;
     const jpp_loaded_file_t  *file;
 
-    n = loaded->files != NULL
-        ? jpp_vec_count(loaded->files, jpp_loaded_file_t) : 0;
+    if (loaded->files == NULL) {
+        return "";
+    }
 
-    for (i = 0; i < n; i++) {
-        file = &jpp_vec_items(loaded->files, jpp_loaded_file_t)[i];
-
+    jpp_each(file, jpp_vec_items(loaded->files, jpp_loaded_file_t),
+             jpp_vec_count(loaded->files, jpp_loaded_file_t))
+    {
         if (file->inode == mapping->inode && file->device == mapping->device) {
             return file->build_id;
         }

@@ -716,7 +716,6 @@ jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
     jpp_err_t *err)
 {
     bool                       done;
-    uint32_t                   i;
     jpp_file_t                 file;
     const char                *build_id;
     jpp_object_t              *object;
@@ -749,11 +748,9 @@ jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
     elf = &object->elf;
     done = true;
 
-    for (i = 0; i < elf->n_functions && done; i++) {
-        function = &elf->functions[i];
-
+    jpp_each(function, elf->functions, elf->n_functions) {
         if (function->name != 0 && filter(elf->names + function->name)) {
-            done = jpp_symbolize_range(ranges, m, elf, function);
+            done = done && jpp_symbolize_range(ranges, m, elf, function);
         }
     }
 

@@ -25,12 +25,9 @@
 const jpp_segment_t *
 jpp_mapped_segment(const jpp_mapped_object_t *object, uintptr_t address)
 {
-    uint32_t              i;
     const jpp_segment_t  *segment;
 
-    for (i = 0; i < object->n; i++) {
-        segment = &object->segments[i];
-
+    jpp_each(segment, object->segments, object->n) {
         if (address >= segment->start && address < segment->end) {
             return segment;
         }
@@ -94,12 +91,11 @@ jpp_mapped_frames(jpp_mapped_code_t *code, const jpp_mapped_object_t *object)
 bool
 jpp_mapped_add(jpp_mapped_t *objects, const jpp_mapped_object_t *object)
 {
-    uint32_t              i, n;
+    uint32_t              n;
     jpp_mapped_code_t     code;
     const jpp_segment_t  *segment;
 
-    for (i = 0; i < object->n; i++) {
-        segment = &object->segments[i];
+    jpp_each(segment, object->segments, object->n) {
 
         if (!segment->is_executable
             || segment->end <= segment->start
@@ -132,14 +128,12 @@ jpp_mapped_add(jpp_mapped_t *objects, const jpp_mapped_object_t *object)
 const jpp_mapped_code_t *
 jpp_mapped_find(const jpp_mapped_t *objects, uintptr_t address)
 {
-    uint32_t                  i, n;
+    uint32_t                  n;
     const jpp_mapped_code_t  *object;
 
     n = jpp_atomic_get(&objects->n);
 
-    for (i = 0; i < n; i++) {
-        object = &objects->objects[i];
-
+    jpp_each(object, objects->objects, n) {
         if (address - object->start < object->end - object->start) {
             return object;
         }

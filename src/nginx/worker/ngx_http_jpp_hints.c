@@ -12,9 +12,6 @@
 #include "jpp_proc.h"
 
 
-/* mappings and hints of this process; freed before a request comes */
-#define NGX_HTTP_JPP_HINTS_CAP  (64 * 1024 * 1024)
-
 /* of this stack: main() and what leads from there to init_process */
 #define NGX_HTTP_JPP_CALLERS    32
 
@@ -359,7 +356,7 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
     ngx_http_upstream_srv_conf_t   **uscf;
     ngx_http_upstream_main_conf_t   *umcf;
 
-    jpp_arena_init(&arena, NGX_HTTP_JPP_HINTS_CAP);
+    jpp_arena_init(&arena, JPP_PROC_ARENA);
 
     maps = jpp_vec_create(&arena);
     images = jpp_vec_create(&arena);

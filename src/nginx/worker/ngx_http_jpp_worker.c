@@ -17,9 +17,6 @@
 #include <sys/random.h>
 
 
-/* for the mappings of this process */
-#define NGX_HTTP_JPP_MAPS_CAP  (64 * 1024 * 1024)
-
 /* how often a worker without a row tries to get one, ms */
 #define NGX_HTTP_JPP_REJOIN    1000
 
@@ -174,7 +171,7 @@ ngx_http_jpp_worker_tail(char *buffer, size_t size)
     const char   *tail;
     jpp_arena_t   arena;
 
-    jpp_arena_init(&arena, NGX_HTTP_JPP_MAPS_CAP);
+    jpp_arena_init(&arena, JPP_PROC_ARENA);
 
     maps = jpp_vec_create(&arena);
     tail = NULL;
