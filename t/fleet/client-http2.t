@@ -48,9 +48,7 @@ EOF
 };
 
 
-# Streams that are reset while their connection stays: a frame is length, type,
-# flags, stream (RFC 9113); header fields are literals (RFC 7541), except those
-# that have a number.
+# Streams that are reset while their connection stays.
 
 test 'streams that are reset', 'fake' => sub {
     my $port = free_port();
@@ -61,10 +59,9 @@ test 'streams that are reset', 'fake' => sub {
     }
 EOF
     my $pid = $nginx->worker;
-    my $client = JppClient->new(port => $port);
+    my $client = JppClient->http2('', port => $port);
     my $stream = 1;
 
-    $client->write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" . frame(4, 0, 0, ''));
 
     for my $state ([ '', "$heap?seconds=60" ], [ "hang 0.5\n", $heap ]) {
         my ($keys, $path) = @$state;
@@ -76,15 +73,16 @@ EOF
 
             $stream = $streams[-1] + 2;
 
-            $client->write(frame(1, 5, $_, fields($path))) for @streams;
+            $client->send_stream($_, $path) for @streams;
             wait_until(sub { held($pid) > 0 });
-            $client->write(frame(3, 0, $_, pack 'N', 8)) for @streams;
+            $client->write(JppClient::frame(3, 0, $_, pack 'N', 8))
+                for @streams;
             is_at_rest($pid, "$path, reset");
         }
     }
 
     $nginx->fake('');
-    $client->write(frame(1, 5, $stream, fields("$heap?format=folded")));
+    $client->send_stream($stream, "$heap?format=folded");
     ok(wait_until(sub {
         $client->read_some(0.1);
         $client->{buffer} =~ /;jpp_fake_beta 67108864\n/;
@@ -92,33 +90,13 @@ EOF
 };
 
 
-sub frame($type, $flags, $stream, $payload) {
-    return substr(pack('N', length $payload), 1)
-           . pack('CCN', $type, $flags, $stream) . $payload;
-}
-
-
-sub fields($path) {
-    # :method GET, :scheme http, :path, :authority
-
-    return "\x82\x86" . "\x04" . chr(length $path) . $path
-           . "\x01\x09localhost";
-}
-
-
 test 'TLS', 'fake', 'curl', 'openssl' => sub {
     my $port = free_port();
-    my $dir = File::Temp->newdir;
-
-    is(system("openssl req -x509 -newkey rsa:2048 -nodes -days 2 "
-              . "-subj /CN=localhost -keyout $dir/key -out $dir/cert "
-              . '2>/dev/null'), 0, 'a certificate');
-
+    my $certificate = certificate();
     my $nginx = JppNginx->start(fake => "hang 0.05\n", http => <<"EOF");
     server {
         listen 127.0.0.1:$port ssl http2;
-        ssl_certificate $dir/cert;
-        ssl_certificate_key $dir/key;
+        $certificate
         location /debug/pprof/ { jemalloc_pprof; }
     }
 EOF

@@ -179,7 +179,7 @@ test 'under load', 'jemalloc', 'loaded' => sub {
 
 # The watcher has seen that before the process has the new configuration.
 
-test 'while it stands still', 'jemalloc', 'loaded', \&lua_modules => sub {
+test 'while it stands still', 'jemalloc', 'loaded', 'lua' => sub {
     my $nginx = start();
     my $client = $nginx->client;
 

@@ -49,10 +49,11 @@ my (%right, %wrong, %unknown);
 
 test 'all at once', 'openssl' => sub {
     my $nginx = start();
-    my @children = (map({ child(\&clients, $nginx, $_) } 1 .. 3),
-                    child(\&kept, $nginx), child(\&handshakes),
-                    child(\&streams), child(\&questions, $nginx),
-                    child(\&profiles, $nginx));
+    my @children = (busy(3, sub { clients(); sleep 0.01 }),
+                    map { my $code = $_;
+                          busy(1, sub { $code->($nginx); sleep 0.01 }) }
+                        \&kept, \&handshakes, \&streams, \&questions,
+                        \&profiles);
 
     my ($n, $killed, $reloads) = (0, 0, 0);
     my $end = time() + $seconds;
@@ -73,8 +74,7 @@ test 'all at once', 'openssl' => sub {
         }
     }
 
-    kill 'KILL', map { -$_ } @children;
-    waitpid $_, 0 for @children;
+    undef @children;
 
     ok(wait_until(sub { $nginx->worker_pids == 2 }), 'two workers are left');
     judge_heap($nginx, $_) for 0, 1;
@@ -89,9 +89,7 @@ test 'all at once', 'openssl' => sub {
 
 
 sub start {
-    system('openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=a '
-           . "-keyout $dir/key -out $dir/cert 2>/dev/null") == 0
-        or die "openssl has made no certificate\n";
+    my $certificate = certificate();
 
     mkdir "$dir/html";
     chmod 0755, "$dir", "$dir/html";
@@ -121,8 +119,7 @@ server {
     server_name tls.example;
     request_pool_size 7008;
     client_header_buffer_size 1808;
-    ssl_certificate $dir/cert;
-    ssl_certificate_key $dir/key;
+    $certificate
     location / { return 200 "secret"; }
 }
 server {
@@ -141,25 +138,6 @@ location /small/ { return 200 "small"; }
 location /moved/ { rewrite ^ /small/ last; }
 location /packed/ { gzip on; alias $dir/html/; output_buffers 1 24016; }
 SERVER
-}
-
-
-sub child($code, @arguments) {
-    my $parent = $$;
-    my $pid = fork() // die "fork: $!\n";
-
-    return $pid if $pid != 0;
-
-    setpgrp;
-    srand $$;
-    $SIG{PIPE} = 'IGNORE';
-
-    while (getppid() == $parent) {
-        eval { $code->(@arguments) };
-        sleep 0.01;
-    }
-
-    POSIX::_exit(0);
 }
 
 
@@ -193,7 +171,7 @@ sub clients {
 }
 
 
-sub kept {
+sub kept(@) {
     my $client = JppClient->new(port => $ports{main});
 
     $client->get($_ % 3 ? '/small/' : '/packed/text',
@@ -201,13 +179,13 @@ sub kept {
 }
 
 
-sub handshakes {
+sub handshakes(@) {
     system("openssl s_time -connect 127.0.0.1:$ports{tls} -new -time 1 -www / "
            . '>/dev/null 2>&1');
 }
 
 
-sub streams {
+sub streams(@) {
     my @urls = map { "http://127.0.0.1:$ports{h2}$_" }
                qw( /one/ /two/ /none /one/1 );
 
@@ -302,11 +280,10 @@ sub judge_cpu($file) {
 # time.
 
 sub verdict {
-    my @seen = grep { $_ =~ /^\d/ && ($_ != 8000 || has_nghttp()) } keys %sizes;
+    my @seen = grep { $_ != 8000 || is_possible('nghttp') } keys %sizes;
 
     for my $what (sort(@seen), sort keys %functions) {
-        my ($right, $unknown) = map { $_ // 0 }
-                                ($right{$what}, $unknown{$what});
+        my ($right, $unknown) = ($right{$what} // 0, $unknown{$what} // 0);
 
         note("$what: $right are right, $unknown unknown");
         next if $what !~ /^\d/;
@@ -319,5 +296,3 @@ sub verdict {
     is_deeply(\%wrong, {}, 'and none is wrong') or diag(explain(\%wrong));
 }
 
-
-sub has_nghttp { defined printed('nghttp --version 2>/dev/null') }

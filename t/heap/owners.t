@@ -228,25 +228,17 @@ END
 
 test 'TLS and HTTP/2', 'openssl' => sub {
     my ($tls, $h2) = (free_port(), free_port());
-    my $http = <<"END";
+    my $certificate = certificate();
+    my $nginx = start(http => <<"END");
 server {
     listen 127.0.0.1:$tls ssl;
     listen 127.0.0.1:$h2 http2;
     server_name tls.example;
-    ssl_certificate cert.pem;
-    ssl_certificate_key key.pem;
+    $certificate
     location /secret/ { return 200 "secret"; }
     location /other/ { return 200 "other"; }
 }
 END
-    my $nginx = start();
-
-    system("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=x "
-           . "-keyout $nginx->{prefix}/key.pem "
-           . "-out $nginx->{prefix}/cert.pem 2>/dev/null") == 0
-        or die "no certificate\n";
-
-    $nginx->reload(http => "$nginx->{http}\n$http");
 
     my @curl = ('curl', '-sk', '--noproxy', '*', '-m', 20, '-o', '/dev/null');
 
@@ -268,14 +260,11 @@ END
 };
 
 
-sub has_nghttp { defined printed('nghttp --version 2>/dev/null') }
-
-
 # At once on one connection: each has its own, whatever was there before it had
 # a location; what belongs to all of them is the server's.  Most of a stream is
 # its pool, which is sampled for certain.
 
-test 'streams of several locations', \&has_nghttp => sub {
+test 'streams of several locations', 'nghttp' => sub {
     my $port = free_port();
     my $nginx = start(http => <<"END");
 server {

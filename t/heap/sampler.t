@@ -439,22 +439,8 @@ sub protections($pid) {
 }
 
 
-my $has_lua;
 
-sub has_lua {
-    return $has_lua if defined $has_lua;
-    return $has_lua = 0 if lua_modules() eq '';
-
-    my $nginx = eval { start(main => lua_modules(), server => $lua) };
-
-    $nginx->kill_all if $nginx;
-
-    return $has_lua = defined $nginx;
-}
-
-
-
-test 'LuaJIT', \&has_lua => sub {
+test 'LuaJIT', 'lua' => sub {
     my $n = $is_long ? 100_000 : 500;
     my $nginx = start(main => lua_modules(), server => $lua, workers => 1);
     my $n_bad = 0;

@@ -54,22 +54,6 @@ sub start(%how) {
 }
 
 
-# It is built for one nginx only.
-
-my $has_lua;
-
-sub has_lua {
-    return $has_lua if defined $has_lua;
-    return $has_lua = 0 if lua_modules() eq '';
-
-    my $nginx = eval { start(main => lua_modules(), server => $hot) };
-
-    $nginx->kill_all if $nginx;
-
-    return $has_lua = defined $nginx;
-}
-
-
 
 # What the status says of the stacks of each worker.
 
@@ -157,7 +141,7 @@ test 'a value that is none', 'jemalloc' => sub {
 };
 
 
-test 'LuaJIT, with the hook', 'jemalloc', \&has_lua => sub {
+test 'LuaJIT, with the hook', 'jemalloc', 'lua' => sub {
     my $n = $is_long ? 100_000 : 500;
     my $nginx = start(main => lua_modules(), server => $hot);
     my $client = $nginx->client;
@@ -193,7 +177,7 @@ test 'LuaJIT, with the hook', 'jemalloc', \&has_lua => sub {
 
 # The test of the test.
 
-test 'LuaJIT, without it', 'jemalloc', \&has_lua => sub {
+test 'LuaJIT, without it', 'jemalloc', 'lua' => sub {
     my $nginx = start(main => lua_modules(), server => $hot,
                       http => 'jemalloc_pprof_unwind off;');
     my $status = decode_json($nginx->get('/debug/pprof/status')->{body});

@@ -40,6 +40,40 @@ sub new($class, %how) {
 }
 
 
+# A frame of HTTP/2: length, type, flags, stream (RFC 9113).
+
+sub frame($type, $flags, $stream, $payload) {
+    my $n = length $payload;
+
+    return pack('CnCCNa*', $n >> 16, $n & 0xffff, $type, $flags, $stream,
+                $payload);
+}
+
+
+# A connection of HTTP/2 that begins with SETTINGS.
+
+sub http2($class, $settings, %how) {
+    my $self = $class->new(%how);
+
+    $self->write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+                 . frame(4, 0, 0, $settings));
+
+    return $self;
+}
+
+
+# A GET as a stream of that, or a POST with a BODY that does not end; fields are
+# literals (RFC 7541), except those that have a number.
+
+sub send_stream($self, $stream, $path, $body = '') {
+    my ($method, $flags) = $body eq '' ? ("\x82", 5) : ("\x83", 4);
+
+    $self->write(frame(1, $flags, $stream, "$method\x86\x04"
+                       . chr(length $path) . "$path\x01\x09localhost"));
+    $self->write(frame(0, 0, $stream, $body)) if $body ne '';
+}
+
+
 # HOW: method (GET), headers (text), body, close (no second request).
 
 sub send_request($self, $path, %how) {

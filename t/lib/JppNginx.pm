@@ -383,6 +383,19 @@ sub reload($self, %how) {
 }
 
 
+# Once other workers have taken the place of PIDS, true.
+
+sub replaced($self, @pids) {
+    my %is_old = map { $_ => 1 } @pids;
+
+    return wait_until(sub {
+        my @now = $self->worker_pids;
+
+        return @now == $self->{workers} && !grep { $is_old{$_} } @now;
+    });
+}
+
+
 # The status at PATH, once N workers of one generation answer and no others are
 # left.
 
@@ -390,7 +403,7 @@ sub settled($self, $n, $path = '/debug/pprof/status') {
     my $status;
 
     wait_until(sub {
-        $status = decode_json($self->get($path)->{body});
+        $status = $self->json($path);
         return $status->{asked} == $n && $status->{answered} == $n
                && 1 == uniq map { $_->{generation} } @{ $status->{workers} };
     }) or die "$status->{answered} of $status->{asked} workers, not $n\n";
@@ -421,6 +434,29 @@ sub client($self, %how) {
 }
 
 
+# N clients that have asked for PATH.
+
+sub clients($self, $n, $path, %how) {
+    my @clients = map { $self->client(%how) } 1 .. $n;
+
+    $_->send_request($path, %how) for @clients;
+
+    return @clients;
+}
+
+
+# Those that read no more than the first byte.
+
+sub slow($self, $n, $path, %how) {
+    return map {
+        my ($client) = $self->clients(1, $path, window => 4096, %how);
+
+        $client->read_some(30, 1);
+        $client;
+    } 1 .. $n;
+}
+
+
 # One request over a connection of its own: status, headers, body.
 
 sub get($self, $path, %how) {
@@ -440,11 +476,14 @@ sub ask($self, @request) {
 sub options(@more) { return join ',', $sampling, @more }
 
 
+# What PATH answers, as JSON.
+
+sub json($self, $path) { return decode_json($self->get($path)->{body}) }
+
+
 # That of status.
 
-sub verdict($self) {
-    return decode_json($self->get('/debug/pprof/status')->{body})->{verdict};
-}
+sub verdict($self) { return $self->json('/debug/pprof/status')->{verdict} }
 
 
 # TEXT, any bytes, in a URI.

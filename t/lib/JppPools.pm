@@ -1,14 +1,13 @@
 package JppPools;
 
-# What the suites of pools share: the profile as bytes by frames, and frames of
-# HTTP/2.
+# What the suites of pools share: the profile as bytes by frames.
 
 use JppPerl;
 
 use Exporter 'import';
 use List::Util qw(sum0);
 
-our @EXPORT_OK = qw( below held http2_frame sums );
+our @EXPORT_OK = qw( below held sums );
 
 my $pools = '/debug/pprof/pools';
 
@@ -55,16 +54,6 @@ sub sums($nginx) {
     }
 
     return (sum0(values %$held), $total, $held, $top);
-}
-
-
-# Length, type, flags, stream (RFC 9113).
-
-sub http2_frame($type, $flags, $stream, $payload) {
-    my $n = length $payload;
-
-    return pack('CnCCNa*', $n >> 16, $n & 0xffff, $type, $flags, $stream,
-                $payload);
 }
 
 

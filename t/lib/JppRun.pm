@@ -18,13 +18,15 @@ use File::Path qw( make_path );
 use File::Temp;
 use IO::Socket::INET;
 use IO::Socket::UNIX;
+use POSIX ();
 use Test::More;
 use Time::HiRes qw( sleep time );
 
 our @EXPORT_OK = qw( $root $build $fake $walk $checker $formats $resources
                      slurp spew printed free_port wait_until title is_alive halt
                      is_possible has_fake has_jemalloc is_root binary loaded
-                     preloads is_linked modules lua_modules test );
+                     preloads is_linked modules lua_modules
+                     certificate busy test );
 
 # what hangs is ended by this: seconds
 our $patience = 30;
@@ -165,10 +167,15 @@ my %possible = (
     jemalloc => sub { preloads() || is_linked() },
     jeprof => sub { runs('jeprof --version') && is_possible('curl') },
     loaded => \&loaded,
+    lua => sub { lua_modules() ne '' },
     memory => \&has_memory,
     mount => sub { runs('unshare -m true') },
+    nghttp => sub { runs('nghttp --version') },
     openssl => sub { runs('openssl version') },
+    perl => sub { modules('ngx_http_perl_module') ne '' },
     root => sub { $> == 0 },
+    scripts => sub { is_possible('perl') && is_possible('lua') },
+    strace => sub { runs('strace -V') },
     setpriv => sub { runs('setpriv --version') },
 );
 
@@ -249,6 +256,56 @@ sub lua_modules { modules(qw( ndk_http_module ngx_http_lua_module )) }
 
 sub is_linked {
     return `ldd @{[ binary() ]} 2>/dev/null` =~ /libjemalloc/;
+}
+
+
+# What a server with TLS has in its configuration: a key of RSA.
+
+my $keys;
+
+sub certificate {
+    if (!$keys) {
+        $keys = File::Temp->newdir;
+        system('openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj '
+               . "/CN=localhost -keyout $keys/key -out $keys/cert 2>/dev/null")
+            and die "openssl has made no certificate\n";
+    }
+
+    return "ssl_certificate $keys/cert;\nssl_certificate_key $keys/key;\n";
+}
+
+
+# N processes that do CODE again and again, each with its number, until what is
+# returned is gone.
+
+sub busy($n, $code) {
+    my $parent = $$;
+
+    my @pids = map {
+        my $number = $_;
+        my $pid = fork() // die "fork: $!\n";
+
+        if ($pid == 0) {
+            setpgrp;
+            srand $$;
+            $SIG{PIPE} = 'IGNORE';
+            eval { $code->($number); 1 } || sleep 0.01
+                while getppid() == $parent;
+            POSIX::_exit(0);
+        }
+
+        $pid;
+    } 1 .. $n;
+
+    return bless \@pids;
+}
+
+
+sub DESTROY($self) {
+    local $?;
+
+    kill 'KILL', map { -$_ } @$self;
+    waitpid $_, 0 for @$self;
 }
 
 

@@ -12,9 +12,9 @@ use POSIX qw( mkfifo );
 use Time::HiRes qw( sleep time );
 
 use JppNginx qw( spew wait_until );
-use JppRun qw( lua_modules );
+use JppRun qw( lua_modules modules );
 
-our @EXPORT_OK = qw( stalling has_scripts hold release stalls log_lines
+our @EXPORT_OK = qw( stalling hold release stalls log_lines
                      block %block_under sleeping backtracking waiting );
 
 # the functions that a block is under
@@ -24,8 +24,6 @@ our %block_under = (slept => 'Perl_pp_sselect',
 
 # who reads may be gone
 $SIG{PIPE} = 'IGNORE';
-
-my $perl = '/usr/lib/nginx/modules/ngx_http_perl_module.so';
 
 # The parent of posix_spawn() waits in the kernel, uninterruptibly, until its
 # child has opened the file: as for a disk that does not answer.
@@ -53,19 +51,15 @@ end
 LUA
 
 
-sub has_scripts { -e $perl && lua_modules() ne '' }
-
-
 # HOW is that of JppNginx; stall is the directive's value, and servers more of
 # them.
 
 sub stalling(%how) {
     my $stall = delete $how{stall} // '100ms';
-    my $modules = lua_modules();
+    my $modules = modules('ngx_http_perl_module') . lua_modules();
     my $servers = delete $how{servers} // '';
 
     my $nginx = JppNginx->start(main => <<"MAIN", http => <<"HTTP",
-load_module $perl;
 $modules
 MAIN
 jemalloc_pprof_stall $stall;

@@ -7,11 +7,10 @@
 # nginx is $TEST_NGINX_BINARY with the modules of $TEST_NGINX_LOAD_MODULES.
 
 use JppTest;
-use JppBusy qw( compressing has_lua looping searching shaking_hands );
-use JppOwned qw( crowded has_perl leaking packing reporting three_servers );
-use JppPlaces qw( huge_configuration idle_tls large_buffers leak
-                  many_connections slow_uploads streams );
-use JppStalls qw( backtracking has_scripts sleeping waiting );
+use JppSites qw( searching compressing shaking_hands looping crowded leaking
+                 packing three_servers reporting large_buffers slow_uploads
+                 idle_tls streams huge_configuration many_connections leak );
+use JppStalls qw( backtracking sleeping waiting );
 use JppShown qw( shown_blocks shown_pattern shown_script shown_parts );
 
 my $dir = tempdir('jpp-shown-XXXXXX', TMPDIR => 1, CLEANUP => 1);
@@ -39,7 +38,7 @@ my %states = (
         'A regular expression that backtracks' => \&searching,
         'gzip at level 9' => \&compressing,
         'TLS handshakes' => \&shaking_hands,
-        'A loop in Lua' => has_lua() ? \&looping : undef,
+        'A loop in Lua' => is_possible('lua') ? \&looping : undef,
     },
     'docs/http.md' => {
         'The root' => \&downloads,
@@ -54,10 +53,10 @@ my %states = (
     },
     'docs/owners.md' => {
         'Cost of each location' => \&crowded,
-        'A leak in a module' => has_perl() ? \&leaking : undef,
+        'A leak in a module' => is_possible('perl') ? \&leaking : undef,
         'gzip at level 9 in one location' => \&packing,
         'TLS handshakes of one server' => \&three_servers,
-        'A location in Lua' => has_lua() ? \&reporting : undef,
+        'A location in Lua' => is_possible('lua') ? \&reporting : undef,
     },
     'docs/pools.md' => {
         'Large buffers in one location' => \&large_buffers,
@@ -77,10 +76,11 @@ my %states = (
         'DNS rebinding' => \&idle,
     },
     'docs/stalls.md' => {
-        'A sleep in a script' => has_scripts() ? \&sleeping : undef,
+        'A sleep in a script' => is_possible('scripts') ? \&sleeping : undef,
         'A regular expression that backtracks'
-            => has_scripts() ? \&backtracking : undef,
-        'A disk that does not answer' => has_scripts() ? \&waiting : undef,
+            => is_possible('scripts') ? \&backtracking : undef,
+        'A disk that does not answer'
+            => is_possible('scripts') ? \&waiting : undef,
     },
     'docs/troubleshooting.md' => {
         'Switching profiling on' => \&malloc,
@@ -233,13 +233,7 @@ sub downloads {
 
     my $server = server();
 
-    my @clients = map {
-        my $client = $server->client(window => 4096);
-
-        $client->send_request('/large/big.bin');
-        $client->read_some(30, 1);
-        $client;
-    } 1 .. $clients;
+    my @clients = $server->slow($clients, '/large/big.bin');
 
     ok(wait_until(sub {
         my $text = $server->get('/debug/pprof/heap?format=top')->{body};

@@ -10,7 +10,19 @@ my $marker = 'qvzMARKERzvq';
 
 my $dir = tempdir(CLEANUP => 1);
 my $tls_port = free_port();
-my $server = server();
+my $certificate = certificate();
+my $server = JppNginx->start(server => <<"END");
+listen 127.0.0.1:$tls_port ssl http2;
+$certificate
+large_client_header_buffers 4 32k;
+client_max_body_size 20m;
+location /a/ { jemalloc_pprof control=on; }
+location /unlimited/ { jemalloc_pprof; client_max_body_size 0; }
+location /small/ { jemalloc_pprof; client_max_body_size 1k; }
+location /disk/ { jemalloc_pprof; client_body_in_file_only clean; }
+location /buffer/ { jemalloc_pprof; client_body_buffer_size 1k; }
+location /status { jemalloc_pprof; }
+END
 my $connection = $server->client;
 my @answers;
 
@@ -33,32 +45,6 @@ my @keys = (
     [ 'origin', 'origin must be all, worker or master',
       qw( all worker master ) ],
 );
-
-
-sub server {
-    my $key = "$dir/key.pem";
-
-    system("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1"
-           . " -nodes -subj /CN=localhost -keyout '$key' -out '$key.crt'"
-           . " 2>'$dir/openssl'") == 0
-        or die 'openssl: ' . slurp("$dir/openssl");
-
-    return JppNginx->start(server => <<END);
-listen 127.0.0.1:$tls_port ssl http2;
-ssl_certificate $key.crt;
-ssl_certificate_key $key;
-
-large_client_header_buffers 4 32k;
-client_max_body_size 20m;
-
-location /a/ { jemalloc_pprof control=on; }
-location /unlimited/ { jemalloc_pprof; client_max_body_size 0; }
-location /small/ { jemalloc_pprof; client_max_body_size 1k; }
-location /disk/ { jemalloc_pprof; client_body_in_file_only clean; }
-location /buffer/ { jemalloc_pprof; client_body_buffer_size 1k; }
-location /status { jemalloc_pprof; }
-END
-}
 
 
 # One request; its answer has STATUS and a body like LIKE: if that is a string,

@@ -43,36 +43,24 @@ my @foreign = (
 
 my $tls_port = free_port();
 my $socket = "$dir/socket";
-my $server = server();
-
-$server->settled(2, '/a/status');
-
-
-sub server {
-    my $key = "$dir/key.pem";
-
-    system("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1"
-           . " -nodes -subj /CN=localhost -keyout '$key' -out '$key.crt'"
-           . " 2>'$dir/openssl'") == 0
-        or die 'openssl: ' . slurp("$dir/openssl");
-
-    my $locations = <<'END';
+my $certificate = certificate();
+my $locations = <<'END';
 location /a/ { jemalloc_pprof control=on; }
 location = /heap { jemalloc_pprof; }
 END
 
-    return JppNginx->start(
-        port => $port, workers => 2, server => <<END, http => <<END);
+# the first of an address has what no other one has
+
+my $server = JppNginx->start(
+    port => $port, workers => 2, server => <<"END", http => <<"END");
 listen unix:$socket;
 listen 127.0.0.1:$tls_port ssl http2;
-ssl_certificate $key.crt;
-ssl_certificate_key $key;
+$certificate
 server_name exact.example *.head.example .dot.example tail.*
             "~^r[0-9]{1,3}\\.example\$";
 $locations
 END
 server {
-    # the first of an address has what no other one has
     listen 127.0.0.1:$port default_server;
     server_name default.example;
     $locations
@@ -83,7 +71,8 @@ server {
     $locations
 }
 END
-}
+
+$server->settled(2, '/a/status');
 
 
 # The client always sends a Host of its own.

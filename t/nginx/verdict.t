@@ -9,7 +9,6 @@
 
 use JppTest;
 use POSIX qw(mkfifo);
-use JppStalls qw( has_scripts );
 
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 my $accept = "Accept: */*\r\n";
@@ -18,8 +17,6 @@ my $accept = "Accept: */*\r\n";
 my $at = qr/\(nginx\.conf:\d+\)/;
 
 my @backends;
-
-END { kill 'KILL', @backends if @backends; }
 
 
 # An nginx whose memory is looked at.
@@ -94,132 +91,304 @@ test 'nothing is wrong', 'jemalloc' => sub {
 };
 
 
-test 'proxy buffers, and clients that read slowly', 'jemalloc' => sub {
-    my $nginx = start(
-        workers => 1,
-        server => <<"END");
-            $tree
-            server_name www;
-            proxy_max_temp_file_size 0;
-            location /file { root html; }
-            location /export/ {
-                proxy_pass http://127.0.0.1:\$server_port/file;
-                proxy_buffer_size 64k;
-                proxy_buffers 64 64k;
-                proxy_busy_buffers_size 128k;
-            }
-END
-    spew("$nginx->{prefix}/html/file", 'x' x (8 << 20));
+# A server that answers each connection with REPLY, and holds it; its port.
 
-    my @clients = map { $nginx->client(window => 4096) } 1 .. 12;
+sub backend($reply) {
+    my $listen = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 128)
+        or die "listen: $!";
+    my @held;
 
-    $_->send_request('/export/x') for @clients;
+    push @backends, busy(1, sub {
+        my $client = $listen->accept or return;
 
-    ok(wait_until(sub { verdict($nginx)->{text} =~ /12 requests/ }),
-       'all are served');
+        push @held, $client;
+        sysread $client, my $request, 65536 if length $reply > 16;
+        syswrite $client, $reply;
+    });
 
-    is_first($nginx, qr/Healthy: 1 worker holds [\d.]+ MiB[,;] .* upstream (?#
-                        )buffers of location \/export\/ of www (?#
-                        )\(proxy_buffers 64 64k; 12 requests of [34]\.\d MiB/,
-             'upstream buffers of location /export/ of www');
-};
+    return $listen->sockport;
+}
 
 
-test 'uploads in memory', 'jemalloc' => sub {
-    my $nginx = start(
-        workers => 1,
-        server => <<"END");
-            $tree
-            server_name www;
-            client_max_body_size 8m;
-            location /upload {
-                client_body_buffer_size 2m;
-                proxy_pass http://127.0.0.1:1;
-            }
-END
-    my @clients = map { upload($nginx, 'www', '/upload') } 1 .. 10;
+# A server of names that has an address for each, for an hour; its port.
 
-    ok(wait_until(sub { verdict($nginx)->{text} =~ /10 requests/ }),
-       'all are read');
+sub name_server {
+    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
+                                       Proto => 'udp') or die "udp: $!";
 
-    is_first($nginx, qr/Healthy: .* request bodies of location \/upload (?#
-                        )of www \(client_body_buffer_size; 10 requests/,
-             'request bodies of location /upload of www');
-};
+    push @backends, busy(1, sub {
+        $socket->recv(my $query, 512);
+        my ($id, $question) = unpack 'a2 x10 a*', $query;
+
+        $socket->send($id . pack('n5', 0x8180, 1, 1, 0, 0) . $question
+                      . pack('n3 N n C4', 0xc00c, 1, 1, 3600, 4, 127, 0, 0, 1))
+            if $question =~ /\x00\x00\x01\x00\x01\z/;
+    });
+
+    return $socket->sockport;
+}
 
 
-test 'headers of 1 MB', 'jemalloc' => sub {
-    my $nginx = start(
-        workers => 1,
-        server => "$tree server_name www; client_header_timeout 60s;
-                   large_client_header_buffers 4 1m;");
-    my @clients = map { $nginx->client } 1 .. 20;
+# Files of HTML: a page of parts, and a part of 5 MB.
 
-    $_->write("GET / HTTP/1.1\r\nHost: www\r\nX-A: " . 'x' x 500_000)
-        for @clients;
-
-    ok(wait_until(sub { (verdict($nginx)->{owner} // '') =~ /header/ }),
-       'all are read');
-
-    is_first($nginx, qr/Healthy: .* client header buffers of .*(?#
-                        )large_client_header_buffers/,
-             verdict($nginx)->{owner});
-};
+sub pages($nginx) {
+    spew("$nginx->{prefix}/html/part.html",
+         join '', map { sprintf "line %08x%08x\n", rand 1 << 32, rand 1 << 32 }
+                  1 .. 220_000);
+    spew("$nginx->{prefix}/html/page.html",
+         '<!--#include virtual="/inner/part.html"-->' x 8);
+}
 
 
-test 'a zone', 'jemalloc' => sub {
-    my $nginx = start(
-        workers => 1,
-        http => 'limit_req_zone $arg_key zone=perclient:8m rate=1r/m;',
-        server => "$tree location /key {
-                       limit_req zone=perclient burst=1000 nodelay;
-                       empty_gif; }");
+# N requests in pieces of 100, each for PATH with a number.
+
+sub many($nginx, $n, $path, $end = '') {
     my $client = $nginx->client;
 
-    for (1 .. 30) {
-        my $base = $_ * 1000;
+    for (1 .. $n / 100) {
+        my $base = $_ * 100;
 
         $client->write(join '', map {
-            "GET /key?key=" . ($base + $_) . 'x' x 200
-            . " HTTP/1.1\r\nHost: www\r\n\r\n"
-        } 1 .. 300);
-        $client->answer('GET') for 1 .. 300;
-        $client = $nginx->client if $_ % 3 == 0;
+            "GET $path" . ($base + $_) . "$end HTTP/1.1\r\nHost: www\r\n\r\n"
+        } 1 .. 100);
+        $client->answer('GET') for 1 .. 100;
     }
 
-    is_first($nginx, qr/Healthy: .* of it zone perclient/, 'zone perclient');
-};
+    return ();
+}
 
 
-test 'a zone that is full', 'jemalloc' => sub {
-    my $nginx = start(
-        workers => 1,
-        http => 'limit_req_zone $arg_key zone=keys:32k rate=1000r/s;',
-        server => "$tree location /key { limit_req zone=keys burst=1000;
-                                         empty_gif; }");
-    my $client = $nginx->client;
+# A configuration of N entries, 500 bytes each.
 
-    $client->get("/key?key=$_" . 'x' x 60) for 1 .. 300;
+sub entries($n) {
+    my $entries = join '', map { "/$_" . 'x' x 100 . ' ' . 'y' x 400 . ";\n" }
+                       1 .. $n;
 
-    is_first($nginx, qr/Warning: zone keys has .* left in whole pages, and (?#
-                        )refused \d+ allocations/, 'zone keys');
-};
+    return "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
+           . "map \$uri \$large {\n$entries}\n";
+}
 
 
-test 'a configuration of 30 MB', 'jemalloc' => sub {
-    my $large = "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
-        . "map \$uri \$large {\n"
-        . join('', map { "\"/$_" . 'x' x 100 . "\" \"" . 'y' x 400 . "\";\n" }
-                   1 .. 20000) . "}\n";
-    my $nginx = start(workers => 2, server => $tree, http => $large);
+# What holds most: its configuration, who comes, and once OWNER is the owner or
+# the load is there, the first line, and the owner if it is always the same.
 
-    my $last = decode_json($nginx->get('/debug/pprof/status')->{body})
-               ->{workers}[0]{generation};
+my @most = (
+    { name => 'proxy buffers, and clients that read slowly',
+      server => <<'END',
+proxy_max_temp_file_size 0;
+location /file { root html; }
+location /export/ {
+    proxy_pass http://127.0.0.1:$server_port/file;
+    proxy_buffer_size 64k;
+    proxy_buffers 64 64k;
+    proxy_busy_buffers_size 128k;
+}
+END
+      load => sub($nginx) {
+          spew("$nginx->{prefix}/html/file", 'x' x (8 << 20));
+          $nginx->clients(12, '/export/x', window => 4096);
+      },
+      until => qr/12 requests/,
+      line => qr/Healthy: 1 worker holds [\d.]+ MiB[,;] .* upstream buffers (?#
+                 )of location \/export\/ of www \(proxy_buffers 64 64k; (?#
+                 )12 requests of [34]\.\d MiB/,
+      owner => 'upstream buffers of location /export/ of www' },
+    { name => 'uploads in memory',
+      server => <<'END',
+client_max_body_size 8m;
+location /upload {
+    client_body_buffer_size 2m;
+    proxy_pass http://127.0.0.1:1;
+}
+END
+      load => sub($nginx) {
+          map { upload($nginx, 'www', '/upload') } 1 .. 10;
+      },
+      until => qr/10 requests/,
+      line => qr/Healthy: .* request bodies of location \/upload of www (?#
+                 )\(client_body_buffer_size; 10 requests/,
+      owner => 'request bodies of location /upload of www' },
+    { name => 'headers of 1 MB',
+      server => 'client_header_timeout 60s; large_client_header_buffers 4 1m;',
+      load => sub($nginx) {
+          my @clients = map { $nginx->client } 1 .. 20;
 
-    is_first($nginx,
-             qr/Healthy: .* of it the configuration of generation $last/,
-             "the configuration of generation $last");
-};
+          $_->write("GET / HTTP/1.1\r\nHost: www\r\nX-A: " . 'x' x 500_000)
+              for @clients;
+          @clients;
+      },
+      until => qr/header/,
+      line => qr/Healthy: .* client header buffers of .*(?#
+                 )large_client_header_buffers/ },
+    { name => 'a zone',
+      http => 'limit_req_zone $arg_key zone=perclient:8m rate=1r/m;',
+      server => 'location /key {
+                     limit_req zone=perclient burst=1000 nodelay;
+                     empty_gif;
+                 }',
+      load => sub($nginx) { many($nginx, 9000, '/key?key=', 'x' x 200) },
+      line => qr/Healthy: .* of it zone perclient/, owner => 'zone perclient' },
+    { name => 'a zone that is full',
+      http => 'limit_req_zone $arg_key zone=keys:32k rate=1000r/s;',
+      server => 'location /key { limit_req zone=keys burst=1000; empty_gif; }',
+      load => sub($nginx) { many($nginx, 300, '/key?key=', 'x' x 60) },
+      line => qr/Warning: zone keys has .* left in whole pages, and refused (?#
+                 )\d+ allocations/, owner => 'zone keys' },
+    { name => 'a configuration of 30 MB', workers => 2, http => entries(20000),
+      line => qr/Healthy: .* of it the configuration of generation LAST/,
+      owner => 'the configuration of generation LAST' },
+    # each reload adds 8 MB, in which the workers are alike
+    { name => 'a configuration that grows',
+      load => sub($nginx) {
+          $nginx->reload(http => 'jemalloc_pprof_stall off; '
+                                 . entries(10_000 * $_)) for 1 .. 3;
+      },
+      line => qr/\w+: .* the configuration of generation LAST/,
+      owner => 'the configuration of generation LAST' },
+    { name => 'keys of a cache',
+      http => 'proxy_cache_path cache keys_zone=pages:8m;',
+      server => <<'END',
+location /page {
+    proxy_pass http://127.0.0.1:$server_port/fine;
+    proxy_cache pages;
+    proxy_cache_key $request_uri;
+    proxy_cache_valid 10m;
+}
+END
+      load => sub($nginx) { many($nginx, 6000, '/page?') },
+      line => qr/Healthy: .* of it zone pages/, owner => 'zone pages' },
+    # a buffer in each direction
+    { name => 'connections that were upgraded',
+      backend => "HTTP/1.1 101 Switching Protocols\r\n"
+                 . "Upgrade: x\r\nConnection: upgrade\r\n\r\n",
+      server => <<'END',
+location /ws/ {
+    proxy_pass http://BACKEND/ws;
+    proxy_http_version 1.1;
+    proxy_set_header Upgrade $http_upgrade;
+    proxy_set_header Connection upgrade;
+    proxy_buffer_size 256k;
+    proxy_buffers 8 64k;
+    proxy_busy_buffers_size 256k;
+}
+END
+      load => sub($nginx) {
+          $nginx->clients(30, '/ws/', window => 4096, headers =>
+                          "Upgrade: x\r\nConnection: upgrade\r\n");
+      },
+      until => qr{location /ws/},
+      line => qr/Healthy: .* requests of location \/ws\/ of www (?#
+                 )\(30 requests of 5\d\d\.\d KiB each; nginx\.conf:\d+\)/,
+      owner => 'requests of location /ws/ of www' },
+    # the backend says hello in HTTP/2, and no more
+    { name => 'gRPC', backend => "\0\0\0\4\0\0\0\0\0",
+      server => 'location /rpc.Service/ { grpc_buffer_size 512k;
+                                          grpc_pass BACKEND; }',
+      load => sub($nginx) {
+          $nginx->clients(20, '/rpc.Service/Call', window => 4096);
+      },
+      until => qr{/rpc\.Service/},
+      line => qr/Healthy: .* upstream header buffers of location (?#
+                 )\/rpc\.Service\/ of www (?#
+                 )\(grpc_buffer_size 512k; 20 requests/,
+      owner => 'upstream header buffers of location /rpc.Service/ of www' },
+    # the rest of a body never comes
+    { name => 'gzip, and a backend that is slow',
+      backend => "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+                 . "Content-Length: 1000000\r\n\r\n" . 'x' x 2000,
+      server => <<'END',
+location /text {
+    proxy_pass http://BACKEND;
+    proxy_http_version 1.1;
+    gzip on;
+    proxy_buffering off;
+    gzip_proxied any;
+}
+END
+      load => sub($nginx) {
+          $nginx->clients(20, '/text', window => 4096,
+                          headers => "Accept-Encoding: gzip\r\n");
+      },
+      until => qr/gzip/,
+      line => qr/Healthy: .* ngx_http_gzip_filter_module for requests of (?#
+                 )location \/text of www \(gzip_window, gzip_hash, (?#
+                 )gzip_buffers; 20 requests/,
+      owner => 'allocations by ngx_http_gzip_filter_module for requests of '
+               . 'location /text of www' },
+    # what subrequests hold is in the pool of the page
+    { name => 'parts of a page',
+      server => <<'END',
+location /page.html { types { text/html html; } root html; ssi on; }
+location /inner/ {
+    proxy_pass http://127.0.0.1:$server_port/part.html;
+    proxy_buffers 16 64k;
+    proxy_max_temp_file_size 0;
+}
+location /part.html { root html; }
+END
+      load => sub($nginx) {
+          pages($nginx);
+          $nginx->clients(10, '/page.html', window => 4096);
+      },
+      until => qr/upstream buffers/,
+      line => qr/Healthy: .* upstream buffers of location (?#
+                 )\/(?:inner\/|page\.html) of www \(\S*_buffers/ },
+    { name => 'substitutions in large bodies',
+      server => <<'END',
+location /part.html {
+    types { text/html html; }
+    root html;
+    sub_filter line LINE;
+    sub_filter_once off;
+    output_buffers 2 512k;
+}
+END
+      load => sub($nginx) {
+          pages($nginx);
+          $nginx->clients(20, '/part.html', window => 4096);
+      },
+      until => qr{/part\.html},
+      line => qr/Healthy: .* of location \/part\.html of www / },
+    { name => 'connections that there may be', connections => 60_000,
+      line => qr/Healthy: .* connection slots \(worker_connections\)/,
+      owner => 'connection slots' },
+    { name => 'names that are resolved', backend => \&name_server,
+      server => 'resolver BACKEND ipv6=off;
+                 location /by { proxy_pass http://$arg_name.example:1; }',
+      load => sub($nginx) {
+          many($nginx, 5000, '/by?name=n', '.' . join '.', ('x' x 60) x 3);
+      },
+      line => qr/Healthy: .* of it the resolver's cache/,
+      owner => "the resolver's cache" },
+);
+
+for my $case (@most) {
+    test $case->{name}, 'jemalloc' => sub { is_most(%$case) };
+}
+
+
+sub is_most(%how) {
+    my ($load, $until, $backend) = @how{qw( load until backend )};
+    my $server = "$tree server_name www; " . ($how{server} // '');
+
+    $backend = '127.0.0.1:' . (ref $backend ? $backend->() : backend($backend))
+        if defined $backend;
+
+    my $nginx = start(%how, server => $server =~ s/BACKEND/$backend/r);
+    my @clients = $load ? $load->($nginx) : ();
+
+    ok(wait_until(sub {
+        my $verdict = verdict($nginx);
+
+        return $verdict->{text} =~ $until
+               || ($verdict->{owner} // '') =~ $until;
+    }), 'the load is there') if $until;
+
+    my $last = $nginx->json('/debug/pprof/status')->{workers}[0]{generation};
+
+    is_first($nginx, $how{line} =~ s/LAST/$last/r,
+             ($how{owner} // verdict($nginx)->{owner}) =~ s/LAST/$last/r);
+}
 
 
 test 'a stopped worker', 'jemalloc' => sub {
@@ -232,10 +401,11 @@ test 'a stopped worker', 'jemalloc' => sub {
 
     $nginx->signal('STOP', $pid);
 
-    my $status = decode_json($client->get('/debug/pprof/status')->{body});
+    my $verdict = decode_json($client->get('/debug/pprof/status')->{body})
+                  ->{verdict};
 
-    is($status->{verdict}{severity}, 'Critical', 'a worker is stopped');
-    like($status->{verdict}{text}, qr/^worker \d \(pid $pid\) did not answer: /,
+    is($verdict->{severity}, 'Critical', 'a worker is stopped');
+    like($verdict->{text}, qr/^worker \d \(pid $pid\) did not answer: /,
          'which one');
 
     my $root = $client->get('/debug/pprof/', headers => $accept)->{body};
@@ -249,11 +419,10 @@ test 'a stopped worker', 'jemalloc' => sub {
 
 # A location that takes long, and then one that does not come back.
 
-test 'Perl that sleeps', 'jemalloc', \&has_scripts => sub {
+test 'Perl that sleeps', 'jemalloc', 'perl' => sub {
     my $nginx = JppNginx->start(
         workers => 2,
-        main => 'load_module '
-                . '/usr/lib/nginx/modules/ngx_http_perl_module.so;',
+        main => modules('ngx_http_perl_module'),
         server => <<'END');
             location /debug/pprof/ {
                 jemalloc_pprof;
@@ -345,21 +514,20 @@ sub backtracks($nginx, $path) {
     ok(wait_until(sub {
         $nginx->get($path . ('a' x 20 . '!') x 10);
 
-        my $status = decode_json($nginx->get('/debug/pprof/status')->{body});
+        my $verdict = $nginx->verdict;
 
-        return $status->{verdict}{id} eq 'stalls'
-               && $status->{verdict}{text} =~ / computing in /;
+        return $verdict->{id} eq 'stalls'
+               && $verdict->{text} =~ / computing in /;
     }), 'it takes a second');
 }
 
 
 # The open of a pipe waits for who writes, as that of a file for its disk.
 
-test 'a file that does not come', 'jemalloc', \&has_scripts => sub {
+test 'a file that does not come', 'jemalloc', 'perl' => sub {
     my $nginx = JppNginx->start(
         workers => 2,
-        main => 'load_module '
-                . '/usr/lib/nginx/modules/ngx_http_perl_module.so;',
+        main => modules('ngx_http_perl_module'),
         server => <<'END');
             location /debug/pprof/ {
                 jemalloc_pprof;
@@ -407,7 +575,7 @@ END
 
 # It grows by steps: made at once, the stall would be what comes first.
 
-test 'a table of Lua', 'jemalloc', sub { lua_modules() ne '' } => sub {
+test 'a table of Lua', 'jemalloc', 'lua' => sub {
     my $nginx = start(
         workers => 1, main => lua_modules(),
         server => "$tree location = /grow {
@@ -429,225 +597,13 @@ test 'a table of Lua', 'jemalloc', sub { lua_modules() ne '' } => sub {
 };
 
 
-# A server that answers each connection with REPLY, and holds it; its port.
+my $stream = modules('ngx_stream_module');
 
-sub backend($reply) {
-    my $listen = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 128)
-        or die "listen: $!";
-    my @held;
-
-    defined(my $pid = fork()) or die "fork: $!";
-
-    if ($pid == 0) {
-        alarm 120;
-
-        while (my $client = $listen->accept) {
-            push @held, $client;
-            sysread $client, my $request, 65536 if length $reply > 16;
-            syswrite $client, $reply;
-        }
-
-        POSIX::_exit(0);
-    }
-
-    push @backends, $pid;
-
-    return $listen->sockport;
-}
-
-
-# N clients of NGINX that have asked for PATH, and read next to nothing.
-
-sub slow_clients($nginx, $n, $path, %how) {
-    my @clients = map { $nginx->client(window => 4096) } 1 .. $n;
-
-    $_->send_request($path, %how) for @clients;
-
-    return @clients;
-}
-
-
-sub holds($nginx, $owner) {
-    return wait_until(sub { (verdict($nginx)->{owner} // '') =~ $owner });
-}
-
-
-test 'keys of a cache', 'jemalloc' => sub {
-    my $nginx = start(
-        http => 'proxy_cache_path cache keys_zone=pages:8m;',
-        server => "$tree
-                   location /page {
-                       proxy_pass http://127.0.0.1:\$server_port/fine;
-                       proxy_cache pages;
-                       proxy_cache_key \$request_uri;
-                       proxy_cache_valid 10m;
-                   }");
-    my $client = $nginx->client;
-
-    for (1 .. 60) {
-        my $base = $_ * 100;
-
-        $client->write(join '', map {
-            "GET /page?" . ($base + $_) . " HTTP/1.1\r\nHost: www\r\n\r\n"
-        } 1 .. 100);
-        $client->answer('GET') for 1 .. 100;
-    }
-
-    is_first($nginx, qr/Healthy: .* of it zone pages/, 'zone pages');
-};
-
-
-test 'connections that were upgraded', 'jemalloc' => sub {
-    my $port = backend("HTTP/1.1 101 Switching Protocols\r\n"
-                       . "Upgrade: x\r\nConnection: upgrade\r\n\r\n");
-    my $nginx = start(server => <<"END");
-            $tree
-            server_name www;
-            location /ws/ {
-                proxy_pass http://127.0.0.1:$port/ws;
-                proxy_http_version 1.1;
-                proxy_set_header Upgrade \$http_upgrade;
-                proxy_set_header Connection upgrade;
-                proxy_buffer_size 256k;
-                proxy_buffers 8 64k;
-                proxy_busy_buffers_size 256k;
-            }
-END
-    my @clients = slow_clients($nginx, 30, '/ws/', headers =>
-                               "Upgrade: x\r\nConnection: upgrade\r\n");
-
-    ok(holds($nginx, qr{location /ws/}), 'all are upgraded');
-
-    # a buffer in each direction
-
-    is_first($nginx, qr/Healthy: .* requests of location \/ws\/ of www (?#
-                        )\(30 requests of 5\d\d\.\d KiB each; (?#
-                        )nginx\.conf:\d+\)/,
-             'requests of location /ws/ of www');
-};
-
-
-# A backend that says hello in HTTP/2, and no more.
-
-test 'gRPC', 'jemalloc' => sub {
-    my $port = backend("\0\0\0\4\0\0\0\0\0");
-    my $nginx = start(server => <<"END");
-            $tree
-            server_name www;
-            location /rpc.Service/ {
-                grpc_buffer_size 512k;
-                grpc_pass 127.0.0.1:$port;
-            }
-END
-    my @clients = slow_clients($nginx, 20, '/rpc.Service/Call');
-
-    ok(holds($nginx, qr{/rpc\.Service/}), 'all wait');
-
-    is_first($nginx, qr/Healthy: .* upstream header buffers of location (?#
-                        )\/rpc\.Service\/ of www (?#
-                        )\(grpc_buffer_size 512k; 20 requests/,
-             'upstream header buffers of location /rpc.Service/ of www');
-};
-
-
-# Files of HTML: PAGE, and a part of 5 MB.
-
-sub pages($nginx, $page = undef) {
-    spew("$nginx->{prefix}/html/part.html",
-         join '', map { sprintf "line %08x%08x\n", rand 1 << 32, rand 1 << 32 }
-                  1 .. 220_000);
-    spew("$nginx->{prefix}/html/page.html", $page // '');
-}
-
-
-# The rest of a body never comes.
-
-test 'gzip, and a backend that is slow', 'jemalloc' => sub {
-    my $port = backend("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
-                       . "Content-Length: 1000000\r\n\r\n" . 'x' x 2000);
-    my $nginx = start(server => <<"END");
-            $tree
-            server_name www;
-            location /text {
-                proxy_pass http://127.0.0.1:$port;
-                proxy_http_version 1.1;
-                gzip on;
-                proxy_buffering off;
-                gzip_proxied any;
-            }
-END
-    my @clients = slow_clients($nginx, 20, '/text',
-                               headers => "Accept-Encoding: gzip\r\n");
-
-    ok(holds($nginx, qr/gzip/), 'all are compressed');
-
-    is_first($nginx, qr/Healthy: .* ngx_http_gzip_filter_module for requests (?#
-                        )of location \/text of www \(gzip_window, (?#
-                        )gzip_hash, gzip_buffers; 20 requests/,
-             'allocations by ngx_http_gzip_filter_module for requests of '
-             . 'location /text of www');
-};
-
-
-# What subrequests hold is in the pool of the page.
-
-test 'parts of a page', 'jemalloc' => sub {
-    my $nginx = start(server => <<"END");
-            $tree
-            server_name www;
-            location /page.html { types { text/html html; } root html; ssi on; }
-            location /inner/ {
-                proxy_pass http://127.0.0.1:\$server_port/part.html;
-                proxy_buffers 16 64k;
-                proxy_max_temp_file_size 0;
-            }
-            location /part.html { root html; }
-END
-    pages($nginx, '<!--#include virtual="/inner/part.html"-->' x 8);
-
-    my @clients = slow_clients($nginx, 10, '/page.html');
-
-    ok(holds($nginx, qr/upstream buffers/), 'all are being sent');
-
-    is_first($nginx, qr/Healthy: .* upstream buffers of location (?#
-                        )\/(?:inner\/|page\.html) of www \(\S*_buffers/,
-             verdict($nginx)->{owner});
-};
-
-
-test 'substitutions in large bodies', 'jemalloc' => sub {
-    my $nginx = start(server => <<"END");
-            $tree
-            server_name www;
-            location /part.html {
-                types { text/html html; }
-                root html;
-                sub_filter line LINE;
-                sub_filter_once off;
-                output_buffers 2 512k;
-            }
-END
-    pages($nginx);
-
-    my @clients = slow_clients($nginx, 20, '/part.html');
-
-    ok(holds($nginx, qr{/part\.html}), 'all are being sent');
-
-    is_first($nginx, qr/Healthy: .* of location \/part\.html of www /,
-             verdict($nginx)->{owner});
-};
-
-
-sub has_stream {
-    return -e '/usr/lib/nginx/modules/ngx_stream_module.so';
-}
-
-
-test 'sessions of TCP', 'jemalloc', \&has_stream => sub {
+test 'sessions of TCP', 'jemalloc', sub { $stream ne '' } => sub {
     my $port = backend('hello');
     my $tcp = free_port();
     my $nginx = start(server => $tree, main => <<"END");
-load_module /usr/lib/nginx/modules/ngx_stream_module.so;
+$stream
 stream {
     server {
         listen 127.0.0.1:$tcp;
@@ -668,71 +624,11 @@ END
 };
 
 
-test 'connections that there may be', 'jemalloc' => sub {
-    my $nginx = start(server => $tree, connections => 60_000);
-
-    is_first($nginx, qr/Healthy: .* connection slots \(worker_connections\)/,
-             'connection slots');
-};
-
-
-# A name for each request, whose server answers every one.
-
-test 'names that are resolved', 'jemalloc' => sub {
-    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
-                                       Proto => 'udp') or die "udp: $!";
-    my $port = $socket->sockport;
-
-    defined(my $pid = fork()) or die "fork: $!";
-
-    if ($pid == 0) {
-        alarm 120;
-
-        while ($socket->recv(my $query, 512)) {
-            my ($id, $question) = unpack 'a2 x10 a*', $query;
-
-            # an address for each name, for an hour
-
-            $socket->send($id . pack('n5', 0x8180, 1, 1, 0, 0) . $question
-                          . pack('n3 N n C4', 0xc00c, 1, 1, 3600, 4, 127, 0, 0,
-                                 1))
-                if $question =~ /\x00\x00\x01\x00\x01\z/;
-        }
-
-        POSIX::_exit(0);
-    }
-
-    push @backends, $pid;
-
-    my $nginx = start(server => <<"END");
-            $tree
-            resolver 127.0.0.1:$port ipv6=off;
-            location /by { proxy_pass http://\$arg_name.example:1; }
-END
-    my $client = $nginx->client;
-    my $long = join '.', ('x' x 60) x 3;
-
-    for (1 .. 50) {
-        my $base = $_ * 100;
-
-        $client->write(join '', map {
-            "GET /by?name=n" . ($base + $_) . ".$long HTTP/1.1\r\n"
-            . "Host: www\r\n\r\n"
-        } 1 .. 100);
-        $client->answer('GET') for 1 .. 100;
-    }
-
-    is_first($nginx, qr/Healthy: .* of it the resolver's cache/,
-             "the resolver's cache");
-};
-
-
 # It is malloc's: of which location, samples say.
 
-test 'what Perl keeps', 'jemalloc', \&has_scripts => sub {
+test 'what Perl keeps', 'jemalloc', 'perl' => sub {
     my $nginx = start(
-        main => 'load_module '
-                . '/usr/lib/nginx/modules/ngx_http_perl_module.so;',
+        main => modules('ngx_http_perl_module'),
         server => <<"END");
             $tree
             location /session {
@@ -752,27 +648,6 @@ END
 
     like($nginx->get('/debug/pprof/heap?by=location&format=top&cols=1000')
                ->{body}, qr{ /session  +\d}, 'which names it');
-};
-
-
-# Each reload adds 8 MB, in which the workers are alike.
-
-test 'a configuration that grows', 'jemalloc' => sub {
-    my $nginx = start(workers => 1, server => $tree);
-
-    for my $n (1 .. 3) {
-        $nginx->reload(http => 'jemalloc_pprof_stall off; '
-            . "map_hash_max_size 65536; map_hash_bucket_size 512;\n"
-            . "map \$uri \$large {\n"
-            . join('', map { "\"/$_" . 'x' x 100 . "\" \"" . 'y' x 400 . "\";\n"
-                     } 1 .. 10000 * $n) . "}\n");
-    }
-
-    my $last = decode_json($nginx->get('/debug/pprof/status')->{body})
-               ->{workers}[0]{generation};
-
-    is_first($nginx, qr/\w+: .* the configuration of generation $last/,
-             "the configuration of generation $last");
 };
 
 
@@ -796,7 +671,8 @@ END
               . "Content-Length: 2000000\r\n\r\n" . 'x' x 100_000)
         for @clients;
 
-    ok(holds($nginx, qr/request bodies/), 'all are read');
+    ok(wait_until(sub { (verdict($nginx)->{owner} // '') =~ /request bodies/ }),
+       'all are read');
 
     my $owner = verdict($nginx)->{owner};
 

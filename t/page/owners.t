@@ -7,7 +7,6 @@
 
 use JppTest;
 use JppBrowser;
-use JppBusy;
 
 my $script = '/</script><b onclick=alert(1)>/';
 my $long = '/' . 'l' x 4000 . '/';
@@ -177,8 +176,8 @@ test 'names' => sub {
 
 
 test 'CPU time' => sub {
-    my $load = JppBusy::load(2, sub { eval { $nginx->get('/busy/',
-        headers => "Accept-Encoding: gzip\r\n") } });
+    my $load = busy(2, sub { $nginx->get('/busy/',
+        headers => "Accept-Encoding: gzip\r\n")  });
     my $text = $nginx->get('/debug/pprof/profile?seconds=1&by=location&'
                            . 'format=top&cols=1000')->{body};
 

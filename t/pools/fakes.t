@@ -18,7 +18,7 @@ my @walks = map { "/debug/pprof/$_" } qw(
     locations memory?format=top memory?detail=ledger
 );
 
-my $lua = modules(qw( ndk_http_module ngx_http_lua_module ));
+my $lua = lua_modules();
 my $lua_pools = 'connection of ngx_http_lua_module;pool blocks';
 my $fakes = modules("$build/t/ngx_http_fakes_module.so");
 
@@ -98,7 +98,7 @@ test 'a module that leaves them behind', sub { $fakes ne '' } => sub {
 
 # Nothing takes the memory that was freed.
 
-test 'Lua in init_worker, and nothing else', sub { $lua ne '' } => sub {
+test 'Lua in init_worker, and nothing else', 'lua' => sub {
     my $nginx = start(main => $lua, http => 'init_worker_by_lua_block { }');
     my $pids = join ' ', $nginx->worker_pids;
 
@@ -110,7 +110,7 @@ test 'Lua in init_worker, and nothing else', sub { $lua ne '' } => sub {
 
 # UDP's is counted with the timer, and not again.
 
-test 'a socket with the pool of its timer', sub { $lua ne '' } => sub {
+test 'a socket with the pool of its timer', 'lua' => sub {
     my $deaf = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Proto => 'udp')
         or die "socket: $!";
     my $port = $deaf->sockport;
@@ -143,7 +143,7 @@ EOF
 # A timer that sleeps, one that waits for a socket, and one after the other that
 # ends; and requests meanwhile, which have timers of their own.
 
-test 'Lua in init_worker', sub { $lua ne '' } => sub {
+test 'Lua in init_worker', 'lua' => sub {
     my $nginx = start(
         main => $lua,
         http => <<"EOF",

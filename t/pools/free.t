@@ -13,7 +13,7 @@ my $timers = 200;
 
 # Each slice looks at sixteen things at least, however slow the machine is.
 
-test 'timers of Lua', 'jemalloc', sub { lua_modules() ne '' } => sub {
+test 'timers of Lua', 'jemalloc', 'lua' => sub {
     my $nginx = JppNginx->start(
         connections => 200_000, main => lua_modules(),
         server => 'location /debug/pprof/ { jemalloc_pprof; }',

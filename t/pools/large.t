@@ -7,7 +7,7 @@
 # (pools/requests.t).
 
 use JppTest;
-use JppPools qw( below held http2_frame sums );
+use JppPools qw( below held sums );
 
 my $pools = '/debug/pprof/pools';
 my $k = 1024;
@@ -404,17 +404,12 @@ sub client($name, $state) {
 # It takes all there is, as far as HTTP/2 goes.
 
 sub http2_client($name, $state) {
-    my $client = JppClient->new(port => $http2_port, window => 4096);
-    my $path = "/$name/$state->{path}";
-    my $body = $state->{body} ? 'x' x $state->{body} : '';
+    my $client = JppClient->http2(pack('nN', 4, 0x7fffffff),
+                                  port => $http2_port, window => 4096);
 
-    $client->write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-                   . http2_frame(4, 0, 0, pack('nN', 4, 0x7fffffff))
-                   . http2_frame(8, 0, 0, pack('N', 0x7fff0000))
-                   . http2_frame(1, $body ? 4 : 5, 1,
-                                 ($body ? "\x83" : "\x82") . "\x86\x04"
-                                 . chr(length $path) . $path . "\x01\x01a")
-                   . ($body ? http2_frame(0, 0, 1, $body) : ''));
+    $client->write(JppClient::frame(8, 0, 0, pack('N', 0x7fff0000)));
+    $client->send_stream(1, "/$name/$state->{path}",
+                         'x' x ($state->{body} // 0));
 
     return $client;
 }
@@ -430,7 +425,8 @@ sub heads {
         scgi => $status,
         uwsgi => "HTTP/1.1 200 OK\r\n\r\n",
         memcached => "VALUE x 0 100000000\r\n",
-        grpc => http2_frame(4, 0, 0, '') . http2_frame(1, 4, 1, "\x88"),
+        grpc => JppClient::frame(4, 0, 0, '')
+                . JppClient::frame(1, 4, 1, "\x88"),
         image => "HTTP/1.0 200 OK\r\nContent-Type: image/gif\r\n"
                  . "Content-Length: $m\r\n\r\nGIF89a",
     );
@@ -475,7 +471,7 @@ sub serve($how, $client) {
 
     my $record = $how eq 'fastcgi'
                  ? sub { pack('CCnnCxa*', 1, 6, 1, length $_[0], 0, $_[0]) }
-               : $how eq 'grpc' ? sub { http2_frame(0, 0, 1, $_[0]) }
+               : $how eq 'grpc' ? sub { JppClient::frame(0, 0, 1, $_[0]) }
                : sub { $_[0] };
 
     my %heads = heads();

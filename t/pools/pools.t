@@ -8,7 +8,7 @@
 # ends, reloads and limits (pools/ends.t).
 
 use JppTest;
-use JppPools qw( below held http2_frame sums );
+use JppPools qw( below held sums );
 
 my $pools = '/debug/pprof/pools';
 my $sessions = modules(qw( ngx_stream_module ngx_mail_module ));
@@ -17,7 +17,6 @@ my $all = 'prof:true,prof_active:true,lg_prof_sample:0';
 # memory whose size everybody knows
 my $k = 1024;
 
-my $dir = File::Temp->newdir;
 my @backends;
 
 
@@ -121,19 +120,6 @@ sub start(%how) {
 }
 
 
-# N connections that asked for PATH, and wait.
-
-sub clients($nginx, $n, $path, %how) {
-    return map {
-        my $client = JppClient->new(port => $how{port} // $nginx->{port},
-                                    window => $how{window});
-
-        $client->send_request($path, %how);
-        $client;
-    } 1 .. $n;
-}
-
-
 # What is held, once PATTERN has BYTES; or at the end of patience.
 
 sub held_with($nginx, $pattern, $is_enough) {
@@ -183,7 +169,7 @@ test 'nobody is there', 'jemalloc' => sub {
 test 'clients that are idle', 'jemalloc' => sub {
     my $nginx = start(http => 'server_names_hash_bucket_size 128;');
     my $empty = held($nginx);
-    my @clients = clients($nginx, 20, '/fine');
+    my @clients = $nginx->clients(20, '/fine');
 
     $_->response for @clients;
 
@@ -200,7 +186,7 @@ test 'clients that are idle', 'jemalloc' => sub {
 
     # and what a client sends in pieces
 
-    my ($half) = clients($nginx, 1, '/fine', headers => "X: \r\n");
+    my ($half) = $nginx->clients(1, '/fine', headers => "X: \r\n");
 
     $half->response;
     $half->write("GET /fine HTTP/1.1\r\nHost: lo");
@@ -222,7 +208,7 @@ test 'downloads that are slow', 'jemalloc' => sub {
     }
     location /debug/pprof/ { jemalloc_pprof; }
 EOF
-    my @clients = clients($nginx, 5, '/slow/', window => 4096);
+    my @clients = $nginx->clients(5, '/slow/', window => 4096);
     my $at = 'http;server [^;]*;location /slow/;request;';
     my $upstream = "http;server [^;]*;location /slow/;upstream "
                    . "127.0.0.1:$port;";
@@ -312,7 +298,7 @@ EOF
     spew("$nginx->{prefix}/html/page/a",
          '<!--# include virtual="/part/b" -->');
 
-    my @clients = clients($nginx, 4, '/page/a');
+    my @clients = $nginx->clients(4, '/page/a');
     my $held = held_with($nginx,
                          'http;server [^;]*;location /part/;upstream .*blocks',
                          sub { $_[0] == 4 * 128 });
@@ -321,7 +307,7 @@ EOF
     cmp_ok(below($held, 'http;server [^;]*;location /page/;request;'), '>=',
            4 * 4096, 'a part shares the pool of its page');
 
-    push @clients, clients($nginx, 2, '/copied/');
+    push @clients, $nginx->clients(2, '/copied/');
 
     my $upstreams = 'http;server [^;]*;location /(?:copied|mirror)/;.*blocks';
 
@@ -344,7 +330,7 @@ test 'connections that were upgraded', 'jemalloc' => sub {
     }
     location /debug/pprof/ { jemalloc_pprof; }
 EOF
-    my @clients = clients($nginx, 10, '/ws/',
+    my @clients = $nginx->clients(10, '/ws/',
                           headers => "Upgrade: x\r\nConnection: upgrade\r\n");
 
     ok(wait_until(sub { $_->read_some(0.1); $_->{buffer} =~ /^HTTP.* 101 / }),
@@ -379,7 +365,7 @@ EOF
     }
     location /debug/pprof/ { jemalloc_pprof; }
 EOF
-    my @clients = clients($nginx, 6, '/ok');
+    my @clients = $nginx->clients(6, '/ok');
 
     $_->response for @clients;
 
@@ -404,13 +390,11 @@ test 'streams of HTTP/2', 'jemalloc' => sub {
         location /fine { return 200 "fine\\n"; }
     }
 EOF
-    my $client = JppClient->new(port => $port);
-
     # no window: nothing is sent
 
-    $client->write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-                   . http2_frame(4, 0, 0, pack('nN', 4, 0)));
-    $client->write(http2_frame(1, 5, 2 * $_ + 1, fields('/slow'))) for 0 .. 7;
+    my $client = JppClient->http2(pack('nN', 4, 0), port => $port);
+
+    $client->send_stream(2 * $_ + 1, '/slow') for 0 .. 7;
 
     my $at = 'http;server two.example;location /slow;';
     my $held = held_with($nginx, "${at}upstream [^;]*;large;upstream buffers",
@@ -428,7 +412,7 @@ EOF
 
     # all are reset, and it is idle
 
-    $client->write(http2_frame(3, 0, 2 * $_ + 1, pack 'N', 8)) for 0 .. 7;
+    $client->write(JppClient::frame(3, 0, 2 * $_ + 1, pack 'N', 8)) for 0 .. 7;
 
     $held = held_with($nginx, 'http;server two.example;location',
                       sub { $_[0] == 0 });
@@ -438,26 +422,14 @@ EOF
 };
 
 
-sub fields($path) {
-    return "\x82\x86" . "\x04" . chr(length $path) . $path
-           . "\x01\x0btwo.example";
-}
-
-
 test 'TLS', 'jemalloc', 'openssl' => sub {
     my $port = free_port();
-    my $dir = File::Temp->newdir;
-
-    is(system("openssl req -x509 -newkey rsa:2048 -nodes -days 2 "
-              . "-subj /CN=localhost -keyout $dir/key -out $dir/cert "
-              . '2>/dev/null'), 0, 'a certificate');
-
+    my $certificate = certificate();
     my $nginx = start(http => <<"EOF");
     server {
         listen 127.0.0.1:$port ssl;
         server_name tls.example;
-        ssl_certificate $dir/cert;
-        ssl_certificate_key $dir/key;
+        $certificate
         location = /fine { return 200 "fine\\n"; }
         location = /slow { limit_rate 1; return 200 "0123456789abcdef\\n"; }
     }
@@ -540,9 +512,9 @@ EOF
 # A session of stream that has had an answer.
 
 sub said($port) {
-    my ($client) = clients(undef, 1, '/ok', port => $port);
+    my $client = JppClient->new(port => $port);
 
-    is($client->response->{body}, 'ok', 'an answer');
+    is($client->get('/ok')->{body}, 'ok', 'an answer');
 
     return $client;
 }
@@ -561,7 +533,7 @@ EOF
     spew("$nginx->{prefix}/html/gzip/a",
          join '', map { rand() . "\n" } 1 .. 200_000);
 
-    my ($client) = clients($nginx, 1, '/gzip/a', window => 4096,
+    my ($client) = $nginx->clients(1, '/gzip/a', window => 4096,
                            headers => "Accept-Encoding: gzip\r\n");
 
     my $at = 'http;server [^;]*;location /gzip/;request;large;module '
@@ -616,7 +588,7 @@ test 'names that are missing, long or odd', 'jemalloc' => sub {
         $many
     }
 EOF
-    my @clients = map { clients($nginx, 1, $_, port => $port) }
+    my @clients = map { $nginx->clients(1, $_, port => $port) }
                       $long, '/a%20b%3bc', '/re', map { "/many/$_" } 1 .. 40;
     my $held = held_with($nginx, '.*location /many/40;request',
                          sub { $_[0] > 0 });
@@ -689,7 +661,7 @@ test 'all connections are used', 'jemalloc' => sub {
 
     # some of the 256 are taken: what listens, a channel, our own
 
-    my @clients = clients($nginx, 200, '/fine');
+    my @clients = $nginx->clients(200, '/fine');
 
     $_->response for @clients;
 

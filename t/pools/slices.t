@@ -26,13 +26,12 @@ my %leaks = (
 
 my $leaks = join '', map { leak($_) } sort keys %leaks;
 
-my $has_lua = sub { lua_modules() ne '' };
 my $has_walk = sub { -e $walk && preloads() };
 
-test 'a pool of very many blocks', 'jemalloc', $has_lua => sub {
+test 'a pool of very many blocks', 'jemalloc', 'lua' => sub {
     large('blocks');
 };
-test 'a pool of very many large allocations', 'jemalloc', $has_lua => sub {
+test 'a pool of very many large allocations', 'jemalloc', 'lua' => sub {
     large('larges');
 };
 
@@ -133,7 +132,7 @@ sub large($name) {
 
 # The client leaves while the worker stands still in the middle of its pool.
 
-test 'a pool that goes while it is counted', 'jemalloc', $has_lua,
+test 'a pool that goes while it is counted', 'jemalloc', 'lua',
      $has_walk => sub {
     my ($nginx, $happens) = start(
         main => lua_modules(), http => 'request_pool_size 256;',

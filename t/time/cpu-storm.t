@@ -16,7 +16,6 @@ use JppTest;
 my $seconds = $ENV{JPP_SOAK} ? 60 : 5;
 
 my $list = '/debug/pprof/profile';
-my $dir = File::Temp->newdir;
 
 # a bit of SIGPROF in the masks of /proc
 my $sigprof = 1 << 26;
@@ -53,11 +52,16 @@ test 'all at once', 'openssl' => sub {
     my @paths = ('/slow?x=' . 'a' x 20 . 'b', '/text/', '/fine',
                  lua_modules() ne '' ? qw( /lua/ /library/ ) : ());
 
-    my @children = map { repeated($nginx, $_, @paths) } 1 .. 2;
-
-    push @children, handshakes($port), profiles($nginx, 'cpu'),
-                    profiles($nginx, 'wall'), heaps($nginx);
-
+    my $i = 0;
+    my @children = (
+        busy(2, sub { $nginx->get($paths[($_[0] + $i++) % @paths]) }),
+        busy(1, sub {
+            system("openssl s_time -connect 127.0.0.1:$port -new -time 2 "
+                   . '-www / >/dev/null 2>&1');
+        }),
+        (map { my $mode = $_; busy(1, sub { profile($nginx, $mode, $i++) }) }
+             qw( cpu wall )),
+        busy(1, sub { $nginx->get('/debug/pprof/heap'); sleep 0.1 }));
     my ($killed, $reloads) = (0, 0);
     my $end = time() + $seconds;
 
@@ -73,8 +77,7 @@ test 'all at once', 'openssl' => sub {
         $reloads++;
     }
 
-    kill 'KILL', map { -$_ } @children;
-    waitpid $_, 0 for @children;
+    undef @children;
 
     # the last reload may be under way
 
@@ -112,10 +115,7 @@ test 'all at once', 'openssl' => sub {
 
 sub start($port) {
     my $has_lua = lua_modules() ne '';
-
-    system('openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=a '
-           . "-keyout $dir/key -out $dir/cert 2>/dev/null")
-        and die "openssl has made no certificate\n";
+    my $certificate = certificate();
 
     return JppNginx->start(workers => 4, connections => 1024,
         conf => 'prof:true,prof_active:true,lg_prof_sample:10',
@@ -125,8 +125,7 @@ jemalloc_pprof_stall off;
 map \$arg_x \$slow { "~^(a|aa)+\$" yes; default no; }
 server {
     listen 127.0.0.1:$port ssl;
-    ssl_certificate $dir/cert;
-    ssl_certificate_key $dir/key;
+    $certificate
     location / { return 200 "tls\\n"; }
 }
 CONF
@@ -144,61 +143,10 @@ SERVER
 }
 
 
-sub child($code) {
-    my $pid = fork() // die "fork: $!\n";
+sub profile($nginx, $mode, $i) {
+    my $format = (qw( pprof top html svg folded ))[$i % 5];
 
-    return $pid if $pid != 0;
-
-    setpgrp;
-    alarm 400;
-    $SIG{PIPE} = 'IGNORE';
-    $code->();
-    POSIX::_exit(0);
-}
-
-
-# Requests one after the other, whoever is killed.
-
-sub repeated($nginx, $n, @paths) {
-    return child(sub {
-        for (my $i = $n; ; $i++) {
-            eval { $nginx->get($paths[$i % @paths]) };
-        }
-    });
-}
-
-
-# Each connection is a full handshake; it ends where a worker does.
-
-sub handshakes($port) {
-    return child(sub {
-        system("openssl s_time -connect 127.0.0.1:$port -new -time 2 -www / "
-               . '>/dev/null 2>&1') for 1 .. 100000;
-    });
-}
-
-
-sub profiles($nginx, $mode) {
-    return child(sub {
-        for (my $i = 0; ; $i++) {
-            my $format = (qw( pprof top html svg folded ))[$i % 5];
-
-            eval {
-                $nginx->get("$list?mode=$mode&seconds=1&frequency=1000"
-                            . "&format=$format");
-            };
-        }
-    });
-}
-
-
-sub heaps($nginx) {
-    return child(sub {
-        for ( ;; ) {
-            eval { $nginx->get('/debug/pprof/heap') };
-            sleep 0.1;
-        }
-    });
+    $nginx->get("$list?mode=$mode&seconds=1&frequency=1000&format=$format");
 }
 
 

@@ -28,7 +28,7 @@ my $http = 'jemalloc_pprof_stall off;
 # a bit of SIGPROF in the masks of /proc
 my $sigprof = 1 << 26;
 
-test 'an idle worker', 'root', \&has_strace => \&idle;
+test 'an idle worker', 'root', 'strace' => \&idle;
 
 
 sub start {
@@ -40,31 +40,9 @@ sub start {
 # Runs CODE while N processes ask NGINX for PATH, one request after the other.
 
 sub under_load($nginx, $path, $n, $code) {
-    my @pids = map {
-        my $pid = fork() // die "fork: $!";
+    my $load = busy($n, sub { $nginx->get($path) });
 
-        if ($pid == 0) {
-            my $end = time() + 100;
-
-            while (time() < $end) {
-                eval { $nginx->get($path) };
-            }
-
-            POSIX::_exit(0);
-        }
-
-        $pid;
-    } 1 .. $n;
-
-    my @result = eval { $code->() };
-    my $error = $@;
-
-    kill 'KILL', @pids;
-    waitpid $_, 0 for @pids;
-
-    die $error if $error;
-
-    return wantarray ? @result : $result[0];
+    return $code->();
 }
 
 
@@ -381,8 +359,6 @@ test 'a reload' => sub {
     is_at_rest($nginx);
 };
 
-
-sub has_strace { !system 'strace -V >/dev/null 2>&1' }
 
 
 # No wait for events ends early, which strace would show: one that is met by a

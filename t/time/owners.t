@@ -39,19 +39,10 @@ sub start(%how) {
 
 # The answer to QUERY, while a child does what BESIDE does, again and again.
 
-sub while_busy($nginx, $query, $beside = undef) {
-    my $parent = $$;
-    my $pid = fork() // die "fork: $!\n";
-
-    if ($pid == 0) {
-        eval { $beside->() while getppid() == $parent };
-        POSIX::_exit(0);
-    }
-
+sub while_busy($nginx, $query, $beside) {
+    my $child = busy(1, $beside);
     my $answer = $nginx->get("$tree/profile?$asked&$query");
 
-    kill 'KILL', $pid;
-    waitpid $pid, 0;
     is($answer->{status}, 200, 'an answer');
 
     return $answer;
@@ -60,7 +51,7 @@ sub while_busy($nginx, $query, $beside = undef) {
 
 # The same while somebody asks for PATH.
 
-sub busy($nginx, $path, $query) {
+sub asking($nginx, $path, $query) {
     my $client = $nginx->client;
 
     return while_busy($nginx, $query, sub {
@@ -127,7 +118,7 @@ END
 
     for my $path ('/gzip/text', '/moved/') {
         is_of(sub {
-            my $n = shares(busy($nginx, $path, "$folded&by=location"));
+            my $n = shares(asking($nginx, $path, "$folded&by=location"));
 
             # the rewriting itself
 
@@ -136,10 +127,10 @@ END
         }, 'server main.example;location /gzip/', $path, 0.9);
     }
 
-    is_of(sub { shares(busy($nginx, '/gzip/text', "$folded&by=server")) },
+    is_of(sub { shares(asking($nginx, '/gzip/text', "$folded&by=server")) },
           'server main.example', 'the server', 0.9);
 
-    my $n = shares(busy($nginx, '/proxy/', "$folded&by=upstream"));
+    my $n = shares(asking($nginx, '/proxy/', "$folded&by=upstream"));
 
     cmp_ok($n->{'upstream back'} // 0, '>', 5, 'the upstream has some')
         or diag(explain($n));
@@ -153,19 +144,12 @@ END
 
 test 'signatures of RSA', 'openssl' => sub {
     my $port = free_port();
-    my $nginx = start();
-
-    system("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=x "
-           . "-keyout $nginx->{prefix}/key.pem "
-           . "-out $nginx->{prefix}/cert.pem 2>/dev/null") == 0
-        or die "no certificate\n";
-
-    $nginx->reload(http => "$nginx->{http}\n" . <<"END");
+    my $certificate = certificate();
+    my $nginx = start(http => <<"END");
 server {
     listen 127.0.0.1:$port ssl;
     server_name tls.example;
-    ssl_certificate cert.pem;
-    ssl_certificate_key key.pem;
+    $certificate
     ssl_protocols TLSv1.2;
     ssl_ciphers ECDHE-RSA-AES128-GCM-SHA256;
     location / { return 200 "secret"; }
@@ -180,12 +164,9 @@ END
 };
 
 
-sub has_nghttp { defined printed('nghttp --version 2>/dev/null') }
-
-
 # Streams of two locations at once: one of them is busy.
 
-test 'HTTP/2', \&has_nghttp => sub {
+test 'HTTP/2', 'nghttp' => sub {
     my $port = free_port();
     my $url = "http://127.0.0.1:$port";
     my $nginx = start(http => <<"END");
@@ -214,7 +195,7 @@ END
 
 test 'labels' => sub {
     my $nginx = start();
-    my $with = busy($nginx, '/gzip/text', 'owners=1');
+    my $with = asking($nginx, '/gzip/text', 'owners=1');
     my ($n, $of) = checked($with->{body}, '--print')
                    =~ /samples with an owner: (\d+) of (\d+)/;
 
@@ -238,7 +219,7 @@ test 'wall' => sub {
     my $nginx = start();
     my $query = 'mode=wall&format=folded&symbolize=0&type=samples&by=location';
 
-    is_of(sub { shares(busy($nginx, '/gzip/text', $query)) },
+    is_of(sub { shares(asking($nginx, '/gzip/text', $query)) },
           'server main.example;location /gzip/', 'wall', 0.6);
 };
 
@@ -258,7 +239,7 @@ test 'nobody' => sub {
 
 sub off {
     my $nginx = start(owners => 'off');
-    my $answer = busy($nginx, '/gzip/text', 'owners=1');
+    my $answer = asking($nginx, '/gzip/text', 'owners=1');
 
     my $how = 'no sample has an owner: those of workers do, unless owners are '
               . 'off (POST owners=on to control)';

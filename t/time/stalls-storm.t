@@ -11,7 +11,7 @@
 
 use JppTest;
 use Fcntl qw( O_RDWR O_NONBLOCK );
-use JppStalls qw( has_scripts log_lines stalling stalls );
+use JppStalls qw( log_lines stalling stalls );
 
 my $seconds = $ENV{JPP_SOAK} ? 60 : 5;
 my $clients = 8;
@@ -19,7 +19,7 @@ my $clients = 8;
 my $dir = File::Temp->newdir;
 
 
-test 'all at once', 'jemalloc', \&has_scripts => sub {
+test 'all at once', 'jemalloc', 'scripts' => sub {
     my $port = free_port();
     my $nginx = stalling(workers => 4, stall => '10ms', servers => <<"CONF");
 server {
@@ -46,10 +46,16 @@ server {
 CONF
 
     my @paths = ('/nap/', '/lua/', '/regex/?q=' . 'a' x 20 . '!');
-    my @children = map { client($nginx, $port, \@paths) } 1 .. $clients;
+    my $i = 0;
+    my @children = (
+        busy($clients, sub {
+            # over whatever connection there is
+            my $client = JppClient->new(port => $port);
 
-    push @children, spawner($nginx), parser($nginx);
-
+            $client->send_request($paths[$i++ % @paths], close => 1);
+            $client->hears(1);
+        }),
+        busy(1, sub { spawn($nginx) }), busy(1, sub { ask($nginx, $i++) }));
     my ($killed, $reloads) = (0, 0);
     my $end = time() + $seconds;
 
@@ -65,8 +71,7 @@ CONF
         $reloads++;
     }
 
-    kill 'TERM', @children;
-    waitpid $_, 0 for @children;
+    undef @children;
 
     # requests that nobody waits for are still to be served
 
@@ -103,40 +108,17 @@ CONF
 };
 
 
-# Requests one after the other, over whatever connection there is.
+# Waits in the kernel, for a moment.
 
-sub client($nginx, $port, $paths) {
-    return child(sub {
-        for (my $i = 0; ; $i++) {
-            eval {
-                my $client = JppClient->new(port => $port);
+sub spawn($nginx) {
+    my $client = $nginx->client;
 
-                $client->send_request($paths->[$i % @$paths], close => 1);
-                $client->hears(1);
-            };
-        }
-    });
-}
+    $client->send_request("/kernel/?$nginx->{prefix}/fifo", close => 1);
+    sleep 0.05;
 
+    my $fifo = open_fifo($nginx);
 
-# Waits in the kernel, each for a moment.
-
-sub spawner($nginx) {
-    return child(sub {
-        for ( ;; ) {
-            eval {
-                my $client = $nginx->client;
-
-                $client->send_request("/kernel/?$nginx->{prefix}/fifo",
-                                      close => 1);
-                sleep 0.05;
-
-                my $fifo = open_fifo($nginx);
-
-                $client->hears(0.2);
-            };
-        }
-    });
+    $client->hears(0.2);
 }
 
 
@@ -150,31 +132,11 @@ sub open_fifo($nginx) {
 }
 
 
-sub parser($nginx) {
-    return child(sub {
-        for (my $i = 0; ; $i++) {
-            my $format = (qw( pprof top html svg folded ))[$i % 5];
+sub ask($nginx, $i) {
+    my $format = (qw( pprof top html svg folded ))[$i % 5];
+    my $client = $nginx->client;
 
-            eval {
-                my $client = $nginx->client;
-
-                $client->send_request("/debug/pprof/stalls?format=$format",
-                                      close => 1);
-                $client->hears(1);
-                $client->send_request('/debug/pprof/heap', close => 1);
-            };
-        }
-    });
-}
-
-
-sub child($code) {
-    my $pid = fork() // die "fork: $!\n";
-
-    return $pid if $pid != 0;
-
-    alarm 400;
-    $SIG{TERM} = sub { POSIX::_exit(0) };
-    $code->();
-    POSIX::_exit(0);
+    $client->send_request("/debug/pprof/stalls?format=$format", close => 1);
+    $client->hears(1);
+    $client->send_request('/debug/pprof/heap', close => 1);
 }

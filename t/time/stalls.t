@@ -9,7 +9,7 @@
 # (time/stalls-storm.t); what docs/stalls.md shows (meta/shown.t).
 
 use JppTest;
-use JppStalls qw( has_scripts hold log_lines release stalling stalls );
+use JppStalls qw( hold log_lines release stalling stalls );
 
 my $stalls = '/debug/pprof/stalls';
 my $dir = File::Temp->newdir;
@@ -25,7 +25,7 @@ my %found = (
 
 # Seen from another worker while it lasts, and afterwards.
 
-test 'a worker that stands still', \&has_scripts => sub {
+test 'a worker that stands still', 'scripts' => sub {
     my $nginx = stalling(workers => 2);
 
     for my $how (qw( read compute kernel )) {
@@ -63,7 +63,7 @@ test 'a worker that stands still', \&has_scripts => sub {
 # A sleep ends when it should, and calls are not cut short: a signal would do
 # both.
 
-test 'it is not disturbed', \&has_scripts => sub {
+test 'it is not disturbed', 'scripts' => sub {
     my $nginx = stalling(stall => '10ms', workers => 2);
 
     is($nginx->get('/sleep/')->{body}, "slept\n", 'a sleep') for 1 .. 3;
@@ -83,7 +83,7 @@ test 'it is not disturbed', \&has_scripts => sub {
 };
 
 
-test 'it is killed', \&has_scripts => sub {
+test 'it is killed', 'scripts' => sub {
     my $nginx = stalling(workers => 2);
     my $client = hold($nginx, 'read');
     my ($comments) = stalls($nginx);
@@ -104,7 +104,7 @@ test 'it is killed', \&has_scripts => sub {
 };
 
 
-test 'workers of former configurations', \&has_scripts => sub {
+test 'workers of former configurations', 'scripts' => sub {
     my $nginx = stalling();
 
     $nginx->get('/sleep/');
@@ -176,7 +176,7 @@ SERVER
 };
 
 
-test 'the error log', \&has_scripts => sub {
+test 'the error log', 'scripts' => sub {
     my $nginx = stalling(stall => '10ms', workers => 2);
     my $client = hold($nginx, 'read');
 
@@ -205,7 +205,7 @@ test 'the error log', \&has_scripts => sub {
 
 # Something that takes the signal before nginx starts, as a profiler does.
 
-test 'a SIGPROF of somebody else', \&has_scripts => sub {
+test 'a SIGPROF of somebody else', 'scripts' => sub {
     my $source = spew("$dir/taken.c", <<'C');
 #include <signal.h>
 static void taken(int signo) { (void) signo; }
@@ -256,7 +256,7 @@ C
 
 # The request of a stream is on the stack, too.
 
-test 'HTTP/2', \&has_scripts, 'curl' => sub {
+test 'HTTP/2', 'scripts', 'curl' => sub {
     my $port = free_port();
     my $nginx = stalling(servers => <<"CONF");
 server {
@@ -282,7 +282,7 @@ CONF
 };
 
 
-test 'forms', \&has_scripts => sub {
+test 'forms', 'scripts' => sub {
     my $nginx = stalling();
 
     my $empty = $nginx->get($stalls);
@@ -386,7 +386,7 @@ sub watched_by($pid, $n) {
 
 # Nobody watches, and the answer says so; what was recorded stays.
 
-test 'off', \&has_scripts => sub {
+test 'off', 'scripts' => sub {
     my $nginx = stalling(stall => 'off');
     my ($pid) = $nginx->worker_pids;
 
