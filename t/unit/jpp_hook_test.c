@@ -28,109 +28,16 @@
 typedef void *(*jpp_hook_alloc_pt)(size_t size, void **caller);
 
 
-static void jpp_tests(void);
-static void jpp_tests_real(void);
-static void jpp_test_states(void);
-static void jpp_test_real(const char *part, const char *argument,
-    const char *want);
-
-static void jpp_part_hook(const char *argument);
-static void jpp_part_frames(const char *argument);
-static void jpp_part_given_back(const char *argument);
-static void jpp_part_threads(const char *argument);
-static void *jpp_part_thread(void *data);
-static void jpp_part_switch(void);
-static void jpp_part_coroutine(void);
-static void jpp_part_jit(const char *argument);
-static void jpp_part_late(const char *argument);
-static void *jpp_part_alloc(size_t size, void **caller);
-static unsigned jpp_part_dump_has(const void *frame, const char *behind);
-static void *jpp_part_library(const char *name);
-
-
-static const jpp_part_t  jpp_parts[] = {
-    { "state",       jpp_part_state },
-    { "hook",        jpp_part_hook },
-    { "frames",      jpp_part_frames },
-    { "given back",  jpp_part_given_back },
-    { "threads",     jpp_part_threads },
-    { "jit",         jpp_part_jit },
-    { "late",        jpp_part_late }
-};
-
-
 static long (*jpp_hook_throw)(unsigned n);
-
-
-int
-main(int argc, char **argv)
-{
-    return jpp_test_jemalloc(argc, argv, jpp_parts,
-                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
-                             jpp_tests, jpp_tests_real);
-}
 
 
 static jpp_jemalloc_t  jemalloc;
 
 
 static void
-jpp_tests(void)
-{
-    jpp_test_states();
-}
-
-
-static void
-jpp_tests_real(void)
-{
-    jpp_test_real("hook", "", "before 1, set 4, again 4, after 1");
-    jpp_test_real("frames", "", "caller 1, outermost 1, cut 0");
-    jpp_test_real("given back", "", "ours 1, then 0, ours again 1");
-    jpp_test_real("threads", "", "caught all, cut 0");
-    jpp_test_real("jit", "", "cut 1, frame 1");
-    jpp_test_real("late", "", "cut at first 1, then 0, caller 1");
-}
-
-
-/* What a jemalloc without the hook says, and one that does not profile. */
-
-static void
-jpp_test_states(void)
-{
-    jpp_run_t  run = { jpp_fake_so, NULL, "", "hook", "" };
-
-    jpp_is_str(jpp_run(&run), "before 2, set 2, again 2, after 2",
-               "a jemalloc without the hook");
-
-    run.preload = NULL;
-    jpp_is_str(jpp_run(&run), "before 2, set 2, again 2, after 2",
-               "no jemalloc");
-
-    if (!JPP_IS_SANITIZED) {
-        run.preload = JPP_REAL;
-        run.conf = "prof:false";
-        jpp_is_str(jpp_run(&run), "before 1, set 1, again 1, after 1",
-                   "a profiler that is off for good");
-    }
-}
-
-
-static void
-jpp_test_real(const char *part, const char *argument, const char *want)
-{
-    jpp_run_t  run = { JPP_REAL, JPP_HOOK_CONF, NULL, part, argument };
-
-    jpp_is_str(jpp_run(&run), want, "%s", part);
-}
-
-
-static void
-jpp_part_hook(const char *argument)
+jpp_part_hook(void)
 {
     jpp_hook_t  before, set, again;
-
-    (void) argument;
 
     jpp_jemalloc_read(&jemalloc);
 
@@ -166,213 +73,6 @@ jpp_part_alloc(size_t size, void **caller)
     __asm__ volatile ("" : : "r" (p) : "memory");
 
     return p;
-}
-
-
-/* The stack from malloc() to the start of the program. */
-
-static void
-jpp_part_frames(const char *argument)
-{
-    void       *caller;
-    uintptr_t   pcs[64];
-    uint32_t    n;
-    char        outermost[32];
-
-    (void) argument;
-
-    jpp_part_start();
-    (void) jpp_part_alloc(JPP_HOOK_BLOCK, &caller);
-
-    n = jpp_backtrace(pcs, 64);
-    snprintf(outermost, sizeof(outermost), " 0x%zx\n", pcs[n - 1]);
-
-    jpp_jemalloc_read(&jemalloc);
-
-    printf("caller %u, outermost %u, cut %" PRIu64 "\n",
-           jpp_part_dump_has(caller, NULL),
-           jpp_part_dump_has(caller, outermost), jemalloc.stacks.n_cut);
-}
-
-
-static void
-jpp_part_given_back(const char *argument)
-{
-    void                    *caller;
-    uint64_t                 ours, theirs;
-    jpp_backtrace_counts_t   counts;
-
-    (void) argument;
-
-    jpp_part_start();
-
-    (void) jpp_part_alloc(JPP_HOOK_BLOCK, &caller);
-    jpp_backtrace_count(&counts);
-    ours = counts.n;
-
-    jpp_hook_reset();
-
-    (void) jpp_part_alloc(JPP_HOOK_BLOCK, &caller);
-    jpp_backtrace_count(&counts);
-    theirs = counts.n - ours;
-
-    (void) jpp_hook_set();
-
-    (void) jpp_part_alloc(JPP_HOOK_BLOCK, &caller);
-    jpp_backtrace_count(&counts);
-
-    printf("ours %d, then %" PRIu64 ", ours again %d\n", ours != 0, theirs,
-           counts.n != 0);
-}
-
-
-/* Threads, coroutines in them, exceptions, and threads that end by force. */
-
-static void
-jpp_part_threads(const char *argument)
-{
-    int         i;
-    long        caught;
-    void       *value;
-    pthread_t   threads[JPP_HOOK_THREADS];
-
-    (void) argument;
-
-    jpp_hook_throw = jpp_part_library("jpp_throw");
-    jpp_part_start();
-
-    caught = 0;
-
-    for (i = 0; i < JPP_HOOK_THREADS; i++) {
-        (void) pthread_create(&threads[i], NULL, jpp_part_thread, NULL);
-    }
-
-    for (i = 0; i < JPP_HOOK_THREADS; i++) {
-        (void) pthread_join(threads[i], &value);
-        caught += (long) value;
-    }
-
-    jpp_jemalloc_read(&jemalloc);
-
-    printf("caught %s, cut %" PRIu64 "\n",
-           caught == JPP_HOOK_THREADS * JPP_HOOK_ROUNDS * 10 ? "all" : "some",
-           jemalloc.stacks.n_cut);
-}
-
-
-static void *
-jpp_part_thread(void *data)
-{
-    int    i;
-    long   caught;
-    void  *caller;
-
-    (void) data;
-
-    caught = 0;
-
-    for (i = 0; i < JPP_HOOK_ROUNDS; i++) {
-        free(jpp_part_alloc(JPP_HOOK_BLOCK, &caller));
-        caught += jpp_hook_throw(10);
-        jpp_part_switch();
-    }
-
-    /* libgcc unwinds the frames of this thread */
-
-    pthread_exit((void *) caught);
-}
-
-
-static void
-jpp_part_switch(void)
-{
-    void        *stack;
-    ucontext_t   coroutine, here;
-
-    stack = mmap(NULL, JPP_HOOK_COROUTINE, PROT_READ|PROT_WRITE,
-                 MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
-
-    getcontext(&coroutine);
-    coroutine.uc_stack.ss_sp = stack;
-    coroutine.uc_stack.ss_size = JPP_HOOK_COROUTINE;
-    coroutine.uc_link = &here;
-    makecontext(&coroutine, jpp_part_coroutine, 0);
-    swapcontext(&here, &coroutine);
-
-    munmap(stack, JPP_HOOK_COROUTINE);
-}
-
-
-static void
-jpp_part_coroutine(void)
-{
-    void  *caller;
-
-    free(jpp_part_alloc(JPP_HOOK_BLOCK, &caller));
-}
-
-
-/* malloc() from code that nobody knows. */
-
-static void
-jpp_part_jit(const char *argument)
-{
-    void                    *(*code)(size_t size, void *(*alloc)(size_t size));
-    uint8_t                  *page;
-    jpp_backtrace_counts_t    counts;
-
-    /* sub $8, %rsp; call *%rsi; add $8, %rsp; ret */
-
-    static const uint8_t  bytes[] = {
-        0x48, 0x83, 0xec, 0x08, 0xff, 0xd6, 0x48, 0x83, 0xc4, 0x08, 0xc3
-    };
-
-    (void) argument;
-
-    page = mmap(NULL, 4096, PROT_READ|PROT_WRITE|PROT_EXEC,
-                MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
-    memcpy(page, bytes, sizeof(bytes));
-    memcpy(&code, &page, sizeof(page));
-
-    jpp_part_start();
-    (void) code(JPP_HOOK_BLOCK, malloc);
-    jpp_backtrace_count(&counts);
-
-    printf("cut %" PRIu64 ", frame %u\n", counts.n_cut,
-           jpp_part_dump_has((void *) 0x101, "\n"));
-}
-
-
-/* A library that is opened once the hook is set. */
-
-static void
-jpp_part_late(const char *argument)
-{
-    void                    *caller;
-    uint64_t                 cut;
-    jpp_hook_alloc_pt        alloc;
-    jpp_backtrace_counts_t   counts;
-
-    (void) argument;
-
-    jpp_part_start();
-
-    alloc = jpp_part_library("jpp_throw_alloc");
-
-    jpp_backtrace_count(&counts);
-    cut = counts.n_cut;
-
-    (void) alloc(JPP_HOOK_BLOCK, &caller);
-    jpp_backtrace_count(&counts);
-    printf("cut at first %" PRIu64, counts.n_cut - cut);
-
-    jpp_backtrace_refresh();
-    cut = counts.n_cut;
-
-    (void) alloc(JPP_HOOK_BLOCK, &caller);
-    jpp_backtrace_count(&counts);
-    printf(", then %" PRIu64 ", caller %u\n", counts.n_cut - cut,
-           jpp_part_dump_has(caller, NULL));
 }
 
 
@@ -446,4 +146,250 @@ jpp_part_library(const char *name)
     }
 
     return dlsym(library, name);
+}
+
+
+/* The stack from malloc() to the start of the program. */
+
+static void
+jpp_part_frames(void)
+{
+    void       *caller;
+    uintptr_t   pcs[64];
+    uint32_t    n;
+    char        outermost[32];
+
+    jpp_part_start();
+    (void) jpp_part_alloc(JPP_HOOK_BLOCK, &caller);
+
+    n = jpp_backtrace(pcs, 64);
+    snprintf(outermost, sizeof(outermost), " 0x%zx\n", pcs[n - 1]);
+
+    jpp_jemalloc_read(&jemalloc);
+
+    printf("caller %u, outermost %u, cut %" PRIu64 "\n",
+           jpp_part_dump_has(caller, NULL),
+           jpp_part_dump_has(caller, outermost), jemalloc.stacks.n_cut);
+}
+
+
+static void
+jpp_part_given_back(void)
+{
+    void                    *caller;
+    uint64_t                 ours, theirs;
+    jpp_backtrace_counts_t   counts;
+
+    jpp_part_start();
+
+    (void) jpp_part_alloc(JPP_HOOK_BLOCK, &caller);
+    jpp_backtrace_count(&counts);
+    ours = counts.n;
+
+    jpp_hook_reset();
+
+    (void) jpp_part_alloc(JPP_HOOK_BLOCK, &caller);
+    jpp_backtrace_count(&counts);
+    theirs = counts.n - ours;
+
+    (void) jpp_hook_set();
+
+    (void) jpp_part_alloc(JPP_HOOK_BLOCK, &caller);
+    jpp_backtrace_count(&counts);
+
+    printf("ours %d, then %" PRIu64 ", ours again %d\n", ours != 0, theirs,
+           counts.n != 0);
+}
+
+
+static void
+jpp_part_coroutine(void)
+{
+    void  *caller;
+
+    free(jpp_part_alloc(JPP_HOOK_BLOCK, &caller));
+}
+
+
+static void
+jpp_part_switch(void)
+{
+    void        *stack;
+    ucontext_t   coroutine, here;
+
+    stack = mmap(NULL, JPP_HOOK_COROUTINE, PROT_READ|PROT_WRITE,
+                 MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+
+    getcontext(&coroutine);
+    coroutine.uc_stack.ss_sp = stack;
+    coroutine.uc_stack.ss_size = JPP_HOOK_COROUTINE;
+    coroutine.uc_link = &here;
+    makecontext(&coroutine, jpp_part_coroutine, 0);
+    swapcontext(&here, &coroutine);
+
+    munmap(stack, JPP_HOOK_COROUTINE);
+}
+
+
+static void *
+jpp_part_thread(void *data)
+{
+    int    i;
+    long   caught;
+    void  *caller;
+
+    (void) data;
+
+    caught = 0;
+
+    for (i = 0; i < JPP_HOOK_ROUNDS; i++) {
+        free(jpp_part_alloc(JPP_HOOK_BLOCK, &caller));
+        caught += jpp_hook_throw(10);
+        jpp_part_switch();
+    }
+
+    /* libgcc unwinds the frames of this thread */
+
+    pthread_exit((void *) caught);
+}
+
+
+/* Threads, coroutines in them, exceptions, and threads that end by force. */
+
+static void
+jpp_part_threads(void)
+{
+    int         i;
+    long        caught;
+    void       *value;
+    pthread_t   threads[JPP_HOOK_THREADS];
+
+    jpp_hook_throw = jpp_part_library("jpp_throw");
+    jpp_part_start();
+
+    caught = 0;
+
+    for (i = 0; i < JPP_HOOK_THREADS; i++) {
+        (void) pthread_create(&threads[i], NULL, jpp_part_thread, NULL);
+    }
+
+    for (i = 0; i < JPP_HOOK_THREADS; i++) {
+        (void) pthread_join(threads[i], &value);
+        caught += (long) value;
+    }
+
+    jpp_jemalloc_read(&jemalloc);
+
+    printf("caught %s, cut %" PRIu64 "\n",
+           caught == JPP_HOOK_THREADS * JPP_HOOK_ROUNDS * 10 ? "all" : "some",
+           jemalloc.stacks.n_cut);
+}
+
+
+/* malloc() from code that nobody knows. */
+
+static void
+jpp_part_jit(void)
+{
+    void                    *(*code)(size_t size, void *(*alloc)(size_t size));
+    uint8_t                  *page;
+    jpp_backtrace_counts_t    counts;
+
+    /* sub $8, %rsp; call *%rsi; add $8, %rsp; ret */
+
+    static const uint8_t  bytes[] = {
+        0x48, 0x83, 0xec, 0x08, 0xff, 0xd6, 0x48, 0x83, 0xc4, 0x08, 0xc3
+    };
+
+    page = mmap(NULL, 4096, PROT_READ|PROT_WRITE|PROT_EXEC,
+                MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+    memcpy(page, bytes, sizeof(bytes));
+    memcpy(&code, &page, sizeof(page));
+
+    jpp_part_start();
+    (void) code(JPP_HOOK_BLOCK, malloc);
+    jpp_backtrace_count(&counts);
+
+    printf("cut %" PRIu64 ", frame %u\n", counts.n_cut,
+           jpp_part_dump_has((void *) 0x101, "\n"));
+}
+
+
+/* A library that is opened once the hook is set. */
+
+static void
+jpp_part_late(void)
+{
+    void                    *caller;
+    uint64_t                 cut;
+    jpp_hook_alloc_pt        alloc;
+    jpp_backtrace_counts_t   counts;
+
+    jpp_part_start();
+
+    alloc = jpp_part_library("jpp_throw_alloc");
+
+    jpp_backtrace_count(&counts);
+    cut = counts.n_cut;
+
+    (void) alloc(JPP_HOOK_BLOCK, &caller);
+    jpp_backtrace_count(&counts);
+    printf("cut at first %" PRIu64, counts.n_cut - cut);
+
+    jpp_backtrace_refresh();
+    cut = counts.n_cut;
+
+    (void) alloc(JPP_HOOK_BLOCK, &caller);
+    jpp_backtrace_count(&counts);
+    printf(", then %" PRIu64 ", caller %u\n", counts.n_cut - cut,
+           jpp_part_dump_has(caller, NULL));
+}
+
+
+static const jpp_part_t  jpp_parts[] = {
+    { "state",       jpp_part_state },
+    { "hook",        jpp_part_hook },
+    { "frames",      jpp_part_frames },
+    { "given back",  jpp_part_given_back },
+    { "threads",     jpp_part_threads },
+    { "jit",         jpp_part_jit },
+    { "late",        jpp_part_late }
+};
+
+
+/* What a jemalloc without the hook says, and one that does not profile. */
+
+static void
+jpp_tests(void)
+{
+    static const jpp_run_t  runs[] = {
+        { jpp_fake_so, NULL, "", "hook", "" }, { NULL, NULL, "", "hook", "" },
+        { JPP_REAL, "prof:false", NULL, "hook", "" }
+    };
+
+    jpp_shows_runs(runs, JPP_IS_SANITIZED ? 2 : 3, "without the hook");
+}
+
+
+static void
+jpp_tests_real(void)
+{
+    size_t     i;
+    jpp_run_t  run = { JPP_REAL, JPP_HOOK_CONF, NULL, NULL, "" };
+
+    for (i = 1; i < sizeof(jpp_parts) / sizeof(jpp_parts[0]); i++) {
+        run.part = jpp_parts[i].name;
+        jpp_note_run(&run);
+    }
+
+    jpp_shows_notes("with the hook");
+}
+
+
+int
+main(int argc, char **argv)
+{
+    return jpp_test_jemalloc(argc, argv, jpp_parts,
+                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
+                             jpp_tests, jpp_tests_real);
 }

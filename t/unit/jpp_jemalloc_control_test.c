@@ -8,7 +8,6 @@
 
 #include "jpp_test.h"
 #include "jpp_control.h"
-#include "jpp_test_golden.h"
 #include "jpp_test_jemalloc.h"
 
 
@@ -83,20 +82,20 @@ jpp_part_control_thread(void *data)
 /* As in a worker: in a thread that is not the first. */
 
 static void
-jpp_part_control(const char *argument)
+jpp_part_control(void)
 {
     pthread_t       thread;
     jpp_jemalloc_t  jemalloc;
 
     jpp_jemalloc_read(&jemalloc);
 
-    pthread_create(&thread, NULL, jpp_part_control_thread, &argument);
+    pthread_create(&thread, NULL, jpp_part_control_thread, &jpp_argument);
     pthread_join(thread, NULL);
 }
 
 
 static void
-jpp_part_forget(const char *argument)
+jpp_part_forget(void)
 {
     jpp_err_t             err;
     jpp_jemalloc_t        jemalloc;
@@ -105,7 +104,7 @@ jpp_part_forget(const char *argument)
     jpp_jemalloc_read(&jemalloc);
     jpp_part_hold();
 
-    if (jpp_part_apply(argument, &result, &err) == JPP_OK) {
+    if (jpp_part_apply(jpp_argument, &result, &err) == JPP_OK) {
         jpp_part_capture("");
     }
 
@@ -114,7 +113,7 @@ jpp_part_forget(const char *argument)
 
 
 static void
-jpp_part_purge(const char *argument)
+jpp_part_purge(void)
 {
     size_t           i;
     jpp_jemalloc_t   jemalloc;
@@ -132,7 +131,7 @@ jpp_part_purge(const char *argument)
         free(blocks[i]);
     }
 
-    jpp_part_tell(argument);
+    jpp_part_tell(jpp_argument);
 }
 
 
@@ -145,7 +144,7 @@ static const jpp_part_t  jpp_parts[] = {
 
 
 static void
-jpp_test_fake_control(void)
+jpp_tests(void)
 {
     size_t     i;
     jpp_run_t  run = { jpp_fake_so, NULL, NULL, "control", NULL };
@@ -193,46 +192,6 @@ jpp_test_fake_control(void)
     }
 
     jpp_shows_notes("changes of a fake, and what they say");
-}
-
-
-static void
-jpp_tests(void)
-{
-    jpp_test_fake_control();
-}
-
-
-static void
-jpp_test_real_control(void)
-{
-    size_t     i;
-    jpp_run_t  run = { JPP_REAL, NULL, NULL, "control", NULL };
-
-    static const struct {
-        const char    *conf;
-        const char    *control;
-        const char    *said;
-    } cases[] = {
-        { "prof:true", "active=off", "0, on 19, off 19" },
-        { "prof:true,prof_active:false", "active=on", "0, off 19, on 19" },
-        { "prof:true,prof_active:false", "active=on&lg_sample=10",
-          "0, off 19, on 10" },
-        { "prof:true", "lg_sample=14", "0, on 19, on 14" },
-        { "prof:true", "lg_sample=24&active=off", "0, on 19, off 24" },
-        { "prof:true,lg_prof_sample:14", "lg_sample=14", "0, on 14, on 14" },
-        { "prof:true,lg_prof_sample:14", "reset=1", "0, on 14, on 14" },
-        { "prof:true,lg_prof_sample:14", "reset=1&lg_sample=14",
-          "0, on 14, on 14" },
-        { NULL, "active=on",
-          "14, none: active was not set" }
-    };
-
-    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        run.conf = cases[i].conf;
-        run.argument = cases[i].control;
-        jpp_is_str(jpp_run(&run), cases[i].said, "a real change, case %zu", i);
-    }
 }
 
 
@@ -301,7 +260,23 @@ jpp_test_real_purge(void)
 static void
 jpp_tests_real(void)
 {
-    jpp_test_real_control();
+    static const jpp_run_t  runs[] = {
+        { JPP_REAL, "prof:true", NULL, "control", "active=off" },
+        { JPP_REAL, "prof:true,prof_active:false", NULL, "control",
+          "active=on" },
+        { JPP_REAL, "prof:true,prof_active:false", NULL, "control",
+          "active=on&lg_sample=10" },
+        { JPP_REAL, "prof:true", NULL, "control", "lg_sample=14" },
+        { JPP_REAL, "prof:true", NULL, "control", "lg_sample=24&active=off" },
+        { JPP_REAL, "prof:true,lg_prof_sample:14", NULL, "control",
+          "lg_sample=14" },
+        { JPP_REAL, "prof:true,lg_prof_sample:14", NULL, "control", "reset=1" },
+        { JPP_REAL, "prof:true,lg_prof_sample:14", NULL, "control",
+          "reset=1&lg_sample=14" },
+        { JPP_REAL, NULL, NULL, "control", "active=on" }
+    };
+
+    jpp_shows_runs(runs, sizeof(runs) / sizeof(runs[0]), "real changes");
     jpp_test_real_forget();
     jpp_test_real_purge();
 }

@@ -8,7 +8,6 @@
 
 #include "jpp_test.h"
 #include "jpp_control.h"
-#include "jpp_test_golden.h"
 #include "jpp_worker.h"
 #include "jpp_source.h"
 #include "jpp_test_jemalloc.h"
@@ -82,11 +81,11 @@ jpp_part_dump(void)
 /* ARGUMENT: forms, with blanks between. */
 
 static void
-jpp_part_changes(const char *argument)
+jpp_part_changes(void)
 {
     char  forms[256], *form, *next;
 
-    snprintf(forms, sizeof(forms), "%s", argument);
+    snprintf(forms, sizeof(forms), "%s", jpp_argument);
 
     for (form = strtok_r(forms, " ", &next); form != NULL;
          form = strtok_r(NULL, " ", &next))

@@ -24,6 +24,7 @@
 #include "jpp_proc.h"
 #include "jpp_report.h"
 #include "jpp_test.h"
+#include "jpp_test_golden.h"
 
 
 #define JPP_REAL          "libjemalloc.so.2"
@@ -48,8 +49,21 @@ typedef struct {
 
 typedef struct {
     const char    *name;
-    void         (*play)(const char *argument);
+    void         (*play)(void);
 } jpp_part_t;
+
+
+/* Shows what N RUNS print. */
+#define jpp_shows_runs(runs, n, ...)                                          \
+    do {                                                                      \
+        size_t  i_;                                                           \
+                                                                              \
+        for (i_ = 0; i_ < (n); i_++) {                                        \
+            jpp_note_run(&(runs)[i_]);                                        \
+        }                                                                     \
+                                                                              \
+        jpp_shows_notes(__VA_ARGS__);                                         \
+    } while (0)
 
 
 /*
@@ -62,10 +76,11 @@ static inline int jpp_test_jemalloc(int argc, char **argv,
 
 static inline bool jpp_test_is_profiled(void);
 static inline const char *jpp_run(const jpp_run_t *run);
+static inline void jpp_note_run(const jpp_run_t *run);
 static inline void jpp_run_child(const jpp_run_t *run, int fd);
 static inline void jpp_run_fake(const char *text);
 static inline void jpp_set(const char *name, const char *value);
-static inline void jpp_part_state(const char *argument);
+static inline void jpp_part_state(void);
 static inline void jpp_part_hold(void);
 static inline void jpp_part_capture(const char *directory);
 static inline jpp_code_t jpp_part_read(const jpp_memfd_t *memfd,
@@ -80,6 +95,9 @@ static char   jpp_fake_file[64];
 
 static void  *jpp_held[JPP_BLOCKS];
 
+/* of the part that is played */
+static const char  *jpp_argument;
+
 
 static inline int
 jpp_test_jemalloc(int argc, char **argv, const jpp_part_t *parts, size_t n,
@@ -91,7 +109,8 @@ jpp_test_jemalloc(int argc, char **argv, const jpp_part_t *parts, size_t n,
 
     for (i = 0; argc == 3 && i < n; i++) {
         if (strcmp(argv[1], parts[i].name) == 0) {
-            parts[i].play(argv[2]);
+            jpp_argument = argv[2];
+            parts[i].play();
             fflush(stdout);
 
             /* not exit(): jemalloc may have an option to dump there */
@@ -208,6 +227,15 @@ jpp_run(const jpp_run_t *run)
 
 
 static inline void
+jpp_note_run(const jpp_run_t *run)
+{
+    jpp_note("%s", run->part);
+    jpp_note_of("  of", *run, conf, fake, argument);
+    jpp_note("  %s", jpp_run(run));
+}
+
+
+static inline void
 jpp_run_child(const jpp_run_t *run, int fd)
 {
     dup2(fd, 1);
@@ -251,15 +279,13 @@ jpp_set(const char *name, const char *value)
 
 
 static inline void
-jpp_part_state(const char *argument)
+jpp_part_state(void)
 {
     jpp_jemalloc_t  jemalloc;
 
     static const char *const  names[] = {
         "absent", "no_prof", "off", "refused", "inactive", "ready"
     };
-
-    (void) argument;
 
     jpp_jemalloc_read(&jemalloc);
 
