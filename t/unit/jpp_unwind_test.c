@@ -46,6 +46,7 @@ typedef struct {
 static const jpp_walk_case_t  jpp_walks[] = {
     { "a return address on top", JPP_BYTES(0), { JPP_OUTER }, 0, 0, false },
     { "an offset", JPP_BYTES(0x0e, 24), { 7, 7, JPP_OUTER }, 0, 0, false },
+    { "no caller", JPP_BYTES(0x07, 16), { JPP_OUTER }, 0, 0, false },
     { "no return address", JPP_BYTES(0), { 0 }, 0, 0, false },
     { "code of no object", JPP_BYTES(0), { JPP_JIT }, 0, 0, false },
     { "an address beyond all code", JPP_BYTES(0), { UINT64_MAX - 99 }, 0, 0,
@@ -74,6 +75,25 @@ static const jpp_walk_case_t  jpp_walks[] = {
       JPP_BASED, 7, 7, JPP_OUTER }, 4711, 0, false },
     { "rbp that was popped again", JPP_BYTES(0x86, 2), { JPP_BASED, 7, 7,
       JPP_OUTER }, JPP_WORD(2), 0, false },
+    { "rbp as the base, stored elsewhere", JPP_BYTES(0x0c, 6, 16, 0x86, 3),
+      { 7, JPP_WORD(5), 7, JPP_BASED, 7, 7, JPP_OUTER }, JPP_WORD(2), 0,
+      false },
+    { "rbp as far away as a rule can say", JPP_BYTES(0x0e, 64, 0x86, 7), { 7,
+      7, 7, 7, 7, 7, 7, JPP_OUTER }, 0, 0, false },
+    { "and one word farther", JPP_BYTES(0x0e, 64, 0x86, 8), { 7, 7, 7, 7, 7,
+      7, 7, JPP_OUTER }, 0, 0, false },
+    { "rbp where the return address is", JPP_BYTES(0x0e, 16, 0x86, 1), { 7,
+      JPP_OUTER }, 0, 0, false },
+    { "a frame as large as a rule can say", JPP_BYTES(0x0e, 0xf8, 0xff, 3),
+      { JPP_OUTER }, 0, 0, false },
+    { "and one word larger", JPP_BYTES(0x0e, 0x80, 0x80, 4), { JPP_OUTER }, 0,
+      0, false },
+    { "a frame without a word", JPP_BYTES(0x0e, 0), { JPP_OUTER }, 0, 0,
+      false },
+    { "the caller's rsp is one word lower", JPP_BYTES(0x0e, 16, 0x14, 7, 1),
+      { 7, JPP_OUTER }, 0, 0, false },
+    { "the caller's rsp is stored", JPP_BYTES(0x0e, 16, 0x87, 2),
+      { JPP_WORD(2), JPP_OUTER }, 0, 0, false },
     { "rows of other instructions", JPP_BYTES(0x41, 0x0e, 16, 0x02, 200, 0x0e,
       99), { 7, JPP_OUTER }, 0, 0, false },
     { "rows remembered", JPP_BYTES(0x0e, 16, 0x0a, 0x0e, 32, 0x0b), { 7,
@@ -193,7 +213,10 @@ jpp_walk(const jpp_walk_case_t *walk)
 
     errno = 4711;
     n = jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &first);
-    jpp_note("%s: %u frames, %s", walk->name, n, jpp_unwind_end_name(first));
+    jpp_note("%s: rule %#" PRIx32 ", distance %" PRIdPTR ", %u frames, %s",
+             walk->name, jpp_rules_get(&jpp_unwinder.rules, at.pc),
+             jpp_unwind_distance(&jpp_unwinder, at.pc), n,
+             jpp_unwind_end_name(first));
 
     jpp_ok(jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end) == n
            && end == first, "%s: the same again", walk->name);
