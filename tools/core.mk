@@ -42,19 +42,19 @@ BENCHES := $(addprefix $(OUT)/bench/,jpp_load jpp_generate jpp_bench \
 PRELOADED := $(addprefix $(OUT)/bench/,jpp_equal.so jpp_burn.so)
 
 
-.PHONY: all tool units fuzzers benches
+.PHONY: all tool units beside_units fuzzers benches
 .SECONDARY:
 
 all: tool
 
 tool: $(OUT)/jemalloc-pprof
 
-units: $(UNITS) $(OUT)/t/jpp_contract $(OUT)/t/liveset \
+units: beside_units $(UNITS) $(SAMPLED:%=%_static) $(SAMPLED:%=%_fixed)
+
+beside_units: $(OUT)/libjpp.a $(OUT)/t/jpp_contract $(OUT)/t/liveset \
   $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so $(OUT)/t/jpp_walk.so \
   $(OUT)/t/jpp_profiler.so $(OUT)/t/jpp_runtimes.so \
-  $(OUT)/t/jpp_throw.so $(OUT)/t/jpp_operators.so $(OUT)/t/jpp_plugin.so \
-  $(SAMPLED:%=%_static) \
-  $(SAMPLED:%=%_fixed)
+  $(OUT)/t/jpp_throw.so $(OUT)/t/jpp_operators.so $(OUT)/t/jpp_plugin.so
 
 fuzzers: $(FUZZERS)
 

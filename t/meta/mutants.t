@@ -8,7 +8,7 @@ use File::Copy qw( copy );
 
 # seconds until a unit that goes on for ever is ended
 
-$ENV{JPP_PATIENCE} = 2;
+$ENV{JPP_PATIENCE} = 4;
 
 my $core = <<'END';
 int jpp_small(int n);
@@ -140,7 +140,7 @@ END
 dirs := $(shell mkdir -p $(OUT)/core/base $(OUT)/t)
 strict := -Wall -Wextra -Werror
 
-units: $(OUT)/t/jpp_small_test
+beside_units: $(OUT)/libjpp.a
 
 $(OUT)/core/base/%.o: src/core/base/%.c; $(CC) $(FLAGS) $(strict) -c -o $@ $<
 
