@@ -227,12 +227,23 @@ JPP_TEST(jpp_test_cut)
 }
 
 
+/* A vector in WORK of CAP bytes, which is new. */
+
+static jpp_vec_t *
+jpp_gzip_out(jpp_arena_t *work, size_t cap)
+{
+    jpp_arena_fresh(work, cap);
+
+    return jpp_vec_create(work);
+}
+
+
 JPP_TEST(jpp_test_max)
 {
     size_t        k, max;
     uint8_t      *zeros;
     jpp_vec_t    *vec, *out;
-    jpp_arena_t   work;
+    jpp_arena_t   work = { 0 };
 
     static const size_t  sizes[] = {
         1, 4096, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 512 * 1024,
@@ -246,37 +257,30 @@ JPP_TEST(jpp_test_max)
         max = sizes[k];
         vec = jpp_test_packed(&arena, zeros, max, 9);
 
-        jpp_arena_init(&work, JPP_CAP);
-        out = jpp_vec_create(&work);
+        out = jpp_gzip_out(&work, JPP_CAP);
         jpp_is_u64(jpp_gunzip(vec->data, vec->len, max, out, &err), JPP_OK,
                    "%zu bytes where %zu may be", max, max);
         jpp_is_u64(out->len, max, "all of them");
-        jpp_arena_destroy(&work);
 
-        jpp_arena_init(&work, JPP_CAP);
-        out = jpp_vec_create(&work);
+        out = jpp_gzip_out(&work, JPP_CAP);
         jpp_is_u64(jpp_gunzip(vec->data, vec->len, max - 1, out, &err),
                    JPP_ERR_LIMIT, "and where one less may be");
         jpp_ok(out->len <= max - 1, "no more than that: %zu", out->len);
-        jpp_arena_destroy(&work);
     }
 
     /* 10 MB of zeros are 10 kB of gzip */
 
-    jpp_arena_init(&work, JPP_CAP);
-    out = jpp_vec_create(&work);
+    out = jpp_gzip_out(&work, JPP_CAP);
     jpp_is_u64(jpp_gunzip(vec->data, vec->len, JPP_MIB, out, &err),
                JPP_ERR_LIMIT, "a bomb of %zu bytes", vec->len);
     jpp_ok(work.peak <= 4 * JPP_MIB, "took %zu bytes of memory: a block and a"
            " mapping of its own for the output", work.peak);
-    jpp_arena_destroy(&work);
 
-    jpp_arena_init(&work, JPP_MIB);
-    out = jpp_vec_create(&work);
+    out = jpp_gzip_out(&work, JPP_MIB);
     jpp_is_u64(jpp_gunzip(vec->data, vec->len, SIZE_MAX, out, &err),
                JPP_ERR_MEMORY, "and with no limit but the arena's");
-    jpp_arena_destroy(&work);
 
+    jpp_arena_destroy(&work);
     free(zeros);
 }
 
@@ -355,14 +359,6 @@ JPP_TEST(jpp_test_gzip_memory)
 }
 
 
-static void
-jpp_gzip_out(jpp_arena_t *work, jpp_vec_t **out)
-{
-    jpp_arena_fresh(work, JPP_CAP);
-    *out = jpp_vec_create(work);
-}
-
-
 JPP_TEST(jpp_test_gunzip_memory)
 {
     uint8_t      *data;
@@ -375,7 +371,7 @@ JPP_TEST(jpp_test_gunzip_memory)
     jpp_arena_fresh(&arena, JPP_CAP);
     vec = jpp_test_packed(&arena, data, JPP_MIB, 6);
 
-    jpp_denies(&work, jpp_gzip_out(&work, &out), 1,
+    jpp_denies(&work, out = jpp_gzip_out(&work, JPP_CAP), 1,
                jpp_gunzip(vec->data, vec->len, JPP_MIB, out, &err));
     jpp_arena_destroy(&work);
 

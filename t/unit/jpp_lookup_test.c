@@ -40,15 +40,17 @@ jpp_lookup_test_two(int n)
 }
 
 
-/* The answer as a string from malloc, or NULL; rc and err say why. */
+/* The answer, until the next, or NULL; rc and err say why. */
 
 static char *
 jpp_ask(const char *maps, const char *text, size_t len)
 {
-    char           *answer;
     jpp_sink_t      sink;
     jpp_symbols_t   symbols;
 
+    static char  *answer;
+
+    free(answer);
     jpp_arena_init(&arena, 1 << 28);
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
     memset(&err, 0, sizeof(jpp_err_t));
@@ -81,30 +83,26 @@ jpp_ask_self(uint64_t a, uint64_t b)
 
 JPP_TEST(jpp_lookup_test_real)
 {
-    char      *answer, want[256];
+    char       want[256];
     uint64_t   one, two, library;
 
     one = (uintptr_t) jpp_lookup_test_one;
     two = (uintptr_t) jpp_lookup_test_two + 1;
     library = (uintptr_t) dlsym(RTLD_DEFAULT, "inflateInit2_");
 
-    answer = jpp_ask_self(one, two);
     snprintf(want, sizeof(want), JPP_HEAD "0x%" PRIx64 " jpp_lookup_test_one\n"
              "0x%" PRIx64 " jpp_lookup_test_two\n", one, two);
-    jpp_is_str(answer, want, "two functions of ours");
-    free(answer);
+    jpp_is_str(jpp_ask_self(one, two), want, "two functions of ours");
 
-    answer = jpp_ask_self(library, library);
+
     snprintf(want, sizeof(want), JPP_HEAD "0x%" PRIx64 " inflateInit2_\n",
              library);
-    jpp_is_str(answer, want, "one of a library, once");
-    free(answer);
+    jpp_is_str(jpp_ask_self(library, library), want, "one of a library, once");
 
     /* data is no code, and the heap is none */
 
-    answer = jpp_ask_self((uintptr_t) &err, (uintptr_t) self->data);
-    jpp_is_str(answer, JPP_HEAD, "what is not executable");
-    free(answer);
+    jpp_is_str(jpp_ask_self((uintptr_t) &err, (uintptr_t) self->data), JPP_HEAD,
+               "what is not executable");
 }
 
 
@@ -113,7 +111,6 @@ JPP_TEST(jpp_lookup_test_real)
 JPP_TEST(jpp_lookup_test_clients)
 {
     size_t  i;
-    char   *answer;
 
     static const char  *rows[] = {
         /* google/pprof: "%#x" */
@@ -142,9 +139,7 @@ JPP_TEST(jpp_lookup_test_clients)
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        answer = jpp_ask(fixed, rows[i], strlen(rows[i]));
-        jpp_shows(answer, "question %zu", i);
-        free(answer);
+        jpp_shows(jpp_ask(fixed, rows[i], strlen(rows[i])), "question %zu", i);
     }
 }
 
@@ -153,8 +148,8 @@ JPP_TEST(jpp_lookup_test_clients)
 
 JPP_TEST(jpp_lookup_test_hostile)
 {
-    char    *answer, more[128];
-    size_t   i;
+    char    more[128];
+    size_t  i;
 
     static const struct {
         const char  *text;
@@ -174,23 +169,20 @@ JPP_TEST(jpp_lookup_test_hostile)
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        answer = jpp_ask(fixed, rows[i].text, rows[i].len);
-        jpp_is_str(answer, JPP_HEAD, "row %zu", i);
-        free(answer);
+        jpp_is_str(jpp_ask(fixed, rows[i].text, rows[i].len), JPP_HEAD,
+                   "row %zu", i);
 
         memcpy(more, rows[i].text, rows[i].len);
         memcpy(more + rows[i].len, "+400201", 7);
 
-        answer = jpp_ask(fixed, more, rows[i].len + 7);
-        jpp_is_str(answer, JPP_HEAD "0x400201 prog+0x201\n", "and behind it");
-        free(answer);
+        jpp_is_str(jpp_ask(fixed, more, rows[i].len + 7),
+                   JPP_HEAD "0x400201 prog+0x201\n", "and behind it");
     }
 
     /* the question ends where its length says */
 
-    answer = jpp_ask(fixed, "0x4002015", 8);
-    jpp_is_str(answer, JPP_HEAD "0x400201 prog+0x201\n", "a part of a text");
-    free(answer);
+    jpp_is_str(jpp_ask(fixed, "0x4002015", 8),
+               JPP_HEAD "0x400201 prog+0x201\n", "a part of a text");
 }
 
 
@@ -198,16 +190,13 @@ JPP_TEST(jpp_lookup_test_hostile)
 
 JPP_TEST(jpp_lookup_test_aliases)
 {
-    char  *answer;
-
     static const char  maps[] =
         "00400000-00500000 r-xp 00000000 08:01 11 /jpp-no/prog\n"
         "00700000-00800000 r-xp 00000000 08:01 11 /jpp-no/prog\n";
 
-    answer = jpp_ask(maps, "400201+700201+700202+400201", 27);
-    jpp_is_str(answer, JPP_HEAD "0x400201 prog+0x201\n0x700201 prog+0x201\n"
+    jpp_is_str(jpp_ask(maps, "400201+700201+700202+400201", 27),
+               JPP_HEAD "0x400201 prog+0x201\n0x700201 prog+0x201\n"
                "0x700202 prog+0x202\n", "each answered by its own address");
-    free(answer);
 }
 
 
@@ -239,7 +228,6 @@ JPP_TEST(jpp_lookup_test_large)
                && clock() - start < CLOCKS_PER_SEC,
                "a megabyte of \"%s\", in %ld us", fills[i] + (i == 8),
                (long) (clock() - start));
-        free(answer);
     }
 
     for (p = text, n = 0; p + 7 <= text + len; p += 7, n++) {
@@ -258,22 +246,19 @@ JPP_TEST(jpp_lookup_test_large)
            (long) (clock() - start));
     jpp_ok(arena.peak < 64 << 20, "and %zu bytes", arena.peak);
 
-    free(answer);
     free(text);
 }
 
 
 JPP_TEST(jpp_lookup_test_maps)
 {
-    char    *answer;
-    size_t   i;
+    size_t  i;
 
     static const char  *bad[] = { "", "x\n", "00400000-00500000 r-xp",
                                   "00400000-00500000 r-xp 0 8:1 1 /a" };
 
-    answer = jpp_ask("00400000-00500000 rw-p 0 08:01 11 /prog\n", "400201", 6);
-    jpp_is_str(answer, JPP_HEAD, "nothing that is executable");
-    free(answer);
+    jpp_is_str(jpp_ask("00400000-00500000 rw-p 0 08:01 11 /prog\n", "400201",
+                       6), JPP_HEAD, "nothing that is executable");
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         jpp_ok(jpp_ask(bad[i], "0x400201", 8) == NULL

@@ -109,6 +109,21 @@ jpp_memory_test_save(jpp_memory_answer_t *answer, uint64_t *to,
 }
 
 
+/* A row of LEDGER, exactly of N bytes. */
+
+static jpp_ledger_row_t *
+jpp_memory_test_row(jpp_ledger_t *ledger, jpp_ledger_kind_t kind,
+    const char *name, uint64_t n)
+{
+    jpp_ledger_row_t  *row;
+
+    row = jpp_ledger_row(ledger, kind, name, strlen(name));
+    row->bytes = row->least = row->most = n;
+
+    return row;
+}
+
+
 /* a ledger of two rows, one of them with a name of anything */
 
 static void
@@ -128,9 +143,7 @@ jpp_memory_test_ledger(jpp_memory_answer_t *answer, const char *why)
     row->most = 800;
     row->how = JPP_LEDGER_BOUND;
 
-    row = jpp_ledger_row(&ledger, JPP_LEDGER_ZONE, JPP_FLEET_EVIL,
-                         strlen(JPP_FLEET_EVIL));
-    row->bytes = row->least = row->most = 300;
+    (void) jpp_memory_test_row(&ledger, JPP_LEDGER_ZONE, JPP_FLEET_EVIL, 300);
 
     memset(&facts, 0, sizeof(jpp_ledger_facts_t));
     facts.sums.pss = 1000;
@@ -453,21 +466,18 @@ jpp_memory_test_two(jpp_memory_answer_t *answer, bool is_first)
     row->most = row->bytes + 6000;
     row->how = is_first ? JPP_LEDGER_BOUND : JPP_LEDGER_EXACT;
 
-    row = jpp_ledger_row(&ledger, JPP_LEDGER_REQUESTS, "", 0);
-    row->bytes = row->least = row->most = is_first ? 3000 : 4000;
+    row = jpp_memory_test_row(&ledger, JPP_LEDGER_REQUESTS, "",
+                              is_first ? 3000 : 4000);
     row->held = is_first ? 123456 : 3210;
     row->how = is_first ? JPP_LEDGER_EXACT : JPP_LEDGER_ESTIMATE;
 
-    row = jpp_ledger_row(&ledger, JPP_LEDGER_FILE, "/usr/sbin/nginx", 15);
-    row->bytes = row->least = row->most = 20000;
+    (void) jpp_memory_test_row(&ledger, JPP_LEDGER_FILE, "/usr/sbin/nginx",
+                               20000);
 
     if (is_first) {
-        row = jpp_ledger_row(&ledger, JPP_LEDGER_CONFIGURATION, "", 0);
-        row->bytes = row->least = row->most = 10000;
-        row->held = 10001;
-
-        row = jpp_ledger_row(&ledger, JPP_LEDGER_SLOTS, "", 0);
-        row->held = 77;
+        jpp_memory_test_row(&ledger, JPP_LEDGER_CONFIGURATION, "",
+                            10000)->held = 10001;
+        jpp_ledger_row(&ledger, JPP_LEDGER_SLOTS, "", 0)->held = 77;
     }
 
     memset(&facts, 0, sizeof(jpp_ledger_facts_t));

@@ -184,63 +184,46 @@ JPP_TEST(jpp_test_mappings)
 {
     size_t          i;
     uint32_t        id;
-    jpp_mapping_t  *m;
+    jpp_mapping_t  *m, mapping;
 
     static const struct {
-        const char     *what;
-        bool            is_same;
-        jpp_mapping_t   mapping;
-    } mappings[] = {
-        { "itself", true,
-          { .start = 0x1000, .limit = 0x3000, .device = 1, .inode = 7,
-            .path = "/bin/x" } },
-        { "another place", true,
-          { .start = 0x5000, .limit = 0x7000, .device = 1, .inode = 7,
-            .path = "/bin/x" } },
-        { "its file deleted", true,
-          { .start = 0x1000, .limit = 0x3000, .device = 1, .inode = 7,
-            .path = "/bin/x", .deleted = true } },
-        { "another size", false,
-          { .start = 0x1000, .limit = 0x4000, .device = 1, .inode = 7,
-            .path = "/bin/x" } },
-        { "another offset", false,
-          { .start = 0x1000, .limit = 0x3000, .offset = 0x1000, .device = 1,
-            .inode = 7, .path = "/bin/x" } },
-        { "another device", false,
-          { .start = 0x1000, .limit = 0x3000, .device = 2, .inode = 7,
-            .path = "/bin/x" } },
-        { "another inode", false,
-          { .start = 0x1000, .limit = 0x3000, .device = 1, .inode = 8,
-            .path = "/bin/x" } },
-        { "another path", false,
-          { .start = 0x1000, .limit = 0x3000, .device = 1, .inode = 7,
-            .path = "/bin/y" } },
-        { "no file", false,
-          { .start = 0x1000, .limit = 0x3000, .path = "" } },
-        { "no file at another place", false,
-          { .start = 0x5000, .limit = 0x7000, .path = "" } }
+        const char  *what;
+        uint64_t     start, limit, offset, device, inode;
+        const char  *path;
+        bool         deleted;
+    } rows[] = {
+        { "itself", 0x1000, 0x3000, 0, 1, 7, "/bin/x", false },
+        { "another place", 0x5000, 0x7000, 0, 1, 7, "/bin/x", false },
+        { "its file deleted", 0x1000, 0x3000, 0, 1, 7, "/bin/x", true },
+        { "another size", 0x1000, 0x4000, 0, 1, 7, "/bin/x", false },
+        { "another offset", 0x1000, 0x3000, 0x1000, 1, 7, "/bin/x", false },
+        { "another device", 0x1000, 0x3000, 0, 2, 7, "/bin/x", false },
+        { "another inode", 0x1000, 0x3000, 0, 1, 8, "/bin/x", false },
+        { "another path", 0x1000, 0x3000, 0, 1, 7, "/bin/y", false },
+        { "no file", 0x1000, 0x3000, 0, 0, 0, "", false },
+        { "no file at another place", 0x5000, 0x7000, 0, 0, 0, "", false }
     };
 
     jpp_begin();
 
-    id = jpp_profile_mapping(&profile, &mappings[0].mapping, "x");
-    jpp_is_u64(id, 1, "the first mapping");
+    for (i = 0; i < jpp_nelts(rows); i++) {
+        mapping = (jpp_mapping_t) {
+            .start = rows[i].start, .limit = rows[i].limit,
+            .offset = rows[i].offset, .device = rows[i].device,
+            .inode = rows[i].inode, .path = rows[i].path,
+            .deleted = rows[i].deleted
+        };
+
+        id = jpp_profile_mapping(&profile, &mapping, "x");
+        jpp_note("%s is mapping %u", rows[i].what, id);
+        jpp_is_u64(jpp_profile_mapping(&profile, &mapping, "x"), id, "once");
+    }
+
+    jpp_shows_notes("mappings, the first, and what differs in one respect");
 
     m = jpp_profile_mapping_at(&profile, 1);
     jpp_is_str(jpp_profile_str(&profile, m->file).data, "x", "as shown");
     jpp_is_str(m->path, "/bin/x", "as opened");
-
-    for (i = 0; i < jpp_nelts(mappings); i++) {
-        id = jpp_profile_mapping(&profile, &mappings[i].mapping, "x");
-
-        jpp_ok(mappings[i].is_same ? id == 1 : id > 1,
-               "%s is %s mapping", mappings[i].what,
-               mappings[i].is_same ? "the same" : "another");
-        jpp_is_u64(jpp_profile_mapping(&profile, &mappings[i].mapping, "x"),
-                   id, "once");
-    }
-
-    m = jpp_profile_mapping_at(&profile, 1);
     jpp_is_u64(m->start, 0x1000, "the first place stays");
     jpp_ok(m->deleted, "it knows that the file was deleted");
 }

@@ -74,4 +74,21 @@ jpp_opened(jpp_mode_t mode, uint32_t frequency)
 }
 
 
+/* Is there an unwinder?  A test that hangs for SECONDS has failed. */
+
+static inline bool
+jpp_cpu_is_here(unsigned seconds)
+{
+    jpp_err_t  err;
+
+    (void) alarm(seconds);
+
+    if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
+        return !jpp_ok(true, "no unwinder: %s", err.text);
+    }
+
+    return true;
+}
+
+
 #endif /* _JPP_TEST_CPU_H_INCLUDED_ */
