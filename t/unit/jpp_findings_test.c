@@ -472,6 +472,12 @@ JPP_TEST(jpp_findings_test_culprit)
     stalls[1].nanos = 850000000;
     jpp_tells("stalls", "the same location of another server is another one");
 
+    stalls[1].nanos = stalls[2].nanos = 900000000;
+    jpp_says("stalls", "the first of two that held the loop for as long");
+
+    jpp_findings_test_stall(&stalls[3], 900, "/api/", "computing in g");
+    jpp_says("stalls", "and of its two stalls");
+
     jpp_shows_notes("culprit");
 }
 

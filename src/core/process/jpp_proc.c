@@ -30,16 +30,12 @@ jpp_proc_read(int fd, jpp_vec_t *maps, jpp_err_t *err)
 
         n = pread(fd, p, JPP_PROC_READ, (off_t) maps->len);
 
-        if (n == 0) {
-            return JPP_OK;
+        if (n <= 0) {
+            return n == 0 ? JPP_OK
+                   : jpp_err_sys(err, errno, "/proc/self/maps cannot be read");
         }
 
-        if (n > 0) {
-            maps->len += (size_t) n;
-
-        } else if (errno != EINTR) {
-            return jpp_err_sys(err, errno, "/proc/self/maps cannot be read");
-        }
+        maps->len += (size_t) n;
 
         if (maps->len > JPP_PROC_MAX) {
             return jpp_err_set(err, JPP_ERR_LIMIT,
@@ -87,7 +83,7 @@ jpp_proc_is_ordered(const char *text, size_t len)
     for (p = text; p != end; last = m.limit) {
         p = jpp_proc_line(p, end, &m);
 
-        if (p == NULL || m.limit == 0 || m.start < last) {
+        if (p == NULL || m.start < last) {
             return false;
         }
     }
