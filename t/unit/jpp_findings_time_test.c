@@ -86,6 +86,11 @@ JPP_TEST(jpp_time_test_grows)
     jpp_time_test_grow(&jpp_test.histories[2], 21600, 0, 90 * JPP_TEST_MIB);
     jpp_says("grows", "the one that grows fastest");
 
+    jpp_test.workers[2].jemalloc.state = JPP_JEMALLOC_OFF;
+    jpp_has(jpp_test_find(&jpp_test.telemetry, "grows")->fix,
+            "Compare what pools hold", "a worker without samples");
+    jpp_test.workers[2].jemalloc.state = JPP_JEMALLOC_READY;
+
     /* what no single one would be worth */
 
     jpp_time_test_grow(&jpp_test.histories[1], 21600, 90 * JPP_TEST_MIB,

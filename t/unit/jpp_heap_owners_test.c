@@ -121,6 +121,11 @@ static const jpp_owned_t  jpp_owned[] = {
       JPP_TEST_HEAD("1") JPP_OWNED_STACK("10", "0") JPP_TEST_MAPS,
       "format=top&by=location" },
 
+    { "a table of what was ever allocated",
+      JPP_OWNED_HEAD "@ 0x400201 0x400301\n  t*: 1: 10 [3: 30]\n"
+      "  t4: 1: 10 [3: 30]\n" JPP_TEST_MAPS,
+      "format=top&by=location" },
+
     { "a table of nobody's interest", JPP_OWNED, "format=top" }
 };
 

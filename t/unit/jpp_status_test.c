@@ -538,11 +538,17 @@ jpp_status_comment(const char *what)
 
 JPP_TEST(jpp_test_comments)
 {
+    static const jpp_finding_t  finding = {
+        .id = "churn", .what = "much is freed", .because = "12 MB a second"
+    };
+
     fleet = jpp_fleet_of(4, NULL, 0);
     jpp_status_comment("comments without a worker");
 
     worker = jpp_fleet_worker(3, JPP_JEMALLOC_READY);
     fleet = jpp_fleet_of(1, &worker, 1);
+    fleet.findings = &finding;
+    fleet.n_findings = 1;
     jpp_status_comment("of one");
 
     fleet.is_of_time = true;
