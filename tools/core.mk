@@ -53,6 +53,7 @@ units: beside_units $(UNITS) $(SAMPLED:%=%_static) $(SAMPLED:%=%_fixed)
 
 beside_units: $(OUT)/libjpp.a $(OUT)/t/jpp_contract $(OUT)/t/liveset \
   $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so $(OUT)/t/jpp_walk.so \
+  $(OUT)/t/jpp_clock.so \
   $(OUT)/t/jpp_profiler.so $(OUT)/t/jpp_runtimes.so \
   $(OUT)/t/jpp_throw.so $(OUT)/t/jpp_operators.so $(OUT)/t/jpp_plugin.so
 
@@ -120,7 +121,8 @@ $(OUT)/t/jpp_fake.so: $(wildcard t/lib/fake/*.c) t/lib/fake/jpp_fake.h
 	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -shared -o $@ \
 	    $(filter %.c,$^) -ldl -lpthread
 
-$(OUT)/t/jpp_walk.so $(OUT)/t/jpp_profiler.so $(OUT)/t/jpp_runtimes.so: \
+$(OUT)/t/jpp_walk.so $(OUT)/t/jpp_clock.so $(OUT)/t/jpp_profiler.so \
+$(OUT)/t/jpp_runtimes.so: \
   $(OUT)/t/%.so: t/lib/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARNINGS) -O1 -g -fPIC -shared -o $@ $< -ldl

@@ -38,6 +38,7 @@ our $build = abs_path($ENV{JPP_BUILD} // "$root/build") // "$root/build";
 
 our $fake = "$build/t/jpp_fake.so";
 our $walk = "$build/t/jpp_walk.so";
+our $clock = "$build/t/jpp_clock.so";
 our $checker = "$build/t/jpp_contract";
 
 # The refusal of an unknown format.

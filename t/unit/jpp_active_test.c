@@ -168,8 +168,8 @@ JPP_TEST(jpp_active_test_notes)
 
     worker.has_stats = false;
     jpp_note_write(note, &worker, 10);
-    jpp_note_of("points", note->history, n, points[0].allocated,
-                points[0].rss, points[1].rss, points[2].allocated);
+    jpp_note_of("points", note->history, n, allocated[0], rss[0], rss[1],
+                allocated[2]);
 
     jpp_notes_vanished(&notes, &worker.who, note, 200);
     jpp_active_test_facts("two have vanished");

@@ -29,7 +29,8 @@ static const char  *good[] = {
     "by=server", "by=upstream", "detail=ledger", "detail=smaps",
     "detail=arenas", "fields=findings", "fields=unavailable,findings,findings",
     "fields=workers%2Czones", "force=0", "force=1", "clients=off",
-    "clients=on", "invert=1"
+    "clients=on", "invert=1", "since=1s", "since=90m", "since=2h",
+    "since=49710d"
 };
 
 
@@ -59,10 +60,11 @@ static const char  *bad[] = {
     "cols=1001", "cols=100000", "cols=x", "cols=", "width=0", "width=299",
     "width=8001", "width=99999", "width=1e3", "width=", "frequency=0",
     "frequency=1001", "frequency=x", "frequency=-1", "frequency=", "mode=x",
-    "mode=", "by=x", "by=", "by=Request", "detail=none", "detail=", "fields=",
-    "fields=workers,", "fields=,workers", "fields=workers,,zones",
-    "fields=worker", "fields=workers zones", "force=yes", "clients=1",
-    "clients", "invert=yes"
+    "mode=", "since=", "since=5", "since=s", "since=0s", "since=1w",
+    "since=-1s", "since=49711d", "since=1ss", "by=x", "by=", "by=Request",
+    "detail=none", "detail=", "fields=", "fields=workers,", "fields=,workers",
+    "fields=workers,,zones", "fields=worker", "fields=workers zones",
+    "force=yes", "clients=1", "clients", "invert=yes"
 };
 
 

@@ -221,28 +221,24 @@ JPP_TEST(jpp_test_tiles)
 {
     size_t         i;
     jpp_cgroup_t   cgroup;
+    jpp_held_t    *held;
     jpp_worker_t   worker;
-    jpp_history_t  history;
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     worker.activity.usage.rss_anon = 30 * JPP_FINDING_MIB;
     worker.activity.connections = 16384;
     worker.activity.connections_free = 16384 - 14004;
     worker.activity.minute.longest = 1300;
-    worker.history = &history;
-
-    jpp_history_init(&history);
-
-    history.n = 13;
-
-    for (i = 0; i < history.n; i++) {
-        history.points[i].allocated = 20 * JPP_FINDING_MIB;
-        history.points[i].rss = (33 + i) * JPP_FINDING_MIB;
-    }
-
-    worker.started = 1795233720 + 2 * 3600 + 12 * 60 + 5;
 
     jpp_console_begin();
+
+    held = &jpp_telemetry.held;
+
+    for (i = 0; i <= 60; i += 5) {
+        jpp_held_add(held, 1 + i * 1000, 20 * JPP_FINDING_MIB,
+                     (33 + i / 5) * JPP_FINDING_MIB);
+    }
+
     cgroup = jpp_console_cgroup(100 * JPP_FINDING_MIB, 10 * JPP_FINDING_MIB);
     cgroup.stat.inactive_file = 2 * JPP_FINDING_MIB;
     jpp_telemetry.cgroup = &cgroup;
@@ -255,7 +251,7 @@ JPP_TEST(jpp_test_tiles)
 
     /* less than a minute, no limit, and nobody counts requests */
 
-    history.n = 12;
+    held->all.n = 12;
     jpp_telemetry.cgroup = NULL;
     jpp_telemetry.noted.requests = JPP_NONE;
     worker.activity.minute.longest = 99;
@@ -486,7 +482,6 @@ JPP_TEST(jpp_test_tags)
 JPP_TEST(jpp_test_table)
 {
     size_t          i, k;
-    uint64_t       *numbers;
     jpp_cgroup_t    cgroup;
     jpp_worker_t    workers[5];
     jpp_history_t   history;
@@ -513,10 +508,10 @@ JPP_TEST(jpp_test_table)
 
     jpp_history_init(&history);
     history.n = 3;
-    numbers = (uint64_t *) (void *) history.points;
 
-    for (k = 0; k < 3 * sizeof(jpp_history_point_t) / sizeof(uint64_t); k++) {
-        numbers[k] = (k * 7919 % 13 + 1) * 3000000;
+    for (k = 0; k < 3; k++) {
+        history.allocated[k] = (2 * k * 7919 % 13 + 1) * 3000000;
+        history.rss[k] = ((2 * k + 1) * 7919 % 13 + 1) * 3000000;
     }
 
     workers[0].history = &history;
@@ -889,8 +884,8 @@ jpp_console_live(jpp_worker_t *worker, jpp_history_t *history, uint32_t index)
         random ^= random >> 7;
         random ^= random << 17;
 
-        history->points[i].rss = random % (1 << 30);
-        history->points[i].allocated = random % (1 << 29);
+        history->rss[i] = random % (1 << 30);
+        history->allocated[i] = random % (1 << 29);
     }
 
     worker->activity.usage.rss = random % (1 << 30);

@@ -1,5 +1,6 @@
 
 #include "jpp_console.h"
+#include "jpp_findings.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
@@ -8,10 +9,9 @@
 #define JPP_MIB  ((uint64_t) 1024 * 1024)
 
 
-static jpp_output_t          jpp_output;
-static const jpp_cgroup_t   *jpp_time_cgroup;
-static bool                  jpp_time_is_trend;
-static int64_t               jpp_time_now;
+static jpp_output_t     jpp_output;
+static jpp_telemetry_t  jpp_telemetry;
+static bool             jpp_time_is_trend;
 
 
 /* One point for each five seconds: FROM, and STEP more each time. */
@@ -20,38 +20,44 @@ static void
 jpp_time_history(jpp_history_t *history, uint64_t seconds, uint64_t from,
     uint64_t step)
 {
-    uint64_t             i;
-    jpp_history_point_t  point;
+    uint64_t  i, value;
 
     jpp_history_init(history);
 
     for (i = 0; i <= seconds; i += JPP_HISTORY_INTERVAL) {
-        point.allocated = from + i / JPP_HISTORY_INTERVAL * step;
-        point.rss = 2 * point.allocated;
-        jpp_history_add(history, i, &point);
+        value = from + i / JPP_HISTORY_INTERVAL * step;
+        jpp_history_add(history, i, value, 2 * value);
     }
+}
+
+
+/* The same of all of nginx. */
+
+static void
+jpp_time_held(uint64_t seconds, uint64_t from, uint64_t step)
+{
+    jpp_telemetry.held.begun = 1;
+    jpp_telemetry.held.seconds = seconds;
+
+    jpp_time_history(&jpp_telemetry.held.all, seconds, from, step);
 }
 
 
 static void
 jpp_time_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
-    jpp_console_t       console = { 0 };
-    jpp_telemetry_t     telemetry = { 0 };
-    jpp_console_span_t  span;
+    jpp_console_t  console = { 0 };
 
     if (jpp_time_is_trend) {
         jpp_console_trend(&fleet->workers[0], jpp_console_most(fleet), sink);
         return;
     }
 
-    telemetry.fleet = fleet;
-    telemetry.cgroup = jpp_time_cgroup;
-    console.telemetry = &telemetry;
-    telemetry.now = jpp_time_now;
+    jpp_telemetry.fleet = fleet;
+    jpp_telemetry.now = 1795236015;
+    console.telemetry = &jpp_telemetry;
 
-    jpp_console_span(&console, &span);
-    jpp_console_time(&console, &span, sink);
+    jpp_console_time(&console, sink);
 }
 
 
@@ -84,7 +90,7 @@ JPP_TEST(jpp_test_trend)
     jpp_time_history(&history, 10, 3 * JPP_MIB, 3 * JPP_MIB);
     jpp_shows(jpp_time_shown(&fleet), "it rises");
 
-    history.points[0].rss = history.points[1].allocated = JPP_NONE;
+    history.rss[0] = history.allocated[1] = JPP_NONE;
     jpp_shows(jpp_time_shown(&fleet), "unknown, in words, and not there");
 
     jpp_time_history(&history, 100000, JPP_MIB, JPP_MIB);
@@ -114,42 +120,49 @@ JPP_TEST(jpp_test_scale)
     jpp_time_history(&history, 60, JPP_MIB, JPP_MIB);
     workers[1].history = &history;
     jpp_is_u64(jpp_console_most(&fleet), 26 * JPP_MIB, "the most of any");
-    history.points[3].rss = JPP_NONE;
+    history.rss[3] = JPP_NONE;
     jpp_is_u64(jpp_console_most(&fleet), 26 * JPP_MIB, "of those known");
-    history.points[history.n - 1].rss = JPP_MIB;
+    history.rss[history.n - 1] = JPP_MIB;
     jpp_is_u64(jpp_console_most(&fleet), 24 * JPP_MIB, "wherever it is");
 }
 
 
-/* The sums of an old worker and of one that came when half was over. */
+/* An event is a line in its step, the newest of each. */
 
 JPP_TEST(jpp_test_time)
 {
-    jpp_fleet_t    fleet;
-    jpp_worker_t   workers[3];
-    jpp_history_t  old, young;
+    size_t          i;
+    jpp_fleet_t     fleet;
+    jpp_history_t  *all;
 
-    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
-    workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_READY);
-    workers[2] = jpp_fleet_worker(2, JPP_JEMALLOC_READY);
-    workers[1].started += 50;
-    workers[0].history = &old;
-    workers[1].history = &young;
-    jpp_time_now = workers[0].started + 100;
+    static jpp_event_t  events[] = {
+        { .time = 1795236016, .text = "in the future" },
+        { .time = 1795236005, .type = JPP_EVENT_RELOAD, .text = "<2>" },
+        { .time = 1795236001, .type = JPP_EVENT_CRASH, .text = "two" },
+        { .time = 1795236001, .type = JPP_EVENT_KILL, .text = "at once" },
+        { .time = 1795235000, .text = "before all points" }
+    };
 
-    jpp_time_history(&old, 100, 8 * JPP_MIB, 0);
-    jpp_time_history(&young, 50, 2 * JPP_MIB, 0);
-    fleet = jpp_fleet_of(3, workers, 3);
+    fleet = jpp_fleet_of(0, NULL, 0);
+    all = &jpp_telemetry.held.all;
 
-    jpp_shows(jpp_time_shown(&fleet), "an old one, and a young one");
+    jpp_time_held(100, 8 * JPP_MIB, JPP_MIB);
+    jpp_telemetry.marks = events;
+    jpp_telemetry.n_marks = sizeof(events) / sizeof(events[0]);
+    jpp_shows(jpp_time_shown(&fleet), "it rises, and three events");
+
+    jpp_telemetry.n_marks = 0;
 
     /* what is not known is not the most */
 
-    old.points[0].rss = JPP_NONE;
-    jpp_shows(jpp_time_shown(&fleet), "the RSS of the first steps is unknown");
+    for (i = 0; i < 3; i++) {
+        all->rss[i] = JPP_NONE;
+    }
 
-    old.points[old.n - 2].rss = young.points[young.n - 2].rss = JPP_NONE;
-    jpp_shows(jpp_time_shown(&fleet), "and that of the last");
+    jpp_shows(jpp_time_shown(&fleet), "the first steps are unknown");
+
+    all->rss[all->n - 2] = JPP_NONE;
+    jpp_shows(jpp_time_shown(&fleet), "and one of the last");
 }
 
 
@@ -177,22 +190,17 @@ JPP_TEST(jpp_test_ages)
 
 JPP_TEST(jpp_test_limit)
 {
-    jpp_fleet_t    fleet;
-    jpp_cgroup_t   cgroup;
-    jpp_worker_t   worker;
-    jpp_history_t  history;
+    jpp_fleet_t   fleet;
+    jpp_cgroup_t  cgroup;
 
     memset(&cgroup, 0xff, sizeof(jpp_cgroup_t));
     cgroup.n_levels = 1;
     cgroup.binding = 0;
     cgroup.headroom = 1;
-    jpp_time_cgroup = &cgroup;
+    jpp_telemetry.cgroup = &cgroup;
 
-    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
-    worker.history = &history;
-    jpp_time_now = worker.started + 60;
-    jpp_time_history(&history, 60, 8 * JPP_MIB, 0);
-    fleet = jpp_fleet_of(1, &worker, 1);
+    jpp_time_held(60, 8 * JPP_MIB, 0);
+    fleet = jpp_fleet_of(0, NULL, 0);
 
     cgroup.levels[0].limit = 32 * JPP_MIB;
     jpp_shows(jpp_time_shown(&fleet), "above: it is the top, and explained");
@@ -207,92 +215,65 @@ JPP_TEST(jpp_test_limit)
     cgroup.binding = 1;
     jpp_lacks(jpp_time_shown(&fleet), "limit", "there is none");
 
-    jpp_time_cgroup = NULL;
+    jpp_telemetry.cgroup = NULL;
 }
 
-
-/* What workers say of their age may be anything. */
 
 JPP_TEST(jpp_test_none)
 {
-    jpp_fleet_t    fleet;
-    jpp_worker_t   worker;
-    jpp_history_t  history;
+    jpp_fleet_t  fleet;
 
     static const char  none[] = "<p>There is no history yet.</p>";
 
-    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
-    jpp_time_now = worker.started + 60;
-    fleet = jpp_fleet_of(1, &worker, 1);
+    fleet = jpp_fleet_of(0, NULL, 0);
+
+    memset(&jpp_telemetry.held, 0, sizeof(jpp_held_t));
     jpp_has(jpp_time_shown(&fleet), none, "no history");
 
-    worker.history = &history;
-    jpp_time_history(&history, 0, JPP_MIB, 0);
-    jpp_time_now = worker.started + 1;
-    jpp_has(jpp_time_shown(&fleet), none, "just started");
+    jpp_time_held(0, JPP_MIB, 0);
+    jpp_has(jpp_time_shown(&fleet), none, "a point is none");
 
-    worker.started = INT64_MAX;
-    jpp_has(jpp_time_shown(&fleet), none, "in the future");
-    worker.started = INT64_MIN;
-    jpp_has(jpp_time_shown(&fleet), none, "before all times");
-    worker.started = 1;
-    jpp_has(jpp_time_shown(&fleet), "<path", "long ago");
+    jpp_time_held(5, JPP_MIB, 0);
+    jpp_has(jpp_time_shown(&fleet), "<path", "two are one");
 }
 
 
-/* What was gained of late, of those that have lived long enough. */
+/* What was gained of late. */
 
 JPP_TEST(jpp_test_rate)
 {
-    jpp_fleet_t         fleet;
-    jpp_console_t       console = { 0 };
-    jpp_worker_t        workers[2];
-    jpp_history_t       old, young;
-    jpp_telemetry_t     telemetry = { 0 };
-    jpp_console_span_t  span;
+    int64_t      window;
+    uint64_t    *rss;
+    jpp_held_t  *held;
 
-    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
-    workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_READY);
-    workers[0].history = &old;
-    fleet = jpp_fleet_of(2, workers, 2);
+    held = &jpp_telemetry.held;
+    rss = held->all.rss;
 
-    telemetry.fleet = &fleet;
-    console.telemetry = &telemetry;
-    telemetry.now = workers[0].started + 60;
+    jpp_time_held(55, JPP_MIB, JPP_MIB);
+    (void) jpp_finding_rate(held, &window);
+    jpp_is_i64(window, 0, "less than a minute");
 
-    jpp_time_history(&old, 55, JPP_MIB, JPP_MIB);
-    jpp_console_span(&console, &span);
-    jpp_is_i64(span.window, 0, "less than a minute");
+    jpp_time_held(60, JPP_MIB, JPP_MIB);
+    jpp_is_i64(jpp_finding_rate(held, &window),
+               (int64_t) (24 * 60 * JPP_MIB), "of an hour");
+    jpp_is_i64(window, 60, "by a minute");
 
-    jpp_time_history(&old, 60, JPP_MIB, JPP_MIB);
-    jpp_console_span(&console, &span);
-    jpp_is_i64(span.window, 60, "a minute");
-    jpp_is_i64(span.per_hour, (int64_t) (24 * 60 * JPP_MIB), "of an hour");
+    rss[12] = 0;
+    jpp_is_i64(jpp_finding_rate(held, &window),
+               -(int64_t) (2 * 60 * JPP_MIB), "it may fall");
 
-    jpp_time_history(&young, 10, JPP_MIB, 1000 * JPP_MIB);
-    workers[1].history = &young;
-    jpp_console_span(&console, &span);
-    jpp_is_i64(span.per_hour, (int64_t) (24 * 60 * JPP_MIB),
-               "the start of another does not count");
+    rss[12] = JPP_NONE - 1;
+    jpp_is_i64(jpp_finding_rate(held, &window), (int64_t) 1 << 60,
+               "and is never absurd");
 
-    old.points[12].rss = 0;
-    jpp_console_span(&console, &span);
-    jpp_is_i64(span.per_hour, -(int64_t) (2 * 60 * JPP_MIB), "it may fall");
-
-    old.points[12].rss = JPP_NONE - 1;
-    jpp_console_span(&console, &span);
-    jpp_is_i64(span.per_hour, (int64_t) 1 << 60, "and is never absurd");
-
-    old.points[12].rss = JPP_NONE;
-    jpp_console_span(&console, &span);
-    jpp_is_i64(span.window, 0, "unknown");
+    rss[12] = JPP_NONE;
+    jpp_is_i64(jpp_finding_rate(held, &window), 0, "unknown");
+    jpp_is_i64(window, 0, "unknown");
 
     /* of a long life, at least four points */
 
-    jpp_time_history(&old, 100000, 100 * JPP_MIB, JPP_MIB);
-    workers[1].history = NULL;
-    telemetry.now = workers[0].started + 100000;
-    jpp_console_span(&console, &span);
-    jpp_is_i64(span.window, 4005, "four points and a bit");
-    jpp_is_i64(span.per_hour, (int64_t) (2 * 720 * JPP_MIB), "at that rate");
+    jpp_time_held(100000, 100 * JPP_MIB, JPP_MIB);
+    jpp_is_i64(jpp_finding_rate(held, &window), (int64_t) (2 * 720 * JPP_MIB),
+               "at that rate");
+    jpp_is_i64(window, 4005, "four points and a bit");
 }

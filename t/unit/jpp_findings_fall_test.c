@@ -49,18 +49,16 @@ jpp_fall_little(double x)
 static void
 jpp_fall_grows(double x)
 {
-    uint64_t             t;
-    jpp_history_point_t  point;
+    uint64_t  t;
 
     jpp_test.workers[0].history = &jpp_test.histories[0];
     jpp_history_init(&jpp_test.histories[0]);
 
     for (t = 0; t < 21600; t += 5) {
-        point.allocated = 50 * JPP_TEST_MIB
-                          + (uint64_t) (x * 16 * JPP_TEST_MIB * t / 3600);
-        point.rss = 200 * JPP_TEST_MIB;
-
-        jpp_history_add(&jpp_test.histories[0], t, &point);
+        jpp_history_add(&jpp_test.histories[0], t,
+                        50 * JPP_TEST_MIB
+                        + (uint64_t) (x * 16 * JPP_TEST_MIB * t / 3600),
+                        200 * JPP_TEST_MIB);
     }
 }
 

@@ -18,16 +18,13 @@ static void
 jpp_time_test_grow(jpp_history_t *history, uint64_t seconds, uint64_t start,
     uint64_t per_hour)
 {
-    uint64_t             t;
-    jpp_history_point_t  point;
+    uint64_t  t;
 
     jpp_history_init(history);
 
     for (t = 0; t < seconds; t += 5) {
-        point.allocated = start + per_hour * t / 3600;
-        point.rss = 200 * JPP_TEST_MIB;
-
-        jpp_history_add(history, t, &point);
+        jpp_history_add(history, t, start + per_hour * t / 3600,
+                        200 * JPP_TEST_MIB);
     }
 }
 
@@ -60,6 +57,7 @@ jpp_says(const char *id, const char *what)
 
 JPP_TEST(jpp_time_test_grows)
 {
+    uint64_t        t, per_hour;
     jpp_history_t  *history;
 
     jpp_time_test_init();
@@ -103,6 +101,25 @@ JPP_TEST(jpp_time_test_grows)
                        6 * JPP_TEST_MIB);
     jpp_says("grows", "15 MiB of two");
 
+    /* an owner that is behind half of it, or less */
+
+    jpp_time_test_grow(history, 21600, 100 * JPP_TEST_MIB, 40 * JPP_TEST_MIB);
+
+    for (per_hour = 22; per_hour <= 24; per_hour += 2) {
+        memset(&jpp_test.telemetry.held, 0, sizeof(jpp_held_t));
+
+        for (t = 0; t < 21600; t += 5) {
+            jpp_held_begin(&jpp_test.telemetry.held);
+            jpp_held_see(&jpp_test.telemetry.held, "location /a of www",
+                         "nginx.conf:41",
+                         JPP_TEST_MIB + per_hour * JPP_TEST_MIB * t / 3600);
+            jpp_held_add(&jpp_test.telemetry.held, 1 + t * 1000, 1,
+                         200 * JPP_TEST_MIB);
+        }
+
+        jpp_says("grows", per_hour == 24 ? "whose it is" : "nobody's");
+    }
+
     jpp_test.workers[1].history = NULL;
     jpp_test.workers[2].history = NULL;
     jpp_says("grows", "without a history");
@@ -115,10 +132,10 @@ JPP_TEST(jpp_time_test_grows)
 
 JPP_TEST(jpp_time_test_near)
 {
-    char                 name[32];
-    uint64_t             t, step;
-    jpp_cgroup_t        *cgroup;
-    jpp_history_point_t  point;
+    char           name[32];
+    uint64_t       t, step;
+    jpp_held_t    *held;
+    jpp_cgroup_t  *cgroup;
 
     jpp_time_test_init();
 
@@ -132,16 +149,15 @@ JPP_TEST(jpp_time_test_near)
 
     jpp_says("limit-near", "no rate is known");
 
+    held = &jpp_test.telemetry.held;
+
     for (step = 0; step < 3; step++) {
-        jpp_history_init(&jpp_test.histories[0]);
+        memset(held, 0, sizeof(jpp_held_t));
 
         for (t = 0; t < 300; t += 5) {
-            point.allocated = JPP_TEST_MIB;
-            point.rss = 200 * JPP_TEST_MIB + t * step * 1024;
-            jpp_history_add(&jpp_test.histories[0], t, &point);
+            jpp_held_add(held, 1 + t * 1000, JPP_TEST_MIB,
+                         200 * JPP_TEST_MIB + t * step * 1024);
         }
-
-        jpp_test.workers[0].started = 1000000;
 
         snprintf(name, sizeof(name), "%u KiB a second", (unsigned) step);
         jpp_says("limit-near", name);
@@ -176,22 +192,20 @@ JPP_TEST(jpp_time_test_shapes)
     jpp_says("grows", "a steady rise");
 
     for (i = history->n / 6 * 5; i < history->n; i++) {
-        history->points[i].allocated =
-                               history->points[history->n / 6 * 5].allocated;
+        history->allocated[i] = history->allocated[history->n / 6 * 5];
     }
 
     jpp_says("grows", "one that has ended is no rise any more");
 
     for (i = 0; i < history->n; i++) {
-        history->points[i].allocated = i < history->n - 20
-                                       ? JPP_TEST_MIB : 500 * JPP_TEST_MIB;
+        history->allocated[i] = i < history->n - 20 ? JPP_TEST_MIB
+                                                     : 500 * JPP_TEST_MIB;
     }
 
     jpp_says("grows", "nor is a step");
 
     for (i = 0; i < history->n; i++) {
-        history->points[i].allocated = (1000 - i / 6 * 100 + i % 6)
-                                       * JPP_TEST_MIB;
+        history->allocated[i] = (1000 - i / 6 * 100 + i % 6) * JPP_TEST_MIB;
     }
 
     jpp_says("grows", "nor a saw that falls");
@@ -199,8 +213,8 @@ JPP_TEST(jpp_time_test_shapes)
     /* what is not malloc's */
 
     for (i = 0; i < history->n; i++) {
-        history->points[i].allocated = JPP_NONE;
-        history->points[i].rss = i * 10 * JPP_TEST_MIB;
+        history->allocated[i] = JPP_NONE;
+        history->rss[i] = i * 10 * JPP_TEST_MIB;
     }
 
     jpp_says("grows", "RSS alone");

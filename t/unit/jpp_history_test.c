@@ -2,7 +2,7 @@
 /* A whole life in a fixed number of points; and what is written of it. */
 
 
-#include "jpp_worker.h"
+#include "jpp_history.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
@@ -12,47 +12,35 @@ static jpp_history_t  jpp_history;
 static jpp_output_t   jpp_history_output;
 
 
-static void
-jpp_history_test_add(uint64_t seconds, uint64_t allocated, uint64_t rss)
-{
-    jpp_history_point_t  point;
-
-    point.allocated = allocated;
-    point.rss = rss;
-
-    jpp_history_add(&jpp_history, seconds, &point);
-}
-
-
 JPP_TEST(jpp_history_test_points)
 {
     jpp_history_init(&jpp_history);
 
     jpp_is_u64(jpp_history.n, 0, "a new one has no point");
 
-    jpp_history_test_add(0, 10, 100);
+    jpp_history_add(&jpp_history, 0, 10, 100);
 
     jpp_is_u64(jpp_history.n, 1, "the first is there at once");
 
-    jpp_history_test_add(4, 12, 90);
+    jpp_history_add(&jpp_history, 4, 12, 90);
 
     jpp_is_u64(jpp_history.n, 1, "and stands for five seconds");
-    jpp_is_u64(jpp_history.points[0].allocated, 12, "with the most in them");
-    jpp_is_u64(jpp_history.points[0].rss, 100, "of each");
+    jpp_is_u64(jpp_history.allocated[0], 12, "with the most in them");
+    jpp_is_u64(jpp_history.rss[0], 100, "of each");
 
-    jpp_history_test_add(5, 11, 80);
+    jpp_history_add(&jpp_history, 5, 11, 80);
 
     jpp_is_u64(jpp_history.n, 2, "then comes the second");
-    jpp_is_u64(jpp_history.points[0].allocated, 12, "the first stays");
-    jpp_is_u64(jpp_history.points[1].allocated, 11, "the second has its own");
+    jpp_is_u64(jpp_history.allocated[0], 12, "the first stays");
+    jpp_is_u64(jpp_history.allocated[1], 11, "the second has its own");
 
     /* a worker that was kept for 15 seconds */
 
-    jpp_history_test_add(24, 20, 70);
+    jpp_history_add(&jpp_history, 24, 20, 70);
 
     jpp_is_u64(jpp_history.n, 5, "time without a point is filled");
-    jpp_is_u64(jpp_history.points[2].allocated, 20, "with what came after it");
-    jpp_is_u64(jpp_history.points[4].rss, 70, "up to now");
+    jpp_is_u64(jpp_history.allocated[2], 20, "with what came after it");
+    jpp_is_u64(jpp_history.rss[4], 70, "up to now");
 }
 
 
@@ -65,26 +53,26 @@ JPP_TEST(jpp_history_test_merge)
     jpp_history_init(&jpp_history);
 
     for (second = 0; second < 600; second++) {
-        jpp_history_test_add(second, second, 5000 - second);
+        jpp_history_add(&jpp_history, second, second, 5000 - second);
     }
 
     jpp_is_u64(jpp_history.n, 120, "ten minutes are all points");
     jpp_is_u64(jpp_history.interval, 5, "of five seconds");
 
-    jpp_history_test_add(600, 600, 4400);
+    jpp_history_add(&jpp_history, 600, 600, 4400);
 
     jpp_is_u64(jpp_history.n, 61, "one more: pairs become one");
     jpp_is_u64(jpp_history.interval, 10, "of ten seconds");
 
     for (i = 0, wrong = 0; i < 60; i++) {
-        wrong += jpp_history.points[i].allocated != i * 10 + 9
-                 || jpp_history.points[i].rss != 5000 - i * 10;
+        wrong += jpp_history.allocated[i] != i * 10 + 9
+                 || jpp_history.rss[i] != 5000 - i * 10;
     }
 
     jpp_is_u64(wrong, 0, "each has the most of both");
 
     for (wrong = 0; second < 100000; second++) {
-        jpp_history_test_add(second, second, 1);
+        jpp_history_add(&jpp_history, second, second, 1);
 
         wrong += jpp_history.n > JPP_HISTORY_POINTS || jpp_history.n < 60
                  || jpp_history.interval * jpp_history.n <= second;
@@ -93,14 +81,14 @@ JPP_TEST(jpp_history_test_merge)
     jpp_is_u64(wrong, 0, "a day: always 60 points and more, from its start");
 
     for (i = 0, wrong = 0, last = 0; i < jpp_history.n - 1; i++) {
-        wrong += jpp_history.points[i].allocated
+        wrong += jpp_history.allocated[i]
                  != (i + 1) * jpp_history.interval - 1;
-        last = jpp_history.points[i].allocated;
+        last = jpp_history.allocated[i];
     }
 
     jpp_is_u64(wrong, 0, "each has the last second of its time");
     jpp_ok(last < 99999
-           && jpp_history.points[jpp_history.n - 1].allocated == 99999,
+           && jpp_history.allocated[jpp_history.n - 1] == 99999,
            "and the last one has now");
 }
 
@@ -109,14 +97,14 @@ JPP_TEST(jpp_history_test_time)
 {
     jpp_history_init(&jpp_history);
 
-    jpp_history_test_add(UINT64_MAX - 1, 1, 1);
+    jpp_history_add(&jpp_history, UINT64_MAX - 1, 1, 1);
 
     jpp_ok(jpp_history.n > 0 && jpp_history.n <= JPP_HISTORY_POINTS,
            "all time there is");
 
-    jpp_history_test_add(0, 2, 2);
+    jpp_history_add(&jpp_history, 0, 2, 2);
 
-    jpp_is_u64(jpp_history.points[jpp_history.n - 1].rss, 2,
+    jpp_is_u64(jpp_history.rss[jpp_history.n - 1], 2,
                "what comes from before counts as now");
 }
 
@@ -125,14 +113,14 @@ JPP_TEST(jpp_history_test_unknown)
 {
     jpp_history_init(&jpp_history);
 
-    jpp_history_test_add(0, JPP_NONE, 7);
+    jpp_history_add(&jpp_history, 0, JPP_NONE, 7);
 
-    jpp_is_u64(jpp_history.points[0].allocated, JPP_NONE, "unknown");
+    jpp_is_u64(jpp_history.allocated[0], JPP_NONE, "unknown");
 
-    jpp_history_test_add(1, 3, JPP_NONE);
+    jpp_history_add(&jpp_history, 1, 3, JPP_NONE);
 
-    jpp_is_u64(jpp_history.points[0].allocated, 3, "until it is known");
-    jpp_is_u64(jpp_history.points[0].rss, 7, "what was known stays");
+    jpp_is_u64(jpp_history.allocated[0], 3, "until it is known");
+    jpp_is_u64(jpp_history.rss[0], 7, "what was known stays");
 }
 
 
@@ -143,8 +131,8 @@ JPP_TEST(jpp_history_test_json)
     jpp_sink_t  sink;
 
     jpp_history_init(&jpp_history);
-    jpp_history_test_add(0, JPP_NONE, 7);
-    jpp_history_test_add(5, UINT64_MAX - 1, 8);
+    jpp_history_add(&jpp_history, 0, JPP_NONE, 7);
+    jpp_history_add(&jpp_history, 5, UINT64_MAX - 1, 8);
 
     jpp_history_output.len = 0;
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write,
@@ -159,4 +147,200 @@ JPP_TEST(jpp_history_test_json)
     (void) jpp_sink_flush(&sink);
 
     jpp_shows(jpp_history_output.text, "as JSON");
+}
+
+
+/* A line, and what scatters around it. */
+
+JPP_TEST(jpp_history_test_slope)
+{
+    double    slope, error;
+    uint64_t  values[4];
+
+    static const uint64_t  line[] = { 10, 30, 50, 70 };
+
+    slope = jpp_history_slope(line, 4, &error);
+    jpp_ok(slope == 20 && error == 0, "a line: %g, %g", slope, error);
+
+    memcpy(values, line, sizeof(line));
+    values[1] = 36;
+    values[2] = 44;
+
+    slope = jpp_history_slope(values, 4, &error);
+    jpp_ok(slope > 18.79 && slope < 18.81 && error > 2.54 && error < 2.55,
+           "what scatters: %g, %g", slope, error);
+
+    slope = jpp_history_slope(line, 2, &error);
+    jpp_ok(slope == 20 && error == 0, "two points are a line");
+    jpp_ok(jpp_history_slope(line, 1, NULL) == 0, "one is none");
+}
+
+
+static jpp_held_t  jpp_held;
+
+
+static const jpp_held_owner_t *
+jpp_held_test_owner(const char *who)
+{
+    size_t  i;
+
+    for (i = 0; i <= JPP_HELD_OWNERS; i++) {
+        if (strcmp(jpp_held.owners[i].who, who) == 0) {
+            return &jpp_held.owners[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+/* The largest owners are told apart; a newcomer has to hold twice as much. */
+
+JPP_TEST(jpp_history_test_owners)
+{
+    char                     name[JPP_HELD_NAME + 8];
+    size_t                   i;
+    const jpp_held_owner_t  *owner, *others;
+
+    memset(&jpp_held, 0, sizeof(jpp_held));
+    others = &jpp_held.owners[JPP_HELD_OWNERS];
+
+    jpp_held_begin(&jpp_held);
+
+    for (i = 0; i < JPP_HELD_OWNERS; i++) {
+        (void) snprintf(name, sizeof(name), "owner %zu", i);
+        jpp_held_see(&jpp_held, name, "nginx.conf:1", 1000 - i);
+    }
+
+    jpp_held_see(&jpp_held, "late", "", 900);
+    jpp_held_add(&jpp_held, 1000, 5, 30000);
+    jpp_held_add(&jpp_held, 6000, 5, 30000);
+
+    owner = jpp_held_test_owner("owner 23");
+    jpp_ok(owner != NULL && jpp_held_test_owner("late") == NULL,
+           "the first ones have a place");
+    jpp_is_u64(owner->bytes[0], 977, "with what they hold");
+    jpp_is_str(owner->place, "nginx.conf:1", "and where");
+    jpp_is_u64(others->bytes[1], 900, "the others are one");
+
+    /* the smallest goes, and what it held is the others' */
+
+    jpp_held_begin(&jpp_held);
+    jpp_held_see(&jpp_held, "late", "", 1955);
+    jpp_held_see(&jpp_held, "owner 23", "", 977);
+    jpp_held_add(&jpp_held, 11000, 5, 30000);
+
+    jpp_ok(jpp_held_test_owner("late") == NULL, "less than twice as much");
+    jpp_is_u64(owner->bytes[2], 977, "the smallest stays");
+
+    jpp_held_begin(&jpp_held);
+    jpp_held_see(&jpp_held, "late", "", 1956);
+    jpp_held_see(&jpp_held, "owner 23", "", 977);
+    jpp_held_add(&jpp_held, 16000, 5, 30000);
+
+    owner = jpp_held_test_owner("late");
+    jpp_ok(owner != NULL, "twice as much");
+    jpp_is_u64(owner->bytes[3], 1956, "its bytes");
+    jpp_is_u64(owner->bytes[2], JPP_NONE, "which were not known before");
+    jpp_ok(jpp_held_test_owner("owner 0") == NULL,
+           "the one that held nothing any more is gone");
+    jpp_is_u64(others->bytes[1], 1900, "its past is the others'");
+
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+
+    for (i = 0; i < 2; i++) {
+        jpp_held_begin(&jpp_held);
+        jpp_held_see(&jpp_held, name, "", 5000);
+    }
+
+    name[JPP_HELD_NAME - 1] = '\0';
+    jpp_ok(jpp_held_test_owner(name) != NULL, "a long name is cut");
+    jpp_is_u64(jpp_held_test_owner(name)->last, 5000, "and found again");
+}
+
+
+/*
+ * Twenty minutes: SHAPE of minutes, of which the owner "a" has half.  What is
+ * said of it.
+ */
+
+static const jpp_grown_t *
+jpp_held_test_shape(uint64_t (*shape)(uint64_t minute), jpp_grown_t *all)
+{
+    size_t    i, n;
+    uint64_t  second, value;
+
+    static jpp_grown_t  grown[JPP_HELD_OWNERS + 1];
+
+    memset(&jpp_held, 0, sizeof(jpp_held));
+
+    for (second = 0; second < 1200; second += 5) {
+        value = shape(second / 60) * 1024 * 1024;
+
+        jpp_held_begin(&jpp_held);
+        jpp_held_see(&jpp_held, "b", "", 30 << 20);
+        jpp_held_see(&jpp_held, "a", "x:1", value / 2);
+        jpp_held_add(&jpp_held, 1 + second * 1000, 1, value);
+    }
+
+    n = jpp_held_grown(&jpp_held, jpp_held_rise(&jpp_held), all, grown);
+
+    for (i = 0; i < n && strcmp(grown[i].who, "a") != 0; i++) {
+        /* void */
+    }
+
+    return &grown[i];
+}
+
+
+static uint64_t
+jpp_held_test_leak(uint64_t minute)
+{
+    return 100 + 6 * minute;
+}
+
+
+static uint64_t
+jpp_held_test_saw(uint64_t minute)
+{
+    return 100 + minute % 4 * 50;
+}
+
+
+static uint64_t
+jpp_held_test_late(uint64_t minute)
+{
+    return minute < 10 ? 160 - minute * 6 : 100 + (minute - 9) * 20;
+}
+
+
+static uint64_t
+jpp_held_test_full(uint64_t minute)
+{
+    return minute < 4 ? 100 + minute * 50 : 300;
+}
+
+
+JPP_TEST(jpp_history_test_grown)
+{
+    jpp_grown_t         all;
+    const jpp_grown_t  *a;
+
+    a = jpp_held_test_shape(jpp_held_test_leak, &all);
+    jpp_ok(a->is_rising && all.is_rising, "a leak rises");
+    jpp_ok(a->per_hour > 178e6 && a->per_hour < 198e6,
+           "by 180 MiB an hour: %.0f", a->per_hour);
+    jpp_is_u64(a->then, 50 << 20, "from its start");
+    jpp_is_str(a->place, "x:1", "with its place");
+
+    a = jpp_held_test_shape(jpp_held_test_saw, &all);
+    jpp_ok(!a->is_rising && !all.is_rising, "what comes and goes does not");
+
+    a = jpp_held_test_shape(jpp_held_test_late, &all);
+    jpp_ok(a->is_rising && all.is_rising, "a rise after a fall");
+    jpp_is_u64(a->then, 53 << 20, "since the fall has ended");
+
+    a = jpp_held_test_shape(jpp_held_test_full, &all);
+    jpp_ok(!a->is_rising && !all.is_rising, "nor does what is full");
 }

@@ -127,31 +127,35 @@ jpp_console_verdict(const jpp_verdict_t *verdict, jpp_sink_t *sink)
 
 
 static void
-jpp_console_tile_memory(const jpp_console_t *console,
-    const jpp_console_span_t *span, jpp_sink_t *sink)
+jpp_console_tile_memory(const jpp_console_t *console, jpp_sink_t *sink)
 {
+    int64_t            per_hour, window;
+    const jpp_held_t  *held;
+
+    held = &console->telemetry->held;
+    per_hour = jpp_finding_rate(held, &window);
+
     jpp_sink_printf(sink, "<div><dt>private memory and zones</dt><dd>%s",
                     jpp_bytes(jpp_verdict_total(console->telemetry)));
-    jpp_console_spark(span, sink);
+    jpp_console_spark(&held->all, sink);
 
-    if (span->window == 0) {
+    if (window == 0) {
         jpp_sink_str(sink, "</dd><dd class=\"note\">no rate before a minute "
                      "has passed</dd></div>\n");
         return;
     }
 
     jpp_sink_printf(sink, "</dd><dd class=\"note\">%s%s an hour, by the last "
-                    "%s</dd></div>\n", span->per_hour > 0 ? "+" : "",
-                    jpp_change(span->per_hour),
-                    jpp_console_for(0, span->window));
+                    "%s</dd></div>\n", per_hour > 0 ? "+" : "",
+                    jpp_change(per_hour), jpp_console_for(0, window));
 }
 
 
 static void
-jpp_console_tile_left(const jpp_console_t *console,
-    const jpp_console_span_t *span, jpp_sink_t *sink)
+jpp_console_tile_left(const jpp_console_t *console, jpp_sink_t *sink)
 {
     double               seconds;
+    int64_t              per_hour, window;
     uint64_t             left, limit;
     const jpp_cgroup_t  *cgroup;
     const jpp_system_t  *system;
@@ -179,8 +183,8 @@ jpp_console_tile_left(const jpp_console_t *console,
                     jpp_bytes(left), jpp_bytes(limit));
     jpp_console_meter(sink, jpp_less(limit, left), limit, "used of the limit");
 
-    seconds = span->per_hour > 0
-              ? (double) left * 3600 / (double) span->per_hour : 1e9;
+    per_hour = jpp_finding_rate(&console->telemetry->held, &window);
+    seconds = per_hour > 0 ? (double) left * 3600 / (double) per_hour : 1e9;
 
     jpp_sink_printf(sink, "</dd><dd class=\"note\">%s%s</dd></div>\n",
                     seconds < 1e8 ? "full in " : "not used up at this rate",
@@ -819,7 +823,6 @@ jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
     jpp_finding_t        findings[JPP_FINDINGS];
     jpp_verdict_t        verdict;
     const jpp_fleet_t   *fleet;
-    jpp_console_span_t   span;
 
     fleet = console->telemetry->fleet;
 
@@ -838,19 +841,18 @@ jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
 
     n = jpp_findings(console->telemetry, findings);
     jpp_verdict(console->telemetry, findings, n, &verdict);
-    jpp_console_span(console, &span);
 
     jpp_console_verdict(&verdict, sink);
 
     jpp_sink_str(sink, "<dl id=\"tiles\">\n");
-    jpp_console_tile_memory(console, &span, sink);
-    jpp_console_tile_left(console, &span, sink);
+    jpp_console_tile_memory(console, sink);
+    jpp_console_tile_left(console, sink);
     jpp_console_tile_workers(console, sink);
     jpp_console_tile_requests(console, sink);
     jpp_sink_str(sink, "</dl>\n");
 
     jpp_console_owners(console, sink);
-    jpp_console_time(console, &span, sink);
+    jpp_console_time(console, sink);
 
     jpp_sink_str(sink, "<div id=\"findings\">\n");
     jpp_console_findings(console, findings, n, sink);

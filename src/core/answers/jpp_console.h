@@ -143,28 +143,9 @@ extern const char *const  jpp_console_classes[];
 void jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink);
 
 
-/* The memory of all workers over time: what they held in each step of it. */
-
-#define JPP_CONSOLE_STEPS  JPP_HISTORY_POINTS
-
-typedef struct {
-    int64_t      begins;           /* seconds since the epoch */
-    int64_t      seconds;          /* in all */
-    size_t       n;                /* steps; 0: there is no history */
-    uint64_t     allocated[JPP_CONSOLE_STEPS];
-    uint64_t     rss[JPP_CONSOLE_STEPS];
-    uint64_t     most;
-    int64_t      per_hour;         /* bytes, by the last WINDOW seconds; */
-    int64_t      window;           /*   0: too short a life */
-} jpp_console_span_t;
-
-/* Fill SPAN: the history of the oldest worker is the longest. */
-void jpp_console_span(const jpp_console_t *console, jpp_console_span_t *span);
-
-/* Append SPAN as a section, or as a small picture; nothing if it is empty. */
-void jpp_console_time(const jpp_console_t *console,
-    const jpp_console_span_t *span, jpp_sink_t *sink);
-void jpp_console_spark(const jpp_console_span_t *span, jpp_sink_t *sink);
+/* Append memory over time: as a section; or HISTORY as a small picture. */
+void jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink);
+void jpp_console_spark(const jpp_history_t *history, jpp_sink_t *sink);
 
 /* The most that any worker of FLEET held, ever: the scale of the small ones. */
 uint64_t jpp_console_most(const jpp_fleet_t *fleet);

@@ -1,7 +1,7 @@
 
 /*
  * The console's charts of memory over time: a small one for each worker, and a
- * large one of all workers over the life of the oldest.
+ * large one of all of nginx, with its events.
  *
  * The script reads values for the pointer back from the heights of the paths,
  * so data-top and data-seconds say what the large picture's edges are.
@@ -75,20 +75,35 @@ jpp_console_age(int64_t from, int64_t to, char text[JPP_CONSOLE_AGE])
 }
 
 
+/* The most of N VALUES that are known; 1: none. */
+
+static uint64_t
+jpp_console_largest(const uint64_t *values, size_t n)
+{
+    size_t    i;
+    uint64_t  most;
+
+    for (i = 0, most = 1; i < n; i++) {
+        most = values[i] != JPP_NONE ? jpp_larger(most, values[i]) : most;
+    }
+
+    return most;
+}
+
+
 uint64_t
 jpp_console_most(const jpp_fleet_t *fleet)
 {
-    size_t                i, k;
-    uint64_t              rss, most;
+    size_t                i;
+    uint64_t              most;
     const jpp_history_t  *history;
 
     for (i = 0, most = 1; i < fleet->n; i++) {
         history = fleet->workers[i].history;
 
-        for (k = 0; history != NULL && k < history->n; k++) {
-            rss = history->points[k].rss;
-
-            most = rss != JPP_NONE ? jpp_larger(most, rss) : most;
+        if (history != NULL) {
+            most = jpp_larger(most, jpp_console_largest(history->rss,
+                                                        history->n));
         }
     }
 
@@ -144,17 +159,28 @@ jpp_console_area(const uint64_t *values, size_t n, unsigned height,
 }
 
 
+/* Opens the picture of HISTORY, and draws it up to SCALE. */
+
 static void
-jpp_console_svg(const char *css, const char *label, const uint64_t *allocated,
-    const uint64_t *rss, size_t n, int height, jpp_sink_t *sink)
+jpp_console_svg(const char *css, const char *label,
+    const jpp_history_t *history, unsigned height, uint64_t scale,
+    jpp_sink_t *sink)
 {
+    size_t  last;
+
+    last = history->n - 1;
+
     jpp_sink_printf(sink, "<svg class=\"%s\" role=\"img\" aria-label=\"%s: "
                     "allocated %s to %s, RSS %s to %s\"%s viewBox=\"0 0 %zu "
-                    "%d\" preserveAspectRatio=\"none\">", css, label,
-                    jpp_bytes(allocated[0]), jpp_bytes(allocated[n - 1]),
-                    jpp_bytes(rss[0]), jpp_bytes(rss[n - 1]),
-                    height == JPP_CONSOLE_HIGH ? " tabindex=\"0\"" : "", n,
-                    height);
+                    "%u\" preserveAspectRatio=\"none\">", css, label,
+                    jpp_bytes(history->allocated[0]),
+                    jpp_bytes(history->allocated[last]),
+                    jpp_bytes(history->rss[0]), jpp_bytes(history->rss[last]),
+                    height == JPP_CONSOLE_HIGH ? " tabindex=\"0\"" : "",
+                    last + 1, height);
+
+    jpp_console_area(history->rss, last + 1, height, scale, "t", sink);
+    jpp_console_area(history->allocated, last + 1, height, scale, "a", sink);
 }
 
 
@@ -162,9 +188,6 @@ void
 jpp_console_trend(const jpp_worker_t *worker, uint64_t scale, jpp_sink_t *sink)
 {
     char                  over[JPP_CONSOLE_AGE + 8];
-    size_t                i;
-    uint64_t              allocated[JPP_HISTORY_POINTS];
-    uint64_t              rss[JPP_HISTORY_POINTS];
     const jpp_history_t  *history;
 
     history = worker->history;
@@ -173,103 +196,12 @@ jpp_console_trend(const jpp_worker_t *worker, uint64_t scale, jpp_sink_t *sink)
         return;
     }
 
-    for (i = 0; i < history->n; i++) {
-        allocated[i] = history->points[i].allocated;
-        rss[i] = history->points[i].rss;
-    }
-
     (void) snprintf(over, sizeof(over), "over %s",
                     jpp_console_for(0, (int64_t) (history->n
                                                   * history->interval)));
 
-    jpp_console_svg("trend", over, allocated, rss, history->n, JPP_CONSOLE_LOW,
-                    sink);
-    jpp_console_area(rss, history->n, JPP_CONSOLE_LOW, scale, "t", sink);
-    jpp_console_area(allocated, history->n, JPP_CONSOLE_LOW, scale, "a", sink);
-
+    jpp_console_svg("trend", over, history, JPP_CONSOLE_LOW, scale, sink);
     jpp_sink_str(sink, "</svg>");
-}
-
-
-static void
-jpp_console_span_add(jpp_console_span_t *span, const jpp_worker_t *worker)
-{
-    size_t                i;
-    int64_t               age;
-    uint64_t              point;
-    const jpp_history_t  *history;
-
-    history = worker->history;
-
-    if (history == NULL || history->n == 0 || worker->started < span->begins) {
-        return;
-    }
-
-    for (i = 0; i < span->n; i++) {
-
-        /* the middle of the step */
-
-        age = span->begins - worker->started
-              + (int64_t) (2 * i + 1) * span->seconds / (2 * (int64_t) span->n);
-
-        if (age < 0) {
-            continue;
-        }
-
-        point = (uint64_t) age / history->interval;
-
-        if (point >= history->n) {
-            point = history->n - 1;
-        }
-
-        jpp_add_known(&span->allocated[i],
-                      history->points[point].allocated);
-        jpp_add_known(&span->rss[i], history->points[point].rss);
-    }
-}
-
-
-void
-jpp_console_span(const jpp_console_t *console, jpp_console_span_t *span)
-{
-    size_t               i;
-    int64_t              now;
-    const jpp_fleet_t   *fleet;
-    const jpp_worker_t  *worker;
-
-    fleet = console->telemetry->fleet;
-    now = console->telemetry->now;
-
-    memset(span, 0xff, sizeof(jpp_console_span_t));
-    span->begins = now;
-    span->most = 1;
-
-    for (i = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
-
-        if (worker->history != NULL && worker->started < span->begins
-            && worker->started > 0)
-        {
-            span->begins = worker->started;
-        }
-    }
-
-    span->seconds = now - span->begins;
-    span->n = span->seconds < 2 ? 0
-              : span->seconds < JPP_CONSOLE_STEPS ? (size_t) span->seconds
-                                                  : JPP_CONSOLE_STEPS;
-
-    for (i = 0; i < fleet->n && span->n != 0; i++) {
-        jpp_console_span_add(span, &fleet->workers[i]);
-    }
-
-    for (i = 0; i < span->n; i++) {
-        if (span->rss[i] != JPP_NONE) {
-            span->most = jpp_larger(span->most, span->rss[i]);
-        }
-    }
-
-    span->per_hour = jpp_finding_rate(fleet, now, &span->window);
 }
 
 
@@ -293,70 +225,89 @@ jpp_console_line(const jpp_telemetry_t *telemetry, uint64_t most)
 }
 
 
-void
-jpp_console_spark(const jpp_console_span_t *span, jpp_sink_t *sink)
+static void
+jpp_console_level(const char *css, uint64_t value, uint64_t top, uint64_t n,
+    jpp_sink_t *sink)
 {
-    if (span->n != 0) {
+    jpp_sink_printf(sink, "<path class=\"%s\" d=\"M0 %uh%" PRIu64 "\"/>", css,
+                    JPP_CONSOLE_HIGH
+                    - jpp_console_height(value, JPP_CONSOLE_HIGH, top), n);
+}
+
+
+void
+jpp_console_spark(const jpp_history_t *history, jpp_sink_t *sink)
+{
+    if (history->n != 0) {
         jpp_sink_printf(sink, "<svg class=\"spark\" aria-hidden=\"true\" "
-                        "viewBox=\"0 0 %zu %d\" preserveAspectRatio=\"none\">",
-                        span->n, JPP_CONSOLE_HIGH);
-        jpp_console_area(span->rss, span->n, JPP_CONSOLE_HIGH, span->most, "t",
+                        "viewBox=\"0 0 %" PRIu64 " %d\" "
+                        "preserveAspectRatio=\"none\">", history->n,
+                        JPP_CONSOLE_HIGH);
+        jpp_console_area(history->rss, history->n, JPP_CONSOLE_HIGH,
+                         jpp_console_largest(history->rss, history->n), "t",
                          sink);
         jpp_sink_str(sink, "</svg>");
     }
 }
 
 
-/* one line for all that started within a step */
+/* a line for the newest event of each step */
 
 static void
-jpp_console_starts(const jpp_fleet_t *fleet, const jpp_console_span_t *span,
+jpp_console_marks(const jpp_console_t *console, const jpp_history_t *history,
     jpp_sink_t *sink)
 {
-    bool      is_marked[JPP_CONSOLE_STEPS];
-    size_t    i, step;
-    int64_t   since;
+    size_t                  i, step, last;
+    int64_t                 age;
+    const jpp_event_t      *event;
+    const jpp_telemetry_t  *telemetry;
 
-    memset(is_marked, 0, sizeof(is_marked));
+    telemetry = console->telemetry;
+    last = history->n;
 
-    for (i = 0; i < fleet->n; i++) {
-        if (fleet->workers[i].started < span->begins) {
+    for (i = 0; i < telemetry->n_marks; i++) {
+        event = &telemetry->marks[i];
+        age = (telemetry->now - event->time) / (int64_t) history->interval;
+
+        if (age < 0 || age >= (int64_t) history->n) {
             continue;
         }
 
-        since = fleet->workers[i].started - span->begins;
+        step = history->n - 1 - (size_t) age;
 
-        if (since >= span->seconds) {
-            continue;
-        }
-
-        step = (size_t) (since * (int64_t) span->n / span->seconds);
-
-        if (step != 0 && !is_marked[step]) {
-            jpp_sink_printf(sink, "<path class=\"start\" d=\"M%zu 0v%d\"/>",
-                            step, JPP_CONSOLE_HIGH);
-            is_marked[step] = true;
+        if (step != last) {
+            jpp_sink_printf(sink, "<path class=\"start\" d=\"M%zu 0v%d\">"
+                            "<title>%s, %s: ", step, JPP_CONSOLE_HIGH,
+                            jpp_date(event->time),
+                            jpp_event_types[event->type]);
+            jpp_markup_text(sink, event->text, strlen(event->text));
+            jpp_sink_str(sink, "</title></path>");
+            last = step;
         }
     }
 }
 
 
 void
-jpp_console_time(const jpp_console_t *console, const jpp_console_span_t *span,
-    jpp_sink_t *sink)
+jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    uint64_t  limit, step, top, y;
+    int64_t               seconds;
+    uint64_t              limit, step, top, y;
+    const jpp_history_t  *history;
+
+    history = &console->telemetry->held.all;
 
     jpp_sink_str(sink, "\n<section id=\"time\" aria-labelledby=\"h-time\">\n"
                  "<h2 id=\"h-time\">Over time</h2>\n");
 
-    if (span->n == 0) {
+    if (history->n < 2) {
         jpp_sink_str(sink, "<p>There is no history yet.</p>\n</section>\n");
         return;
     }
 
-    limit = jpp_console_line(console->telemetry, span->most);
-    top = limit != JPP_NONE ? jpp_larger(limit, span->most) : span->most;
+    top = jpp_console_largest(history->rss, history->n);
+    limit = jpp_console_line(console->telemetry, top);
+    top = limit != JPP_NONE ? jpp_larger(limit, top) : top;
     top = top < JPP_CONSOLE_MUCH ? top : JPP_CONSOLE_MUCH;
 
     /* three or four steps, each a power of two */
@@ -379,37 +330,28 @@ jpp_console_time(const jpp_console_t *console, const jpp_console_span_t *span,
 
     jpp_sink_str(sink, "</p>\n");
 
-    jpp_console_svg("span", "all workers", span->allocated, span->rss, span->n,
-                    JPP_CONSOLE_HIGH, sink);
-    jpp_sink_char(sink, '\n');
-
-    jpp_console_area(span->rss, span->n, JPP_CONSOLE_HIGH, top, "t", sink);
-    jpp_console_area(span->allocated, span->n, JPP_CONSOLE_HIGH, top, "a",
-                     sink);
+    jpp_console_svg("span", "all of nginx", history, JPP_CONSOLE_HIGH, top,
+                    sink);
 
     for (y = step; y < top; y += step) {
-        jpp_sink_printf(sink, "<path class=\"grid\" d=\"M0 %uh%zu\"/>",
-                        JPP_CONSOLE_HIGH
-                        - jpp_console_height(y, JPP_CONSOLE_HIGH, top),
-                        span->n);
+        jpp_console_level("grid", y, top, history->n, sink);
     }
 
     if (limit != JPP_NONE) {
-        jpp_sink_printf(sink, "<path class=\"limit\" d=\"M0 %uh%zu\"/>",
-                        JPP_CONSOLE_HIGH
-                        - jpp_console_height(limit, JPP_CONSOLE_HIGH, top),
-                        span->n);
+        jpp_console_level("limit", limit, top, history->n, sink);
     }
 
-    jpp_console_starts(console->telemetry->fleet, span, sink);
+    jpp_console_marks(console, history, sink);
+
+    seconds = (int64_t) (history->n * history->interval);
 
     jpp_sink_printf(sink, "</svg>\n<p class=\"x\"><span>%s ago</span>"
                     "<span>%s ago</span><span>now</span></p>\n</div>\n"
                     "<p id=\"readout\" data-top=\"%" PRIu64 "\" "
                     "data-seconds=\"%" PRId64 "\">Blue is allocated, grey is "
-                    "RSS, added up, so that shared memory counts in each "
-                    "worker%s; a dashed line is where a worker started.</p>\n"
-                    "</section>\n", jpp_console_for(0, span->seconds),
-                    jpp_console_for(0, span->seconds / 2), top, span->seconds,
+                    "anonymous memory%s; a dashed line is an "
+                    "<a href=\"events?format=top\">event</a>.</p>\n"
+                    "</section>\n", jpp_console_for(0, seconds),
+                    jpp_console_for(0, seconds / 2), top, seconds,
                     limit != JPP_NONE ? "; the red line is the limit" : "");
 }

@@ -53,10 +53,10 @@ jpp_finding_limit_near(const jpp_telemetry_t *telemetry,
     (void) jpp_finding_about(finding, level->usage, 0);
 
     rate[0] = '\0';
-    per_hour = jpp_finding_rate(telemetry->fleet, telemetry->now, &window);
+    per_hour = jpp_finding_rate(&telemetry->held, &window);
 
     if (per_hour >= (int64_t) JPP_FINDING_MIB) {
-        jpp_print(rate, "; the workers grow by %s an hour%s",
+        jpp_print(rate, "; nginx grows by %s an hour%s",
                   jpp_bytes((uint64_t) per_hour),
                   jpp_finding_when(cgroup, (uint64_t) per_hour, when));
     }
@@ -757,7 +757,7 @@ jpp_finding_fill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     holder = jpp_finding_holder(telemetry, finding);
 
-    if (holder != NULL) {
+    if (holder != NULL && finding->owner[0] == '\0') {
         jpp_print(finding->owner, "%s", holder->who);
         jpp_print(finding->place, "%s", holder->place);
     }

@@ -48,11 +48,10 @@ bool jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding);
 
 /*
- * What the workers of FLEET that have lived long enough gained of late: bytes
- * an hour of RSS, by the last *WINDOW seconds; 0: none has.
+ * What all of nginx gained of late: bytes an hour of anonymous memory, by the
+ * last *WINDOW seconds; 0: HELD is too short.
  */
-int64_t jpp_finding_rate(const jpp_fleet_t *fleet, int64_t now,
-    int64_t *window);
+int64_t jpp_finding_rate(const jpp_held_t *held, int64_t *window);
 
 /* " 4294967295 days" and what is said around it */
 #define JPP_GROWS_TEXT  96

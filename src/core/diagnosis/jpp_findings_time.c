@@ -20,6 +20,9 @@
 #define JPP_RATE_BACK      4
 #define JPP_RATE_MUCH      ((int64_t) 1 << 60)
 
+/* an owner, its place, and what is said about them */
+#define JPP_GROWS_WHO      (JPP_HELD_NAME + JPP_HELD_PLACE + 64)
+
 #define JPP_GROWS_HOUR     3600
 #define JPP_GROWS_DAY      (24 * JPP_GROWS_HOUR)
 
@@ -34,55 +37,13 @@ typedef struct {
 } jpp_trend_t;
 
 
-static uint64_t
-jpp_finding_point(const jpp_history_t *history, size_t offset, size_t i)
-{
-    const char  *point;
-
-    point = (const char *) &history->points[i];
-
-    return *(const uint64_t *) (const void *) (point + offset);
-}
-
-
-/* of the least squares, in bytes a point */
-
-static double
-jpp_finding_slope(const jpp_history_t *history, size_t offset, size_t start,
-    size_t n)
-{
-    size_t  i;
-    double  x, y, sum_x, sum_y, sum_xx, sum_xy;
-
-    sum_x = sum_y = sum_xx = sum_xy = 0;
-
-    for (i = 0; i < n; i++) {
-        x = (double) i;
-        y = (double) jpp_finding_point(history, offset, start + i);
-
-        sum_x += x;
-        sum_y += y;
-        sum_xx += x * x;
-        sum_xy += x * y;
-    }
-
-    x = (double) n;
-
-    return (x * sum_xy - sum_x * sum_y) / (x * sum_xx - sum_x * sum_x);
-}
-
-
 static bool
-jpp_finding_is_steady(const jpp_history_t *history, size_t offset,
-    size_t start, size_t third)
+jpp_finding_is_steady(const uint64_t *values, size_t n)
 {
     size_t  i;
 
     for (i = 0; i < 4; i++) {
-        if (jpp_finding_slope(history, offset, start + i * (third / 4),
-                              third / 4)
-            <= 0)
-        {
+        if (jpp_history_slope(&values[i * (n / 4)], n / 4, NULL) <= 0) {
             return false;
         }
     }
@@ -99,10 +60,10 @@ jpp_finding_is_steady(const jpp_history_t *history, size_t offset,
 
 static bool
 jpp_finding_rises(const jpp_finding_t *finding, const jpp_history_t *history,
-    size_t offset, jpp_trend_t *trend)
+    const uint64_t *values, jpp_trend_t *trend)
 {
-    double    slope, points;
-    size_t    i, n, third, start;
+    double  slope, points;
+    size_t  i, n, third;
 
     /* the first ten minutes are spent on what every start needs */
 
@@ -112,28 +73,27 @@ jpp_finding_rises(const jpp_finding_t *finding, const jpp_history_t *history,
 
     n = history->n - 1;            /* the last point still grows */
     third = n / 3;
-    start = n - third;
+    values += n - third;
 
-    for (i = start; i < n; i++) {
-        if (jpp_finding_point(history, offset, i) == JPP_NONE) {
+    for (i = 0; i < third; i++) {
+        if (values[i] == JPP_NONE) {
             return false;
         }
     }
 
     /* quarters that rise, and a fall between two of them */
 
-    slope = jpp_finding_slope(history, offset, start, third);
+    slope = jpp_history_slope(values, third, NULL);
 
     if (slope <= 0
-        || (!finding->stands
-            && !jpp_finding_is_steady(history, offset, start, third)))
+        || (!finding->stands && !jpp_finding_is_steady(values, third)))
     {
         return false;
     }
 
     points = (double) JPP_GROWS_HOUR / (double) history->interval;
 
-    trend->now = jpp_finding_point(history, offset, n - 1);
+    trend->now = values[third - 1];
     trend->per_hour = (uint64_t) (slope * points);
 
     points = points < (double) third ? points : (double) third;
@@ -143,22 +103,27 @@ jpp_finding_rises(const jpp_finding_t *finding, const jpp_history_t *history,
 }
 
 
-/* The sum of workers whose OFFSET of a point grows; is it worth a sentence? */
+/* The sum of workers whose memory grows; is it worth a sentence? */
 
 static bool
 jpp_finding_trends(const jpp_telemetry_t *telemetry,
-    const jpp_finding_t *finding, size_t offset, jpp_trend_t *sum)
+    const jpp_finding_t *finding, bool is_allocated, jpp_trend_t *sum)
 {
-    uint64_t             fastest;
-    jpp_trend_t          one;
-    const jpp_worker_t  *worker;
+    uint64_t              fastest;
+    jpp_trend_t           one;
+    const jpp_worker_t   *worker;
+    const jpp_history_t  *history;
 
     memset(sum, 0, sizeof(jpp_trend_t));
     fastest = 0;
 
     jpp_each(worker, telemetry->fleet->workers, telemetry->fleet->n) {
-        if (worker->history == NULL
-            || !jpp_finding_rises(finding, worker->history, offset, &one))
+        history = worker->history;
+
+        if (history == NULL
+            || !jpp_finding_rises(finding, history,
+                                  is_allocated ? history->allocated
+                                               : history->rss, &one))
         {
             continue;
         }
@@ -181,54 +146,35 @@ jpp_finding_trends(const jpp_telemetry_t *telemetry,
 
 
 int64_t
-jpp_finding_rate(const jpp_fleet_t *fleet, int64_t now, int64_t *window)
+jpp_finding_rate(const jpp_held_t *held, int64_t *window)
 {
-    size_t                back, last;
-    double                per_hour;
-    int64_t               seconds, started;
-    const jpp_worker_t   *worker;
-    const jpp_history_t  *history;
+    size_t           back, last;
+    double           per_hour;
+    uint64_t         interval;
+    const uint64_t  *rss;
 
-    per_hour = 0;
     *window = 0;
 
-    jpp_each(worker, fleet->workers, fleet->n) {
-        history = worker->history;
-        started = worker->started;
+    interval = held->all.interval;
+    rss = held->all.rss;
 
-        if (history == NULL || started <= 0 || started > now) {
-            continue;
-        }
+    back = interval == 0 ? 0
+           : (held->seconds < 2 * JPP_RATE_LATER ? JPP_RATE_SOON
+                                                 : JPP_RATE_LATER) / interval;
+    back = jpp_larger(back, JPP_RATE_BACK);
+    last = jpp_less(held->all.n, 1);
 
-        back = (now - started < 2 * JPP_RATE_LATER ? JPP_RATE_SOON
-                                                   : JPP_RATE_LATER)
-               / history->interval;
-        back = jpp_larger(back, JPP_RATE_BACK);
-
-        if (history->n <= back) {
-            continue;
-        }
-
-        last = history->n - 1;
-
-        /* a point has the last value of its time, and the last one is of now */
-
-        seconds = now - started - JPP_HISTORY_INTERVAL
-                  * (int64_t) ((last - back + 1) * history->interval
-                               / JPP_HISTORY_INTERVAL - 1);
-
-        if (seconds < (int64_t) history->interval
-            || history->points[last].rss == JPP_NONE
-            || history->points[last - back].rss == JPP_NONE)
-        {
-            continue;
-        }
-
-        *window = seconds > *window ? seconds : *window;
-        per_hour += ((double) history->points[last].rss
-                     - (double) history->points[last - back].rss)
-                    * JPP_GROWS_HOUR / (double) seconds;
+    if (last < back || rss[last] == JPP_NONE || rss[last - back] == JPP_NONE) {
+        return 0;
     }
+
+    /* a point has the last value of its time */
+
+    *window = (int64_t) (held->seconds - (last - back + 1) * interval)
+              + JPP_HISTORY_INTERVAL;
+
+    per_hour = ((double) rss[last] - (double) rss[last - back])
+               * JPP_GROWS_HOUR / (double) *window;
 
     return per_hour > JPP_RATE_MUCH ? JPP_RATE_MUCH
            : per_hour < -JPP_RATE_MUCH ? -JPP_RATE_MUCH : (int64_t) per_hour;
@@ -286,42 +232,70 @@ jpp_finding_unsampled(const jpp_worker_t *worker, jpp_finding_t *finding)
 }
 
 
+/* Who is behind at least half of TREND; "": nobody is known to be. */
+
+static const char *
+jpp_finding_grower(const jpp_held_t *held, const jpp_trend_t *trend,
+    jpp_finding_t *finding, char text[JPP_GROWS_WHO])
+{
+    jpp_grown_t  all, grown[JPP_HELD_OWNERS + 1];
+
+    text[0] = '\0';
+
+    if (held->all.n != 0
+        && jpp_held_grown(held, held->all.n - 1 - (held->all.n - 1) / 3, &all,
+                          grown) != 0
+        && grown->is_rising
+        && grown->per_hour * 2 >= (double) trend->per_hour)
+    {
+        jpp_print(finding->owner, "%s", grown->who);
+        jpp_print(finding->place, "%s", grown->place);
+
+        (void) snprintf(text, JPP_GROWS_WHO, "%s%s%s%s grows by %s an hour; ",
+                        grown->who, grown->place[0] != '\0' ? " (" : "",
+                        grown->place, grown->place[0] != '\0' ? ")" : "",
+                        jpp_bytes((uint64_t) grown->per_hour));
+    }
+
+    return text;
+}
+
+
 /* memory that is not malloc's shows in the RSS alone */
 
 bool
 jpp_finding_grows(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 {
-    char         when[JPP_GROWS_TEXT];
+    char         when[JPP_GROWS_TEXT], who[JPP_GROWS_WHO];
     bool         is_allocated;
     const char  *what;
     jpp_trend_t  trend;
 
-    is_allocated = jpp_finding_trends(telemetry, finding,
-                       offsetof(jpp_history_point_t, allocated), &trend);
+    is_allocated = jpp_finding_trends(telemetry, finding, true, &trend);
 
     if (!is_allocated
-        && !jpp_finding_trends(telemetry, finding,
-                               offsetof(jpp_history_point_t, rss), &trend))
+        && !jpp_finding_trends(telemetry, finding, false, &trend))
     {
         return false;
     }
 
     jpp_finding_unsampled(trend.where, finding);
     (void) jpp_finding_when(telemetry->cgroup, trend.per_hour, when);
+    (void) jpp_finding_grower(&telemetry->held, &trend, finding, who);
 
     what = is_allocated ? "allocated" : "resident";
 
     if (trend.n == 1) {
         return jpp_finding_about(finding, trend.now, trend.where->who.pid)
-               && jpp_finding_because(finding, "%s has %s %s, and %s more "
-                      "every hour%s", jpp_worker_name(&trend.where->who),
+               && jpp_finding_because(finding, "%s%s has %s %s, and %s more "
+                      "every hour%s", who, jpp_worker_name(&trend.where->who),
                       jpp_bytes(trend.now), what, jpp_bytes(trend.per_hour),
                       when);
     }
 
     return jpp_finding_about(finding, trend.now, 0)
-           && jpp_finding_because(finding, "%zu workers have %s %s, and %s "
-                  "more every hour, most of it in %s%s", trend.n,
+           && jpp_finding_because(finding, "%s%zu workers have %s %s, and %s "
+                  "more every hour, most of it in %s%s", who, trend.n,
                   jpp_bytes(trend.now), what, jpp_bytes(trend.per_hour),
                   jpp_worker_name(&trend.where->who), when);
 }

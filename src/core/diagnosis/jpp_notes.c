@@ -1,5 +1,6 @@
 
 #include "jpp_notes.h"
+#include "jpp_verdict.h"
 
 
 /* The clock may have been set back. */
@@ -162,13 +163,11 @@ jpp_note_clear(jpp_note_t *note)
 void
 jpp_note_write(jpp_note_t *note, const jpp_worker_t *worker, uint64_t seconds)
 {
-    jpp_worker_t         copy;
-    jpp_history_point_t  point;
+    jpp_worker_t  copy;
 
-    point.allocated = worker->has_stats ? worker->stats.allocated : JPP_NONE;
-    point.rss = worker->activity.usage.rss;
-
-    jpp_history_add(&note->history, seconds, &point);
+    jpp_history_add(&note->history, seconds,
+                    worker->has_stats ? worker->stats.allocated : JPP_NONE,
+                    worker->activity.usage.rss);
 
     /* whoever is killed meanwhile must not leave a pointer */
 
@@ -336,10 +335,43 @@ jpp_notes_counted(jpp_notes_t *notes, uint64_t total, uint64_t now)
 }
 
 
+uint64_t
+jpp_notes_held(jpp_notes_t *notes, const jpp_telemetry_t *telemetry,
+    uint64_t now)
+{
+    uint64_t             allocated, total;
+    const jpp_holder_t  *holder;
+    const jpp_worker_t  *worker;
+
+    if (telemetry->n_holders != 0) {
+        jpp_held_begin(&notes->held);
+    }
+
+    jpp_each(holder, telemetry->holders, telemetry->n_holders) {
+        jpp_held_see(&notes->held, holder->where, holder->place,
+                     holder->bytes);
+    }
+
+    allocated = JPP_NONE;
+
+    jpp_each(worker, telemetry->fleet->workers, telemetry->fleet->n) {
+        if (worker->has_stats) {
+            jpp_add_known(&allocated, worker->stats.allocated);
+        }
+    }
+
+    total = jpp_verdict_total(telemetry);
+    jpp_held_add(&notes->held, now, allocated, total);
+
+    return total;
+}
+
+
 void
 jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry)
 {
     telemetry->noted = notes->noted;
+    telemetry->held = notes->held;
 
     memcpy(telemetry->events, notes->events.counts,
            sizeof(notes->events.counts));

@@ -60,6 +60,7 @@ typedef struct {
     uint64_t               counted_at;     /*   time; in ms, 0: never */
     uint64_t               limit;          /* of memory; 0: not known yet */
     jpp_events_t           events;
+    jpp_held_t             held;
 
     /* a page of them takes memory once a worker has written it */
     jpp_note_t             notes[JPP_NOTES];
@@ -133,6 +134,13 @@ void jpp_notes_requested(jpp_notes_t *notes, const char *name, unsigned status);
 
 /* At the time NOW, in ms, nginx had served TOTAL requests. */
 void jpp_notes_counted(jpp_notes_t *notes, uint64_t total, uint64_t now);
+
+/*
+ * At the time NOW, in ms: what all of nginx has, and its owners where TELEMETRY
+ * has them.  Returns the sum.
+ */
+uint64_t jpp_notes_held(jpp_notes_t *notes, const jpp_telemetry_t *telemetry,
+    uint64_t now);
 
 /* Fill in what TELEMETRY has of all this. */
 void jpp_notes_facts(const jpp_notes_t *notes, jpp_telemetry_t *telemetry);

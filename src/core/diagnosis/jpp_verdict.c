@@ -232,7 +232,7 @@ jpp_verdict_finding(const jpp_telemetry_t *telemetry,
 
     holder = jpp_finding_holder(telemetry, finding);
 
-    if (holder != NULL) {
+    if (holder != NULL && strcmp(holder->who, finding->owner) == 0) {
         bytes = finding->pid != 0 ? holder->worker_bytes : holder->bytes;
 
         jpp_verdict_holder(verdict, holder, bytes,

@@ -313,6 +313,9 @@ typedef struct {
     size_t                 n_holders;      /*   nobody was asked for them */
     const jpp_stall_t     *stalls;         /* of the last minute, the newest */
     size_t                 n_stalls;       /*   first */
+    jpp_held_t             held;           /* over the life of nginx */
+    const jpp_event_t     *marks;          /* events, the newest first */
+    size_t                 n_marks;
     const jpp_system_t    *system;
     const jpp_cgroup_t    *cgroup;         /* NULL: */
     const char            *cgroup_why;     /*   a sentence that says why */

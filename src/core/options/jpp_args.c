@@ -10,6 +10,7 @@ typedef enum {
     JPP_ARG_IS_SET,                     /* some of words, with commas between */
     JPP_ARG_IS_FORMAT,                  /* one of the formats' words */
     JPP_ARG_IS_TYPE,                    /* one of the types' words */
+    JPP_ARG_IS_AGO,                     /* "90s", "15m", "2h", "7d" */
     JPP_ARG_IS_WORKER                   /* one of words, a number, or a pid */
 } jpp_arg_kind_t;
 
@@ -95,7 +96,10 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
       .least = 1, .most = JPP_MAX_FREQUENCY,
       .what = " of samples a second" },
 
-    { .key = "mode", .words = { "cpu", "wall" }, .value = JPP_MODE_CPU }
+    { .key = "mode", .words = { "cpu", "wall" }, .value = JPP_MODE_CPU },
+
+    { .key = "since", .kind = JPP_ARG_IS_AGO,
+      .allowed = "since must be a time such as 90s, 15m, 2h or 7d" }
 };
 
 
@@ -220,6 +224,31 @@ jpp_args_worker(jpp_args_t *args, const char *value, size_t len,
 }
 
 
+/* A number of seconds, minutes, hours or days. */
+
+static bool
+jpp_args_ago(const char *value, size_t len, uint32_t *number)
+{
+    uint32_t     n;
+    const char  *unit;
+
+    static const char      units[] = "smhd";
+    static const uint32_t  seconds[] = { 1, 60, 3600, 86400 };
+
+    unit = len != 0 ? memchr(units, value[len - 1], sizeof(units) - 1) : NULL;
+
+    if (unit == NULL || !jpp_query_number(value, len - 1, &n)
+        || n == 0 || n > UINT32_MAX / 86400)
+    {
+        return false;
+    }
+
+    *number = n * seconds[unit - units];
+
+    return true;
+}
+
+
 /* A bit for each word, the first the lowest. */
 
 static bool
@@ -272,6 +301,10 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
 
         *number = n;
         return true;
+    }
+
+    if (row->kind == JPP_ARG_IS_AGO) {
+        return jpp_args_ago(value, len, number);
     }
 
     words = jpp_args_words(args, row);

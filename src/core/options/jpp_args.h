@@ -125,6 +125,7 @@ typedef enum {                 /* values, the default first */
     JPP_ARG_FORCE,             /* 0, 1: whatever it costs */
     JPP_ARG_FREQUENCY,         /* samples a second: 99; 1..JPP_MAX_FREQUENCY */
     JPP_ARG_MODE,              /* jpp_mode_t: cpu */
+    JPP_ARG_SINCE,             /* seconds ago: 0, not set */
     JPP_ARGS
 } jpp_arg_t;
 

@@ -101,6 +101,10 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "changes.",
       "curl \"${URL}events\"", false },
 
+    { "grown",
+      "Whose memory grows, how fast, and when the limit is reached.",
+      "curl \"${URL}grown\"", false },
+
     { "symbol",
       "The names of addresses. The tools ask for them on their own.",
       "curl -d 0x55d0c0de1234 \"${URL}symbol\"", false },
@@ -174,6 +178,9 @@ static const ngx_http_jpp_resource_t  ngx_http_jpp_rows[] = {
 
     { ngx_string("events"), NGX_HTTP_JPP_READ,
       .handler = &ngx_http_jpp_events },
+
+    { ngx_string("grown"), NGX_HTTP_JPP_READ,
+      .handler = &ngx_http_jpp_grown },
 
     { ngx_string("symbol"), NGX_HTTP_JPP_READ|NGX_HTTP_POST,
       .handler = &ngx_http_jpp_symbol },

@@ -41,6 +41,7 @@ extern const ngx_http_jpp_resource_t  ngx_http_jpp_console;
 extern const ngx_http_jpp_handler_t  ngx_http_jpp_cmdline;
 extern const ngx_http_jpp_handler_t  ngx_http_jpp_control;
 extern const ngx_http_jpp_handler_t  ngx_http_jpp_events;
+extern const ngx_http_jpp_handler_t  ngx_http_jpp_grown;
 extern const ngx_http_jpp_handler_t  ngx_http_jpp_locations;
 extern const ngx_http_jpp_handler_t  ngx_http_jpp_memory;
 extern const ngx_http_jpp_handler_t  ngx_http_jpp_metrics;

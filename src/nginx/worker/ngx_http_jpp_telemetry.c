@@ -11,10 +11,28 @@
 #define NGX_HTTP_JPP_LOOK_CAP  (32 * 1024 * 1024)
 
 
+/*
+ * How often the owners of memory are looked at, ms: seldom, and soon again
+ * while memory grows by a per cent a minute; but never for more than a
+ * hundredth of the time.
+ */
+#define NGX_HTTP_JPP_OWNERS_SELDOM   60000
+#define NGX_HTTP_JPP_OWNERS_SOON     10000
+#define NGX_HTTP_JPP_OWNERS_SHARE    100
+
+#define NGX_HTTP_JPP_OWNERS_TIMEOUT  1000
+#define NGX_HTTP_JPP_OWNERS_SIZE     (16 * 1024 * 1024)
+
+
 /* One at a time. */
 typedef struct {
     ngx_http_jpp_task_t        task;
     ngx_uint_t                 is_taken;
+
+    ngx_http_jpp_subscriber_t  pools;      /* its collection may be NULL */
+    ngx_msec_t                 asked;      /* for them: when, */
+    ngx_msec_t                 took;       /*   and how long it took */
+    uint64_t                   total;      /* that all held by then */
 
     jpp_arena_t                arena;
     ngx_http_jpp_telemetry_t  *telemetry;
@@ -25,6 +43,7 @@ typedef struct {
 } ngx_http_jpp_look_t;
 
 
+static void ngx_http_jpp_history_ready(void *data);
 static void ngx_http_jpp_history_work(ngx_http_jpp_task_t *task);
 static void ngx_http_jpp_history_done(ngx_http_jpp_task_t *task);
 
@@ -42,7 +61,9 @@ static ngx_msec_t    ngx_http_jpp_figures_at;
 static ngx_http_jpp_look_t  ngx_http_jpp_look = {
     .task.work = ngx_http_jpp_history_work,
     .task.done = ngx_http_jpp_history_done,
-    .task.is_brief = 1
+    .task.is_brief = 1,
+    .pools.ready = ngx_http_jpp_history_ready,
+    .pools.data = &ngx_http_jpp_look
 };
 
 static ngx_event_t  ngx_http_jpp_history;
@@ -219,6 +240,7 @@ ngx_http_jpp_telemetry_t *
 ngx_http_jpp_telemetry(jpp_arena_t *arena)
 {
     jpp_stall_t               *stalls;
+    jpp_event_t               *marks;
     const ngx_core_conf_t     *ccf;
     ngx_http_jpp_self_t       *self;
     ngx_http_jpp_telemetry_t  *telemetry;
@@ -227,10 +249,12 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
 
     telemetry = jpp_arena_alloc(arena, sizeof(ngx_http_jpp_telemetry_t));
     stalls = jpp_arena_alloc(arena, JPP_STALLS * sizeof(jpp_stall_t));
+    marks = jpp_arena_alloc(arena, JPP_EVENTS * sizeof(jpp_event_t));
 
     /* a single process may have lost its zone by a reload meanwhile */
 
-    if (telemetry == NULL || stalls == NULL || self->registry == NULL
+    if (telemetry == NULL || stalls == NULL || marks == NULL
+        || self->registry == NULL
         || ngx_http_jpp_zones(arena, &telemetry->all) != NGX_OK)
     {
         return NULL;
@@ -254,6 +278,8 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
     telemetry->all.n_stalls =
         ngx_http_jpp_stall_list((telemetry->all.now - 60) * 1000000000, stalls);
 
+    telemetry->marks = marks;
+
     telemetry->all.fleet = &telemetry->fleet;
     telemetry->all.oom_kills = self->oom_kills;
 
@@ -272,14 +298,12 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
 /* A worker without a table is left out of the owners, not of the rest. */
 
 static void
-ngx_http_jpp_telemetry_judge(ngx_http_jpp_telemetry_t *telemetry,
+ngx_http_jpp_telemetry_holders(ngx_http_jpp_telemetry_t *telemetry,
     const ngx_http_jpp_collection_t *pools, jpp_arena_t *arena)
 {
-    size_t                      n;
     jpp_err_t                   err;
     ngx_uint_t                  i;
     jpp_pools_t                *table;
-    jpp_finding_t               findings[JPP_FINDINGS];
     jpp_holders_t               holders;
     jpp_telemetry_t            *all;
     const ngx_http_jpp_part_t  *part;
@@ -310,11 +334,6 @@ ngx_http_jpp_telemetry_judge(ngx_http_jpp_telemetry_t *telemetry,
     }
 
     all->n_holders = jpp_holders_close(&holders, &all->holders);
-
-    n = jpp_findings(all, findings);
-
-    jpp_verdict(all, findings, n, &telemetry->verdict);
-    telemetry->fleet.verdict = &telemetry->verdict;
 }
 
 
@@ -375,6 +394,10 @@ ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry)
 
     jpp_notes_facts(&registry->notes, &telemetry->all);
 
+    telemetry->all.marks = telemetry->marks;
+    telemetry->all.n_marks = jpp_events_list(&registry->notes.events,
+                                             telemetry->marks);
+
     telemetry->fleet.findings = telemetry->findings;
     telemetry->fleet.n_findings =
         jpp_active_findings(&registry->notes, telemetry->findings);
@@ -400,10 +423,12 @@ ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
     const ngx_http_jpp_collection_t *co,
     const ngx_http_jpp_collection_t *pools, jpp_arena_t *arena)
 {
+    size_t                       n;
     ngx_uint_t                   i;
     jpp_fleet_t                 *fleet;
     jpp_worker_t                *worker;
     jpp_missing_t               *missing;
+    jpp_finding_t                findings[JPP_FINDINGS];
     const jpp_history_t         *history;
     const ngx_http_jpp_part_t   *part;
 
@@ -443,10 +468,100 @@ ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
     ngx_http_jpp_telemetry_facts(telemetry);
 
     if (pools != NULL) {
-        ngx_http_jpp_telemetry_judge(telemetry, pools, arena);
+        ngx_http_jpp_telemetry_holders(telemetry, pools, arena);
+
+        n = jpp_findings(&telemetry->all, findings);
+
+        jpp_verdict(&telemetry->all, findings, n, &telemetry->verdict);
+        fleet->verdict = &telemetry->verdict;
     }
 
     return NGX_OK;
+}
+
+
+static ngx_uint_t
+ngx_http_jpp_history_is_due(const ngx_http_jpp_look_t *look,
+    const jpp_held_t *held)
+{
+    uint64_t    now;
+    ngx_msec_t  passed;
+
+    passed = ngx_current_msec - look->asked;
+
+    if (look->asked == 0 || passed >= NGX_HTTP_JPP_OWNERS_SELDOM) {
+        return passed / NGX_HTTP_JPP_OWNERS_SHARE >= look->took;
+    }
+
+    now = held->all.n != 0 ? held->all.rss[held->all.n - 1] : 0;
+
+    return passed >= NGX_HTTP_JPP_OWNERS_SOON
+           && passed / NGX_HTTP_JPP_OWNERS_SHARE >= look->took
+           && (double) jpp_less(now, look->total) * 100
+              > (double) look->total * passed / 60000;
+}
+
+
+/* The others are asked for their pools first, if it is time for that. */
+
+static void
+ngx_http_jpp_history_look(ngx_http_jpp_look_t *look)
+{
+    ngx_http_jpp_inquiry_t    inquiry;
+    ngx_http_jpp_registry_t  *registry;
+
+    registry = ngx_http_jpp_self.registry;
+
+    if (&ngx_stat_requests != NULL) {
+        ngx_http_jpp_registry_lock(registry);
+        jpp_notes_counted(&registry->notes, *ngx_stat_requests,
+                          ngx_current_msec);
+        ngx_http_jpp_registry_unlock(registry);
+    }
+
+    jpp_arena_init(&look->arena, NGX_HTTP_JPP_LOOK_CAP);
+
+    look->telemetry = ngx_http_jpp_telemetry(&look->arena);
+
+    if (look->telemetry == NULL) {
+        jpp_arena_destroy(&look->arena);
+        return;
+    }
+
+    look->is_taken = 1;
+
+    if (ngx_http_jpp_history_is_due(look, &registry->notes.held)) {
+        ngx_memzero(&inquiry, sizeof(ngx_http_jpp_inquiry_t));
+
+        inquiry.question.type = JPP_MESSAGE_POOLS;
+        inquiry.selector.kind = JPP_WORKER_ALL;
+        inquiry.max_size = NGX_HTTP_JPP_OWNERS_SIZE;
+        inquiry.timeout = NGX_HTTP_JPP_OWNERS_TIMEOUT;
+
+        look->asked = ngx_current_msec;
+
+        if (ngx_http_jpp_collect(&look->pools, &inquiry) == NGX_OK) {
+            return;
+        }
+    }
+
+    ngx_http_jpp_history_ready(look);
+}
+
+
+static void
+ngx_http_jpp_history_ready(void *data)
+{
+    ngx_http_jpp_look_t *look = data;
+
+    if (look->pools.collection != NULL) {
+        look->took = ngx_current_msec - look->asked;
+    }
+
+    if (ngx_http_jpp_thread_post(&look->task) != NGX_OK) {
+        ngx_http_jpp_history_work(&look->task);
+        ngx_http_jpp_history_done(&look->task);
+    }
 }
 
 
@@ -456,7 +571,6 @@ ngx_http_jpp_history_tick(ngx_event_t *ev)
     jpp_note_t           *note;
     const jpp_worker_t   *worker;
     ngx_http_jpp_self_t  *self;
-    ngx_http_jpp_look_t  *look;
 
     self = &ngx_http_jpp_self;
 
@@ -482,30 +596,7 @@ ngx_http_jpp_history_tick(ngx_event_t *ev)
     if (!ngx_http_jpp_look.is_taken
         && ngx_http_jpp_registry_leads(self->registry, &self->row))
     {
-        if (&ngx_stat_requests != NULL) {
-            ngx_http_jpp_registry_lock(self->registry);
-            jpp_notes_counted(&self->registry->notes, *ngx_stat_requests,
-                              ngx_current_msec);
-            ngx_http_jpp_registry_unlock(self->registry);
-        }
-
-        look = &ngx_http_jpp_look;
-
-        jpp_arena_init(&look->arena, NGX_HTTP_JPP_LOOK_CAP);
-
-        look->telemetry = ngx_http_jpp_telemetry(&look->arena);
-
-        if (look->telemetry == NULL) {
-            jpp_arena_destroy(&look->arena);
-
-        } else {
-            look->is_taken = 1;
-
-            if (ngx_http_jpp_thread_post(&look->task) != NGX_OK) {
-                ngx_http_jpp_history_work(&look->task);
-                ngx_http_jpp_history_done(&look->task);
-            }
-        }
+        ngx_http_jpp_history_look(&ngx_http_jpp_look);
     }
 
     ngx_add_timer(ev, JPP_HISTORY_INTERVAL * 1000);
@@ -585,6 +676,11 @@ ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
 
     ngx_http_jpp_telemetry_facts(telemetry);
 
+    if (look->pools.collection != NULL) {
+        ngx_http_jpp_telemetry_holders(telemetry, look->pools.collection,
+                                       &look->arena);
+    }
+
     look->n = jpp_findings(&telemetry->all, look->findings);
 
     for (i = 0; i < look->n; i++) {
@@ -638,6 +734,8 @@ ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
                         ngx_time());
         n = jpp_active_update(&registry->notes, look->findings, look->n,
                               ngx_time());
+        look->total = jpp_notes_held(&registry->notes, &look->telemetry->all,
+                                     ngx_current_msec);
         ngx_http_jpp_registry_unlock(registry);
     }
 
@@ -651,6 +749,8 @@ ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
                       "jemalloc_pprof: finding %s: %s. %s", finding->id,
                       verdict.text, finding->fix);
     }
+
+    ngx_http_jpp_collect_leave(&look->pools);
 
     jpp_arena_destroy(&look->arena);
 

@@ -39,6 +39,7 @@ typedef struct {
     char              unnamed[JPP_UNNAMED_TEXT];
     jpp_system_t      system;
     jpp_cgroup_t      cgroup;
+    jpp_event_t      *marks;
     jpp_err_t         err;
     ngx_http_jpp_registry_t
                      *registry;    /* this worker may forget its own */

@@ -1,0 +1,217 @@
+
+#include "jpp_findings.h"
+#include "jpp_grown.h"
+#include "jpp_table.h"
+
+
+/* More than the longest sentence: an owner, its place, a rate and a limit. */
+#define JPP_GROWN_TEXT  1024
+
+
+typedef struct {
+    const jpp_held_t    *held;
+    const jpp_cgroup_t  *cgroup;
+    int64_t              since;        /* seconds since the epoch */
+    uint64_t             seconds;      /* from then on */
+    jpp_grown_t          all;
+    jpp_grown_t          owners[JPP_HELD_OWNERS + 1];
+    size_t               n;
+    size_t               n_shown;
+    char                 sentence[JPP_GROWN_TEXT];
+} jpp_growth_t;
+
+
+/* Who grows, and how long that can last; or why nothing is said. */
+
+static void
+jpp_grown_sentence(jpp_growth_t *growth)
+{
+    char                when[JPP_GROWS_TEXT];
+    const jpp_grown_t  *all, *first;
+
+    all = &growth->all;
+    first = growth->owners;
+    when[0] = '\0';
+
+    if (all->n < JPP_GROWN_POINTS) {
+        jpp_print(growth->sentence, "No rate is known yet: it needs %d points, "
+                  "and %zu of them have been seen", JPP_GROWN_POINTS, all->n);
+        return;
+    }
+
+    if (growth->n == 0 || !first->is_rising) {
+        jpp_print(growth->sentence, "Nobody keeps growing");
+        return;
+    }
+
+    if (all->is_rising) {
+        (void) jpp_finding_when(growth->cgroup, (uint64_t) all->per_hour, when);
+    }
+
+    jpp_print(growth->sentence, "%s%s%s%s grows by %s an hour%s", first->who,
+              first->place[0] != '\0' ? " (" : "", first->place,
+              first->place[0] != '\0' ? ")" : "",
+              jpp_bytes((uint64_t) first->per_hour), when);
+}
+
+
+/* The share of all growth, in per cent. */
+
+static double
+jpp_grown_share(const jpp_growth_t *growth, const jpp_grown_t *one)
+{
+    uint64_t  all;
+
+    all = jpp_less(growth->all.now, growth->all.then);
+
+    return all != 0 ? (double) jpp_less(one->now, one->then) * 100
+                      / (double) all
+                    : 0;
+}
+
+
+static void
+jpp_grown_json_one(jpp_json_t *json, const char *key, const jpp_grown_t *one)
+{
+    jpp_json_open(json, key, '{');
+
+    if (one->who != NULL) {
+        jpp_json_name(json, "owner", one->who, strlen(one->who));
+        jpp_json_filled(json, "place", one->place);
+    }
+
+    jpp_json_u64(json, "then", one->then);
+    jpp_json_u64(json, "now", one->now);
+
+    if (one->n >= JPP_GROWN_POINTS) {
+        jpp_json_i64(json, "per_hour", (int64_t) one->per_hour);
+        jpp_json_u64(json, "error", (uint64_t) one->error);
+
+    } else {
+        jpp_json_null(json, "per_hour");
+        jpp_json_null(json, "error");
+    }
+
+    jpp_json_bool(json, "rising", one->is_rising);
+    jpp_json_close(json, '}');
+}
+
+
+static void
+jpp_grown_json(const jpp_growth_t *growth, jpp_sink_t *sink)
+{
+    size_t      i;
+    jpp_json_t  json;
+
+    jpp_json_init(&json, sink);
+    jpp_json_open(&json, NULL, '{');
+    jpp_json_name(&json, "text", growth->sentence, strlen(growth->sentence));
+    jpp_json_time(&json, "since", growth->since);
+    jpp_json_u64(&json, "seconds", growth->seconds);
+    jpp_json_u64(&json, "interval", growth->held->all.interval);
+    jpp_grown_json_one(&json, "all", &growth->all);
+    jpp_json_open(&json, "owners", '[');
+
+    for (i = 0; i < growth->n_shown; i++) {
+        jpp_grown_json_one(&json, NULL, &growth->owners[i]);
+    }
+
+    jpp_json_close(&json, ']');
+    jpp_json_close(&json, '}');
+    jpp_sink_str(sink, "\n");
+}
+
+
+static void
+jpp_grown_row(const jpp_growth_t *growth, const jpp_grown_t *one,
+    jpp_table_t *table)
+{
+    jpp_table_cell(table, "%s", jpp_change((int64_t) (one->now - one->then)));
+    jpp_table_cell(table, "%.0f %%", jpp_grown_share(growth, one));
+
+    jpp_table_bytes(table, one->is_rising ? (uint64_t) one->per_hour
+                                          : JPP_NONE);
+    jpp_table_bytes(table, one->is_rising ? (uint64_t) one->error : JPP_NONE);
+    jpp_table_bytes(table, one->now);
+    jpp_table_name(table, one->who, strlen(one->who));
+    jpp_table_name(table, one->place, strlen(one->place));
+}
+
+
+static void
+jpp_grown_text(const jpp_growth_t *growth, jpp_arena_t *arena, uint32_t cols,
+    jpp_sink_t *sink)
+{
+    size_t       i;
+    jpp_table_t  table;
+
+    jpp_sink_printf(sink, "%s.\n", growth->sentence);
+
+    if (growth->n == 0) {
+        return;
+    }
+
+    jpp_sink_printf(sink, "\nsince %s, %s ago: all of nginx %s, now %s\n\n",
+                    jpp_date(growth->since),
+                    jpp_duration(growth->seconds * 1000000000),
+                    jpp_bytes(growth->all.then), jpp_bytes(growth->all.now));
+
+    jpp_table_init(&table, arena, cols);
+    jpp_table_column(&table, "growth", 0, 0);
+    jpp_table_column(&table, "share", 2, 0);
+    jpp_table_column(&table, "an hour", 0, 0);
+    jpp_table_column(&table, "+-", 3, 0);
+    jpp_table_column(&table, "now", 1, 0);
+    jpp_table_column(&table, "owner", 0, JPP_TABLE_NAME);
+    jpp_table_column(&table, "place", 0, JPP_TABLE_NAME);
+
+    for (i = 0; i < growth->n_shown; i++) {
+        jpp_grown_row(growth, &growth->owners[i], &table);
+    }
+
+    (void) jpp_table_write(&table, sink);
+}
+
+
+bool
+jpp_grown_write(const jpp_held_t *held, const jpp_cgroup_t *cgroup,
+    int64_t now, const jpp_args_t *args, jpp_arena_t *arena, jpp_sink_t *sink)
+{
+    size_t         from;
+    uint64_t       back;
+    jpp_wrap_t     wrap;
+    jpp_growth_t  *growth;
+
+    growth = jpp_arena_alloc(arena, sizeof(jpp_growth_t));
+    if (growth == NULL) {
+        return false;
+    }
+
+    growth->held = held;
+    growth->cgroup = cgroup;
+
+    if (held->all.n != 0) {
+        back = args->values[JPP_ARG_SINCE] / held->all.interval;
+
+        from = !args->is_set[JPP_ARG_SINCE] ? jpp_held_rise(held)
+               : jpp_less(held->all.n, back + 1);
+
+        growth->seconds = held->seconds - from * held->all.interval;
+        growth->n = jpp_held_grown(held, from, &growth->all, growth->owners);
+    }
+
+    growth->since = now - (int64_t) growth->seconds;
+    growth->n_shown = jpp_smaller(growth->n, args->values[JPP_ARG_TOP]);
+
+    jpp_grown_sentence(growth);
+
+    if (!jpp_args_is_top(args)) {
+        jpp_grown_json(growth, sink);
+        return true;
+    }
+
+    jpp_wrap_open(&wrap, args->values[JPP_ARG_COLS], sink);
+    jpp_grown_text(growth, arena, args->values[JPP_ARG_COLS], &wrap.sink);
+
+    return jpp_wrap_close(&wrap);
+}

@@ -1,0 +1,118 @@
+
+/* What the resource grown says of a history. */
+
+
+#include "jpp_grown.h"
+#include "jpp_sink.h"
+#include "jpp_test_fleet.h"
+#include "jpp_test_golden.h"
+#include "jpp_test_main.h"
+
+
+#define JPP_MIB  ((uint64_t) 1024 * 1024)
+
+
+static jpp_held_t    jpp_held;
+static jpp_cgroup_t  jpp_cgroup;
+static jpp_output_t  jpp_output;
+static const char   *jpp_query;
+
+
+/* SECONDS in which "location /export/ of www" gains a MiB in each five. */
+
+static void
+jpp_grown_test_fill(uint64_t seconds)
+{
+    uint64_t  t;
+
+    memset(&jpp_held, 0, sizeof(jpp_held));
+
+    for (t = 0; t < seconds; t += 5) {
+        jpp_held_begin(&jpp_held);
+        jpp_held_see(&jpp_held, "zone a<b\x01", "", 20 * JPP_MIB);
+        jpp_held_see(&jpp_held, "location /export/ of www", "nginx.conf:41",
+                     10 * JPP_MIB + t / 5 * JPP_MIB);
+        jpp_held_add(&jpp_held, 1 + t * 1000, 1,
+                     60 * JPP_MIB + t / 5 * 2 * JPP_MIB);
+    }
+
+    memset(&jpp_cgroup, 0xff, sizeof(jpp_cgroup));
+    jpp_cgroup.n_levels = 1;
+    jpp_cgroup.binding = 0;
+    jpp_cgroup.levels[0].limit = 512 * JPP_MIB;
+    jpp_cgroup.headroom = 120 * JPP_MIB;
+}
+
+
+static void
+jpp_grown_test_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
+{
+    jpp_args_t   args;
+    jpp_arena_t  arena;
+
+    (void) fleet;
+
+    jpp_args_init(&args, &jpp_words_top, &jpp_words_top);
+    (void) jpp_args_query(&args, jpp_query, strlen(jpp_query), NULL);
+
+    jpp_arena_init(&arena, 1 << 20);
+
+    if (!jpp_grown_write(&jpp_held, &jpp_cgroup, 1795236015, &args, &arena,
+                         sink))
+    {
+        jpp_sink_fail(sink, ENOMEM);
+    }
+
+    jpp_arena_destroy(&arena);
+}
+
+
+static void
+jpp_grown_test_shows(const char *query, const char *name)
+{
+    jpp_query = query;
+
+    (void) jpp_output_fill(&jpp_output, jpp_grown_test_write, NULL, 0);
+    jpp_shows(jpp_output.text, "%s", name);
+}
+
+
+JPP_TEST(jpp_grown_test_shown)
+{
+    jpp_grown_test_fill(0);
+    jpp_grown_test_shows("", "nothing was seen");
+    jpp_grown_test_shows("format=json", "nothing was seen, as JSON");
+
+    jpp_grown_test_fill(25);
+    jpp_grown_test_shows("", "five points are no rate");
+
+    jpp_grown_test_fill(300);
+    jpp_grown_test_shows("", "five minutes");
+    jpp_grown_test_shows("format=json", "the same as JSON");
+    jpp_grown_test_shows("since=60s&top=1", "of the last minute");
+    jpp_grown_test_shows("since=7d&top=1", "since more than all times");
+
+    jpp_cgroup.binding = 1;
+    jpp_grown_test_shows("top=1", "without a limit");
+}
+
+
+JPP_TEST(jpp_grown_test_fails)
+{
+    char      name[16];
+    unsigned  i;
+
+    jpp_grown_test_fill(300);
+
+    for (i = 0; i < 20; i++) {
+        jpp_print(name, "zone %u", i);
+        jpp_held_see(&jpp_held, name, "", JPP_MIB);
+    }
+
+    jpp_held_add(&jpp_held, 300000, 1, 1);
+
+    jpp_query = "";
+    jpp_output_fails(&jpp_output, jpp_grown_test_write, NULL);
+    jpp_query = "format=json";
+    jpp_output_fails(&jpp_output, jpp_grown_test_write, NULL);
+}
