@@ -23,7 +23,7 @@ typedef struct {
 
 static jpp_test_nginx_t  jpp_test;
 static jpp_finding_t     jpp_found[JPP_FINDINGS];
-static jpp_notes_t       jpp_notes;
+static jpp_notes_t       jpp_noted_down;
 
 
 /* how much of the limit is left: less counts */
@@ -90,12 +90,12 @@ jpp_fall_swap(double x)
 static void
 jpp_fall_zone(double x)
 {
-    jpp_test.telemetry.zones = &jpp_test.zone;
+    jpp_test.telemetry.zones = jpp_test.zones;
     jpp_test.telemetry.n_zones = 1;
-    jpp_test.zone.name = "one";
-    jpp_test.zone.name_len = 3;
-    jpp_test.zone.size = 100 * JPP_TEST_MIB;
-    jpp_test.zone.free = (uint64_t) ((2 - x) * 5 * JPP_TEST_MIB);
+    jpp_test.zones[0].name = "one";
+    jpp_test.zones[0].name_len = 3;
+    jpp_test.zones[0].size = 100 * JPP_TEST_MIB;
+    jpp_test.zones[0].free = (uint64_t) ((2 - x) * 5 * JPP_TEST_MIB);
 }
 
 
@@ -279,17 +279,17 @@ JPP_TEST(jpp_fall_test_log)
 
     static const double  swing[] = { 1.05, 0.95, 1.01, 0.85, 0.99, 1.1 };
 
-    jpp_notes_init(&jpp_notes);
+    jpp_notes_init(&jpp_noted_down);
 
     for (now = 1000, said = 0, missed = 0; now < 5000; now += 5) {
         jpp_fall_test_init();
         jpp_fall_swap(swing[now / 5 % 6]);
 
-        jpp_test.telemetry.noted = jpp_notes.noted;
+        jpp_test.telemetry.noted = jpp_noted_down.noted;
 
         n = jpp_findings(&jpp_test.telemetry, jpp_found);
         missed += now > 1030 && n == 0;
-        said += jpp_active_update(&jpp_notes, jpp_found, n, now);
+        said += jpp_active_update(&jpp_noted_down, jpp_found, n, now);
     }
 
     jpp_is_u64(said, 1, "a value around its bound is said once in an hour");
@@ -297,12 +297,12 @@ JPP_TEST(jpp_fall_test_log)
 
     jpp_fall_test_init();
     jpp_fall_swap(0.7);
-    jpp_test.telemetry.noted = jpp_notes.noted;
+    jpp_test.telemetry.noted = jpp_noted_down.noted;
     n = jpp_findings(&jpp_test.telemetry, jpp_found);
-    (void) jpp_active_update(&jpp_notes, jpp_found, n, now);
+    (void) jpp_active_update(&jpp_noted_down, jpp_found, n, now);
 
     jpp_is_u64(n, 0, "clearly below it is over");
-    jpp_ok(!jpp_notes.noted.standing[JPP_FINDING_SWAP].holds,
+    jpp_ok(!jpp_noted_down.noted.standing[JPP_FINDING_SWAP].holds,
            "from the next look on, at the old bound");
 }
 

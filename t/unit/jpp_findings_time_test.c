@@ -5,7 +5,6 @@
 #include "jpp_parsers.h"
 #include "jpp_profile.h"
 #include "jpp_test_findings.h"
-#include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 
 
@@ -40,18 +39,6 @@ jpp_time_test_init(void)
         jpp_test.workers[i].history = &jpp_test.histories[i];
         jpp_time_test_grow(&jpp_test.histories[i], 7200, JPP_TEST_MIB, 0);
     }
-}
-
-
-/* Notes what the finding ID says: "-" is no such finding. */
-
-static void
-jpp_says(const char *id, const char *what)
-{
-    const char  *because;
-
-    because = jpp_test_because(jpp_test_find(&jpp_test.telemetry, id));
-    jpp_note("%s, %s: %s", id, what, because != NULL ? because : "-");
 }
 
 
@@ -358,15 +345,12 @@ static void
 jpp_profiled(const jpp_profile_t *profile, bool is_whole, const char *id,
     const char *what)
 {
-    size_t       n;
-    const char  *because;
+    size_t  n;
 
     static jpp_finding_t  findings[JPP_FINDINGS];
 
     n = jpp_findings_profile(&jpp_test.fleet, profile, is_whole, findings);
-
-    because = jpp_test_because(jpp_test_pick(findings, n, id));
-    jpp_note("%s, %s: %s", id, what, because != NULL ? because : "-");
+    jpp_test_says(jpp_test_pick(findings, n, id), id, what);
 }
 
 

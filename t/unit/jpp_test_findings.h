@@ -11,6 +11,7 @@
 
 #include "jpp_findings.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_golden.h"
 
 
 #define JPP_TEST_MIB      ((uint64_t) 1024 * 1024)
@@ -18,12 +19,12 @@
 
 
 typedef struct {
-    jpp_worker_t      workers[JPP_TEST_WORKERS];
+    jpp_worker_t      workers[JPP_TEST_WORKERS + 1];   /* one to add */
     jpp_history_t     histories[JPP_TEST_WORKERS];     /* if they are used */
     jpp_fleet_t       fleet;
     jpp_system_t      system;
     jpp_cgroup_t      cgroup;
-    jpp_zone_t        zone;
+    jpp_zone_t        zones[2];
     jpp_telemetry_t   telemetry;
 } jpp_test_nginx_t;
 
@@ -39,7 +40,7 @@ jpp_test_nginx_init(jpp_test_nginx_t *nginx)
     nginx->system.thp[0] = '\0';
     nginx->cgroup.n_levels = nginx->cgroup.binding = 1;
 
-    for (i = 0; i < JPP_TEST_WORKERS; i++) {
+    for (i = 0; i <= JPP_TEST_WORKERS; i++) {
         nginx->workers[i] = jpp_fleet_worker(i, JPP_JEMALLOC_READY);
     }
 
@@ -81,12 +82,17 @@ jpp_test_find(const jpp_telemetry_t *telemetry, const char *id)
 }
 
 
-/* Its numbers. */
-static inline const char *
-jpp_test_because(const jpp_finding_t *finding)
+/* Notes what FINDING says, which is ID: "-" is no such finding. */
+static inline void
+jpp_test_says(const jpp_finding_t *finding, const char *id, const char *what)
 {
-    return finding != NULL ? finding->because : NULL;
+    jpp_note("%s, %s: %s", id, what, finding != NULL ? finding->because : "-");
 }
+
+
+/* The same of the finding ID of a unit's own jpp_test. */
+#define jpp_says(id, what)                                                    \
+    jpp_test_says(jpp_test_find(&jpp_test.telemetry, (id)), (id), (what))
 
 
 #endif /* _JPP_TEST_FINDINGS_H_INCLUDED_ */

@@ -198,7 +198,7 @@ JPP_TEST(jpp_verdict_test_zone)
 
     jpp_verdict_test_begin();
 
-    zone = &jpp_test.nginx.zone;
+    zone = jpp_test.nginx.zones;
     zone->name = "perclient\n";
     zone->name_len = 10;
     zone->size = 128 * JPP_TEST_MIB;
