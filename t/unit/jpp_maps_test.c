@@ -125,6 +125,22 @@ JPP_TEST(jpp_maps_test_fields)
 }
 
 
+JPP_TEST(jpp_maps_test_functions)
+{
+    size_t  i;
+
+    static const char  *names[] = {
+        "je_mallocx", "imalloc_body", "malloc", "_Znwm", "malloc_usable",
+        "ngx_alloc", "xje_malloc", ""
+    };
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        jpp_ok(jpp_allocator_is_function(names[i]) == (i < 4),
+               "the allocator's, or not: %s", names[i]);
+    }
+}
+
+
 JPP_TEST(jpp_maps_test_main)
 {
     const jpp_map_t  *map;

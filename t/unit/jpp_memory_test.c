@@ -478,6 +478,8 @@ jpp_memory_test_two(jpp_memory_answer_t *answer, bool is_first)
         jpp_memory_test_row(&ledger, JPP_LEDGER_CONFIGURATION, "",
                             10000)->held = 10001;
         jpp_ledger_row(&ledger, JPP_LEDGER_SLOTS, "", 0)->held = 77;
+        (void) jpp_memory_test_row(&ledger, JPP_LEDGER_MAPS, "", 500);
+        (void) jpp_memory_test_row(&ledger, JPP_LEDGER_MAPS, "named", 400);
     }
 
     memset(&facts, 0, sizeof(jpp_ledger_facts_t));
@@ -486,6 +488,7 @@ jpp_memory_test_two(jpp_memory_answer_t *answer, bool is_first)
     facts.n_sockets = is_first ? 3 : 4;
     facts.sockets = is_first ? 5000 : 6000;
     facts.nanos = is_first ? 8000000 : 9000000;
+    facts.has_luajit = is_first;
     strcpy(facts.why, is_first ? "" : "no pages here");
 
     jpp_memory_test_save(answer, bytes[!is_first], &ledger, &facts);

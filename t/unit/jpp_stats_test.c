@@ -18,6 +18,7 @@
 
 
 static bool         jpp_has_report;
+static size_t       jpp_n_numbers;
 
 static jpp_arena_t  jpp_arena;
 static jpp_err_t    jpp_err;
@@ -40,13 +41,45 @@ int
 jpp_mallctl_call(const char *name, void *old, size_t old_size, void *new,
     size_t new_size)
 {
-    (void) name;
-    (void) old;
-    (void) old_size;
+    size_t    i;
+    uint64_t  value;
+
+    static const char  *numbers[] = {
+        "thread.allocated", "stats.arenas.4096.internal", "thread.deallocated"
+    };
+
     (void) new;
     (void) new_size;
 
+    for (i = 0; i < jpp_n_numbers; i++) {
+        if (strcmp(name, numbers[i]) == 0 && old_size == sizeof(value)) {
+            value = 100 - 30 * i;
+            memcpy(old, &value, sizeof(value));
+            return 0;
+        }
+    }
+
     return -1;
+}
+
+
+/* of a jemalloc that has some of the numbers */
+
+JPP_TEST(jpp_stats_test_numbers)
+{
+    bool      is_known;
+    uint64_t  bytes;
+
+    for (jpp_n_numbers = 0; jpp_n_numbers <= 3; jpp_n_numbers++) {
+        is_known = jpp_stats_thread(&bytes);
+
+        jpp_ok(is_known == (jpp_n_numbers == 3) && (!is_known || bytes == 60),
+               "this thread's bytes, with %zu numbers", jpp_n_numbers);
+        jpp_is_u64(jpp_stats_internal(), jpp_n_numbers < 2 ? 0 : 70,
+                   "and jemalloc's own");
+    }
+
+    jpp_n_numbers = 0;
 }
 
 
