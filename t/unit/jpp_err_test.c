@@ -1,6 +1,7 @@
 
 #include "jpp_test_main.h"
 #include "jpp_err.h"
+#include "jpp_test_golden.h"
 
 
 JPP_TEST(jpp_test_null)
@@ -68,23 +69,18 @@ JPP_TEST(jpp_err_test)
     jpp_is_u64(jpp_err_set(&err, JPP_ERR_ARG, "worker is \"%s\", not 0..%d",
                            "x", 7),
                JPP_ERR_ARG, "the code is the result");
-    jpp_is_u64(err.code, JPP_ERR_ARG, "and kept");
-    jpp_is_str(err.text, "worker is \"x\", not 0..7", "the sentence");
-    jpp_is_i64(err.sys_errno, 0, "no errno");
-    jpp_is_u64(err.line, 0, "no line");
+    jpp_note_of("a sentence", err, code, sys_errno, line, text);
 
     jpp_is_u64(jpp_err_line(&err, JPP_ERR_INPUT, 17, "bad %c", 'x'),
                JPP_ERR_INPUT, "with a line");
-    jpp_is_u64(err.line, 17, "the line");
-    jpp_is_str(err.text, "bad x", "its sentence");
+    jpp_note_of("a line", err, code, sys_errno, line, text);
 
     jpp_is_u64(jpp_err_memory(&err), JPP_ERR_MEMORY, "the end of memory");
-    jpp_is_u64(err.line, 0, "forgets the line before");
-    jpp_has(err.text, "memory", "and says so");
+    jpp_note_of("the line before is forgotten", err, code, line, text);
 
     jpp_err_set(&err, JPP_ERR_INPUT, "a\tb\nc\rd\033e\177f\200g\303\251h~ ");
-    jpp_is_str(err.text, "a?b?c?d?e?f?g??h~ ", "only printable bytes");
-
+    jpp_note_of("only printable bytes", err, text);
     jpp_err_set(&err, JPP_ERR_INPUT, "%s", "");
-    jpp_is_str(err.text, "", "an empty sentence");
+    jpp_note_of("an empty one", err, text);
+    jpp_shows_notes("errors");
 }

@@ -5,13 +5,14 @@
 #include "jpp_control.h"
 #include "jpp_notes.h"
 #include "jpp_test_fleet.h"
+#include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_timeline.h"
 
 
 static jpp_events_t  jpp_events;
 static jpp_event_t   jpp_list[JPP_EVENTS];
-static jpp_notes_t   jpp_notes;
+static jpp_notes_t   jpp_noted_down;
 
 static const jpp_identity_t  jpp_who = { 1, 4712, 3 };
 
@@ -30,28 +31,28 @@ jpp_events_test_fill(unsigned n)
 }
 
 
+/* Its ends, for none, some, all and more than all. */
+
 JPP_TEST(jpp_events_test_ring)
 {
-    jpp_events_test_fill(0);
-    jpp_is_u64(jpp_events_list(&jpp_events, jpp_list), 0, "an empty ring");
+    size_t  i, n;
 
-    jpp_events_test_fill(3);
-    jpp_is_u64(jpp_events_list(&jpp_events, jpp_list), 3, "three events");
-    jpp_is_str(jpp_list[0].text, "event 2", "the newest first");
-    jpp_is_i64(jpp_list[0].time, 1002, "with its time");
-    jpp_is_i64(jpp_list[0].who.pid, 4712, "its worker");
-    jpp_is_i64(jpp_list[1].who.pid, 0, "or none");
-    jpp_is_str(jpp_list[2].text, "event 0", "and the oldest last");
+    static const unsigned  fills[] = { 0, 3, JPP_EVENTS, JPP_EVENTS + 2 };
 
-    jpp_events_test_fill(JPP_EVENTS);
-    jpp_is_u64(jpp_events_list(&jpp_events, jpp_list), JPP_EVENTS, "a full");
-    jpp_is_str(jpp_list[JPP_EVENTS - 1].text, "event 0", "from the first");
+    for (i = 0; i < 4; i++) {
+        jpp_events_test_fill(fills[i]);
+        n = jpp_events_list(&jpp_events, jpp_list);
+        jpp_note("of %u: %zu", fills[i], n);
+        jpp_note_of("counted", jpp_events, counts[JPP_EVENT_RELOAD]);
 
-    jpp_events_test_fill(JPP_EVENTS + 2);
-    jpp_is_u64(jpp_events_list(&jpp_events, jpp_list), JPP_EVENTS, "past it");
-    jpp_is_str(jpp_list[JPP_EVENTS - 1].text, "event 2", "the oldest go");
-    jpp_is_u64(jpp_events.counts[JPP_EVENT_RELOAD], JPP_EVENTS + 2,
-               "but all are counted");
+        if (n != 0) {
+            jpp_note_of("the newest", jpp_list[0], time, who.pid, text);
+            jpp_note_of("the next", jpp_list[1], time, who.pid, text);
+            jpp_note_of("the oldest", jpp_list[n - 1], time, who.pid, text);
+        }
+    }
+
+    jpp_shows_notes("events, the newest first");
 }
 
 
@@ -94,23 +95,21 @@ JPP_TEST(jpp_events_test_long)
 }
 
 
-/* Events of notes, as TYPE and text, the newest first. */
+/* Shows events of notes, the newest first. */
 
 static void
-jpp_events_test_notes(const char *expected, const char *name)
+jpp_events_test_shows(const char *name)
 {
-    char    text[1024];
-    size_t  i, n, len;
+    size_t  i, n;
 
-    n = jpp_events_list(&jpp_notes.events, jpp_list);
+    n = jpp_events_list(&jpp_noted_down.events, jpp_list);
 
-    for (i = 0, len = 0, text[0] = '\0'; i < n; i++) {
-        len += (size_t) snprintf(text + len, sizeof(text) - len, "%s: %s\n",
-                                 jpp_event_types[jpp_list[i].type],
-                                 jpp_list[i].text);
+    for (i = 0; i < n; i++) {
+        jpp_note("%s: %s", jpp_event_types[jpp_list[i].type],
+                 jpp_list[i].text);
     }
 
-    jpp_is_str(text, expected, "%s", name);
+    jpp_shows_notes("%s", name);
 }
 
 
@@ -120,69 +119,53 @@ JPP_TEST(jpp_events_test_sources)
     jpp_cgroup_t   cgroup;
     jpp_identity_t who;
 
-    jpp_notes_init(&jpp_notes);
+    jpp_notes_init(&jpp_noted_down);
     memset(&cgroup, 0, sizeof(jpp_cgroup_t));
 
-    note = &jpp_notes.notes[0];
+    note = &jpp_noted_down.notes[0];
     jpp_note_clear(note);
 
     for (who = jpp_who, who.generation = 1; who.generation < 3;
          who.generation++)
     {
-        jpp_notes_started(&jpp_notes, &who, 1000);
-        jpp_notes_started(&jpp_notes, &who, 1000);
+        jpp_notes_started(&jpp_noted_down, &who, 1000);
+        jpp_notes_started(&jpp_noted_down, &who, 1000);
     }
 
     who.generation = 1;
-    jpp_notes_started(&jpp_notes, &who, 1001);
+    jpp_notes_started(&jpp_noted_down, &who, 1001);
 
-    jpp_events_test_notes("reload: generation 2 of the configuration\n"
-                          "start: nginx, or another build of this module, has "
-                          "started\n",
-                          "the first worker of each generation");
+    jpp_events_test_shows("the first worker of each generation");
 
-    jpp_notes_init(&jpp_notes);
-    jpp_notes_ended(&jpp_notes, &jpp_who, 1000);
-    jpp_notes_vanished(&jpp_notes, &jpp_who, note, 1000);
+    jpp_notes_init(&jpp_noted_down);
+    jpp_notes_ended(&jpp_noted_down, &jpp_who, 1000);
+    jpp_notes_vanished(&jpp_noted_down, &jpp_who, note, 1000);
     note->worker.started = 900;
     note->worker.activity.usage.rss = 300 * 1024 * 1024;
-    jpp_notes_vanished(&jpp_notes, &jpp_who, note, 1000);
-    jpp_notes_vanished(&jpp_notes, &jpp_who, note, 800);
-    jpp_notes_killed(&jpp_notes, 2, 1000);
-    jpp_notes_killed(&jpp_notes, 2, 1000);
-    jpp_notes_killed(&jpp_notes, 3, 1000);
+    jpp_notes_vanished(&jpp_noted_down, &jpp_who, note, 1000);
+    jpp_notes_vanished(&jpp_noted_down, &jpp_who, note, 800);
+    jpp_notes_killed(&jpp_noted_down, 2, 1000);
+    jpp_notes_killed(&jpp_noted_down, 2, 1000);
+    jpp_notes_killed(&jpp_noted_down, 3, 1000);
 
-    jpp_events_test_notes(
-        "kill: the kernel has killed 1 process of the cgroup: memory ran out\n"
-        "kill: the kernel has killed 2 processes of the cgroup: memory ran "
-            "out\n"
-        "crash: the worker crashed or was killed, after 0 s and with an RSS "
-            "of 300.0 MiB\n"
-        "crash: the worker crashed or was killed, after 100 s and with an RSS "
-            "of 300.0 MiB\n"
-        "crash: the worker crashed or was killed\n"
-        "ended: the last worker of generation 3 has exited\n",
-        "the ends of workers");
+    jpp_events_test_shows("the ends of workers");
 
     /* the tightest of all levels counts */
 
-    jpp_notes_init(&jpp_notes);
-    jpp_notes_limit(&jpp_notes, NULL, 1000);
+    jpp_notes_init(&jpp_noted_down);
+    jpp_notes_limit(&jpp_noted_down, NULL, 1000);
     cgroup.n_levels = 2;
     cgroup.levels[0].limit = JPP_NONE;
     cgroup.levels[1].limit = 1024 * 1024;
-    jpp_notes_limit(&jpp_notes, &cgroup, 1000);
-    jpp_notes_limit(&jpp_notes, &cgroup, 1000);
+    jpp_notes_limit(&jpp_noted_down, &cgroup, 1000);
+    jpp_notes_limit(&jpp_noted_down, &cgroup, 1000);
     cgroup.levels[0].limit = 512 * 1024;
-    jpp_notes_limit(&jpp_notes, &cgroup, 1000);
+    jpp_notes_limit(&jpp_noted_down, &cgroup, 1000);
     cgroup.levels[0].limit = cgroup.levels[1].limit = JPP_NONE;
-    jpp_notes_limit(&jpp_notes, &cgroup, 1000);
-    jpp_notes_limit(&jpp_notes, NULL, 1000);
+    jpp_notes_limit(&jpp_noted_down, &cgroup, 1000);
+    jpp_notes_limit(&jpp_noted_down, NULL, 1000);
 
-    jpp_events_test_notes(
-        "limit: the memory limit is off, and was 512.0 KiB\n"
-        "limit: the memory limit is 512.0 KiB, and was 1.0 MiB\n",
-        "the limit, where it has changed");
+    jpp_events_test_shows("the limit, where it has changed");
 }
 
 
@@ -263,28 +246,16 @@ jpp_events_test_write(unsigned form, unsigned top, size_t n_stalls)
 
 JPP_TEST(jpp_events_test_list)
 {
-    unsigned     wrong;
-    const char  *text;
+    unsigned  wrong;
 
     jpp_events_test_fill(2);
 
-    jpp_is_str(jpp_events_test_write(0, 20, 2),
-        "time                  event   worker   pid  text\n"
-        "1970-01-01T00:16:41Z  stall        0  4711  300 ms, blocked in f, in "
-            "location \"/slow\" of server \"www\"\n"
-        "1970-01-01T00:16:41Z  reload       -     -  event 1\n"
-        "1970-01-01T00:16:40Z  reload       1  4712  event 0\n"
-        "1970-01-01T00:15:00Z  stall        -     -  0 ms, \n",
-        "a table, with stalls at their places");
+    jpp_note("%s", jpp_events_test_write(0, 20, 2));
+    jpp_shows_notes("a table, with stalls at their places");
 
-    jpp_has(jpp_events_test_write(0, 1, 2),
-            "\n3 older events: top=1000 shows them\n", "one row, of four");
+    jpp_shows(jpp_events_test_write(0, 1, 2), "one row, of four");
 
-    text = jpp_events_test_write(1, 20, 1);
-    jpp_has(text, "\"reload\": 2", "counts as JSON");
-    jpp_has(text, "\"event\": \"stall\",\n      \"worker\": 0,\n"
-            "      \"pid\": 4711,\n      \"generation\": 0,\n"
-            "      \"text\": \"300 ms, blocked in f", "and events");
+    jpp_shows(jpp_events_test_write(1, 20, 1), "counts as JSON, and events");
 
     jpp_events_test_fill(0);
     jpp_is_str(jpp_events_test_write(0, 20, 0), "no events yet\n", "none");

@@ -12,35 +12,31 @@ static jpp_history_t  jpp_history;
 static jpp_output_t   jpp_history_output;
 
 
+/* Points of seconds, the last after 15 without any: each has the most of its
+   time, and time without a point has what came after it. */
+
 JPP_TEST(jpp_history_test_points)
 {
-    jpp_history_init(&jpp_history);
+    size_t  i, k;
 
+    static const uint64_t  points[][3] = {
+        { 0, 10, 100 }, { 4, 12, 90 }, { 5, 11, 80 }, { 24, 20, 70 }
+    };
+
+    jpp_history_init(&jpp_history);
     jpp_is_u64(jpp_history.n, 0, "a new one has no point");
 
-    jpp_history_add(&jpp_history, 0, 10, 100);
+    for (i = 0; i < 4; i++) {
+        jpp_history_add(&jpp_history, points[i][0], points[i][1],
+                        points[i][2]);
+        jpp_note("after %" PRIu64 " s", points[i][0]);
 
-    jpp_is_u64(jpp_history.n, 1, "the first is there at once");
+        for (k = 0; k < jpp_history.n; k++) {
+            jpp_note_of("a point", jpp_history, allocated[k], rss[k]);
+        }
+    }
 
-    jpp_history_add(&jpp_history, 4, 12, 90);
-
-    jpp_is_u64(jpp_history.n, 1, "and stands for five seconds");
-    jpp_is_u64(jpp_history.allocated[0], 12, "with the most in them");
-    jpp_is_u64(jpp_history.rss[0], 100, "of each");
-
-    jpp_history_add(&jpp_history, 5, 11, 80);
-
-    jpp_is_u64(jpp_history.n, 2, "then comes the second");
-    jpp_is_u64(jpp_history.allocated[0], 12, "the first stays");
-    jpp_is_u64(jpp_history.allocated[1], 11, "the second has its own");
-
-    /* a worker that was kept for 15 seconds */
-
-    jpp_history_add(&jpp_history, 24, 20, 70);
-
-    jpp_is_u64(jpp_history.n, 5, "time without a point is filled");
-    jpp_is_u64(jpp_history.allocated[2], 20, "with what came after it");
-    jpp_is_u64(jpp_history.rss[4], 70, "up to now");
+    jpp_shows_notes("points");
 }
 
 
@@ -324,23 +320,26 @@ jpp_held_test_full(uint64_t minute)
 
 JPP_TEST(jpp_history_test_grown)
 {
+    size_t              i;
     jpp_grown_t         all;
     const jpp_grown_t  *a;
 
-    a = jpp_held_test_shape(jpp_held_test_leak, &all);
-    jpp_ok(a->is_rising && all.is_rising, "a leak rises");
-    jpp_ok(a->per_hour > 178e6 && a->per_hour < 198e6,
-           "by 180 MiB an hour: %.0f", a->per_hour);
-    jpp_is_u64(a->then, 50 << 20, "from its start");
-    jpp_is_str(a->place, "x:1", "with its place");
+    static const struct {
+        const char  *what;
+        uint64_t   (*shape)(uint64_t minute);
+    } rows[] = {
+        { "a leak rises, from its start", jpp_held_test_leak },
+        { "what comes and goes does not", jpp_held_test_saw },
+        { "a rise after a fall, since that has ended", jpp_held_test_late },
+        { "nor does what is full", jpp_held_test_full }
+    };
 
-    a = jpp_held_test_shape(jpp_held_test_saw, &all);
-    jpp_ok(!a->is_rising && !all.is_rising, "what comes and goes does not");
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        a = jpp_held_test_shape(rows[i].shape, &all);
+        jpp_note_of(rows[i].what, *a, is_rising, then, place);
+        jpp_note("by %.0f MB an hour; all %s", a->per_hour / 1e6,
+                 all.is_rising ? "rises" : "does not");
+    }
 
-    a = jpp_held_test_shape(jpp_held_test_late, &all);
-    jpp_ok(a->is_rising && all.is_rising, "a rise after a fall");
-    jpp_is_u64(a->then, 53 << 20, "since the fall has ended");
-
-    a = jpp_held_test_shape(jpp_held_test_full, &all);
-    jpp_ok(!a->is_rising && !all.is_rising, "nor does what is full");
+    jpp_shows_notes("what grows");
 }

@@ -1,6 +1,7 @@
 
 #include "jpp_test_main.h"
 #include "jpp_cgroup.h"
+#include "jpp_test_golden.h"
 #include "jpp_test_lines.h"
 #include "jpp_usage.h"
 
@@ -25,15 +26,17 @@ static jpp_lines_t  lines;
 
 JPP_TEST(jpp_keys_test_lines)
 {
-    char  *line, text[64];
+    char    *line, text[64];
+    size_t   i;
 
     jpp_lines_text(&lines, "one\n\nthree\ncut", 14);
 
-    jpp_is_str(jpp_lines_next(&lines), "one", "a line");
-    jpp_is_str(jpp_lines_next(&lines), "", "an empty one");
-    jpp_is_str(jpp_lines_next(&lines), "three", "the last whole one");
-    jpp_ok(jpp_lines_next(&lines) == NULL, "what has no end is no line");
-    jpp_ok(jpp_lines_next(&lines) == NULL, "and stays none");
+    for (i = 0; i < 5; i++) {
+        line = jpp_lines_next(&lines);
+        jpp_note("%s", line != NULL ? line : "no line");
+    }
+
+    jpp_shows_notes("lines: what has no end is none");
     jpp_lines_close(&lines);
 
     /* what a signal left behind earlier is not what a call says now */
@@ -119,8 +122,15 @@ JPP_TEST(jpp_keys_test_values)
 {
     int              fd;
     char             path[64];
+    size_t           i;
     jpp_keys_test_t  to;
-    static const char  text[] =
+
+    static const char  *numbers[] = {
+        "18446744073709551615", "18446744073709551616",
+        "18014398509481983 kB", "18014398509481984 kB", "12 MB", "-1"
+    };
+
+    static const char   text[] =
         "Other: 5\nthird 7\nFirst:\t  12 kB\nSecond: max\nFirst: 13 kB\n"
         "Fir: 1\nFirstborn: 2\nthird\n";
 
@@ -132,19 +142,14 @@ JPP_TEST(jpp_keys_test_values)
                "a file");
     (void) close(fd);
 
-    jpp_is_u64(to.first, 12 * 1024, "kB are bytes; the first one counts");
-    jpp_is_u64(to.second, JPP_NONE, "\"max\" is no number");
-    jpp_is_u64(to.third, 7, "a blank, and out of order");
+    jpp_note_of("kB are bytes, the first counts, max is no number", to, first,
+                second, third);
 
-    jpp_is_u64(jpp_keys_number("18446744073709551615"), JPP_NONE,
-               "the largest number means none");
-    jpp_is_u64(jpp_keys_number("18446744073709551616"), JPP_NONE,
-               "nor is there a larger one");
-    jpp_is_u64(jpp_keys_number("18014398509481983 kB"), UINT64_MAX - 1023,
-               "the most kB");
-    jpp_is_u64(jpp_keys_number("18014398509481984 kB"), JPP_NONE, "one more");
-    jpp_is_u64(jpp_keys_number("12 MB"), JPP_NONE, "another unit");
-    jpp_is_u64(jpp_keys_number("-1"), JPP_NONE, "a negative one");
+    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        jpp_note("%s is %" PRIu64, numbers[i], jpp_keys_number(numbers[i]));
+    }
+
+    jpp_shows_notes("values");
 
     jpp_is_u64((uint64_t) jpp_keys_read(jpp_keys_test_rows, "t/data/nothing",
                                         &to), ENOENT, "no file");
@@ -167,14 +172,9 @@ JPP_TEST(jpp_keys_test_pressure)
                                                 &fd));
     (void) close(fd);
 
-    jpp_is_u64(pressure.some.avg10, 10000, "all of the time");
-    jpp_is_u64(pressure.some.avg60, JPP_NONE, "one digit is not two");
-    jpp_is_u64(pressure.some.avg300, JPP_NONE, "no number");
-    jpp_is_u64(pressure.some.total, 9, "the total");
-    jpp_is_u64(pressure.full.avg10, 1, "a hundredth of a per cent");
-    jpp_is_u64(pressure.full.avg60, (uint64_t) INT64_MAX, "the most");
-    jpp_is_u64(pressure.full.avg300, JPP_NONE, "and more");
-    jpp_is_u64(pressure.full.total, JPP_NONE, "a line that is cut");
+    jpp_note_of("pressure", pressure, some.avg10, some.avg60, some.avg300,
+                some.total, full.avg10, full.avg60, full.avg300, full.total);
+    jpp_shows_notes("one digit is not two, and a cut line is none");
 }
 
 
@@ -241,24 +241,21 @@ JPP_TEST(jpp_keys_test_usage)
 
 JPP_TEST(jpp_keys_test_system)
 {
+    size_t        i;
     jpp_system_t  system;
+
+    static const char  *roots[] = { "t/data/system", "t/data/unusual",
+                                    "t/data/nothing" };
 
     jpp_system_read(&system, "");
     jpp_ok(system.total != JPP_NONE && system.available < system.total,
            "this machine's memory");
 
-    jpp_system_read(&system, "t/data/system");
-    jpp_is_u64(system.total, (uint64_t) 8000000 * 1024, "a machine");
-    jpp_is_u64(system.available, JPP_NONE, "with an old kernel");
-    jpp_is_u64(system.swap_free, 0, "no swap left");
-    jpp_is_u64(system.overcommit, 2, "no overcommit");
-    jpp_is_str(system.thp, "madvise", "huge pages where asked for");
-    jpp_is_u64(system.pressure.full.avg60, 375, "and some pressure");
+    for (i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+        jpp_system_read(&system, roots[i]);
+        jpp_note_of(roots[i], system, total, available, swap_free, overcommit,
+                    thp, pressure.full.avg60);
+    }
 
-    jpp_system_read(&system, "t/data/unusual");
-    jpp_is_str(system.thp, "", "a word as long as its place");
-
-    jpp_system_read(&system, "t/data/nothing");
-    jpp_is_u64(system.total, JPP_NONE, "no /proc, no number");
-    jpp_is_str(system.thp, "", "no word");
+    jpp_shows_notes("machines: a kernel that is old, a word that is long");
 }
