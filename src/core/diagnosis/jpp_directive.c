@@ -71,6 +71,8 @@ jpp_directive(const jpp_directive_of_t *of, char text[JPP_DIRECTIVE_TEXT])
             || (row->kind != JPP_DIRECTIVE_ANY && row->kind != of->kind)
             || (row->module != NULL
                 && !jpp_scan_has_word(of->module.data, of->module.len, '_',
+                                      row->module)
+                && !jpp_scan_has_word(of->module.data, of->module.len, ' ',
                                       row->module)))
         {
             continue;
