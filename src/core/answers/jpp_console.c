@@ -259,7 +259,7 @@ jpp_console_tile_requests(const jpp_console_t *console, jpp_sink_t *sink)
 static void
 jpp_console_owners(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    size_t                  i, n;
+    size_t                  n;
     uint64_t                all, tenths;
     const jpp_holder_t     *holder;
     const jpp_telemetry_t  *telemetry;
@@ -283,8 +283,7 @@ jpp_console_owners(const jpp_console_t *console, jpp_sink_t *sink)
     n = telemetry->n_holders < JPP_VERDICT_OWNERS ? telemetry->n_holders
                                                   : JPP_VERDICT_OWNERS;
 
-    for (i = 0; i < n; i++) {
-        holder = &telemetry->holders[i];
+    jpp_each(holder, telemetry->holders, n) {
         tenths = (uint64_t) ((double) holder->bytes * 1000
                              / (double) jpp_larger(all, holder->bytes + 1));
 
@@ -712,7 +711,7 @@ jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
 static void
 jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    size_t                    i, n;
+    size_t                    n;
     const jpp_outcome_t      *outcome;
     const jpp_console_act_t  *act;
 
@@ -742,9 +741,7 @@ jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
 
     n = sizeof(jpp_console_act_rows) / sizeof(jpp_console_act_rows[0]);
 
-    for (i = 0; i < n; i++) {
-        act = &jpp_console_act_rows[i];
-
+    jpp_each(act, jpp_console_act_rows, n) {
         if (jpp_console_is_due(console->telemetry->fleet, act)) {
             jpp_console_act(console->telemetry->fleet, act, sink);
         }
@@ -792,14 +789,12 @@ jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
 static void
 jpp_console_failures(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
-    size_t                i;
     const jpp_worker_t   *worker;
     const jpp_failure_t  *failure;
 
     jpp_sink_str(sink, "<div id=\"failures\">\n");
 
-    for (i = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
+    jpp_each(worker, fleet->workers, fleet->n) {
         failure = &worker->last_error;
 
         if (failure->text[0] == '\0') {

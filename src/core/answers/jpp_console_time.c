@@ -38,7 +38,6 @@ static const jpp_console_unit_t  jpp_console_units[] = {
 const char *
 jpp_console_age(int64_t from, int64_t to, char text[JPP_CONSOLE_AGE])
 {
-    size_t                     i;
     int64_t                    whole, rest, seconds;
     const jpp_console_unit_t  *unit;
 
@@ -48,9 +47,9 @@ jpp_console_age(int64_t from, int64_t to, char text[JPP_CONSOLE_AGE])
         seconds = 0;
     }
 
-    for (i = 0; i < sizeof(jpp_console_units) / sizeof(*unit); i++) {
-        unit = &jpp_console_units[i];
-
+    jpp_each(unit, jpp_console_units,
+             sizeof(jpp_console_units) / sizeof(*unit))
+    {
         if (seconds < unit->seconds) {
             continue;
         }

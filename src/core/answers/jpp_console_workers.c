@@ -160,12 +160,9 @@ jpp_console_bar(jpp_sink_t *sink, const jpp_console_part_t *parts,
 static void
 jpp_console_missing(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
-    size_t                i;
     const jpp_missing_t  *missing;
 
-    for (i = 0; i < fleet->n_missing; i++) {
-        missing = &fleet->missing[i];
-
+    jpp_each(missing, fleet->missing, fleet->n_missing) {
         jpp_markup_printf(sink, "<tr><th scope=\"row\">%" PRIu32 " <small>pid %"
                           PRId64 "</small></th><td class=\"bad\" colspan=\"8\">"
                           "did not answer: %s.</td></tr>\n",
@@ -317,7 +314,6 @@ static void
 jpp_console_menu(const jpp_console_link_t *links, const jpp_worker_t *worker,
     jpp_sink_t *sink)
 {
-    size_t                    i;
     int64_t                   since;
     const jpp_console_ask_t  *row;
 
@@ -334,9 +330,9 @@ jpp_console_menu(const jpp_console_link_t *links, const jpp_worker_t *worker,
                         jpp_date(since));
     }
 
-    for (i = 0; i < sizeof(jpp_console_ask_rows) / sizeof(*row); i++) {
-        row = &jpp_console_ask_rows[i];
-
+    jpp_each(row, jpp_console_ask_rows,
+             sizeof(jpp_console_ask_rows) / sizeof(*row))
+    {
         if (jpp_console_serves(links, row->address)) {
             jpp_markup_printf(sink, "<li><a href=\"%s%s%" PRId64 "\">%s</a>"
                               "</li>\n", row->address,

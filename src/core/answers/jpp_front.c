@@ -123,9 +123,7 @@ jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena, uint32_t cols,
 
     jpp_sink_str(sink, "\nask below this address\n");
 
-    for (i = 0; i < sizeof(jpp_front_rows) / sizeof(*row); i++) {
-        row = &jpp_front_rows[i];
-
+    jpp_each(row, jpp_front_rows, sizeof(jpp_front_rows) / sizeof(*row)) {
         if (jpp_console_serves(console->links, row->address)) {
             jpp_sink_printf(sink, "  %-31s %s\n", row->address, row->text);
         }

@@ -217,7 +217,7 @@ void
 jpp_locations_take(jpp_locations_t *locations,
     jpp_locations_measure_t measure, const jpp_view_t *view)
 {
-    size_t                       i, k, n;
+    size_t                       i, k;
     uint32_t                     row;
     jpp_str_t                    names[JPP_ROOTS], name;
     const char                  *comment;
@@ -234,13 +234,11 @@ jpp_locations_take(jpp_locations_t *locations,
     locations->about[measure].is_there = true;
 
     profile = view->profile;
-    from = jpp_vec_items(owned.rows, jpp_owned_row_t);
-    n = jpp_vec_count(owned.rows, jpp_owned_row_t);
 
-    for (i = 0; i < n; i++) {
+    jpp_vec_each(from, owned.rows) {
 
         for (k = 0; k < JPP_ROOTS; k++) {
-            names[k] = jpp_profile_str(profile, from[i].names[k]);
+            names[k] = jpp_profile_str(profile, from->names[k]);
         }
 
         row = jpp_locations_row(locations, names);
@@ -248,13 +246,13 @@ jpp_locations_take(jpp_locations_t *locations,
             return;
         }
 
-        jpp_locations_add(locations, row, measure, from[i].sum.value,
-                          from[i].sum.variance);
+        jpp_locations_add(locations, row, measure, from->sum.value,
+                          from->sum.variance);
 
         functions = &jpp_vec_items(owned.functions,
-                                   jpp_owned_function_t)[from[i].first];
+                                   jpp_owned_function_t)[from->first];
 
-        for (k = 0; k < from[i].n && k < JPP_LOCATIONS_MOST; k++) {
+        for (k = 0; k < from->n && k < JPP_LOCATIONS_MOST; k++) {
 
             if (functions[k].function == 0) {
                 continue;
@@ -399,7 +397,7 @@ jpp_locations_pools(jpp_locations_t *locations, const jpp_identity_t *who,
     jpp_err_t                 err;
     jpp_code_t                rc;
     jpp_pools_t               table;
-    const jpp_pools_row_t    *rows;
+    const jpp_pools_row_t    *held;
 
     rc = JPP_ERR_INPUT;
 
@@ -431,13 +429,9 @@ jpp_locations_pools(jpp_locations_t *locations, const jpp_identity_t *who,
                                      jpp_pools_owner_at(&table, (uint32_t) i));
     }
 
-    rows = jpp_vec_items(table.rows, jpp_pools_row_t);
-    n = jpp_vec_count(table.rows, jpp_pools_row_t);
-
-    for (i = 0; i < n; i++) {
-        if (!rows[i].is_inherited) {
-            jpp_locations_held(locations, &table, &rows[i],
-                               owners[rows[i].owner]);
+    jpp_vec_each(held, table.rows) {
+        if (!held->is_inherited) {
+            jpp_locations_held(locations, &table, held, owners[held->owner]);
         }
     }
 

@@ -57,13 +57,10 @@ static void
 jpp_locations_json_about(const jpp_locations_t *locations, uint32_t measure,
     jpp_json_t *json)
 {
-    size_t                        i, n;
-    const char                  **notes;
+    const char                  **note;
     const jpp_locations_about_t  *about;
 
     about = &locations->about[measure];
-    notes = jpp_vec_items(about->notes, const char *);
-    n = jpp_vec_count(about->notes, const char *);
 
     jpp_json_open(json, jpp_locations_columns[measure].key, '{');
 
@@ -85,8 +82,8 @@ jpp_locations_json_about(const jpp_locations_t *locations, uint32_t measure,
 
     jpp_json_open(json, "notes", '[');
 
-    for (i = 0; i < n; i++) {
-        jpp_json_str(json, NULL, notes[i]);
+    jpp_vec_each(note, about->notes) {
+        jpp_json_str(json, NULL, *note);
     }
 
     jpp_json_close(json, ']');
@@ -351,9 +348,8 @@ jpp_locations_table(const jpp_locations_t *locations, size_t shown,
 static void
 jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
 {
-    size_t                        k, n;
     uint32_t                      i;
-    const char                   *name, **notes;
+    const char                   *name, **note;
     const jpp_locations_about_t  *about;
 
     jpp_sink_char(sink, '\n');
@@ -361,8 +357,6 @@ jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
         about = &locations->about[i];
         name = jpp_locations_columns[i].name;
-        notes = jpp_vec_items(about->notes, const char *);
-        n = jpp_vec_count(about->notes, const char *);
 
         if (about->why[0] != '\0') {
             jpp_sink_printf(sink, "%s: not known: ", name);
@@ -372,9 +366,9 @@ jpp_locations_notes(const jpp_locations_t *locations, jpp_sink_t *sink)
             jpp_sink_char(sink, '\n');
         }
 
-        for (k = 0; k < n; k++) {
+        jpp_vec_each(note, about->notes) {
             jpp_sink_printf(sink, "%s: ", name);
-            jpp_sink_str(sink, notes[k]);
+            jpp_sink_str(sink, *note);
             jpp_sink_char(sink, '\n');
         }
 

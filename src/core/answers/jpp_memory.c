@@ -66,7 +66,6 @@ jpp_memory_load(const jpp_memory_t *memory, size_t i,
 static bool
 jpp_memory_add(jpp_memory_sum_t *sum, const jpp_ledger_read_t *one)
 {
-    size_t                   i;
     jpp_ledger_row_t        *row;
     jpp_ledger_sums_t       *sums;
     const jpp_ledger_row_t  *from;
@@ -86,9 +85,7 @@ jpp_memory_add(jpp_memory_sum_t *sum, const jpp_ledger_read_t *one)
     sum->facts.has_luajit |= one->facts.has_luajit;
     sum->n++;
 
-    for (i = 0; i < one->n; i++) {
-        from = &one->rows[i];
-
+    jpp_each(from, one->rows, one->n) {
         row = jpp_ledger_row(&sum->ledger, (jpp_ledger_kind_t) from->kind,
                              from->name, from->name_len);
 
@@ -303,7 +300,6 @@ static void
 jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory,
     const jpp_memory_sum_t *sum)
 {
-    size_t               i;
     uint64_t             allocated, resident, anon, swap, file, shmem;
     const jpp_usage_t   *usage;
     const jpp_fleet_t   *fleet;
@@ -313,8 +309,7 @@ jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory,
     allocated = resident = anon = swap = JPP_NONE;
     file = shmem = 0;
 
-    for (i = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
+    jpp_each(worker, fleet->workers, fleet->n) {
         usage = &worker->activity.usage;
 
         if (worker->has_stats) {
@@ -520,7 +515,6 @@ jpp_memory_system(jpp_json_t *json, const jpp_system_t *system)
 static void
 jpp_memory_zone_json(jpp_json_t *json, const jpp_zone_t *zone)
 {
-    size_t                  i;
     const jpp_zone_slot_t  *slot;
 
     jpp_json_open(json, NULL, '{');
@@ -533,9 +527,7 @@ jpp_memory_zone_json(jpp_json_t *json, const jpp_zone_t *zone)
 
     jpp_json_open(json, "slots", '[');
 
-    for (i = 0; i < zone->n_slots; i++) {
-        slot = &zone->slots[i];
-
+    jpp_each(slot, zone->slots, zone->n_slots) {
         jpp_json_object(json, NULL,
             { "size", slot->size }, { "total", slot->total },
             { "used", slot->used }, { "allocations", slot->allocations },
@@ -555,12 +547,9 @@ jpp_memory_zones_why(jpp_json_t *json, const jpp_telemetry_t *telemetry)
     int                len;
     char               name[JPP_UTF8_ESCAPED(JPP_MEMORY_ZONE)];
     char               key[sizeof("zones.") + sizeof(name)];
-    size_t             i;
     const jpp_zone_t  *zone;
 
-    for (i = 0; i < telemetry->n_zones; i++) {
-        zone = &telemetry->zones[i];
-
+    jpp_each(zone, telemetry->zones, telemetry->n_zones) {
         if (zone->was_busy) {
             len = (int) jpp_utf8_escape(name, zone->name,
                                         zone->name_len < JPP_MEMORY_ZONE

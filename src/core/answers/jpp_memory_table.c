@@ -88,19 +88,16 @@ jpp_memory_table_ledger(const jpp_memory_t *memory,
 {
     int                      len;
     char                     text[JPP_MEMORY_CELL];
-    size_t                   i, n;
     uint64_t                 bytes, per_mille;
     const char              *hint;
     jpp_table_t              table;
     const jpp_fleet_t       *fleet;
-    const jpp_ledger_row_t  *rows;
+    const jpp_worker_t      *worker;
+    const jpp_ledger_row_t  *row;
 
     if (sum == NULL || sum->n == 0) {
         return;
     }
-
-    rows = jpp_vec_items(sum->ledger.rows, jpp_ledger_row_t);
-    n = jpp_vec_count(sum->ledger.rows, jpp_ledger_row_t);
 
     jpp_table_init(&table, memory->arena, memory->args->values[JPP_ARG_COLS]);
     jpp_table_column(&table, "bytes", 0, 0);
@@ -109,30 +106,31 @@ jpp_memory_table_ledger(const jpp_memory_t *memory,
     jpp_table_column(&table, "known", 2, JPP_TABLE_NAME);
     jpp_table_column(&table, "what", 0, 3 * JPP_TABLE_NAME);
 
-    for (i = 0; i < n; i++) {
-        if (rows[i].bytes != 0) {
-            per_mille = sum->facts.sums.pss == 0 ? 0
-                        : jpp_ledger_scale(rows[i].bytes, 1000,
-                                           sum->facts.sums.pss);
+    jpp_vec_each(row, sum->ledger.rows) {
 
-            jpp_table_bytes(&table, rows[i].bytes);
-            jpp_table_cell(&table, "%" PRIu64 ".%" PRIu64, per_mille / 10,
-                           per_mille % 10);
-            jpp_table_bytes(&table, rows[i].held);
-            jpp_table_cell(&table, "%s", jpp_ledger_hows[rows[i].how]);
-
-            hint = jpp_memory_hint(&sum->facts, &rows[i]);
-
-            len = snprintf(text, sizeof(text), "%s%s%s",
-                           jpp_ledger_kinds[rows[i].kind],
-                           hint != NULL ? ": "
-                           : rows[i].name_len != 0 ? " " : "",
-                           hint != NULL ? hint : "");
-
-            memcpy(text + len, rows[i].name, rows[i].name_len);
-
-            jpp_table_name(&table, text, (size_t) len + rows[i].name_len);
+        if (row->bytes == 0) {
+            continue;
         }
+
+        per_mille = sum->facts.sums.pss == 0 ? 0
+                    : jpp_ledger_scale(row->bytes, 1000, sum->facts.sums.pss);
+
+        jpp_table_bytes(&table, row->bytes);
+        jpp_table_cell(&table, "%" PRIu64 ".%" PRIu64, per_mille / 10,
+                       per_mille % 10);
+        jpp_table_bytes(&table, row->held);
+        jpp_table_cell(&table, "%s", jpp_ledger_hows[row->how]);
+
+        hint = jpp_memory_hint(&sum->facts, row);
+
+        len = snprintf(text, sizeof(text), "%s%s%s",
+                       jpp_ledger_kinds[row->kind],
+                       hint != NULL ? ": " : row->name_len != 0 ? " " : "",
+                       hint != NULL ? hint : "");
+
+        memcpy(text + len, row->name, row->name_len);
+
+        jpp_table_name(&table, text, (size_t) len + row->name_len);
     }
 
     jpp_sink_printf(sink, "\nthe ledger of %zu worker%s: %s of Pss, which "
@@ -145,8 +143,10 @@ jpp_memory_table_ledger(const jpp_memory_t *memory,
 
     fleet = memory->telemetry->fleet;
 
-    for (i = 0, bytes = 0; i < fleet->n; i++) {
-        jpp_add_known(&bytes, fleet->workers[i].activity.usage.page_tables);
+    bytes = 0;
+
+    jpp_each(worker, fleet->workers, fleet->n) {
+        jpp_add_known(&bytes, worker->activity.usage.page_tables);
     }
 
     jpp_sink_printf(sink, "\nbeside that, in the kernel: page tables %s, "

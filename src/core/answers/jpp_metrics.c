@@ -52,7 +52,6 @@ static const struct {
 static void
 jpp_metrics_nginx(const jpp_telemetry_t *telemetry, jpp_metrics_nginx_t *nginx)
 {
-    size_t                    i;
     const jpp_fleet_t        *fleet;
     const jpp_worker_t       *worker;
 
@@ -64,9 +63,7 @@ jpp_metrics_nginx(const jpp_telemetry_t *telemetry, jpp_metrics_nginx_t *nginx)
     nginx->no_cgroup = telemetry->cgroup == NULL;
     nginx->no_system = telemetry->system->total == JPP_NONE;
 
-    for (i = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
-
+    jpp_each(worker, fleet->workers, fleet->n) {
         nginx->exiting += worker->is_exiting;
         nginx->no_status += worker->activity.usage.rss == JPP_NONE;
         nginx->no_stats += worker->jemalloc.state != JPP_JEMALLOC_ABSENT
@@ -446,9 +443,7 @@ jpp_metrics_family(const jpp_metrics_t *metrics)
 
     case JPP_METRICS_ZONE:
 
-        for (i = 0; i < telemetry->n_zones; i++) {
-            zone = &telemetry->zones[i];
-
+        jpp_each(zone, telemetry->zones, telemetry->n_zones) {
             jpp_metrics_series(metrics, zone,
                                jpp_metrics_label(label, "zone", zone->name,
                                                  zone->name_len));

@@ -221,14 +221,11 @@ jpp_requests_totals(jpp_requests_rows_t *rows, jpp_by_t by,
         }
     }
 
-    held = jpp_vec_items(table->rows, jpp_pools_row_t);
-    n = jpp_vec_count(table->rows, jpp_pools_row_t);
+    jpp_vec_each(held, table->rows) {
+        owner = jpp_pools_owner_at(table, held->owner);
 
-    for (i = 0; i < n; i++) {
-        owner = jpp_pools_owner_at(table, held[i].owner);
-
-        if (jpp_requests_counts(by, owner->kind) && !held[i].is_inherited) {
-            rows->bytes += held[i].bytes;
+        if (jpp_requests_counts(by, owner->kind) && !held->is_inherited) {
+            rows->bytes += held->bytes;
         }
     }
 }
@@ -238,7 +235,6 @@ static bool
 jpp_requests_units(jpp_requests_rows_t *rows,
     const jpp_requests_worker_t *worker, bool has_clients)
 {
-    size_t                    i;
     const jpp_pools_t        *table;
     jpp_requests_row_t       *row;
     const jpp_pools_unit_t   *unit;
@@ -246,14 +242,13 @@ jpp_requests_units(jpp_requests_rows_t *rows,
 
     table = &worker->table;
 
-    for (i = 0; i < jpp_vec_count(table->units, jpp_pools_unit_t); i++) {
+    jpp_vec_each(unit, table->units) {
 
         row = jpp_vec_push(rows->rows, sizeof(jpp_requests_row_t));
         if (row == NULL) {
             return false;
         }
 
-        unit = &jpp_vec_items(table->units, jpp_pools_unit_t)[i];
         owner = jpp_pools_owner_at(table, unit->owner);
 
         row->worker = worker;

@@ -601,7 +601,6 @@ static void
 jpp_facts_stats(jpp_profile_t *profile, const jpp_fleet_t *fleet)
 {
     char                 sum[JPP_STATUS_WHERE], where[JPP_STATUS_WHERE];
-    size_t               i;
     uint64_t             allocated, active;
     const jpp_worker_t  *worker, *largest;
 
@@ -609,9 +608,7 @@ jpp_facts_stats(jpp_profile_t *profile, const jpp_fleet_t *fleet)
     active = 0;
     largest = NULL;
 
-    for (i = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
-
+    jpp_each(worker, fleet->workers, fleet->n) {
         if (!worker->has_stats) {
             return;
         }
@@ -654,7 +651,6 @@ jpp_facts_stats(jpp_profile_t *profile, const jpp_fleet_t *fleet)
 void
 jpp_status_comments(const jpp_fleet_t *fleet, jpp_profile_t *profile)
 {
-    size_t                i;
     const jpp_worker_t   *worker;
     const jpp_missing_t  *missing;
     const jpp_finding_t  *finding;
@@ -676,9 +672,7 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_profile_t *profile)
                             worker->who.index, worker->who.pid);
     }
 
-    for (i = 0; i < fleet->n_missing; i++) {
-        missing = &fleet->missing[i];
-
+    jpp_each(missing, fleet->missing, fleet->n_missing) {
         jpp_profile_comment(profile, "worker %" PRIu32 " pid %" PRId64
                             " is missing: %s", missing->who.index,
                             missing->who.pid, missing->why);
@@ -696,9 +690,7 @@ jpp_status_comments(const jpp_fleet_t *fleet, jpp_profile_t *profile)
 
         /* without the fixes, which memory has */
 
-        for (i = 0; i < fleet->n_findings; i++) {
-            finding = &fleet->findings[i];
-
+        jpp_each(finding, fleet->findings, fleet->n_findings) {
             jpp_profile_comment(profile, "finding %s: %s: %s", finding->id,
                                 finding->what, finding->because);
         }

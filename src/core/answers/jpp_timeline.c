@@ -53,9 +53,7 @@ jpp_timeline_json(const jpp_timeline_t *timeline, jpp_sink_t *sink)
     jpp_json_u64(&json, "kept", timeline->n);
     jpp_json_open(&json, "events", '[');
 
-    for (i = 0; i < timeline->n_shown; i++) {
-        event = &timeline->list[i];
-
+    jpp_each(event, timeline->list, timeline->n_shown) {
         jpp_json_open(&json, NULL, '{');
         jpp_json_str(&json, "time", jpp_date(event->time));
         jpp_json_str(&json, "event", jpp_event_types[event->type]);
@@ -78,7 +76,6 @@ static void
 jpp_timeline_text(const jpp_timeline_t *timeline, jpp_arena_t *arena,
     uint32_t cols, jpp_sink_t *sink)
 {
-    size_t              i;
     jpp_table_t         table;
     const jpp_event_t  *event;
 
@@ -94,9 +91,7 @@ jpp_timeline_text(const jpp_timeline_t *timeline, jpp_arena_t *arena,
     jpp_table_column(&table, "pid", 2, 0);
     jpp_table_column(&table, "text", 0, 2 * JPP_TABLE_NAME);
 
-    for (i = 0; i < timeline->n_shown; i++) {
-        event = &timeline->list[i];
-
+    jpp_each(event, timeline->list, timeline->n_shown) {
         jpp_table_cell(&table, "%s", jpp_date(event->time));
         jpp_table_cell(&table, "%s", jpp_event_types[event->type]);
 

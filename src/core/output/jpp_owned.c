@@ -18,9 +18,7 @@ jpp_owned_is_asked(const jpp_view_t *view)
 static void
 jpp_owned_shows(jpp_owned_t *owned, const jpp_view_t *view)
 {
-    size_t                   i, n;
-    const jpp_label_set_t   *sets;
-    const jpp_profile_t     *profile;
+    const jpp_label_set_t   *set;
 
     memcpy(owned->shows, jpp_roots_by[view->args->is_set[JPP_ARG_BY]
                                       ? view->args->values[JPP_ARG_BY]
@@ -31,13 +29,9 @@ jpp_owned_shows(jpp_owned_t *owned, const jpp_view_t *view)
         return;
     }
 
-    profile = view->profile;
-    sets = jpp_vec_items(profile->label_sets, jpp_label_set_t);
-    n = jpp_vec_count(profile->label_sets, jpp_label_set_t);
-
-    for (i = 0; i < n; i++) {
+    jpp_vec_each(set, view->profile->label_sets) {
         owned->shows[JPP_ROOT_UPSTREAM] |=
-            jpp_profile_labelled(profile, &sets[i],
+            jpp_profile_labelled(view->profile, set,
                                  jpp_root_keys[JPP_ROOT_UPSTREAM]) != 0;
     }
 }

@@ -228,16 +228,11 @@ jpp_pprof_samples(jpp_pprof_t *pp)
 static void
 jpp_pprof_mappings(jpp_pprof_t *pp)
 {
-    uint32_t               i, n;
     const jpp_mapping_t   *from;
     Jpp__Pprof__Mapping    message = JPP__PPROF__MAPPING__INIT;
 
-    n = (uint32_t) jpp_vec_count(pp->profile->mappings, jpp_mapping_t);
-
-    for (i = 1; i <= n; i++) {
-        from = jpp_profile_mapping_at(pp->profile, i);
-
-        message.id = i;
+    jpp_vec_each(from, pp->profile->mappings) {
+        message.id++;
         message.memory_start = from->start;
         message.memory_limit = from->limit;
         message.file_offset = from->offset;
@@ -253,21 +248,17 @@ jpp_pprof_mappings(jpp_pprof_t *pp)
 static void
 jpp_pprof_locations(jpp_pprof_t *pp)
 {
-    uint32_t                i, n;
     Jpp__Pprof__Line        line = JPP__PPROF__LINE__INIT, *lines;
     Jpp__Pprof__Location    message = JPP__PPROF__LOCATION__INIT;
     const jpp_location_t   *from;
 
-    n = (uint32_t) jpp_vec_count(pp->profile->locations, jpp_location_t);
     lines = &line;
     message.line = &lines;
 
-    for (i = 1; i <= n; i++) {
-        from = jpp_profile_location_at(pp->profile, i);
-
+    jpp_vec_each(from, pp->profile->locations) {
         line.function_id = from->function;
 
-        message.id = i;
+        message.id++;
         message.mapping_id = from->mapping;
         message.address = from->address;
         message.n_line = (from->function != 0);
@@ -280,16 +271,11 @@ jpp_pprof_locations(jpp_pprof_t *pp)
 static void
 jpp_pprof_functions(jpp_pprof_t *pp)
 {
-    uint32_t                i, n;
     Jpp__Pprof__Function    message = JPP__PPROF__FUNCTION__INIT;
     const jpp_function_t   *from;
 
-    n = (uint32_t) jpp_vec_count(pp->profile->functions, jpp_function_t);
-
-    for (i = 1; i <= n; i++) {
-        from = jpp_profile_function_at(pp->profile, i);
-
-        message.id = i;
+    jpp_vec_each(from, pp->profile->functions) {
+        message.id++;
         message.name = from->name;
         message.system_name = from->system_name;
         message.filename = from->file;
@@ -317,8 +303,8 @@ jpp_pprof_numbers(jpp_pprof_t *pp, const Jpp__Pprof__Profile *message)
 static void
 jpp_pprof_rest(jpp_pprof_t *pp)
 {
-    size_t                   i;
     int64_t                  comment;
+    const uint32_t          *id;
     const jpp_profile_t     *profile;
     Jpp__Pprof__Profile      message = JPP__PPROF__PROFILE__INIT;
     Jpp__Pprof__Profile      comments = JPP__PPROF__PROFILE__INIT;
@@ -341,8 +327,8 @@ jpp_pprof_rest(jpp_pprof_t *pp)
     comments.n_comment = 1;
     comments.comment = &comment;
 
-    for (i = 0; i < jpp_vec_count(profile->comments, uint32_t); i++) {
-        comment = jpp_vec_items(profile->comments, uint32_t)[i];
+    jpp_vec_each(id, profile->comments) {
+        comment = *id;
         jpp_pprof_numbers(pp, &comments);
     }
 }
@@ -351,18 +337,15 @@ jpp_pprof_rest(jpp_pprof_t *pp)
 static void
 jpp_pprof_strings(jpp_pprof_t *pp)
 {
-    size_t            i;
     uint8_t          *p;
-    const jpp_str_t  *strings;
+    const jpp_str_t  *string;
 
-    strings = jpp_vec_items(pp->profile->strings, jpp_str_t);
-
-    for (i = 0; i < jpp_vec_count(pp->profile->strings, jpp_str_t); i++) {
+    jpp_vec_each(string, pp->profile->strings) {
         p = jpp_pprof_reserve(pp, JPP_PPROF_PREFIX);
 
         if (p != NULL) {
-            pp->sink->pos = jpp_pprof_prefix(p, JPP_PPROF_TEXT, strings[i].len);
-            jpp_sink_write(pp->sink, strings[i].data, strings[i].len);
+            pp->sink->pos = jpp_pprof_prefix(p, JPP_PPROF_TEXT, string->len);
+            jpp_sink_write(pp->sink, string->data, string->len);
         }
     }
 }

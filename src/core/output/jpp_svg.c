@@ -723,8 +723,8 @@ jpp_svg_foot(const jpp_svg_t *svg)
 bool
 jpp_svg_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    size_t     i;
-    jpp_svg_t  svg;
+    jpp_svg_t         svg;
+    const jpp_box_t  *box;
 
     memset(&svg, 0, sizeof(jpp_svg_t));
 
@@ -736,8 +736,8 @@ jpp_svg_write(const jpp_view_t *view, jpp_sink_t *sink)
 
     jpp_svg_head(&svg);
 
-    for (i = 0; i < jpp_vec_count(svg.boxes.boxes, jpp_box_t); i++) {
-        jpp_svg_box(&svg, &jpp_vec_items(svg.boxes.boxes, jpp_box_t)[i]);
+    jpp_vec_each(box, svg.boxes.boxes) {
+        jpp_svg_box(&svg, box);
     }
 
     jpp_svg_foot(&svg);

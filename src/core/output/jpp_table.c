@@ -119,14 +119,11 @@ jpp_table_sum(const jpp_table_t *table, bool is_least)
 static jpp_column_t *
 jpp_table_last(jpp_table_t *table)
 {
-    uint32_t       i;
     jpp_column_t  *column, *last;
 
     last = NULL;
 
-    for (i = 0; i < table->n; i++) {
-        column = &table->columns[i];
-
+    jpp_each(column, table->columns, table->n) {
         if (column->width != 0 && column->rank != 0
             && (last == NULL || column->rank >= last->rank))
         {
@@ -144,14 +141,11 @@ jpp_table_last(jpp_table_t *table)
 static jpp_column_t *
 jpp_table_widest(jpp_table_t *table, uint32_t least)
 {
-    uint32_t       i;
     jpp_column_t  *column, *widest;
 
     widest = NULL;
 
-    for (i = 0; i < table->n; i++) {
-        column = &table->columns[i];
-
+    jpp_each(column, table->columns, table->n) {
         if (column->least != 0
             && column->width > (least != 0 ? least : column->least)
             && (widest == NULL || column->width > widest->width))

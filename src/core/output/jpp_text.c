@@ -31,15 +31,10 @@
 static void
 jpp_text_mappings(const jpp_profile_t *profile, jpp_sink_t *sink)
 {
-    uint32_t              i, n;
     jpp_str_t             file;
     const jpp_mapping_t  *m;
 
-    n = (uint32_t) jpp_vec_count(profile->mappings, jpp_mapping_t);
-
-    for (i = 1; i <= n; i++) {
-        m = jpp_profile_mapping_at(profile, i);
-
+    jpp_vec_each(m, profile->mappings) {
         jpp_sink_hex(sink, m->start);
         jpp_sink_char(sink, '-');
         jpp_sink_hex(sink, m->limit);

@@ -197,8 +197,7 @@ jpp_tree_totals(jpp_tree_t *tree)
 
     n = (uint32_t) jpp_vec_count(tree->nodes, jpp_tree_node_t);
 
-    for (i = 0; i < n; i++) {
-        node = jpp_tree_node(tree, i);
+    jpp_vec_each(node, tree->nodes) {
         node->width = fmax(fabs((double) node->after),
                            fabs((double) node->before));
     }

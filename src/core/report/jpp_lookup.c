@@ -163,24 +163,21 @@ jpp_lookup_ask(jpp_lookup_t *lookup, const char *text, size_t len)
 static void
 jpp_lookup_answer(const jpp_lookup_t *lookup, jpp_sink_t *sink)
 {
-    size_t                 i, n;
     jpp_str_t              name;
     const jpp_asked_t     *asked;
     const jpp_profile_t   *profile;
 
     profile = &lookup->profile;
-    asked = jpp_vec_items(lookup->asked, jpp_asked_t);
-    n = jpp_vec_count(lookup->asked, jpp_asked_t);
 
     /* any number above 0 says that symbols follow */
 
     jpp_sink_str(sink, "num_symbols: 1\n");
 
-    for (i = 0; i < n; i++) {
-        name = jpp_profile_location_name(profile, asked[i].location);
+    jpp_vec_each(asked, lookup->asked) {
+        name = jpp_profile_location_name(profile, asked->location);
 
         jpp_sink_str(sink, "0x");
-        jpp_sink_hex(sink, asked[i].address);
+        jpp_sink_hex(sink, asked->address);
         jpp_sink_char(sink, ' ');
         jpp_sink_write(sink, name.data, name.len);
         jpp_sink_char(sink, '\n');
