@@ -8,6 +8,7 @@
 #include "jpp_test_main.h"
 #include "jpp_ledger.h"
 #include "jpp_smaps.h"
+#include "jpp_test_arena.h"
 
 
 #define JPP_MIB    ((uint64_t) 1024 * 1024)
@@ -74,8 +75,7 @@ jpp_bases_read(void *ctx, uint64_t address,
 static size_t
 jpp_bases_find(const char *text)
 {
-    jpp_arena_destroy(&arena);
-    jpp_arena_init(&arena, (size_t) 64 << 20);
+    jpp_arena_fresh(&arena, (size_t) 64 << 20);
 
     bases = jpp_vec_create(&arena);
 
@@ -212,7 +212,7 @@ JPP_TEST(jpp_bases_test_real)
     jpp_err_t   err;
     jpp_vec_t  *ranges;
 
-    jpp_arena_init(&arena, (size_t) 64 << 20);
+    jpp_arena_fresh(&arena, (size_t) 64 << 20);
     ranges = jpp_vec_create(&arena);
     fd = jpp_pagemap_open(&err);
 
@@ -255,8 +255,7 @@ JPP_TEST(jpp_bases_test_found)
     words[4] = JPP_MIB;
 
     for (n = 1, is_found = false; n < 100 && !is_found; n++) {
-        jpp_arena_destroy(&arena);
-        jpp_arena_init(&arena, (size_t) 64 << 20);
+        jpp_arena_fresh(&arena, (size_t) 64 << 20);
         ranges = jpp_vec_create(&arena);
         arena.fail_at = arena.n_calls + n;
 

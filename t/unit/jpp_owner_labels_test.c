@@ -7,7 +7,9 @@
 #include "jpp_owner_labels.h"
 #include "jpp_parsers.h"
 #include "jpp_profile.h"
-#include "jpp_test.h"
+#include "jpp_test_arena.h"
+#include "jpp_test_golden.h"
+#include "jpp_test_main.h"
 
 
 #define JPP_OWNERS_MAPS                                                       \
@@ -19,26 +21,23 @@ static jpp_profile_t  jpp_profile;
 static jpp_arena_t    jpp_arena;
 
 
-/* The labels of SET, "key=value " each. */
+/* Notes the labels of SET. */
 
-static const char *
-jpp_text(uint32_t set)
+static void
+jpp_labels_note(uint32_t set)
 {
-    size_t                  len;
     uint32_t                i;
-    static char             text[512];
     const jpp_label_set_t  *labels;
 
     labels = &jpp_vec_items(jpp_profile.label_sets, jpp_label_set_t)[set];
-    text[0] = '\0';
 
-    for (i = 0, len = 0; i < labels->n; i++) {
-        len += (size_t) snprintf(text + len, sizeof(text) - len, "%s=%s ",
-                   jpp_profile_str(&jpp_profile, labels->labels[i].key).data,
-                   jpp_profile_str(&jpp_profile, labels->labels[i].str).data);
+    for (i = 0; i < labels->n; i++) {
+        jpp_note("%s=%s",
+                 jpp_profile_str(&jpp_profile, labels->labels[i].key).data,
+                 jpp_profile_str(&jpp_profile, labels->labels[i].str).data);
     }
 
-    return text;
+    jpp_shows_notes("%u labels", labels->n);
 }
 
 
@@ -50,14 +49,15 @@ jpp_add(jpp_owner_labels_t **owners, const char *names)
 }
 
 
-static void
-jpp_test_labels(void)
+JPP_TEST(jpp_test_labels)
 {
     uint32_t             i, set;
     jpp_label_t          state = { "state", "cpu", 0, NULL };
     jpp_owner_labels_t  *owners;
 
     owners = NULL;
+    jpp_arena_fresh(&jpp_arena, (size_t) 1 << 30);
+    (void) jpp_parser_init(&jpp_parser_cpu, &jpp_profile, &jpp_arena);
 
     jpp_is_u64(jpp_owner_labels_count(owners), 0, "none");
     jpp_is_u64(jpp_owner_labels(owners, &jpp_profile, 3, 0), 0,
@@ -69,18 +69,14 @@ jpp_test_labels(void)
            && jpp_add(&owners, ""), "and some that are none");
     jpp_is_u64(jpp_owner_labels_count(owners), 2, "are left out");
 
-    jpp_is_str(jpp_text(jpp_owner_labels(owners, &jpp_profile, 0, 0)),
-               "server=one location=/a ", "without an upstream");
-    jpp_is_str(jpp_text(jpp_owner_labels(owners, &jpp_profile, 1, 0)),
-               "server=two location=/b upstream=back ", "and with one");
+    jpp_labels_note(jpp_owner_labels(owners, &jpp_profile, 0, 0));
+    jpp_labels_note(jpp_owner_labels(owners, &jpp_profile, 1, 0));
     jpp_is_u64(jpp_owner_labels(owners, &jpp_profile, 2, 0), 0,
                "one that is not there");
 
     (void) jpp_profile_labels(&jpp_profile, 0, 0, &state, 1, &set);
-    jpp_is_str(jpp_text(jpp_owner_labels(owners, &jpp_profile, 0, set)),
-               "state=cpu server=one location=/a ", "behind others");
-    jpp_is_str(jpp_text(jpp_owner_labels(owners, &jpp_profile, 0, 0)),
-               "server=one location=/a ", "not for good");
+    jpp_labels_note(jpp_owner_labels(owners, &jpp_profile, 0, set));
+    jpp_labels_note(jpp_owner_labels(owners, &jpp_profile, 0, 0));
 
     for (i = 0; i < JPP_OWNERS_MAX + 10; i++) {
         (void) jpp_add(&owners, "many\t/c");
@@ -109,8 +105,7 @@ jpp_read(const char *text, bool has_owners)
     (void) snprintf(capture, sizeof(capture), "jpp_times/1 cpu\nlabels 1\n"
                     "thread=main\n%s" JPP_OWNERS_MAPS, text);
 
-    jpp_arena_destroy(&jpp_arena);
-    jpp_arena_init(&jpp_arena, (size_t) 1 << 30);
+    jpp_arena_fresh(&jpp_arena, (size_t) 1 << 30);
     (void) jpp_parser_init(&jpp_parser_cpu, &jpp_profile, &jpp_arena);
 
     rc = jpp_parser_cpu.open(&dump, &jpp_profile, capture, strlen(capture),
@@ -126,29 +121,29 @@ jpp_read(const char *text, bool has_owners)
 static const char *
 jpp_comment(void)
 {
-    size_t     n;
-    uint32_t  *comments;
-
     jpp_parser_cpu.describe(&jpp_profile);
 
-    n = jpp_vec_count(jpp_profile.comments, uint32_t);
-    comments = jpp_vec_items(jpp_profile.comments, uint32_t);
-
-    return jpp_profile_str(&jpp_profile, comments[n - 1]).data;
+    return jpp_comments_of(&jpp_profile);
 }
 
 
-static void
-jpp_test_times(void)
+JPP_TEST(jpp_test_times)
 {
+    size_t  i;
+
+    static const char  *bad[] = {
+        "owner one\t/a\n@ 0.1 1 10 0x401000\n",
+        "owner one\t/a\n@ 0. 1 10 0x401000\n",
+        "owner one\n@ 0.0 1 10 0x401000\n", "@0 1 10 0x401000\n"
+    };
+
     static const char  text[] =
         "owner one\t/a\nowner two\t/b\tback\n"
         "@ 0.1 3 30 0x401000\n@ 0 1 10 0x401000\n@ 0.0 2 20 0x401000\n";
 
     jpp_is_str(jpp_read(text, true), "", "a capture with owners");
-    jpp_is_str(jpp_text(2), "thread=main server=two location=/b "
-                            "upstream=back ", "they have their names");
-    jpp_is_str(jpp_comment(), "samples with an owner: 5 of 6", "and count");
+    jpp_labels_note(2);
+    jpp_shows(jpp_comment(), "owners, and how many samples have one");
 
     jpp_is_str(jpp_read(text, false), "", "nobody asks");
     jpp_is_u64(jpp_vec_count(jpp_profile.label_sets, jpp_label_set_t), 2,
@@ -156,31 +151,11 @@ jpp_test_times(void)
     jpp_lacks(jpp_comment(), "owner", "and nothing is said");
 
     jpp_is_str(jpp_read("@ 0 1 10 0x401000\n", true), "", "without any");
-    jpp_is_str(jpp_comment(), "no sample has an owner: those of workers do, "
-                              "unless owners are off (POST owners=on to "
-                              "control)", "that is said");
+    jpp_shows(jpp_comment(), "no owners");
 
-    jpp_is_str(jpp_read("owner one\t/a\n@ 0.1 1 10 0x401000\n", true),
-               "a stack with labels that are not there", "another owner");
-    jpp_is_str(jpp_read("owner one\t/a\n@ 0. 1 10 0x401000\n", true),
-               "a stack with labels that are not there", "no number");
-    jpp_is_str(jpp_read("owner one\n@ 0.0 1 10 0x401000\n", true),
-               "a stack with labels that are not there", "no owner");
-    jpp_is_str(jpp_read("@0 1 10 0x401000\n", true),
-               "a stack without its numbers", "no set");
-}
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        jpp_note("%s: %s", bad[i], jpp_read(bad[i], true));
+    }
 
-
-int
-main(void)
-{
-    jpp_arena_init(&jpp_arena, (size_t) 1 << 30);
-    (void) jpp_parser_init(&jpp_parser_cpu, &jpp_profile, &jpp_arena);
-
-    jpp_test_labels();
-    jpp_test_times();
-
-    jpp_arena_destroy(&jpp_arena);
-
-    return jpp_done();
+    jpp_shows_notes("another owner, no number, no owner, no set");
 }
