@@ -3,6 +3,7 @@
 #include "jpp_sink.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
+#include "jpp_parsers.h"
 
 
 typedef struct {
@@ -444,6 +445,45 @@ JPP_TEST(jpp_report_test_jemalloc)
     jpp_reports(captures, 1, JPP_OK, "is unpacked");
     jpp_is_u64(out->len, captures[1].len, "its length");
     jpp_is_mem(out->data, captures[1].data, out->len, "its bytes");
+}
+
+
+/* What a report is refused for, before there is a dump. */
+
+JPP_TEST(jpp_report_test_check)
+{
+    size_t      i;
+    jpp_code_t  rc;
+
+    static const struct {
+        const jpp_parser_t  *parser;
+        const char          *query;
+    } cases[] = {
+        { &jpp_parser_heap, "by=server&origin=worker&owners=1" },
+        { &jpp_parser_heap, "by=connection" },
+        { &jpp_parser_heap, "format=jemalloc&owners=0" },
+        { &jpp_parser_heap, "format=jemalloc&owners=1" },
+        { &jpp_parser_heap, "format=jemalloc&by=server" },
+        { &jpp_parser_heap, "format=jemalloc&origin=master" },
+        { &jpp_parser_heap, "format=pprof&debug=1" },
+        { &jpp_parser_heap, "format=svg&debug=1" },
+        { &jpp_parser_cpu, "by=location&format=pprof" },
+        { &jpp_parser_cpu, "format=jemalloc" },
+        { &jpp_parser_cpu, "origin=worker" },
+        { &jpp_parser_pools, "origin=all" },
+        { &jpp_parser_pools, "by=location" }
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        options = jpp_test_options(cases[i].query);
+        options.parser = cases[i].parser;
+
+        rc = jpp_report_check(&options, 1, &err);
+        jpp_note("%s %s: %s", cases[i].parser->name, cases[i].query,
+                 rc == JPP_OK ? "OK" : err.text);
+    }
+
+    jpp_shows_notes("checked");
 }
 
 
