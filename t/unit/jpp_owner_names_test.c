@@ -29,14 +29,16 @@ jpp_note_name(uint32_t owner, const char *what)
 JPP_TEST(jpp_owner_names_test_names)
 {
     int              fds[2];
-    char             name[300], text[JPP_OWNER_NAME];
+    FILE            *dump;
+    char             name[300] = { 0 }, text[JPP_OWNER_NAME];
     uint32_t         i, a, b;
     jpp_err_t        err = { 0 };
     jpp_owner_raw_t  raw[JPP_ROOTS] = {
         { "one", 3 }, { "/a", 2 }, { "back", 4 }
     };
 
-    jpp_is_u64(jpp_owner_names_count(), 0, "no names");
+    jpp_ok(jpp_owner_names_count() == 0
+           && jpp_owner_append(-1, &err) == JPP_OK, "no names");
 
     a = jpp_name("one", "/a");
     b = jpp_name("one", "/b");
@@ -62,6 +64,14 @@ JPP_TEST(jpp_owner_names_test_names)
            "no dump: %s", err.text);
     close(fds[0]);
     close(fds[1]);
+
+    dump = tmpfile();
+    jpp_ok(pwrite(fileno(dump), "a dump\n", 7, 0) == 7
+           && jpp_owner_append(fileno(dump), &err) == JPP_OK
+           && pread(fileno(dump), name, sizeof(name) - 1, 0) > 0,
+           "a dump that jemalloc has written through another descriptor");
+    jpp_shows(name, "has the owners behind it");
+    fclose(dump);
 
     memset(name, 'x', sizeof(name));
     name[sizeof(name) - 1] = '\0';
