@@ -157,48 +157,6 @@ JPP_TEST(jpp_test_object)
 }
 
 
-/* A body may live long: it has pages of its own, and few more than it needs. */
-
-JPP_TEST(jpp_test_keep)
-{
-    size_t        i, n;
-    uint8_t      *copy;
-    jpp_vec_t    *vec;
-    jpp_arena_t   from, to;
-
-    static const size_t  sizes[] = { 0, 1, 4096, 3 * JPP_MIB };
-
-    for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        jpp_arena_init(&from, 64 * JPP_MIB);
-
-        vec = jpp_vec_create(&from);
-        n = sizes[i];
-
-        memset(jpp_vec_push(vec, n + 1), 'x', n);
-        vec->len = n;
-
-        copy = jpp_arena_keep(&to, vec);
-        jpp_arena_destroy(&from);
-
-        jpp_ok(copy != NULL && jpp_is_all(copy, 'x', n)
-               && to.mapped <= n + 128 * 1024,
-               "%zu bytes outlive where they were made", n);
-
-        jpp_arena_destroy(&to);
-    }
-
-    jpp_arena_init(&from, JPP_MIB);
-    vec = jpp_vec_create(&from);
-    vec->len = SIZE_MAX / 4;
-
-    jpp_ok(jpp_arena_keep(&to, vec) == NULL, "no memory for as much");
-
-    vec->len = 0;
-    jpp_arena_destroy(&to);
-    jpp_arena_destroy(&from);
-}
-
-
 /* Of the block in use and a new one the one with more room is used next. */
 
 JPP_TEST(jpp_test_large)

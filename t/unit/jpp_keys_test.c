@@ -231,7 +231,7 @@ JPP_TEST(jpp_keys_test_usage)
     (void) close(fd);
     (void) munmap(memory, size);
 
-    jpp_usage_status(&after, jpp_test_lines("VmRSS:\t 1 kB\n", 13, path,
+    jpp_usage_memory(&after, jpp_test_lines("VmRSS:\t 1 kB\n", 13, path,
                                             &fd));
     (void) close(fd);
     jpp_is_u64(after.rss, 1024, "a kernel that says little");

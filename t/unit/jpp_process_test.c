@@ -164,7 +164,7 @@ JPP_TEST(jpp_process_test_anon)
     uint64_t      before, after;
     jpp_usage_t   usage;
 
-    jpp_usage_memory(&usage);
+    jpp_usage_memory(&usage, "/proc/self/status");
     before = jpp_process_anon(getpid());
 
     jpp_ok(before != JPP_NONE && usage.rss_anon != JPP_NONE, "a size");

@@ -6,9 +6,6 @@
 #define JPP_HUGE_PAGE   (2 * 1024 * 1024)
 #define JPP_ALIGNMENT   16
 
-/* what an arena needs beside a single piece */
-#define JPP_ARENA_SPARE  (64 * 1024)
-
 /* a vector that grows past this gets a mapping of its own */
 #define JPP_VEC_SMALL   (640 * 1024)
 #define JPP_VEC_FIRST   1024
@@ -262,23 +259,6 @@ jpp_arena_vprintf(jpp_arena_t *arena, const char *fmt, va_list args)
     }
 
     return text;
-}
-
-
-void *
-jpp_arena_keep(jpp_arena_t *arena, const jpp_vec_t *vec)
-{
-    void  *p;
-
-    jpp_arena_init(arena, vec->len + JPP_ARENA_SPARE);
-
-    p = jpp_arena_alloc(arena, vec->len);
-
-    if (p != NULL && vec->len != 0) {
-        memcpy(p, vec->data, vec->len);
-    }
-
-    return p;
 }
 
 

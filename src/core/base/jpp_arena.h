@@ -139,12 +139,6 @@ void jpp_arena_object_destroy(void *object);
 jpp_vec_t *jpp_vec_create(jpp_arena_t *arena);
 
 /*
- * Initialize the caller's ARENA for a copy of what VEC has, and little else;
- * that copy, or NULL.
- */
-void *jpp_arena_keep(jpp_arena_t *arena, const jpp_vec_t *vec);
-
-/*
  * Empty the vector and unmap its own mapping, before the arena's end.  NULL is
  * allowed.
  */

@@ -15,15 +15,18 @@
 
 
 bool
-jpp_scan_has_word(const char *p, size_t len, char comma, const char *word)
+jpp_scan_has_word(const char *p, size_t len, const char *commas,
+    const char *word)
 {
     const char  *part, *end, *next;
 
     end = p + len;
 
     for (part = p; part <= end; part = next + 1) {
-        next = memchr(part, comma, (size_t) (end - part));
-        next = next != NULL ? next : end;
+
+        for (next = part; next < end && strchr(commas, *next) == NULL; next++) {
+            /* void */
+        }
 
         if (jpp_scan_text(part, next, word) == next) {
             return true;

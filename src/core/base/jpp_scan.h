@@ -137,8 +137,8 @@ jpp_scan_text(const char *p, const char *end, const char *literal)
 }
 
 
-/* Is WORD one of the parts of the LEN bytes at P that COMMA divides? */
-bool jpp_scan_has_word(const char *p, size_t len, char comma,
+/* Is WORD one of the parts that any of COMMAS divides the LEN bytes at P in? */
+bool jpp_scan_has_word(const char *p, size_t len, const char *commas,
     const char *word);
 
 

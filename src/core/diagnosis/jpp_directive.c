@@ -10,7 +10,7 @@ typedef struct {
     jpp_pools_kind_t     kind;
     jpp_pools_class_t    class;
     const char          *module;       /* a word of its name; NULL: any */
-    const char          *names;        /* %s is the prefix */
+    const char          *names;        /* behind a prefix, if "_..." */
 } jpp_directive_row_t;
 
 
@@ -31,8 +31,8 @@ static const jpp_directive_row_t  jpp_directive_rows[] = {
     { JPP_DIRECTIVE_ANY, JPP_POOLS_HEADERS, NULL,
       "client_header_buffer_size, large_client_header_buffers" },
     { JPP_DIRECTIVE_ANY, JPP_POOLS_BODY, NULL, "client_body_buffer_size" },
-    { JPP_DIRECTIVE_ANY, JPP_POOLS_UPSTREAM_HEADER, NULL, "%s_buffer_size" },
-    { JPP_DIRECTIVE_ANY, JPP_POOLS_UPSTREAM_BUFFERS, NULL, "%s_buffers" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_UPSTREAM_HEADER, NULL, "_buffer_size" },
+    { JPP_DIRECTIVE_ANY, JPP_POOLS_UPSTREAM_BUFFERS, NULL, "_buffers" },
     { JPP_DIRECTIVE_ANY, JPP_POOLS_OUTPUT, NULL, "output_buffers" },
     { JPP_DIRECTIVE_ANY, JPP_POOLS_TLS, NULL, "ssl_buffer_size" },
     { JPP_DIRECTIVE_ANY, JPP_POOLS_HTTP2_BUFFERS, NULL,
@@ -59,7 +59,6 @@ static const jpp_directive_row_t  jpp_directive_rows[] = {
 const char *
 jpp_directive(const jpp_directive_of_t *of, char text[JPP_DIRECTIVE_TEXT])
 {
-    const char                 *mark;
     const jpp_directive_row_t  *row;
 
     text[0] = '\0';
@@ -70,27 +69,21 @@ jpp_directive(const jpp_directive_of_t *of, char text[JPP_DIRECTIVE_TEXT])
         if (row->class != of->class
             || (row->kind != JPP_DIRECTIVE_ANY && row->kind != of->kind)
             || (row->module != NULL
-                && !jpp_scan_has_word(of->module.data, of->module.len, '_',
-                                      row->module)
-                && !jpp_scan_has_word(of->module.data, of->module.len, ' ',
+                && !jpp_scan_has_word(of->module.data, of->module.len, "_ ",
                                       row->module)))
         {
             continue;
         }
 
-        mark = strstr(row->names, "%s");
-
-        if (mark == NULL) {
-            (void) snprintf(text, JPP_DIRECTIVE_TEXT, "%s", row->names);
-
-        } else if (of->prefix.len == 0) {
-            (void) snprintf(text, JPP_DIRECTIVE_TEXT, "*%s", mark + 2);
-
-        } else {
-            (void) snprintf(text, JPP_DIRECTIVE_TEXT, "%.*s%s",
-                            (int) (of->prefix.len < 32 ? of->prefix.len : 32),
-                            of->prefix.data, mark + 2);
+        if (row->names[0] == '_') {
+            jpp_text_add(text, JPP_DIRECTIVE_TEXT, "%.*s",
+                         (int) jpp_smaller(of->prefix.len, 32),
+                         of->prefix.data);
+            jpp_text_add(text, JPP_DIRECTIVE_TEXT, "%s",
+                         text[0] != '\0' ? "" : "*");
         }
+
+        jpp_text_add(text, JPP_DIRECTIVE_TEXT, "%s", row->names);
 
         break;
     }

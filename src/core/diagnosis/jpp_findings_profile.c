@@ -61,8 +61,7 @@ jpp_finding_finer(const jpp_fleet_t *fleet, jpp_finding_t *finding)
         return;
     }
 
-    lg = lg - JPP_FEW_FINER > JPP_JEMALLOC_LG_MIN && lg > JPP_FEW_FINER
-         ? lg - JPP_FEW_FINER : JPP_JEMALLOC_LG_MIN;
+    lg = (uint32_t) jpp_larger(lg - JPP_FEW_FINER, JPP_JEMALLOC_LG_MIN);
 
     jpp_print(finding->fix, "Its figures may be far off. For an hour, sample "
               "one byte in %s: POST lg_sample=%" PRIu32 " to control.",

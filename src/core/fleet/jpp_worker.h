@@ -266,8 +266,7 @@ uint64_t jpp_worker_outside(const jpp_worker_t *worker);
 static inline uint64_t
 jpp_activity_used(const jpp_activity_t *activity)
 {
-    return activity->connections > activity->connections_free
-           ? activity->connections - activity->connections_free : 0;
+    return jpp_less(activity->connections, activity->connections_free);
 }
 
 

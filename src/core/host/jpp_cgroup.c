@@ -46,13 +46,13 @@ const jpp_keys_row_t  jpp_cgroup_events_rows[] = {
 
 
 static void
-jpp_cgroup_place_own(jpp_cgroup_place_t *place, jpp_lines_t *lines)
+jpp_cgroup_place_own(jpp_cgroup_t *cgroup, jpp_lines_t *lines)
 {
     char  *line, *list, *path;
 
-    place->version = 0;
+    cgroup->version = 0;
 
-    while (place->version != 1 && (line = jpp_lines_next(lines)) != NULL) {
+    while (cgroup->version != 1 && (line = jpp_lines_next(lines)) != NULL) {
 
         list = strchr(line, ':');
         path = list != NULL ? strchr(++list, ':') : NULL;
@@ -65,17 +65,17 @@ jpp_cgroup_place_own(jpp_cgroup_place_t *place, jpp_lines_t *lines)
 
         *path++ = '\0';
 
-        if (jpp_scan_has_word(list, strlen(list), ',', "memory")) {
-            place->version = 1;
+        if (jpp_scan_has_word(list, strlen(list), ",", "memory")) {
+            cgroup->version = 1;
 
         } else if (*list == '\0') {
-            place->version = 2;
+            cgroup->version = 2;
 
         } else {
             continue;
         }
 
-        memcpy(place->path, path, strlen(path) + 1);
+        memcpy(cgroup->path, path, strlen(path) + 1);
     }
 }
 
@@ -101,7 +101,7 @@ jpp_cgroup_place_is(uint32_t version, const char *line)
     options = strrchr(type, ' ');
 
     return strncmp(type, "cgroup ", 7) == 0
-           && jpp_scan_has_word(options + 1, strlen(options + 1), ',',
+           && jpp_scan_has_word(options + 1, strlen(options + 1), ",",
                                 "memory");
 }
 
@@ -132,8 +132,8 @@ jpp_cgroup_place_unescape(const char *from, char *to)
 
 
 static bool
-jpp_cgroup_place_mount(jpp_cgroup_place_t *place, jpp_lines_t *lines,
-    char root[JPP_CGROUP_PATH])
+jpp_cgroup_place_mount(uint32_t version, jpp_lines_t *lines,
+    char root[JPP_CGROUP_PATH], char mount[JPP_CGROUP_PATH])
 {
     char    *line, *p, *field[JPP_CGROUP_FIELDS];
     size_t   n;
@@ -150,10 +150,9 @@ jpp_cgroup_place_mount(jpp_cgroup_place_t *place, jpp_lines_t *lines,
         }
 
         if (n == JPP_CGROUP_FIELDS
-            && jpp_cgroup_place_is(place->version, p)
+            && jpp_cgroup_place_is(version, p)
             && jpp_cgroup_place_unescape(field[JPP_CGROUP_ROOT], root)
-            && jpp_cgroup_place_unescape(field[JPP_CGROUP_MOUNT],
-                                         place->mount))
+            && jpp_cgroup_place_unescape(field[JPP_CGROUP_MOUNT], mount))
         {
             return true;
         }
@@ -183,32 +182,32 @@ jpp_cgroup_place_below(const char *path, const char *root)
 
 
 jpp_code_t
-jpp_cgroup_place_find(jpp_cgroup_place_t *place, jpp_lines_t *own,
-    jpp_lines_t *mounts, jpp_err_t *err)
+jpp_cgroup_place_find(jpp_cgroup_t *cgroup, char mount[JPP_CGROUP_PATH],
+    jpp_lines_t *own, jpp_lines_t *mounts, jpp_err_t *err)
 {
     char         root[JPP_CGROUP_PATH];
     const char  *path;
 
-    jpp_cgroup_place_own(place, own);
+    jpp_cgroup_place_own(cgroup, own);
 
     if (own->error != 0) {
         return jpp_err_set(err, JPP_ERR_DENIED, "/proc/self/cgroup cannot be "
                            "read: %s", strerror(own->error));
     }
 
-    if (place->version == 0) {
+    if (cgroup->version == 0) {
         return jpp_err_set(err, JPP_ERR_DENIED, "/proc/self/cgroup names no "
                            "cgroup that could limit memory");
     }
 
-    if (!jpp_cgroup_place_mount(place, mounts, root)) {
+    if (!jpp_cgroup_place_mount(cgroup->version, mounts, root, mount)) {
         return jpp_err_set(err, JPP_ERR_DENIED, "the memory controller of "
                            "cgroups (version %u) is not mounted here",
-                           (unsigned) place->version);
+                           (unsigned) cgroup->version);
     }
 
-    path = jpp_cgroup_place_below(place->path, root);
-    memmove(place->path, path, strlen(path) + 1);
+    path = jpp_cgroup_place_below(cgroup->path, root);
+    memmove(cgroup->path, path, strlen(path) + 1);
 
     return JPP_OK;
 }
@@ -299,29 +298,22 @@ static __attribute__((noinline)) jpp_code_t
 jpp_cgroup_where(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
     const char *root, jpp_err_t *err)
 {
-    jpp_code_t           code;
-    jpp_lines_t          own, mounts;
-    jpp_cgroup_place_t   place;
+    char         mount[JPP_CGROUP_PATH] = "";
+    jpp_code_t   code;
+    jpp_lines_t  own, mounts;
 
-    (void) snprintf(files->file, sizeof(files->file), "%s/proc/self/cgroup",
-                    root);
+    jpp_print(files->file, "%s/proc/self/cgroup", root);
     (void) jpp_lines_open(&own, files->file);
 
-    (void) snprintf(files->file, sizeof(files->file),
-                    "%s/proc/self/mountinfo", root);
+    jpp_print(files->file, "%s/proc/self/mountinfo", root);
     (void) jpp_lines_open(&mounts, files->file);
 
-    code = jpp_cgroup_place_find(&place, &own, &mounts, err);
+    code = jpp_cgroup_place_find(cgroup, mount, &own, &mounts, err);
 
     jpp_lines_close(&own);
     jpp_lines_close(&mounts);
 
-    if (code == JPP_OK) {
-        cgroup->version = place.version;
-        memcpy(cgroup->path, place.path, sizeof(cgroup->path));
-        (void) snprintf(files->mount, sizeof(files->mount), "%s%s", root,
-                        place.mount);
-    }
+    jpp_print(files->mount, "%s%s", root, mount);
 
     return code;
 }
@@ -333,8 +325,8 @@ static const char *
 jpp_cgroup_file(const jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
     size_t len, const char *name)
 {
-    (void) snprintf(files->file, sizeof(files->file), "%s%.*s/%s",
-                    files->mount, (int) len, cgroup->path, name);
+    jpp_print(files->file, "%s%.*s/%s", files->mount, (int) len, cgroup->path,
+              name);
 
     return files->file;
 }

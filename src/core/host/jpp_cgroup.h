@@ -80,22 +80,6 @@ void jpp_system_read(jpp_system_t *system, const char *root);
 #define JPP_CGROUP_PATH  4096
 
 
-typedef struct {
-    uint32_t     version;                  /* 1, 2 */
-    char         mount[JPP_CGROUP_PATH];
-    char         path[JPP_CGROUP_PATH];    /* below it; "/" is its root */
-} jpp_cgroup_place_t;
-
-
-/*
- * Fill PLACE from /proc/self/cgroup and /proc/self/mountinfo.  Fails with
- * JPP_ERR_DENIED where they show no cgroup with a memory controller, and says
- * why.
- */
-jpp_code_t jpp_cgroup_place_find(jpp_cgroup_place_t *place, jpp_lines_t *own,
-    jpp_lines_t *mounts, jpp_err_t *err);
-
-
 /* levels from the cgroup to the root */
 #define JPP_CGROUP_LEVELS  32
 
@@ -169,6 +153,16 @@ typedef struct {
     jpp_cgroup_events_t    events;
     jpp_pressure_t         pressure;
 } jpp_cgroup_t;
+
+
+/*
+ * Set version and path of CGROUP, and MOUNT, from /proc/self/cgroup and
+ * /proc/self/mountinfo.  Fails with JPP_ERR_DENIED where they show no cgroup
+ * with a memory controller, and says why.
+ */
+jpp_code_t jpp_cgroup_place_find(jpp_cgroup_t *cgroup,
+    char mount[JPP_CGROUP_PATH], jpp_lines_t *own, jpp_lines_t *mounts,
+    jpp_err_t *err);
 
 
 /* names and places of the values above, for those who write them */

@@ -120,7 +120,7 @@ jpp_usage_read(jpp_usage_t *usage)
     struct rlimit  rlimit;
     struct rusage  rusage;
 
-    jpp_usage_memory(usage);
+    jpp_usage_memory(usage, "/proc/self/status");
 
     if (getrusage(RUSAGE_SELF, &rusage) == 0) {
         usage->minor_faults = (uint64_t) rusage.ru_minflt;
@@ -142,11 +142,11 @@ jpp_usage_read(jpp_usage_t *usage)
 
 
 void
-jpp_usage_memory(jpp_usage_t *usage)
+jpp_usage_memory(jpp_usage_t *usage, const char *path)
 {
     memset(usage, 0xff, sizeof(jpp_usage_t));
 
-    jpp_usage_status(usage, "/proc/self/status");
+    (void) jpp_keys_read(jpp_usage_rows, path, usage);
 
     usage->oom_score_adj = 0;
 }
@@ -172,13 +172,6 @@ jpp_usage_private(int64_t pid)
     jpp_add_known(&bytes, pages[1]);
 
     return bytes;
-}
-
-
-void
-jpp_usage_status(jpp_usage_t *usage, const char *path)
-{
-    (void) jpp_keys_read(jpp_usage_rows, path, usage);
 }
 
 

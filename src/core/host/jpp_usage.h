@@ -62,8 +62,8 @@ typedef struct {
 /* Fill USAGE for this process. */
 void jpp_usage_read(jpp_usage_t *usage);
 
-/* The same with nothing but what one small file has: its memory. */
-void jpp_usage_memory(jpp_usage_t *usage);
+/* The same with nothing but what PATH, /proc/self/status, has: its memory. */
+void jpp_usage_memory(jpp_usage_t *usage, const char *path);
 
 /*
  * The bytes of pages that no other process has, as the page tables of PID say,
@@ -71,9 +71,6 @@ void jpp_usage_memory(jpp_usage_t *usage);
  * each GiB, and a process that maps memory meanwhile waits.
  */
 uint64_t jpp_usage_private(int64_t pid);
-
-/* Set what /proc/self/status has, from the file PATH. */
-void jpp_usage_status(jpp_usage_t *usage, const char *path);
 
 /* The LEN bytes of the TEXT of smaps_rollup of this process; errno, or 0. */
 int jpp_usage_smaps(char text[JPP_USAGE_SMAPS], size_t *len);

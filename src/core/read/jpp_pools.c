@@ -125,18 +125,7 @@ static const jpp_pools_part_t
 
 
 const char *const  jpp_pools_classes[JPP_POOLS_CLASSES] = {
-    [JPP_POOLS_ITSELF] = NULL,
-    [JPP_POOLS_BLOCKS] = "pool blocks",
-    [JPP_POOLS_HEADERS] = "client header buffers",
-    [JPP_POOLS_BODY] = "request body",
-    [JPP_POOLS_UPSTREAM_HEADER] = "upstream header buffer",
-    [JPP_POOLS_UPSTREAM_BUFFERS] = "upstream buffers",
-    [JPP_POOLS_OUTPUT] = "output buffers",
-    [JPP_POOLS_TLS] = "tls buffer",
-    [JPP_POOLS_HTTP2_BUFFERS] = "http2",
-    [JPP_POOLS_SESSION] = "session buffers",
-    [JPP_POOLS_MODULE] = "module ",
-    [JPP_POOLS_OTHER] = "other"
+    JPP_POOLS_CLASS_LIST(JPP_LIST_TEXT)
 };
 
 

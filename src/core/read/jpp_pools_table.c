@@ -8,13 +8,7 @@
 
 
 static const char *const  jpp_pools_others[] = {
-    [JPP_POOLS_SERVER] = "(other servers)",
-    [JPP_POOLS_LOCATION] = "(other locations)",
-    [JPP_POOLS_UPSTREAM_NAME] = "(other upstreams)",
-    [JPP_POOLS_MODULE_NAME] = "(other modules)",
-    [JPP_POOLS_ADDRESS] = "(other addresses)",
-    [JPP_POOLS_FILE] = "(other files)",
-    [JPP_POOLS_WORD] = "(other)"
+    JPP_POOLS_SORT_LIST(JPP_LIST_TEXT)
 };
 
 

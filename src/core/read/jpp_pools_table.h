@@ -88,34 +88,46 @@ typedef enum {
 } jpp_pools_kind_t;
 
 
-/* What it is held for: the blocks of a pool, or its large allocations. */
+/*
+ * What it is held for, and the words for it: the blocks of a pool, or its large
+ * allocations.
+ */
+
+#define JPP_POOLS_CLASS_LIST(X)                                               \
+    X(JPP_POOLS_ITSELF, NULL)                          /* in no pool: slots */\
+    X(JPP_POOLS_BLOCKS, "pool blocks")                                        \
+    X(JPP_POOLS_HEADERS, "client header buffers")                             \
+    X(JPP_POOLS_BODY, "request body")                                         \
+    X(JPP_POOLS_UPSTREAM_HEADER, "upstream header buffer") /* u->buffer */    \
+    X(JPP_POOLS_UPSTREAM_BUFFERS, "upstream buffers")  /* pipe */             \
+    X(JPP_POOLS_OUTPUT, "output buffers")              /* r->out */           \
+    X(JPP_POOLS_TLS, "tls buffer")                     /* c->ssl->buf */      \
+    X(JPP_POOLS_HTTP2_BUFFERS, "http2")                /* hpack's */          \
+    X(JPP_POOLS_SESSION, "session buffers")                                   \
+    X(JPP_POOLS_MODULE, "module ")                     /* its name */         \
+    X(JPP_POOLS_OTHER, "other")
+
 typedef enum {
-    JPP_POOLS_ITSELF = 0,              /* not in a pool: slots, caches */
-    JPP_POOLS_BLOCKS,
-    JPP_POOLS_HEADERS,                 /* client header buffers */
-    JPP_POOLS_BODY,                    /* request body */
-    JPP_POOLS_UPSTREAM_HEADER,         /* u->buffer */
-    JPP_POOLS_UPSTREAM_BUFFERS,        /* of the pipe; u->from_client */
-    JPP_POOLS_OUTPUT,                  /* r->out */
-    JPP_POOLS_TLS,                     /* c->ssl->buf */
-    JPP_POOLS_HTTP2_BUFFERS,           /* hpack, streams_index */
-    JPP_POOLS_SESSION,                 /* buffers of a stream or mail session */
-    JPP_POOLS_MODULE,                  /* [module]: its context points there */
-    JPP_POOLS_OTHER,
+    JPP_POOLS_CLASS_LIST(JPP_LIST_ID)
     JPP_POOLS_CLASSES
 } jpp_pools_class_t;
 
 
-/* The sorts of a name: what it becomes when there are too many. */
-typedef enum {
-    JPP_POOLS_SERVER = 0,
-    JPP_POOLS_LOCATION,
-    JPP_POOLS_UPSTREAM_NAME,
-    JPP_POOLS_MODULE_NAME,
-    JPP_POOLS_ADDRESS,
-    JPP_POOLS_FILE,                    /* of the configuration */
-    JPP_POOLS_WORD                     /* an action, a state: static text */
-} jpp_pools_sort_t;
+/*
+ * The sorts of a name, and what it becomes when there are too many: a file is
+ * the configuration's, a word is static text, of an action or a state.
+ */
+
+#define JPP_POOLS_SORT_LIST(X)                                                \
+    X(JPP_POOLS_SERVER, "(other servers)")                                    \
+    X(JPP_POOLS_LOCATION, "(other locations)")                                \
+    X(JPP_POOLS_UPSTREAM_NAME, "(other upstreams)")                           \
+    X(JPP_POOLS_MODULE_NAME, "(other modules)")                               \
+    X(JPP_POOLS_ADDRESS, "(other addresses)")                                 \
+    X(JPP_POOLS_FILE, "(other files)")                                        \
+    X(JPP_POOLS_WORD, "(other)")
+
+typedef enum { JPP_POOLS_SORT_LIST(JPP_LIST_ID) } jpp_pools_sort_t;
 
 
 /* Names are ids from 1; 0: none.  So are owners. */

@@ -255,8 +255,7 @@ struct ngx_http_jpp_job_s {
     jpp_err_t                       err;
     jpp_arena_t                     arena;     /* for what is gathered, and */
                                                /*   for the work */
-    jpp_arena_t                     kept;      /* the body is in it */
-    u_char                         *body;
+    u_char                         *body;      /* an object, with LEN bytes */
     size_t                          len;
     int64_t                         time_nanos;    /* of a profile */
 

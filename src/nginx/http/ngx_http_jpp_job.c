@@ -44,8 +44,8 @@
 
 /* A body that is being sent. */
 typedef struct {
-    jpp_arena_t    arena;
-    size_t         len;
+    u_char  *data;
+    size_t   len;
 } ngx_http_jpp_body_t;
 
 
@@ -95,9 +95,15 @@ ngx_http_jpp_job_write(ngx_http_jpp_job_t *job)
     /* to pages of its own: a response may live long */
 
     job->len = out->len;
-    job->body = jpp_arena_keep(&job->kept, out);
+    job->body = jpp_arena_object(out->len);
 
-    return job->body != NULL ? JPP_OK : jpp_err_memory(&job->err);
+    if (job->body == NULL) {
+        return jpp_err_memory(&job->err);
+    }
+
+    ngx_memcpy(job->body, out->data, out->len);
+
+    return JPP_OK;
 }
 
 
@@ -131,7 +137,7 @@ ngx_http_jpp_job_destroy(ngx_http_jpp_job_t *job)
     ngx_http_jpp_job_leave(job);
 
     jpp_arena_destroy(&job->arena);
-    jpp_arena_destroy(&job->kept);
+    jpp_arena_object_destroy(job->body);
     jpp_arena_object_destroy(job);
 
     ngx_http_jpp_n_jobs--;
@@ -360,7 +366,6 @@ ngx_http_jpp_job_create(const ngx_http_jpp_question_t *question,
 
     jpp_arena_init(&job->arena,
                    NGX_HTTP_JPP_WORK_CAP(question->conf->max_size));
-    jpp_arena_init(&job->kept, 0);
 
     ngx_http_jpp_n_jobs++;
 
@@ -690,7 +695,7 @@ ngx_http_jpp_deliver_free(void *data)
     ngx_http_jpp_body_t *body = data;
 
     ngx_http_jpp_budget_release(body->len);
-    jpp_arena_destroy(&body->arena);
+    jpp_arena_object_destroy(body->data);
 }
 
 
@@ -720,14 +725,15 @@ ngx_http_jpp_deliver(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     }
 
     body = cln->data;
-    body->arena = job->kept;
+    body->data = job->body;
     body->len = job->len;
 
-    jpp_arena_init(&job->kept, 0);
+    job->body = NULL;
 
     cln->handler = ngx_http_jpp_deliver_free;
 
-    return ngx_http_jpp_send(r, NGX_HTTP_OK, &job->answer, job->body, job->len);
+    return ngx_http_jpp_send(r, NGX_HTTP_OK, &job->answer, body->data,
+                             body->len);
 }
 
 

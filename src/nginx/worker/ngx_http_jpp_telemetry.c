@@ -102,7 +102,7 @@ ngx_http_jpp_figures(ngx_msec_t age)
 
     ngx_http_jpp_describe(worker);
     ngx_http_jpp_figures_read(worker);
-    jpp_usage_memory(&worker->activity.usage);
+    jpp_usage_memory(&worker->activity.usage, "/proc/self/status");
 
     ngx_http_jpp_figures_at = ngx_current_msec;
 
