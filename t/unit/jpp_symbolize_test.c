@@ -541,10 +541,10 @@ JPP_TEST(jpp_symbolize_test_cache)
 
     /* full.so and stripped.so have one build id */
 
-    jpp_note_of("first", symbols, n_misses, n_hits, bytes);
+    jpp_note_of("first", symbols, n_misses, bytes);
 
     (void) jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_NAMES, &err);
-    jpp_note_of("second time", symbols, n_misses, n_hits, bytes);
+    jpp_note_of("second time", symbols, n_misses, bytes);
 
     symbols.cap = 2 * 4096;
     (void) jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_NAMES, &err);

@@ -181,25 +181,25 @@ static bool
 jpp_got_reloc(const jpp_got_dynamic_t *dynamic, const ElfW(Rela) *rela,
     jpp_got_reloc_t *reloc)
 {
-#if JPP_UNWIND_IS_HERE
-
+    uint64_t          info;
     uintptr_t         at, symbol;
     ElfW(Rela)        r;
     ElfW(Sym)         s;
 
     memcpy(&r, rela, sizeof(r));
 
-    reloc->is_call = ELF64_R_TYPE(r.r_info) == R_X86_64_JUMP_SLOT;
+    info = r.r_info;
+    reloc->is_call = ELF64_R_TYPE(info) == R_X86_64_JUMP_SLOT;
 
     if (!reloc->is_call
-        && ELF64_R_TYPE(r.r_info) != R_X86_64_GLOB_DAT
-        && ELF64_R_TYPE(r.r_info) != R_X86_64_64)
+        && ELF64_R_TYPE(info) != R_X86_64_GLOB_DAT
+        && ELF64_R_TYPE(info) != R_X86_64_64)
     {
         return false;
     }
 
     at = dynamic->object->base + r.r_offset;
-    symbol = dynamic->symbols + ELF64_R_SYM(r.r_info) * sizeof(s);
+    symbol = dynamic->symbols + ELF64_R_SYM(info) * sizeof(s);
 
     if (r.r_addend != 0
         || at % sizeof(uintptr_t) != 0
@@ -216,16 +216,6 @@ jpp_got_reloc(const jpp_got_dynamic_t *dynamic, const ElfW(Rela) *rela,
     reloc->is_own = s.st_shndx != SHN_UNDEF;
 
     return s.st_name < dynamic->strings_len;
-
-#else
-
-    (void) dynamic;
-    (void) rela;
-    (void) reloc;
-
-    return false;
-
-#endif
 }
 
 
@@ -239,7 +229,7 @@ jpp_got_read(const jpp_images_object_t *object, jpp_got_visit_pt visit,
     jpp_got_dynamic_t    dynamic;
     const ElfW(Rela)    *rela;
 
-    if (!jpp_got_dynamic(&dynamic, object)) {
+    if (!JPP_UNWIND_IS_HERE || !jpp_got_dynamic(&dynamic, object)) {
         return;
     }
 
@@ -288,24 +278,24 @@ typedef struct {
 
 static jpp_got_whose_t
 jpp_got_whose(const jpp_got_patch_t *patch, const jpp_got_reloc_t *reloc,
-    uint32_t *number)
+    const jpp_got_function_t **named)
 {
-    uint32_t                    i;
     uintptr_t                   value;
     const jpp_got_function_t   *function;
 
-    for (i = 0; i < patch->got->n_functions; i++) {
-        if (strcmp(patch->got->functions[i].name, reloc->name) == 0) {
+    jpp_each(function, patch->got->functions, patch->got->n_functions) {
+        if (strcmp(function->name, reloc->name) == 0) {
             break;
         }
     }
 
-    if (i == patch->got->n_functions || patch->got->functions[i].real == 0) {
+    if (function == patch->got->functions + patch->got->n_functions
+        || function->real == 0)
+    {
         return JPP_GOT_NO;
     }
 
-    *number = i;
-    function = &patch->got->functions[i];
+    *named = function;
     value = jpp_atomic_get(reloc->at);
 
     if (value == function->real || value == function->hook) {
@@ -336,14 +326,14 @@ jpp_got_count(const jpp_got_reloc_t *reloc, void *data)
 {
     jpp_got_patch_t *patch = data;
 
-    uint32_t         function;
-    uintptr_t        stub;
-    jpp_got_reloc_t  bound;
-    jpp_got_whose_t  whose;
+    uintptr_t                  stub;
+    jpp_got_reloc_t            bound;
+    jpp_got_whose_t            whose;
+    const jpp_got_function_t  *function;
 
     whose = jpp_got_whose(patch, reloc, &function);
 
-    if (whose == JPP_GOT_UNBOUND && patch->got->functions[function].is_idle) {
+    if (whose == JPP_GOT_UNBOUND && function->is_idle) {
         stub = jpp_atomic_get(reloc->at);
 
         ((jpp_got_call_pt) stub)(0, 0, 0);
@@ -368,7 +358,7 @@ jpp_got_count(const jpp_got_reloc_t *reloc, void *data)
  */
 
 static bool
-jpp_got_add(jpp_got_t *got, uintptr_t *at, uint32_t function)
+jpp_got_add(jpp_got_t *got, uintptr_t *at, const jpp_got_function_t *function)
 {
     uintptr_t        value;
     jpp_got_slot_t  *slot;
@@ -388,10 +378,10 @@ jpp_got_add(jpp_got_t *got, uintptr_t *at, uint32_t function)
     if (slot == got->slots + got->n_slots) {
         got->n_slots++;
         slot->at = at;
-        slot->was = got->functions[function].real;
+        slot->was = function->real;
     }
 
-    if (value != got->functions[function].hook) {
+    if (value != function->hook) {
         slot->was = value;
     }
 
@@ -406,8 +396,8 @@ jpp_got_take(const jpp_got_reloc_t *reloc, void *data)
 {
     jpp_got_patch_t *patch = data;
 
-    uint32_t          function;
-    jpp_got_whose_t   whose;
+    jpp_got_whose_t            whose;
+    const jpp_got_function_t  *function;
 
     whose = jpp_got_whose(patch, reloc, &function);
 
@@ -450,13 +440,10 @@ jpp_got_object(const jpp_images_object_t *object, void *data)
 
 
 static bool
-jpp_got_is_due(const jpp_got_t *got, const jpp_got_slot_t *slot, bool is_hook)
+jpp_got_is_due(const jpp_got_slot_t *slot, bool is_hook)
 {
-    uintptr_t  value;
-
-    value = jpp_atomic_get(slot->at);
-
-    return value == (is_hook ? slot->was : got->functions[slot->function].hook);
+    return jpp_atomic_get(slot->at) == (is_hook ? slot->was
+                                                : slot->function->hook);
 }
 
 
@@ -491,10 +478,10 @@ jpp_got_page(jpp_got_t *got, uintptr_t address, const jpp_vec_t *maps)
 static jpp_code_t
 jpp_got_pages(jpp_got_t *got, bool is_hook, jpp_err_t *err)
 {
-    uint32_t      i;
-    jpp_vec_t    *maps;
-    jpp_code_t    rc;
-    jpp_arena_t   arena;
+    jpp_vec_t             *maps;
+    jpp_code_t             rc;
+    jpp_arena_t            arena;
+    const jpp_got_slot_t  *slot;
 
     got->n_pages = 0;
 
@@ -503,9 +490,9 @@ jpp_got_pages(jpp_got_t *got, bool is_hook, jpp_err_t *err)
     maps = jpp_vec_create(&arena);
     rc = maps != NULL ? jpp_proc_maps(maps, err) : jpp_err_memory(err);
 
-    for (i = 0; rc == JPP_OK && i < got->n_slots; i++) {
-        if (jpp_got_is_due(got, &got->slots[i], is_hook)) {
-            jpp_got_page(got, (uintptr_t) got->slots[i].at, maps);
+    jpp_each(slot, got->slots, got->n_slots) {
+        if (rc == JPP_OK && jpp_got_is_due(slot, is_hook)) {
+            jpp_got_page(got, (uintptr_t) slot->at, maps);
         }
     }
 
@@ -591,10 +578,9 @@ jpp_got_write(jpp_got_t *got, bool is_hook)
     const jpp_got_slot_t  *slot;
 
     jpp_each(slot, got->slots, got->n_slots) {
-        if (jpp_got_is_due(got, slot, is_hook)) {
-            jpp_atomic_set(slot->at, is_hook
-                                     ? got->functions[slot->function].hook
-                                     : slot->was);
+        if (jpp_got_is_due(slot, is_hook)) {
+            jpp_atomic_set(slot->at, is_hook ? slot->function->hook
+                                             : slot->was);
         }
     }
 }
@@ -667,7 +653,7 @@ jpp_got_lost(const jpp_got_t *got)
     n = 0;
 
     jpp_each(slot, got->slots, got->n_slots) {
-        n += !jpp_got_is_due(got, slot, false);
+        n += !jpp_got_is_due(slot, false);
     }
 
     return n;

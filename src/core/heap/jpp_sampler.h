@@ -76,7 +76,7 @@ typedef struct {
 typedef struct {
     uintptr_t                  *at;
     uintptr_t                   was;
-    uint32_t                    function;
+    const jpp_got_function_t   *function;
 } jpp_got_slot_t;
 
 

@@ -350,13 +350,6 @@ jpp_watch_take_answer(void)
 }
 
 
-static void
-jpp_watch_store(void)
-{
-    jpp_watch.loop.store(&jpp_watch.stall, &jpp_watch.id);
-}
-
-
 /* the moment at which an iteration of AGE would be too long */
 
 static uint64_t
@@ -382,7 +375,7 @@ jpp_watch_passed(void)
 
     if (jpp_watch.stage == JPP_WATCH_HAS) {
         jpp_watch.stall.state = JPP_STALL_OVER;
-        jpp_watch_store();
+        jpp_watch.loop.store(&jpp_watch.stall, &jpp_watch.id);
     }
 
     jpp_watch.is_late = false;
@@ -413,7 +406,7 @@ jpp_watch_has(jpp_stall_kind_t kind)
 
     jpp_watch_maps(&jpp_watch.stall);
     (void) jpp_where(&jpp_watch.stall, jpp_watch.stall.where);
-    jpp_watch_store();
+    jpp_watch.loop.store(&jpp_watch.stall, &jpp_watch.id);
 
     return jpp_watch.loop.threshold;
 }
@@ -559,7 +552,7 @@ jpp_watch_look(void)
     /* if its process is killed, this is how long it took at least */
 
     jpp_watch.stall.nanos = jpp_watch.loop.age() * 1000000;
-    jpp_watch_store();
+    jpp_watch.loop.store(&jpp_watch.stall, &jpp_watch.id);
 
     return jpp_watch.loop.threshold;
 }
@@ -673,7 +666,7 @@ jpp_watch_over(uint64_t ms, jpp_stall_t *stall)
 
     jpp_watch.stall.nanos = ms * 1000000;
     jpp_watch.stall.state = JPP_STALL_OVER;
-    jpp_watch_store();
+    jpp_watch.loop.store(&jpp_watch.stall, &jpp_watch.id);
 
     *stall = jpp_watch.stall;
 

@@ -61,7 +61,6 @@ jpp_object_find(jpp_symbols_t *symbols, const char *key)
 
         if (key[0] != '\0' && strcmp(object->key, key) == 0) {
             *link = object->next;
-            symbols->n_hits++;
             symbols->bytes -= object->bytes;
 
             return object;
@@ -666,19 +665,18 @@ jpp_symbolize_range(jpp_vec_t *ranges, const jpp_mapping_t *mapping,
     const jpp_elf_t *elf, const jpp_elf_function_t *function)
 {
     size_t        n;
-    uint64_t      start, end, len;
+    uint64_t      offset, start, end;
     jpp_range_t  *range;
 
-    if (!jpp_elf_offset(elf, function->start, &start)) {
+    if (!jpp_elf_offset(elf, function->start, &offset)) {
         return true;
     }
 
-    len = mapping->limit - mapping->start;
-    end = start + function->size;
+    /* in the file */
 
-    start = jpp_larger(start, mapping->offset);
-
-    end = jpp_smaller(end, mapping->offset + len);
+    start = jpp_larger(offset, mapping->offset);
+    end = jpp_smaller(offset + function->size,
+                      mapping->offset + (mapping->limit - mapping->start));
 
     if (start >= end) {
         return true;

@@ -287,7 +287,6 @@ typedef struct {
     const char       *debug_root;       /* "/usr/lib/debug" */
     jpp_loaded_t      loaded;           /* what the caller knows, or zeros */
     char              unnamed[JPP_UNNAMED_TEXT];  /* of the last profile */
-    uint64_t          n_hits;
     uint64_t          n_misses;
     uint64_t          n_opened;         /* files */
 } jpp_symbols_t;

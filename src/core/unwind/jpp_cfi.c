@@ -413,16 +413,3 @@ jpp_cfi_row_at(const jpp_cfi_entry_t *entry, uintptr_t address,
     return jpp_cfi_run(&m, &entry->own)
            && (row->is_cfa_expression || row->cfa_register < JPP_CFI_RETURN);
 }
-
-
-void
-jpp_cfi_row_return(jpp_cfi_row_t *row)
-{
-    memset(row, 0, sizeof(jpp_cfi_row_t));
-
-    row->cfa_register = JPP_CFI_RSP;
-    row->cfa_value = 8;
-    row->how[JPP_CFI_RSP] = JPP_CFI_IS;
-    row->how[JPP_CFI_RETURN] = JPP_CFI_AT;
-    row->values[JPP_CFI_RETURN] = -8;
-}

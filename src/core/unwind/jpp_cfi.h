@@ -155,8 +155,4 @@ typedef struct {
 bool jpp_cfi_row_at(const jpp_cfi_entry_t *entry, uintptr_t address,
     jpp_cfi_row_t *row);
 
-/* [signal] ROW becomes what holds at an instruction that returns. */
-void jpp_cfi_row_return(jpp_cfi_row_t *row);
-
-
 #endif /* _JPP_CFI_H_INCLUDED_ */

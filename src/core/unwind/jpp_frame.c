@@ -329,6 +329,14 @@ jpp_cfi_expr_value(int64_t at, const jpp_frame_t *frame, bool has_cfa,
  * OpenSSL 3.0 that of x25519's functions is wrong.
  */
 
+static const jpp_cfi_row_t  jpp_complete_return = {
+    .how = { [JPP_CFI_RSP] = JPP_CFI_IS, [JPP_CFI_RETURN] = JPP_CFI_AT },
+    .values = { [JPP_CFI_RETURN] = -8 },
+    .cfa_register = JPP_CFI_RSP,
+    .cfa_value = 8
+};
+
+
 static jpp_unwind_end_t
 jpp_complete_row(const jpp_mapped_t *objects, const jpp_unwind_context_t *at,
     jpp_cfi_row_t *row, bool *is_signal)
@@ -346,7 +354,7 @@ jpp_complete_row(const jpp_mapped_t *objects, const jpp_unwind_context_t *at,
     }
 
     if (at->is_exact && jpp_mapped_returns(code, address)) {
-        jpp_cfi_row_return(row);
+        *row = jpp_complete_return;
         return JPP_UNWIND_ON;
     }
 
