@@ -26,7 +26,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     {
         view.profile = &profile;
 
-        jpp_profile_close(&profile);
         (void) jpp_roots_add(&profile, JPP_BY_SERVER - size % 2);
 
         (void) jpp_text_write(&view, jpp_fuzz_sink());

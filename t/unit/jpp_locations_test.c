@@ -52,8 +52,8 @@ jpp_locations_start(const char *query)
 
     jpp_is_u64(jpp_args_query(&args, query, strlen(query), &err), JPP_OK,
                "\"%s\"", query);
-    jpp_is_str(jpp_args_type(&args), strstr(query, "json") == NULL
-               ? "text/plain" : "application/json", "its type");
+    jpp_ok(jpp_args_is_top(&args) == (strstr(query, "json") == NULL),
+           "its form");
 
     jpp_locations_init(&locations, &arena, &args);
 }

@@ -544,7 +544,8 @@ JPP_TEST(jpp_memory_test_check)
 
         jpp_note("\"%s\": code %d, detail %d, %s", rows[i],
                  (int) jpp_memory_check(&args, &err),
-                 (int) jpp_memory_detail(&args), jpp_args_type(&args));
+                 (int) jpp_memory_detail(&args),
+                 jpp_args_is_top(&args) ? "text/plain" : "application/json");
     }
 
     jpp_shows_notes("details of formats");

@@ -88,7 +88,6 @@ jpp_owned_fill(jpp_profile_t *profile, jpp_arena_t *arena,
         profile->n_seen[1] += (uint64_t) from->seen;
     }
 
-    jpp_profile_close(profile);
 }
 
 

@@ -42,7 +42,6 @@ main(void)
 
         jpp_profile_end(&profile, jpp_profile_begin(&profile, 0, 0));
         (void) jpp_profile_commit(&profile, NULL, values);
-        jpp_profile_close(&profile);
 
         jpp_shows(jpp_owned_text(&profile, "format=text", NULL), "%s",
                   rows[i].name);

@@ -77,7 +77,9 @@ jpp_console_slow(uint64_t ms)
 }
 
 
-void
+/* How much USED is of ALL: red from nine tenths on, yellow from eight. */
+
+static void
 jpp_console_meter(jpp_sink_t *sink, uint64_t used, uint64_t all,
     const char *label)
 {
@@ -396,20 +398,20 @@ jpp_console_is(const jpp_worker_t *worker, jpp_console_fact_t fact)
 }
 
 
-/* May there be a worker that a heap profile comes from? */
+/* Is there a worker for which that is so, or with IS_NOT, is not? */
 
 static bool
-jpp_console_samples(const jpp_fleet_t *fleet)
+jpp_console_any(const jpp_fleet_t *fleet, jpp_console_fact_t fact, bool is_not)
 {
-    size_t  i;
+    const jpp_worker_t  *worker;
 
-    for (i = 0; i < fleet->n; i++) {
-        if (jpp_console_is(&fleet->workers[i], JPP_CONSOLE_SAMPLED)) {
+    jpp_each(worker, fleet->workers, fleet->n) {
+        if (jpp_console_is(worker, fact) != is_not) {
             return true;
         }
     }
 
-    return fleet->n == 0;
+    return false;
 }
 
 
@@ -421,6 +423,10 @@ jpp_console_samples(const jpp_fleet_t *fleet)
 static void
 jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
 {
+    const jpp_fleet_t  *fleet;
+
+    fleet = console->telemetry->fleet;
+
     jpp_sink_str(sink, "\n<section id=\"where\" aria-labelledby=\"h-where\""
                  ">\n<h2 id=\"h-where\">Every byte</h2>\n");
 
@@ -433,7 +439,8 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
 
     if (jpp_console_serves(console->links, "heap")) {
         jpp_sink_str(sink, "<h3>The heap, by function: sampled</h3>\n");
-        jpp_sink_str(sink, jpp_console_samples(console->telemetry->fleet)
+        jpp_sink_str(sink, fleet->n == 0
+                           || jpp_console_any(fleet, JPP_CONSOLE_SAMPLED, false)
             ? "<p><a id=\"heap\" href=\"heap?format=svg&amp;invert=1&amp;"
               "width=960\">A picture</a> of who asked for it, or <a href=\""
               "heap?format=html\">flame graphs, tables and differences</a></p>"
@@ -442,9 +449,9 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
               "Problems above. Fix them, then reload this page.</p>\n");
     }
 
-    if (console->telemetry->fleet->unnamed != NULL) {
+    if (fleet->unnamed != NULL) {
         jpp_markup_printf(sink, "<p>In the last profile, %s</p>\n",
-                          console->telemetry->fleet->unnamed);
+                          fleet->unnamed);
     }
 
     jpp_sink_str(sink, "</section>\n");
@@ -612,21 +619,6 @@ static const jpp_console_act_t  jpp_console_act_rows[] = {
 };
 
 
-static bool
-jpp_console_is_due(const jpp_fleet_t *fleet, const jpp_console_act_t *act)
-{
-    size_t  i;
-
-    for (i = 0; i < fleet->n; i++) {
-        if (jpp_console_is(&fleet->workers[i], act->fact) != act->is_not) {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
 static void
 jpp_console_form(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
     jpp_sink_t *sink)
@@ -742,7 +734,8 @@ jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
     n = sizeof(jpp_console_act_rows) / sizeof(jpp_console_act_rows[0]);
 
     jpp_each(act, jpp_console_act_rows, n) {
-        if (jpp_console_is_due(console->telemetry->fleet, act)) {
+        if (jpp_console_any(console->telemetry->fleet, act->fact, act->is_not))
+        {
             jpp_console_act(console->telemetry->fleet, act, sink);
         }
     }

@@ -105,13 +105,6 @@ bool jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena,
 #define JPP_CONSOLE_NUMBER  32
 
 
-/*
- * Append how much USED is of ALL as a meter with the LABEL: red from nine
- * tenths on, yellow from eight.
- */
-void jpp_console_meter(jpp_sink_t *sink, uint64_t used, uint64_t all,
-    const char *label);
-
 /* Do LINKS have the resource of ADDRESS, in whatever form? */
 bool jpp_console_serves(const jpp_console_link_t *links, const char *address);
 

@@ -53,13 +53,6 @@ typedef struct {
 } jpp_console_scale_t;
 
 
-/* What to ask of one worker, which comes behind the address. */
-typedef struct {
-    const char           *address;
-    const char           *text;
-} jpp_console_ask_t;
-
-
 static const jpp_console_part_t  jpp_console_part_words[] = {
     [JPP_CONSOLE_ALLOCATED] = { "a", "allocated", JPP_NONE },
     [JPP_CONSOLE_FRAGMENTS] = { "f", "unused parts of pages", JPP_NONE },
@@ -70,7 +63,12 @@ static const jpp_console_part_t  jpp_console_part_words[] = {
 };
 
 
-static const jpp_console_ask_t  jpp_console_ask_rows[] = {
+/* What to ask of one worker, which comes behind the address. */
+
+static const struct {
+    const char           *address;
+    const char           *text;
+} jpp_console_asks[] = {
     { "heap?format=html&worker=", "heap, as a flame graph" },
     { "heap?format=top&worker=", "heap, as a table" },
     { "heap?worker=", "heap, for pprof" },
@@ -111,15 +109,6 @@ jpp_console_words(jpp_sink_t *sink, const jpp_console_part_t *parts)
 }
 
 
-/* what a worker says of itself may be anything */
-
-static unsigned
-jpp_console_permille(double bytes, double scale)
-{
-    return bytes < scale ? (unsigned) (bytes * 1000 / scale) : 1000;
-}
-
-
 static void
 jpp_console_bar(jpp_sink_t *sink, const jpp_console_part_t *parts,
     double scale)
@@ -141,8 +130,10 @@ jpp_console_bar(jpp_sink_t *sink, const jpp_console_part_t *parts,
             continue;
         }
 
+        /* what a worker says of itself may be anything */
+
         sum += (double) part->bytes;
-        end = jpp_console_permille(sum, scale);
+        end = sum < scale ? (unsigned) (sum * 1000 / scale) : 1000;
 
         jpp_sink_printf(sink, "<rect class=\"%s\" x=\"%u.%u%%\" "
                         "width=\"%u.%u%%\" height=\"100%%\"/>", part->css,
@@ -314,8 +305,8 @@ static void
 jpp_console_menu(const jpp_console_link_t *links, const jpp_worker_t *worker,
     jpp_sink_t *sink)
 {
-    int64_t                   since;
-    const jpp_console_ask_t  *row;
+    size_t   i;
+    int64_t  since;
 
     since = jpp_worker_complete_since(worker);
 
@@ -330,16 +321,15 @@ jpp_console_menu(const jpp_console_link_t *links, const jpp_worker_t *worker,
                         jpp_date(since));
     }
 
-    jpp_each(row, jpp_console_ask_rows,
-             sizeof(jpp_console_ask_rows) / sizeof(*row))
-    {
-        if (jpp_console_serves(links, row->address)) {
+    for (i = 0; i < sizeof(jpp_console_asks) / sizeof(*jpp_console_asks); i++) {
+
+        if (jpp_console_serves(links, jpp_console_asks[i].address)) {
             jpp_markup_printf(sink, "<li><a href=\"%s%s%" PRId64 "\">%s</a>"
-                              "</li>\n", row->address,
+                              "</li>\n", jpp_console_asks[i].address,
                               worker->is_exiting ? "pid-" : "",
                               worker->is_exiting ? worker->who.pid
                                                  : worker->who.index,
-                              row->text);
+                              jpp_console_asks[i].text);
         }
     }
 

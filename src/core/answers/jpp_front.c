@@ -11,13 +11,11 @@
 
 
 /* What to ask for, and why, where the resource is served. */
-typedef struct {
+
+static const struct {
     const char   *address;
     const char   *text;
-} jpp_front_row_t;
-
-
-static const jpp_front_row_t  jpp_front_rows[] = {
+} jpp_front_rows[] = {
     { "memory?format=top", "every byte by kind; findings, fixes" },
     { "requests", "the largest requests" },
     { "locations", "memory and CPU time by location" },
@@ -91,7 +89,6 @@ jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena, uint32_t cols,
     jpp_finding_t           findings[JPP_FINDINGS];
     jpp_verdict_t           verdict;
     const jpp_fleet_t      *fleet;
-    const jpp_front_row_t  *row;
 
     jpp_wrap_open(&wrap, cols, out);
 
@@ -123,9 +120,11 @@ jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena, uint32_t cols,
 
     jpp_sink_str(sink, "\nask below this address\n");
 
-    jpp_each(row, jpp_front_rows, sizeof(jpp_front_rows) / sizeof(*row)) {
-        if (jpp_console_serves(console->links, row->address)) {
-            jpp_sink_printf(sink, "  %-31s %s\n", row->address, row->text);
+    for (i = 0; i < sizeof(jpp_front_rows) / sizeof(*jpp_front_rows); i++) {
+
+        if (jpp_console_serves(console->links, jpp_front_rows[i].address)) {
+            jpp_sink_printf(sink, "  %-31s %s\n", jpp_front_rows[i].address,
+                            jpp_front_rows[i].text);
         }
     }
 

@@ -7,14 +7,6 @@
 #define JPP_TIMELINE_TIME  20
 
 
-typedef struct {
-    const jpp_events_t  *events;
-    jpp_event_t         *list;         /* with the stalls, the newest first */
-    size_t               n;
-    size_t               n_shown;
-} jpp_timeline_t;
-
-
 static void
 jpp_timeline_stall(const jpp_stall_t *stall, jpp_event_t *event)
 {
@@ -35,7 +27,8 @@ jpp_timeline_stall(const jpp_stall_t *stall, jpp_event_t *event)
 
 
 static void
-jpp_timeline_json(const jpp_timeline_t *timeline, jpp_sink_t *sink)
+jpp_timeline_json(const jpp_events_t *events, const jpp_event_t *list,
+    size_t n, size_t n_shown, jpp_sink_t *sink)
 {
     size_t              i;
     jpp_json_t          json;
@@ -46,14 +39,14 @@ jpp_timeline_json(const jpp_timeline_t *timeline, jpp_sink_t *sink)
     jpp_json_open(&json, "counts", '{');
 
     for (i = 0; i < JPP_EVENT_STALL; i++) {
-        jpp_json_u64(&json, jpp_event_types[i], timeline->events->counts[i]);
+        jpp_json_u64(&json, jpp_event_types[i], events->counts[i]);
     }
 
     jpp_json_close(&json, '}');
-    jpp_json_u64(&json, "kept", timeline->n);
+    jpp_json_u64(&json, "kept", n);
     jpp_json_open(&json, "events", '[');
 
-    jpp_each(event, timeline->list, timeline->n_shown) {
+    jpp_each(event, list, n_shown) {
         jpp_json_open(&json, NULL, '{');
         jpp_json_str(&json, "time", jpp_date(event->time));
         jpp_json_str(&json, "event", jpp_event_types[event->type]);
@@ -73,13 +66,13 @@ jpp_timeline_json(const jpp_timeline_t *timeline, jpp_sink_t *sink)
 
 
 static void
-jpp_timeline_text(const jpp_timeline_t *timeline, jpp_arena_t *arena,
-    uint32_t cols, jpp_sink_t *sink)
+jpp_timeline_text(const jpp_event_t *list, size_t n, size_t n_shown,
+    jpp_arena_t *arena, uint32_t cols, jpp_sink_t *sink)
 {
     jpp_table_t         table;
     const jpp_event_t  *event;
 
-    if (timeline->n == 0) {
+    if (n == 0) {
         jpp_sink_str(sink, "no events yet\n");
         return;
     }
@@ -91,7 +84,7 @@ jpp_timeline_text(const jpp_timeline_t *timeline, jpp_arena_t *arena,
     jpp_table_column(&table, "pid", 2, 0);
     jpp_table_column(&table, "text", 0, 2 * JPP_TABLE_NAME);
 
-    jpp_each(event, timeline->list, timeline->n_shown) {
+    jpp_each(event, list, n_shown) {
         jpp_table_cell(&table, "%s", jpp_date(event->time));
         jpp_table_cell(&table, "%s", jpp_event_types[event->type]);
 
@@ -109,9 +102,9 @@ jpp_timeline_text(const jpp_timeline_t *timeline, jpp_arena_t *arena,
 
     jpp_table_write(&table, sink);
 
-    if (timeline->n > timeline->n_shown) {
+    if (n > n_shown) {
         jpp_sink_printf(sink, "\n%zu older events: top=%d shows them\n",
-                        timeline->n - timeline->n_shown, JPP_MAX_ROWS);
+                        n - n_shown, JPP_MAX_ROWS);
     }
 }
 
@@ -120,47 +113,46 @@ bool
 jpp_timeline_write(const jpp_events_t *events, const jpp_stall_t *stalls,
     size_t n, const jpp_args_t *args, jpp_arena_t *arena, jpp_sink_t *sink)
 {
-    size_t          i, k, n_events;
-    jpp_wrap_t      wrap;
-    jpp_event_t    *list;
-    jpp_timeline_t  timeline;
+    size_t        i, k, n_events, n_shown;
+    jpp_wrap_t    wrap;
+    jpp_event_t  *from, *list;
 
-    list = jpp_arena_alloc(arena, JPP_EVENTS * sizeof(jpp_event_t));
+    from = jpp_arena_alloc(arena, JPP_EVENTS * sizeof(jpp_event_t));
+    list = jpp_arena_alloc(arena, (JPP_EVENTS + n) * sizeof(jpp_event_t));
 
-    timeline.events = events;
-    timeline.list = jpp_arena_alloc(arena,
-                                    (JPP_EVENTS + n) * sizeof(jpp_event_t));
-
-    if (list == NULL || timeline.list == NULL) {
+    if (from == NULL || list == NULL) {
         return false;
     }
 
-    n_events = jpp_events_list(events, list);
+    /* the newest first */
+
+    n_events = jpp_events_list(events, from);
 
     for (i = 0, k = 0; i + k < n_events + n; /* void */ ) {
 
         if (k < n && (i == n_events
-                      || stalls[k].time_nanos / 1000000000 >= list[i].time))
+                      || stalls[k].time_nanos / 1000000000 >= from[i].time))
         {
-            jpp_timeline_stall(&stalls[k], &timeline.list[i + k]);
+            jpp_timeline_stall(&stalls[k], &list[i + k]);
             k++;
 
         } else {
-            timeline.list[i + k] = list[i];
+            list[i + k] = from[i];
             i++;
         }
     }
 
-    timeline.n = i + k;
-    timeline.n_shown = jpp_smaller(timeline.n, args->values[JPP_ARG_TOP]);
+    n += n_events;
+    n_shown = jpp_smaller(n, args->values[JPP_ARG_TOP]);
 
     if (!jpp_args_is_top(args)) {
-        jpp_timeline_json(&timeline, sink);
+        jpp_timeline_json(events, list, n, n_shown, sink);
         return true;
     }
 
     jpp_wrap_open(&wrap, args->values[JPP_ARG_COLS], sink);
-    jpp_timeline_text(&timeline, arena, args->values[JPP_ARG_COLS], &wrap.sink);
+    jpp_timeline_text(list, n, n_shown, arena, args->values[JPP_ARG_COLS],
+                      &wrap.sink);
 
     return jpp_wrap_close(&wrap);
 }

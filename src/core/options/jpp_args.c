@@ -145,13 +145,6 @@ jpp_args_is_top(const jpp_args_t *args)
 }
 
 
-const char *
-jpp_args_type(const jpp_args_t *args)
-{
-    return jpp_args_is_top(args) ? "text/plain" : "application/json";
-}
-
-
 void
 jpp_args_init(jpp_args_t *args, const jpp_words_t *formats,
     const jpp_words_t *types)

@@ -175,8 +175,12 @@ void jpp_args_init(jpp_args_t *args, const jpp_words_t *formats,
 /* Do ARGS ask for a table for a terminal? */
 bool jpp_args_is_top(const jpp_args_t *args);
 
-/* The Content-Type of such an answer: of that table, or of JSON. */
-const char *jpp_args_type(const jpp_args_t *args);
+/* Do they ask for whom samples belong to? */
+static inline bool
+jpp_args_has_owners(const jpp_args_t *args)
+{
+    return args->values[JPP_ARG_OWNERS] != 0 || args->is_set[JPP_ARG_BY];
+}
 
 /*
  * Set the key that is the LEN bytes at KEY to the VALUE_LEN bytes at VALUE; an

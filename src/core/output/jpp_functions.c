@@ -278,7 +278,7 @@ jpp_functions_write(const jpp_view_t *view, jpp_sink_t *sink)
 
     jpp_functions_heading(&top, sink);
 
-    if (jpp_owned_is_asked(view)) {
+    if (jpp_args_has_owners(view->args)) {
 
         if (!jpp_owned_init(&owned, view)) {
             return false;

@@ -5,14 +5,6 @@
 #include "jpp_view.h"
 
 
-bool
-jpp_owned_is_asked(const jpp_view_t *view)
-{
-    return view->args->values[JPP_ARG_OWNERS] != 0
-           || view->args->is_set[JPP_ARG_BY];
-}
-
-
 /* An upstream is shown if there is any. */
 
 static void

@@ -49,9 +49,6 @@ typedef struct {
 } jpp_owned_t;
 
 
-/* Do the arguments of VIEW ask for owners? */
-bool jpp_owned_is_asked(const jpp_view_t *view);
-
 /*
  * Fill the caller's OWNED from VIEW, whose profile has counts: by what by= says
  * or else by all there is.  False: no memory.

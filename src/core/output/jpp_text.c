@@ -157,36 +157,10 @@ jpp_binary_word(jpp_sink_t *sink, uint64_t word)
 }
 
 
-/* Parsers take a stack whose first address is 0, or missing, for the end. */
-
-static void
-jpp_binary_stack(const jpp_profile_t *profile, jpp_sink_t *sink,
-    const jpp_sample_t *sample)
-{
-    uint32_t  i, n, ids[JPP_MAX_FRAMES];
-
-    n = jpp_stack_ids(sample->stack, sample->stack_len, ids);
-
-    if (n == 0 || sample->values[JPP_TIMES_SAMPLES] <= 0) {
-        return;
-    }
-
-    jpp_binary_word(sink, (uint64_t) sample->values[JPP_TIMES_SAMPLES]);
-    jpp_binary_word(sink, n);
-
-    /* the parsers take the 1 off again */
-
-    for (i = 0; i < n; i++) {
-        jpp_binary_word(sink,
-                        jpp_profile_location_at(profile, ids[i])->address + 1);
-    }
-}
-
-
 bool
 jpp_binary_write(const jpp_view_t *view, jpp_sink_t *sink)
 {
-    uint32_t              i;
+    uint32_t              i, k, n, ids[JPP_MAX_FRAMES];
     jpp_sample_t          sample;
     const jpp_profile_t  *profile = view->profile;
 
@@ -200,7 +174,23 @@ jpp_binary_write(const jpp_view_t *view, jpp_sink_t *sink)
 
     for (i = 0; i < profile->n_samples; i++) {
         jpp_profile_sample(profile, i, &sample);
-        jpp_binary_stack(profile, sink, &sample);
+        n = jpp_stack_ids(sample.stack, sample.stack_len, ids);
+
+        /* parsers take a stack without an address for the end */
+
+        if (n == 0 || sample.values[JPP_TIMES_SAMPLES] <= 0) {
+            continue;
+        }
+
+        jpp_binary_word(sink, (uint64_t) sample.values[JPP_TIMES_SAMPLES]);
+        jpp_binary_word(sink, n);
+
+        /* they take the 1 off again */
+
+        for (k = 0; k < n; k++) {
+            jpp_binary_word(sink, jpp_profile_location_at(profile,
+                                                          ids[k])->address + 1);
+        }
     }
 
     jpp_sink_write(sink, end, sizeof(end));

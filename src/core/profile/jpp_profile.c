@@ -293,13 +293,6 @@ jpp_profile_append(jpp_profile_t *profile, const int64_t *values)
 
 
 void
-jpp_profile_close(jpp_profile_t *profile)
-{
-    jpp_vec_release(profile->stack_index.vec);
-}
-
-
-void
 jpp_profile_sample(const jpp_profile_t *profile, uint32_t i,
     jpp_sample_t *sample)
 {

@@ -258,9 +258,6 @@ bool jpp_profile_commit(jpp_profile_t *profile, jpp_vec_t *const *columns,
 /* The same to the profile's, as a new sample even if the stack is known. */
 bool jpp_profile_append(jpp_profile_t *profile, const int64_t *values);
 
-/* Give back what finds known stacks; no samples may be added after this. */
-void jpp_profile_close(jpp_profile_t *profile);
-
 
 /* Sample I, 0 <= I < n_samples. */
 void jpp_profile_sample(const jpp_profile_t *profile, uint32_t i,

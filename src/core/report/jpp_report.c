@@ -268,8 +268,7 @@ jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
     options.is_base = capture->is_base && report->view->base == NULL;
     options.columns = capture->is_base ? report->view->base : NULL;
     options.is_raw = report->view->is_raw;
-    options.has_owners = report->options->args.values[JPP_ARG_OWNERS] != 0
-                         || report->options->args.is_set[JPP_ARG_BY];
+    options.has_owners = jpp_args_has_owners(&report->options->args);
 
     has_baseline = report->has_baselines && capture->baseline != NULL
                    && report->baselines[i].code == JPP_OK;
@@ -502,9 +501,7 @@ jpp_report_unchanged(const jpp_report_options_t *options,
                            "or another format", format->name);
     }
 
-    if (options->args.values[JPP_ARG_OWNERS] != 0
-        || options->args.is_set[JPP_ARG_BY])
-    {
+    if (jpp_args_has_owners(&options->args)) {
         return jpp_err_set(err, JPP_ERR_ARG, "format=%s serves a single dump "
                            "unchanged, whose threads are the owners: choose "
                            "neither owners=1 nor by=, or another format",
@@ -724,7 +721,9 @@ jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err)
 
     profile = &report->profile;
 
-    jpp_profile_close(profile);
+    /* no samples are added any more, so nobody looks for known stacks */
+
+    jpp_vec_release(profile->stack_index.vec);
 
     rc = jpp_report_type(report, err);
     if (rc != JPP_OK) {

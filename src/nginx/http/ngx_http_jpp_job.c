@@ -411,7 +411,8 @@ ngx_http_jpp_job(ngx_http_request_t *r, const ngx_http_jpp_question_t *question,
     answer = handler->answer;
 
     if (handler->formats != NULL) {
-        answer.type = jpp_args_type(&question->args);
+        answer.type = jpp_args_is_top(&question->args) ? "text/plain"
+                                                       : "application/json";
     }
 
     if (handler->describe != NULL) {
