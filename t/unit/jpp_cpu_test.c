@@ -115,20 +115,9 @@ jpp_report_of(const char *text, bool is_wall, const char *args)
     jpp_capture_t         capture;
     jpp_report_options_t  options;
 
-    jpp_report_options_init(&options);
-
-    options.parser = is_wall ? &jpp_parser_wall : &jpp_parser_cpu;
-    options.time_nanos = 1;
-
-    jpp_args_init(&options.args, &jpp_format_words, options.parser->types);
-    options.args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
-    (void) jpp_args_query(&options.args, args, strlen(args), &err);
-
-    memset(&capture, 0, sizeof(capture));
-
-    capture.data = text;
-    capture.len = strlen(text);
-
+    (void) jpp_test_query(&options, is_wall ? &jpp_parser_wall
+                                            : &jpp_parser_cpu, args, &err);
+    capture = jpp_test_capture(text, strlen(text));
     jpp_arena_init(&arena, (size_t) 1 << 30);
 
     jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options, &err),

@@ -66,12 +66,8 @@ JPP_TEST(jpp_cut_test_formats)
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         jpp_arena_init(&arena, 256 << 20);
 
-        memset(&capture, 0, sizeof(capture));
-        capture.data = dump;
-        capture.len = sizeof(dump) - 1;
-
+        capture = jpp_test_capture(dump, sizeof(dump) - 1);
         options = jpp_test_options(rows[i].args);
-
         rc = jpp_test_report_into(&out, &arena, &capture, 1, &options, &err);
 
         jpp_is_u64(rc, JPP_OK, "%s", rows[i].args);

@@ -67,7 +67,7 @@ static const jpp_damaged_t  jpp_damaged[] = {
       "(unknown)\t(unknown)\n"
       "one\t/a\n" },
 
-    { "CPU time", &jpp_parser_cpu, "format=top",
+    { "CPU time", &jpp_parser_cpu, "format=top&cols=80",
       "jpp_times/1 cpu\n"
       "frequency 100\n"
       "highest 100\n"
@@ -139,16 +139,8 @@ jpp_damaged_report(const jpp_damaged_t *text, const char *data, size_t len,
         return;
     }
 
-    jpp_report_options_init(&options);
-    options.parser = text->parser;
-    options.time_nanos = 1;
-
-    jpp_args_init(&options.args, &jpp_format_words, text->parser->types);
-    (void) jpp_args_query(&options.args, text->args, strlen(text->args), &err);
-
-    memset(&capture, 0, sizeof(jpp_capture_t));
-    capture.data = data;
-    capture.len = len;
+    (void) jpp_test_query(&options, text->parser, text->args, &err);
+    capture = jpp_test_capture(data, len);
 
     jpp_arena_init(&arena, (size_t) 64 << 20);
     rc = jpp_test_report_into(&out, &arena, &capture, 1, &options, &err);

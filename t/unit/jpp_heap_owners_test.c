@@ -140,15 +140,13 @@ static void
 jpp_test_owned(const jpp_owned_t *owned)
 {
     jpp_code_t            rc;
-    jpp_capture_t         capture = { 0 };
+    jpp_capture_t         capture;
     jpp_report_options_t  options;
 
     options = jpp_test_options(owned->format);
     jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
-    capture.data = owned->text;
-    capture.len = strlen(owned->text);
-
+    capture = jpp_test_capture(owned->text, strlen(owned->text));
     rc = jpp_test_report_into(&out, &arena, &capture, 1, &options, &err);
 
     jpp_ok(rc == JPP_OK || rc == JPP_ERR_INPUT, "%s: read, or refused",

@@ -142,28 +142,10 @@ static const jpp_parser_t  jpp_parser_names = {
 
 
 static jpp_code_t
-jpp_parser_report(const char *args,
-    const char *data, jpp_err_t *err)
+jpp_parser_report(const char *args, const char *data, jpp_err_t *err)
 {
-    jpp_capture_t         capture;
-    jpp_report_options_t  options;
-
-    jpp_report_options_init(&options);
-
-    options.parser = &jpp_parser_names;
-    options.time_nanos = 1;
-
-    jpp_args_init(&options.args, &jpp_format_words, jpp_parser_names.types);
-
-    if (jpp_args_query(&options.args, args, strlen(args), err) != JPP_OK) {
-        return err->code;
-    }
-
-    memset(&capture, 0, sizeof(capture));
-    capture.data = data;
-    capture.len = strlen(data);
-
-    return jpp_test_report_into(&out, &arena, &capture, 1, &options, err);
+    return jpp_test_report_of(&out, &arena, &jpp_parser_names, args, &data, 1,
+                              err);
 }
 
 
@@ -192,7 +174,7 @@ JPP_TEST(jpp_parser_test_formats)
 
     jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
-    jpp_is_u64(jpp_parser_report("format=top",
+    jpp_is_u64(jpp_parser_report("format=top&cols=80",
                                  "main;a 2048\nmain;b;a 10\n", &err),
                JPP_OK, "top: %s", err.text);
 

@@ -56,18 +56,11 @@ jpp_pools_report(const char *args)
 
     memset(&err, 0, sizeof(jpp_err_t));
 
-    jpp_report_options_init(&options);
-
-    options.parser = &jpp_parser_pools;
-    options.time_nanos = 1;
-    options.errors = errors;
-
-    jpp_args_init(&options.args, &jpp_format_words, jpp_parser_pools.types);
-    options.args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
-
-    if (jpp_args_query(&options.args, args, strlen(args), &err) != JPP_OK) {
+    if (jpp_test_query(&options, &jpp_parser_pools, args, &err) != JPP_OK) {
         return err.code;
     }
+
+    options.errors = errors;
 
     return jpp_test_report_into(&out, &arena, captures, n_captures, &options,
                                 &err);

@@ -149,17 +149,15 @@ report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
     jpp_capture_t          capture;
     jpp_report_options_t   options;
 
-    memset(&capture, 0, sizeof(capture));
-    capture.data = (const char *) from;
-    capture.len = n * sizeof(jpp_stall_t);
+    capture = jpp_test_capture((const char *) from, n * sizeof(jpp_stall_t));
 
     jpp_report_options_init(&options);
+    options.parser = &jpp_parser_stalls;
     jpp_args_init(&options.args, &jpp_format_words, jpp_parser_stalls.types);
     options.args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
     (void) jpp_args_set(&options.args, "format", 6, format, strlen(format),
                         err);
 
-    options.parser = &jpp_parser_stalls;
     options.time_nanos = one.time_nanos;
     options.comments = comments;
     options.data = &capture;

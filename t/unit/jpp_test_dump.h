@@ -185,24 +185,67 @@ jpp_test_same(const jpp_vec_t *a, const jpp_vec_t *b, const char *what)
 }
 
 
-/* Options with ARGS ("format=top&symbolize=0"). */
+/*
+ * OPTIONS of a report by PARSER, with ARGS ("format=top&symbolize=0"), in lines
+ * of any length.
+ */
+static inline jpp_code_t
+jpp_test_query(jpp_report_options_t *options, const jpp_parser_t *parser,
+    const char *args, jpp_err_t *err)
+{
+    jpp_report_options_init(options);
+
+    options->parser = parser;
+    options->time_nanos = 1;
+    jpp_args_init(&options->args, &jpp_format_words, parser->types);
+    options->args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
+
+    return jpp_args_query(&options->args, args, strlen(args), err);
+}
+
+
+/* The same of a heap. */
 static inline jpp_report_options_t
 jpp_test_options(const char *args)
 {
     jpp_err_t             err;
     jpp_report_options_t  options;
 
-    jpp_report_options_init(&options);
-    options.args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
-
-    if (jpp_args_query(&options.args, args, strlen(args), &err) != JPP_OK) {
+    if (jpp_test_query(&options, &jpp_parser_heap, args, &err) != JPP_OK) {
         printf("Bail out!  %s: %s\n", args, err.text);
         exit(1);
     }
 
-    options.time_nanos = 1;
-
     return options;
+}
+
+
+static inline jpp_capture_t
+jpp_test_capture(const char *data, size_t len)
+{
+    return (jpp_capture_t) { .data = data, .len = len };
+}
+
+
+/* The report of up to two TEXTS; see jpp_test_report_into(). */
+static inline jpp_code_t
+jpp_test_report_of(jpp_vec_t **out, jpp_arena_t *arena,
+    const jpp_parser_t *parser, const char *args, const char *const *texts,
+    size_t n, jpp_err_t *err)
+{
+    size_t                i;
+    jpp_capture_t         captures[2];
+    jpp_report_options_t  options;
+
+    if (jpp_test_query(&options, parser, args, err) != JPP_OK) {
+        return err->code;
+    }
+
+    for (i = 0; i < n; i++) {
+        captures[i] = jpp_test_capture(texts[i], strlen(texts[i]));
+    }
+
+    return jpp_test_report_into(out, arena, captures, n, &options, err);
 }
 
 

@@ -42,29 +42,8 @@ static jpp_arena_t   arena;
 static jpp_code_t
 jpp_times_report(const char *args, const char *const *texts, size_t n)
 {
-    size_t                i;
-    jpp_capture_t         captures[2];
-    jpp_report_options_t  options;
-
-    jpp_report_options_init(&options);
-
-    options.parser = &jpp_parser_cpu;
-    options.time_nanos = 1;
-
-    jpp_args_init(&options.args, &jpp_format_words, jpp_parser_cpu.types);
-
-    if (jpp_args_query(&options.args, args, strlen(args), &err) != JPP_OK) {
-        return err.code;
-    }
-
-    memset(captures, 0, sizeof(captures));
-
-    for (i = 0; i < n; i++) {
-        captures[i].data = texts[i];
-        captures[i].len = strlen(texts[i]);
-    }
-
-    return jpp_test_report_into(&out, &arena, captures, n, &options, &err);
+    return jpp_test_report_of(&out, &arena, &jpp_parser_cpu, args, texts, n,
+                              &err);
 }
 
 
@@ -73,7 +52,7 @@ JPP_TEST(jpp_times_test_formats)
     size_t  i;
 
     static const char *const  args[] = {
-        "format=folded", "format=folded&type=samples", "format=top",
+        "format=folded", "format=folded&type=samples", "format=top&cols=80",
         "format=svg", "format=html"
     };
 
@@ -244,7 +223,7 @@ JPP_TEST(jpp_times_test_merged)
 
     jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
-    jpp_is_u64(jpp_times_report("format=top", texts, 2),
+    jpp_is_u64(jpp_times_report("format=top&cols=80", texts, 2),
                JPP_OK, "two captures: %s", err.text);
 
     (void) jpp_vec_push(out, 1);
@@ -257,10 +236,8 @@ JPP_TEST(jpp_times_test_difference)
     jpp_capture_t         captures[2];
     jpp_report_options_t  options;
 
-    memset(captures, 0, sizeof(captures));
-
-    captures[0].data = JPP_TIMES_TEST_CPU;
-    captures[0].len = strlen(JPP_TIMES_TEST_CPU);
+    captures[0] = jpp_test_capture(JPP_TIMES_TEST_CPU,
+                                   strlen(JPP_TIMES_TEST_CPU));
     captures[1] = captures[0];
     captures[1].is_base = true;
 
