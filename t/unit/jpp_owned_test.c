@@ -7,6 +7,7 @@
 
 #include "jpp_test_golden.h"
 #include "jpp_test_owned.h"
+#include "jpp_test_main.h"
 
 
 #define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
@@ -95,8 +96,7 @@ jpp_owned_test_memory(void)
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_owned_test)
 {
     size_t  i;
 
@@ -105,6 +105,4 @@ main(void)
     }
 
     jpp_owned_test_memory();
-
-    return jpp_done();
 }

@@ -1,29 +1,14 @@
 
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 #include "jpp_proc.h"
 #include "jpp_watch.h"
-
-
-static void test_peek(void);
-static void test_where(void);
 
 
 /* a sanitizer has a zone around it that nobody may touch */
 static char  test_word[8] = "word";
 
 
-int
-main(void)
-{
-    test_peek();
-    test_where();
-
-    return jpp_done();
-}
-
-
-static void
-test_peek(void)
+JPP_TEST(test_peek)
 {
     char        *pages, to[JPP_PEEK_MAX];
     size_t       size;
@@ -73,8 +58,7 @@ test_peek(void)
 }
 
 
-static void
-test_where(void)
+JPP_TEST(test_where)
 {
     char         text[JPP_STALL_WHERE];
     jpp_stall_t  stall;
@@ -83,7 +67,7 @@ test_where(void)
     stall.kind = JPP_STALL_WAITED;
     stall.depth = 2;
     stall.pcs[0] = (uintptr_t) memccpy + 1;
-    stall.pcs[1] = (uintptr_t) main + 1;
+    stall.pcs[1] = (uintptr_t) jpp_tests_all + 1;
 
     (void) jpp_where(&stall, text);
     jpp_ok(strstr(text, "blocked in ") == text

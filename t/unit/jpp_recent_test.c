@@ -1,6 +1,6 @@
 
 #include "jpp_worker.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 static jpp_recent_t  jpp_recent;
@@ -19,8 +19,7 @@ jpp_recent_test_at(uint64_t now, uint64_t longest, uint64_t slow,
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_recent_test)
 {
     jpp_recent_test_at(0, 0, 0, "nothing, at the zero of the clock");
     jpp_recent_test_at(1000000, 0, 0, "nothing, later");
@@ -44,6 +43,4 @@ main(void)
     jpp_recent_test_at(5000000, 1, 0, "a step that is used again");
 
     jpp_recent_test_at(4000000, 0, 0, "a clock that went back");
-
-    return jpp_done();
 }

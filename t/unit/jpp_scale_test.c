@@ -1,6 +1,6 @@
 
 #include "jpp_heap.h"
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 
 typedef struct {
@@ -31,8 +31,7 @@ static const jpp_scale_case_t  cases[] = {
 };
 
 
-int
-main(void)
+JPP_TEST(jpp_scale_test)
 {
     int64_t                  values[2];
     const jpp_scale_case_t  *c;
@@ -44,6 +43,4 @@ main(void)
         jpp_is_i64(values[0], c->values[0], "objects");
         jpp_is_i64(values[1], c->values[1], "bytes");
     }
-
-    return jpp_done();
 }

@@ -2,7 +2,7 @@
 /* What the kernel holds for sockets: those of this process. */
 
 
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 
 #include <sys/socket.h>
 
@@ -12,8 +12,7 @@
 #define JPP_ALL  1000
 
 
-int
-main(void)
+JPP_TEST(jpp_sockets_test)
 {
     int       fds[2], other;
     char      data[4096];
@@ -25,7 +24,7 @@ main(void)
     other = dup(1);
 
     if (!jpp_ok(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0, "two more")) {
-        return jpp_done();
+        return;
     }
 
     bytes = jpp_sockets_bytes(JPP_ALL, &more);
@@ -52,6 +51,4 @@ main(void)
     (void) close(other);
     (void) close(fds[0]);
     (void) close(fds[1]);
-
-    return jpp_done();
 }

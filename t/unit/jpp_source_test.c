@@ -152,10 +152,4 @@ jpp_tests_real(void)
 }
 
 
-int
-main(int argc, char **argv)
-{
-    return jpp_test_jemalloc(argc, argv, jpp_parts,
-                             sizeof(jpp_parts) / sizeof(jpp_parts[0]),
-                             jpp_tests, jpp_tests_real);
-}
+JPP_TESTS_OF(jpp_parts, jpp_tests, jpp_tests_real)

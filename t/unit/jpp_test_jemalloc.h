@@ -53,6 +53,17 @@ typedef struct {
 } jpp_part_t;
 
 
+/* The whole program: PARTS, and functions as jpp_test_jemalloc() has them. */
+#define JPP_TESTS_OF(parts, tests, real)                                      \
+    int                                                                       \
+    main(int argc, char **argv)                                               \
+    {                                                                         \
+        return jpp_test_jemalloc(argc, argv, (parts),                         \
+                                 sizeof(parts) / sizeof((parts)[0]), (tests), \
+                                 (real));                                     \
+    }
+
+
 /* Shows what N RUNS print. */
 #define jpp_shows_runs(runs, n, ...)                                          \
     do {                                                                      \

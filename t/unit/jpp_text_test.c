@@ -4,7 +4,7 @@
  */
 
 
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_owned.h"
 
@@ -24,8 +24,7 @@ static const struct {
 };
 
 
-int
-main(void)
+JPP_TEST(jpp_text_test)
 {
     size_t         i;
     int64_t        values[JPP_HEAP_COLUMNS];
@@ -48,6 +47,4 @@ main(void)
 
         jpp_arena_destroy(&arena);
     }
-
-    return jpp_done();
 }

@@ -2,6 +2,7 @@
 #include "jpp_test_golden.h"
 #include "jpp_units.h"
 #include "jpp_utf8.h"
+#include "jpp_test_main.h"
 
 
 static const uint64_t  sizes[] = {
@@ -22,8 +23,7 @@ static const int64_t  changes[] = {
 };
 
 
-int
-main(void)
+JPP_TEST(jpp_units_test)
 {
     int     c, n_wrong;
     char    text[JPP_UNITS_TEXT], line[257];
@@ -68,6 +68,4 @@ main(void)
 
     jpp_is_u64((uint64_t) n_wrong, 0, "all that is not printable ASCII is ?");
     jpp_ok(strlen(line) == 255, "in place");
-
-    return jpp_done();
 }

@@ -1,5 +1,5 @@
 
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 #include "jpp_utf8.h"
 
 
@@ -66,8 +66,7 @@ static const struct {
 };
 
 
-int
-main(void)
+JPP_TEST(jpp_utf8_test)
 {
     char      text[256];
     size_t    i, n, len, n_wrong;
@@ -126,6 +125,4 @@ main(void)
     }
 
     jpp_is_u64(n_wrong, 0, "what was escaped is text");
-
-    return jpp_done();
 }

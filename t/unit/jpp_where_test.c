@@ -4,7 +4,7 @@
  */
 
 
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 #include "jpp_backtrace.h"
 #include "jpp_cut.h"
 #include "jpp_unwind.h"
@@ -38,8 +38,7 @@ jpp_where_of(uintptr_t pc, uintptr_t caller, char text[JPP_STALL_WHERE])
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_where_test)
 {
     char        expected[JPP_STALL_WHERE], text[JPP_STALL_WHERE];
     Dl_info     info;
@@ -74,6 +73,4 @@ main(void)
 
     jpp_is_str(jpp_where_of(jpp_cut_frame(JPP_CUT_CODE), 0, text),
                "computing in code of no file", "what is in no file");
-
-    return jpp_done();
 }

@@ -1,5 +1,5 @@
 
-#include "jpp_test.h"
+#include "jpp_test_main.h"
 #include "jpp_profile.h"
 #include "jpp_view.h"
 
@@ -178,8 +178,7 @@ jpp_wrappers_test_stacks(void)
 }
 
 
-int
-main(void)
+JPP_TEST(jpp_wrappers_test)
 {
     char    *name;
     size_t   i;
@@ -210,6 +209,4 @@ main(void)
     free(name);
 
     jpp_wrappers_test_stacks();
-
-    return jpp_done();
 }
