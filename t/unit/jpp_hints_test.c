@@ -66,7 +66,9 @@ jpp_test_maps(uint64_t start)
 static void
 jpp_test_begin(const jpp_hint_t *hints, size_t n)
 {
-    jpp_loaded_source_t  source;
+    jpp_vec_t  maps = { 0 }, given = { 0 };
+
+    const jpp_vec_t  images = { 0 };
 
     static char  root[PATH_MAX];
 
@@ -78,15 +80,12 @@ jpp_test_begin(const jpp_hint_t *hints, size_t n)
     (void) snprintf(root, sizeof(root), "%s/none", jpp_test_dir);
     symbols.debug_root = root;
 
-    memset(&source, 0, sizeof(jpp_loaded_source_t));
+    maps.data = (uint8_t *) (uintptr_t) jpp_test_maps(JPP_TEST_HERE);
+    maps.len = strlen((char *) maps.data);
+    given.data = (uint8_t *) (uintptr_t) hints;
+    given.len = n * sizeof(jpp_hint_t);
 
-    source.maps = jpp_test_maps(JPP_TEST_HERE);
-    source.maps_len = strlen(source.maps);
-    source.hints = hints;
-    source.n_hints = n;
-    source.table = "some table";
-
-    jpp_loaded_init(&symbols.loaded, &source);
+    jpp_loaded_init(&symbols.loaded, &maps, &images, &given, "some table");
 }
 
 

@@ -283,16 +283,13 @@ static void
 jpp_test_loaded(jpp_loaded_t *loaded, const char *text,
     const jpp_image_t *image)
 {
-    jpp_loaded_source_t  source;
+    const jpp_vec_t  maps = { .data = (uint8_t *) (uintptr_t) text,
+                              .len = strlen(text) };
+    const jpp_vec_t  images = { .data = (uint8_t *) (uintptr_t) image,
+                                .len = sizeof(jpp_image_t) };
+    const jpp_vec_t  hints = { 0 };
 
-    memset(&source, 0, sizeof(jpp_loaded_source_t));
-
-    source.maps = text;
-    source.maps_len = strlen(text);
-    source.images = image;
-    source.n_images = 1;
-
-    jpp_loaded_init(loaded, &source);
+    jpp_loaded_init(loaded, &maps, &images, &hints, NULL);
 }
 
 

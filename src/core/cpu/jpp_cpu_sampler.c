@@ -47,14 +47,12 @@ jpp_cpu_window_add(jpp_cpu_window_t *window, const jpp_cpu_sample_t *sample)
 static void
 jpp_cpu_sampler_passed(const jpp_cpu_sample_t *sample)
 {
-    uint32_t           i;
-    jpp_cpu_window_t  *window;
+    jpp_cpu_window_t  **at, *window;
 
-    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
+    jpp_each(at, jpp_cpu_sampler.windows[JPP_MODE_WALL], JPP_CPU_WINDOWS) {
+        window = __atomic_load_n(at, __ATOMIC_SEQ_CST);
 
-        window = __atomic_load_n(&jpp_cpu_sampler.windows[i], __ATOMIC_SEQ_CST);
-
-        if (window != NULL && window->mode == JPP_MODE_WALL) {
+        if (window != NULL) {
             jpp_cpu_window_add(window, sample);
         }
     }
@@ -70,18 +68,16 @@ static void
 jpp_cpu_sampler_ran(const jpp_cpu_thread_t *thread,
     const jpp_cpu_span_t *span, jpp_cpu_sample_t *sample)
 {
-    uint32_t           i;
-    uint64_t           begun, count, most, frequency;
-    jpp_cpu_window_t  *window;
+    uint64_t            begun, count, most, frequency;
+    jpp_cpu_window_t  **at, *window;
 
     count = sample->count;
     frequency = jpp_atomic_get(&jpp_cpu_sampler.frequency[JPP_MODE_CPU]);
 
-    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
+    jpp_each(at, jpp_cpu_sampler.windows[JPP_MODE_CPU], JPP_CPU_WINDOWS) {
+        window = __atomic_load_n(at, __ATOMIC_SEQ_CST);
 
-        window = __atomic_load_n(&jpp_cpu_sampler.windows[i], __ATOMIC_SEQ_CST);
-
-        if (window == NULL || window->mode != JPP_MODE_CPU) {
+        if (window == NULL) {
             continue;
         }
 
@@ -242,22 +238,15 @@ jpp_cpu_wall_interrupt(jpp_cpu_thread_t *thread, uint64_t count,
 static void
 jpp_cpu_wall_idle(const jpp_cpu_thread_t *thread, uint64_t nanos)
 {
-    uint32_t           i;
-    jpp_cpu_window_t  *window;
+    jpp_cpu_window_t  **at;
 
-    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
+    jpp_each(at, jpp_cpu_sampler.windows[JPP_MODE_WALL], JPP_CPU_WINDOWS) {
 
-        window = jpp_cpu_sampler.windows[i];
+        if (*at != NULL && thread->is_main) {
+            (*at)->idle += nanos;
 
-        if (window == NULL || window->mode != JPP_MODE_WALL) {
-            continue;
-        }
-
-        if (thread->is_main) {
-            window->idle += nanos;
-
-        } else {
-            window->waits += nanos;
+        } else if (*at != NULL) {
+            (*at)->waits += nanos;
         }
     }
 }
@@ -490,27 +479,28 @@ jpp_cpu_sampler_scan(uint64_t now)
 }
 
 
-/* That of WINDOW; NULL: a free one. */
+/* That of WINDOW of MODE; NULL: a free one. */
 
 static jpp_cpu_window_t **
-jpp_cpu_sampler_place(const jpp_cpu_window_t *window)
+jpp_cpu_sampler_place(jpp_mode_t mode, const jpp_cpu_window_t *window)
 {
-    uint32_t  i;
+    jpp_cpu_window_t  **at;
 
-    for (i = 0; i < JPP_CPU_WINDOWS - 1; i++) {
-        if (jpp_cpu_sampler.windows[i] == window) {
+    jpp_each(at, jpp_cpu_sampler.windows[mode], JPP_CPU_WINDOWS - 1) {
+        if (*at == window) {
             break;
         }
     }
 
-    return &jpp_cpu_sampler.windows[i];
+    return at;
 }
 
 
 static void
 jpp_cpu_sampler_remove(jpp_cpu_window_t *window)
 {
-    __atomic_store_n(jpp_cpu_sampler_place(window), NULL, __ATOMIC_SEQ_CST);
+    __atomic_store_n(jpp_cpu_sampler_place(window->mode, window), NULL,
+                     __ATOMIC_SEQ_CST);
 
     /* signals had time to arrive since the last look */
 
@@ -540,7 +530,8 @@ jpp_cpu_sampler_add(jpp_cpu_window_t *window)
         }
     }
 
-    __atomic_store_n(jpp_cpu_sampler_place(NULL), window, __ATOMIC_SEQ_CST);
+    __atomic_store_n(jpp_cpu_sampler_place(window->mode, NULL), window,
+                     __ATOMIC_SEQ_CST);
 }
 
 
@@ -549,27 +540,25 @@ jpp_cpu_sampler_add(jpp_cpu_window_t *window)
 static void
 jpp_cpu_sampler_tune(void)
 {
-    uint32_t           i, highest[JPP_MODES] = { 0 };
-    jpp_cpu_window_t  *window;
+    uint32_t            mode, highest;
+    jpp_cpu_window_t  **at;
 
-    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
-        window = jpp_cpu_sampler.windows[i];
+    for (mode = 0; mode < JPP_MODES; mode++) {
+        highest = 0;
 
-        if (window != NULL && highest[window->mode] < window->frequency) {
-            highest[window->mode] = window->frequency;
+        jpp_each(at, jpp_cpu_sampler.windows[mode], JPP_CPU_WINDOWS) {
+            if (*at != NULL && (*at)->frequency > highest) {
+                highest = (*at)->frequency;
+            }
         }
-    }
 
-    for (i = 0; i < JPP_CPU_WINDOWS; i++) {
-        window = jpp_cpu_sampler.windows[i];
-
-        if (window != NULL && window->highest < highest[window->mode]) {
-            window->highest = highest[window->mode];
+        jpp_each(at, jpp_cpu_sampler.windows[mode], JPP_CPU_WINDOWS) {
+            if (*at != NULL && (*at)->highest < highest) {
+                (*at)->highest = highest;
+            }
         }
-    }
 
-    for (i = 0; i < JPP_MODES; i++) {
-        jpp_atomic_set(&jpp_cpu_sampler.frequency[i], highest[i]);
+        jpp_atomic_set(&jpp_cpu_sampler.frequency[mode], highest);
     }
 
     jpp_cpu_sampler_arm();

@@ -205,8 +205,9 @@ void jpp_cpu_window_add(jpp_cpu_window_t *window,
 
 
 typedef struct {
-    jpp_cpu_window_t    *windows[JPP_CPU_WINDOWS];   /* those that are open; */
-                                               /*   the handler reads them */
+    /* those that are open; the handler reads them */
+    jpp_cpu_window_t    *windows[JPP_MODES][JPP_CPU_WINDOWS];
+
     uint32_t             frequency[JPP_MODES]; /* 0: no such window */
 
     pid_t                tid;                  /* of the sampler's thread */

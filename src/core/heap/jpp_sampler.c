@@ -109,7 +109,6 @@ static jpp_got_function_t  jpp_calls_table[JPP_CALLS] = {
 static uintptr_t
 jpp_calls_prepare(void)
 {
-    uint32_t             i;
     uintptr_t            allocator;
     jpp_got_function_t  *function;
 
@@ -121,8 +120,7 @@ jpp_calls_prepare(void)
 
     allocator = jpp_got_find("malloc");
 
-    for (i = 0; i < JPP_CALLS; i++) {
-        function = &jpp_calls_table[i];
+    jpp_each(function, jpp_calls_table, JPP_CALLS) {
         function->real = jpp_got_find(function->name);
 
         /* mangled: another's operator calls malloc() itself */

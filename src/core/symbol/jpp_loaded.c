@@ -254,13 +254,14 @@ jpp_hints_text(const jpp_hint_work_t *work, char text[JPP_HINT_TEXT])
 static bool
 jpp_hints_keep(jpp_hints_t *hints, const jpp_hint_work_t *work, size_t n)
 {
-    char             text[JPP_HINT_TEXT];
-    size_t           i, len;
-    uint8_t         *p;
-    jpp_hint_row_t  *row;
+    char                    text[JPP_HINT_TEXT];
+    size_t                  len;
+    uint8_t                *p;
+    jpp_hint_row_t         *row;
+    const jpp_hint_work_t  *hint;
 
-    for (i = 0; i < n; i++) {
-        jpp_hints_text(&work[i], text);
+    jpp_each(hint, work, n) {
+        jpp_hints_text(hint, text);
 
         len = strlen(text);
         row = jpp_vec_push(hints->rows, sizeof(jpp_hint_row_t));
@@ -272,7 +273,7 @@ jpp_hints_keep(jpp_hints_t *hints, const jpp_hint_work_t *work, size_t n)
 
         memcpy(p, text, len);
 
-        *row = work[i].row;
+        *row = hint->row;
         row->name = (uint32_t) (p - hints->names->data);
         row->len = (uint32_t) len;
     }
@@ -421,16 +422,17 @@ jpp_hints_apply(const jpp_hints_t *hints, uint64_t device, uint64_t inode,
 
 static bool
 jpp_loaded_fill(jpp_loaded_t *loaded, jpp_profile_t *profile,
-    const jpp_vec_t *maps, const jpp_image_t *images, size_t n)
+    const jpp_vec_t *maps, const jpp_vec_t *images)
 {
-    size_t                i;
     const jpp_map_t      *map;
+    const jpp_image_t    *image;
     jpp_loaded_file_t    *file;
     const jpp_mapping_t  *mapping;
 
-    for (i = 0; i < n; i++) {
-
-        mapping = jpp_loaded_mapping(profile, maps, images[i].address, &map);
+    jpp_each(image, jpp_vec_items(images, jpp_image_t),
+             jpp_vec_count(images, jpp_image_t))
+    {
+        mapping = jpp_loaded_mapping(profile, maps, image->address, &map);
 
         if (mapping == NULL) {
             continue;
@@ -444,7 +446,7 @@ jpp_loaded_fill(jpp_loaded_t *loaded, jpp_profile_t *profile,
         file->device = mapping->device;
         file->inode = mapping->inode;
 
-        jpp_build_id_text(&images[i].build_id, file->build_id);
+        jpp_build_id_text(&image->build_id, file->build_id);
     }
 
     return true;
@@ -452,9 +454,10 @@ jpp_loaded_fill(jpp_loaded_t *loaded, jpp_profile_t *profile,
 
 
 void
-jpp_loaded_init(jpp_loaded_t *loaded, const jpp_loaded_source_t *source)
+jpp_loaded_init(jpp_loaded_t *loaded, const jpp_vec_t *maps,
+    const jpp_vec_t *images, const jpp_vec_t *hints, const char *table)
 {
-    jpp_vec_t      *table;
+    jpp_vec_t      *places;
     jpp_arena_t     arena;
     jpp_profile_t   profile;
 
@@ -462,23 +465,23 @@ jpp_loaded_init(jpp_loaded_t *loaded, const jpp_loaded_source_t *source)
     jpp_arena_init(&arena, JPP_LOADED_MAPS_CAP);
 
     loaded->files = jpp_vec_create(&loaded->arena);
-    table = jpp_vec_create(&arena);
+    places = jpp_vec_create(&arena);
 
     if (loaded->files == NULL
-        || table == NULL
+        || places == NULL
         || !jpp_profile_init(&profile, &arena, NULL, 0)
-        || jpp_maps_read(&profile, source->maps, source->maps_len, NULL, table,
-                         NULL)
+        || jpp_maps_read(&profile, (const char *) maps->data, maps->len, NULL,
+                         places, NULL)
            != JPP_OK
-        || !jpp_loaded_fill(loaded, &profile, table, source->images,
-                            source->n_images)
-        || !jpp_hints_init(&loaded->hints, &loaded->arena, &profile, table,
-                           source->hints, source->n_hints))
+        || !jpp_loaded_fill(loaded, &profile, places, images)
+        || !jpp_hints_init(&loaded->hints, &loaded->arena, &profile, places,
+                           jpp_vec_items(hints, jpp_hint_t),
+                           jpp_vec_count(hints, jpp_hint_t)))
     {
         jpp_loaded_destroy(loaded);
     }
 
-    loaded->table = source->table;
+    loaded->table = table;
 
     jpp_arena_destroy(&arena);
 }

@@ -115,19 +115,6 @@ bool jpp_hints_apply(const jpp_hints_t *hints, uint64_t device,
     uint64_t inode, jpp_elf_t *elf, jpp_arena_t *arena);
 
 
-/* What a process says about itself. */
-typedef struct {
-    const char         *maps;      /* the text of its mappings */
-    size_t              maps_len;
-    const jpp_image_t  *images;
-    size_t              n_images;
-    const jpp_hint_t   *hints;
-    size_t              n_hints;
-    const char         *table;     /* where hints are from: "nginx table", */
-                                   /*   static memory */
-} jpp_loaded_source_t;
-
-
 /* lower-case hexadecimal and the NUL */
 #define JPP_BUILD_ID_TEXT  (2 * JPP_BUILD_ID_MAX + 1)
 
@@ -149,11 +136,13 @@ typedef struct {
 
 
 /*
- * Make the caller's LOADED from SOURCE, of which only the table is needed
- * afterwards.  Without memory, or if the mappings cannot be read, it knows
- * nothing.
+ * Make the caller's LOADED from what a process says about itself: the text of
+ * its mappings, IMAGES (jpp_image_t) and HINTS (jpp_hint_t).  TABLE is where
+ * hints are from: "nginx table", static memory.  Without memory, or if the
+ * mappings cannot be read, it knows nothing.
  */
-void jpp_loaded_init(jpp_loaded_t *loaded, const jpp_loaded_source_t *source);
+void jpp_loaded_init(jpp_loaded_t *loaded, const jpp_vec_t *maps,
+    const jpp_vec_t *images, const jpp_vec_t *hints, const char *table);
 
 /* Give everything back. */
 void jpp_loaded_destroy(jpp_loaded_t *loaded);

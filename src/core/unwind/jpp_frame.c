@@ -452,50 +452,46 @@ jpp_complete_column(const jpp_frame_t *frame, const jpp_cfi_row_t *row,
 {
     int64_t           rule;
     uintptr_t         value;
+    jpp_cfi_how_t     how;
     jpp_unwind_end_t  end;
 
     rule = row->values[column];
+    how = (jpp_cfi_how_t) row->how[column];
+    value = cfa + (uintptr_t) rule;
 
-    switch ((jpp_cfi_how_t) row->how[column]) {
-
-    case JPP_CFI_SAME:
-        jpp_complete_same(frame, column, caller, column);
-        return JPP_UNWIND_ON;
-
-    case JPP_CFI_UNDEFINED:
-        return JPP_UNWIND_ON;
-
-    case JPP_CFI_AT:
-        jpp_complete_load(frame, cfa + (uintptr_t) rule, caller, column);
-        return JPP_UNWIND_ON;
-
-    case JPP_CFI_IS:
-        jpp_complete_is(caller, column, cfa + (uintptr_t) rule);
-        return JPP_UNWIND_ON;
-
-    case JPP_CFI_REGISTER:
-        jpp_complete_same(frame, (uint64_t) rule, caller, column);
-        return JPP_UNWIND_ON;
-
-    case JPP_CFI_AT_EXPRESSION:
-    case JPP_CFI_IS_EXPRESSION:
+    if (how == JPP_CFI_AT_EXPRESSION || how == JPP_CFI_IS_EXPRESSION) {
         end = jpp_cfi_expr_value(rule, frame, true, cfa, &value);
 
         if (end != JPP_UNWIND_ON) {
             return end;
         }
-
-        if (row->how[column] == JPP_CFI_IS_EXPRESSION) {
-            jpp_complete_is(caller, column, value);
-
-        } else {
-            jpp_complete_load(frame, value, caller, column);
-        }
-
-        return JPP_UNWIND_ON;
     }
 
-    return JPP_UNWIND_ODD;
+    switch (how) {
+
+    case JPP_CFI_UNDEFINED:
+        break;
+
+    case JPP_CFI_SAME:
+        jpp_complete_same(frame, column, caller, column);
+        break;
+
+    case JPP_CFI_REGISTER:
+        jpp_complete_same(frame, (uint64_t) rule, caller, column);
+        break;
+
+    case JPP_CFI_AT:
+    case JPP_CFI_AT_EXPRESSION:
+        jpp_complete_load(frame, value, caller, column);
+        break;
+
+    case JPP_CFI_IS:
+    case JPP_CFI_IS_EXPRESSION:
+        jpp_complete_is(caller, column, value);
+        break;
+    }
+
+    return JPP_UNWIND_ON;
 }
 
 

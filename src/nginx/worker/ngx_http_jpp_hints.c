@@ -350,7 +350,6 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
     jpp_arena_t                      arena;
     ngx_cycle_t                     *cycle;
     ngx_listening_t                 *ls;
-    jpp_loaded_source_t              source;
     ngx_http_jpp_gather_t            gather;
     ngx_http_core_main_conf_t       *cmcf;
     ngx_http_upstream_srv_conf_t   **uscf;
@@ -423,15 +422,8 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
 
         ngx_http_jpp_hints_callers(&gather);
 
-        source.maps = (char *) maps->data;
-        source.maps_len = maps->len;
-        source.images = jpp_vec_items(images, jpp_image_t);
-        source.n_images = jpp_vec_count(images, jpp_image_t);
-        source.hints = jpp_vec_items(gather.hints, jpp_hint_t);
-        source.n_hints = jpp_vec_count(gather.hints, jpp_hint_t);
-        source.table = "nginx table";
-
-        jpp_loaded_init(&symbols->loaded, &source);
+        jpp_loaded_init(&symbols->loaded, maps, images, gather.hints,
+                        "nginx table");
     }
 
     jpp_arena_destroy(&arena);
