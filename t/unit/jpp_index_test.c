@@ -1,35 +1,48 @@
 
 #include "jpp_test_main.h"
 #include "jpp_index.h"
+#include "jpp_test_arena.h"
 
 
 #define JPP_CAP  ((size_t) 64 << 20)
 
 
+static jpp_arena_t  arena;
+static jpp_index_t  ids;
+
+
+static void
+jpp_index_fresh(void)
+{
+    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_index_init(&ids, &arena);
+}
+
+
 /* How many ids are there under HASH? */
 
 static uint32_t
-jpp_count(const jpp_index_t *index, uint32_t hash)
+jpp_count(uint32_t hash)
 {
     uint32_t  pos, n;
 
     pos = hash;
 
-    for (n = 0; jpp_index_next(index, hash, &pos) != 0; n++) { /* void */ }
+    for (n = 0; jpp_index_next(&ids, hash, &pos) != 0; n++) { /* void */ }
 
     return n;
 }
 
 
 static bool
-jpp_holds(const jpp_index_t *index, uint32_t hash, uint32_t id)
+jpp_holds(uint32_t hash, uint32_t id)
 {
     uint32_t  pos, found;
 
     pos = hash;
 
     do {
-        found = jpp_index_next(index, hash, &pos);
+        found = jpp_index_next(&ids, hash, &pos);
     } while (found != 0 && found != id);
 
     return found == id;
@@ -40,33 +53,28 @@ JPP_TEST(jpp_test_add)
 {
     size_t       wrong;
     uint32_t     id;
-    jpp_arena_t  arena;
-    jpp_index_t  index;
 
     enum { N = 200000 };
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_index_init(&index, &arena);
-    jpp_is_u64(jpp_count(&index, 0), 0, "an index holds nothing");
+    jpp_index_fresh();
+    jpp_is_u64(jpp_count(0), 0, "an index holds nothing");
     jpp_is_u64(arena.n_calls, 0, "and needs no memory");
 
     for (id = 1, wrong = 0; id <= N; id++) {
-        wrong += !jpp_index_add(&index, (uint32_t) jpp_hash_u64(id), id);
+        wrong += !jpp_index_add(&ids, (uint32_t) jpp_hash_u64(id), id);
     }
 
     jpp_is_u64(wrong, 0, "%d ids", N);
-    jpp_is_u64(index.n, N, "are counted");
+    jpp_is_u64(ids.n, N, "are counted");
 
     for (id = 1, wrong = 0; id <= N; id++) {
-        wrong += !jpp_holds(&index, (uint32_t) jpp_hash_u64(id), id);
-        wrong += jpp_holds(&index, (uint32_t) jpp_hash_u64(id), id + N);
+        wrong += !jpp_holds((uint32_t) jpp_hash_u64(id), id);
+        wrong += jpp_holds((uint32_t) jpp_hash_u64(id), id + N);
     }
 
     jpp_is_u64(wrong, 0, "all ids are found, and no others");
     jpp_ok(arena.mapped < (size_t) N * sizeof(jpp_slot_t) * 4,
            "tables outgrown are given back");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -76,43 +84,37 @@ JPP_TEST(jpp_test_collisions)
 {
     size_t       k, wrong;
     uint32_t     id, pos;
-    jpp_arena_t  arena;
-    jpp_index_t  index;
 
     static const uint32_t  hashes[] = {
         0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
-
     for (k = 0; k < sizeof(hashes) / sizeof(hashes[0]); k++) {
 
-        jpp_index_init(&index, &arena);
-        wrong = !jpp_index_expect(&index, 1000);
+        jpp_index_fresh();
+        wrong = !jpp_index_expect(&ids, 1000);
 
         for (id = 1; id <= 500; id++) {
-            wrong += !jpp_index_add(&index, hashes[k], id);
+            wrong += !jpp_index_add(&ids, hashes[k], id);
         }
 
         for (id = 1, pos = hashes[k]; id <= 500; id++) {
-            wrong += jpp_index_next(&index, hashes[k], &pos) != id;
+            wrong += jpp_index_next(&ids, hashes[k], &pos) != id;
         }
 
-        wrong += jpp_index_next(&index, hashes[k], &pos) != 0;
+        wrong += jpp_index_next(&ids, hashes[k], &pos) != 0;
 
         jpp_is_u64(wrong, 0, "500 ids under hash 0x%x, in order", hashes[k]);
-        jpp_is_u64(jpp_count(&index, hashes[k] ^ 2), 0,
+        jpp_is_u64(jpp_count(hashes[k] ^ 2), 0,
                    "no id under another hash");
 
         for (id = 501; id <= 5000; id++) {
-            wrong += !jpp_index_add(&index, hashes[k], id);
+            wrong += !jpp_index_add(&ids, hashes[k], id);
         }
 
-        jpp_is_u64(jpp_count(&index, hashes[k]), 5000, "5000 after growing");
+        jpp_is_u64(jpp_count(hashes[k]), 5000, "5000 after growing");
         jpp_is_u64(wrong, 0, "and no failure");
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -121,31 +123,25 @@ JPP_TEST(jpp_test_room)
     size_t       k, wrong;
     uint32_t     id;
     uint64_t     n_calls;
-    jpp_arena_t  arena;
-    jpp_index_t  index;
 
     static const uint32_t  sizes[] = { 0, 1, 191, 192, 193, 384, 385, 100000 };
 
     for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
 
-        jpp_arena_init(&arena, JPP_CAP);
-        jpp_index_init(&index, &arena);
-        wrong = !jpp_index_expect(&index, sizes[k]);
+        jpp_index_fresh();
+        wrong = !jpp_index_expect(&ids, sizes[k]);
         n_calls = arena.n_calls;
 
         for (id = 1; id <= sizes[k]; id++) {
-            wrong += !jpp_index_add(&index, id * 2654435761u, id);
+            wrong += !jpp_index_add(&ids, id * 2654435761u, id);
         }
 
         jpp_ok(wrong == 0 && arena.n_calls == n_calls,
                "room for %u ids is room for them", sizes[k]);
-        jpp_arena_destroy(&arena);
     }
 
-    jpp_arena_init(&arena, JPP_CAP);
-    jpp_index_init(&index, &arena);
-    jpp_ok(!jpp_index_expect(&index, UINT32_MAX), "too many for the cap");
-    jpp_arena_destroy(&arena);
+    jpp_index_fresh();
+    jpp_ok(!jpp_index_expect(&ids, UINT32_MAX), "too many for the cap");
 }
 
 
@@ -156,23 +152,20 @@ JPP_TEST(jpp_test_fail_at)
     size_t       wrong;
     uint32_t     id;
     uint64_t     n, n_calls;
-    jpp_arena_t  arena;
-    jpp_index_t  index;
 
     n_calls = 1;
 
     for (n = 1; n <= n_calls; n++) {
 
-        jpp_arena_init(&arena, JPP_CAP);
+        jpp_index_fresh();
         arena.fail_at = n;
-        jpp_index_init(&index, &arena);
 
         for (id = 1, wrong = 0; id <= 2000; id++) {
 
-            if (!jpp_index_add(&index, id * 2654435761u, id)) {
+            if (!jpp_index_add(&ids, id * 2654435761u, id)) {
                 wrong++;
-                wrong += jpp_holds(&index, id * 2654435761u, id);
-                wrong += !jpp_index_add(&index, id * 2654435761u, id);
+                wrong += jpp_holds(id * 2654435761u, id);
+                wrong += !jpp_index_add(&ids, id * 2654435761u, id);
             }
         }
 
@@ -180,11 +173,10 @@ JPP_TEST(jpp_test_fail_at)
         n_calls = arena.n_calls - 2;
 
         for (id = 1, wrong = 0; id <= 2000; id++) {
-            wrong += !jpp_holds(&index, id * 2654435761u, id);
+            wrong += !jpp_holds(id * 2654435761u, id);
         }
 
         jpp_is_u64(wrong, 0, "and nothing is lost");
-        jpp_arena_destroy(&arena);
     }
 }
 

@@ -20,10 +20,14 @@ typedef struct {
 } jpp_shared_t;
 
 
-static jpp_control_t
-jpp_control_of(int active, int lg_sample, int sampler, int sampler_lg)
+/* Sets what is not -1. */
+
+static jpp_settings_change_t
+jpp_settings_put(jpp_settings_t *settings, int active, int lg_sample,
+    int sampler, int sampler_lg)
 {
-    jpp_control_t  control;
+    jpp_control_t           control;
+    jpp_settings_change_t   change;
 
     jpp_control_init(&control);
 
@@ -32,7 +36,9 @@ jpp_control_of(int active, int lg_sample, int sampler, int sampler_lg)
     control.sampler = sampler;
     control.sampler_lg = sampler_lg;
 
-    return control;
+    jpp_settings_set(settings, &control, &change);
+
+    return change;
 }
 
 
@@ -54,23 +60,18 @@ jpp_settings_are(const jpp_settings_t *settings, int active, int lg_sample,
 
 JPP_TEST(jpp_test_values)
 {
-    jpp_control_t           control;
-    jpp_settings_t          settings;
-    jpp_settings_change_t   change;
+    jpp_settings_t  settings;
 
     memset(&settings, 0, sizeof(jpp_settings_t));
     jpp_settings_are(&settings, -1, -1, -1, -1, "none was ever set");
 
-    control = jpp_control_of(0, 24, 1, 12);
-    jpp_settings_set(&settings, &control, &change);
+    (void) jpp_settings_put(&settings, 0, 24, 1, 12);
     jpp_settings_are(&settings, 0, 24, 1, 12, "all");
 
-    control = jpp_control_of(-1, 10, -1, -1);
-    jpp_settings_set(&settings, &control, &change);
+    (void) jpp_settings_put(&settings, -1, 10, -1, -1);
     jpp_settings_are(&settings, 0, 10, 1, 12, "one of them");
 
-    control = jpp_control_of(-1, -1, -1, -1);
-    jpp_settings_set(&settings, &control, &change);
+    (void) jpp_settings_put(&settings, -1, -1, -1, -1);
     jpp_settings_are(&settings, 0, 10, 1, 12, "none");
 }
 
@@ -110,31 +111,24 @@ JPP_TEST(jpp_test_loop)
 
 JPP_TEST(jpp_test_back)
 {
-    jpp_control_t           control;
     jpp_settings_t          settings;
-    jpp_settings_change_t   mine, theirs;
+    jpp_settings_change_t   mine;
 
     memset(&settings, 0, sizeof(jpp_settings_t));
 
-    control = jpp_control_of(1, 14, -1, -1);
-    jpp_settings_set(&settings, &control, &mine);
+    mine = jpp_settings_put(&settings, 1, 14, -1, -1);
     jpp_settings_take_back(&settings, &mine);
     jpp_settings_are(&settings, -1, -1, -1, -1, "the first, taken back");
 
-    control = jpp_control_of(1, -1, -1, 13);
-    jpp_settings_set(&settings, &control, &mine);
-    control = jpp_control_of(0, 15, -1, -1);
-    jpp_settings_set(&settings, &control, &mine);
-    control = jpp_control_of(-1, -1, 1, -1);
-    jpp_settings_set(&settings, &control, &theirs);
+    mine = jpp_settings_put(&settings, 1, -1, -1, 13);
+    mine = jpp_settings_put(&settings, 0, 15, -1, -1);
+    (void) jpp_settings_put(&settings, -1, -1, 1, -1);
     jpp_settings_take_back(&settings, &mine);
     jpp_settings_are(&settings, 1, -1, 1, 13,
                      "taken back, beside a later change of another setting");
 
-    control = jpp_control_of(0, 16, -1, -1);
-    jpp_settings_set(&settings, &control, &mine);
-    control = jpp_control_of(0, -1, -1, -1);
-    jpp_settings_set(&settings, &control, &theirs);
+    mine = jpp_settings_put(&settings, 0, 16, -1, -1);
+    (void) jpp_settings_put(&settings, 0, -1, -1, -1);
     jpp_settings_take_back(&settings, &mine);
     jpp_settings_are(&settings, 0, -1, 1, 13,
                      "what somebody has set since stays, the same value too");
@@ -146,9 +140,9 @@ jpp_writer(jpp_shared_t *shared, unsigned writer)
 {
     int                     value;
     unsigned                i, lost;
-    jpp_control_t           control, now;
+    jpp_control_t           now;
     jpp_settings_t         *settings;
-    jpp_settings_change_t   change, other;
+    jpp_settings_change_t   other;
 
     settings = &shared->settings;
 
@@ -164,12 +158,10 @@ jpp_writer(jpp_shared_t *shared, unsigned writer)
     for (i = 0, lost = 0; i < JPP_ROUNDS; i++) {
         value = 10 + (int) (i % 15);
 
-        control = writer == 0 ? jpp_control_of(-1, value, -1, -1)
-                              : jpp_control_of(-1, -1, -1, value);
-        jpp_settings_set(settings, &control, &change);
+        (void) jpp_settings_put(settings, -1, writer == 0 ? value : -1, -1,
+                                writer == 0 ? -1 : value);
 
-        control = jpp_control_of((int) (i % 2), -1, -1, -1);
-        jpp_settings_set(settings, &control, &other);
+        other = jpp_settings_put(settings, (int) (i % 2), -1, -1, -1);
         jpp_settings_take_back(settings, &other);
 
         jpp_settings_get(settings, &now);
