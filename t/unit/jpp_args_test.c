@@ -28,9 +28,8 @@ static const char  *good[] = {
     "mode=cpu", "mode=wall", "by=request", "by=connection", "by=location",
     "by=server", "by=upstream", "detail=ledger", "detail=smaps",
     "detail=arenas", "fields=findings", "fields=unavailable,findings,findings",
-    "fields=workers%2Czones", "force=0", "force=1", "clients=off",
-    "clients=on", "invert=1", "since=1s", "since=90m", "since=2h",
-    "since=49710d"
+    "fields=workers%2Czones", "force=0", "force=1", "clients=off", "clients=on",
+    "invert=1", "since=1s", "since=90m", "since=2h", "since=49710d"
 };
 
 

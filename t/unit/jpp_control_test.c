@@ -36,9 +36,8 @@ JPP_TEST(jpp_test_good)
     size_t  i;
 
     static const char  *rows[] = {
-        "", "active=on", "active=off", "sampler=on",
-        "sampler=off&lg_sample=11", "lg_sample=10", "lg_sample=24",
-        "lg_sample=014", "reset=1", "purge=1",
+        "", "active=on", "active=off", "sampler=on", "sampler=off&lg_sample=11",
+        "lg_sample=10", "lg_sample=24", "lg_sample=014", "reset=1", "purge=1",
         "active=on&lg_sample=14&reset=1&purge=1",
         "purge=1&reset=1&lg_sample=14&active=off",
         "%61ctive=%6fn&lg%5Fsample=%31%34", "&&=&active=on&",

@@ -330,8 +330,7 @@ JPP_TEST(jpp_pools_test_top)
     size_t  i;
 
     static const char  *args[] = {
-        "format=top&n=6&cols=80",
-        "format=top&n=1&type=unused_space&cols=1000"
+        "format=top&n=6&cols=80", "format=top&n=1&type=unused_space&cols=1000"
     };
 
     jpp_pools_start();

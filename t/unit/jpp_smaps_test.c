@@ -110,21 +110,15 @@ JPP_TEST(jpp_smaps_test_bad)
     size_t  i;
 
     static const char *const  bad[] = {
-        "nonsense\n",
-        "\n",
+        "nonsense\n", "\n",
         "7f0000000000 rw-p 00000000 00:00 0 \nRss: 1 kB\nPss: 1 kB\n",
         "7f0000000000-7f0000000000 rw-p 00000000 00:00 0 \nRss: 1 kB\n"
             "Pss: 1 kB\n",
         "7f0000001000-7f0000000000 rw-p 00000000 00:00 0 \nRss: 1 kB\n"
             "Pss: 1 kB\n",
-        "1-2 rwxq 00000000 00:00 0 \nRss: 1 kB\nPss: 1 kB\n",
-        "1-2 rw\n",
-        "1-2 rw-p\n",
-        "1-2 rw-p \n",
-        "1-2 rw-p 0\n",
-        "1-2 rw-p 0 00\n",
-        "1-2 rw-p 0 00:00\n",
-        "1-2 rw-p 0 00:00 x\n",
+        "1-2 rwxq 00000000 00:00 0 \nRss: 1 kB\nPss: 1 kB\n", "1-2 rw\n",
+        "1-2 rw-p\n", "1-2 rw-p \n", "1-2 rw-p 0\n", "1-2 rw-p 0 00\n",
+        "1-2 rw-p 0 00:00\n", "1-2 rw-p 0 00:00 x\n",
         "1-2 rw-p 0x00:00 0 \nRss: 1 kB\nPss: 1 kB\n",
         "1-2 rw-p 0 x:00 0 \nRss: 1 kB\nPss: 1 kB\n",
         "1-2 rw-p 0 00x00 0 \nRss: 1 kB\nPss: 1 kB\n",

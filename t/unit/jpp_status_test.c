@@ -331,10 +331,9 @@ JPP_TEST(jpp_test_json_in_step)
     jpp_control_t   wanted;
 
     static const char  *rows[] = {
-        "", "active=on", "active=off", "lg_sample=19",
-        "active=on&lg_sample=15", "active=off&lg_sample=15", "sampler=on",
-        "sampler=on", "sampler=off", "stall=100ms", "stall=off&owners=on",
-        "owners=off"
+        "", "active=on", "active=off", "lg_sample=19", "active=on&lg_sample=15",
+        "active=off&lg_sample=15", "sampler=on", "sampler=on", "sampler=off",
+        "stall=100ms", "stall=off&owners=on", "owners=off"
     };
 
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
