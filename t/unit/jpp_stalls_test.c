@@ -18,7 +18,7 @@
 
 
 static jpp_stall_table_t  table;
-static jpp_stall_t        stalls[JPP_STALLS];
+static jpp_stall_t        stalls[JPP_STALLS + 1];
 
 static const jpp_stall_t  one = {
     .time_nanos = 1700000000000000000, .nanos = 312000000,
@@ -247,7 +247,7 @@ JPP_TEST(test_unsound)
     jpp_vec_t   *out;
     jpp_arena_t  arena;
 
-    for (i = 0; i < 8; i++) {
+    for (i = 0; i < 12; i++) {
         stalls[0] = one;
 
         switch (i) {
@@ -259,11 +259,32 @@ JPP_TEST(test_unsound)
         case 5: memset(stalls[0].server, 'x', JPP_STALL_NAME); break;
         case 6: memset(stalls[0].where, 'x', JPP_STALL_WHERE); break;
         case 7: stalls[0].nanos = UINT64_MAX; break;
+        case 8: stalls[0].generation = UINT64_MAX; break;
+        case 9: memset(stalls[0].location, 'x', JPP_STALL_NAME); break;
+        case 10: memset(stalls[0].place, 'x', JPP_STALL_NAME); break;
+
+        case 11:
+            stalls[0].depth = JPP_STALL_DEPTH;
+            stalls[0].nanos = INT64_MAX;
+            stalls[0].generation = INT64_MAX;
+            break;
         }
 
         jpp_arena_init(&arena, (size_t) 256 << 20);
-        jpp_ok(report(&arena, stalls, 1, "pprof", &out, &err) == JPP_ERR_INPUT,
+        jpp_ok(report(&arena, stalls, 1, "pprof", &out, &err)
+               == (i < 11 ? JPP_ERR_INPUT : JPP_OK),
                "unsound stall %d: %s", i, err.text);
         jpp_arena_destroy(&arena);
     }
+
+    for (i = 0; i < JPP_STALLS + 1; i++) {
+        stalls[i] = one;
+    }
+
+    jpp_arena_init(&arena, (size_t) 256 << 20);
+    jpp_ok(report(&arena, stalls, JPP_STALLS, "pprof", &out, &err) == JPP_OK
+           && report(&arena, stalls, JPP_STALLS + 1, "pprof", &out, &err)
+              == JPP_ERR_LIMIT,
+           "one too many: %s", err.text);
+    jpp_arena_destroy(&arena);
 }
