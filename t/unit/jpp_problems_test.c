@@ -223,7 +223,7 @@ JPP_TEST(jpp_test_hooks)
         jpp_problems_note("LuaJIT ends workers once it is active");
     }
 
-    jpp_ok(jpp_problems_hook(JPP_HOOK_ON) == NULL, "the hook has no why");
+    jpp_ok(jpp_problem_hooks[JPP_HOOK_ON] == NULL, "the hook has no why");
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
     worker.jemalloc.has_luajit = true;

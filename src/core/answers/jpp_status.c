@@ -115,7 +115,7 @@ jpp_sampling_unwinder(jpp_json_t *json, const jpp_worker_t *worker)
 
     jpp_json_str(json, "name", is_ours ? "module"
                                : hook == JPP_HOOK_NONE ? NULL : "jemalloc");
-    jpp_json_str(json, "reason", is_ours ? NULL : jpp_problems_hook(hook));
+    jpp_json_str(json, "reason", is_ours ? NULL : jpp_problem_hooks[hook]);
 
     jpp_json_numbers(json,
         { "stacks", is_ours ? worker->jemalloc.stacks.n : JPP_NONE },

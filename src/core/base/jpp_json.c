@@ -246,16 +246,6 @@ jpp_json_list(jpp_json_t *json, const jpp_json_number_t *numbers)
 
 
 void
-jpp_json_list_object(jpp_json_t *json, const char *key,
-    const jpp_json_number_t *numbers)
-{
-    jpp_json_open(json, key, '{');
-    jpp_json_list(json, numbers);
-    jpp_json_close(json, '}');
-}
-
-
-void
 jpp_json_pair(jpp_json_t *json, uint64_t one, uint64_t other)
 {
     jpp_json_member(json, NULL);

@@ -72,12 +72,10 @@ void jpp_json_null(jpp_json_t *json, const char *key);
         __VA_ARGS__, { NULL, 0 } })
 
 #define jpp_json_object(json, key, ...)                                       \
-    jpp_json_list_object(json, key, (const jpp_json_number_t[]) {             \
-        __VA_ARGS__, { NULL, 0 } })
+    (jpp_json_open(json, key, '{'), jpp_json_numbers(json, __VA_ARGS__),      \
+     jpp_json_close(json, '}'))
 
 void jpp_json_list(jpp_json_t *json, const jpp_json_number_t *numbers);
-void jpp_json_list_object(jpp_json_t *json, const char *key,
-    const jpp_json_number_t *numbers);
 
 /* A number; JPP_NONE becomes null. */
 void jpp_json_known(jpp_json_t *json, const char *key, uint64_t value);

@@ -88,11 +88,9 @@ jpp_sink_i64(jpp_sink_t *sink, int64_t n)
 {
     if (n < 0) {
         jpp_sink_char(sink, '-');
-        jpp_sink_u64(sink, 0 - (uint64_t) n);
-        return;
     }
 
-    jpp_sink_u64(sink, (uint64_t) n);
+    jpp_sink_u64(sink, n < 0 ? 0 - (uint64_t) n : (uint64_t) n);
 }
 
 

@@ -269,9 +269,7 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
 };
 
 
-/* why jemalloc walks stacks itself */
-
-static const char *const  jpp_problem_hooks[] = {
+const char *const  jpp_problem_hooks[] = {
     [JPP_HOOK_NONE] = "nothing is sampled",
     [JPP_HOOK_OFF] = "the configuration has jemalloc_pprof_unwind off",
     [JPP_HOOK_ABSENT] = "only jemalloc 5.3.0 and 5.3.1 have the hook for it",
@@ -358,7 +356,7 @@ jpp_problems_value(const jpp_worker_t *worker, char name,
         break;
 
     case 'h':
-        return jpp_problems_hook(jemalloc->hook);
+        return jpp_problem_hooks[jemalloc->hook];
 
     case 'u':
         return jemalloc->hook == JPP_HOOK_OFF
@@ -465,11 +463,4 @@ jpp_problems_explain(const jpp_worker_t *worker, jpp_err_t *err)
 
     (void) jpp_err_set(err, JPP_ERR_STATE, "%s: %s: %s; status has the fix",
                        failed, problems[0].what, problems[0].why);
-}
-
-
-const char *
-jpp_problems_hook(jpp_hook_t hook)
-{
-    return (unsigned) hook <= JPP_HOOK_ON ? jpp_problem_hooks[hook] : NULL;
 }

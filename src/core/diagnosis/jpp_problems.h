@@ -46,10 +46,10 @@ size_t jpp_problems(const jpp_worker_t *worker,
 void jpp_problems_explain(const jpp_worker_t *worker, jpp_err_t *err);
 
 /*
- * Why jemalloc walks stacks itself, as HOOK says: the second half of a
- * sentence; NULL: it does not.
+ * Why jemalloc walks stacks itself, by the hook: the second half of a sentence;
+ * NULL: it does not.
  */
-const char *jpp_problems_hook(jpp_hook_t hook);
+extern const char *const  jpp_problem_hooks[];
 
 
 #endif /* _JPP_PROBLEMS_H_INCLUDED_ */

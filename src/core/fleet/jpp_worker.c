@@ -142,46 +142,43 @@ jpp_loop_quantile(const jpp_loop_t *loop, uint64_t per_mille)
 void
 jpp_recent_add(jpp_recent_t *recent, uint64_t now, uint64_t ms)
 {
-    uint64_t            number;
-    jpp_recent_step_t  *step;
+    uint64_t       number;
+    jpp_minute_t  *took;
 
     number = now / JPP_RECENT_STEP + 1;
-    step = &recent->steps[number % JPP_RECENT_STEPS];
+    took = &recent->took[number % JPP_RECENT_STEPS];
 
-    if (step->number != number) {
-        memset(step, 0, sizeof(jpp_recent_step_t));
-        step->number = number;
+    if (recent->numbers[number % JPP_RECENT_STEPS] != number) {
+        recent->numbers[number % JPP_RECENT_STEPS] = number;
+        *took = (jpp_minute_t) { 0, 0 };
     }
 
-    step->took.longest = jpp_larger(step->took.longest, ms);
-    step->took.slow += ms > JPP_RECENT_SLOW ? ms : 0;
+    took->longest = jpp_larger(took->longest, ms);
+    took->slow += ms > JPP_RECENT_SLOW ? ms : 0;
 }
 
 
 void
 jpp_recent_read(const jpp_recent_t *recent, uint64_t now, jpp_minute_t *minute)
 {
-    unsigned                  i;
-    uint64_t                  number;
-    const jpp_recent_step_t  *step;
+    unsigned  i;
+    uint64_t  number;
 
     memset(minute, 0, sizeof(jpp_minute_t));
 
     number = now / JPP_RECENT_STEP + 1;
 
     for (i = 0; i < JPP_RECENT_STEPS; i++) {
-        step = &recent->steps[i];
 
         /* what was not overwritten may be of long ago */
 
-        if (step->number > number
-            || step->number + JPP_RECENT_STEPS <= number)
+        if (recent->numbers[i] <= number
+            && recent->numbers[i] + JPP_RECENT_STEPS > number)
         {
-            continue;
+            minute->longest = jpp_larger(minute->longest,
+                                         recent->took[i].longest);
+            minute->slow += recent->took[i].slow;
         }
-
-        minute->longest = jpp_larger(minute->longest, step->took.longest);
-        minute->slow += step->took.slow;
     }
 }
 

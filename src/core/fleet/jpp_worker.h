@@ -149,15 +149,10 @@ typedef struct {
 } jpp_minute_t;
 
 
-typedef struct {
-    uint64_t              number;      /* of the step, from 1 */
-    jpp_minute_t          took;
-} jpp_recent_step_t;
-
-
 /* all zeros: nothing so far */
 typedef struct {
-    jpp_recent_step_t     steps[JPP_RECENT_STEPS];
+    uint64_t              numbers[JPP_RECENT_STEPS];   /* of steps, from 1 */
+    jpp_minute_t          took[JPP_RECENT_STEPS];
 } jpp_recent_t;
 
 

@@ -446,9 +446,6 @@ jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
     cgroup->binding = 0;
     cgroup->is_deeper = false;
 
-    files.mount[0] = '\0';
-    files.file[0] = '\0';
-
     code = jpp_cgroup_where(cgroup, &files, root, err);
 
     if (code != JPP_OK) {

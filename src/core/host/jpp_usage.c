@@ -173,18 +173,3 @@ jpp_usage_private(int64_t pid)
 
     return bytes;
 }
-
-
-/* The kernel gives all of it to one read. */
-
-int
-jpp_usage_smaps(char text[JPP_USAGE_SMAPS], size_t *len)
-{
-    ssize_t  n;
-
-    n = jpp_read_file("/proc/self/smaps_rollup", text, JPP_USAGE_SMAPS);
-
-    *len = n > 0 ? (size_t) n : 0;
-
-    return n == -1 ? errno : 0;
-}

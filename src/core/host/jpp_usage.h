@@ -72,9 +72,6 @@ void jpp_usage_memory(jpp_usage_t *usage, const char *path);
  */
 uint64_t jpp_usage_private(int64_t pid);
 
-/* The LEN bytes of the TEXT of smaps_rollup of this process; errno, or 0. */
-int jpp_usage_smaps(char text[JPP_USAGE_SMAPS], size_t *len);
-
 /*
  * The bytes that the kernel holds for the sockets among N_FDS open descriptors,
  * and *N of how many: they count for the cgroup, and in no process.  A

@@ -3,12 +3,7 @@
 
 
 static const char *const  jpp_cut_names[JPP_CUTS] = {
-    [JPP_CUT_CODE]  = "[cut: JIT code]",
-    [JPP_CUT_RULE]  = "[cut: no call-frame information]",
-    [JPP_CUT_ODD]   = "[cut: unknown call-frame information]",
-    [JPP_CUT_STACK] = "[cut: outside the stack]",
-    [JPP_CUT_DEAF]  = "[cut: the thread takes no signal]",
-    [JPP_CUT_LATE]  = "[cut: the thread did not answer in time]"
+    JPP_CUT_LIST(JPP_LIST_TEXT)
 };
 
 

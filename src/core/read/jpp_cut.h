@@ -18,13 +18,16 @@
 #include "jpp_core.h"
 
 
+#define JPP_CUT_LIST(X)                                                       \
+    X(JPP_CUT_CODE, "[cut: JIT code]")                                        \
+    X(JPP_CUT_RULE, "[cut: no call-frame information]")                       \
+    X(JPP_CUT_ODD, "[cut: unknown call-frame information]")                   \
+    X(JPP_CUT_STACK, "[cut: outside the stack]")                              \
+    X(JPP_CUT_DEAF, "[cut: the thread takes no signal]")                      \
+    X(JPP_CUT_LATE, "[cut: the thread did not answer in time]")
+
 typedef enum {
-    JPP_CUT_CODE = 0,         /* code of no object: a JIT compiler's */
-    JPP_CUT_RULE,             /* code without call-frame information */
-    JPP_CUT_ODD,              /* with some that cannot be followed */
-    JPP_CUT_STACK,            /* the next frame is not on this stack */
-    JPP_CUT_DEAF,             /* no signal can look at the thread */
-    JPP_CUT_LATE,             /* none has, before the end */
+    JPP_CUT_LIST(JPP_LIST_ID)
     JPP_CUTS
 } jpp_cut_t;
 

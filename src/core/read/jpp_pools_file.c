@@ -33,6 +33,7 @@ typedef struct {
 
 typedef enum {
     JPP_POOLS_IS_NUMBER = 0,           /* 0..limit */
+    JPP_POOLS_IS_AMOUNTS,              /* numbers of 8 bytes, 0..INT64_MAX */
     JPP_POOLS_IS_NAME,                 /* an id, or 0 */
     JPP_POOLS_IS_OWNER                 /* an id */
 } jpp_pools_type_t;
@@ -71,9 +72,11 @@ _Static_assert(sizeof(jpp_pools_head_t) == 32, "the head has no gaps");
     { offsetof(type, member), sizeof(((type *) 0)->member),                   \
       JPP_POOLS_IS_##is, limit }
 
-/* sums are signed in a profile */
-#define JPP_POOLS_AMOUNT(type, member)                                        \
-    JPP_POOLS_FIELD(type, member, NUMBER, INT64_MAX)
+/* all from FIRST to LAST; sums are signed in a profile */
+#define JPP_POOLS_AMOUNTS(type, first, last)                                  \
+    { offsetof(type, first),                                                  \
+      offsetof(type, last) - offsetof(type, first) + sizeof(uint64_t),        \
+      JPP_POOLS_IS_AMOUNTS, 0 }
 
 #define JPP_POOLS_BOOL(type, member)  JPP_POOLS_FIELD(type, member, NUMBER, 1)
 
@@ -82,16 +85,7 @@ static const jpp_pools_field_t  jpp_pools_facts_fields[] = {
     JPP_POOLS_BOOL(jpp_pools_facts_t, has_total),
     JPP_POOLS_BOOL(jpp_pools_facts_t, is_estimate),
     JPP_POOLS_BOOL(jpp_pools_facts_t, has_scripts),
-    JPP_POOLS_AMOUNT(jpp_pools_facts_t, total),
-    JPP_POOLS_AMOUNT(jpp_pools_facts_t, outside_inherited),
-    JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_connections),
-    JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_slots),
-    JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_tls),
-    JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_missed),
-    JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_unproven),
-    JPP_POOLS_AMOUNT(jpp_pools_facts_t, n_slices),
-    JPP_POOLS_AMOUNT(jpp_pools_facts_t, nanos),
-    JPP_POOLS_AMOUNT(jpp_pools_facts_t, longest_nanos)
+    JPP_POOLS_AMOUNTS(jpp_pools_facts_t, total, longest_nanos)
 };
 
 
@@ -100,7 +94,7 @@ static const jpp_pools_field_t  jpp_pools_owner_fields[] = {
     JPP_POOLS_FIELD(jpp_pools_owner_t, server, NAME, 0),
     JPP_POOLS_FIELD(jpp_pools_owner_t, location, NAME, 0),
     JPP_POOLS_FIELD(jpp_pools_owner_t, third, NAME, 0),
-    JPP_POOLS_AMOUNT(jpp_pools_owner_t, n_units),
+    JPP_POOLS_AMOUNTS(jpp_pools_owner_t, n_units, n_units),
     JPP_POOLS_FIELD(jpp_pools_owner_t, file, NAME, 0)
 };
 
@@ -110,30 +104,21 @@ static const jpp_pools_field_t  jpp_pools_row_fields[] = {
     JPP_POOLS_FIELD(jpp_pools_row_t, class, NUMBER, JPP_POOLS_CLASSES - 1),
     JPP_POOLS_BOOL(jpp_pools_row_t, is_inherited),
     JPP_POOLS_FIELD(jpp_pools_row_t, module, NAME, 0),
-    JPP_POOLS_AMOUNT(jpp_pools_row_t, objects),
-    JPP_POOLS_AMOUNT(jpp_pools_row_t, bytes),
-    JPP_POOLS_AMOUNT(jpp_pools_row_t, unused)
+    JPP_POOLS_AMOUNTS(jpp_pools_row_t, objects, unused)
 };
 
 
 static const jpp_pools_field_t  jpp_pools_unit_fields[] = {
     JPP_POOLS_FIELD(jpp_pools_unit_t, owner, OWNER, 0),
     JPP_POOLS_FIELD(jpp_pools_unit_t, upstream, NAME, 0),
-    JPP_POOLS_AMOUNT(jpp_pools_unit_t, objects),
-    JPP_POOLS_AMOUNT(jpp_pools_unit_t, bytes),
-    JPP_POOLS_AMOUNT(jpp_pools_unit_t, unused),
+    JPP_POOLS_AMOUNTS(jpp_pools_unit_t, objects, unused),
     JPP_POOLS_FIELD(jpp_pools_unit_t, most_owner, OWNER, 0),
     JPP_POOLS_FIELD(jpp_pools_unit_t, most_class, NUMBER,
                     JPP_POOLS_CLASSES - 1),
     JPP_POOLS_FIELD(jpp_pools_unit_t, most_module, NAME, 0),
-    JPP_POOLS_AMOUNT(jpp_pools_unit_t, most_bytes),
+    JPP_POOLS_AMOUNTS(jpp_pools_unit_t, most_bytes, most_bytes),
     JPP_POOLS_FIELD(jpp_pools_unit_t, bound_module, NAME, 0),
-    JPP_POOLS_AMOUNT(jpp_pools_unit_t, bound_number),
-    JPP_POOLS_AMOUNT(jpp_pools_unit_t, bound_size),
-    JPP_POOLS_AMOUNT(jpp_pools_unit_t, sending),
-    JPP_POOLS_AMOUNT(jpp_pools_unit_t, receiving),
-    JPP_POOLS_AMOUNT(jpp_pools_unit_t, age_msec),
-    JPP_POOLS_AMOUNT(jpp_pools_unit_t, n_requests),
+    JPP_POOLS_AMOUNTS(jpp_pools_unit_t, bound_number, n_requests),
     JPP_POOLS_FIELD(jpp_pools_unit_t, state, NAME, 0),
     JPP_POOLS_FIELD(jpp_pools_unit_t, action, NAME, 0),
     JPP_POOLS_FIELD(jpp_pools_unit_t, protocol, NUMBER,
@@ -265,21 +250,24 @@ static bool
 jpp_pools_is_valid(const jpp_pools_record_t *record, const uint8_t *p,
     const jpp_pools_bytes_t *bytes)
 {
-    size_t                    i;
+    size_t                    at, size;
     uint64_t                  n, limit;
     const jpp_pools_field_t  *field;
 
-    for (i = 0; i < record->n; i++) {
-        field = &record->fields[i];
-
-        n = jpp_scan_member(p + field->offset, field->size);
+    jpp_each(field, record->fields, record->n) {
+        size = jpp_smaller(field->size, sizeof(uint64_t));
 
         limit = field->type == JPP_POOLS_IS_NUMBER ? field->limit
+                : field->type == JPP_POOLS_IS_AMOUNTS ? INT64_MAX
                 : field->type == JPP_POOLS_IS_NAME ? bytes->n_names
                                                    : bytes->n_owners;
 
-        if (n > limit || (n == 0 && field->type == JPP_POOLS_IS_OWNER)) {
-            return false;
+        for (at = 0; at < field->size; at += size) {
+            n = jpp_scan_member(p + field->offset + at, size);
+
+            if (n > limit || (n == 0 && field->type == JPP_POOLS_IS_OWNER)) {
+                return false;
+            }
         }
     }
 

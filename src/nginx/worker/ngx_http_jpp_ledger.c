@@ -393,19 +393,20 @@ ngx_http_jpp_ledger_write(ngx_http_jpp_reply_t *reply, const void *data,
 void
 ngx_http_jpp_ledger_smaps(ngx_http_jpp_reply_t *reply)
 {
-    int     rc;
-    char    text[JPP_USAGE_SMAPS];
-    size_t  len;
+    char     text[JPP_USAGE_SMAPS];
+    ssize_t  n;
 
-    rc = jpp_usage_smaps(text, &len);
+    /* the kernel gives all of it to one read */
 
-    if (rc != 0) {
-        (void) jpp_err_sys(&reply->reply.err, rc,
+    n = jpp_read_file("/proc/self/smaps_rollup", text, sizeof(text));
+
+    if (n == -1) {
+        (void) jpp_err_sys(&reply->reply.err, errno,
                            "/proc/self/smaps_rollup cannot be read");
         return;
     }
 
-    ngx_http_jpp_ledger_write(reply, text, len);
+    ngx_http_jpp_ledger_write(reply, text, (size_t) n);
 }
 
 
