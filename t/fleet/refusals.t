@@ -40,10 +40,10 @@ my @resources = ('', slurp("$adapter/resource/ngx_http_jpp_resources.c")
 
 # what asks no worker, what asks none for memory, what no job makes, and what
 # waits for no busy thread
-my %asks_nobody = map { $_ => 1 } qw( symbol cmdline events );
+my %asks_nobody = map { $_ => 1 } qw( symbol cmdline events grown );
 my %is_stored = (%asks_nobody, stalls => 1);
 my %has_no_job = (cmdline => 1);
-my %is_brief = (events => 1);
+my %is_brief = (events => 1, grown => 1);
 
 # the parameters with which a resource takes another way to its answer
 my %ways = (

@@ -16,7 +16,8 @@ my $all = 'jemalloc_pprof_stall 50ms; jemalloc_pprof_owners on;'
           . ' jemalloc_pprof_source sampler;';
 
 my @resources = ('', qw( status metrics heap profile?seconds=1 stalls memory
-                         pools requests locations events cmdline none ));
+                         pools requests locations events grown
+                         cmdline none ));
 
 # its memory is written down every five seconds
 my $interval = 5;
