@@ -147,9 +147,10 @@ jpp_console_tile_memory(const jpp_console_t *console, jpp_sink_t *sink)
         return;
     }
 
-    jpp_sink_printf(sink, "</dd><dd class=\"note\">%s%s an hour, by the last "
-                    "%s</dd></div>\n", per_hour > 0 ? "+" : "",
-                    jpp_change(per_hour), jpp_console_for(0, window));
+    jpp_sink_printf(sink, "</dd><dd class=\"note\"><a href=\"grown\">%s%s an "
+                    "hour</a>, by the last %s</dd></div>\n",
+                    per_hour > 0 ? "+" : "", jpp_change(per_hour),
+                    jpp_console_for(0, window));
 }
 
 

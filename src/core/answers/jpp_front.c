@@ -22,6 +22,7 @@ static const struct {
     { "pools?format=top", "memory by server, location, module" },
     { "heap?format=top", "allocations by function" },
     { "stalls?format=top", "code that blocked an event loop" },
+    { "grown", "whose memory grows, and how fast" },
     { "events", "reloads, crashes, findings, changes" },
     { "profile?format=top&seconds=10", "CPU time by function" }
 };
