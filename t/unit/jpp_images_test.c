@@ -447,6 +447,7 @@ JPP_TEST(jpp_images_test_zeroed)
 JPP_TEST(jpp_images_test_read)
 {
     bool         is_read;
+    uint64_t     loads = 0;
     jpp_vec_t   *images;
     jpp_arena_t  arena;
 
@@ -461,9 +462,10 @@ JPP_TEST(jpp_images_test_read)
 
     jpp_is_made = true;
     is_read = jpp_images_read(images);
-    jpp_ok(jpp_images_loads() == 7, "seven were loaded so far");
+    jpp_ok(jpp_images_is_new(&loads) && loads == 7, "seven were loaded so far");
+    jpp_ok(!jpp_images_is_new(&loads), "and no more since");
     jpp_n = 0;
-    jpp_ok(jpp_images_loads() == 0, "or none");
+    jpp_ok(!jpp_images_is_new(&loads), "or none");
     jpp_is_made = false;
 
     jpp_ok(!is_read, "no memory");

@@ -70,11 +70,10 @@ static const struct {
 
 typedef struct {
     int            fd;
+    jpp_arena_t   *arena;          /* whose cap is less what is loaded */
     uint8_t       *data;
     size_t         size;
     size_t         head;           /* bytes loaded from the start on */
-    size_t         room;           /* bytes that may still be loaded */
-    size_t         loaded;         /* bytes that were */
     void          *elf;            /* libelf's handle */
     Elf64_Ehdr     header;
     uint32_t       address_size;   /* 4 or 8 */
@@ -120,12 +119,11 @@ jpp_elf_image_load(jpp_elf_image_t *image, uint64_t offset, uint64_t len,
                            JPP_MAX_ELF_SECTION >> 20);
     }
 
-    if (len > image->room) {
+    if (len > image->arena->cap - image->arena->mapped) {
         return jpp_err_memory(err);
     }
 
-    image->room -= (size_t) len;
-    image->loaded += (size_t) len;
+    image->arena->cap -= (size_t) len;
 
     n = jpp_read_at(image->fd, image->data + offset, (size_t) len, offset);
 
@@ -265,12 +263,12 @@ jpp_elf_image_headers(jpp_elf_image_t *image, jpp_elf_parts_t parts,
 
 
 /*
- * Open the caller's IMAGE of the file at FD and load its headers; at most ROOM
- * bytes may be loaded in all.  Close it after an error, too.
+ * Open the caller's IMAGE of the file at FD and load its headers; it may load
+ * what ARENA has left.  Close it after an error, too.
  */
 
 static jpp_code_t
-jpp_elf_image_open(jpp_elf_image_t *image, int fd, size_t room,
+jpp_elf_image_open(jpp_elf_image_t *image, int fd, jpp_arena_t *arena,
     jpp_elf_parts_t parts, jpp_err_t *err)
 {
     void         *p;
@@ -279,7 +277,7 @@ jpp_elf_image_open(jpp_elf_image_t *image, int fd, size_t room,
     memset(image, 0, sizeof(jpp_elf_image_t));
 
     image->fd = fd;
-    image->room = room;
+    image->arena = arena;
 
     if (fstat(fd, &st) == -1) {
         return jpp_err_sys(err, errno, "it cannot be examined");
@@ -396,19 +394,6 @@ jpp_build_id_note(const uint8_t *data, size_t len, size_t alignment,
     }
 
     return false;
-}
-
-
-/* What ARENA may still map, beside LOADED bytes of images. */
-
-static size_t
-jpp_elf_room(const jpp_arena_t *arena, size_t loaded)
-{
-    size_t  room;
-
-    room = arena->cap - arena->mapped;
-
-    return jpp_less(room, loaded);
 }
 
 
@@ -640,7 +625,7 @@ jpp_elf_symbols(jpp_elf_symbols_t *symbols, jpp_elf_image_t *image,
 
 static bool
 jpp_elf_debug(jpp_elf_symbols_t *symbols, jpp_elf_image_t *image,
-    const jpp_elf_t *elf, int fd, size_t room)
+    const jpp_elf_t *elf, int fd, jpp_arena_t *arena)
 {
     jpp_build_id_t      id;
     jpp_elf_sections_t  sections;
@@ -649,7 +634,7 @@ jpp_elf_debug(jpp_elf_symbols_t *symbols, jpp_elf_image_t *image,
 
     return fd != -1
            && elf->build_id.len != 0
-           && jpp_elf_image_open(image, fd, room, JPP_ELF_ALL, NULL) == JPP_OK
+           && jpp_elf_image_open(image, fd, arena, JPP_ELF_ALL, NULL) == JPP_OK
            && jpp_elf_identity(&id, image, true, NULL) == JPP_OK
            && id.len == elf->build_id.len
            && memcmp(id.data, elf->build_id.data, id.len) == 0
@@ -710,7 +695,6 @@ static jpp_code_t
 jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena, jpp_elf_image_t *image,
     int debug_fd, jpp_err_t *err)
 {
-    size_t              cap;
     jpp_code_t          rc;
     Elf64_Shdr          shdr;
     jpp_elf_image_t     debug;
@@ -744,9 +728,7 @@ jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena, jpp_elf_image_t *image,
         elf->has_symtab = true;
         rc = jpp_elf_symbols(&symbols, image, sections.symtab, err);
 
-    } else if (jpp_elf_debug(&symbols, &debug, elf, debug_fd,
-                             jpp_elf_room(arena, image->loaded)))
-    {
+    } else if (jpp_elf_debug(&symbols, &debug, elf, debug_fd, arena)) {
         elf->has_symtab = true;
 
     } else if (sections.dynsym != 0) {
@@ -754,16 +736,11 @@ jpp_elf_functions(jpp_elf_t *elf, jpp_arena_t *arena, jpp_elf_image_t *image,
     }
 
     if (rc == JPP_OK) {
-        cap = arena->cap;
-        arena->cap = arena->mapped
-                     + jpp_elf_room(arena, image->loaded + debug.loaded);
-
         rc = jpp_elf_named(&source, elf, &symbols, arena)
              && jpp_elf_table(elf, arena, &source)
              ? JPP_OK : jpp_err_memory(err);
 
         jpp_vec_release(source.symbols);
-        arena->cap = cap;
     }
 
     jpp_elf_image_close(&debug);
@@ -776,8 +753,11 @@ jpp_code_t
 jpp_elf_read(jpp_elf_t *elf, jpp_arena_t *arena, int fd, int debug_fd,
     jpp_elf_parts_t parts, jpp_err_t *err)
 {
+    size_t           cap;
     jpp_code_t       rc;
     jpp_elf_image_t  image;
+
+    cap = arena->cap;
 
     memset(elf, 0, sizeof(jpp_elf_t));
 
@@ -785,7 +765,7 @@ jpp_elf_read(jpp_elf_t *elf, jpp_arena_t *arena, int fd, int debug_fd,
     elf->names_len = 1;
     elf->hinted = 1;
 
-    rc = jpp_elf_image_open(&image, fd, jpp_elf_room(arena, 0), parts, err);
+    rc = jpp_elf_image_open(&image, fd, arena, parts, err);
 
     if (rc == JPP_OK) {
         rc = jpp_elf_segments(elf, arena, &image, err);
@@ -800,6 +780,7 @@ jpp_elf_read(jpp_elf_t *elf, jpp_arena_t *arena, int fd, int debug_fd,
     }
 
     jpp_elf_image_close(&image);
+    arena->cap = cap;
 
     return rc;
 }

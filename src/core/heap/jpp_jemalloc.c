@@ -280,19 +280,13 @@ jpp_jemalloc_decide(void)
 static void
 jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
 {
-    size_t    lg_sample;
-    uint64_t  loads;
+    size_t  lg_sample;
 
     static uint32_t  mappers;
-    static uint64_t  looked_at;
+    static uint64_t  loads;
 
-    /* looked up when something was loaded */
-
-    loads = jpp_images_loads();
-
-    if (loads != looked_at) {
+    if (jpp_images_is_new(&loads)) {
         mappers = jpp_mappers_loaded();
-        looked_at = loads;
     }
 
     jemalloc->active = jpp_mallctl_is_true("prof.active");

@@ -474,7 +474,7 @@ jpp_sampler_see(jpp_err_t *err)
                   ? 0 : allocator;
     got->functions = jpp_calls_functions(&got->n_functions);
 
-    jpp_sampler.loads = jpp_images_loads();
+    (void) jpp_images_is_new(&jpp_sampler.loads);
 
     rc = jpp_got_patch(got, err);
 
@@ -663,8 +663,7 @@ jpp_sampler_rescan(jpp_err_t *err)
 
     rc = JPP_OK;
 
-    if (jpp_sampler.state.is_on && jpp_images_loads() != jpp_sampler.loads) {
-        jpp_sampler.loads = jpp_images_loads();
+    if (jpp_sampler.state.is_on && jpp_images_is_new(&jpp_sampler.loads)) {
         jpp_backtrace_refresh();
 
         rc = jpp_sampler.state.is_hooked

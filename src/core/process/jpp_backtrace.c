@@ -54,18 +54,12 @@ jpp_backtrace_start(void)
 void
 jpp_backtrace_refresh(void)
 {
-    uint64_t  loads;
-
     if (__atomic_exchange_n(&jpp_backtrace_is_busy, true, __ATOMIC_ACQUIRE)) {
         return;
     }
 
-    loads = jpp_images_loads();
-
-    if (loads != jpp_backtrace_loads) {
+    if (jpp_images_is_new(&jpp_backtrace_loads)) {
         jpp_images_unwind(&jpp_backtrace_unwinder.mapped);
-
-        jpp_backtrace_loads = loads;
     }
 
     jpp_atomic_set(&jpp_backtrace_is_busy, false);

@@ -418,14 +418,14 @@ jpp_images_count(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 
-uint64_t
-jpp_images_loads(void)
+bool
+jpp_images_is_new(uint64_t *loads)
 {
-    uint64_t  loads;
+    uint64_t  before;
 
-    loads = 0;
+    before = *loads;
 
-    (void) dl_iterate_phdr(jpp_images_count, &loads);
+    (void) dl_iterate_phdr(jpp_images_count, loads);
 
-    return loads;
+    return *loads != before;
 }

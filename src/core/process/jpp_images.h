@@ -70,8 +70,9 @@ bool jpp_images_has(const char *name);
 /* Do both addresses lie in one object? */
 bool jpp_images_is_beside(uintptr_t one, uintptr_t other);
 
-/* How many objects were loaded so far; those that are gone count. */
-uint64_t jpp_images_loads(void);
+/* Was anything loaded since *LOADS was so many?  It becomes as many as there
+   were so far; those that are gone count. */
+bool jpp_images_is_new(uint64_t *loads);
 
 /*
  * Call VISIT with every object that is loaded, in the linker's order and after

@@ -167,9 +167,6 @@ jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
                     (uint64_t) st.st_size, (uint64_t) st.st_ctim.tv_sec,
                     (long) st.st_ctim.tv_nsec);
 
-    file->device = mapping->device;
-    file->inode = mapping->inode;
-
     return JPP_OK;
 }
 

@@ -201,7 +201,8 @@ jpp_object_refuse(const jpp_symbols_t *symbols, const jpp_file_t *file,
 
 
 static jpp_object_t *
-jpp_object_read(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room)
+jpp_object_read(jpp_symbols_t *symbols, const jpp_mapping_t *mapping,
+    const jpp_file_t *file, size_t room)
 {
     int            debug_fd;
     jpp_elf_t      elf;
@@ -221,8 +222,8 @@ jpp_object_read(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room)
     }
 
     if (rc == JPP_OK
-        && !jpp_hints_apply(&symbols->loaded.hints, file->device, file->inode,
-                            &elf, &arena))
+        && !jpp_hints_apply(&symbols->loaded.hints, mapping->device,
+                            mapping->inode, &elf, &arena))
     {
         rc = jpp_err_memory(&err);
     }
@@ -252,14 +253,14 @@ jpp_object_read(jpp_symbols_t *symbols, const jpp_file_t *file, size_t room)
 
 
 /*
- * The object of FILE; give it back by jpp_object_put() before the next call.
- * NULL: the kernel has no memory.  Reading takes what REPORT has left at most,
- * and gives it back.
+ * The object of FILE, which is MAPPING's; give it back by jpp_object_put()
+ * before the next call.  NULL: the kernel has no memory.  Reading takes what
+ * REPORT has left at most, and gives it back.
  */
 
 static jpp_object_t *
-jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file,
-    const jpp_arena_t *report)
+jpp_object_get(jpp_symbols_t *symbols, const jpp_mapping_t *mapping,
+    const jpp_file_t *file, const jpp_arena_t *report)
 {
     jpp_object_t  *object;
 
@@ -271,7 +272,8 @@ jpp_object_get(jpp_symbols_t *symbols, const jpp_file_t *file,
 
     if (object == NULL) {
         symbols->n_misses++;
-        object = jpp_object_read(symbols, file, report->cap - report->mapped);
+        object = jpp_object_read(symbols, mapping, file,
+                                 report->cap - report->mapped);
     }
 
     return object;
@@ -600,7 +602,7 @@ jpp_symbolize_mapping(jpp_symbolizer_t *s)
     done = jpp_identify(s->profile, mapping, file.build_id);
 
     if (done && s->first != 0) {
-        object = jpp_object_get(s->symbols, &file, s->profile->arena);
+        object = jpp_object_get(s->symbols, mapping, &file, s->profile->arena);
         done = object != NULL
                && jpp_symbolize_object(s, object, file.is_proven);
     }
@@ -734,7 +736,7 @@ jpp_symbolize_ranges(jpp_symbols_t *symbols, const jpp_profile_t *profile,
             return JPP_OK;
         }
 
-        object = jpp_object_get(symbols, &file, profile->arena);
+        object = jpp_object_get(symbols, m, &file, profile->arena);
 
         jpp_file_close(&file);
     }

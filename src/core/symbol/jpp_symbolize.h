@@ -161,8 +161,6 @@ typedef struct {
     char              build_id[JPP_BUILD_ID_TEXT];   /* "": it has none */
     char              identity[JPP_BUILD_ID_TEXT];   /* another once it is */
                                                      /*   changed */
-    uint64_t          device;      /* as the mapping has them */
-    uint64_t          inode;
 } jpp_file_t;
 
 
