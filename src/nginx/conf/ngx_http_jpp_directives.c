@@ -44,33 +44,6 @@ static const ngx_http_jpp_parameter_t  ngx_http_jpp_parameters[] = {
 };
 
 
-/* NGX_DECLINED: VALUE does not look like one. */
-
-static ngx_int_t
-ngx_http_jpp_location_name(ngx_conf_t *cf, ngx_http_jpp_loc_conf_t *jlcf,
-    const ngx_str_t *value)
-{
-    if (value->len == 0
-        || ngx_strlchr(value->data, value->data + value->len, '=') != NULL)
-    {
-        return NGX_DECLINED;
-    }
-
-    jlcf->resource = ngx_http_jpp_resource(value);
-    jlcf->is_named = 1;
-
-    if (jlcf->resource != NULL) {
-        return NGX_OK;
-    }
-
-    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "unknown resource \"%V\": use one of %V", value,
-                       ngx_http_jpp_resource_names());
-
-    return NGX_ERROR;
-}
-
-
 static ngx_int_t
 ngx_http_jpp_location_parameter(ngx_http_jpp_loc_conf_t *jlcf,
     const ngx_str_t *value)
@@ -91,6 +64,31 @@ ngx_http_jpp_location_parameter(ngx_http_jpp_loc_conf_t *jlcf,
     }
 
     return NGX_DECLINED;
+}
+
+
+/* VALUE, the argument I: the first one, without "=", should be a resource. */
+
+static char *
+ngx_http_jpp_location_unknown(ngx_conf_t *cf, const ngx_str_t *value,
+    ngx_uint_t i)
+{
+    if (i == 1 && value->len != 0 && ngx_strchr(value->data, '=') == NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "unknown resource \"%V\": use one of %V", value,
+                           ngx_http_jpp_resource_names());
+
+    } else {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid parameter \"%V\": a resource's name "
+                           "may come first, then \"worker=all\" or "
+                           "\"worker=self\", \"symbolize=on\" or "
+                           "\"symbolize=off\", \"control=on\" or "
+                           "\"control=off\", \"clients=on\" or "
+                           "\"clients=off\"", value);
+    }
+
+    return NGX_CONF_ERROR;
 }
 
 
@@ -156,7 +154,6 @@ ngx_http_jpp_location(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_http_jpp_loc_conf_t *jlcf = conf;
 
-    ngx_int_t                  rc;
     ngx_str_t                 *value;
     ngx_uint_t                 i;
     ngx_http_core_loc_conf_t  *clcf;
@@ -170,28 +167,17 @@ ngx_http_jpp_location(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     for (i = 1; i < cf->args->nelts; i++) {
 
-        rc = ngx_http_jpp_location_parameter(jlcf, &value[i]);
-
-        if (rc == NGX_DECLINED && i == 1) {
-            rc = ngx_http_jpp_location_name(cf, jlcf, &value[i]);
-        }
-
-        if (rc == NGX_OK) {
+        if (ngx_http_jpp_location_parameter(jlcf, &value[i]) == NGX_OK) {
             continue;
         }
 
-        if (rc == NGX_DECLINED) {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "invalid parameter \"%V\": a resource's name "
-                               "may come first, then \"worker=all\" or "
-                               "\"worker=self\", \"symbolize=on\" or "
-                               "\"symbolize=off\", \"control=on\" or "
-                               "\"control=off\", \"clients=on\" or "
-                               "\"clients=off\"",
-                               &value[i]);
+        jlcf->resource = i == 1 ? ngx_http_jpp_resource(&value[i]) : NULL;
+
+        if (jlcf->resource == NULL) {
+            return ngx_http_jpp_location_unknown(cf, &value[i], i);
         }
 
-        return NGX_CONF_ERROR;
+        jlcf->is_named = 1;
     }
 
     jlcf->is_on = 1;
