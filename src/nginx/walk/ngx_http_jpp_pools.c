@@ -1,7 +1,6 @@
 
 #include "ngx_http_jpp_pools.h"
 
-#include "jpp_ledger.h"
 #include "jpp_sort.h"
 #include "jpp_stats.h"
 
@@ -113,26 +112,35 @@ ngx_http_jpp_walk_slot(const ngx_http_jpp_walk_t *walk,
 }
 
 
-/* Without memory, what lies there has its bytes, and no place. */
+jpp_ledger_range_t *
+ngx_http_jpp_walk_range(ngx_http_jpp_walk_t *walk, jpp_ledger_kind_t kind,
+    uint64_t start, uint64_t size)
+{
+    jpp_ledger_range_t  *range;
+
+    range = jpp_vec_push(walk->held, sizeof(jpp_ledger_range_t));
+
+    if (range != NULL) {
+        range->start = start;
+        range->end = start + size;
+        range->kind = kind;
+    }
+
+    return range;
+}
+
 
 void
 ngx_http_jpp_walk_hold(ngx_http_jpp_walk_t *walk, uint32_t owner, const void *p,
     size_t size)
 {
-    jpp_pools_kind_t     kind;
-    jpp_ledger_range_t  *range;
+    uint8_t  kind;
 
-    if (walk->held == NULL || owner == 0 || size == 0) {
-        return;
-    }
+    if (walk->held != NULL && owner != 0 && size != 0) {
+        kind = jpp_pools_owner_at(&walk->table, owner)->kind;
 
-    range = jpp_vec_push(walk->held, sizeof(jpp_ledger_range_t));
-
-    if (range != NULL) {
-        kind = (jpp_pools_kind_t) jpp_pools_owner_at(&walk->table, owner)->kind;
-        range->start = (uintptr_t) p;
-        range->end = range->start + size;
-        range->kind = jpp_ledger_owners[kind];
+        (void) ngx_http_jpp_walk_range(walk, jpp_ledger_owners[kind],
+                                       (uintptr_t) p, size);
     }
 }
 

@@ -33,6 +33,7 @@
 
 #include "ngx_http_jpp_type.h"
 
+#include "jpp_ledger.h"
 #include "jpp_pools_table.h"
 
 
@@ -213,7 +214,14 @@ ngx_uint_t ngx_http_jpp_walk_is_used(ngx_http_jpp_walk_t *walk,
 ngx_int_t ngx_http_jpp_walk_slot(const ngx_http_jpp_walk_t *walk,
     const ngx_connection_t *c);
 
-/* OWNER's SIZE bytes lie at P, for a ledger. */
+/*
+ * For a ledger: the SIZE bytes at START are of KIND, and perhaps of a name.
+ * NULL: without memory, what lies there has its bytes, and no place.
+ */
+jpp_ledger_range_t *ngx_http_jpp_walk_range(ngx_http_jpp_walk_t *walk,
+    jpp_ledger_kind_t kind, uint64_t start, uint64_t size);
+
+/* The SIZE bytes at P are OWNER's, if a ledger is wanted. */
 void ngx_http_jpp_walk_hold(ngx_http_jpp_walk_t *walk, uint32_t owner,
     const void *p, size_t size);
 

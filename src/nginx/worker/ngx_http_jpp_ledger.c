@@ -43,39 +43,15 @@ typedef struct {
 } ngx_http_jpp_ledger_t;
 
 
-/* Without memory, what lies there has another name. */
-
-static void
-ngx_http_jpp_ledger_range(ngx_http_jpp_walk_t *walk, jpp_ledger_kind_t kind,
-    uint64_t start, uint64_t end, const ngx_str_t *name)
-{
-    jpp_ledger_range_t  *range;
-
-    range = jpp_vec_push(walk->held, sizeof(jpp_ledger_range_t));
-
-    if (range == NULL) {
-        return;
-    }
-
-    range->start = start;
-    range->end = end;
-    range->kind = kind;
-
-    if (name != NULL) {
-        range->name = (char *) name->data;
-        range->name_len = name->len;
-    }
-}
-
-
 static void
 ngx_http_jpp_ledger_zones(ngx_http_jpp_walk_t *walk)
 {
-    uint64_t               start;
-    ngx_str_t              name;
-    ngx_uint_t             i;
-    const ngx_shm_zone_t  *zone;
-    const ngx_list_part_t *part;
+    char                   *name;
+    ngx_uint_t              i;
+    const ngx_shm_t        *shm;
+    jpp_ledger_range_t     *range;
+    const ngx_shm_zone_t   *zone;
+    const ngx_list_part_t  *part;
 
     for (part = &walk->cycle->shared_memory.part;
          part != NULL;
@@ -84,18 +60,21 @@ ngx_http_jpp_ledger_zones(ngx_http_jpp_walk_t *walk)
         zone = part->elts;
 
         for (i = 0; i < part->nelts; i++) {
-            start = (uintptr_t) zone[i].shm.addr;
+            shm = &zone[i].shm;
 
             /* a copy: the thread has it when the configuration may be gone */
 
-            name.len = zone[i].shm.name.len;
-            name.data = (u_char *) jpp_arena_strndup(&walk->arena,
-                                       (char *) zone[i].shm.name.data,
-                                       name.len);
+            name = jpp_arena_strndup(&walk->arena, (char *) shm->name.data,
+                                     shm->name.len);
 
-            if (start != 0 && name.data != NULL) {
-                ngx_http_jpp_ledger_range(walk, JPP_LEDGER_ZONE, start,
-                                          start + zone[i].shm.size, &name);
+            range = shm->addr != NULL && name != NULL
+                    ? ngx_http_jpp_walk_range(walk, JPP_LEDGER_ZONE,
+                                              (uintptr_t) shm->addr, shm->size)
+                    : NULL;
+
+            if (range != NULL) {
+                range->name = name;
+                range->name_len = shm->name.len;
             }
         }
     }
@@ -157,16 +136,16 @@ ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger)
     n = jpp_own_list(own);
 
     for (i = 0; i < n; i++) {
-        ngx_http_jpp_ledger_range(walk, JPP_LEDGER_OWN, own[i].start,
-                                  own[i].start + own[i].size, NULL);
+        (void) ngx_http_jpp_walk_range(walk, JPP_LEDGER_OWN, own[i].start,
+                                       own[i].size);
     }
 
     pair = jpp_vec_items(pairs, uint64_t);
     n = jpp_vec_count(pairs, uint64_t);
 
     for (i = 0; i < n; i += 2) {
-        ngx_http_jpp_ledger_range(walk, JPP_LEDGER_FILE, pair[i], pair[i + 1],
-                                  NULL);
+        (void) ngx_http_jpp_walk_range(walk, JPP_LEDGER_FILE, pair[i],
+                                       pair[i + 1] - pair[i]);
     }
 
     worker = &ledger->reply->reply.worker;
