@@ -69,7 +69,8 @@ typedef struct {
     ngx_connection_t            *connection;   /* NULL: closed */
     jpp_message_reply_t          reply;
 
-    jpp_memfd_t                  dump;
+    jpp_memfd_t                  dump;         /* no data: no answer, or none */
+                                               /*   with a file */
     jpp_memfd_t                  inherited;    /* if it is ours */
     const jpp_memfd_t           *baseline;     /* that, or another part's; */
                                                /*   NULL: none came */

@@ -34,6 +34,8 @@
 #define NGX_HTTP_JPP_DESCRIBED  (sizeof(": ") + JPP_PROCESS_TEXT)
 
 
+static const char  ngx_http_jpp_part_ended[] = "it exited before it answered";
+
 static ngx_uint_t  ngx_http_jpp_n_slots;
 
 /* bytes of the budget */
@@ -192,56 +194,51 @@ ngx_http_jpp_part_question(const ngx_http_jpp_part_t *part, ngx_socket_t s)
 }
 
 
-static jpp_code_t
-ngx_http_jpp_part_ended(ngx_http_jpp_part_t *part)
-{
-    return jpp_err_set(&part->reply.err, JPP_ERR_GONE,
-                       "it exited before it answered");
-}
-
-
 static void
 ngx_http_jpp_part_unpack(ngx_http_jpp_part_t *part, const uint8_t *data,
     ssize_t n, int files[NGX_HTTP_JPP_FILES])
 {
+    jpp_code_t            code;
+    const char           *why;
     struct stat           st;
     jpp_message_reply_t  *reply;
 
     reply = &part->reply;
 
+    code = JPP_ERR_GONE;
+    why = NULL;
+
     if (n == 0) {
-        (void) ngx_http_jpp_part_ended(part);
+        why = ngx_http_jpp_part_ended;
 
     } else if (n < 0 || !jpp_message_reply_unpack(reply, data, n)) {
-        (void) jpp_err_set(&reply->err, JPP_ERR_GONE,
-                           "its answer is not valid: it runs another version "
-                           "of the module");
+        why = "its answer is not valid: it runs another version of the module";
 
     } else if ((reply->has_file && files[0] == -1)
                || (reply->has_baseline && files[1] == -1))
     {
         /* without a free descriptor the kernel drops the file */
 
-        (void) jpp_err_set(&reply->err, JPP_ERR_SYS,
-                           "the files of its answer were lost: the worker that "
-                           "asked has no free descriptor (raise "
-                           "worker_rlimit_nofile)");
+        code = JPP_ERR_SYS;
+        why = "the files of its answer were lost: the worker that asked has no "
+              "free descriptor (raise worker_rlimit_nofile)";
 
     } else if (files[0] != -1
                && (fstat(files[0], &st) == -1 || !S_ISREG(st.st_mode)))
     {
         /* reading anything else might block */
 
-        (void) jpp_err_set(&reply->err, JPP_ERR_GONE,
-                           "its answer is not valid: it sent a descriptor that "
-                           "is not a file");
+        why = "its answer is not valid: it sent a descriptor that is not a "
+              "file";
 
     } else if (reply->err.code == JPP_OK
                && reply->has_file != (part->collection->type->file != NULL))
     {
-        (void) jpp_err_set(&reply->err, JPP_ERR_GONE,
-                           "its answer is not valid: it has the wrong number "
-                           "of files");
+        why = "its answer is not valid: it has the wrong number of files";
+    }
+
+    if (why != NULL) {
+        (void) jpp_err_set(&reply->err, code, "%s", why);
     }
 
     if (reply->err.code != JPP_OK || !reply->has_file) {
@@ -468,7 +465,8 @@ ngx_http_jpp_part_send(ngx_http_jpp_part_t *part, ngx_socket_t s)
     if (ngx_http_jpp_part_question(part, s) != JPP_MESSAGE_QUESTION) {
 
         return ngx_errno == NGX_EPIPE || ngx_errno == NGX_ECONNRESET
-               ? ngx_http_jpp_part_ended(part)
+               ? jpp_err_set(&part->reply.err, JPP_ERR_GONE, "%s",
+                             ngx_http_jpp_part_ended)
                : jpp_err_sys(&part->reply.err, ngx_errno,
                              "cannot send the question");
     }

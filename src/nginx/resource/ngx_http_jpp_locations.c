@@ -218,8 +218,7 @@ ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
             part = &listing->answers->parts[k];
 
             jpp_locations_pools(&listing->locations, &part->row.who,
-                                part->state == NGX_HTTP_JPP_PART_ANSWERED
-                                ? part->dump.data : NULL, part->dump.len,
+                                part->dump.data, part->dump.len,
                                 part->reply.err.text);
         }
     }

@@ -143,11 +143,8 @@ ngx_http_jpp_memory_answers(ngx_http_jpp_job_t *job,
 
         answers[i].who = part->row.who;
         answers[i].why = part->reply.err.text;
-
-        if (part->state == NGX_HTTP_JPP_PART_ANSWERED) {
-            answers[i].data = part->dump.data;
-            answers[i].len = part->dump.len;
-        }
+        answers[i].data = part->dump.data;
+        answers[i].len = part->dump.len;
     }
 
     return answers;
