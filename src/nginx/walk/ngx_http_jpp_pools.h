@@ -249,7 +249,7 @@ ngx_http_jpp_large_t *ngx_http_jpp_larges_find(ngx_http_jpp_large_t *larges,
 typedef void (*ngx_http_jpp_node_pt)(ngx_http_jpp_walk_t *walk,
     ngx_rbtree_node_t *node);
 
-/* SEE each node of TREE, which nginx may change between slices, or NULL. */
+/* SEE each node of TREE, which nginx may change between slices. */
 ngx_int_t ngx_http_jpp_tree_walk(ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree,
     ngx_http_jpp_node_pt see);
 

@@ -9,33 +9,20 @@
 #include "ngx_http_jpp_self.h"
 
 
-/* different ones that are seen; more would be an odd configuration */
-#define NGX_HTTP_JPP_CACHES  64
+/* different trees that are seen; more would be an odd configuration */
+#define NGX_HTTP_JPP_CACHES  256
 
 
-/* Different pointers. */
+/* A tree of a cache: of open files, or of a resolver's answers. */
 typedef struct {
-    void                 *elts[NGX_HTTP_JPP_CACHES];
-    ngx_uint_t            n;
-} ngx_http_jpp_list_t;
+    ngx_rbtree_t          *tree;
+    ngx_http_jpp_node_pt   see;
+} ngx_http_jpp_cache_t;
 
-
-/* of a resolver: of names, services, and addresses */
-static const size_t  ngx_http_jpp_trees[] = {
-    offsetof(ngx_resolver_t, name_rbtree),
-    offsetof(ngx_resolver_t, srv_rbtree),
-    offsetof(ngx_resolver_t, addr_rbtree),
-#if (NGX_HAVE_INET6)
-    offsetof(ngx_resolver_t, addr6_rbtree)
-#endif
-};
-
-#define NGX_HTTP_JPP_TREES                                                    \
-    (sizeof(ngx_http_jpp_trees) / sizeof(ngx_http_jpp_trees[0]))
 
 /* those of the cycle that was listed last: the configuration says which */
-static ngx_http_jpp_list_t  ngx_http_jpp_files;
-static ngx_http_jpp_list_t  ngx_http_jpp_resolvers;
+static ngx_http_jpp_cache_t  ngx_http_jpp_caches[NGX_HTTP_JPP_CACHES];
+static ngx_uint_t            ngx_http_jpp_n_caches;
 static const ngx_cycle_t    *ngx_http_jpp_listed;
 
 
@@ -112,42 +99,62 @@ ngx_http_jpp_caches_name(ngx_http_jpp_walk_t *walk, ngx_rbtree_node_t *node)
 
 
 static void
-ngx_http_jpp_list_add(ngx_http_jpp_list_t *list, void *elt)
+ngx_http_jpp_caches_list(ngx_rbtree_t *tree, ngx_http_jpp_node_pt see)
 {
-    ngx_uint_t  i;
+    ngx_uint_t             i;
+    ngx_http_jpp_cache_t  *cache;
 
-    if (elt == NULL || elt == NGX_CONF_UNSET_PTR) {
-        return;
-    }
-
-    for (i = 0; i < list->n; i++) {
-        if (list->elts[i] == elt) {
+    for (i = 0; i < ngx_http_jpp_n_caches; i++) {
+        if (ngx_http_jpp_caches[i].tree == tree) {
             return;
         }
     }
 
-    if (list->n < NGX_HTTP_JPP_CACHES) {
-        list->elts[list->n++] = elt;
+    if (ngx_http_jpp_n_caches < NGX_HTTP_JPP_CACHES) {
+        cache = &ngx_http_jpp_caches[ngx_http_jpp_n_caches++];
+        cache->tree = tree;
+        cache->see = see;
     }
 }
 
 
-/* By walk->next: the caches of files, then the trees of resolvers. */
+static void
+ngx_http_jpp_caches_location(const ngx_http_core_loc_conf_t *clcf)
+{
+    ngx_resolver_t  *resolver;
+
+    resolver = clcf->resolver;
+
+    if (clcf->open_file_cache != NULL) {
+        ngx_http_jpp_caches_list(&clcf->open_file_cache->rbtree,
+                                 ngx_http_jpp_caches_file);
+    }
+
+    if (resolver != NULL) {
+        ngx_http_jpp_caches_list(&resolver->name_rbtree,
+                                 ngx_http_jpp_caches_name);
+        ngx_http_jpp_caches_list(&resolver->srv_rbtree,
+                                 ngx_http_jpp_caches_name);
+        ngx_http_jpp_caches_list(&resolver->addr_rbtree,
+                                 ngx_http_jpp_caches_name);
+#if (NGX_HAVE_INET6)
+        ngx_http_jpp_caches_list(&resolver->addr6_rbtree,
+                                 ngx_http_jpp_caches_name);
+#endif
+    }
+}
+
 
 ngx_int_t
 ngx_http_jpp_caches_walk(ngx_http_jpp_walk_t *walk)
 {
-    ngx_int_t                   rc;
-    ngx_uint_t                  i, n_files, n;
-    ngx_resolver_t             *resolver;
-    ngx_open_file_cache_t      *cache;
-    ngx_http_jpp_loc_conf_t    *jlcf;
-    ngx_http_jpp_main_conf_t   *jmcf;
+    ngx_http_jpp_cache_t      *cache;
+    ngx_http_jpp_loc_conf_t   *jlcf;
+    ngx_http_jpp_main_conf_t  *jmcf;
 
     if (ngx_http_jpp_listed != walk->cycle) {
         ngx_http_jpp_listed = walk->cycle;
-        ngx_http_jpp_files.n = 0;
-        ngx_http_jpp_resolvers.n = 0;
+        ngx_http_jpp_n_caches = 0;
 
         jmcf = ngx_http_jpp_main_conf(walk->cycle);
 
@@ -155,37 +162,15 @@ ngx_http_jpp_caches_walk(ngx_http_jpp_walk_t *walk)
              jlcf != NULL;
              jlcf = jlcf->next)
         {
-            ngx_http_jpp_list_add(&ngx_http_jpp_files,
-                                  jlcf->clcf->open_file_cache);
-            ngx_http_jpp_list_add(&ngx_http_jpp_resolvers,
-                                  jlcf->clcf->resolver);
+            ngx_http_jpp_caches_location(jlcf->clcf);
         }
     }
 
-    n_files = ngx_http_jpp_files.n;
-    n = n_files + ngx_http_jpp_resolvers.n * NGX_HTTP_JPP_TREES;
+    while (walk->next < ngx_http_jpp_n_caches) {
+        cache = &ngx_http_jpp_caches[walk->next];
 
-    while (walk->next < n) {
-
-        i = walk->next;
-
-        if (i < n_files) {
-            cache = ngx_http_jpp_files.elts[i];
-
-            rc = ngx_http_jpp_tree_walk(walk, &cache->rbtree,
-                                        ngx_http_jpp_caches_file);
-
-        } else {
-            i -= n_files;
-            resolver = ngx_http_jpp_resolvers.elts[i / NGX_HTTP_JPP_TREES];
-
-            rc = ngx_http_jpp_tree_walk(walk, (ngx_rbtree_t *)
-                     ((u_char *) resolver
-                      + ngx_http_jpp_trees[i % NGX_HTTP_JPP_TREES]),
-                     ngx_http_jpp_caches_name);
-        }
-
-        if (rc == NGX_AGAIN) {
+        if (ngx_http_jpp_tree_walk(walk, cache->tree, cache->see) == NGX_AGAIN)
+        {
             return NGX_AGAIN;
         }
 
@@ -241,8 +226,7 @@ ngx_http_jpp_tree_walk(ngx_http_jpp_walk_t *walk, ngx_rbtree_t *tree,
 {
     ngx_rbtree_node_t  *node;
 
-    node = tree != NULL && tree->root != NULL
-           ? ngx_http_jpp_tree_from(walk, tree) : NULL;
+    node = tree->root != NULL ? ngx_http_jpp_tree_from(walk, tree) : NULL;
 
     for ( /* void */ ; node != NULL; node = ngx_rbtree_next(tree, node)) {
 
