@@ -529,15 +529,9 @@ ngx_http_jpp_work_post(ngx_http_jpp_work_t *work)
                        "it cannot start a background thread: the error log "
                        "says why");
 
-    if (ngx_http_jpp_thread_post(&work->task) == NGX_OK) {
-        return;
+    if (ngx_http_jpp_thread_post(&work->task) != NGX_OK) {
+        ngx_http_jpp_work_done(&work->task);
     }
-
-    if (work->type->is_brief) {
-        ngx_http_jpp_work_run(&work->task);
-    }
-
-    ngx_http_jpp_work_done(&work->task);
 }
 
 

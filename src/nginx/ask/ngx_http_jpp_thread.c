@@ -87,6 +87,10 @@ ngx_http_jpp_thread_start(ngx_http_jpp_lane_t *lane, ngx_http_jpp_task_t *task)
     void    *p;
     size_t   size;
 
+    if (ngx_http_jpp_thread_fd == -1) {
+        return NGX_ERROR;
+    }
+
     size = NGX_HTTP_JPP_STACK + NGX_HTTP_JPP_ROOM;
 
     p = mmap(NULL, size, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1,
@@ -126,6 +130,24 @@ ngx_http_jpp_thread_is_done(const ngx_http_jpp_lane_t *lane)
 }
 
 
+/* Without a thread a brief task runs here, and any other does not run. */
+
+static ngx_int_t
+ngx_http_jpp_thread_begin(ngx_http_jpp_lane_t *lane, ngx_http_jpp_task_t *task)
+{
+    ngx_int_t  rc;
+
+    rc = task->is_brief && ngx_process == NGX_PROCESS_SINGLE
+         ? NGX_ERROR : ngx_http_jpp_thread_start(lane, task);
+
+    if (rc != NGX_OK && task->is_brief) {
+        task->work(task);
+    }
+
+    return rc;
+}
+
+
 static void
 ngx_http_jpp_thread_next(ngx_http_jpp_lane_t *lane)
 {
@@ -149,14 +171,7 @@ ngx_http_jpp_thread_next(ngx_http_jpp_lane_t *lane)
 
         task = ngx_queue_data(q, ngx_http_jpp_task_t, queue);
 
-        /* no thread: the task counts as done, without having run if it may */
-
-        if (ngx_http_jpp_thread_start(lane, task) != NGX_OK) {
-
-            if (task->is_brief) {
-                task->work(task);
-            }
-
+        if (ngx_http_jpp_thread_begin(lane, task) != NGX_OK) {
             task->done(task);
         }
     }
@@ -224,18 +239,10 @@ ngx_http_jpp_thread_post(ngx_http_jpp_task_t *task)
 {
     ngx_http_jpp_lane_t  *lane;
 
-    if (ngx_http_jpp_thread_fd == -1) {
-        return NGX_ERROR;
-    }
-
-    if (task->is_brief && ngx_process == NGX_PROCESS_SINGLE) {
-        return NGX_DECLINED;
-    }
-
     lane = &ngx_http_jpp_lanes[task->is_brief];
 
     if (lane->running == NULL) {
-        return ngx_http_jpp_thread_start(lane, task);
+        return ngx_http_jpp_thread_begin(lane, task);
     }
 
     ngx_queue_insert_tail(&lane->queue, &task->queue);

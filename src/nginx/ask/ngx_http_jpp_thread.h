@@ -37,9 +37,9 @@ ngx_int_t ngx_http_jpp_thread_init(ngx_cycle_t *cycle);
 
 /*
  * Run TASK after those before it; the thread owns it until its done function is
- * called.  NGX_ERROR: no thread can be started.  NGX_DECLINED: a brief one of a
- * single process, whose next reload may unmap the registry.  Whoever posts a
- * brief task can do its work in place then.
+ * called.  NGX_ERROR: no thread can be started, or TASK is a brief one of a
+ * single process, whose next reload may unmap the registry.  A brief one has
+ * done its work in place then; the caller does what follows it.
  */
 ngx_int_t ngx_http_jpp_thread_post(ngx_http_jpp_task_t *task);
 

@@ -71,13 +71,35 @@ ngx_http_jpp_create_srv_conf(ngx_conf_t *cf)
 }
 
 
+/* Copies the names: nginx's own list is in a pool that goes at once. */
+
 char *
 ngx_http_jpp_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 {
-    ngx_http_jpp_srv_conf_t  *conf = child;
+    ngx_http_jpp_srv_conf_t *conf = child;
 
-    return ngx_http_jpp_host_names(cf, &conf->names) == NGX_OK
-           ? NGX_CONF_OK : NGX_CONF_ERROR;
+    ngx_uint_t                 n;
+    ngx_http_server_name_t    *name;
+    ngx_http_core_srv_conf_t  *cscf;
+
+    cscf = ngx_http_conf_get_module_srv_conf(cf, ngx_http_core_module);
+    n = cscf->server_names.nelts;
+
+    if (ngx_array_init(&conf->names, cf->pool, n + 1,
+                       sizeof(ngx_http_server_name_t))
+        != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    /* there is room for them */
+
+    name = ngx_array_push_n(&conf->names, n);
+
+    ngx_memcpy(name, cscf->server_names.elts,
+               n * sizeof(ngx_http_server_name_t));
+
+    return NGX_CONF_OK;
 }
 
 

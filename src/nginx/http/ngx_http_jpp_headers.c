@@ -21,35 +21,6 @@ typedef ngx_uint_t (*ngx_http_jpp_header_pt)(ngx_http_request_t *r,
     const ngx_str_t *value, const char *data);
 
 
-/* nginx's own list is in a pool that goes with the configuration. */
-
-ngx_int_t
-ngx_http_jpp_host_names(ngx_conf_t *cf, ngx_array_t *names)
-{
-    ngx_http_server_name_t    *name;
-    ngx_http_core_srv_conf_t  *cscf;
-
-    cscf = ngx_http_conf_get_module_srv_conf(cf, ngx_http_core_module);
-
-    if (ngx_array_init(names, cf->pool, cscf->server_names.nelts + 1,
-                       sizeof(ngx_http_server_name_t))
-        != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    name = ngx_array_push_n(names, cscf->server_names.nelts);
-    if (name == NULL) {
-        return NGX_ERROR;
-    }
-
-    ngx_memcpy(name, cscf->server_names.elts,
-               cscf->server_names.nelts * sizeof(ngx_http_server_name_t));
-
-    return NGX_OK;
-}
-
-
 static ngx_uint_t
 ngx_http_jpp_host_is_address(const ngx_str_t *host)
 {

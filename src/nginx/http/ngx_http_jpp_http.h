@@ -19,9 +19,6 @@
 
 /* ngx_http_jpp_headers.c */
 
-/* At configuration: fill NAMES with copies of the names of server_name. */
-ngx_int_t ngx_http_jpp_host_names(ngx_conf_t *cf, ngx_array_t *names);
-
 /*
  * Is R addressed to an IP address, to "localhost" or to a name of its server?
  * One that names no host is: browsers always name one.
@@ -80,7 +77,10 @@ typedef struct {
 extern const ngx_http_jpp_answer_t  ngx_http_jpp_text;
 
 
-/* STATUS with LEN bytes at DATA, which live as long as the request. */
+/*
+ * STATUS with LEN bytes at DATA, which live as long as the request; for HEAD
+ * the length may be -1: unknown.
+ */
 ngx_int_t ngx_http_jpp_send(ngx_http_request_t *r, ngx_uint_t status,
     const ngx_http_jpp_answer_t *answer, u_char *data, size_t len);
 
@@ -99,10 +99,6 @@ ngx_int_t ngx_http_jpp_send_see_other(ngx_http_request_t *r,
 ngx_int_t ngx_http_jpp_profile_headers(ngx_http_request_t *r,
     ngx_http_jpp_answer_t *answer, const ngx_http_jpp_question_t *question,
     int64_t time_nanos);
-
-/* 200 without a body, for HEAD. */
-ngx_int_t ngx_http_jpp_send_head(ngx_http_request_t *r,
-    const ngx_http_jpp_answer_t *answer);
 
 
 /* ngx_http_jpp_refuse.c */
@@ -267,7 +263,6 @@ struct ngx_http_jpp_job_s {
                                                /*   nobody answers is none */
     unsigned                        is_in_thread:1; /* or its queue */
     unsigned                        is_pending:1;   /* next will come */
-    unsigned                        is_paused:1;    /* nobody works */
     unsigned                        is_begun:1;     /* a difference: the */
                                                /*   budget keeps room */
     unsigned                        is_patient:1;   /* what it collects */

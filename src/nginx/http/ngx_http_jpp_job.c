@@ -306,7 +306,7 @@ ngx_http_jpp_job_tick(ngx_event_t *ev)
 
         job->is_leaving = 1;
 
-        if (job->is_paused) {
+        if (!job->is_in_thread && job->n_collecting == 0) {
             job->deadline = ngx_current_msec;
 
         } else if (job->is_patient && job->n_collecting != 0) {
@@ -423,7 +423,7 @@ ngx_http_jpp_job(ngx_http_request_t *r, const ngx_http_jpp_question_t *question,
         return ngx_http_jpp_profile_headers(r, &answer, question,
                                             (int64_t) ngx_time() * 1000000000)
                == NGX_OK
-               ? ngx_http_jpp_send_head(r, &answer)
+               ? ngx_http_jpp_send(r, NGX_HTTP_OK, &answer, NULL, (size_t) -1)
                : NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
@@ -499,7 +499,6 @@ static void
 ngx_http_jpp_job_wait(ngx_http_jpp_job_t *job, ngx_msec_t delay)
 {
     job->is_pending = 1;
-    job->is_paused = 0;
 
     /* a job that leaves has one deadline for all of its steps */
 
@@ -539,10 +538,6 @@ ngx_http_jpp_job_run(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     if (ngx_http_jpp_thread_post(&job->task) != NGX_OK) {
 
         /* next is called as after a thread that is done, or has failed */
-
-        if (job->task.is_brief) {
-            ngx_http_jpp_job_work(&job->task);
-        }
 
         ngx_http_jpp_job_wait(job, 0);
         return NGX_OK;
@@ -683,8 +678,6 @@ ngx_http_jpp_job_pause(ngx_http_jpp_job_t *job, ngx_msec_t delay,
     job->next = next;
 
     ngx_http_jpp_job_wait(job, delay);
-
-    job->is_paused = 1;
 
     return NGX_OK;
 }

@@ -156,14 +156,6 @@ ngx_http_jpp_send_headers(ngx_http_request_t *r, ngx_uint_t status,
 
 
 ngx_int_t
-ngx_http_jpp_send_head(ngx_http_request_t *r,
-    const ngx_http_jpp_answer_t *answer)
-{
-    return ngx_http_jpp_send_headers(r, NGX_HTTP_OK, answer, -1);
-}
-
-
-ngx_int_t
 ngx_http_jpp_profile_headers(ngx_http_request_t *r,
     ngx_http_jpp_answer_t *answer, const ngx_http_jpp_question_t *question,
     int64_t time_nanos)

@@ -559,7 +559,6 @@ ngx_http_jpp_history_ready(void *data)
     }
 
     if (ngx_http_jpp_thread_post(&look->task) != NGX_OK) {
-        ngx_http_jpp_history_work(&look->task);
         ngx_http_jpp_history_done(&look->task);
     }
 }
