@@ -282,9 +282,18 @@ jpp_pools_add_row(jpp_pools_t *table, const jpp_pools_row_t *held)
 void
 jpp_pools_begin(jpp_pools_t *table, uint32_t owner)
 {
+    if (!jpp_pools_is_wanted(table, owner)) {
+
+        if (owner != 0) {
+            jpp_pools_owner_at(table, owner)->n_units++;
+        }
+
+        return;
+    }
+
     memset(&table->open.unit, 0, sizeof(jpp_pools_unit_t));
 
-    table->open.is_open = owner != 0;
+    table->open.is_open = true;
     table->open.unit.owner = owner;
     table->open.n_sums = 0;
 }
@@ -483,25 +492,13 @@ jpp_pools_keep(jpp_pools_t *table)
 jpp_pools_unit_t *
 jpp_pools_end(jpp_pools_t *table)
 {
-    jpp_pools_unit_t   *unit;
-    jpp_pools_owner_t  *owner;
-
     if (!table->open.is_open) {
         return NULL;
     }
 
     table->open.is_open = false;
-    unit = &table->open.unit;
 
-    owner = jpp_pools_owner_at(table, unit->owner);
-    owner->n_units++;
-
-    if (table->wants != (owner->kind == JPP_POOLS_REQUEST
-                         ? JPP_POOLS_REQUESTS : JPP_POOLS_CONNECTIONS))
-    {
-        return NULL;
-    }
-
+    jpp_pools_owner_at(table, table->open.unit.owner)->n_units++;
     jpp_pools_most(&table->open);
 
     return jpp_pools_keep(table);

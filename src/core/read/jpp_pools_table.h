@@ -359,7 +359,21 @@ jpp_pools_str(const jpp_pools_t *table, uint32_t id)
 }
 
 
-/* What is added to TABLE from now on belongs to a unit of OWNER, too. */
+/* Are units of OWNER's kind kept? */
+static inline bool
+jpp_pools_is_wanted(const jpp_pools_t *table, uint32_t owner)
+{
+    return owner != 0
+           && table->wants == (jpp_pools_owner_at(table, owner)->kind
+                               == JPP_POOLS_REQUEST ? JPP_POOLS_REQUESTS
+                                                    : JPP_POOLS_CONNECTIONS);
+}
+
+
+/*
+ * What is added to TABLE from now on belongs to a unit of OWNER, too, if it is
+ * wanted; what is not is only counted.
+ */
 void jpp_pools_begin(jpp_pools_t *table, uint32_t owner);
 
 /*
@@ -381,8 +395,8 @@ bool jpp_pools_add_inherited(jpp_pools_t *table, uint32_t owner,
     uint64_t unused);
 
 /*
- * The unit has ended.  Returns it if it is one of the largest so far, to fill
- * in the rest, until the next call; or NULL.
+ * The open unit has ended.  Returns it if it is one of the largest so far, to
+ * fill in the rest, until the next call; or NULL.
  */
 jpp_pools_unit_t *jpp_pools_end(jpp_pools_t *table);
 

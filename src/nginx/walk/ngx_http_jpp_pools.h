@@ -483,13 +483,10 @@ void ngx_http_jpp_rests_end(ngx_http_jpp_walk_t *walk);
 /* ngx_http_jpp_pools_units.c */
 
 /*
- * What is added from now on belongs to a unit of OWNER: to one of its own, if
- * units of IS_REQUEST are wanted.  End it, with what C, in use, and R, which is
- * in scope, or NULL, are and do, if somebody wants to see that.
+ * The unit of OWNER ends (jpp_pools_begin()): if it is kept, it has what C, in
+ * use, and R, which is in scope, or NULL, are and do.
  */
-void ngx_http_jpp_unit_begin(ngx_http_jpp_walk_t *walk, uint32_t owner,
-    ngx_uint_t is_request);
-void ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, ngx_uint_t is_request,
+void ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, uint32_t owner,
     const ngx_connection_t *c, ngx_http_request_t *r);
 
 

@@ -372,7 +372,7 @@ ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 
     owner = ngx_http_jpp_owner_server(walk, found.kind, found.cscf);
 
-    ngx_http_jpp_unit_begin(walk, owner, 0);
+    jpp_pools_begin(&walk->table, owner);
 
     ngx_http_jpp_count_claim(walk, c->pool, owner);
     ngx_http_jpp_buffers_connection(walk, c,
@@ -393,7 +393,7 @@ ngx_http_jpp_http_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
     }
 #endif
 
-    ngx_http_jpp_unit_end(walk, 0, c, found.request);
+    ngx_http_jpp_unit_end(walk, owner, c, found.request);
 }
 
 
@@ -595,7 +595,7 @@ ngx_http_jpp_sessions_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
                                            c->listening, (char *) address->data,
                                            address->len));
 
-    ngx_http_jpp_unit_begin(walk, owner, 0);
+    jpp_pools_begin(&walk->table, owner);
     ngx_http_jpp_others_client(walk, c, c->log, c->pool, owner,
                                sessions->kind == JPP_POOLS_MAIL);
 
@@ -615,7 +615,7 @@ ngx_http_jpp_sessions_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
     }
 
     ngx_http_jpp_count_flush(walk);
-    ngx_http_jpp_unit_end(walk, 0, c, NULL);
+    ngx_http_jpp_unit_end(walk, owner, c, NULL);
 
     return 1;
 }

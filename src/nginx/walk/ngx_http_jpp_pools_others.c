@@ -105,13 +105,13 @@ ngx_http_jpp_others_see(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     uint32_t owner)
 {
     ngx_http_jpp_scope_open(walk, c->pool);
-    ngx_http_jpp_unit_begin(walk, owner, 0);
+    jpp_pools_begin(&walk->table, owner);
 
     ngx_http_jpp_count_pool(walk, c->pool, owner);
 
     ngx_http_jpp_buffers_connection(walk, c, NULL);
     ngx_http_jpp_count_flush(walk);
-    ngx_http_jpp_unit_end(walk, 0, c, NULL);
+    ngx_http_jpp_unit_end(walk, owner, c, NULL);
 }
 
 

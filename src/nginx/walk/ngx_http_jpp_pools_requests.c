@@ -828,7 +828,7 @@ ngx_http_jpp_request_count(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
     extent = ngx_http_jpp_scope_extent(walk);
 
     owner = ngx_http_jpp_owner_of(walk, JPP_POOLS_REQUEST, r, 0);
-    ngx_http_jpp_unit_begin(walk, owner, 1);
+    jpp_pools_begin(&walk->table, owner);
 
     ngx_http_jpp_scope_push(walk, r->pool);
     ngx_http_jpp_count_pool(walk, r->pool, owner);
@@ -846,5 +846,5 @@ ngx_http_jpp_request_count(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
 
     ngx_http_jpp_scope_restore(walk, extent);
 
-    ngx_http_jpp_unit_end(walk, 1, c, r);
+    ngx_http_jpp_unit_end(walk, owner, c, r);
 }

@@ -24,38 +24,17 @@ static const char *const  ngx_http_jpp_states[16] = {
 };
 
 
-/* By the kind of a unit's owner; UDP is seen by the socket. */
+/* By the kind of a unit's owner, or HTTP/1; UDP is seen by the socket. */
 
 static const uint8_t  ngx_http_jpp_protocols[JPP_POOLS_KINDS] = {
-    [JPP_POOLS_CLIENT_CONNECTION] = JPP_POOLS_HTTP1,
-    [JPP_POOLS_CLOSING] = JPP_POOLS_HTTP1,
     [JPP_POOLS_HTTP2] = JPP_POOLS_H2,
     [JPP_POOLS_HTTP2_HEADERS] = JPP_POOLS_H2,
     [JPP_POOLS_HTTP3] = JPP_POOLS_H3,
-    [JPP_POOLS_REQUEST] = JPP_POOLS_HTTP1,
-    [JPP_POOLS_UPSTREAM] = JPP_POOLS_HTTP1,
     [JPP_POOLS_KEEPALIVE] = JPP_POOLS_TCP,
     [JPP_POOLS_STREAM] = JPP_POOLS_TCP,
     [JPP_POOLS_MAIL] = JPP_POOLS_MAILS,
     [JPP_POOLS_MODULE_CONNECTION] = JPP_POOLS_TCP
 };
-
-
-/* Units that nobody wants are only counted. */
-
-void
-ngx_http_jpp_unit_begin(ngx_http_jpp_walk_t *walk, uint32_t owner,
-    ngx_uint_t is_request)
-{
-    if (walk->table.wants == (is_request ? JPP_POOLS_REQUESTS
-                                         : JPP_POOLS_CONNECTIONS))
-    {
-        jpp_pools_begin(&walk->table, owner);
-
-    } else if (owner != 0) {
-        jpp_pools_owner_at(&walk->table, owner)->n_units++;
-    }
-}
 
 
 /* Where the kernel does not say, there is none. */
@@ -216,14 +195,12 @@ ngx_http_jpp_unit_request(ngx_http_jpp_walk_t *walk, jpp_pools_unit_t *unit,
 
 
 void
-ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, ngx_uint_t is_request,
+ngx_http_jpp_unit_end(ngx_http_jpp_walk_t *walk, uint32_t owner,
     const ngx_connection_t *c, ngx_http_request_t *r)
 {
     jpp_pools_unit_t  *unit;
 
-    if (walk->table.wants != (is_request ? JPP_POOLS_REQUESTS
-                                         : JPP_POOLS_CONNECTIONS))
-    {
+    if (!jpp_pools_is_wanted(&walk->table, owner)) {
         return;
     }
 
