@@ -67,8 +67,8 @@ ngx_http_jpp_report_compare(const ngx_http_jpp_type_t *type,
 
 
 static jpp_capture_t *
-ngx_http_jpp_report_capture(const ngx_http_jpp_report_t *report,
-    ngx_http_jpp_input_t *input, const ngx_http_jpp_part_t *part)
+ngx_http_jpp_report_capture(ngx_http_jpp_input_t *input,
+    const ngx_http_jpp_part_t *part)
 {
     u_char                *name, *index;
     jpp_label_t           *labels;
@@ -114,7 +114,7 @@ ngx_http_jpp_report_capture(const ngx_http_jpp_report_t *report,
     capture->len = part->dump.len;
     capture->labels = labels;
     capture->n_labels = NGX_HTTP_JPP_LABELS
-                        - !report->options.parser->has_origins;
+                        - !input->report->options.parser->has_origins;
     capture->inherited_labels = labels + NGX_HTTP_JPP_LABELS;
     capture->n_inherited_labels = NGX_HTTP_JPP_INHERITED;
     capture->group = who->generation;
@@ -158,12 +158,13 @@ ngx_http_jpp_report_find(const ngx_http_jpp_collection_t *co,
 
 
 static ngx_int_t
-ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
-    ngx_http_jpp_input_t *input, const ngx_http_jpp_part_t *part)
+ngx_http_jpp_report_part(ngx_http_jpp_input_t *input,
+    const ngx_http_jpp_part_t *part)
 {
-    const char                  *why;
-    jpp_capture_t               *last, *base;
-    const jpp_memfd_t           *inherited;
+    const char                 *why;
+    jpp_capture_t              *last, *base;
+    const jpp_memfd_t          *inherited;
+    ngx_http_jpp_report_t      *report;
     const ngx_http_jpp_part_t  *before;
 
     if (part->state != NGX_HTTP_JPP_PART_ANSWERED) {
@@ -172,6 +173,7 @@ ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
         return NGX_OK;
     }
 
+    report = input->report;
     before = NULL;
 
     if (report->base != NULL) {
@@ -186,7 +188,7 @@ ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
 
     input->workers[input->fleet.n++] = part->reply.worker;
 
-    last = ngx_http_jpp_report_capture(report, input, part);
+    last = ngx_http_jpp_report_capture(input, part);
     if (last == NULL) {
         return NGX_ERROR;
     }
@@ -208,7 +210,7 @@ ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
         return NGX_OK;
     }
 
-    base = ngx_http_jpp_report_capture(report, input, before);
+    base = ngx_http_jpp_report_capture(input, before);
 
     if (base == NULL) {
         return NGX_ERROR;
@@ -225,15 +227,14 @@ ngx_http_jpp_report_part(ngx_http_jpp_report_t *report,
 /* The answered parts as captures, the others with their reasons. */
 
 static ngx_int_t
-ngx_http_jpp_report_parts(ngx_http_jpp_report_t *report,
-    ngx_http_jpp_input_t *input)
+ngx_http_jpp_report_parts(ngx_http_jpp_input_t *input)
 {
     ngx_uint_t                                   i, n;
     const ngx_http_jpp_part_t        *part;
     const ngx_http_jpp_collection_t  *last, *base;
 
-    last = report->last;
-    base = report->base;
+    last = input->report->last;
+    base = input->report->base;
     n = last->n + (base != NULL ? base->n : 0);
 
     input->captures = jpp_arena_alloc(input->arena, n * sizeof(jpp_capture_t));
@@ -255,12 +256,11 @@ ngx_http_jpp_report_parts(ngx_http_jpp_report_t *report,
     input->fleet.n_asked = last->n;
     input->fleet.workers = input->workers;
     input->fleet.missing = input->missing;
-    input->fleet.is_of_time = !report->options.parser->has_origins;
+    input->fleet.is_of_time = !input->report->options.parser->has_origins;
     input->fleet.is_sampled = last->type->is_sampled;
 
     for (i = 0; i < last->n; i++) {
-        if (ngx_http_jpp_report_part(report, input, &last->parts[i]) != NGX_OK)
-        {
+        if (ngx_http_jpp_report_part(input, &last->parts[i]) != NGX_OK) {
             return NGX_ERROR;
         }
     }
@@ -293,12 +293,14 @@ ngx_http_jpp_report_comments(void *data, jpp_profile_t *profile)
     jpp_worker_t           *worker;
     ngx_http_jpp_report_t  *report;
 
+    report = input->report;
+
     for (i = 0; i < input->n; i++) {
         if (input->errors[i].code != JPP_OK) {
             input->faults[input->captures[i].index] = input->errors[i].text;
 
         } else if (input->baselines[i].code != JPP_OK) {
-            input->report->n_unsplit++;
+            report->n_unsplit++;
         }
     }
 
@@ -316,9 +318,7 @@ ngx_http_jpp_report_comments(void *data, jpp_profile_t *profile)
 
     input->fleet.n = n;
 
-    if (input->report->options.parser == &jpp_parser_heap) {
-        report = input->report;
-
+    if (report->options.parser == &jpp_parser_heap) {
         report->n_findings += jpp_findings_profile(&input->fleet, profile,
             report->options.args.values[JPP_ARG_ORIGIN] == JPP_ORIGIN_ALL,
             &report->findings[report->n_findings]);
@@ -346,7 +346,7 @@ ngx_http_jpp_report(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
 
     title = jpp_arena_alloc(arena, NGX_HTTP_JPP_TITLE);
 
-    if (title == NULL || ngx_http_jpp_report_parts(report, &input) != NGX_OK) {
+    if (title == NULL || ngx_http_jpp_report_parts(&input) != NGX_OK) {
         return jpp_err_memory(err);
     }
 
