@@ -75,8 +75,6 @@ ngx_http_jpp_http2_headers(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
     ngx_http_jpp_scope_restore(walk, extent);
 }
 
-#endif
-
 
 /*
  * A stream lies in the pool of its request.  nginx clears that of its node
@@ -176,6 +174,8 @@ ngx_http_jpp_http2_connection(ngx_http_jpp_walk_t *walk, ngx_connection_t *c,
         ngx_http_jpp_http2_headers(walk, h2c->state.pool, cscf);
     }
 }
+
+#endif
 
 
 /* Is C a connection of HTTP/3, or a stream of one? */
