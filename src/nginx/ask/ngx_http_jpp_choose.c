@@ -14,17 +14,13 @@
  */
 
 static ngx_uint_t
-ngx_http_jpp_choose_list(ngx_http_jpp_row_t *rows, ngx_uint_t *generation)
+ngx_http_jpp_choose_list(ngx_http_jpp_row_t *rows)
 {
-    ngx_uint_t  i, n;
+    ngx_uint_t                i, n;
+    ngx_http_jpp_registry_t  *registry;
 
-    n = 0;
-    *generation = ngx_http_jpp_self.generation;
-
-    if (ngx_http_jpp_self.registry != NULL) {
-        n = ngx_http_jpp_registry_list(ngx_http_jpp_self.registry, rows,
-                                       generation);
-    }
+    registry = ngx_http_jpp_self.registry;
+    n = registry != NULL ? ngx_http_jpp_registry_list(registry, rows) : 0;
 
     for (i = 0; i < n; i++) {
         if (rows[i].who.pid == ngx_pid) {
@@ -47,7 +43,10 @@ ngx_http_jpp_choose(const jpp_selector_t *selector,
 
     static ngx_http_jpp_row_t  list[NGX_HTTP_JPP_MAX_ROWS + 1];
 
-    n_listed = ngx_http_jpp_choose_list(list, &generation);
+    n_listed = ngx_http_jpp_choose_list(list);
+    generation = ngx_http_jpp_self.registry != NULL
+                 ? ngx_http_jpp_self.registry->generation
+                 : ngx_http_jpp_self.generation;
     newest = 0;
 
     /*

@@ -194,8 +194,6 @@ ngx_int_t
 ngx_http_jpp_registry_join(ngx_http_jpp_registry_t *registry,
     ngx_http_jpp_row_t *row)
 {
-    ngx_uint_t  generation;
-
     static ngx_http_jpp_row_t  rows[NGX_HTTP_JPP_MAX_ROWS];
 
     if (ngx_http_jpp_registry_enter(registry, row) == NGX_OK) {
@@ -204,7 +202,7 @@ ngx_http_jpp_registry_join(ngx_http_jpp_registry_t *registry,
 
     /* this clears the rows of killed workers */
 
-    (void) ngx_http_jpp_registry_list(registry, rows, &generation);
+    (void) ngx_http_jpp_registry_list(registry, rows);
 
     return ngx_http_jpp_registry_enter(registry, row);
 }
@@ -282,13 +280,11 @@ ngx_http_jpp_compare(const void *one, const void *two, void *ctx)
 
 ngx_uint_t
 ngx_http_jpp_registry_list(ngx_http_jpp_registry_t *registry,
-    ngx_http_jpp_row_t rows[NGX_HTTP_JPP_MAX_ROWS], ngx_uint_t *generation)
+    ngx_http_jpp_row_t rows[NGX_HTTP_JPP_MAX_ROWS])
 {
-    ngx_uint_t                i, n, n_rows;
+    ngx_uint_t  i, n, n_rows;
 
     ngx_http_jpp_registry_lock(registry);
-
-    *generation = registry->generation;
 
     for (i = 0, n_rows = 0; i < registry->n_rows; i++) {
         if (registry->rows[i].who.pid != 0) {

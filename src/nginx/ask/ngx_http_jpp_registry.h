@@ -74,12 +74,9 @@ ngx_int_t ngx_http_jpp_registry_join(ngx_http_jpp_registry_t *registry,
 void ngx_http_jpp_registry_clear(ngx_http_jpp_registry_t *registry,
     const ngx_http_jpp_row_t *row, ngx_uint_t has_vanished);
 
-/*
- * Copy the rows of live workers to ROWS, by generation and index.  Returns
- * their number, and sets *GENERATION to the current one.
- */
+/* Copy the rows of live workers to ROWS, by generation and index; how many. */
 ngx_uint_t ngx_http_jpp_registry_list(ngx_http_jpp_registry_t *registry,
-    ngx_http_jpp_row_t rows[NGX_HTTP_JPP_MAX_ROWS], ngx_uint_t *generation);
+    ngx_http_jpp_row_t rows[NGX_HTTP_JPP_MAX_ROWS]);
 
 /*
  * Is ROW, this worker's, the first of those of the present configuration that

@@ -646,7 +646,7 @@ ngx_http_jpp_history_init(ngx_cycle_t *cycle)
 static void
 ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
 {
-    ngx_uint_t                 i, n, number, generation;
+    ngx_uint_t                 i, n, number;
     jpp_worker_t              *worker;
     ngx_http_jpp_look_t       *look;
     ngx_http_jpp_telemetry_t  *telemetry;
@@ -656,8 +656,7 @@ ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
 
     /* this finds out who was killed, too */
 
-    n = ngx_http_jpp_registry_list(telemetry->registry, look->rows,
-                                   &generation);
+    n = ngx_http_jpp_registry_list(telemetry->registry, look->rows);
 
     look->has_looked = ngx_http_jpp_telemetry_room(telemetry, n, &look->arena)
                        == NGX_OK;
