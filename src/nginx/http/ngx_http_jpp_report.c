@@ -10,10 +10,6 @@
 #include "jpp_status.h"
 
 
-/* "heap of nginx on " and the machine's name */
-#define NGX_HTTP_JPP_TITLE       256
-
-
 /* labels of a worker's samples and, behind them, of what it inherited */
 #define NGX_HTTP_JPP_LABELS      4
 #define NGX_HTTP_JPP_INHERITED   2
@@ -23,16 +19,16 @@
 typedef struct {
     ngx_http_jpp_report_t
                      *report;
-    jpp_arena_t      *arena;
-    jpp_capture_t    *captures;
-    jpp_err_t        *errors;      /* one for each of them */
-    jpp_err_t        *baselines;   /* and for what it inherited */
-    ngx_uint_t        n;
+    jpp_arena_t    *arena;
+    jpp_capture_t  *captures;
+    jpp_err_t      *errors;      /* one for each of them */
+    jpp_err_t      *baselines;   /* and for what it inherited */
+    ngx_uint_t      n;
 
-    jpp_worker_t     *workers;     /* that answered */
-    const char      **faults;      /* of their captures; NULL: none */
-    jpp_missing_t    *missing;
-    jpp_fleet_t       fleet;
+    jpp_worker_t   *workers;     /* that answered */
+    const char    **faults;      /* of their captures; NULL: none */
+    jpp_missing_t  *missing;
+    jpp_fleet_t     fleet;
 } ngx_http_jpp_input_t;
 
 
@@ -70,16 +66,16 @@ static jpp_capture_t *
 ngx_http_jpp_report_capture(ngx_http_jpp_input_t *input,
     const ngx_http_jpp_part_t *part)
 {
-    u_char                *name, *index;
+    char                  *name, *index;
     jpp_label_t           *labels;
     jpp_capture_t         *capture;
     const jpp_identity_t  *who;
 
     who = &part->row.who;
 
-    name = jpp_arena_alloc(input->arena,
-                           sizeof("worker  pid ") + 2 * NGX_INT_T_LEN);
-    index = jpp_arena_alloc(input->arena, NGX_INT_T_LEN + 1);
+    name = jpp_arena_printf(input->arena, "worker %d pid %d", (int) who->index,
+                            (int) who->pid);
+    index = jpp_arena_printf(input->arena, "%d", (int) who->index);
     labels = jpp_arena_alloc(input->arena, (NGX_HTTP_JPP_LABELS
                                             + NGX_HTTP_JPP_INHERITED)
                                            * sizeof(jpp_label_t));
@@ -88,16 +84,13 @@ ngx_http_jpp_report_capture(ngx_http_jpp_input_t *input,
         return NULL;
     }
 
-    (void) ngx_sprintf(name, "worker %uD pid %L%Z", who->index, who->pid);
-    (void) ngx_sprintf(index, "%uD%Z", who->index);
-
     /*
      * parsers make series of string labels: a pid must not be one; inherited
      * memory belongs to a generation, not to a worker
      */
 
     const jpp_label_t  all[NGX_HTTP_JPP_LABELS + NGX_HTTP_JPP_INHERITED] = {
-        { .key = "worker", .str = (char *) index },
+        { .key = "worker", .str = index },
         { .key = "pid", .num = who->pid },
         { .key = "generation", .num = who->generation },
         { .key = "origin", .str = "worker" },
@@ -119,7 +112,7 @@ ngx_http_jpp_report_capture(ngx_http_jpp_input_t *input,
     capture->n_inherited_labels = NGX_HTTP_JPP_INHERITED;
     capture->group = who->generation;
     capture->source = who->pid;
-    capture->name = (char *) name;
+    capture->name = name;
     capture->tail = ngx_http_jpp_self.tail;
 
     return capture;
@@ -229,7 +222,7 @@ ngx_http_jpp_report_part(ngx_http_jpp_input_t *input,
 static ngx_int_t
 ngx_http_jpp_report_parts(ngx_http_jpp_input_t *input)
 {
-    ngx_uint_t                                   i, n;
+    ngx_uint_t                        i, n;
     const ngx_http_jpp_part_t        *part;
     const ngx_http_jpp_collection_t  *last, *base;
 
@@ -335,18 +328,21 @@ jpp_code_t
 ngx_http_jpp_report(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
     jpp_view_t *view, jpp_err_t *err)
 {
-    u_char                *title;
-    jpp_code_t             rc;
-    ngx_http_jpp_input_t   input;
+    jpp_code_t            rc;
+    ngx_http_jpp_input_t  input;
 
     ngx_memzero(&input, sizeof(ngx_http_jpp_input_t));
 
     input.report = report;
     input.arena = arena;
 
-    title = jpp_arena_alloc(arena, NGX_HTTP_JPP_TITLE);
+    report->options.title = jpp_arena_printf(arena, "%s of nginx on %s",
+                                             report->options.title,
+                                             ngx_http_jpp_self.host);
 
-    if (title == NULL || ngx_http_jpp_report_parts(&input) != NGX_OK) {
+    if (report->options.title == NULL
+        || ngx_http_jpp_report_parts(&input) != NGX_OK)
+    {
         return jpp_err_memory(err);
     }
 
@@ -359,10 +355,6 @@ ngx_http_jpp_report(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
                            input.missing[0].why);
     }
 
-    (void) ngx_snprintf(title, NGX_HTTP_JPP_TITLE - 1, "%s of nginx on %s",
-                        report->options.title, input.fleet.host);
-
-    report->options.title = (char *) title;
     report->options.comments = ngx_http_jpp_report_comments;
     report->options.data = &input;
     report->options.errors = input.errors;

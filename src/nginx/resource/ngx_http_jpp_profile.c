@@ -14,10 +14,6 @@
 /* of a profile of time, as in Go */
 #define NGX_HTTP_JPP_SECONDS     30
 
-/* subscribers to the last answers and, for a difference, to those before */
-#define NGX_HTTP_JPP_LAST        0
-#define NGX_HTTP_JPP_BASE        1
-
 
 typedef struct {
     ngx_http_jpp_report_t   report;
@@ -191,8 +187,11 @@ ngx_http_jpp_profile_asked(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
     report = &profile->report;
     seconds = report->options.args.values[JPP_ARG_SECONDS];
-    last = &job->subscribers[NGX_HTTP_JPP_LAST].collection;
-    base = &job->subscribers[NGX_HTTP_JPP_BASE].collection;
+
+    /* the last answers and, for a difference, those before */
+
+    last = &job->subscribers[0].collection;
+    base = &job->subscribers[1].collection;
 
     if (jpp_report_check(&report->options, (*last)->n, &err) != JPP_OK) {
         return ngx_http_jpp_refuse_error(r, &err);

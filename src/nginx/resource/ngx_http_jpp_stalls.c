@@ -13,10 +13,6 @@
 #include "ngx_http_jpp_worker.h"
 
 
-/* "stalls of nginx on " and the machine's name */
-#define NGX_HTTP_JPP_STALLS_TITLE  (NGX_MAXHOSTNAMELEN + 32)
-
-
 typedef struct {
     jpp_report_options_t   options;
     uint64_t               threshold;
@@ -95,7 +91,6 @@ ngx_http_jpp_stalls_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 {
     ngx_http_jpp_stalls_t *stalls = job->state;
 
-    u_char               title[NGX_HTTP_JPP_STALLS_TITLE];
     ngx_uint_t           i, n;
     jpp_stall_t         *stall;
     jpp_capture_t        capture;
@@ -123,12 +118,16 @@ ngx_http_jpp_stalls_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 
     stalls->n = n;
 
-    (void) ngx_snprintf(title, sizeof(title), "%V of nginx on %s%Z",
-                        &job->question.resource->name, ngx_http_jpp_self.host);
-
     job->time_nanos = jpp_clock_wall();
 
-    stalls->options.title = (char *) title;
+    stalls->options.title = jpp_arena_printf(&job->arena, "%s of nginx on %s",
+                                             stalls->options.title,
+                                             ngx_http_jpp_self.host);
+
+    if (stalls->options.title == NULL) {
+        return jpp_err_memory(&job->err);
+    }
+
     stalls->options.time_nanos = job->time_nanos;
 
     if (stalls->since != 0) {
