@@ -24,7 +24,6 @@ typedef ngx_uint_t (*ngx_http_jpp_header_pt)(ngx_http_request_t *r,
 static ngx_uint_t
 ngx_http_jpp_host_is_address(const ngx_str_t *host)
 {
-#if (NGX_HAVE_INET6)
     u_char  addr[16];
 
     if (host->len > 2
@@ -33,7 +32,6 @@ ngx_http_jpp_host_is_address(const ngx_str_t *host)
     {
         return ngx_inet6_addr(host->data + 1, host->len - 2, addr) == NGX_OK;
     }
-#endif
 
     return ngx_inet_addr(host->data, host->len) != INADDR_NONE;
 }
@@ -143,9 +141,7 @@ ngx_uint_t
 ngx_http_jpp_host_is_loopback(ngx_http_request_t *r)
 {
     struct sockaddr_in   *sin;
-#if (NGX_HAVE_INET6)
     struct sockaddr_in6  *sin6;
-#endif
 
     /* an unreadable address is not trusted */
 
@@ -155,14 +151,12 @@ ngx_http_jpp_host_is_loopback(ngx_http_request_t *r)
 
     switch (r->connection->local_sockaddr->sa_family) {
 
-#if (NGX_HAVE_INET6)
     case AF_INET6:
         sin6 = (struct sockaddr_in6 *) r->connection->local_sockaddr;
 
         return IN6_IS_ADDR_LOOPBACK(&sin6->sin6_addr)
                || (IN6_IS_ADDR_V4MAPPED(&sin6->sin6_addr)
                    && sin6->sin6_addr.s6_addr[12] == 127);
-#endif
 
     case AF_INET:
         sin = (struct sockaddr_in *) r->connection->local_sockaddr;

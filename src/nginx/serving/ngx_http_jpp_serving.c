@@ -570,10 +570,8 @@ ngx_http_jpp_serving_default(const ngx_connection_t *c)
     ngx_uint_t             i, n;
     ngx_http_port_t       *port;
     ngx_http_in_addr_t    *addr;
-#if (NGX_HAVE_INET6)
     ngx_http_in6_addr_t   *addr6;
     struct sockaddr_in6   *sin6;
-#endif
     struct sockaddr       *local;
     struct sockaddr_in    *sin;
 
@@ -581,7 +579,6 @@ ngx_http_jpp_serving_default(const ngx_connection_t *c)
     n = port->naddrs - 1;
     local = c->fd != (ngx_socket_t) -1 ? c->local_sockaddr : NULL;
 
-#if (NGX_HAVE_INET6)
     if (c->listening->sockaddr->sa_family == AF_INET6) {
         addr6 = port->addrs;
         sin6 = (struct sockaddr_in6 *) local;
@@ -594,7 +591,6 @@ ngx_http_jpp_serving_default(const ngx_connection_t *c)
 
         return addr6[sin6 != NULL ? i : n].conf.default_server;
     }
-#endif
 
     addr = port->addrs;
     sin = (struct sockaddr_in *) local;

@@ -80,11 +80,9 @@ ngx_http_jpp_caches_name(ngx_http_jpp_walk_t *walk, ngx_rbtree_node_t *node)
         bytes += ngx_http_jpp_size(rn->u.addrs);
     }
 
-#if (NGX_HAVE_INET6)
     if (rn->naddrs6 > 1 && rn->naddrs6 != (u_short) -1) {
         bytes += ngx_http_jpp_size(rn->u6.addrs6);
     }
-#endif
 
     if (rn->nsrvs != 0) {
         bytes += ngx_http_jpp_size(rn->u.srvs);
@@ -137,10 +135,8 @@ ngx_http_jpp_caches_location(const ngx_http_core_loc_conf_t *clcf)
                                  ngx_http_jpp_caches_name);
         ngx_http_jpp_caches_list(&resolver->addr_rbtree,
                                  ngx_http_jpp_caches_name);
-#if (NGX_HAVE_INET6)
         ngx_http_jpp_caches_list(&resolver->addr6_rbtree,
                                  ngx_http_jpp_caches_name);
-#endif
     }
 }
 

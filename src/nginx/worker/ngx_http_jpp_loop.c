@@ -18,13 +18,7 @@
 
 
 /* the clock that nginx reads */
-#if defined(CLOCK_MONOTONIC_FAST)
-#define NGX_HTTP_JPP_CLOCK  CLOCK_MONOTONIC_FAST
-#elif defined(CLOCK_MONOTONIC_COARSE)
 #define NGX_HTTP_JPP_CLOCK  CLOCK_MONOTONIC_COARSE
-#else
-#define NGX_HTTP_JPP_CLOCK  CLOCK_MONOTONIC
-#endif
 
 
 /* when the last iteration ended, which is a number of the present one */
