@@ -567,41 +567,32 @@ ngx_http_jpp_serving_served(uint32_t index, const uintptr_t *words, uint32_t n,
 static ngx_http_core_srv_conf_t *
 ngx_http_jpp_serving_default(const ngx_connection_t *c)
 {
-    ngx_uint_t             i, n;
-    ngx_http_port_t       *port;
-    ngx_http_in_addr_t    *addr;
-    ngx_http_in6_addr_t   *addr6;
-    struct sockaddr_in6   *sin6;
-    struct sockaddr       *local;
-    struct sockaddr_in    *sin;
+    ngx_uint_t            i, n, is_v6;
+    ngx_http_port_t      *port;
+    ngx_http_in_addr_t   *addr;
+    ngx_http_in6_addr_t  *addr6;
+    struct sockaddr_in   *sin;
+    struct sockaddr_in6  *sin6;
 
     port = c->listening->servers;
-    n = port->naddrs - 1;
-    local = c->fd != (ngx_socket_t) -1 ? c->local_sockaddr : NULL;
-
-    if (c->listening->sockaddr->sa_family == AF_INET6) {
-        addr6 = port->addrs;
-        sin6 = (struct sockaddr_in6 *) local;
-
-        for (i = 0; i < n && sin6 != NULL; i++) {
-            if (ngx_memcmp(&addr6[i].addr6, &sin6->sin6_addr, 16) == 0) {
-                break;
-            }
-        }
-
-        return addr6[sin6 != NULL ? i : n].conf.default_server;
-    }
-
     addr = port->addrs;
-    sin = (struct sockaddr_in *) local;
+    addr6 = port->addrs;
+    sin = (struct sockaddr_in *) c->local_sockaddr;
+    sin6 = (struct sockaddr_in6 *) c->local_sockaddr;
 
-    for (i = 0; i < n && sin != NULL; i++) {
-        if (addr[i].addr == sin->sin_addr.s_addr) {
-            break;
-        }
+    is_v6 = c->listening->sockaddr->sa_family == AF_INET6;
+    n = port->naddrs - 1;
+    i = c->fd != (ngx_socket_t) -1 && c->local_sockaddr != NULL ? 0 : n;
+
+    while (i < n
+           && (is_v6
+               ? ngx_memcmp(&addr6[i].addr6, &sin6->sin6_addr, 16) != 0
+               : addr[i].addr != sin->sin_addr.s_addr))
+    {
+        i++;
     }
 
-    return addr[sin != NULL ? i : n].conf.default_server;
+    return is_v6 ? addr6[i].conf.default_server : addr[i].conf.default_server;
 }
 
 
