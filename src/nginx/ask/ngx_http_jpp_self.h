@@ -32,7 +32,7 @@ typedef struct {
     uint64_t         oom_kills;    /* of the cgroup, when nginx started */
     uint64_t         n_resets;     /* see jpp_message_reply_t */
     jpp_coverage_t   coverage;     /* of jemalloc's samples */
-    const char      *tail;         /* see jpp_maps_read() */
+    char             tail[64];     /* see jpp_maps_read(); "": unknown */
     jpp_symbols_t    symbols;
     char             unnamed[JPP_UNNAMED_TEXT];   /* of its last report */
     jpp_stalling_t   stalling;     /* how it looks for stalls */

@@ -113,7 +113,8 @@ ngx_http_jpp_report_capture(ngx_http_jpp_input_t *input,
     capture->group = who->generation;
     capture->source = who->pid;
     capture->name = name;
-    capture->tail = ngx_http_jpp_self.tail;
+    capture->tail = ngx_http_jpp_self.tail[0] != '\0' ? ngx_http_jpp_self.tail
+                                                      : NULL;
 
     return capture;
 }

@@ -164,8 +164,10 @@ ngx_http_jpp_worker_join(ngx_cycle_t *cycle)
 }
 
 
-static const char *
-ngx_http_jpp_worker_tail(char *buffer, size_t size)
+/* Without it, a listing that is cut between two lines is not noticed. */
+
+static void
+ngx_http_jpp_worker_tail(ngx_http_jpp_self_t *self)
 {
     jpp_vec_t    *maps;
     const char   *tail;
@@ -174,25 +176,17 @@ ngx_http_jpp_worker_tail(char *buffer, size_t size)
     jpp_arena_init(&arena, JPP_PROC_ARENA);
 
     maps = jpp_vec_create(&arena);
-    tail = NULL;
-
-    /* without it, a listing that is cut between two lines is not noticed */
 
     if (maps != NULL && jpp_proc_maps(maps, NULL) == JPP_OK) {
         tail = jpp_proc_tail((char *) maps->data, maps->len, &arena);
-    }
 
-    if (tail != NULL && ngx_strlen(tail) < size) {
-        (void) ngx_cpystrn((u_char *) buffer, (u_char *) tail, size);
-        tail = buffer;
-
-    } else {
-        tail = NULL;
+        if (tail != NULL && ngx_strlen(tail) < sizeof(self->tail)) {
+            (void) ngx_cpystrn((u_char *) self->tail, (u_char *) tail,
+                               sizeof(self->tail));
+        }
     }
 
     jpp_arena_destroy(&arena);
-
-    return tail;
 }
 
 
@@ -215,9 +209,8 @@ ngx_http_jpp_single_process(ngx_cycle_t *cycle, ngx_msec_t timer,
 void
 ngx_http_jpp_worker_init(ngx_cycle_t *cycle)
 {
-    static char                        tail[64];
-    jpp_process_t                      process;
-    ngx_http_jpp_self_t               *self;
+    jpp_process_t         process;
+    ngx_http_jpp_self_t  *self;
 
     self = &ngx_http_jpp_self;
 
@@ -227,7 +220,7 @@ ngx_http_jpp_worker_init(ngx_cycle_t *cycle)
                         "%V", &cycle->hostname);
 
     self->started = ngx_time();
-    self->tail = ngx_http_jpp_worker_tail(tail, sizeof(tail));
+    ngx_http_jpp_worker_tail(self);
 
     jpp_symbols_init(&self->symbols, JPP_SYMBOLS_CAP);
     ngx_http_jpp_hints(&self->symbols);
