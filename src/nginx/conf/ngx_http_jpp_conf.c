@@ -103,30 +103,10 @@ ngx_http_jpp_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 }
 
 
-/* CONF is created at the opening line of its block. */
-
-static void
-ngx_http_jpp_place(ngx_conf_t *cf, ngx_http_jpp_loc_conf_t *conf)
-{
-    ngx_str_t  *prefix;
-
-    prefix = &cf->cycle->conf_prefix;
-
-    conf->file = cf->conf_file->file.name;
-    conf->line = cf->conf_file->line;
-
-    if (conf->file.len > prefix->len
-        && ngx_strncmp(conf->file.data, prefix->data, prefix->len) == 0)
-    {
-        conf->file.data += prefix->len;
-        conf->file.len -= prefix->len;
-    }
-}
-
-
 void *
 ngx_http_jpp_create_loc_conf(ngx_conf_t *cf)
 {
+    ngx_str_t                *prefix;
     ngx_http_jpp_loc_conf_t  *conf;
 
     conf = ngx_pcalloc(cf->pool, sizeof(ngx_http_jpp_loc_conf_t));
@@ -154,7 +134,19 @@ ngx_http_jpp_create_loc_conf(ngx_conf_t *cf)
     conf->max_size = NGX_CONF_UNSET_SIZE;
     conf->gzip_level = NGX_CONF_UNSET;
 
-    ngx_http_jpp_place(cf, conf);
+    /* this is the opening line of its block */
+
+    prefix = &cf->cycle->conf_prefix;
+
+    conf->file = cf->conf_file->file.name;
+    conf->line = cf->conf_file->line;
+
+    if (conf->file.len > prefix->len
+        && ngx_strncmp(conf->file.data, prefix->data, prefix->len) == 0)
+    {
+        conf->file.data += prefix->len;
+        conf->file.len -= prefix->len;
+    }
 
     return conf;
 }

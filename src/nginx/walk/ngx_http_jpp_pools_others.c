@@ -60,32 +60,24 @@ ngx_http_jpp_others_count(ngx_http_jpp_walk_t *walk, const ngx_connection_t *pc)
 }
 
 
-static void
-ngx_http_jpp_fakes_postpone(ngx_http_jpp_walk_t *walk,
-    const ngx_connection_t *c)
-{
-    ngx_http_jpp_fake_t  *fake;
-
-    fake = ngx_http_jpp_keyed_add(&walk->fakes, c->log);
-
-    if (fake == NULL) {
-        walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
-        return;
-    }
-
-    fake->slot = ngx_http_jpp_walk_slot(walk, c);
-    walk->table.facts.n_unproven++;
-}
-
-
 void
 ngx_http_jpp_others_postpone(ngx_http_jpp_walk_t *walk,
     const ngx_connection_t *c)
 {
-    uint32_t  *slot;
+    uint32_t             *slot;
+    ngx_http_jpp_fake_t  *fake;
 
     if (c->fd == (ngx_socket_t) -1) {
-        ngx_http_jpp_fakes_postpone(walk, c);
+        fake = ngx_http_jpp_keyed_add(&walk->fakes, c->log);
+
+        if (fake != NULL) {
+            fake->slot = ngx_http_jpp_walk_slot(walk, c);
+            walk->table.facts.n_unproven++;
+
+        } else {
+            walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
+        }
+
         return;
     }
 
