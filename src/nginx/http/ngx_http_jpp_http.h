@@ -191,7 +191,7 @@ struct ngx_http_jpp_handler_s {
     unsigned                  has_telemetry:1; /* the workers' status is the */
                                                /*   first question, */
     unsigned                  has_holders:1;   /*   and their pools are the */
-                                               /*   second */
+                                               /*   second, or none is */
 
     /* Set what R's headers change in those of its ANSWER.  NULL: nothing. */
     void                    (*describe)(ngx_http_request_t *r,

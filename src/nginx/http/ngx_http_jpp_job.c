@@ -73,9 +73,7 @@ ngx_http_jpp_job_write(ngx_http_jpp_job_t *job)
     if (job->handler->has_telemetry
         && ngx_http_jpp_telemetry_collected(job->telemetry,
                                             job->subscribers[0].collection,
-                                            job->handler->has_holders
-                                            ? job->subscribers[1].collection
-                                            : NULL,
+                                            job->subscribers[1].collection,
                                             &job->arena)
            != NGX_OK)
     {
