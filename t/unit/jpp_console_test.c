@@ -24,8 +24,7 @@ jpp_console_begin(void)
     static const jpp_console_link_t  links[] = {
         { "heap", "What is allocated.", "go tool pprof \"${URL}heap\"",
           false },
-        { "heap?format=jemalloc&worker=self", "One <worker>.",
-          "curl \"${URL}heap?format=jemalloc&worker=self\"", false },
+        { "heap?format=jemalloc&worker=self", "One <worker>.", NULL, false },
         { "control", "Changes.", "curl -d lg_sample=14 \"${URL}control\"",
           true },
         { NULL, NULL, NULL, false }

@@ -772,8 +772,16 @@ jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
                               link->address);
         }
 
-        jpp_markup_printf(sink, "</dt>\n<dd>%s\n<pre>%s</pre></dd>\n",
-                          link->text, link->command);
+        jpp_markup_printf(sink, "</dt>\n<dd>%s\n<pre>", link->text);
+
+        if (link->command != NULL) {
+            jpp_markup_printf(sink, "%s", link->command);
+
+        } else {
+            jpp_markup_printf(sink, "curl &quot;${URL}%s&quot;", link->address);
+        }
+
+        jpp_sink_str(sink, "</pre></dd>\n");
     }
 
     jpp_sink_str(sink, "</dl>\n</details>\n");

@@ -62,7 +62,7 @@ void jpp_outcome_text(const jpp_outcome_t *outcome, jpp_sink_t *sink);
 typedef struct {
     const char    *address;        /* "heap?format=top"; NULL ends the list */
     const char    *text;           /* what it is */
-    const char    *command;        /* to be copied */
+    const char    *command;        /* to be copied; NULL: curl alone */
     bool           is_post;        /* POST only: not a link */
 } jpp_console_link_t;
 

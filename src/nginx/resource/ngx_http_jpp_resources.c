@@ -16,8 +16,7 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "go tool pprof \"${URL}heap\"", false },
 
     { "heap?format=top",
-      "The heap as a table for a terminal.",
-      "curl \"${URL}heap?format=top\"", false },
+      "The heap as a table for a terminal.", NULL, false },
 
     { "heap?format=html",
       "Flame graphs, tables and differences as a page, which holds the "
@@ -53,8 +52,7 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
 
     { "pools?format=top",
       "The memory in use by server, location, connection and so on: to the "
-      "byte, and without a profiler.",
-      "curl \"${URL}pools?format=top\"", false },
+      "byte, and without a profiler.", NULL, false },
 
     { "pools",
       "The pools as a profile.",
@@ -71,26 +69,22 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
 
     { "locations",
       "The cost of each location: the memory it holds, and its sampled "
-      "allocations by function.",
-      "curl \"${URL}locations\"", false },
+      "allocations by function.", NULL, false },
 
     { "locations?seconds=5",
       "Each location's memory, and its CPU time in the next 5 seconds.",
-      "curl \"${URL}locations?seconds=5\"", false },
+      NULL, false },
 
     { "requests",
       "The requests that hold the most memory now, with the directive that "
-      "bounds what they hold.",
-      "curl \"${URL}requests\"", false },
+      "bounds what they hold.", NULL, false },
 
     { "requests?by=connection",
-      "The connections that hold the most memory now.",
-      "curl \"${URL}requests?by=connection\"", false },
+      "The connections that hold the most memory now.", NULL, false },
 
     { "stalls?format=top",
       "Code that blocked an event loop for 100 ms or longer: the last 64 "
-      "stalls.",
-      "curl \"${URL}stalls?format=top\"", false },
+      "stalls.", NULL, false },
 
     { "stalls",
       "The stalls as a profile.",
@@ -98,12 +92,11 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
 
     { "events",
       "What happened to this nginx: reloads, crashes, findings, stalls, "
-      "changes.",
-      "curl \"${URL}events\"", false },
+      "changes.", NULL, false },
 
     { "grown",
       "Whose memory grows, how fast, and when the limit is reached.",
-      "curl \"${URL}grown\"", false },
+      NULL, false },
 
     { "symbol",
       "The names of addresses. The tools ask for them on their own.",
@@ -114,22 +107,19 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "curl -s \"${URL}cmdline\" | tr '\\0' ' '", false },
 
     { "status",
-      "This page for programs: JSON.",
-      "curl \"${URL}status\"", false },
+      "This page for programs: JSON.", NULL, false },
 
     { "memory",
       "The memory of all workers as jemalloc, the kernel and the cgroup count "
-      "it, and the findings: JSON.",
-      "curl \"${URL}memory\"", false },
+      "it, and the findings: JSON.", NULL, false },
 
     { "memory?format=top",
       "Why is RSS high? Attributes every byte of the workers to an owner.",
-      "curl \"${URL}memory?format=top\"", false },
+      NULL, false },
 
     { "metrics",
       "The memory of all workers, of the cgroup, of the machine and of the "
-      "shared zones, for Prometheus.",
-      "curl \"${URL}metrics\"", false },
+      "shared zones, for Prometheus.", NULL, false },
 
     { "control",
       "Changes how the chosen workers sample; refused unless this location has "
