@@ -36,7 +36,7 @@ build=$(cd "$build" 2>/dev/null && pwd || echo "$build")
 module=$build/ngx_http_jemalloc_pprof_module.so
 load=$build/bench/jpp_load
 prefix=$build/run/$port
-log=$prefix/logs/error.log
+log=$prefix/logs/nginx.log
 site=http://$addr:$port
 pprof=$site/debug/pprof
 
@@ -215,35 +215,43 @@ certificate()
 }
 
 
-configuration()
+# common NAME WORKERS: how the configuration of either nginx begins
+
+common()
 {
     cat <<END
 load_module $module;
 
 $(user)
 daemon off;
-worker_processes $workers;
-pid logs/nginx.pid;
-error_log logs/error.log notice;
+worker_processes $2;
+pid logs/$1.pid;
+error_log logs/$1.log notice;
 
 events {
     worker_connections 512;
 }
 
 http {
+    access_log off;
+
+$(for of in client_body proxy fastcgi uwsgi scgi; do
+    echo "    ${of}_temp_path temp/$1_$of;"
+done)
+END
+}
+
+
+configuration()
+{
+    common nginx "$workers"
+    cat <<END
     types {
         text/html html shtml;
     }
 
-    access_log off;
     gzip on;
     ssi on;
-
-    client_body_temp_path temp/body;
-    proxy_temp_path temp/proxy;
-    fastcgi_temp_path temp/fastcgi;
-    uwsgi_temp_path temp/uwsgi;
-    scgi_temp_path temp/scgi;
 
     ssl_certificate certificate.pem;
     ssl_certificate_key key.pem;
@@ -488,27 +496,9 @@ plain_configuration()
     cat <<END
 ${lua:+load_module $modules/ndk_http_module.so;}
 ${lua:+load_module $modules/ngx_http_lua_module.so;}
-load_module $module;
-
-$(user)
-daemon off;
-worker_processes 1;
-pid logs/plain.pid;
-error_log logs/plain.log notice;
-
-events {
-    worker_connections 512;
-}
-
-http {
-    access_log off;
-
-    client_body_temp_path temp/plain_body;
-    proxy_temp_path temp/plain_proxy;
-    fastcgi_temp_path temp/plain_fastcgi;
-    uwsgi_temp_path temp/plain_uwsgi;
-    scgi_temp_path temp/plain_scgi;
-
+END
+    common plain 1
+    cat <<END
     server {
         listen unix:$plain;
 

@@ -91,9 +91,7 @@ test 'clients that leave', 'fake' => sub {
     # a pause ends at once
 
     for my $how ('leave', 'break_off') {
-        my @clients = map { $nginx->client } 1 .. $n_jobs;
-
-        $_->send_request("$heap?seconds=60") for @clients;
+        my @clients = $nginx->clients($n_jobs, "$heap?seconds=60");
         $_->hears(0.01) for @clients;
         ok(wait_until(sub { connections($nginx) == $n_jobs
                             && held($pid) > 0 && threads($pid) == 1 }),
@@ -129,9 +127,7 @@ test 'clients that leave', 'fake' => sub {
         ok(wait_for($pid, 1, 1), 'one is dumped');
 
         for (1 .. 3) {
-            my @clients = map { $nginx->client } 1 .. $n_some;
-
-            $_->send_request($heap) for @clients;
+            my @clients = $nginx->clients($n_some, $heap);
             is(scalar(grep { $_->hears(0.02) } @clients), 0,
                'all wait for the dump');
             $_->$how for @clients;
@@ -525,9 +521,7 @@ test 'many that ask for the same', 'fake' => sub {
 
         $nginx->fake("hold 1\n");
 
-        my @clients = map { $nginx->client } 1 .. $n;
-
-        $_->send_request($heap) for @clients;
+        my @clients = $nginx->clients($n, $heap);
         ok(wait_until(sub { connections($nginx) == $n }), 'all have asked');
         $nginx->wait_dumping($nginx->worker_pids);
         $nginx->fake('');

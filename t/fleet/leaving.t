@@ -38,9 +38,7 @@ EOF
 
         $nginx->fake($fake);
 
-        my @clients = map { $nginx->client } 1 .. 4;
-
-        $_->send_request($path) for @clients;
+        my @clients = $nginx->clients(4, $path);
         ok(wait_until(sub { connections($nginx) == 4 && held($pid) > 0 }),
            "$name: it has begun");
         $_->leave for @clients;
@@ -112,10 +110,8 @@ test 'bodies that come late', 'fake' => sub {
         my ($headers, $body) = @{ $bodies{$name} };
 
         for my $how ('leave', 'break_off') {
-            my @clients = map { $nginx->client } 1 .. 32;
-
-            $_->send_request("$heap?seconds=60", headers => $headers)
-                for @clients;
+            my @clients = $nginx->clients(32, "$heap?seconds=60",
+                                          headers => $headers);
             sleep 0.05;
             $_->write($body) for @clients;
             sleep 0.05;
@@ -127,9 +123,7 @@ test 'bodies that come late', 'fake' => sub {
                                 && wait_for($pid, 0, 0) }),
                "$name, $how: all have left");
 
-            my @more = map { $nginx->client } 1 .. 32;
-
-            $_->send_request($heap) for @more;
+            my @more = $nginx->clients(32, $heap);
             is(scalar(grep { $_->response->{status} == 200 } @more), 32,
                'and others have their room');
         }

@@ -11,8 +11,8 @@
 # JPP_SOAK=1 does it more often, and asserts times.
 
 use JppTest;
-use JppFleet qw( clients_of_one fleet grow held is_well measured missing most
-                 rests_at status );
+use JppFleet qw( asker clients_of_one fleet grow held is_well measured missing
+                 most rests_at status );
 use JppNginx qw( profile );
 
 my $soak = $ENV{JPP_SOAK} ? 10 : 1;
@@ -143,8 +143,7 @@ sub numbered($nginx) {
 
 test 'several that are stopped', 'fake' => sub {
     my $nginx = fleet($timeouts, workers => 4, fake => '');
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my @others = grep { $_ != $asker } $nginx->worker_pids;
+    my ($asker, $client, @others) = asker($nginx);
 
     is(partly($client->get($heap)), '4/4', 'before');
 
@@ -209,8 +208,7 @@ test 'one that is stopped with the lock', 'fake' => sub {
     # the other one needs some of it for its own
 
     my $nginx = fleet('jemalloc_pprof_timeout 5s;', workers => 2, fake => '');
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
+    my ($asker, $client, $victim) = asker($nginx);
 
     $nginx->signal('STOP', $victim);
     wait_until(sub { slurp("/proc/$victim/stat") =~ /\) T / });
@@ -258,8 +256,7 @@ sub zone($pid) {
 
 test 'one that is stopped while it asks', 'fake' => sub {
     my $nginx = fleet($timeouts, workers => 2, fake => '');
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my ($other) = grep { $_ != $asker } $nginx->worker_pids;
+    my ($asker, $client, $other) = asker($nginx);
 
     $nginx->signal('STOP', $other);
 
@@ -319,8 +316,7 @@ test 'one that is stopped while it asks', 'fake' => sub {
 
 test 'several questions of one request', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => '');
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
+    my ($asker, $client, $victim) = asker($nginx);
 
     for (sort keys %questions) {
         $nginx->signal('STOP', $victim);
@@ -390,8 +386,7 @@ test 'one that ends while it is asked', 'fake' => sub {
 test 'no stale dump', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => '');
     my @dumps = map { grow($nginx, $_) } 1 .. 6;
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
+    my ($asker, $client, $victim) = asker($nginx);
 
     for my $n (1 .. 6) {
         my $before = $client->get("$heap?format=folded&worker=pid-$victim");
@@ -471,8 +466,7 @@ sub is_whole_or_none($answer, $what) {
 
 test 'few descriptors in the worker that asks', 'jemalloc' => sub {
     my $nginx = fleet($timeouts, workers => 2);
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my ($other) = grep { $_ != $asker } $nginx->worker_pids;
+    my ($asker, $client, $other) = asker($nginx);
 
     for my $free (0 .. 6) {
         for my $query ('', "?worker=pid-$other", "?worker=self") {
@@ -496,8 +490,7 @@ test 'few descriptors in the worker that asks', 'jemalloc' => sub {
 
 test 'few descriptors in the worker that is asked', 'jemalloc' => sub {
     my $nginx = fleet($timeouts, workers => 2);
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my ($other) = grep { $_ != $asker } $nginx->worker_pids;
+    my ($asker, $client, $other) = asker($nginx);
     my %statuses;
 
     for my $free (0 .. 4) {
@@ -587,8 +580,7 @@ EOF
 
 test 'connections that cannot be taken', 'fake' => sub {
     my $nginx = fleet($timeouts, workers => 2, fake => '');
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my ($other) = grep { $_ != $asker } $nginx->worker_pids;
+    my ($asker, $client, $other) = asker($nginx);
 
     for my $errno (12, 23, 24, 105) {
         $nginx->fake("accept $errno\n");

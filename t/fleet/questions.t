@@ -10,7 +10,8 @@
 # (fleet/workers.t); processes that are no workers (fleet/strangers.t).
 
 use JppTest;
-use JppFleet qw( clients_of_one fleet held is_well missing rests_at status );
+use JppFleet qw( asker clients_of_one fleet held is_well missing rests_at
+                 status );
 use JppNginx qw( profile );
 
 my $soak = $ENV{JPP_SOAK};
@@ -25,8 +26,7 @@ my $control = '/debug/pprof/control';
 test 'questions that nobody reads', 'fake' => sub {
     my $nginx = fleet('jemalloc_pprof_timeout 100ms;', workers => 5,
                       fake => '');
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my @victims = (grep { $_ != $asker } $nginx->worker_pids)[0 .. 2];
+    my ($asker, $client, @victims) = (asker($nginx))[0 .. 4];
     my ($n, $limit) = $soak ? (400, 1024) : (50, 100);
 
     limit($asker, 'nofile', $limit);
@@ -291,11 +291,7 @@ test 'an index of a killed worker', 'fake' => sub {
         }
 
         $nginx->signal('CONT');
-        ok(wait_until(sub {
-            my @pids = $nginx->worker_pids;
-
-            return @pids == 2 && !grep { $_ == $victim } @pids;
-        }), 'another worker');
+        ok($nginx->replaced($victim), 'another worker');
     }
 
     is_deeply(\%answers, {
@@ -347,8 +343,7 @@ test 'what was collected before a change', 'fake' => sub {
 
 test 'files that are lost on the way', 'jemalloc' => sub {
     my $nginx = fleet('', workers => 2);
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my ($other) = grep { $_ != $asker } $nginx->worker_pids;
+    my ($asker, $client, $other) = asker($nginx);
     my $path = "$heap?worker=pid-$other&strict=1";
     my ($n, %words);
 
@@ -391,8 +386,7 @@ test 'files that are lost on the way', 'jemalloc' => sub {
 
 test 'no socket for a question', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => '');
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my ($other) = grep { $_ != $asker } $nginx->worker_pids;
+    my ($asker, $client, $other) = asker($nginx);
     my $forbidden = ' (a seccomp filter, or RestrictAddressFamilies without '
                     . 'AF_UNIX, forbids it)';
 
@@ -480,11 +474,7 @@ test 'a worker without a thread', 'fake' => sub {
     my ($victim) = $nginx->worker_pids;
 
     $nginx->signal('KILL', $victim);
-    ok(wait_until(sub {
-        my @pids = $nginx->worker_pids;
-
-        return @pids == 2 && !grep { $_ == $victim } @pids;
-    }), 'another worker');
+    ok($nginx->replaced($victim), 'another worker');
 
     # the worker that serves the request needs a thread, too
 
@@ -508,16 +498,11 @@ sub has_last_pid { -w '/proc/sys/kernel/ns_last_pid' }
 test 'a pid that is another process by now', 'fake', 'root',
      \&has_last_pid => sub {
     my $nginx = fleet('', workers => 2, fake => '');
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
+    my ($asker, $client, $victim) = asker($nginx);
     my ($name) = sockets($victim);
 
     $nginx->signal('KILL', $victim);
-    ok(wait_until(sub {
-        my @pids = $nginx->worker_pids;
-
-        return @pids == 2 && !grep { $_ == $victim } @pids;
-    }), 'another worker');
+    ok($nginx->replaced($victim), 'another worker');
 
     my ($pid, $pipe) = impostor($victim, $name);
 

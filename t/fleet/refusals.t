@@ -353,9 +353,7 @@ test 'many jobs', 'fake' => sub {
 
     $nginx->signal('STOP', $victim);
 
-    my @waiting = map { $nginx->client } 1 .. 65;
-
-    $_->send_request('/debug/pprof/status') for @waiting;
+    my @waiting = $nginx->clients(65, '/debug/pprof/status');
 
     ok(wait_until(sub {
         my $client = $nginx->client;

@@ -133,29 +133,30 @@ test 'a number of workers that changes', 'fake' => sub {
 };
 
 
-# An old worker stays for a slow parser.
+# A client that reads slowly, and the old one of two workers that stays for it.
+
+sub left_by_a_reload($nginx) {
+    my %is_old = map { $_ => 1 } $nginx->worker_pids;
+
+    spew("$nginx->{prefix}/file", 'x' x 20e6);
+
+    my ($slow) = $nginx->clients(1, '/file', window => 4096);
+
+    ok($slow->hears(30), 'a slow parser');
+    $nginx->reload(is_kept => 1);
+    ok(wait_until(sub { $nginx->worker_pids == 3 }), 'one of the old is left');
+
+    return ($slow, grep { $is_old{$_} } $nginx->worker_pids);
+}
+
 
 test 'workers that exit', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => '');
 
-    spew("$nginx->{prefix}/file", 'x' x 20e6);
-
     is($nginx->get("$heap?worker=exiting")->{status}, 404, 'no worker exits');
 
-    my $slow = $nginx->client(window => 4096);
-
-    $slow->send_request('/file');
-    ok($slow->hears(30), 'a slow parser');
-
     my @before = $nginx->worker_pids;
-
-    $nginx->reload(is_kept => 1);
-
-    ok(wait_until(sub { $nginx->worker_pids == 3 }), 'one of the old is left');
-
-    my ($old) = grep { my $pid = $_; grep { $_ == $pid } @before }
-                $nginx->worker_pids;
-
+    my ($slow, $old) = left_by_a_reload($nginx);
     my $dump = grow($nginx, 1);
 
     $nginx->fake("dump $dump\n");
@@ -199,18 +200,7 @@ test 'workers that exit', 'fake' => sub {
 
 test 'a difference, and a worker that ended', 'fake' => sub {
     my $nginx = fleet('', workers => 2, fake => '');
-    my $slow = $nginx->client(window => 4096);
-    my @before = $nginx->worker_pids;
-
-    spew("$nginx->{prefix}/file", 'x' x 20e6);
-    $slow->send_request('/file');
-    ok($slow->hears(30), 'a slow parser');
-
-    $nginx->reload(is_kept => 1);
-    ok(wait_until(sub { $nginx->worker_pids == 3 }), 'one of the old is left');
-
-    my %is_old = map { $_ => 1 } @before;
-    my ($old) = grep { $is_old{$_} } $nginx->worker_pids;
+    my ($slow, $old) = left_by_a_reload($nginx);
     my ($asker, @clients) = clients_of_one($nginx, 2);
 
     # each difference has a dump of all three workers
@@ -270,12 +260,7 @@ test 'settings outlive workers', 'fake' => sub {
 
         } else {
             $nginx->signal('KILL', $before[$round % 3]);
-            wait_until(sub {
-                my @pids = $nginx->worker_pids;
-
-                return @pids == 3
-                       && !grep { $_ == $before[$round % 3] } @pids;
-            });
+            $nginx->replaced($before[$round % 3]);
         }
 
         push @later, is_set($nginx, $rate, $active,

@@ -10,7 +10,7 @@
 # JPP_SOAK=1 asserts times.
 
 use JppTest;
-use JppFleet qw( clients_of_one fleet is_well measured missing most status );
+use JppFleet qw( asker fleet is_well measured missing most status );
 use JppNginx qw( profile );
 
 my $heap = '/debug/pprof/heap';
@@ -131,8 +131,7 @@ EOF
 
 test 'one that imitates a worker', 'fake', 'root', 'setpriv' => sub {
     my $nginx = fleet($timeouts, workers => 2, fake => '');
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my ($victim) = grep { $_ != $asker } $nginx->worker_pids;
+    my ($asker, $client, $victim) = asker($nginx);
     my ($name) = sockets($victim);
     my $file = spew("$nginx->{prefix}/imitator", imitator());
 
@@ -151,11 +150,7 @@ test 'one that imitates a worker', 'fake', 'root', 'setpriv' => sub {
     is_imitated($client, $victim, $name, $file, $_) for 1, $nobody;
 
     $nginx->signal('CONT');
-    ok(wait_until(sub {
-        my @pids = $nginx->worker_pids;
-
-        return @pids == 2 && !grep { $_ == $victim } @pids;
-    }), 'another worker');
+    ok($nginx->replaced($victim), 'another worker');
     is_well($nginx, 'imitated');
     $nginx->stop(alerts => qr/exited on signal 9|was locked by/);
 };

@@ -11,7 +11,7 @@
 # JPP_SOAK=1 does it ten times as often, and compares times.
 
 use JppTest;
-use JppFleet qw( clients_of_one connections fleet grow held is_well measured
+use JppFleet qw( asker connections fleet grow held is_well measured
                  missing most wait_for );
 
 my $soak = $ENV{JPP_SOAK} ? 10 : 1;
@@ -159,12 +159,13 @@ test 'what clients hear at the end', 'fake' => sub {
         my ($keys, $path, $n) = @$state;
         my $nginx = JppNginx->start(fake => '');
         my $pid = $nginx->worker;
-        my @clients = map { $nginx->client } 1 .. $n;
 
         # now, since the master dumps when it starts
 
         $nginx->fake($keys);
-        $_->send_request($path) for @clients;
+
+        my @clients = $nginx->clients($n, $path);
+
         ok(wait_until(sub { connections($nginx) == $n && held($pid) > 0 }),
            "$path: all wait");
 
@@ -225,8 +226,7 @@ EOF
 
 
 sub time_to_end_of_two($nginx, $signal, $what) {
-    my ($asker, $client) = clients_of_one($nginx, 1);
-    my ($asked) = grep { $_ != $asker } $nginx->worker_pids;
+    my ($asker, $client, $asked) = asker($nginx);
 
     if ($what eq 'a difference') {
         $client->send_request("$heap?seconds=60");
@@ -257,12 +257,7 @@ sub time_to_end_of_two($nginx, $signal, $what) {
 
     # each is replaced, or the next round would have no worker
 
-    wait_until(sub {
-        my @pids = $nginx->worker_pids;
-
-        return @pids == 2 && !grep { my $pid = $_; grep { $_ == $pid } @ends }
-                             @pids;
-    });
+    $nginx->replaced(@ends);
     $nginx->get('/pid');
 
     return $time;
@@ -306,8 +301,7 @@ test 'those that are killed as all are asked', 'fake' => sub {
     $n_named = $n_left = 0;
 
     for my $round (1 .. 20 * $soak) {
-        my ($asker, $client) = clients_of_one($nginx, 1);
-        my @others = grep { $_ != $asker } $nginx->worker_pids;
+        my ($asker, $client, @others) = asker($nginx);
         my $victim = $round % 5 ? $others[rand @others] : $asker;
         my $is_held = $round % 4 == 0 || $round % 5 == 0;
         my $start = time();
@@ -344,11 +338,7 @@ test 'those that are killed as all are asked', 'fake' => sub {
                  "$round: the reason") for values %$why;
         }
 
-        ok(wait_until(sub {
-            my @pids = $nginx->worker_pids;
-
-            return @pids == 3 && !grep { $_ == $victim } @pids;
-        }), "$round: another worker");
+        ok($nginx->replaced($victim), "$round: another worker");
     }
 
     cmp_ok($n_named, '>', 0, 'some were killed in the middle of a dump');

@@ -11,28 +11,12 @@
 
 use JppTest;
 use JppNginx qw( profile );
+use JppSites qw( $hot );
 
 my $is_long = $ENV{JPP_SOAK};
 
 my $tree = '/debug/pprof';
 my $server = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
-
-my $lua = <<'END';
-location /debug/pprof/ { jemalloc_pprof control=on; }
-
-location = /hot {
-    content_by_lua_block {
-        local n = 0
-
-        for i = 1, 300 do
-            ngx.header["X-A"] = "value " .. i
-            n = n + #(ngx.var.uri .. ngx.var.request_id)
-        end
-
-        ngx.say(n)
-    }
-}
-END
 
 
 # Of libc's malloc(), unless PRELOAD says otherwise.
@@ -60,7 +44,7 @@ sub control($nginx, $form, $query = undef) {
 
 
 sub workers($nginx) {
-    return @{ decode_json($nginx->get("$tree/status")->{body})->{workers} };
+    return @{ $nginx->json("$tree/status")->{workers} };
 }
 
 
@@ -390,8 +374,7 @@ test 'off and on, reloads, kills' => sub {
         my $pid = $nginx->worker;
 
         $nginx->signal('KILL', $pid);
-        wait_until(sub { !grep { $_ == $pid } $nginx->worker_pids });
-        wait_until(sub { $nginx->worker_pids == 2 });
+        $nginx->replaced($pid);
     }
 
     $n_failed = grep { $nginx->get('/fine')->{status} != 200 } 1 .. 100;
@@ -442,7 +425,7 @@ sub protections($pid) {
 
 test 'LuaJIT', 'lua' => sub {
     my $n = $is_long ? 100_000 : 500;
-    my $nginx = start(main => lua_modules(), server => $lua, workers => 1);
+    my $nginx = start(main => lua_modules(), server => $hot, workers => 1);
     my $n_bad = 0;
 
     control($nginx, 'sampler=on&lg_sample=10');

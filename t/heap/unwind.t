@@ -11,42 +11,12 @@
 
 use JppTest;
 use JppNginx qw( profile );
+use JppSites qw( $hot );
 
 my $is_long = $ENV{JPP_SOAK};
 
 # as often as may be
 my $conf = 'prof:true,prof_active:true,lg_prof_sample:10';
-
-# memory of code that was compiled: kept, and freed
-
-my $hot = <<'END';
-location /debug/pprof/ { jemalloc_pprof control=on; }
-
-location = /hot {
-    content_by_lua_block {
-        local n = 0
-
-        for i = 1, 300 do
-            ngx.header["X-A"] = "value " .. i
-            n = n + #(ngx.var.uri .. ngx.var.request_id)
-        end
-
-        -- each declaration takes a place in a table of LuaJIT's
-
-        if ngx.var.arg_keep then
-            local ffi = require "ffi"
-
-            ffi.cdef "void *malloc(size_t);"
-
-            for i = 1, 300 do
-                ffi.C.malloc(1024)
-            end
-        end
-
-        ngx.say(n)
-    }
-}
-END
 
 
 sub start(%how) {
@@ -58,7 +28,7 @@ sub start(%how) {
 # What the status says of the stacks of each worker.
 
 sub unwinders($nginx) {
-    my $status = decode_json($nginx->get('/debug/pprof/status')->{body});
+    my $status = $nginx->json('/debug/pprof/status');
 
     return map { $_->{unwinder} } @{ $status->{workers} };
 }
@@ -180,7 +150,7 @@ test 'LuaJIT, with the hook', 'jemalloc', 'lua' => sub {
 test 'LuaJIT, without it', 'jemalloc', 'lua' => sub {
     my $nginx = start(main => lua_modules(), server => $hot,
                       http => 'jemalloc_pprof_unwind off;');
-    my $status = decode_json($nginx->get('/debug/pprof/status')->{body});
+    my $status = $nginx->json('/debug/pprof/status');
     my ($problem) = grep { $_->{id} eq 'lua-abort' }
                     @{ $status->{workers}[0]{problems} };
 

@@ -28,7 +28,7 @@ use Scalar::Util qw( weaken );
 use Test::More ();
 use Time::HiRes qw(sleep time);
 
-use JppRun qw( free_port );
+use JppRun qw( $axe free_port slurp );
 
 our @EXPORT = qw( js );
 
@@ -291,6 +291,22 @@ sub is_quiet($self) {
 
     Test::More::is_deeply([$self->complaints], [],
                           'neither the console nor the policy complained');
+}
+
+
+# The page has no violation of axe-core, where is_possible('axe').
+
+sub is_accessible($self, $what) {
+    my $source = slurp($axe);
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    Test::More::is_deeply($self->run(<<"END"), [], $what);
+$source;
+return axe.run(document, { resultTypes: ['violations'] })
+    .then((result) => result.violations.map((one) => one.id + ': '
+        + one.help + ': ' + one.nodes.map((node) => node.target).join(' ')));
+END
 }
 
 

@@ -12,7 +12,7 @@ use Test::More;
 use JppNginx qw( wait_until slurp spew descriptors threads dumps sockets profile
                  partly );
 
-our @EXPORT_OK = qw( clients_of_one connections fleet grow held is_at_rest
+our @EXPORT_OK = qw( asker clients_of_one connections fleet grow held is_at_rest
                      is_well measured missing most rests_at status wait_for );
 
 my $heap = '/debug/pprof/heap';
@@ -46,6 +46,15 @@ sub clients_of_one($nginx, $n) {
 
         return ($pid, @{ $clients{$pid} }) if @{ $clients{$pid} } == $n;
     }
+}
+
+
+# A worker, a client of it, and the other workers.
+
+sub asker($nginx) {
+    my ($pid, $client) = clients_of_one($nginx, 1);
+
+    return ($pid, $client, grep { $_ != $pid } $nginx->worker_pids);
 }
 
 
@@ -178,7 +187,7 @@ sub rests_at($nginx, $pid, $n_clients, $expected = undef) {
 
     wait_until(sub {
         my $n = () = descriptors($pid);
-        my $is_enough = $n == ($expected // $last)
+        my $is_enough = (defined $expected ? $n <= $expected : $n == $last)
                         && connections($nginx, $pid) == $n_clients
                         && held($pid) <= 0 && threads($pid) == 1;
 

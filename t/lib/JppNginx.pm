@@ -396,6 +396,28 @@ sub replaced($self, @pids) {
 }
 
 
+# For SECONDS, after each PAUSE, a worker is killed or the configuration is
+# reloaded, by turns, and CODE called.  stop() has to allow for it.
+
+sub storm($self, $seconds, $pause, $code = sub { }) {
+    my %n;
+    my $end = time() + $seconds;
+
+    while (time() < $end) {
+        for my $name ('KILL', 'HUP') {
+            sleep $pause;
+            $code->();
+
+            my @pids = $name eq 'HUP' ? $self->{pid} : $self->worker_pids;
+
+            $n{$name} += kill $name, $pids[rand @pids] if @pids;
+        }
+    }
+
+    note("$n{KILL} workers killed, $n{HUP} reloads");
+}
+
+
 # The status at PATH, once N workers of one generation answer and no others are
 # left.
 

@@ -22,11 +22,11 @@ use POSIX ();
 use Test::More;
 use Time::HiRes qw( sleep time );
 
-our @EXPORT_OK = qw( $root $build $fake $walk $checker $formats $resources
+our @EXPORT_OK = qw( $root $build $fake $walk $checker $axe $formats $resources
                      slurp spew printed free_port wait_until title is_alive halt
                      is_possible has_fake has_jemalloc is_root binary loaded
                      preloads is_linked modules lua_modules
-                     certificate busy test );
+                     certificate large_map mounted backend busy test );
 
 # what hangs is ended by this: seconds
 our $patience = 30;
@@ -40,6 +40,9 @@ our $fake = "$build/t/jpp_fake.so";
 our $walk = "$build/t/jpp_walk.so";
 our $clock = "$build/t/jpp_clock.so";
 our $checker = "$build/t/jpp_contract";
+
+# from npm
+our $axe = "$root/build/npm/node_modules/axe-core/axe.min.js";
 
 # The refusal of an unknown format.
 
@@ -162,6 +165,7 @@ sub halt(@pids) {
 # What may be missing on a machine, by the names that subtests use.
 
 my %possible = (
+    axe => sub { -f $axe },
     curl => sub { runs('curl --version') },
     fake => sub { -e $fake },
     go => sub { runs('go version') },
@@ -276,6 +280,25 @@ sub certificate {
 }
 
 
+# A map of N entries, each of 100 and 400 bytes: memory of a configuration.
+
+sub large_map($n) {
+    my $entries = join '', map { "/$_" . 'x' x 100 . ' ' . 'y' x 400 . ";\n" }
+                       1 .. $n;
+
+    return "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
+           . "map \$uri \$large {\n$entries}\n";
+}
+
+
+# What runs the command behind it in a name space of its own, where mount has
+# done ARGUMENTS.
+
+sub mounted($arguments) {
+    return [ qw( unshare -m sh -c ), "mount $arguments && exec \"\$@\"", 'sh' ];
+}
+
+
 # N processes that do CODE again and again, each with its number, until what is
 # returned is gone.
 
@@ -307,6 +330,32 @@ sub DESTROY($self) {
 
     kill 'KILL', map { -$_ } @$self;
     waitpid $_, 0 for @$self;
+}
+
+
+# The port of a server that calls CODE with each connection, in a process of its
+# own, until the test ends.
+
+my @backends;
+
+sub backend($code) {
+    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 512)
+        or die "listen: $!\n";
+
+    push @backends, busy(1, sub {
+        $SIG{CHLD} = 'IGNORE';
+
+        my $client = $socket->accept or return;
+
+        return if fork();
+
+        # nobody is left behind if the test dies
+        alarm 250;
+        $code->($client);
+        POSIX::_exit(0);
+    });
+
+    return $socket->sockport;
 }
 
 

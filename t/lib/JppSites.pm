@@ -15,7 +15,37 @@ use JppRun qw( busy certificate lua_modules modules );
 our @EXPORT_OK = qw( searching compressing shaking_hands looping crowded leaking
                      packing three_servers reporting large_buffers slow_uploads
                      idle_tls streams huge_configuration many_connections
-                     leak );
+                     leak $hot );
+
+# memory of code that LuaJIT compiles: kept, and freed
+our $hot = <<'END';
+location /debug/pprof/ { jemalloc_pprof control=on; }
+
+location = /hot {
+    content_by_lua_block {
+        local n = 0
+
+        for i = 1, 300 do
+            ngx.header["X-A"] = "value " .. i
+            n = n + #(ngx.var.uri .. ngx.var.request_id)
+        end
+
+        -- each declaration takes a place in a table of LuaJIT's
+
+        if ngx.var.arg_keep then
+            local ffi = require "ffi"
+
+            ffi.cdef "void *malloc(size_t);"
+
+            for i = 1, 300 do
+                ffi.C.malloc(1024)
+            end
+        end
+
+        ngx.say(n)
+    }
+}
+END
 
 my $owners = <<'END';
 jemalloc_pprof_source sampler;

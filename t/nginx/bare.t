@@ -121,7 +121,7 @@ test 'requests' => sub {
                'the largest');
     }
 
-    is_deeply([ map { $_->{upstream} } @{ decode_json(
-                    $nginx->get("$at/locations?format=json&by=upstream")
-                    ->{body})->{rows} } ], [ '(none)' ], 'no upstream');
+    is_deeply([ map { $_->{upstream} }
+                @{ $nginx->json("$at/locations?format=json&by=upstream")
+                   ->{rows} } ], [ '(none)' ], 'no upstream');
 };

@@ -378,7 +378,7 @@ sub changes_at_once($n_changes, $change) {
 
         my $n_done = grep { $_->response->{body} =~ /"answered": $n,/ }
                           @connections;
-        my $status = decode_json($nginx->get('/a/status')->{body});
+        my $status = $nginx->json('/a/status');
         my $n_right = grep { $_->{in_step} && $is_made->($_) }
                            @{ $status->{workers} };
 
@@ -759,7 +759,7 @@ test 'a reload' => sub {
     my $status;
 
     ok(wait_until(sub {
-        $status = decode_json($nginx->get('/a/status')->{body});
+        $status = $nginx->json('/a/status');
 
         my @new = grep { $_->{generation} > $before[0]{generation} }
                        @{ $status->{workers} };

@@ -126,10 +126,9 @@ test 'workers that are killed as they write' => sub {
     my $nginx = JppNginx->start(workers => 4, server => $tree);
 
     for (1 .. 40) {
-        my @clients = map { $nginx->client } 1 .. 4;
-
-        $_->send_request('/debug/pprof/control?purge=1', method => 'POST',
-                         headers => "Content-Length: 0\r\n") for @clients;
+        my @clients = $nginx->clients(4, '/debug/pprof/control?purge=1',
+                                      method => 'POST',
+                                      headers => "Content-Length: 0\r\n");
 
         my @pids = $nginx->worker_pids;
 

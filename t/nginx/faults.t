@@ -94,8 +94,19 @@ sub remember($nginx) {
 sub recovers($nginx, $before, $what) {
     is($nginx->get($heap)->{status}, 200, "$what: over: there is a profile");
     is($nginx->worker, $before->{pid}, "$what: the worker lives");
-    is(rests_at($nginx, $before->{pid}, 0, $before->{descriptors}),
-       $before->{descriptors}, "$what: no descriptor is kept");
+    # after a reload, some of the old workers may be closed only now
+    cmp_ok(rests_at($nginx, $before->{pid}, 0, $before->{descriptors}), '<=',
+           $before->{descriptors}, "$what: no descriptor is kept");
+}
+
+
+# One that the fake jemalloc's KEYS make, and its end.
+
+sub fails($nginx, $before, $keys, $status, $words, $what, $path = $heap) {
+    $nginx->fake("$keys\n");
+    answers($nginx, $path, $status, $words, $what);
+    $nginx->fake('');
+    recovers($nginx, $before, $what);
 }
 
 
@@ -127,19 +138,12 @@ test 'dumps', 'fake' => sub {
 
     for my $fault ((@faults) x 2) {
         my ($keys, $status, $words) = @$fault;
-        my $what = $keys =~ s/\n/, /gr;
 
-        $nginx->fake("$keys\n");
-        answers($nginx, $heap, $status, $words, $what);
-
-        $nginx->fake('');
-        recovers($nginx, $before, $what);
+        fails($nginx, $before, $keys, $status, $words, $keys =~ s/\n/, /gr);
     }
 
-    $nginx->fake("cut 700\n");
-    answers($nginx, "$heap?seconds=1", 503, $cut, 'one of two');
-    $nginx->fake('');
-    recovers($nginx, $before, 'one of two');
+    fails($nginx, $before, 'cut 700', 503, $cut, 'one of two',
+          "$heap?seconds=1");
 };
 
 
@@ -218,17 +222,11 @@ test 'profiling that is switched', 'fake' => sub {
     my $nginx = JppNginx->start(fake => '');
     my $before = remember($nginx);
 
-    for (1, 2) {
-        $nginx->fake("prof.active 0\n");
-        answers($nginx, $heap, 403,
-                'profiling is not active: prof.active is false, so jemalloc '
-                . 'takes no samples. Without a restart: POST active=on to '
-                . 'control, or *jemalloc_pprof_active on;*'
-                . ',prof_active:true *', 'not active');
-
-        $nginx->fake('');
-        recovers($nginx, $before, 'active');
-    }
+    fails($nginx, $before, 'prof.active 0', 403,
+          'profiling is not active: prof.active is false, so jemalloc takes no '
+          . 'samples. Without a restart: POST active=on to control, or '
+          . '*jemalloc_pprof_active on;*,prof_active:true *', 'not active')
+        for 1, 2;
 };
 
 
@@ -248,15 +246,8 @@ test 'anonymous memory is forbidden', 'fake' => sub {
         [ 24, "$cannot, $no_descriptor" ],
     );
 
-    for my $fault (@faults) {
-        my ($errno, $words) = @$fault;
-
-        $nginx->fake("memfd $errno\n");
-        answers($nginx, $heap, 503, $words, "errno $errno");
-
-        $nginx->fake('');
-        recovers($nginx, $before, "errno $errno");
-    }
+    fails($nginx, $before, "memfd $_->[0]", 503, $_->[1], "errno $_->[0]")
+        for @faults;
 
     # with several workers, the answer names the first
 
@@ -334,15 +325,8 @@ test 'directories that do not take a dump', 'fake' => sub {
 
         $nginx->reload(http => "jemalloc_pprof_temp_path $dir;");
 
-        my $before = remember($nginx);
-
-        $nginx->fake("memfd 1\n");
-
-        answers($nginx, $heap, 503,
-                "cannot put the dump into $prefix/$dir$words", $dir);
-
-        $nginx->fake('');
-        recovers($nginx, $before, $dir);
+        fails($nginx, remember($nginx), 'memfd 1', 503,
+              "cannot put the dump into $prefix/$dir$words", $dir);
     }
 };
 
@@ -373,9 +357,7 @@ test 'file systems that do not take a dump', 'fake', 'mount' => sub {
         my $nginx = JppNginx->start(
             fake => "memfd 1\n$keys\n",
             http => "jemalloc_pprof_temp_path $dir;",
-            run => [ qw( unshare -m sh -c ),
-                     "mount $options $dir && exec \"\$@\"", 'sh' ]);
-
+            run => mounted("$options $dir"));
         my $pid = $nginx->worker;
 
         like($nginx->error_log,
@@ -394,8 +376,7 @@ test 'file systems that do not take a dump', 'fake', 'mount' => sub {
     my $nginx = JppNginx->start(
         fake => "memfd 1\n",
         http => "jemalloc_pprof_temp_path $dir;",
-        run => [ qw( unshare -m sh -c ),
-                 "mount -t mqueue none $dir && exec \"\$@\"", 'sh' ]);
+        run => mounted("-t mqueue none $dir"));
 
     answers($nginx, $heap, 503,
             'cannot put the dump into *, because its file system does '
@@ -532,9 +513,7 @@ sub writes($nginx, $size, $path, @what) {
 
 
 test '/proc is hidden', 'jemalloc', 'mount' => sub {
-    my $nginx = JppNginx->start(run => [
-        qw( unshare -m sh -c ),
-        'mount -t tmpfs none /proc && exec "$@"', 'sh' ]);
+    my $nginx = JppNginx->start(run => mounted('-t tmpfs none /proc'));
 
     my $pid = $nginx->worker;
 

@@ -11,10 +11,7 @@ use JppTest;
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 
 # some 10 MB of configuration
-my $large = "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
-    . "map \$uri \$large {\n"
-    . join('', map { "\"/$_" . 'x' x 100 . "\" \"" . 'y' x 200 . "\";\n" }
-               1 .. 20000) . "}\n";
+my $large = large_map(12000);
 
 # where memory is limited by version 1
 my $cgroup = '/sys/fs/cgroup/memory';

@@ -418,7 +418,7 @@ test 'HTTP/1.0' => sub {
 
 
 test 'labels and comments agree with status' => sub {
-    my $status = decode_json($nginx->get('/a/status')->{body});
+    my $status = $nginx->json('/a/status');
     my $worker = $status->{workers}[0];
     my $of = "generation=$worker->{generation} origin";
 

@@ -447,9 +447,8 @@ test 'a worker that hangs' => sub {
 # Nothing of the kernel is there.
 
 test 'no /proc', \&is_root => sub {
-    my $nginx = JppNginx->start(run => [
-        qw( unshare -m sh -c ),
-        'mount -t tmpfs none /proc && exec "$@"', 'sh' ], server => $tree);
+    my $nginx = JppNginx->start(run => mounted('-t tmpfs none /proc'),
+                                server => $tree);
     my $pid = $nginx->worker;
 
     for my $detail ([ 'ledger', 'smaps' ], [ 'smaps', 'smaps_rollup' ]) {
@@ -470,22 +469,12 @@ test 'no /proc', \&is_root => sub {
 # hidepid, and of the rest only processes: no meminfo, no pressure, no limits of
 # the kernel.  Nobody is taken for gone.
 
-sub hiding {
-    return (qw( unshare -m sh -c ),
-            'mount -t proc -o hidepid=2,subset=pid none /proc 2>/dev/null && '
-            . 'exec "$@"', 'sh');
-}
+my $hiding = mounted('-t proc -o hidepid=2,subset=pid none /proc 2>/dev/null');
 
-
-sub hides {
-    return is_root()
-           && system(hiding(), qw( test ! -e /proc/meminfo )) == 0;
-}
-
-
-test 'a /proc that hides', \&hides => sub {
-    my $nginx = JppNginx->start(workers => 2, run => [ hiding() ],
-                                server => $tree);
+test 'a /proc that hides', sub {
+    is_root() && system(@$hiding, qw( test ! -e /proc/meminfo )) == 0
+} => sub {
+    my $nginx = JppNginx->start(workers => 2, run => $hiding, server => $tree);
 
     # two looks of the worker that leads
 

@@ -48,13 +48,7 @@ sub downloads(%how) {
 
     spew("$nginx->{prefix}/html/files/big", 'x' x (8 << 20));
 
-    my @clients = map {
-        my $client = $nginx->client(window => 4096);
-
-        $client->send_request('/large/big');
-        $client->read_some(30, 1);
-        $client;
-    } 1 .. 4;
+    my @clients = $nginx->slow(4, '/large/big');
 
     ok(wait_until(sub {
         return bytes($nginx, '/large/') >= 4 * 16 * 32 * 1024;
@@ -76,8 +70,7 @@ sub json($nginx, $query = undef) {
 # The requests, one by one, and the bytes of those in a location.
 
 sub held($nginx) {
-    return decode_json($nginx->get("$tree/requests?format=json&top=1000")
-                       ->{body});
+    return $nginx->json("$tree/requests?format=json&top=1000");
 }
 
 
@@ -217,12 +210,8 @@ test 'names with any bytes' => sub {
 # It serves nobody: no location is unknown because of it.
 
 test 'what workers inherit', 'jemalloc' => sub {
-    my $map = "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
-        . "map \$uri \$large {\n"
-        . join('', map { "\"/$_" . 'x' x 100 . "\" \"" . 'y' x 200 . "\";\n" }
-                   1 .. 5000) . "}\n";
     my $nginx = JppNginx->start(workers => 2,
-        http => "jemalloc_pprof_owners on;\n$map",
+        http => "jemalloc_pprof_owners on;\n" . large_map(5000),
         server => "location $tree/ { jemalloc_pprof; }");
     my ($row) = rows(json($nginx, ''), '(inherited)');
 
@@ -355,10 +344,7 @@ test 'one worker that is stopped' => sub {
 test 'workers that end' => sub {
     my $nginx = start();
     my $client = $nginx->client;
-    my ($self) = map { $_->{pid} } @{ decode_json(
-                     $client->get("$tree/status?worker=self")->{body})
-                     ->{workers} };
-    my ($other) = grep { $_ != $self } $nginx->worker_pids;
+    my ($other) = $nginx->workers_of($client);
 
     $client->send_request("$tree/locations?seconds=3");
 

@@ -161,7 +161,7 @@ test 'who looks is killed' => sub {
     kill 'KILL', $next->{pid};
 
     ok(wait_until(sub {
-        my $memory = decode_json($nginx->get('/debug/pprof/memory')->{body});
+        my $memory = $nginx->json('/debug/pprof/memory');
 
         return $memory->{unclean_exits} == 2;
     }, 30), 'it is counted');
@@ -171,6 +171,6 @@ test 'who looks is killed' => sub {
 
 
 sub workers($nginx) {
-    return @{ decode_json($nginx->get('/debug/pprof/memory')->{body})
+    return @{ $nginx->json('/debug/pprof/memory')
               ->{workers} };
 }

@@ -79,8 +79,8 @@ test 'the answer' => sub {
     isnt(defined $memory->{cgroup},
          defined $memory->{unavailable}{cgroup}, 'the cgroup');
 
-    is(scalar @{ decode_json($nginx->get('/debug/pprof/memory?worker=1')
-                             ->{body})->{workers} }, 1, 'one worker alone');
+    is(scalar @{ $nginx->json('/debug/pprof/memory?worker=1')->{workers} }, 1,
+       'one worker alone');
     is($nginx->ask('POST', '/debug/pprof/memory',
                            'Content-Length: 0')->{status}, 405, 'no POST');
 };

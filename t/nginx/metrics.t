@@ -226,9 +226,7 @@ test 'a worker that hangs' => sub {
         'location /debug/pprof/ { jemalloc_pprof;
                                   jemalloc_pprof_timeout 2s; }');
     my $client = $nginx->client;
-    my ($self) = $client->get("$metrics?worker=self")->{body}
-                 =~ /^nginx_worker_info\{.*pid="(\d+)"/m;
-    my ($hangs) = grep { $_ != $self } $nginx->worker_pids;
+    my ($hangs) = $nginx->workers_of($client);
 
     $nginx->signal('STOP', $hangs);
 
@@ -261,11 +259,7 @@ test 'workers that come and go' => sub {
 
     kill 'KILL', $killed;
 
-    ok(wait_until(sub {
-        my @pids = $nginx->worker_pids;
-
-        @pids == 2 && !grep { $_ == $killed } @pids
-    }), 'another one takes its place');
+    ok($nginx->replaced($killed), 'another one takes its place');
 
     ok(wait_until(sub { scrape($nginx)->{$unclean} == 1 }), 'it is counted');
 

@@ -234,7 +234,7 @@ sub console($page) {
     is($nginx->ask(/seconds/ ? 'HEAD' : 'GET', "/a/$_")->{status}, 200, $_)
         for sort keys %links;
 
-    my $status = decode_json($nginx->get('/a/status')->{body});
+    my $status = $nginx->json('/a/status');
 
     isnt(index($page, $_), -1, $_)
         for "0 <small>pid $status->{workers}[0]{pid}</small>",
@@ -285,7 +285,7 @@ test 'status and console of four workers' => sub {
         for my $place ("worker/$worker->{worker}/status",
                        "status?worker=pid-$worker->{pid}")
         {
-            my $one = decode_json($nginx->get("/a/$place")->{body});
+            my $one = $nginx->json("/a/$place");
 
             is($one->{asked}, 1, $place);
             is_deeply([ map { $_->{pid} } @{ $one->{workers} } ],

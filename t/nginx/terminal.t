@@ -116,9 +116,7 @@ test 'all texts at 20, 80, 120 and 1000 columns', 'jemalloc' => sub {
 test 'thirty requests are one row' => sub {
     my $nginx = start("location /slow { limit_rate 1;\n"
                       . "return 200 'a slow answer'; }");
-    my @clients = map { $nginx->client } 1 .. 30;
-
-    $_->send_request('/slow') for @clients;
+    my @clients = $nginx->clients(30, '/slow');
     ok($_->read_some(20, 1), 'an answer') || last for @clients;
 
     my $text;

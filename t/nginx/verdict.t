@@ -93,20 +93,12 @@ test 'nothing is wrong', 'jemalloc' => sub {
 
 # A server that answers each connection with REPLY, and holds it; its port.
 
-sub backend($reply) {
-    my $listen = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 128)
-        or die "listen: $!";
-    my @held;
-
-    push @backends, busy(1, sub {
-        my $client = $listen->accept or return;
-
-        push @held, $client;
+sub holding($reply) {
+    return backend(sub($client) {
         sysread $client, my $request, 65536 if length $reply > 16;
         syswrite $client, $reply;
+        sleep 250;
     });
-
-    return $listen->sockport;
 }
 
 
@@ -155,17 +147,6 @@ sub many($nginx, $n, $path, $end = '') {
     }
 
     return ();
-}
-
-
-# A configuration of N entries, 500 bytes each.
-
-sub entries($n) {
-    my $entries = join '', map { "/$_" . 'x' x 100 . ' ' . 'y' x 400 . ";\n" }
-                       1 .. $n;
-
-    return "map_hash_max_size 65536;\nmap_hash_bucket_size 512;\n"
-           . "map \$uri \$large {\n$entries}\n";
 }
 
 
@@ -234,14 +215,15 @@ END
       load => sub($nginx) { many($nginx, 300, '/key?key=', 'x' x 60) },
       line => qr/Warning: zone keys has .* left in whole pages, and refused (?#
                  )\d+ allocations/, owner => 'zone keys' },
-    { name => 'a configuration of 30 MB', workers => 2, http => entries(20000),
+    { name => 'a configuration of 30 MB', workers => 2,
+      http => large_map(20000),
       line => qr/Healthy: .* of it the configuration of generation LAST/,
       owner => 'the configuration of generation LAST' },
     # each reload adds 8 MB, in which the workers are alike
     { name => 'a configuration that grows',
       load => sub($nginx) {
           $nginx->reload(http => 'jemalloc_pprof_stall off; '
-                                 . entries(10_000 * $_)) for 1 .. 3;
+                                 . large_map(10_000 * $_)) for 1 .. 3;
       },
       line => qr/\w+: .* the configuration of generation LAST/,
       owner => 'the configuration of generation LAST' },
@@ -276,7 +258,7 @@ END
           $nginx->clients(30, '/ws/', window => 4096, headers =>
                           "Upgrade: x\r\nConnection: upgrade\r\n");
       },
-      until => qr{location /ws/},
+      until => qr{30 requests of 5\d\d\.},
       line => qr/Healthy: .* requests of location \/ws\/ of www (?#
                  )\(30 requests of 5\d\d\.\d KiB each; nginx\.conf:\d+\)/,
       owner => 'requests of location /ws/ of www' },
@@ -371,7 +353,7 @@ sub is_most(%how) {
     my ($load, $until, $backend) = @how{qw( load until backend )};
     my $server = "$tree server_name www; " . ($how{server} // '');
 
-    $backend = '127.0.0.1:' . (ref $backend ? $backend->() : backend($backend))
+    $backend = '127.0.0.1:' . (ref $backend ? $backend->() : holding($backend))
         if defined $backend;
 
     my $nginx = start(%how, server => $server =~ s/BACKEND/$backend/r);
@@ -600,7 +582,7 @@ test 'a table of Lua', 'jemalloc', 'lua' => sub {
 my $stream = modules('ngx_stream_module');
 
 test 'sessions of TCP', 'jemalloc', sub { $stream ne '' } => sub {
-    my $port = backend('hello');
+    my $port = holding('hello');
     my $tcp = free_port();
     my $nginx = start(server => $tree, main => <<"END");
 $stream

@@ -55,9 +55,7 @@ test 'workers that are killed', 'jemalloc' => sub {
     $_->get('/fine') for @clients;
 
     for my $round (1 .. 10) {
-        my @asking = map { $nginx->client } 1 .. 3;
-
-        $_->send_request("$pools?format=folded", close => 1) for @asking;
+        my @asking = $nginx->clients(3, "$pools?format=folded", close => 1);
 
         my $killed = ($nginx->worker_pids)[$round % 2];
 
@@ -66,11 +64,7 @@ test 'workers that are killed', 'jemalloc' => sub {
 
         # it may be listed for a while
 
-        wait_until(sub {
-            my @pids = $nginx->worker_pids;
-
-            return @pids == 2 && !grep { $_ == $killed } @pids;
-        });
+        $nginx->replaced($killed);
     }
 
     # 0: the one that was asked was killed
@@ -94,9 +88,7 @@ test 'workers that are killed', 'jemalloc' => sub {
 
 test 'many that ask', 'jemalloc' => sub {
     my $nginx = JppNginx->start(server => $server);
-    my @asking = map { $nginx->client } 1 .. 20;
-
-    $_->send_request("$pools?format=folded", close => 1) for @asking;
+    my @asking = $nginx->clients(20, "$pools?format=folded", close => 1);
     splice @asking, 0, 10;
 
     my @answers = map { $_->response } @asking;

@@ -14,11 +14,13 @@ my $k = 1024;
 my $m = 1024 * $k;
 
 my ($files_port, $port, $http2_port) = map { free_port() } 1 .. 3;
-my @backends;
 
 # what those who send slowly, or read nothing, are served by
-my %ports = map { $_ => backend($_) } qw( hold deaf fastcgi scgi uwsgi
-                                          memcached grpc image );
+my %ports = map {
+    my $how = $_;
+
+    ($how => backend(sub($client) { serve($how, $client) }));
+} qw( hold deaf fastcgi scgi uwsgi memcached grpc image );
 
 # of packages
 my $image_filter = modules('ngx_http_image_filter_module');
@@ -436,34 +438,6 @@ sub heads {
 # A server: "hold" answers nothing, "deaf" reads nothing; the others send more
 # than anybody reads, each as it is spoken.
 
-sub backend($how) {
-    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 64)
-        or die "listen: $!";
-    my $pid = fork() // die "fork: $!";
-
-    # it ends with all that it has started
-
-    setpgrp $pid, $pid;
-
-    if ($pid != 0) {
-        push @backends, $pid;
-        return $socket->sockport;
-    }
-
-    $SIG{CHLD} = 'IGNORE';
-    $SIG{PIPE} = 'IGNORE';
-
-    while (my $client = $socket->accept) {
-        next if fork();
-
-        # nobody is left behind if the test dies
-        alarm 250;
-        serve($how, $client);
-        POSIX::_exit(0);
-    }
-}
-
-
 sub serve($how, $client) {
     sleep 250 if $how eq 'deaf';
     sysread $client, my $buffer, 65536;
@@ -484,7 +458,3 @@ sub serve($how, $client) {
     $client->flush;
     sleep 250;
 }
-
-
-kill '-KILL', @backends;
-waitpid $_, 0 for @backends;

@@ -17,7 +17,6 @@ my $all = 'prof:true,prof_active:true,lg_prof_sample:0';
 # memory whose size everybody knows
 my $k = 1024;
 
-my @backends;
 
 
 sub has_sessions {
@@ -51,38 +50,10 @@ sub comments($nginx) {
 }
 
 
-# A server that reads a request on each connection and answers by its path:
-# "hold" nothing, "big" more than anybody reads, "ok" a word, others 101.
-
-sub backend {
-    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 64)
-        or die "listen: $!";
-    my $pid = fork() // die "fork: $!";
-
-    # it ends with all that it has started
-
-    setpgrp $pid, $pid;
-
-    if ($pid != 0) {
-        push @backends, $pid;
-        return $socket->sockport;
-    }
-
-    $SIG{CHLD} = 'IGNORE';
-    $SIG{PIPE} = 'IGNORE';
-
-    while (my $client = $socket->accept) {
-        next if fork();
-        serve($client);
-        POSIX::_exit(0);
-    }
-}
-
+# What reads a request on each connection and answers by its path: "hold"
+# nothing, "big" more than anybody reads, "ok" a word, others 101.
 
 sub serve($client) {
-    # nobody is left behind if the test dies
-    alarm 120;
-
     while (defined(my $line = <$client>)) {
         while (defined(my $header = <$client>)) {
             last if $header =~ /^\r?$/;
@@ -198,7 +169,7 @@ test 'clients that are idle', 'jemalloc' => sub {
 
 
 test 'downloads that are slow', 'jemalloc' => sub {
-    my $port = backend();
+    my $port = backend(\&serve);
     my $nginx = start(server => <<"EOF");
     proxy_max_temp_file_size 0;
     location /slow/ {
@@ -241,7 +212,7 @@ EOF
 
 
 test 'bodies that are not whole', 'jemalloc' => sub {
-    my $port = backend();
+    my $port = backend(\&serve);
     my $nginx = start(server => <<"EOF");
     location /up/ {
         client_body_buffer_size 64k;
@@ -273,7 +244,7 @@ EOF
 # Those of auth_request wait, mirrors do not, and both have their upstreams.
 
 test 'subrequests, in the background too', 'jemalloc' => sub {
-    my $port = backend();
+    my $port = backend(\&serve);
     my $nginx = start(server => <<"EOF");
     location /page/ {
         ssi on;
@@ -319,7 +290,7 @@ EOF
 
 
 test 'connections that were upgraded', 'jemalloc' => sub {
-    my $port = backend();
+    my $port = backend(\&serve);
     my $nginx = start(server => <<"EOF");
     location /ws/ {
         proxy_pass http://127.0.0.1:$port/ws;
@@ -354,7 +325,7 @@ EOF
 
 
 test 'upstreams that are kept alive', 'jemalloc' => sub {
-    my $port = backend();
+    my $port = backend(\&serve);
     my $nginx = start(http => <<"EOF", server => <<'EOF');
     upstream others { server 127.0.0.1:$port; keepalive 8; }
 EOF
@@ -380,7 +351,7 @@ EOF
 
 test 'streams of HTTP/2', 'jemalloc' => sub {
     my $port = free_port();
-    my $backend = backend();
+    my $backend = backend(\&serve);
     my $nginx = start(http => <<"EOF");
     server {
         listen 127.0.0.1:$port http2;
@@ -466,7 +437,7 @@ EOF
 
 test 'sessions of stream and mail', 'jemalloc', \&has_sessions => sub {
     my ($tcp, $smtp) = (free_port(), free_port());
-    my $port = backend();
+    my $port = backend(\&serve);
     my $nginx = start(main => <<"EOF");
 ${sessions}stream {
     server { listen 127.0.0.1:$tcp; proxy_pass 127.0.0.1:$port; }
@@ -670,7 +641,3 @@ test 'all connections are used', 'jemalloc' => sub {
     is_exact($nginx, '200 of 256');
     cmp_ok($held->{'connection slots;in use'}, '>', 200 * 432, 'slots in use');
 };
-
-
-kill '-KILL', @backends;
-waitpid $_, 0 for @backends;

@@ -54,7 +54,7 @@ UPSTREAM
     my ($rows, @silent);
 
     ok(wait_until(sub {
-        $rows = decode_json($nginx->get($list)->{body})->{rows};
+        $rows = $nginx->json($list)->{rows};
         @silent = grep { $_->{upstream} ne '(none)' } @$rows;
 
         return @silent == 1 && $silent[0]{requests} >= $n;

@@ -62,21 +62,8 @@ test 'all at once', 'openssl' => sub {
         (map { my $mode = $_; busy(1, sub { profile($nginx, $mode, $i++) }) }
              qw( cpu wall )),
         busy(1, sub { $nginx->get('/debug/pprof/heap'); sleep 0.1 }));
-    my ($killed, $reloads) = (0, 0);
-    my $end = time() + $seconds;
 
-    while (time() < $end) {
-        sleep 0.6;
-
-        my @pids = $nginx->worker_pids;
-
-        $killed += kill 'KILL', $pids[rand @pids] if @pids;
-
-        sleep 0.6;
-        $nginx->signal('HUP');
-        $reloads++;
-    }
-
+    $nginx->storm($seconds, 0.6);
     undef @children;
 
     # the last reload may be under way
@@ -105,8 +92,6 @@ test 'all at once', 'openssl' => sub {
     ok(wait_until(sub { !grep { left_over($_) } $nginx->worker_pids }),
        'nothing is left: handler, timer, thread');
 
-    is_deeply([ grep { !/exited on signal 9/ } $nginx->alerts ], [],
-              "$killed workers killed, $reloads reloads: no other end");
     unlike($nginx->error_log, qr/Interrupted system call/, 'no EINTR');
 
     $nginx->stop(alerts => qr/exited on signal 9/);

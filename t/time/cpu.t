@@ -276,21 +276,10 @@ test 'selections' => sub {
 };
 
 
-# Which worker answers, the kernel chooses; the other one is stopped.
-
-sub other_than_self($nginx, $client) {
-    $client->send_request('/debug/pprof/status?worker=self');
-
-    my ($self) = $client->response->{body} =~ /"pid":\s*(\d+)/;
-
-    return grep { $_ != $self } $nginx->worker_pids;
-}
-
-
 test 'a worker that is stopped' => sub {
     my $nginx = start();
     my $client = $nginx->client;
-    my ($other) = other_than_self($nginx, $client);
+    my ($other) = $nginx->workers_of($client);
 
     $nginx->signal('STOP', $other);
 
@@ -314,7 +303,7 @@ test 'a worker that is stopped' => sub {
 test 'a worker that is killed' => sub {
     my $nginx = start();
     my $client = $nginx->client;
-    my ($other) = other_than_self($nginx, $client);
+    my ($other) = $nginx->workers_of($client);
 
     $client->send_request("$list?seconds=3&format=top&cols=1000");
     wait_until(sub { left_over($other) }) or die 'no window';
@@ -351,10 +340,7 @@ test 'a reload' => sub {
     like($answer->{body}, qr/ s: (?:it|the worker that asked) shuts\s+down$/m,
          'and why');
 
-    wait_until(sub {
-        my @pids = $nginx->worker_pids;
-        return @pids == 2 && !grep { $_ == $old[0] || $_ == $old[1] } @pids;
-    });
+    $nginx->replaced(@old);
 
     is_at_rest($nginx);
 };

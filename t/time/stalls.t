@@ -223,7 +223,7 @@ C
             \ computes\ have\ no\ stack:\ SIGPROF\ belongs\ to\ \S+/taken\.so}x,
          'the log says so');
 
-    my $status = decode_json($nginx->get('/debug/pprof/status')->{body});
+    my $status = $nginx->json('/debug/pprof/status');
     my ($worker) = @{ $status->{workers} };
 
     is($worker->{stall_ms}, 100, 'the status: it looks');
