@@ -112,11 +112,9 @@ jpp_signal_set(jpp_err_t *err)
 {
     struct sigaction  action;
 
-    if (sigaction(SIGPROF, NULL, &action) == -1) {
-        return jpp_err_sys(err, errno, "cannot read the handler of SIGPROF");
-    }
-
-    if (!jpp_signal_is_free(&action, err)) {
+    if (sigaction(SIGPROF, NULL, &action) == 0
+        && !jpp_signal_is_free(&action, err))
+    {
         return JPP_ERR_TAKEN;
     }
 
@@ -154,43 +152,33 @@ jpp_signal_claim(jpp_signal_user_t user, jpp_signal_pt receive,
 }
 
 
-/* Unless somebody still receives it. */
-
-static void
-jpp_signal_unset(void)
-{
-    uint32_t          i;
-    struct sigaction  action;
-
-    for (i = 0; i < JPP_SIGNAL_USERS; i++) {
-        if (jpp_signal_receivers[i].receive != NULL) {
-            return;
-        }
-    }
-
-    if (sigaction(SIGPROF, NULL, &action) == -1
-        || !jpp_signal_is_ours(&action))
-    {
-        return;
-    }
-
-    memset(&action, 0, sizeof(struct sigaction));
-
-    action.sa_handler = SIG_IGN;
-
-    (void) sigaction(SIGPROF, &action, NULL);
-}
-
-
 void
 jpp_signal_release(jpp_signal_user_t user)
 {
+    bool                          is_claimed;
+    struct sigaction              action;
+    const jpp_signal_receiver_t  *receiver;
+
     (void) pthread_mutex_lock(&jpp_signal_lock);
 
     __atomic_store_n(&jpp_signal_receivers[user].receive, NULL,
                      __ATOMIC_SEQ_CST);
 
-    jpp_signal_unset();
+    is_claimed = false;
+
+    jpp_each(receiver, jpp_signal_receivers, JPP_SIGNAL_USERS) {
+        is_claimed |= receiver->receive != NULL;
+    }
+
+    if (!is_claimed && sigaction(SIGPROF, NULL, &action) == 0
+        && jpp_signal_is_ours(&action))
+    {
+        memset(&action, 0, sizeof(struct sigaction));
+
+        action.sa_handler = SIG_IGN;
+
+        (void) sigaction(SIGPROF, &action, NULL);
+    }
 
     (void) pthread_mutex_unlock(&jpp_signal_lock);
 }

@@ -57,13 +57,13 @@ static bool
 jpp_hints_place(jpp_vec_t *work, const jpp_profile_t *profile,
     const jpp_vec_t *maps, const jpp_hint_t *given, size_t n)
 {
-    size_t                i;
     const jpp_map_t      *map;
     jpp_hint_work_t      *hint;
+    const jpp_hint_t     *one;
     const jpp_mapping_t  *mapping;
 
-    for (i = 0; i < n; i++) {
-        mapping = jpp_loaded_mapping(profile, maps, given[i].address, &map);
+    jpp_each(one, given, n) {
+        mapping = jpp_loaded_mapping(profile, maps, one->address, &map);
 
         if (mapping == NULL) {
             continue;
@@ -74,12 +74,12 @@ jpp_hints_place(jpp_vec_t *work, const jpp_profile_t *profile,
             return false;
         }
 
-        hint->given = &given[i];
-        hint->owner = given[i].owner;
+        hint->given = one;
+        hint->owner = one->owner;
         hint->path = mapping->path;
         hint->row.device = mapping->device;
         hint->row.inode = mapping->inode;
-        hint->row.offset = given[i].address + map->shift - mapping->start
+        hint->row.offset = one->address + map->shift - mapping->start
                            + mapping->offset;
     }
 
