@@ -6,33 +6,21 @@
 #include "jpp_utf8.h"
 
 
+static const char *const  jpp_markup_escapes[256] = {
+    ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;",
+    ['\''] = "&#39;"
+};
+
+
 static void
 jpp_markup_char(jpp_sink_t *sink, char c)
 {
-    switch (c) {
+    if (jpp_markup_escapes[(uint8_t) c] != NULL) {
+        jpp_sink_str(sink, jpp_markup_escapes[(uint8_t) c]);
 
-    case '&':
-        jpp_sink_str(sink, "&amp;");
-        return;
-
-    case '<':
-        jpp_sink_str(sink, "&lt;");
-        return;
-
-    case '>':
-        jpp_sink_str(sink, "&gt;");
-        return;
-
-    case '"':
-        jpp_sink_str(sink, "&quot;");
-        return;
-
-    case '\'':
-        jpp_sink_str(sink, "&#39;");
-        return;
+    } else {
+        jpp_sink_char(sink, c);
     }
-
-    jpp_sink_char(sink, c);
 }
 
 

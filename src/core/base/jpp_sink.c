@@ -1,5 +1,6 @@
 
 #include "jpp_sink.h"
+#include "jpp_units.h"
 
 
 #define JPP_SINK_TEXT  4096
@@ -142,8 +143,7 @@ jpp_sink_printf(jpp_sink_t *sink, const char *fmt, ...)
         return;
     }
 
-    jpp_sink_write(sink, text, (size_t) len < sizeof(text) ? (size_t) len
-                                                           : sizeof(text) - 1);
+    jpp_sink_write(sink, text, jpp_smaller((size_t) len, sizeof(text) - 1));
 }
 
 

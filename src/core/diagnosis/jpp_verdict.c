@@ -297,9 +297,8 @@ jpp_verdict(const jpp_telemetry_t *telemetry, const jpp_finding_t *findings,
 void
 jpp_verdict_line(jpp_sink_t *sink, const jpp_verdict_t *verdict)
 {
-    jpp_sink_printf(sink, "%s: ", jpp_severities[verdict->severity]);
-    jpp_sink_str(sink, verdict->text);
-    jpp_sink_str(sink, ".\n\n");
+    jpp_sink_printf(sink, "%s: %s.\n\n", jpp_severities[verdict->severity],
+                    verdict->text);
 }
 
 

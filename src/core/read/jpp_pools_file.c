@@ -219,13 +219,9 @@ jpp_pools_head(jpp_pools_head_t *head, const char *data, size_t len,
     }
 
     memset(head, 0, sizeof(jpp_pools_head_t));
-    memcpy(head, data, len < sizeof(jpp_pools_head_t)
-                       ? len : sizeof(jpp_pools_head_t));
+    memcpy(head, data, jpp_smaller(len, sizeof(jpp_pools_head_t)));
 
-    if (memcmp(head->magic, JPP_POOLS_MAGIC,
-               len < sizeof(head->magic) ? len : sizeof(head->magic))
-        != 0)
-    {
+    if (memcmp(head->magic, JPP_POOLS_MAGIC, jpp_smaller(len, 8)) != 0) {
         return jpp_err_set(err, JPP_ERR_INPUT, "not a table of pools, or one "
                            "of another version");
     }
