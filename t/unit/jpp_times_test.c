@@ -127,6 +127,27 @@ jpp_times_profile_of(const char *text, bool is_wall)
 }
 
 
+JPP_TEST(jpp_times_test_depth)
+{
+    char    text[JPP_MAX_FRAMES * 6 + 1000], *p;
+    size_t  i, n;
+
+    for (n = JPP_MAX_FRAMES; n <= JPP_MAX_FRAMES + 1; n++) {
+        p = stpcpy(text, "jpp_times/1 cpu\nfrequency 100\nlabels 0\n@ 0 1 1");
+
+        for (i = 0; i < n; i++) {
+            p = stpcpy(p, " 0x101");
+        }
+
+        (void) stpcpy(p, "\n" JPP_TIMES_TEST_MAPS);
+        (void) jpp_times_profile_of(text, false);
+
+        jpp_is_u64(rc, n == JPP_MAX_FRAMES ? JPP_OK : JPP_ERR_INPUT,
+                   "%zu frames: %s", n, err.text);
+    }
+}
+
+
 JPP_TEST(jpp_times_test_comments)
 {
     char            text[1024];
