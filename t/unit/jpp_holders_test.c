@@ -195,14 +195,9 @@ JPP_TEST(jpp_holders_test_places)
         const char  *file;
         uint32_t     line;
     } steps[] = {
-        { 2, NULL, 0 },
-        { 2, "nginx.conf", 41 },
-        { 2, "nginx.conf", 41 },
-        { 1, "nginx.conf", 7 },
-        { 3, "sites/a\x1b", 9 },
-        { 3, "sites/b", 9 },
-        { 3, "sites/a\x1b", 9 },
-        { 4, "nginx.conf", JPP_POOLS_SEVERAL },
+        { 2, NULL, 0 }, { 2, "nginx.conf", 41 }, { 2, "nginx.conf", 41 },
+        { 1, "nginx.conf", 7 }, { 3, "sites/a\x1b", 9 }, { 3, "sites/b", 9 },
+        { 3, "sites/a\x1b", 9 }, { 4, "nginx.conf", JPP_POOLS_SEVERAL },
         { 4, "nginx.conf", 1 },
         { 5, "a/very/long/name/of/a/directory/and/then/a/file", 1 }
     };

@@ -299,14 +299,10 @@ JPP_TEST(jpp_images_test_ids)
         size_t     size;
         bool       is_held;
     } segments[] = {
-        { PF_R, at, 36, true },
-        { PF_R, at - 4, 40, true },
-        { PF_R, at, 35, false },
-        { PF_R, at - 4, 39, false },
-        { PF_R, at + 1, 100, false },
-        { PF_R, at - 8, 4, false },
-        { PF_W, at, 36, false },
-        { 0, 0, 0, false }
+        { PF_R, at, 36, true }, { PF_R, at - 4, 40, true },
+        { PF_R, at, 35, false }, { PF_R, at - 4, 39, false },
+        { PF_R, at + 1, 100, false }, { PF_R, at - 8, 4, false },
+        { PF_W, at, 36, false }, { 0, 0, 0, false }
     };
 
     for (i = 0; i < sizeof(segments) / sizeof(segments[0]); i++) {

@@ -295,13 +295,9 @@ JPP_TEST(jpp_svg_test_tree)
     jpp_vec_t  *base[JPP_MAX_COLUMNS];
 
     static const jpp_svg_stack_t  stacks[] = {
-        { "main;@reads;malloc", 3000, 1000, 8 },
-        { "main;@reads", 500, 500, 2 },
-        { "main;gone;malloc", 0, 700, 0 },
-        { "main;less", -400, 0, 4 },
-        { "", 60, 0, 1 },
-        { "nothing", 0, 0, 9 },
-        { NULL, 0, 0, 0 }
+        { "main;@reads;malloc", 3000, 1000, 8 }, { "main;@reads", 500, 500, 2 },
+        { "main;gone;malloc", 0, 700, 0 }, { "main;less", -400, 0, 4 },
+        { "", 60, 0, 1 }, { "nothing", 0, 0, 9 }, { NULL, 0, 0, 0 }
     };
 
     /* samples, and their doubt */
