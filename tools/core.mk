@@ -49,7 +49,7 @@ all: tool
 
 tool: $(OUT)/jemalloc-pprof
 
-units: beside_units $(UNITS) $(SAMPLED:%=%_static) $(SAMPLED:%=%_fixed)
+units: beside_units $(UNITS)
 
 beside_units: $(OUT)/libjpp.a $(OUT)/t/jpp_contract $(OUT)/t/liveset \
   $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so $(OUT)/t/jpp_walk.so \
@@ -149,7 +149,9 @@ $(OUT)/t/%.so: t/lib/%.cc
 	g++ -O1 -g -fPIC -shared -o $@ $<
 
 # the same tests with jemalloc linked in, and in a program at a fixed address,
-# which takes the address of malloc() from itself
+# which takes the address of malloc() from itself: the unit runs both
+
+$(SAMPLED): $(OUT)/t/%: | $(OUT)/t/%_static $(OUT)/t/%_fixed
 
 $(SAMPLED:%=%_static): $(OUT)/t/%_static: t/unit/%.c $(OUT)/libjpp.a
 	@mkdir -p $(@D)

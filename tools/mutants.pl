@@ -105,11 +105,6 @@ chdir $tree or die "$tree: $!\n";
 
 my @units = map { basename($_, '.c') } glob 't/unit/*_test.c';
 
-# with jemalloc linked in, and at a fixed address
-
-push @units, map { ("${_}_static", "${_}_fixed") } grep { /^jpp_sampler_/ }
-             @units;
-
 make($counting, map { "$counting->{out}/t/$_" } @units)
     or die "mutants: the units do not build\n";
 
