@@ -8,6 +8,7 @@
 # (page/console.t).
 
 use JppTest;
+use JppRun qw( certificate );
 use POSIX qw(mkfifo);
 
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
@@ -32,19 +33,21 @@ sub start(%how) {
 
 
 # On a busy machine any of them blocks its worker, and waits for memory, which
-# is said first, until it is acknowledged.
+# is said first, until it is noted, and acknowledged.
 
 sub verdict($nginx) {
-    my $verdict = $nginx->verdict;
+    my $verdict;
 
-    for (1 .. 2) {
-        last if !$nginx->{may_stall}
-                || $verdict->{id} !~ /^(?:stalls|pressure)$/;
+    wait_until(sub {
+        $verdict = $nginx->verdict;
+
+        return 1 if !$nginx->{may_stall}
+                    || $verdict->{id} !~ /^(?:stalls|pressure)$/;
 
         $nginx->ask('POST', '/debug/pprof/control',
-                            \"acknowledge=$verdict->{id}");
-        $verdict = $nginx->verdict;
-    }
+                    \"acknowledge=$verdict->{id}");
+        return 0;
+    });
 
     return $verdict;
 }
@@ -69,6 +72,15 @@ sub is_first($nginx, $line, $owner) {
     like($root->{headers}{'content-type'}, qr{^text/plain}, 'the root is text');
 
     like($root->{body} =~ s/\n(?!\n)/ /gr, qr/^$line/, 'the root');
+
+    my $page = $nginx->get('/debug/pprof/',
+                           headers => "Accept: text/html\r\n")->{body};
+
+    my %text = (amp => '&', lt => '<', gt => '>', quot => '"');
+
+    $page =~ s/.*<p id="verdict"[^>]*>//s;
+    like($page =~ s/&(?:#(\d+)|(amp|lt|gt|quot));/$1 ? chr $1 : $text{$2}/ger,
+         qr/^$line/, 'the page');
 
     my @long = grep { length > 80 } split /\n/, $root->{body};
 
@@ -603,6 +615,58 @@ END
     is_first($nginx, qr/Healthy: .* session buffers of stream server (?#
                         )127\.0\.0\.1:$tcp \(proxy_buffer_size; 30 sessions/,
              "session buffers of stream server 127.0.0.1:$tcp");
+};
+
+
+# A backend that answers none before all have come, which go on with the TLS
+# session of the first.
+
+test 'idle connections to a backend', 'jemalloc' => sub {
+    my $port = free_port();
+    my $tls = certificate();
+    my $backend = JppNginx->start(http => <<"END");
+server {
+    listen 127.0.0.1:$port ssl;
+    $tls
+    location / { return 200; }
+}
+END
+    my $nginx = start(http => <<"END", server => <<"END2");
+upstream shop {
+    server 127.0.0.1:$port;
+    keepalive 300;
+}
+END
+            $tree
+            server_name www;
+            location / {
+                proxy_pass https://shop;
+                proxy_ssl_protocols TLSv1.2;
+                proxy_http_version 1.1;
+                proxy_set_header Connection "";
+            }
+END2
+    my @workers = $backend->worker_pids;
+
+    is($nginx->get('/')->{status}, 200, 'a session');
+    $backend->signal('STOP', $_) for @workers;
+
+    my @clients = $nginx->clients(100, '/');
+
+    ok(wait_until(sub {
+        $nginx->get('/debug/pprof/pools?format=top')->{body}
+            =~ /^2\d\d connections, seen/m;
+    }), 'all have come');
+
+    $backend->signal('CONT', $_) for @workers;
+    $_->response for @clients;
+
+    ok(wait_until(sub { (verdict($nginx)->{owner} // '') =~ /upstream/ }),
+       'all are idle');
+
+    is_first($nginx, qr/Healthy: .* TLS buffers of upstream shop (?#
+                        )\(keepalive; \d+ idle connections of 16\./,
+             'TLS buffers of upstream shop');
 };
 
 
