@@ -670,13 +670,14 @@ END2
 };
 
 
-# It is malloc's: of which location, samples say.
+# It is malloc's, of no pool: of which location, samples say.
 
 test 'what Perl keeps', 'jemalloc', 'perl' => sub {
     my $nginx = start(
         main => modules('ngx_http_perl_module'),
         server => <<"END");
             $tree
+            server_name www;
             location /session {
                 perl 'sub {
                     push \@main::kept, "x" x 500000;
@@ -688,12 +689,48 @@ END
 
     $client->get('/session') for 1 .. 40;
 
-    is_first($nginx, qr/Healthy: .* of it malloc outside of nginx's pools (?#
-                        )\(see heap\?by=location&format=top\)/,
-             "malloc outside of nginx's pools");
+    is_first($nginx, qr/Healthy: .* (?:of it|for) malloc memory of (?#
+                        )location \/session of www \(in no pool, by samples; (?#
+                        )see heap\?by=location&format=top\)/,
+             'malloc memory of location /session of www');
+};
 
-    like($nginx->get('/debug/pprof/heap?by=location&format=top&cols=1000')
-               ->{body}, qr{ /session  +\d}, 'which names it');
+
+my $njs = modules('ngx_http_js_module');
+
+# Each request keeps what it has made until its timer is over.
+
+test 'njs that keeps arrays', 'jemalloc', sub { $njs ne '' } => sub {
+    my $js = tempdir('jpp-js-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+    chmod 0755, $js;
+    spew("$js/app.js", <<'END');
+function keep(r) {
+    var kept = [];
+
+    for (var i = 0; i < 40; i++) {
+        kept.push('x'.repeat(50000) + i);
+    }
+
+    setTimeout(function() { r.return(200, kept.length + ''); }, 60000);
+}
+
+export default { keep };
+END
+    my $nginx = start(
+        main => $njs,
+        http => "js_path $js; js_import app from app.js;",
+        server => "$tree server_name www;
+                   location /shop/ { js_content app.keep; }");
+    my @clients = $nginx->clients(20, '/shop/');
+
+    ok(wait_until(sub { (verdict($nginx)->{owner} // '') =~ /malloc memory/ }),
+       'all wait');
+
+    is_first($nginx, qr/Healthy: .* (?:of it|for) malloc memory of (?#
+                        )location \/shop\/ of www \(in no pool, by samples; (?#
+                        )see heap\?by=location&format=top; nginx\.conf:\d+\)/,
+             'malloc memory of location /shop/ of www');
 };
 
 

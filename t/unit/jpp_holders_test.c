@@ -289,6 +289,32 @@ JPP_TEST(jpp_holders_test_inherited)
 }
 
 
+/* What has an owner by samples is the owner's, and not more than there is. */
+
+JPP_TEST(jpp_holders_test_sampled)
+{
+    jpp_pools_facts_t  *facts;
+
+    jpp_holders_test_begin();
+
+    facts = &jpp_pools.facts;
+    facts->has_total = 1;
+    facts->total = 900;
+    facts->outside_bytes = 600;
+    facts->outside_owner = jpp_test_owner(&jpp_pools, JPP_POOLS_REQUEST, "a",
+                                          "/", NULL);
+    jpp_test_place(&jpp_pools, facts->outside_owner, "nginx.conf", 7);
+    jpp_holders_test_pools();
+
+    facts->outside_bytes = 1000;
+    facts->outside_owner = jpp_test_owner(&jpp_pools,
+                                          JPP_POOLS_CLIENT_CONNECTION, "a",
+                                          NULL, NULL);
+    jpp_holders_test_pools();
+    jpp_holders_test_end("an owner by samples, of two workers");
+}
+
+
 JPP_TEST(jpp_holders_test_outside)
 {
     static char  name[JPP_POOLS_NAME + 10];

@@ -175,6 +175,7 @@ JPP_TEST(jpp_pools_test_invalid)
 
     JPP_BAD(bad.facts.reason, JPP_POOLS_REASONS, "a reason");
     JPP_BAD(bad.facts.has_total, 2, "a boolean");
+    JPP_BAD(bad.facts.outside_owner, 1000, "an owner of facts");
     JPP_BAD(bad.facts.total, (uint64_t) INT64_MAX + 1, "an amount");
     JPP_BAD(owner->kind, JPP_POOLS_KINDS, "a kind");
     JPP_BAD(owner->server, jpp_vec_count(bad.names, jpp_str_t) + 1, "a name");

@@ -383,25 +383,80 @@ jpp_holders_fold(jpp_holder_item_t *item, const jpp_worker_t *worker)
 }
 
 
-/* BYTES of WORKER that are in no pool, as the item PLACE; BOUND may be NULL. */
+/* BYTES of WORKER that are in no pool, as the item of KEY, or NULL: there are
+   none; BOUND may be NULL. */
 
-static void
-jpp_holders_add(jpp_holders_t *holders, const jpp_worker_t *worker,
-    const char *place, const char *bound, uint64_t bytes)
+static jpp_holder_item_t *
+jpp_holders_add_to(jpp_holders_t *holders, const jpp_worker_t *worker,
+    const jpp_holder_key_t *key, const char *bound, uint64_t bytes)
 {
-    jpp_holder_key_t    key;
     jpp_holder_item_t  *item;
 
-    key = jpp_holder_nowhere;
-    key.place = place;
-
-    item = bytes != 0 ? jpp_holders_item(holders, &key) : NULL;
+    item = bytes != 0 ? jpp_holders_item(holders, key) : NULL;
 
     if (item != NULL) {
         item->holder.bound = bound;
         item->here += bytes;
         jpp_holders_fold(item, worker);
     }
+
+    return item;
+}
+
+
+static void
+jpp_holders_add(jpp_holders_t *holders, const jpp_worker_t *worker,
+    const char *place, const char *bound, uint64_t bytes)
+{
+    jpp_holder_key_t  key;
+
+    key = jpp_holder_nowhere;
+    key.place = place;
+
+    (void) jpp_holders_add_to(holders, worker, &key, bound, bytes);
+}
+
+
+/* What WORKER has of malloc() outside of the pools of TABLE. */
+
+static void
+jpp_holders_outside(jpp_holders_t *holders, const jpp_worker_t *worker,
+    const jpp_pools_t *table)
+{
+    bool                      is_short;
+    uint64_t                  all, bytes;
+    jpp_holder_key_t          key;
+    jpp_holder_item_t        *item;
+    const jpp_pools_owner_t  *owner;
+
+    all = jpp_less(jpp_pools_outside(table, &is_short),
+                   table->facts.outside_inherited);
+    bytes = 0;
+
+    if (table->facts.outside_owner != 0) {
+        bytes = jpp_smaller(table->facts.outside_bytes, all);
+        owner = jpp_pools_owner_at(table, table->facts.outside_owner);
+
+        key = jpp_holder_nowhere;
+        key.place = "malloc memory of server ";
+        key.name = jpp_pools_str(table, owner->server);
+
+        if (owner->location != 0) {
+            key.place = "malloc memory of location ";
+            key.of = key.name;
+            key.name = jpp_pools_str(table, owner->location);
+        }
+
+        item = jpp_holders_add_to(holders, worker, &key, "in no pool, by "
+                                  "samples; see heap?by=location&format=top",
+                                  bytes);
+        if (item != NULL) {
+            jpp_holders_at(holders, item, worker, table, owner);
+        }
+    }
+
+    jpp_holders_add(holders, worker, "malloc outside of nginx's pools",
+                    "see heap?by=location&format=top", all - bytes);
 }
 
 
@@ -409,7 +464,6 @@ void
 jpp_holders_pools(jpp_holders_t *holders, const jpp_worker_t *worker,
     const jpp_pools_t *table)
 {
-    bool                     is_short;
     size_t                   i, n;
     jpp_holder_item_t      **items, **item;
     const jpp_pools_row_t   *row;
@@ -455,10 +509,7 @@ jpp_holders_pools(jpp_holders_t *holders, const jpp_worker_t *worker,
     }
 
     if (table->facts.has_total) {
-        jpp_holders_add(holders, worker, "malloc outside of nginx's pools",
-                        "see heap?by=location&format=top",
-                        jpp_less(jpp_pools_outside(table, &is_short),
-                                 table->facts.outside_inherited));
+        jpp_holders_outside(holders, worker, table);
     }
 }
 

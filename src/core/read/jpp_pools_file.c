@@ -15,7 +15,7 @@
 
 
 /* to be changed with the structures: the last byte is the version */
-#define JPP_POOLS_MAGIC   "jpppool4"
+#define JPP_POOLS_MAGIC   "jpppool5"
 
 #define JPP_POOLS_BUFFER  8192
 
@@ -35,7 +35,8 @@ typedef enum {
     JPP_POOLS_IS_NUMBER = 0,           /* 0..limit */
     JPP_POOLS_IS_AMOUNTS,              /* numbers of 8 bytes, 0..INT64_MAX */
     JPP_POOLS_IS_NAME,                 /* an id, or 0 */
-    JPP_POOLS_IS_OWNER                 /* an id */
+    JPP_POOLS_IS_OWNER,                /* an id */
+    JPP_POOLS_IS_ANYONE                /* an id, or 0 */
 } jpp_pools_type_t;
 
 
@@ -85,6 +86,7 @@ static const jpp_pools_field_t  jpp_pools_facts_fields[] = {
     JPP_POOLS_BOOL(jpp_pools_facts_t, has_total),
     JPP_POOLS_BOOL(jpp_pools_facts_t, is_estimate),
     JPP_POOLS_BOOL(jpp_pools_facts_t, has_scripts),
+    JPP_POOLS_FIELD(jpp_pools_facts_t, outside_owner, ANYONE, 0),
     JPP_POOLS_AMOUNTS(jpp_pools_facts_t, total, longest_nanos)
 };
 

@@ -228,11 +228,14 @@ typedef struct {
     uint8_t        is_estimate;        /* its sizes are not what it set */
                                        /*   aside: glibc's leave out headers */
     uint8_t        has_scripts;        /* njs, perl: outside is not TLS only */
+    uint32_t       outside_owner;      /* has half of what is in no pool, or */
+                                       /*   more: by samples; 0: not known */
     uint64_t       total;              /* allocated - deallocated, by the */
                                        /*   thread of the event loop, after */
                                        /*   the last slice */
     uint64_t       outside_inherited;  /* total minus all rows, as the worker */
                                        /*   started */
+    uint64_t       outside_bytes;      /* of outside_owner, an estimate */
     uint64_t       n_connections;      /* in use */
     uint64_t       n_slots;
     uint64_t       n_tls;              /* connections with an SSL object */

@@ -755,11 +755,12 @@ ngx_http_jpp_answerer_open(ngx_socket_t s)
 }
 
 
-/* Where the type has both, the thread does the rest. */
+/* The thread does the rest, if there is any. */
 
 static void
 ngx_http_jpp_work_slice(ngx_event_t *ev)
 {
+    ngx_int_t             rc;
     ngx_queue_t          *q;
     ngx_http_jpp_work_t  *work;
 
@@ -773,12 +774,13 @@ ngx_http_jpp_work_slice(ngx_event_t *ev)
     work = (ngx_http_jpp_work_t *) ngx_queue_data(q, ngx_http_jpp_task_t,
                                                   queue);
 
-    if (!ngx_http_jpp_work_begin(work)
-        || work->type->slice(&work->reply) != NGX_AGAIN)
-    {
+    rc = ngx_http_jpp_work_begin(work) ? work->type->slice(&work->reply)
+                                       : NGX_ERROR;
+
+    if (rc != NGX_AGAIN) {
         ngx_queue_remove(&work->task.queue);
 
-        if (work->type->work != NULL && work->reply.reply.err.code == JPP_OK) {
+        if (rc == NGX_OK) {
             ngx_http_jpp_work_post(work);
 
         } else {

@@ -62,8 +62,8 @@ typedef struct {
     /*
      * The same in the event loop, where nginx has to stand still meanwhile: at
      * most a millisecond at a time, from an event of its own.  NGX_AGAIN: there
-     * is more to do.  A type that has both is worked on in the thread once the
-     * slices are done.
+     * is more to do here; NGX_OK: in the thread, by work; NGX_DONE: nowhere;
+     * NGX_ERROR: the reply's error says why not.
      */
     ngx_int_t              (*slice)(ngx_http_jpp_reply_t *reply);
 

@@ -289,24 +289,6 @@ ngx_http_jpp_pools_init(const ngx_cycle_t *cycle)
 }
 
 
-ngx_int_t
-ngx_http_jpp_pools_slice(ngx_http_jpp_reply_t *reply)
-{
-    ngx_int_t             rc;
-    ngx_http_jpp_walk_t  *walk;
-
-    rc = ngx_http_jpp_pools_walk(reply);
-
-    if (rc == NGX_OK) {
-        walk = reply->state;
-
-        (void) jpp_pools_save(&walk->table, reply->file.fd, &reply->reply.err);
-    }
-
-    return rc;
-}
-
-
 static ngx_http_jpp_walk_t *
 ngx_http_jpp_walk_create(ngx_http_jpp_reply_t *reply)
 {

@@ -34,6 +34,7 @@
 #include "ngx_http_jpp_type.h"
 
 #include "jpp_ledger.h"
+#include "jpp_outside.h"
 #include "jpp_pools_table.h"
 
 
@@ -107,6 +108,15 @@ typedef struct {
 } ngx_http_jpp_server_t;
 
 
+/* Whose memory in no pool is. */
+typedef struct {
+    jpp_outside_t          owner;
+    uint64_t               all;        /* bytes in no pool then; 0: nobody */
+                                       /*   has looked */
+    ngx_msec_t             at;
+} ngx_http_jpp_outside_t;
+
+
 typedef struct ngx_http_jpp_rest_s  ngx_http_jpp_rest_t;
 typedef struct ngx_http_jpp_walk_s  ngx_http_jpp_walk_t;
 
@@ -161,6 +171,8 @@ struct ngx_http_jpp_walk_s {
     const ngx_cycle_t     *cycle;      /* a reload of a single process ends */
                                        /*   the walk */
     unsigned               has_clients:1;  /* addresses, URIs are wanted */
+    ngx_http_jpp_outside_t
+                           outside;
 
     ngx_uint_t             phase;
     ngx_uint_t             slot;       /* the first that was not seen */
@@ -525,8 +537,7 @@ void ngx_http_jpp_pools_init(const ngx_cycle_t *cycle);
  */
 ngx_int_t ngx_http_jpp_pools_walk(ngx_http_jpp_reply_t *reply);
 
-/* Rows of the type (ngx_http_jpp_type.h). */
-ngx_int_t ngx_http_jpp_pools_slice(ngx_http_jpp_reply_t *reply);
+/* The end of it. */
 void ngx_http_jpp_pools_release(ngx_http_jpp_reply_t *reply);
 
 /*

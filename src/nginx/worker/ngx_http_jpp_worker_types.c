@@ -18,6 +18,15 @@
 /* anonymous memory: reading the page tables of more takes longer than 5 ms */
 #define NGX_HTTP_JPP_PRIVATE_MAX  ((uint64_t) 1024 * 1024 * 1024)
 
+/* bytes in no pool whose owner is looked for; of its dump, and of the work on
+   that, each; and how long it is true, ms */
+#define NGX_HTTP_JPP_OUTSIDE_MIN  (16 * 1024 * 1024)
+#define NGX_HTTP_JPP_OUTSIDE_CAP  (64 * 1024 * 1024)
+#define NGX_HTTP_JPP_OUTSIDE_AGE  60000
+
+
+static ngx_http_jpp_outside_t  ngx_http_jpp_outside_last;
+
 
 /*
  * The question for samples of time: a window on the sampler of this worker
@@ -233,6 +242,110 @@ ngx_http_jpp_type_control_end(ngx_http_jpp_reply_t *reply)
 }
 
 
+/*
+ * Who has what is in no pool takes a dump of this worker's samples.  It is
+ * looked for where that is much: once a minute, and when it has grown.
+ */
+
+static ngx_uint_t
+ngx_http_jpp_outside_is_due(uint64_t bytes)
+{
+    const ngx_http_jpp_outside_t  *last;
+
+    last = &ngx_http_jpp_outside_last;
+
+    return bytes / 5 * 4 > last->all
+           || ngx_current_msec - last->at >= NGX_HTTP_JPP_OUTSIDE_AGE;
+}
+
+
+static ngx_int_t
+ngx_http_jpp_type_pools_slice(ngx_http_jpp_reply_t *reply)
+{
+    bool                  is_short;
+    uint64_t              bytes;
+    ngx_int_t             rc;
+    ngx_http_jpp_walk_t  *walk;
+
+    rc = ngx_http_jpp_pools_walk(reply);
+
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    walk = reply->state;
+    bytes = jpp_less(jpp_pools_outside(&walk->table, &is_short),
+                     walk->table.facts.outside_inherited);
+
+    if (ngx_http_jpp_self.has_owners && bytes >= NGX_HTTP_JPP_OUTSIDE_MIN) {
+
+        if (ngx_http_jpp_outside_is_due(bytes)) {
+            walk->outside.all = bytes;
+            walk->outside.at = ngx_current_msec;
+            jpp_owners_settle_all();
+
+            return NGX_OK;
+        }
+
+        jpp_outside_tell(&ngx_http_jpp_outside_last.owner, &walk->table);
+    }
+
+    (void) jpp_pools_save(&walk->table, reply->file.fd, &reply->reply.err);
+
+    return NGX_DONE;
+}
+
+
+/* Without a dump, nobody has it. */
+
+static void
+ngx_http_jpp_type_pools_work(ngx_http_jpp_reply_t *reply)
+{
+    uint64_t              start;
+    jpp_err_t             err;
+    jpp_arena_t           arena;
+    jpp_memfd_t           dump;
+    jpp_sampler_state_t   sampler;
+    ngx_http_jpp_walk_t  *walk;
+
+    walk = reply->state;
+    start = jpp_clock();
+
+    jpp_arena_init(&arena, NGX_HTTP_JPP_OUTSIDE_CAP);
+
+    if (jpp_memfd_open(&dump, ngx_http_jpp_self.directory, &err) == JPP_OK
+        && jpp_source_dump(dump.fd, &sampler, &err) == JPP_OK
+        && jpp_memfd_map(&dump, NGX_HTTP_JPP_OUTSIDE_CAP, &err) == JPP_OK)
+    {
+        jpp_outside_find(&walk->outside.owner, &walk->table, &arena, dump.data,
+                         dump.len);
+    }
+
+    jpp_memfd_close(&dump);
+    jpp_arena_destroy(&arena);
+
+    reply->took = (jpp_clock() - start) / 1000000;
+
+    jpp_outside_tell(&walk->outside.owner, &walk->table);
+
+    (void) jpp_pools_save(&walk->table, reply->file.fd, &reply->reply.err);
+}
+
+
+static void
+ngx_http_jpp_type_pools_end(ngx_http_jpp_reply_t *reply)
+{
+    ngx_http_jpp_walk_t  *walk;
+
+    walk = reply->state;
+
+    if (walk != NULL && walk->outside.all != 0) {
+        ngx_http_jpp_outside_last = walk->outside;
+        jpp_loop_add(&ngx_http_jpp_dumps, reply->took);
+    }
+}
+
+
 const ngx_http_jpp_type_t
     ngx_http_jpp_types[JPP_MESSAGE_TYPES] =
 {
@@ -261,7 +374,9 @@ const ngx_http_jpp_type_t
     },
 
     [JPP_MESSAGE_POOLS] = {
-        .slice = ngx_http_jpp_pools_slice,
+        .slice = ngx_http_jpp_type_pools_slice,
+        .work = ngx_http_jpp_type_pools_work,
+        .end = ngx_http_jpp_type_pools_end,
         .release = ngx_http_jpp_pools_release,
         .file = "table of pools"
     },

@@ -1,0 +1,156 @@
+
+/*
+ * Who has memory outside of pools: samples of a dump, less what a table of
+ * pools has.
+ */
+
+
+#include "jpp_outside.h"
+#include "jpp_test_dump.h"
+#include "jpp_test_main.h"
+#include "jpp_test_pools.h"
+
+
+#define JPP_OUTSIDE_CAP  (64 * 1024 * 1024)
+
+#define JPP_OUTSIDE_STACK(n, owner)                                           \
+    "@ 0x400201 0x400301\n  t*: 1: " n " [0: 0]\n"                            \
+    "  t" owner ": 1: " n " [0: 0]\n"
+
+/* 900 of /big, in two upstreams; 400 of connections; 5000 of no server */
+#define JPP_OUTSIDE_DUMP                                                      \
+    "heap_v2/1\n  t*: 1: 1 [0: 0]\n"                                          \
+    "  t0: 1: 1 [0: 0] owner\t(event loop)\t(event loop)\n"                   \
+    "  t1: 1: 1 [0: 0] owner\ta.example\t/big\tone\n"                         \
+    "  t2: 1: 1 [0: 0] owner\ta.example\t/big\n"                              \
+    "  t3: 1: 1 [0: 0] owner\ta.example\t(no location)\n"                     \
+    "  t4: 1: 1 [0: 0] owner\tb.example\t/big\n"                              \
+    JPP_OUTSIDE_STACK("5000", "0") JPP_OUTSIDE_STACK("500", "1")              \
+    JPP_OUTSIDE_STACK("400", "2") JPP_OUTSIDE_STACK("400", "3")               \
+    JPP_OUTSIDE_STACK("300", "4")                                             \
+    JPP_TEST_MAPS
+
+
+static jpp_arena_t    jpp_arena;
+static jpp_pools_t    jpp_table;
+static jpp_outside_t  jpp_outside;
+
+
+/* TOTAL bytes are in no pool, and N in one of this owner. */
+
+static void
+jpp_outside_test_find(uint64_t total, jpp_pools_kind_t kind,
+    const char *location, uint64_t n, const char *dump)
+{
+    jpp_arena_init(&jpp_arena, JPP_OUTSIDE_CAP);
+    (void) jpp_pools_init(&jpp_table, &jpp_arena, JPP_POOLS_NO_UNITS, 0);
+
+    jpp_table.facts.total = total + n + 7;
+    jpp_table.facts.outside_inherited = 7;
+
+    (void) jpp_pools_add(&jpp_table,
+                         jpp_test_owner(&jpp_table, kind, "a.example",
+                                        location, NULL),
+                         JPP_POOLS_BLOCKS, 0, 1, n, 0);
+
+    jpp_outside_find(&jpp_outside, &jpp_table, &jpp_arena, dump, strlen(dump));
+    jpp_outside_tell(&jpp_outside, &jpp_table);
+}
+
+
+/* BYTES are of LOCATION, or of connections; of nobody without a SERVER. */
+
+static void
+jpp_outside_test_is(const char *server, const char *location, uint64_t bytes)
+{
+    const jpp_pools_owner_t  *owner;
+
+    jpp_is_u64(jpp_outside.bytes, bytes, "found");
+    jpp_is_u64(jpp_table.facts.outside_bytes, bytes, "told");
+
+    if (server == NULL) {
+        jpp_is_u64(jpp_table.facts.outside_owner, 0, "nobody");
+
+    } else {
+        owner = jpp_pools_owner_at(&jpp_table, jpp_table.facts.outside_owner);
+
+        jpp_is_str(jpp_pools_str(&jpp_table, owner->server).data, server,
+                   "the server");
+        jpp_is_str(jpp_pools_str(&jpp_table, owner->location).data, location,
+                   "the location");
+        jpp_is_u64(owner->kind, location[0] != '\0'
+                                ? JPP_POOLS_REQUEST
+                                : JPP_POOLS_CLIENT_CONNECTION, "its kind");
+    }
+
+    jpp_arena_destroy(&jpp_arena);
+}
+
+
+/* What samples have less what pools hold; never more than there is. */
+
+JPP_TEST(jpp_outside_test_owner)
+{
+    jpp_outside_test_find(1000, JPP_POOLS_REQUEST, "/other", 10000,
+                          JPP_OUTSIDE_DUMP);
+    jpp_outside_test_is("a.example", "/big", 900);
+
+    jpp_outside_test_find(800, JPP_POOLS_UPSTREAM, "/big", 50,
+                          JPP_OUTSIDE_DUMP);
+    jpp_outside_test_is("a.example", "/big", 800);
+
+    jpp_outside_test_find(800, JPP_POOLS_REQUEST, "/big", 600,
+                          JPP_OUTSIDE_DUMP);
+    jpp_outside_test_is("a.example", "", 400);
+
+    jpp_outside_test_find(600, JPP_POOLS_CLIENT_CONNECTION, NULL, 200,
+                          JPP_OUTSIDE_DUMP);
+    jpp_outside_test_is("a.example", "/big", 600);
+}
+
+
+JPP_TEST(jpp_outside_test_nobody)
+{
+    jpp_outside_test_find(1802, JPP_POOLS_REQUEST, "/other", 1,
+                          JPP_OUTSIDE_DUMP);
+    jpp_outside_test_is(NULL, NULL, 0);
+
+    jpp_outside_test_find(100, JPP_POOLS_REQUEST, "/other", 1,
+                          JPP_TEST_HEAD("1") JPP_OUTSIDE_STACK("500", "1")
+                          JPP_TEST_MAPS);
+    jpp_outside_test_is(NULL, NULL, 0);
+
+    jpp_outside_test_find(100, JPP_POOLS_REQUEST, "/other", 1, "heap_v2/1\n");
+    jpp_outside_test_is(NULL, NULL, 0);
+
+    /* pools hold it all */
+
+    jpp_outside_test_find(100, JPP_POOLS_REQUEST, "/big", 10000,
+                          JPP_TEST_HEAD("1") JPP_TEST_MAPS);
+    jpp_outside_test_is(NULL, NULL, 0);
+}
+
+
+/* Without memory, nobody has anything. */
+
+JPP_TEST(jpp_outside_test_memory)
+{
+    size_t       cap;
+    jpp_arena_t  arena;
+
+    for (cap = 4096; /* void */ ; cap += 4096) {
+        jpp_outside_test_find(1000, JPP_POOLS_REQUEST, "/other", 1, "");
+
+        jpp_arena_init(&arena, cap);
+        jpp_outside_find(&jpp_outside, &jpp_table, &arena, JPP_OUTSIDE_DUMP,
+                         sizeof(JPP_OUTSIDE_DUMP) - 1);
+        jpp_arena_destroy(&arena);
+        jpp_arena_destroy(&jpp_arena);
+
+        if (jpp_outside.bytes != 0) {
+            break;
+        }
+    }
+
+    jpp_is_u64(jpp_outside.bytes, 900, "with %zu bytes", cap);
+}
