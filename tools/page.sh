@@ -17,8 +17,8 @@ set -eu
 
 cd "$1"
 
-SCRIPTS="page_profile.js page_rows.js page_tree.js page_draw.js page_table.js
-    page.js page_files.js page_acts.js"
+SCRIPTS="page_profile.js page_text.js page_rows.js page_tree.js page_draw.js
+    page_table.js page.js page_files.js page_acts.js"
 
 
 # code FILE...: styles or scripts without comments and indents

@@ -14,9 +14,9 @@ let source = '';
 const PROFILE = (id, data) => '<script type="application/octet-stream" '
   + `id="${id}">${data}`;
 
-/* The profiles in BYTES: of a page there may be two, the base first. */
+/* The profiles in BYTES: of a page, "<!", there may be two, the base first. */
 async function profilesIn(bytes) {
-  if (bytes[0] !== 0x3c) return [await readProfile(bytes)];
+  if (bytes[0] !== 0x3c || bytes[1] !== 0x21) return [await readProfile(bytes)];
   const html = UTF8.decode(bytes);
   const blocks = ['base', 'profile'].map((id) =>
     html.split(PROFILE(id, ''))[1]).filter(Boolean);
@@ -54,6 +54,7 @@ async function refresh() {
   const { turn } = page, url = new URL(location.href);
   Object.assign(url, { hash: '', username: '', password: '' });
   url.searchParams.set('format', 'pprof');
+  if (page.keys.includes('server')) url.searchParams.set('owners', '1');
   live.isBusy = true;
   let wait = 0;
   try {
@@ -152,6 +153,7 @@ function save(kind) {
   if (!page.profile) return;
   const time = new Date(page.profile.time || Date.now()).toISOString();
   const [type, data] = SAVES[kind], bytes = data();
-  const name = `profile-${time.slice(0, 19).replace(/:/g, '')}.${kind}`;
+  const as = kind === 'pb.gz' && page.profile.isText ? 'txt' : kind;
+  const name = `profile-${time.slice(0, 19).replace(/:/g, '')}.${as}`;
   if (bytes) download(name, type, bytes);
 }

@@ -121,6 +121,10 @@ function tooLarge(than) {
     + 'workers, or use go tool pprof.');
 }
 
+function tooDeep() {
+  return new Complaint(`A stack has more than ${MAX_FRAMES} frames.`);
+}
+
 /*
  * The profile in BYTES, which may be compressed.  What messages say refers to
  * later ones, so that at first only their places are taken down, by field.
@@ -128,6 +132,8 @@ function tooLarge(than) {
 async function readProfile(bytes) {
   const wire = new Wire(await unpack(bytes)), all = wire.bytes.length;
   if (all > MAX_BYTES) throw tooLarge('256 MiB');
+  const text = readText(wire.bytes);
+  if (text) return text;
   const places = [...Array(12)].map(() => []), comments = [];
   const numbers = [...Array(15)].map(() => 0);
   wire.each(all, (field, n, end) => {
@@ -184,9 +190,7 @@ function readSample(wire, end, profile, known, idOf) {
     if (stack[k] === undefined) throw damaged();
     depth += stack[k].length || 1;
   }
-  if (depth > MAX_FRAMES) {
-    throw new Complaint(`A stack has more than ${MAX_FRAMES} frames.`);
-  }
+  if (depth > MAX_FRAMES) throw tooDeep();
   wire.spend(depth);
   profile.sets.push(idOf(set));
   profile.stacks.push(depth > stack.length ? stack.flat() : stack);
@@ -200,6 +204,10 @@ function setId(text, wire, string) {
     const [, key, str, n, unit] = label.split(',').map(Number);
     return [string(key), str ? string(str) : n + string(unit)];
   }).sort();
+  return setOf(pairs, wire);
+}
+
+function setOf(pairs, wire) {
   const id = JSON.stringify(pairs);
   wire.spend(id.length);
   return have(sets.ids, id, () => sets.labels.push(new Map(pairs)) - 1);

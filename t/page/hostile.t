@@ -501,6 +501,32 @@ test 'files' => sub {
 };
 
 
+# Text is of anybody, too.
+
+test 'text' => sub {
+    my $all = 'page.m.after.reduce((a, b) => a + b, 0)';
+
+    show("a;<b>;c\x{e2}\x{80}\x{ae}d 7\n<b> -3\n");
+    is(said(), '', 'folded stacks');
+    is(js($all), 4, 'whose values may be below zero');
+    ok(js('frames.names.includes("c\ufffdd")'), 'without what turns a name');
+
+    show(join(';', 'a' .. 'z') . " 1\n" . ('f;' x 4096) . "f 1\n");
+    is(said(), 'A stack has more than 4096 frames.', 'a deep stack');
+
+    show("a;b 1\n\nc 2\n");
+    is(said(), $damaged, 'a line that is none');
+
+    show("heap_v2/1\n\@ 0xffffffffffffffff 0x2001 0x1\n  t*: 1: 5 [0: 0]\n"
+         . "\@\n  t*: 2: 6 [0: 0]\n  t*: 9: 9 [9: 9]\nMAPPED_LIBRARIES:\n");
+    is(js($all), 11, 'addresses of nothing, and a stack of none');
+
+    show("heap_v2/0\n\@ 0x400000\n  t*: 99999999999999999999: 1 [1: 1]\n"
+         . "MAPPED_LIBRARIES:\n0-ffffffffffffffffff r-xp 0 0:0 0 \e[31m\n");
+    is(said(), '', 'numbers of any size');
+};
+
+
 test 'a baseline of another kind' => sub {
     my $cpu = proto(types => [qw( cpu nanoseconds )], names => ['main'],
                     samples => [[[1], [7]]]);

@@ -557,7 +557,31 @@ test 'files' => sub {
     $browser->click('#drop');
     is(js('page.base'), undef, 'and dropped');
 
+    # text of the same profile has as much, with names or with addresses
+
+    show('one');
+
+    my $sum = js('page.m.after.reduce((sum, value) => sum + value, 0)');
+    my $n = js('page.rows.length');
+
+    for my $format (qw( folded text jemalloc )) {
+        my $path = "$dir/$format.txt";
+
+        run('--any-kernel', "--format=$format", '-o', $path, $one);
+        $browser->type('#file', $path);
+        $browser->wait_for("return document.title === '$format.txt'");
+        cmp_ok(abs(js('page.m.after.reduce((sum, value) => sum + value, 0)')
+                   - $sum), '<', $sum / 1e5, "$format: all of its bytes");
+        cmp_ok(js('page.rows.length'), '>=', $n * 0.9, 'in as many stacks');
+    }
+
+    like($browser->text('#status'), qr/^all: [\d.]+ MiB/, 'in their unit');
+    ok(js('frames.names.some((name) => /^nginx\+0x[\da-f]+$/.test(name))'),
+       'and an address is one of a file');
+
     for my $case (['no profile', 'hello, world', 'This is no profile'],
+                  ['a dump that was cut', substr(slurp($one), 0, 3000),
+                   'cut or damaged'],
                   ['cut', substr(slurp("$dir/new.pb.gz"), 0, 3000),
                    'cut or damaged'],
                   ['empty', '', 'This is no profile'],
