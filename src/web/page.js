@@ -355,6 +355,7 @@ function showChoices() {
   fill($('t'), types.map((name) => [name, name]));
   fill($('g'), [['', 'nothing'], ...page.keys.map((key) => [key, key])]);
   $('labels').replaceChildren(...labels.slice(0, MAX_LABELS).map(labelMenu));
+  $('filter').hidden = labels.length === 0;
 }
 
 function labelMenu([key, values]) {
@@ -362,7 +363,7 @@ function labelMenu([key, values]) {
   const boxes = values.slice(0, MAX_VALUES).map((value) => make('label', {},
     make('input', { type: 'checkbox', value, name: key,
       onchange: chooseLabels }), ` ${value}`));
-  return make('details', { className: 'choice', name: 'choice' },
+  return make('details', { className: 'choice', name: 'label' },
     make('summary', {}, key), make('div', {}, ...boxes,
       rest > 0 ? `${count(rest)} more` : ''));
 }

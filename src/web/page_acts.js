@@ -105,7 +105,7 @@ function closeMenu() {
   $('graph').focus();
 }
 
-/* Closes the menus of labels, but for that of TARGET. */
+/* Closes the menus of controls, but for that of TARGET. */
 function closeChoices(target) {
   for (const one of document.querySelectorAll('.choice[open]')) {
     if (target && one.contains(target)) continue;
@@ -303,7 +303,12 @@ function listenToControls() {
   $('views').append(...VIEWS.map((value) => make('button', { value,
     onclick: () => change({ v: value, z: '' }) }, value)));
   for (const key of CONTROLS) $(key).oninput = onControl;
-  for (const [id, act] of Object.entries(CLICKS)) $(id).onclick = act;
+  for (const [id, act] of Object.entries(CLICKS)) {
+    $(id).onclick = () => {
+      closeChoices();
+      act();
+    };
+  }
   for (const [id, act] of Object.entries(CHANGES)) {
     $(id).onchange = () => act($(id));
   }

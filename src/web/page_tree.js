@@ -177,7 +177,9 @@ function ownerFor(name, module) {
 
 /* The frame that shows label KEY of LABELS; it is an owner. */
 function labelFrame(labels, key) {
-  const name = labels.has(key) ? `${key} ${labels.get(key)}` : `no ${key}`;
+  const of = key === 'location' && labels.get('server');
+  const name = labels.has(key) ? `${key} ${labels.get(key)}`
+    + (of ? ` of ${of}` : '') : `no ${key}`;
   const id = frameId(name, '', '');
   frames.owners[id] = name;
   return id;

@@ -189,7 +189,15 @@ sub text($self, $css) {
 }
 
 
+# A menu that it is in is opened first.
+
 sub click($self, $css) {
+    $self->run('let at = document.querySelector(arguments[0]);
+                for ( ; at; at = at.parentElement) {
+                    if (at.matches("details > :not(summary)")) {
+                        at.parentElement.open = true;
+                    }
+                }', $css);
     $self->call(POST => '/element/' . $self->find($css) . '/click');
 }
 

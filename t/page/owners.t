@@ -72,7 +72,7 @@ sub owners {
 
 
 test 'labels' => sub {
-    view("&owners=1");
+    view('');
 
     my $keys = js('[...document.querySelectorAll(
         "#labels summary")].map((one) => one.textContent)');
@@ -82,7 +82,7 @@ test 'labels' => sub {
     ok($is{server} && $is{location}, 'menus of servers and of locations')
         or diag("@$keys");
 
-    view("&owners=1#l=location=" . '%252Ftwo%252F');
+    view("#l=location=" . '%252Ftwo%252F');
 
     my $sum = js('page.stacks.reduce((n, one) =>
         n + page.m.after[one.row], 0)');
@@ -91,25 +91,26 @@ test 'labels' => sub {
     cmp_ok($sum, '<', 3 * 65536, 'and nothing else');
     $browser->is_quiet;
 
-    view('');
+    view('&owners=0');
     is_deeply(js('[...document.querySelectorAll(
         "#labels summary")].map((one) => one.textContent).filter((one) =>
         one === "location" || one === "server")'), [],
-        'no such labels without asking');
+        'no such labels with owners=0');
 };
 
 
 test 'split and colours' => sub {
-    view("&owners=1#g=location");
+    view("#g=location");
 
     my $owners = owners();
 
-    cmp_ok($owners->{'location /two/'} // 0, '>=', 2 * 60000,
+    cmp_ok($owners->{'location /two/ of main.example'} // 0, '>=', 2 * 60000,
            'locations are the owners');
-    cmp_ok($owners->{'location /one/'} // 0, '>=', 60000, 'each of them');
+    cmp_ok($owners->{'location /one/ of main.example'} // 0, '>=', 60000,
+           'each of them');
 
     my $colours = js('["/one/", "/two/"].map((name) =>
-        OWNERS.get(`location ${name}`))');
+        OWNERS.get(`location ${name} of main.example`))');
 
     ok(defined $colours->[0] && defined $colours->[1]
        && $colours->[0] != $colours->[1], 'of two colours');
@@ -119,7 +120,8 @@ test 'split and colours' => sub {
             !tree.name(i).startsWith("location "))'), [],
         'and the roots of the graph');
 
-    like($browser->text('#legend'), qr{location /two/ \d}, 'in the legend');
+    like($browser->text('#legend'), qr{location /two/ of main\.example \d},
+         'in the legend');
 
     $browser->run('change({ v: "owners" })');
     like($browser->text('#table'), qr{location /two/}, 'and in the table');
@@ -149,7 +151,7 @@ test 'roots' => sub {
     }
 
     view("&by=location#g=location");
-    cmp_ok(owners()->{'location /two/'} // 0, '>=', 2 * 60000,
+    cmp_ok(owners()->{'location /two/ of main.example'} // 0, '>=', 2 * 60000,
            'and split by the labels');
 };
 
@@ -159,7 +161,7 @@ test 'names' => sub {
 
     my $owners = owners();
 
-    cmp_ok($owners->{"location $script"} // 0, '>=', 60000,
+    cmp_ok($owners->{"location $script of main.example"} // 0, '>=', 60000,
            'markup is a name') or diag(join "\n", keys %$owners);
     is(js('document.querySelectorAll("b").length'), 0, 'and no element');
     is(js('[...document.body.innerText].filter((c) =>
@@ -185,11 +187,11 @@ test 'CPU time' => sub {
     plan skip_all => 'samples of time have no owner'
         if $text !~ /^samples with an owner/m;
 
-    view('&seconds=2&owners=1#g=location', 'profile');
+    view('&seconds=2#g=location', 'profile');
 
     my $owners = owners();
 
-    cmp_ok($owners->{'location /busy/'} // 0, '>', 0,
+    cmp_ok($owners->{'location /busy/ of main.example'} // 0, '>', 0,
            'locations have CPU time') or diag(explain($owners));
     $browser->is_quiet;
 

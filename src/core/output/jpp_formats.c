@@ -67,7 +67,7 @@ const jpp_format_t  jpp_formats[] = {
 
     { .name = "html", .about = "a page with flame graphs, for a browser",
       .type = "text/html", .suffix = "html", .policy = jpp_html_policy,
-      .names = JPP_NAMES_ALWAYS, .keeps_base = true,
+      .names = JPP_NAMES_ALWAYS, .keeps_base = true, .shows_owners = true,
       .write = jpp_html_write },
 
     { .name = "svg", .about = "a flame graph as a picture",

@@ -267,6 +267,7 @@ typedef struct {
     bool              keeps_base;  /* shows both sides of a difference */
     bool              is_legacy;   /* what jeprof asks its parser's for */
     bool              has_owners;  /* by= is a table of its own, not roots */
+    bool              shows_owners;    /* as labels, also if nobody asks */
     bool            (*write)(const jpp_view_t *view, jpp_sink_t *sink);
 } jpp_format_t;
 

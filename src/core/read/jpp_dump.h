@@ -83,7 +83,8 @@ typedef struct {
     const jpp_dump_t     *baseline_of;  /* what was inherited, to columns, */
                                         /*   by this dump: its samples meet */
                                         /*   those, and have their owners */
-    bool                  has_owners;   /* as labels: jpp_roots.c */
+    bool                  has_owners;   /* as labels: jpp_roots.c, */
+    bool                  says_owners;  /*   and how many in a comment */
     jpp_vec_t *const     *columns;      /* NULL: the profile's */
     const jpp_range_t    *allocator;    /* see jpp_addresses_t */
     size_t                n_allocator;

@@ -415,7 +415,7 @@ jpp_heap_commit(jpp_heap_t *heap, const uint64_t counts[4])
     if (options->columns == NULL) {
         profile->n_seen[0] += counts[2];
         profile->n_seen[1] += counts[0];
-        facts->is_asked |= options->has_owners;
+        facts->is_asked |= options->says_owners;
 
         if (heap->owner != JPP_OWNER_NONE) {
             facts->live += counts[0];

@@ -466,7 +466,7 @@ jpp_times_add_up(jpp_times_sums_t *sums, jpp_times_t *times)
     sums->n++;
     sums->lasted += times->facts.duration;
     sums->facts.owned += times->facts.owned;
-    sums->facts.is_asked |= times->reading.options->has_owners;
+    sums->facts.is_asked |= times->reading.options->says_owners;
 
     if (times->early[0] == '\0') {
         return;

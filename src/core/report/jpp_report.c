@@ -268,7 +268,10 @@ jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
     options.is_base = capture->is_base && report->view->base == NULL;
     options.columns = capture->is_base ? report->view->base : NULL;
     options.is_raw = report->view->is_raw;
-    options.has_owners = jpp_args_has_owners(&report->options->args);
+    options.says_owners = jpp_args_has_owners(&report->options->args);
+    options.has_owners = options.says_owners
+                         || (report->format->shows_owners
+                             && !report->options->args.is_set[JPP_ARG_OWNERS]);
 
     has_baseline = report->has_baselines && capture->baseline != NULL
                    && report->baselines[i].code == JPP_OK;
