@@ -314,6 +314,11 @@ JPP_TEST(jpp_test_folded)
     jpp_is_u64(jpp_console_count("class=\"fold\""), 0, "eight are not folded");
     jpp_is_u64(jpp_console_count("<tr class=\"calm\">"), 8, "none stands out");
 
+    workers[0].activity.usage.rss_anon = 26 * JPP_FINDING_MIB;
+    (void) jpp_console_page();
+    jpp_is_u64(jpp_console_count("<tr class=\"calm\">"), 8,
+               "nor one with 16 MiB more");
+
     workers[0].activity.usage.rss_anon = 27 * JPP_FINDING_MIB;
     workers[1].activity.connections_free = 19;
     workers[2].activity.connections_free = 9;
