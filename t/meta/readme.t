@@ -580,7 +580,8 @@ test 'README.md' => sub {
          'the example is a session');
 
     same([ map { $_->[0] =~ /\((.*)\)/ } rows(about('index')) ],
-         [ map { s/^\Q$root\E\///r } grep { !/\.svg$/ } glob("$root/docs/*") ],
+         [ map { s/^\Q$root\E\///r }
+           grep { !/\.(?:svg|png)$/ } glob("$root/docs/*") ],
          'the index of docs/');
 };
 
