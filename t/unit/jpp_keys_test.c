@@ -5,6 +5,8 @@
 #include "jpp_test_lines.h"
 #include "jpp_usage.h"
 
+#include <sys/resource.h>
+
 
 typedef struct {
     uint64_t  first;
@@ -190,6 +192,7 @@ JPP_TEST(jpp_keys_test_usage)
     jpp_usage_t          before, after;
     char                 smaps[JPP_USAGE_SMAPS + 1], path[64];
     const char          *line;
+    struct rlimit        limit, none;
 
     size = (size_t) 32 << 20;
 
@@ -231,6 +234,15 @@ JPP_TEST(jpp_keys_test_usage)
 
     (void) close(fd);
     (void) munmap(memory, size);
+
+    (void) getrlimit(RLIMIT_NOFILE, &limit);
+    none = limit;
+    none.rlim_cur = (rlim_t) fd;
+    (void) setrlimit(RLIMIT_NOFILE, &none);
+    jpp_usage_read(&before);
+    (void) setrlimit(RLIMIT_NOFILE, &limit);
+    jpp_ok(before.fds == JPP_NONE && before.max_fds == (uint64_t) fd,
+           "without a free descriptor they are not counted");
 
     jpp_usage_memory(&after, jpp_test_lines("VmRSS:\t 1 kB\n", 13, path,
                                             &fd));
