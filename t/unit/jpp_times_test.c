@@ -16,6 +16,8 @@
     "00400000-00500000 r-xp 00000000 08:01 11 /usr/sbin/prog\n"               \
     "7f0000000000-7f0000100000 r-xp 00002000 08:01 12 /lib/libjemalloc.so.2\n"
 
+#define JPP_TIMES_TEST_30  "shuts down, it shuts down, it "
+
 #define JPP_TIMES_TEST_CPU                                                    \
     "jpp_times/1 cpu\n"                                                       \
     "frequency 100\n"                                                         \
@@ -163,6 +165,9 @@ JPP_TEST(jpp_times_test_comments)
         { true, "duration 1000000000\nidle 815000000\n" },
         { true, "duration 1000000000\nwaits 4000000000\n" },
         { false, "duration 3200000000\nearly it shuts down\n" },
+        { false, "duration 3200000000\nearly " JPP_TIMES_TEST_30
+          JPP_TIMES_TEST_30 JPP_TIMES_TEST_30 JPP_TIMES_TEST_30
+          JPP_TIMES_TEST_30 JPP_TIMES_TEST_30 "\n" },
         { false, "threads 33\ndeaf 32\n" },
         { false, "threads 1030\nbeyond 6\n" },
         { false, "dropped 12\ndropped_nanos 120000000\n" }
