@@ -7,6 +7,8 @@
 
 #include "jpp_findings.h"
 
+#include <math.h>
+
 
 /* less than this is not worth a sentence */
 #define JPP_GROWS_FLOOR    (16 * JPP_FINDING_MIB)
@@ -95,9 +97,7 @@ jpp_finding_rises(const jpp_finding_t *finding, const jpp_history_t *history,
 
     trend->now = values[third - 1];
     trend->per_hour = (uint64_t) (slope * points);
-
-    points = points < (double) third ? points : (double) third;
-    trend->more = (uint64_t) (slope * points);
+    trend->more = (uint64_t) (slope * fmin(points, (double) third));
 
     return true;
 }
