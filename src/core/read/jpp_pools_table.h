@@ -366,7 +366,7 @@ jpp_pools_str(const jpp_pools_t *table, uint32_t id)
 static inline bool
 jpp_pools_is_wanted(const jpp_pools_t *table, uint32_t owner)
 {
-    return owner != 0
+    return table->wants != JPP_POOLS_NO_UNITS && owner != 0
            && table->wants == (jpp_pools_owner_at(table, owner)->kind
                                == JPP_POOLS_REQUEST ? JPP_POOLS_REQUESTS
                                                     : JPP_POOLS_CONNECTIONS);
