@@ -188,6 +188,9 @@ struct ngx_http_jpp_walk_s {
     ngx_http_jpp_rest_t   *rests;      /* the latest first */
     ngx_http_jpp_keyed_t   marks;      /* what is known of addresses in them */
     ngx_http_jpp_keyed_t   servers;    /* ngx_http_jpp_server_t */
+    const void            *found_by;   /* the last context, compared only, */
+    ngx_http_core_srv_conf_t
+                          *found;      /*   and its server */
     ngx_http_jpp_last_t    last[JPP_POOLS_KINDS];
     ngx_http_jpp_keyed_t   clients;    /* ngx_http_jpp_client_t */
     ngx_http_jpp_keyed_t   fakes;      /* ngx_http_jpp_fake_t */

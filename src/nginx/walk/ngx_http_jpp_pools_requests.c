@@ -644,8 +644,16 @@ ngx_http_core_srv_conf_t *
 ngx_http_jpp_request_server(ngx_http_jpp_walk_t *walk,
     const ngx_http_connection_t *hc)
 {
-    return ngx_http_jpp_in_scope(walk, hc)
-           ? ngx_http_jpp_servers_find(&walk->servers, hc->conf_ctx) : NULL;
+    if (!ngx_http_jpp_in_scope(walk, hc)) {
+        return NULL;
+    }
+
+    if (walk->found_by != hc->conf_ctx) {
+        walk->found_by = hc->conf_ctx;
+        walk->found = ngx_http_jpp_servers_find(&walk->servers, hc->conf_ctx);
+    }
+
+    return walk->found;
 }
 
 
