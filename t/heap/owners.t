@@ -488,7 +488,7 @@ test 'bad questions' => sub {
     my $nginx = start();
     my %refused = (
         'heap?by=request'
-            => qr/^a profile takes by=server, by=location and by=upstream: /,
+            => qr/^a profile accepts by=server, by=location or by=upstream; /,
         'pools?by=server' => qr/^the stacks of pools begin with servers /,
         'heap?by=all' => qr/^by must be location, server or upstream; /,
         'heap?owners=yes' => qr/^owners must be 0 or 1$/,

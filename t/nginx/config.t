@@ -9,9 +9,9 @@ my $parameter = 'a resource\'s name may come first, then "worker=all" or '
                 . '"clients=off"';
 
 sub untold {
-    return "\"jemalloc_pprof\" cannot tell what location \"$_[0]\" serves: "
-           . 'end its name in a slash for all resources, or name one of '
-           . "$resources, as in \"jemalloc_pprof heap;\"";
+    return "\"jemalloc_pprof\" in location \"$_[0]\" names no resource: end "
+           . "the location's name in a slash to serve all resources, or add "
+           . "one of $resources, for example \"jemalloc_pprof heap;\"";
 }
 
 

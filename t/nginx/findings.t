@@ -208,8 +208,8 @@ test 'a configuration that grows', 'jemalloc' => sub {
        'a larger one is found');
 
     like(findings($nginx, 'memory')->{'reload-leak'}{because},
-         qr/configuration start with [\d.]+ MiB, .* before with (?#
-            )[\d.]+ [KM]iB$/,
+         qr/^new workers start with [\d.]+ MiB; workers of the previous (?#
+            )configuration started with [\d.]+ [KM]iB$/,
          'with both sizes');
     ok(wait_until(sub { logged($nginx, 'reload-leak') }, 30), 'and logged');
 
@@ -252,7 +252,7 @@ test 'six reloads, and clients that stay', 'jemalloc' => sub {
         return defined $finding && $finding->{because} =~ /^6 /;
     }), 'six wait for their clients');
 
-    like($finding->{because}, qr/^6 that are exiting hold [\d.]+ MiB of /,
+    like($finding->{because}, qr/^6 exiting workers hold [\d.]+ MiB of /,
          'how much they hold');
     like($finding->{fix}, qr/worker_shutdown_timeout 10m;/, 'what to do');
     like(table($nginx), $line, 'as in the documentation');

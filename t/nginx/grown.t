@@ -38,7 +38,7 @@ test 'connections that hold more and more' => sub {
     ok(wait_until(sub { ($first = grown($nginx))->{interval} == 5 }),
        'points of five seconds');
     like($first->{text}, qr/^(?:No rate is known yet: it needs 6 points, and (?#
-                          )\d of them have been seen|Nobody keeps growing)$/,
+                          )\d of them have been seen|No owner keeps growing)$/,
          'at first no rate is known');
 
     # a header that does not end
@@ -103,7 +103,7 @@ test 'nothing grows' => sub {
 
     ok(wait_until(sub { ($grown = grown($nginx))->{text} !~ /^No rate/ }),
        'a rate is known');
-    is($grown->{text}, 'Nobody keeps growing', 'and it is none');
+    is($grown->{text}, 'No owner keeps growing', 'and it is none');
 
     $nginx->stop;
 };

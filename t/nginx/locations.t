@@ -407,7 +407,7 @@ test 'clients that leave' => sub {
 test 'parameters' => sub {
     my $nginx = start();
     my %refused = (
-        'by=request' => [ 400, qr/^locations takes by=location, by=server / ],
+        'by=request' => [ 400, qr/^the resource locations accepts by=/ ],
         'format=pprof' => [ 400, qr/^format must be top or json$/ ],
         'top=0' => [ 400, qr/^top must be / ],
         'seconds=x' => [ 400, qr/^seconds must be / ],

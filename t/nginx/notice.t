@@ -78,8 +78,8 @@ my @fatal = (
                  )needs a build with --enable-prof: Debian's libjemalloc2 (?#
                  )is built so on amd64 and i386, packages of other (?#
                  )distributions may not be/,
-      fix => $sampler . 'Or install one, or build jemalloc with ./configure '
-             . "--enable-prof. | Run $preload" },
+      fix => $sampler . 'Or install such a build, or build jemalloc with '
+             . "./configure --enable-prof. | Run $preload" },
     { %off, name => 'prof:false', how => { conf => 'prof:false' },
       level => 'warn' },
     { %off, name => 'prof:false, and jemalloc_pprof_active on',

@@ -130,7 +130,7 @@ test 'forms without a script' => sub {
 
     $browser->click('#act-purge button');
     like(outcome('went back'),
-         qr/^3 of 3 workers have done it; \S+ [KM]?i?B went back to the kernel/,
+         qr/^3 of 3 workers applied the change; \S+ [KM]?i?B went back to /,
          'purge');
     like($browser->call(GET => '/url'),
          qr/\?ok=3&of=3&bytes=\d+&purge=1#acts$/, 'its address');
@@ -144,13 +144,14 @@ test 'forms without a script' => sub {
 
     is($browser->text($stop), '', 'stop cannot be pressed at once');
     $browser->click('#act-stop summary');
-    like($browser->text('#act-stop'), qr/will never show what is allocated (?#
-         )while it is off, not even after it is on again, and differences (?#
-         )over that time are refused\. To have complete samples later, (?#
-         )forget all samples or reload\./, 'the first press says what is lost');
+    like($browser->text('#act-stop'), qr/Memory allocated while sampling is (?#
+         )off never appears in these workers' jemalloc profiles, even after (?#
+         )sampling is on again\. Profiles with seconds=N that span this (?#
+         )time are refused\. To have complete samples later, forget all (?#
+         )samples or reload\./, 'the first press says what is lost');
     $browser->click($stop);
     is(outcome('sampling is off'),
-       "3 of 3 workers have done it; jemalloc's sampling is off.", 'off');
+       "3 of 3 workers applied the change; jemalloc's sampling is off.", 'off');
     like($browser->text('.workers'), qr/inactive/, 'the workers say so');
     $browser->click('#act-start button');
     outcome('sampling is on');
@@ -398,7 +399,7 @@ test 'forms in place' => sub {
     $browser->run('document.querySelector("#act-rate select").value = "16"');
     $browser->click('#act-rate button');
 
-    is(outcome('one sample'), '3 of 3 workers have done it; one sample '
+    is(outcome('one sample'), '3 of 3 workers applied the change; one sample '
        . 'every 64.0 KiB from now on.', 'the outcome, in place');
     ok(js('window.isSame'), 'of the same page');
     is($browser->call(GET => '/url'), $url, 'at the same address');

@@ -64,7 +64,7 @@ my $page = shown('--format=html', '--by=location');
 is(() = $page =~ m{</script>}g, () = shown('--format=html') =~ m{</script>}g,
    'a page has no more scripts than without');
 
-for ([ '--by=request', qr/^jemalloc-pprof: a profile takes by=server, / ],
+for ([ '--by=request', qr/^jemalloc-pprof: a profile accepts by=server, / ],
      [ '--by=all', qr/by must be location, server or upstream; / ],
      [ '--owners=2', qr/owners must be 0 or 1/ ])
 {

@@ -663,8 +663,8 @@ jpp_test_outcome(void)
     jpp_console.outcome = NULL;
 
     jpp_has(jpp_output.text, "<p id=\"outcome\" role=\"status\" "
-            "class=\"bad\">1 of 2 workers have done it; 2.0 MiB went back to "
-            "the kernel. Last errors below the workers say why ",
+            "class=\"bad\">1 of 2 workers applied the change; 2.0 MiB went "
+            "back to the kernel. Last errors below the workers say why ",
             "what was done, and what was not");
 }
 

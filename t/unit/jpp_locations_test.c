@@ -297,8 +297,9 @@ JPP_TEST(jpp_locations_test_check)
                    rows[i].query);
     }
 
-    jpp_is_str(err.text, "locations takes by=location, by=server and "
-               "by=upstream: by=request and by=connection are for requests",
+    jpp_is_str(err.text, "the resource locations accepts by=location, "
+               "by=server or by=upstream; use by=request and by=connection "
+               "with the resource requests",
                "the sentence");
 }
 

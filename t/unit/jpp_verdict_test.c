@@ -487,8 +487,8 @@ JPP_TEST(jpp_verdict_test_remedies)
 
     jpp_has(output.text, " <a href=\"memory?format=top\">Every byte in a row"
             "</a></p>\n", "its own");
-    jpp_lacks(output.text, "What the heap gains", "another's");
-    jpp_lacks(output.text, "Return it now", "nor what is not served");
+    jpp_lacks(output.text, "Growth of the heap", "another's");
+    jpp_lacks(output.text, "Return this memory now", "nor what is not served");
 }
 
 

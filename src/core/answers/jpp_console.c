@@ -23,12 +23,12 @@ typedef struct {
 static const jpp_console_remedy_t  jpp_console_remedies[JPP_FINDINGS] = {
     [JPP_FINDING_LIMIT_NEAR] = { "memory?format=top", "Every byte in a row" },
     [JPP_FINDING_GROWS] = { "heap?seconds=30&format=html",
-                            "What the heap gains in 30 seconds" },
+                            "Growth of the heap in 30 seconds" },
     [JPP_FINDING_RELOAD_LEAK] = { "heap?format=top&origin=master",
-                                  "What workers inherit" },
+                                  "Memory that workers inherit" },
     [JPP_FINDING_OUTSIDE] = { "memory?format=top", "Every byte in a row" },
-    [JPP_FINDING_RETAINED] = { "#act-purge", "Return it now" },
-    [JPP_FINDING_STALLS] = { "stalls?format=top", "What kept it" }
+    [JPP_FINDING_RETAINED] = { "#act-purge", "Return this memory now" },
+    [JPP_FINDING_STALLS] = { "stalls?format=top", "Show the blocking code" }
 };
 
 
@@ -566,31 +566,31 @@ typedef struct {
 
 static const jpp_console_act_t  jpp_console_act_rows[] = {
     { "act-stop", "active", "off", "Stop jemalloc's sampling",
-      "jemalloc's profiles of these workers will never show what is allocated "
-      "while it is off, not even after it is on again, and differences over "
-      "that time are refused. To have complete samples later, forget all "
-      "samples or reload. Save a profile first, if you need it.",
-      "Stop it, and lose what is allocated meanwhile", JPP_CONSOLE_READY,
-      false },
+      "Memory allocated while sampling is off never appears in these workers' "
+      "jemalloc profiles, even after sampling is on again. Profiles with "
+      "seconds=N that span this time are refused. To have complete samples "
+      "later, forget all samples or reload. Save a profile first, if you need "
+      "it.", "Stop sampling; later allocations will be missing in profiles",
+      JPP_CONSOLE_READY, false },
 
     { "act-start", "active", "on", "Start jemalloc's sampling",
-      "Profiles show what is allocated from now on, and what was sampled "
-      "before and is not freed.", NULL, JPP_CONSOLE_INACTIVE, false },
+      "Profiles show allocations from now on, and earlier samples whose "
+      "memory is still in use.", NULL, JPP_CONSOLE_INACTIVE, false },
 
     { "act-sampler", "sampler", "on", "Start the module's sampler",
-      "It becomes the source of profiles, which then show what is allocated "
-      "from now on.", NULL, JPP_CONSOLE_SAMPLER, true },
+      "Profiles then come from the sampler, and show allocations from now on.",
+      NULL, JPP_CONSOLE_SAMPLER, true },
 
     { "act-no-sampler", "sampler", "off", "Stop the module's sampler",
-      "All of its samples are lost. Profiles come from jemalloc again, where "
-      "that has a profiler. Save a profile first, if you need it.",
-      "Stop it, and lose its samples", JPP_CONSOLE_SAMPLER, false },
+      "All samples of the sampler are lost. Profiles then come from jemalloc "
+      "again, if it has a profiler. Save a profile first, if you need it.",
+      "Stop the sampler, and lose its samples", JPP_CONSOLE_SAMPLER, false },
 
     { "act-rate", "lg_sample", NULL, "Change the sampling rate",
       "All samples so far are lost, and profiles no longer separate inherited "
       "memory. Save a profile first, if you need it. A finer rate shows more "
       "and costs more: set it for an hour, then go back.",
-      "Change it, and lose all samples", JPP_CONSOLE_SAMPLED, false },
+      "Change the rate, and lose all samples", JPP_CONSOLE_SAMPLED, false },
 
     { "act-stalls", "stall", "100ms", "Record stalls",
       "Iterations of the event loop that take 100 ms or longer are recorded "
@@ -610,12 +610,12 @@ static const jpp_console_act_t  jpp_console_act_rows[] = {
       "so far keep theirs.", NULL, JPP_CONSOLE_OWNERS, false },
 
     { "act-reset", "reset", "1", "Forget all samples",
-      "All samples so far are lost: profiles show only what is allocated from "
-      "now on. Save a profile first, if you need it.",
+      "All samples so far are lost: profiles show only allocations from now "
+      "on. Save a profile first, if you need it.",
       "Forget them", JPP_CONSOLE_SAMPLED, false },
 
     { "act-purge", "purge", "1", "Return unused memory to the kernel",
-      "Nothing is lost. What is allocated next costs page faults.", NULL,
+      "Nothing is lost. The next allocations cost page faults.", NULL,
       JPP_CONSOLE_STATS, false }
 };
 
@@ -741,8 +741,9 @@ jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
         }
     }
 
-    jpp_sink_str(sink, "</div>\n<p>These go to all workers, and to those that "
-                 "start later; control also takes single ones.</p>\n"
+    jpp_sink_str(sink, "</div>\n<p>A button acts on all workers, also on "
+                 "workers that start later; control also accepts single "
+                 "workers.</p>\n"
                  "</section>\n");
 }
 
@@ -758,8 +759,8 @@ jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
         "<code>URL=http://...</code></p>\n"
         "<p>To choose workers, add worker=0 (an index), worker=pid-1234, "
         "worker=self or worker=exiting, as in heap?worker=0.</p>\n"
-        "<p>What workers inherited from their master counts once, with the "
-        "label origin=master; to see one part only, add origin=worker or "
+        "<p>Memory that workers inherited from their master counts once, with "
+        "the label origin=master; to see one part only, add origin=worker or "
         "origin=master.</p>\n"
         "<dl>\n");
 

@@ -40,7 +40,7 @@ jpp_grown_sentence(jpp_growth_t *growth)
     }
 
     if (growth->n == 0 || !first->is_rising) {
-        jpp_print(growth->sentence, "Nobody keeps growing");
+        jpp_print(growth->sentence, "No owner keeps growing");
         return;
     }
 

@@ -59,9 +59,10 @@ jpp_locations_check(const jpp_args_t *args, jpp_err_t *err)
     if (args->is_set[JPP_ARG_BY]
         && !jpp_roots_allow((jpp_by_t) args->values[JPP_ARG_BY]))
     {
-        return jpp_err_set(err, JPP_ERR_ARG, "locations takes by=location, "
-                           "by=server and by=upstream: by=request and "
-                           "by=connection are for requests");
+        return jpp_err_set(err, JPP_ERR_ARG, "the resource locations accepts "
+                           "by=location, by=server or by=upstream; use "
+                           "by=request and by=connection with the resource "
+                           "requests");
     }
 
     return JPP_OK;

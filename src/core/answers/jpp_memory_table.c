@@ -205,8 +205,7 @@ jpp_memory_zones_text(const jpp_memory_t *memory, jpp_sink_t *sink)
     jpp_table_column(&table, "in use", 0, 0);
     jpp_table_column(&table, "refused", 1, 0);
     jpp_table_column(&table, "zone", 0, JPP_TABLE_NAME);
-    jpp_table_column(&table, "places in use, by their size", 2,
-                     3 * JPP_TABLE_NAME);
+    jpp_table_column(&table, "slots in use, by size", 2, 3 * JPP_TABLE_NAME);
 
     for (i = 0; i < telemetry->n_zones; i++) {
         jpp_memory_zone_text(&table, &telemetry->zones[i]);

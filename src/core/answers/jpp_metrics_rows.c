@@ -384,11 +384,11 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, ZONE, free,
         "nginx_zone_free_bytes",
-        "Bytes in pages of it that are free.")
+        "Bytes in a zone's free pages.")
 
     JPP_METRICS_ONE(COUNTER, ZONE, allocations,
         "nginx_zone_allocations",
-        "Allocations in it, successful or not.")
+        "Allocations in a zone, successful or not.")
 
     JPP_METRICS_ONE(COUNTER, ZONE, failures,
         "nginx_zone_allocation_failures",

@@ -92,8 +92,8 @@ jpp_outcome_text(const jpp_outcome_t *outcome, jpp_sink_t *sink)
         return;
     }
 
-    jpp_sink_printf(sink, "%" PRIu64 " of %" PRIu64 " workers have done it",
-                    outcome->done, outcome->asked);
+    jpp_sink_printf(sink, "%" PRIu64 " of %" PRIu64 " workers applied the "
+                    "change", outcome->done, outcome->asked);
 
     if (control->active != -1) {
         jpp_sink_printf(sink, "; jemalloc's sampling is %s",

@@ -584,9 +584,8 @@ jpp_requests_notes(const jpp_requests_t *requests,
         jpp_sink_printf(sink, JPP_POOLS_UNPROVEN "\n", rows->n_unproven);
     }
 
-    jpp_sink_str(sink, "kernel: the kernel's memory for data in the queues of "
-                 "the sockets, which is more than that data; none of it is "
-                 "nginx's\n");
+    jpp_sink_str(sink, "kernel: kernel memory for socket queues, including "
+                 "overhead; not part of nginx's memory\n");
 
     if (!requests->has_clients) {
         jpp_sink_str(sink, "clients and URIs are hidden: clients=on shows "

@@ -315,18 +315,17 @@ jpp_finding_old_workers(const jpp_telemetry_t *telemetry,
     total = jpp_fleet_anon(telemetry->fleet);
 
     if (telemetry->shutdown_timeout != 0) {
-        jpp_print(finding->fix, "They live until their last connection ends, "
-                  "but no longer than worker_shutdown_timeout, which is "
-                  "%" PRIu64 " s for workers that began to exit after it was "
-                  "set.", telemetry->shutdown_timeout);
+        jpp_print(finding->fix, "Old workers exit when their last "
+                  "connection ends. worker_shutdown_timeout limits only "
+                  "workers that were started with it (now %" PRIu64 " s).",
+                  telemetry->shutdown_timeout);
     }
 
     return jpp_finding_above(finding, sums.exiting, 100, JPP_FINDING_FLOOR)
            && jpp_finding_above(finding, sums.exiting, 30, total)
-           && jpp_finding_because(finding, "%" PRIu32 " that %s exiting hold%s "
-                  "%s of %s", sums.n_exiting,
-                  sums.n_exiting == 1 ? "is" : "are",
-                  sums.n_exiting == 1 ? "s" : "",
+           && jpp_finding_because(finding, "%" PRIu32 " exiting worker%s %s of "
+                  "%s", sums.n_exiting,
+                  sums.n_exiting == 1 ? " holds" : "s hold",
                   jpp_bytes(sums.exiting), jpp_bytes(total));
 }
 
@@ -486,11 +485,11 @@ jpp_finding_retained(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
     total = jpp_fleet_anon(telemetry->fleet);
 
     if (sums.is_background) {
-        jpp_print(finding->fix, "POST purge=1 to control returns it to the "
-                  "kernel. background_thread is on, and also returns it after "
-                  "dirty_decay_ms: a smaller value in MALLOC_CONF shortens the "
-                  "wait. Before a restart, save the evidence: pools?format=top "
-                  "and heap.");
+        jpp_print(finding->fix, "POST purge=1 to control returns this memory "
+                  "to the kernel. background_thread is on, and also returns it "
+                  "after dirty_decay_ms: a smaller value in MALLOC_CONF "
+                  "shortens the wait. Before a restart, save the evidence: "
+                  "pools?format=top and heap.");
     }
 
     return jpp_finding_above(finding, sums.freed, 100, JPP_FINDING_FLOOR)
@@ -626,9 +625,9 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_GROWS] = {
         false, jpp_finding_grows,
         "memory grows all the time",
-        "While it grows, a difference shows which functions hold more. If it "
-        "shows less growth, the rest does not come from malloc: "
-        "memory?format=top shows it.",
+        "While memory grows, heap?seconds=300 shows which functions hold more. "
+        "If heap shows less growth, the rest does not come from malloc: "
+        "memory?format=top shows the rest.",
         "heap?seconds=300&format=top&worker=" },
 
     [JPP_FINDING_RELOAD_LEAK] = {
@@ -636,7 +635,7 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         "workers start with more memory than before the reload",
         "Either the configuration has grown, or the master keeps memory of "
         "former configurations. heap?origin=master shows what workers inherit, "
-        "by function. Save that before a restart, which frees it.",
+        "by function. A restart frees this memory: save the profile first.",
         "heap?origin=master&format=top" },
 
     [JPP_FINDING_PRESSURE] = {
@@ -657,15 +656,16 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_ZONE_FULL] = {
         false, jpp_finding_zone_full,
         "a zone of shared memory is full",
-        "Enlarge it in its directive: the size follows the zone's name. "
+        "Enlarge the zone in its directive: the size follows the zone's name. "
         JPP_FINDING_SAVE "A zone of another size starts empty.",
         "memory?fields=zones" },
 
     [JPP_FINDING_OLD_WORKERS] = {
         false, jpp_finding_old_workers,
         "workers of former configurations hold much of the memory",
-        "They live until their last connection ends. To limit that time, add "
-        "outside of all blocks: worker_shutdown_timeout 10m;",
+        "Old workers exit when their last connection ends. To limit the wait "
+        "of workers that start from now on, add outside of all blocks: "
+        "worker_shutdown_timeout 10m;",
         "requests?worker=exiting" },
 
     [JPP_FINDING_ODD_WORKER] = {
@@ -685,7 +685,8 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
     [JPP_FINDING_RETAINED] = {
         false, jpp_finding_retained,
         "jemalloc keeps much memory that was freed",
-        "POST purge=1 to control returns it to the kernel. For good: add "
+        "POST purge=1 to control returns this memory to the kernel. To make "
+        "jemalloc return freed memory by itself, add "
         "background_thread:true,dirty_decay_ms:5000 to MALLOC_CONF. "
         JPP_FINDING_SAVE_BEFORE("restart") "Then restart nginx.",
         "memory?format=top" },

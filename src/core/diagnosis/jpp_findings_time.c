@@ -315,7 +315,7 @@ jpp_finding_reload_leak(const jpp_telemetry_t *telemetry,
            && jpp_finding_above(finding, more, 100, JPP_RELOAD_FLOOR)
            && jpp_finding_above(finding, more, 10, bytes)
            && jpp_finding_about(finding, now, 0)
-           && jpp_finding_because(finding, "workers of the newest "
-                  "configuration start with %s, those of the one before with "
-                  "%s", jpp_bytes(now), jpp_bytes(bytes));
+           && jpp_finding_because(finding, "new workers start with %s; "
+                  "workers of the previous configuration started with %s",
+                  jpp_bytes(now), jpp_bytes(bytes));
 }

@@ -128,7 +128,8 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "built so on amd64 and i386, packages of other distributions may not "
         "be",
         JPP_SAMPLER
-        "Or install one, or build jemalloc with ./configure --enable-prof.\n"
+        "Or install such a build, or build jemalloc with ./configure "
+        "--enable-prof.\n"
         "Run " JPP_PRELOAD },
 
     [JPP_PROBLEM_PROF_OFF] = {
@@ -166,7 +167,8 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "jemalloc unwinds with libgcc, which aborts or deadlocks under code "
         "that LuaJIT has compiled. The module's unwinder does neither, but is "
         "not in use: %h",
-        "At once: POST active=off to control, which takes no more samples.\n"
+        "Immediately: POST active=off to control; this stops jemalloc's "
+        "sampling.\n"
         JPP_SAVE
         "Then set in the http block, and reload:\n%u"
         "    jemalloc_pprof_active off;" },
@@ -176,8 +178,8 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
         "profiles lack memory that was allocated while sampling was off",
         "jemalloc's sampling was off %o, and it samples memory only "
         "when it is allocated",
-        "POST reset=1 to control: profiles then show what is allocated from "
-        "then on. Or run nginx -s reload: new workers sample from their "
+        "POST reset=1 to control: profiles then show allocations from then "
+        "on. Or run nginx -s reload: new workers sample from their "
         "start." },
 
     [JPP_PROBLEM_UNSAMPLED] = {
@@ -190,14 +192,14 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
     [JPP_PROBLEM_INTERVAL] = {
         "interval", false,
         "lg_prof_interval makes workers write dump files as they serve",
-        "they are written into the working directory from within malloc, so "
+        "malloc itself writes the files, into the working directory, so "
         "requests wait and the disk fills",
         JPP_APPEND("lg_prof_interval:-1") },
 
     [JPP_PROBLEM_GDUMP] = {
         "gdump", false,
         "prof_gdump makes workers write dump files as they grow",
-        "they are written into the working directory from within malloc, so "
+        "malloc itself writes the files, into the working directory, so "
         "requests wait and the disk fills",
         JPP_APPEND("prof_gdump:false") },
 
@@ -238,8 +240,8 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
     [JPP_PROBLEM_BOTH] = {
         "both", false,
         "jemalloc samples beside the module's sampler",
-        "profiles use the sampler's samples only, so jemalloc's only waste "
-        "time and memory",
+        "profiles use the sampler's samples only, so jemalloc's samples only "
+        "waste time and memory",
         "Without a restart: POST active=off to control, or set in the http "
         "block, and reload:\n"
         "    jemalloc_pprof_active off;" },

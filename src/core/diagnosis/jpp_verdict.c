@@ -134,8 +134,8 @@ jpp_verdict_missing(jpp_verdict_t *verdict, const jpp_telemetry_t *telemetry)
     jpp_verdict_stuck(verdict, telemetry, missing->who.pid);
 
     if (fleet->n_missing > 1) {
-        jpp_verdict_add(verdict, "; nor did %zu other%s", fleet->n_missing - 1,
-                        fleet->n_missing == 2 ? "" : "s");
+        jpp_verdict_add(verdict, "; %zu other worker%s did not answer either",
+                        fleet->n_missing - 1, fleet->n_missing == 2 ? "" : "s");
     }
 }
 

@@ -556,9 +556,9 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
         }
 
         if (!jpp_roots_allow((jpp_by_t) options->args.values[JPP_ARG_BY])) {
-            return jpp_err_set(err, JPP_ERR_ARG, "a profile takes by=server, "
-                               "by=location and by=upstream: by=request and "
-                               "by=connection are for requests");
+            return jpp_err_set(err, JPP_ERR_ARG, "a profile accepts by=server, "
+                               "by=location or by=upstream; use by=request "
+                               "and by=connection with the resource requests");
         }
     }
 

@@ -140,9 +140,10 @@ ngx_http_jpp_location_resource(ngx_conf_t *cf, ngx_http_jpp_loc_conf_t *jlcf)
     }
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "\"jemalloc_pprof\" cannot tell what location \"%V\" "
-                       "serves: end its name in a slash for all resources, "
-                       "or name one of %V, as in \"jemalloc_pprof heap;\"",
+                       "\"jemalloc_pprof\" in location \"%V\" names no "
+                       "resource: end the location's name in a slash to "
+                       "serve all resources, or add one of %V, for "
+                       "example \"jemalloc_pprof heap;\"",
                        &clcf->name, ngx_http_jpp_resource_names());
 
     return NGX_CONF_ERROR;
