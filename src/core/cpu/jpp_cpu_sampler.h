@@ -1,7 +1,7 @@
 
 /*
- * The parts behind jpp_cpu.h, shared by the files of this room: the threads
- * with their timers, and the sampler.
+ * Internals of jpp_cpu.h, shared by the files of src/core/cpu: the sampler, and
+ * the threads with their timers.
  *
  *     jpp_cpu.c           the windows: who asks for one, and gets what it saw
  *     jpp_cpu_sampler.c   the handler of the signal, and the sampler's thread

@@ -1,7 +1,7 @@
 
 /*
- * Findings about stalled event loops: which workers, and by the recorded
- * stalls, which location and function.
+ * Findings about stalled event loops: the workers and, from recorded stalls,
+ * the location and the function.
  */
 
 

@@ -1,7 +1,6 @@
 
 /*
- * Memory over time: of a worker over its life, and of all of nginx with those
- * who held most of it, over its life.
+ * Memory histories: a worker's, and nginx's with its largest owners.
  *
  * A history has a fixed number of points.  When they are used up, pairs of them
  * become one, and a point stands for twice the time.  A point has the most that

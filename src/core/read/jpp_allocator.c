@@ -1,7 +1,7 @@
 
 /*
- * Recognizes jemalloc's frames: by the library's file name, or where jemalloc
- * is linked into a program, by the names of its functions.
+ * Recognizes jemalloc's frames: by the library's file name or, if jemalloc is
+ * linked into a program, by function names.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * Asks workers: one question to the chosen workers, this one included, as a
- * collection with a part for each worker (collect, part).
+ * Asks the chosen workers, including this worker, one question: a collection
+ * with a part for each worker (collect, part).
  *
  * A part is what one worker answers, in memory that is counted, or why it did
  * not.  All collections together ask at most two workers at a time: a dump of

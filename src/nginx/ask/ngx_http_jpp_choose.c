@@ -1,6 +1,7 @@
 
 /*
- * Which workers answer: those of the registry that a request's worker= chooses.
+ * Selects the workers that answer: the rows of the registry that match a
+ * request's worker=.
  */
 
 

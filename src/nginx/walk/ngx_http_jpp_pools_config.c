@@ -1,7 +1,7 @@
 
 /*
- * The configuration's pool, whose memory connections refer to: it is counted as
- * the rest of a pool is, and its memory is learned at the same time.
+ * Scans the configuration's pool in slices, like the remainder of a large pool,
+ * and records its blocks, because connections point into them.
  */
 
 
