@@ -17,13 +17,14 @@ short=2000
 long=22000
 
 
-# counted WAY N: total is what the program took
+# counted WAY N: total is what the program took.  Where its stack lies, and so
+# what it costs to look up, depends on the size of its environment.
 
 counted()
 {
     rm -f "$out"
 
-    LD_PRELOAD=${JEMALLOC-} valgrind --tool=callgrind -q \
+    env -i LD_PRELOAD="${JEMALLOC-}" valgrind --tool=callgrind -q \
         --callgrind-out-file="$out" "$build/bench/jpp_sampler_bench" "$1" "$2"
 
     total=$(sed -n 's/^summary: \([0-9]*\)$/\1/p' "$out" | grep .)
