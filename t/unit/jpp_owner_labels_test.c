@@ -100,7 +100,7 @@ jpp_read(const char *text, bool has_owners)
     memset(&options, 0, sizeof(options));
     memset(&err, 0, sizeof(err));
 
-    options.has_owners = has_owners;
+    options.has_owners = options.says_owners = has_owners;
 
     (void) snprintf(capture, sizeof(capture), "jpp_times/1 cpu\nlabels 1\n"
                     "thread=main\n%s" JPP_OWNERS_MAPS, text);
