@@ -209,6 +209,7 @@ JPP_TEST(test_report)
             "connection *12\n", "a comment for each");
     jpp_has(text, "1 ms at least, until the worker ended, computing, without a "
             "stack,", "one that died");
+    jpp_has(text, "stalls are recorded from 100 ms on\n", "the threshold");
 
     jpp_ok(report(&arena, stalls, 0, "pprof", &out, &err) == JPP_OK, "none");
     (void) jpp_test_contract(out, 0);
