@@ -18,14 +18,18 @@ static jpp_arena_t  arena;
 static jpp_pools_t  table;
 
 
+void
+jpp_before_each(void)
+{
+    jpp_arena_fresh(&arena, JPP_CAP);
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
+}
+
+
 JPP_TEST(jpp_pools_test_names)
 {
     char      longest[JPP_POOLS_NAME + 2];
-    uint32_t  a, b;
-
-    jpp_arena_fresh(&arena, JPP_CAP);
-
-    jpp_ok(jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0), "a table");
+    uint32_t  a = 0, b;
 
     jpp_is_u64(jpp_pools_find(&table, &a), 0, "a name that nobody added");
 
@@ -85,9 +89,6 @@ JPP_TEST(jpp_pools_test_many_names)
 
     static char  keys[5000];
 
-    jpp_arena_fresh(&arena, JPP_CAP);
-    (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
-
     for (i = 0; i < sizeof(keys); i++) {
         snprintf(name, sizeof(name), "/location/%u", i);
 
@@ -119,9 +120,6 @@ JPP_TEST(jpp_pools_test_many_owners)
 
     static char  keys[200];
 
-    jpp_arena_fresh(&arena, JPP_CAP);
-    (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
-
     for (i = 0; i < 200; i++) {
         names[i] = jpp_pools_name(&table, JPP_POOLS_LOCATION, &keys[i],
                                   (char *) &i, sizeof(i));
@@ -151,9 +149,6 @@ JPP_TEST(jpp_pools_test_many_rows)
 {
     uint32_t  i, owner, n_wrong;
 
-    jpp_arena_fresh(&arena, JPP_CAP);
-    (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
-
     owner = jpp_pools_owner(&table, JPP_POOLS_REQUEST, 0, 0, 0);
     n_wrong = 0;
 
@@ -181,8 +176,6 @@ JPP_TEST(jpp_pools_test_units)
     uint32_t           owner, client, seed, n_kept;
     uint64_t           least;
     jpp_pools_unit_t  *unit, *units;
-
-    jpp_arena_fresh(&arena, JPP_CAP);
 
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 7);
 
@@ -253,7 +246,6 @@ JPP_TEST(jpp_pools_test_sums)
     uint32_t           i, request, upstream;
     jpp_pools_unit_t  *unit;
 
-    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
 
     request = jpp_test_owner(&table, JPP_POOLS_REQUEST, "s", "/", NULL);
@@ -292,7 +284,6 @@ JPP_TEST(jpp_pools_test_parked)
     jpp_pools_open_t   parked;
     jpp_pools_unit_t  *unit;
 
-    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 1);
 
     owner = jpp_test_owner(&table, JPP_POOLS_REQUEST, "s", "/", NULL);
@@ -338,7 +329,6 @@ JPP_TEST(jpp_pools_test_memory)
     uint64_t  n, all, n_wrong;
 
     jpp_arena_fresh(&arena, JPP_CAP);
-
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
     jpp_ok(jpp_test_fill(&table), "a table is filled");
 

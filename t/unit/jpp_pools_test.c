@@ -25,8 +25,8 @@ static jpp_vec_t     *out;
 static jpp_err_t  err;
 
 
-static void
-jpp_pools_start(void)
+void
+jpp_before_each(void)
 {
     jpp_arena_fresh(&arena, JPP_CAP);
     memset(captures, 0, sizeof(captures));
@@ -37,15 +37,25 @@ jpp_pools_start(void)
 
 
 static void
-jpp_pools_capture(const jpp_pools_t *from)
+jpp_pools_capture(void)
 {
     jpp_vec_t  *bytes;
 
-    bytes = jpp_test_bytes(&arena, from);
+    bytes = jpp_test_bytes(&arena, &table);
 
     captures[n_captures].data = (char *) bytes->data;
     captures[n_captures].len = bytes->len;
     n_captures++;
+}
+
+
+/* A small worker. */
+
+static void
+jpp_pools_filled(void)
+{
+    (void) jpp_test_fill(&table);
+    jpp_pools_capture();
 }
 
 
@@ -78,9 +88,7 @@ jpp_pools_text(const char *args)
 
 JPP_TEST(jpp_pools_test_folded)
 {
-    jpp_pools_start();
-    (void) jpp_test_fill(&table);
-    jpp_pools_capture(&table);
+    jpp_pools_filled();
 
     jpp_shows(jpp_pools_text("format=folded"),
               "every row is a stack, and the sum is the total");
@@ -98,8 +106,6 @@ JPP_TEST(jpp_pools_test_folded)
 JPP_TEST(jpp_pools_test_places)
 {
     uint32_t  id;
-
-    jpp_pools_start();
 
     id = jpp_test_owner(&table, JPP_POOLS_REQUEST, "a", "/api", NULL);
     (void) jpp_pools_add(&table, id, JPP_POOLS_BLOCKS, 0, 1, 4096, 0);
@@ -126,7 +132,7 @@ JPP_TEST(jpp_pools_test_places)
     (void) jpp_pools_add(&table, id, JPP_POOLS_ITSELF, 0, 1, 128, 0);
 
     strcpy(table.facts.allocator, "malloc");
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
 
     jpp_shows(jpp_pools_text("format=top&n=100"), "blocks, and several");
     jpp_shows(jpp_pools_text("format=folded"), "stacks have names alone");
@@ -142,7 +148,7 @@ JPP_TEST(jpp_pools_test_places)
     (void) jpp_pools_add(&table, id, JPP_POOLS_BLOCKS, 0, 1, 4096, 0);
     jpp_test_place(&table, id, "nginx.conf", 42);
     strcpy(table.facts.allocator, "malloc");
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
 
     jpp_shows(jpp_pools_text("format=top&n=100"), "a block in two lines");
 }
@@ -153,8 +159,6 @@ JPP_TEST(jpp_pools_test_places)
 JPP_TEST(jpp_pools_test_kinds)
 {
     uint32_t  i, owner;
-
-    jpp_pools_start();
 
     for (i = 0; i < JPP_POOLS_KINDS; i++) {
         owner = jpp_test_owner(&table, (jpp_pools_kind_t) i, "s", "/l", "t");
@@ -175,7 +179,7 @@ JPP_TEST(jpp_pools_test_kinds)
                              1, i, 0);
     }
 
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
 
     jpp_shows(jpp_pools_text("format=folded"),
               "without a total nothing is said of what is outside");
@@ -189,9 +193,7 @@ JPP_TEST(jpp_pools_test_contract)
 
     static const char  *args[] = { "", "symbolize=0" };
 
-    jpp_pools_start();
-    (void) jpp_test_fill(&table);
-    jpp_pools_capture(&table);
+    jpp_pools_filled();
 
     for (i = 0; i < 2; i++) {
         jpp_is_u64(jpp_pools_report(args[i]), JPP_OK, "pprof, \"%s\": %s",
@@ -217,9 +219,7 @@ JPP_TEST(jpp_pools_test_origin)
     };
     static jpp_label_t  master = { "origin", "master", 0, NULL };
 
-    jpp_pools_start();
-    (void) jpp_test_fill(&table);
-    jpp_pools_capture(&table);
+    jpp_pools_filled();
 
     /* the other gave some of it back */
 
@@ -229,7 +229,7 @@ JPP_TEST(jpp_pools_test_origin)
         }
     }
 
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
 
     for (i = 0; i < 2; i++) {
         captures[i].labels = &labels[i];
@@ -253,15 +253,13 @@ JPP_TEST(jpp_pools_test_origin)
 
 JPP_TEST(jpp_pools_test_difference)
 {
-    jpp_pools_start();
-    (void) jpp_test_fill(&table);
-    jpp_pools_capture(&table);
+    jpp_pools_filled();
     captures[0].is_base = true;
     captures[0].source = 1;
 
     (void) jpp_pools_add(&table, 1, JPP_POOLS_BODY, 0, 1, 100000, 0);
     table.facts.total += 90000;
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
     captures[1].source = 1;
 
     jpp_shows(jpp_pools_text("format=folded"), "what changed");
@@ -284,8 +282,6 @@ JPP_TEST(jpp_pools_test_names)
         "a;b\x1b[2J\n", "\xff", "\xe2\x80\xae", "", "\\xff"
     };
 
-    jpp_pools_start();
-
     for (i = 0; i < 5; i++) {
         ids[i] = jpp_test_name(&table, JPP_POOLS_SERVER, names[i]);
 
@@ -296,12 +292,12 @@ JPP_TEST(jpp_pools_test_names)
                              JPP_POOLS_BLOCKS, 0, 1, 512, 0);
     }
 
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
 
     jpp_shows(jpp_pools_text("format=folded"),
               "nothing of a name reaches a terminal");
 
-    jpp_pools_start();
+    jpp_before_each();
 
     memset(name, 0x01, JPP_POOLS_NAME);
     name[JPP_POOLS_NAME] = '\0';
@@ -310,7 +306,7 @@ JPP_TEST(jpp_pools_test_names)
                          jpp_test_owner(&table, JPP_POOLS_REQUEST, name, name,
                                         NULL),
                          JPP_POOLS_BLOCKS, 0, 1, 512, 0);
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
 
     text = jpp_pools_text("format=folded");
     jpp_is_u64(strlen(text), sizeof("http;server ;location ;request;pool blocks"
@@ -333,9 +329,7 @@ JPP_TEST(jpp_pools_test_top)
         "format=top&n=6&cols=80", "format=top&n=1&type=unused_space&cols=1000"
     };
 
-    jpp_pools_start();
-    (void) jpp_test_fill(&table);
-    jpp_pools_capture(&table);
+    jpp_pools_filled();
 
     for (i = 0; i < 2; i++) {
         jpp_shows(jpp_pools_text(args[i]), "%s", args[i]);
@@ -343,12 +337,12 @@ JPP_TEST(jpp_pools_test_top)
 
     /* by two workers, one of them before */
 
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
     captures[1].is_base = true;
 
     (void) jpp_pools_add(&table, 1, JPP_POOLS_BODY, 0, 1, 100, 0);
     table.facts.total -= 900;
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
 
     captures[0] = captures[2];
     n_captures = 2;
@@ -360,9 +354,7 @@ JPP_TEST(jpp_pools_test_top)
 
 JPP_TEST(jpp_pools_test_comments)
 {
-    jpp_pools_start();
-    (void) jpp_test_fill(&table);
-    jpp_pools_capture(&table);
+    jpp_pools_filled();
 
     jpp_shows(jpp_pools_text("format=top"),
               "the total, the allocator, TLS, the walk, which saw all of it");
@@ -374,12 +366,12 @@ JPP_TEST(jpp_pools_test_comments)
     table.facts.reason = JPP_POOLS_NO_MEMORY;
     table.facts.n_missed = 7;
     table.facts.n_unproven = 2;
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
 
     table.facts.has_total = 0;
     table.facts.is_estimate = 1;
     strcpy(table.facts.allocator, "glibc 2.36");
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
 
     jpp_shows(jpp_pools_text("format=top"), "no total, a total below the sum, "
               "an estimate, scripts, partial, unproven");
@@ -390,12 +382,10 @@ JPP_TEST(jpp_pools_test_comments)
 
 JPP_TEST(jpp_pools_test_partial)
 {
-    jpp_pools_start();
-    (void) jpp_test_fill(&table);
-    jpp_pools_capture(&table);
+    jpp_pools_filled();
 
     table.facts.reason = JPP_POOLS_NO_MEMORY;
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
 
     jpp_shows(jpp_pools_text("format=top"), "the total says so, and so does "
               "the frame of that walk, of which no average is taken");
@@ -409,10 +399,8 @@ JPP_TEST(jpp_pools_test_cut)
     jpp_err_t    faults[2];
     const char  *text;
 
-    jpp_pools_start();
-    (void) jpp_test_fill(&table);
-    jpp_pools_capture(&table);
-    jpp_pools_capture(&table);
+    jpp_pools_filled();
+    jpp_pools_capture();
     captures[1].len -= 1;
 
     jpp_is_u64(jpp_pools_report(""), JPP_ERR_CUT, "%s", err.text);
@@ -429,8 +417,7 @@ JPP_TEST(jpp_pools_test_cut)
 
 JPP_TEST(jpp_pools_test_formats)
 {
-    jpp_pools_start();
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
 
     jpp_is_u64(jpp_pools_report("format=text"), JPP_ERR_ARG, "text");
     jpp_is_str(err.text, "format=text has heap profiles only: choose "
@@ -453,17 +440,15 @@ JPP_TEST(jpp_pools_test_memory)
 
     static const char  *args[] = { "origin=worker", "format=top" };
 
-    jpp_pools_start();
-    (void) jpp_test_fill(&table);
-    jpp_pools_capture(&table);
+    jpp_pools_filled();
 
     /* and what may be said of others */
 
     table.facts.reason = JPP_POOLS_NO_MEMORY;
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
 
     table.facts.has_total = 0;
-    jpp_pools_capture(&table);
+    jpp_pools_capture();
 
     for (i = 0; i < 3; i++) {
         memcpy(data[i], captures[i].data, captures[i].len);

@@ -7,8 +7,6 @@
 
 #define JPP_CAP       ((size_t) 64 << 20)
 
-#define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
-
 
 static const jpp_value_type_t  jpp_types[] = {
     { "alloc_objects", "count", true, 0, 0 },
@@ -22,8 +20,8 @@ static jpp_arena_t    arena;
 static jpp_profile_t  profile;
 
 
-static void
-jpp_begin(void)
+void
+jpp_before_each(void)
 {
     jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_profile_init(&profile, &arena, jpp_types, 4);
@@ -100,7 +98,6 @@ JPP_TEST(jpp_test_init)
 {
     uint32_t  shown[JPP_MAX_TYPES];
 
-    jpp_arena_fresh(&arena, JPP_CAP);
     memset(&profile, 0xff, sizeof(jpp_profile_t));
 
     jpp_ok(jpp_profile_init(&profile, &arena, jpp_types, 4), "a profile");
@@ -123,11 +120,17 @@ JPP_TEST(jpp_test_strings)
     static const char  *strings[] = {
         "main", "a\tb\nc\033\177", "\303\251", "\342\202\254",
         "\360\237\230\200", "\303", "\342\202", "\342\202x", "\342(\254",
-        "\300\200", "\340\237\277", "\355\240\200", "\364\220\200\200",
-        "\377\376"
-    };
+        "\377\376",
 
-    jpp_begin();
+        /* the first and the last of each length, and what lies just beyond */
+
+        "\x20\x7e", "\x1f\x7f", "\xc2\x80", "\xdf\xbf", "\xc1\xbf", "\xc2\x7f",
+        "\xdf\xc0", "\xe0\xa0\x80", "\xe0\x9f\xbf", "\xed\x9f\xbf",
+        "\xed\xa0\x80", "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80",
+        "\xf0\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf", "\xf4\x90\x80\x80",
+        "\xf5\x80\x80\x80", "\xe1\x80\x7f", "\xe1\x80\xc0", "\xe1\x80",
+        "\xf1\x80\x80", "\300\200"
+    };
 
     jpp_is_u64(jpp_profile_string(&profile, NULL, 0), 0, "no bytes");
 
@@ -159,17 +162,13 @@ JPP_TEST(jpp_test_comments)
     char         text[3000];
     const char  *said;
 
-    jpp_begin();
-
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = '\0';
 
     jpp_profile_comment(&profile, "lg_sample %d", 19);
-    jpp_ok(!profile.is_mute, "a comment");
     jpp_profile_comment(&profile, "%s", text);
-    jpp_ok(!profile.is_mute, "a long one");
     jpp_profile_comment(&profile, "%s", "");
-    jpp_ok(!profile.is_mute, "an empty one");
+    jpp_ok(!profile.is_mute, "a comment, a long one, an empty one");
 
     said = jpp_comments_of(&profile);
     jpp_is_u64(jpp_vec_count(profile.comments, uint32_t), 2, "are two");
@@ -204,8 +203,6 @@ JPP_TEST(jpp_test_mappings)
         { "no file at another place", 0x5000, 0x7000, 0, 0, 0, "", false }
     };
 
-    jpp_begin();
-
     for (i = 0; i < jpp_nelts(rows); i++) {
         mapping = (jpp_mapping_t) {
             .start = rows[i].start, .limit = rows[i].limit,
@@ -219,21 +216,17 @@ JPP_TEST(jpp_test_mappings)
         jpp_is_u64(jpp_profile_mapping(&profile, &mapping, "x"), id, "once");
     }
 
-    jpp_shows_notes("mappings, the first, and what differs in one respect");
-
     m = jpp_profile_mapping_at(&profile, 1);
-    jpp_is_str(jpp_profile_str(&profile, m->file).data, "x", "as shown");
-    jpp_is_str(m->path, "/bin/x", "as opened");
-    jpp_is_u64(m->start, 0x1000, "the first place stays");
-    jpp_ok(m->deleted, "it knows that the file was deleted");
+    jpp_note_of("the first place stays, and that its file was deleted", *m,
+                path, start, deleted);
+    jpp_note_of("shown as", jpp_profile_str(&profile, m->file), data);
+    jpp_shows_notes("mappings, the first, and what differs in one respect");
 }
 
 
 JPP_TEST(jpp_test_keys)
 {
     uint32_t  one, two;
-
-    jpp_begin();
 
     jpp_is_u64(jpp_profile_location(&profile, 1, 0x1000), 1, "a location");
     jpp_is_u64(jpp_profile_location(&profile, 1, 0x1001), 2, "another address");
@@ -266,8 +259,6 @@ JPP_TEST(jpp_test_labels)
         { "origin", "", 0, NULL },
         { "size", NULL, 0, "bytes" }
     };
-
-    jpp_begin();
 
     jpp_ok(jpp_profile_labels(&profile, 0, 0, NULL, 0, &set), "no labels");
     jpp_is_u64(set, 0, "are set 0");
@@ -330,8 +321,6 @@ JPP_TEST(jpp_test_label_sets)
     label.key = "location";
     label.str = name;
 
-    jpp_begin();
-
     for (round = 0; round < 2; round++) {
 
         for (i = 0; i < 50000; i++) {
@@ -363,8 +352,6 @@ JPP_TEST(jpp_test_stacks)
         0x10000000, UINT32_MAX
     };
 
-    jpp_begin();
-
     for (i = 0; i < JPP_MAX_FRAMES; i++) {
         deep[i] = UINT32_MAX - i;
     }
@@ -388,7 +375,6 @@ JPP_TEST(jpp_test_values)
 
     static const uint32_t  ids[] = { 3, 2, 1, 1 };
 
-    jpp_begin();
     jpp_profile_labels(&profile, 0, 0, &label, 1, &set);
 
     jpp_add(0, ids, 3, 1, 100);
@@ -415,33 +401,6 @@ JPP_TEST(jpp_test_values)
 }
 
 
-/* The first and the last of each length, and what lies just beyond. */
-
-JPP_TEST(jpp_test_utf8)
-{
-    size_t    i;
-    uint32_t  id;
-
-    static const char  *rows[] = {
-        "\x20\x7e", "\x1f\x7f", "\xc2\x80", "\xdf\xbf", "\xc1\xbf", "\xc2\x7f",
-        "\xdf\xc0", "\xe0\xa0\x80", "\xe0\x9f\xbf", "\xed\x9f\xbf",
-        "\xed\xa0\x80", "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80",
-        "\xf0\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf", "\xf4\x90\x80\x80",
-        "\xf5\x80\x80\x80", "\xe1\x80\x7f", "\xe1\x80\xc0", "\xe1\x80",
-        "\xf1\x80\x80"
-    };
-
-    jpp_begin();
-
-    for (i = 0; i < jpp_nelts(rows); i++) {
-        id = jpp_string(rows[i]);
-        jpp_note("%s is %s", rows[i], jpp_profile_str(&profile, id).data);
-    }
-
-    jpp_shows_notes("characters");
-}
-
-
 /* Counts are columns behind the values, where somebody asked for them. */
 
 JPP_TEST(jpp_test_counts)
@@ -450,8 +409,6 @@ JPP_TEST(jpp_test_counts)
 
     static const uint32_t  ids[] = { 1 };
     static const int64_t   values[8] = { 0, 0, 7, 700, 0, 0, 3, 5 };
-
-    jpp_begin();
 
     jpp_is_u64(profile.n_counts, 2, "the types have two counts");
     jpp_is_u64(profile.n_columns, 4, "which have no columns at first");
@@ -487,8 +444,6 @@ JPP_TEST(jpp_test_baseline)
     static const int64_t   values[][4] = {
         { 0, 0, 2, 200 }, { 0, 0, 1, 100 }, { 0, 0, 1, 100 }
     };
-
-    jpp_begin();
 
     for (i = 0; i < 4; i++) {
         baseline[i] = jpp_vec_create(&arena);
@@ -532,8 +487,6 @@ JPP_TEST(jpp_test_many)
 
     enum { N = 100000 };
 
-    jpp_begin();
-
     for (i = 0, wrong = 0; i < 2 * N; i++) {
         ids[0] = i % N + 1;
         ids[1] = 7;
@@ -561,8 +514,6 @@ JPP_TEST(jpp_test_types)
     int64_t       values[JPP_MAX_TYPES] = { 0, 5, 0, 0 };
     uint32_t      shown[JPP_MAX_TYPES];
     jpp_sample_t  sample;
-
-    jpp_begin();
 
     jpp_is_u64(jpp_profile_types(&profile, shown), 2, "two types");
     jpp_ok(shown[0] == 2 && shown[1] == 3, "the inuse types");

@@ -107,6 +107,8 @@
 #define JPP_IS_SANITIZED  0
 #endif
 
+#define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
+
 /* The whole program where a unit has nothing else to test. */
 #define JPP_TEST_ONLY(condition, what)                                        \
     int                                                                       \
@@ -347,12 +349,21 @@ jpp_tests_add(jpp_tests_t *test)
 }
 
 
+/* What each test begins with, where a unit has it. */
+void jpp_before_each(void) __attribute__((weak));
+
+
 static inline void
 jpp_tests_all(void)
 {
     const jpp_tests_t  *test;
 
     for (test = jpp_tests_there; test != NULL; test = test->next) {
+
+        if (jpp_before_each != NULL) {
+            jpp_before_each();
+        }
+
         test->run();
     }
 }

@@ -30,8 +30,8 @@ static jpp_verdict_test_t  jpp_test;
 
 /* Three workers with 8 MiB each, and nothing in their pools. */
 
-static void
-jpp_verdict_test_begin(void)
+void
+jpp_before_each(void)
 {
     size_t         i;
     jpp_worker_t  *worker;
@@ -129,16 +129,14 @@ jpp_verdict_test_end(void)
 static void
 jpp_verdict_test_shows(const char *what)
 {
-    jpp_note("%s: %s", jpp_verdict_test_end() != NULL ? jpp_test.verdict.id
-                                                      : NULL,
-             jpp_test.verdict.text);
+    jpp_ok(jpp_verdict_test_end() != NULL, "%s", what);
+    jpp_note_of(what, jpp_test.verdict, id, severity, n_more, owner, text);
     jpp_shows_notes("%s", what);
 }
 
 
 JPP_TEST(jpp_verdict_test_worker)
 {
-    jpp_verdict_test_begin();
     jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
 
     jpp_verdict_test_shows("worker");
@@ -149,7 +147,6 @@ JPP_TEST(jpp_verdict_test_worker)
 
 JPP_TEST(jpp_verdict_test_other)
 {
-    jpp_verdict_test_begin();
     jpp_verdict_test_buffers(0, 6 * JPP_TEST_MIB, 1);
 
     jpp_test.nginx.workers[1].stats.allocated = 80 * JPP_TEST_MIB;
@@ -163,7 +160,6 @@ JPP_TEST(jpp_verdict_test_limit)
 {
     jpp_cgroup_t  *cgroup;
 
-    jpp_verdict_test_begin();
     jpp_verdict_test_buffers(0, 40 * JPP_TEST_MIB, 10);
     jpp_verdict_test_buffers(1, 40 * JPP_TEST_MIB, 10);
     jpp_verdict_test_buffers(2, 40 * JPP_TEST_MIB, 10);
@@ -174,8 +170,7 @@ JPP_TEST(jpp_verdict_test_limit)
     cgroup->levels[0].usage = 152 * JPP_TEST_MIB;
     cgroup->headroom = JPP_TEST_MIB;
 
-    jpp_verdict_test_shows("limit");
-    jpp_is_u64(jpp_test.verdict.severity, JPP_VERDICT_CRITICAL, "critical");
+    jpp_verdict_test_shows("a limit is critical");
 }
 
 
@@ -183,20 +178,16 @@ JPP_TEST(jpp_verdict_test_limit)
 
 JPP_TEST(jpp_verdict_test_swap)
 {
-    jpp_verdict_test_begin();
     jpp_verdict_test_buffers(0, 20 * JPP_TEST_MIB, 10);
     jpp_test.nginx.workers[0].activity.usage.swap = 20 * JPP_TEST_MIB;
 
-    jpp_verdict_test_shows("swap");
-    jpp_is_str(jpp_test.verdict.owner, "", "and nobody is named");
+    jpp_verdict_test_shows("swap, for which nobody is named");
 }
 
 
 JPP_TEST(jpp_verdict_test_zone)
 {
     jpp_zone_t  *zone;
-
-    jpp_verdict_test_begin();
 
     zone = jpp_test.nginx.zones;
     zone->name = "perclient\n";
@@ -212,8 +203,6 @@ JPP_TEST(jpp_verdict_test_zone)
 
 JPP_TEST(jpp_verdict_test_luajit)
 {
-    jpp_verdict_test_begin();
-
     jpp_test.nginx.workers[2].activity.usage.rss_anon = 74 * JPP_TEST_MIB;
     jpp_test.nginx.workers[2].jemalloc.mappers = 1 << JPP_MAPPER_LUAJIT;
 
@@ -227,8 +216,6 @@ JPP_TEST(jpp_verdict_test_configuration)
 {
     size_t    i;
     uint32_t  owner;
-
-    jpp_verdict_test_begin();
 
     for (i = 0; i < JPP_TEST_WORKERS; i++) {
         owner = jpp_test_owner(&jpp_test.tables[i], JPP_POOLS_CONFIGURATION,
@@ -253,8 +240,6 @@ JPP_TEST(jpp_verdict_test_generations)
     uint32_t             owner;
     const jpp_holder_t  *holders;
 
-    jpp_verdict_test_begin();
-
     for (i = 0; i < JPP_TEST_WORKERS; i++) {
         jpp_test.nginx.workers[i].who.generation = 1 + i;
 
@@ -269,15 +254,11 @@ JPP_TEST(jpp_verdict_test_generations)
 
     holders = jpp_test.nginx.telemetry.holders;
 
-    jpp_is_u64(jpp_test.nginx.telemetry.n_holders, JPP_TEST_WORKERS,
-               "three configurations");
-
-    for (i = 0; i < JPP_TEST_WORKERS; i++) {
-        jpp_is_u64(holders[i].bytes, (6 - i) * JPP_TEST_MIB, "of %zu MiB",
-                   6 - i);
+    for (i = 0; i < jpp_test.nginx.telemetry.n_holders; i++) {
+        jpp_note_of("a configuration", holders[i], who, bytes);
     }
 
-    jpp_has(holders[0].who, "the configuration of generation 3", "the largest");
+    jpp_shows_notes("three of them");
 }
 
 
@@ -327,15 +308,13 @@ JPP_TEST(jpp_verdict_test_front)
     size_t               i;
     static jpp_output_t  output;
 
-    jpp_verdict_test_begin();
     jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
     jpp_test.nginx.telemetry.now = 1795236015;
     (void) jpp_verdict_test_end();
 
-    jpp_is_i64(jpp_test.verdict.since, 1795236015, "it is new");
-    jpp_is_str(jpp_test.verdict.link, "pools?format=top&worker=pid-4712",
-               "what shows more");
-
+    jpp_note_of("it is new, and what shows more", jpp_test.verdict, since,
+                link);
+    jpp_shows_notes("a verdict");
     jpp_shows(jpp_verdict_test_text(&output), "a worker that is odd");
 
     for (i = 0; i < JPP_TEST_WORKERS; i++) {
@@ -358,28 +337,21 @@ JPP_TEST(jpp_verdict_test_acknowledged)
 
     jpp_standing_t *standing = jpp_test.nginx.telemetry.noted.standing;
 
-    jpp_verdict_test_begin();
     jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
     jpp_test.nginx.telemetry.now = 1795236015;
     jpp_test.nginx.workers[0].activity.usage.swap = 20 * JPP_TEST_MIB;
 
-    jpp_has(jpp_verdict_test_end(), "memory of workers was swapped out: ",
-            "two findings");
+    jpp_verdict_test_shows("two findings");
 
     standing[JPP_FINDING_SWAP].since = 1795236000;
     standing[JPP_FINDING_SWAP].acknowledged = 1795236010;
 
-    jpp_has(jpp_verdict_test_end(), "upstream buffers", "the other one");
-    jpp_is_u64(jpp_test.verdict.n_more, 1, "and one more");
-
+    jpp_verdict_test_shows("the other one, and one more");
     jpp_shows(jpp_verdict_test_text(&output), "one is acknowledged");
 
     standing[JPP_FINDING_ODD_WORKER].acknowledged = 1795236012;
 
-    jpp_has(jpp_verdict_test_end(), "3 workers hold 144.0 MiB, 120.1 MiB of it "
-            "upstream buffers", "all are known");
-    jpp_has(jpp_test.verdict.text, "; 2 findings are acknowledged", "and said");
-    jpp_is_u64(jpp_test.verdict.severity, JPP_VERDICT_HEALTHY, "healthy");
+    jpp_verdict_test_shows("all are known: healthy");
 
     jpp_test.nginx.workers[0].activity.usage.swap = 0;
     jpp_verdict_test_shows("acknowledged");
@@ -454,7 +426,7 @@ JPP_TEST(jpp_verdict_test_owners)
         holders[i].bytes = (10 - i) * JPP_TEST_MIB;
     }
 
-    jpp_verdict_test_begin();
+    jpp_before_each();
     jpp_test.nginx.workers[0].activity.usage.swap = 20 * JPP_TEST_MIB;
     jpp_test.nginx.workers[1].stats.allocated = 80 * JPP_TEST_MIB;
     jpp_test.nginx.workers[1].stats.active = 80 * JPP_TEST_MIB;
@@ -475,8 +447,6 @@ JPP_TEST(jpp_verdict_test_owners)
 JPP_TEST(jpp_verdict_test_remedies)
 {
     static jpp_output_t  output;
-
-    jpp_verdict_test_begin();
 
     jpp_test.nginx.workers[2].activity.usage.rss_anon = 74 * JPP_TEST_MIB;
     jpp_test.nginx.workers[2].jemalloc.mappers = 1 << JPP_MAPPER_LUAJIT;
@@ -502,7 +472,6 @@ JPP_TEST(jpp_verdict_test_thousand)
 
     static char  names[1000][8];
 
-    jpp_verdict_test_begin();
     (void) jpp_pools_init(&jpp_test.tables[0], &jpp_test.arena,
                           JPP_POOLS_NO_UNITS, 0);
 
@@ -515,9 +484,7 @@ JPP_TEST(jpp_verdict_test_thousand)
                              4096, 0);
     }
 
-    jpp_is_str(jpp_verdict_test_end(), "3 workers hold 24.0 MiB",
-               "none of them is worth a name");
-    jpp_is_u64(jpp_test.verdict.severity, JPP_VERDICT_HEALTHY, "healthy");
+    jpp_verdict_test_shows("a thousand, none of which is worth a name");
 
     holders = jpp_test.nginx.telemetry.holders;
 
@@ -534,14 +501,13 @@ JPP_TEST(jpp_verdict_test_equal)
 {
     jpp_pools_t  *table;
 
-    jpp_verdict_test_begin();
     jpp_verdict_test_buffers(1, 60 * JPP_TEST_MIB, 1);
     jpp_verdict_test_buffers(1, 60 * JPP_TEST_MIB, 1);
 
     table = &jpp_test.tables[1];
     jpp_vec_items(table->units, jpp_pools_unit_t)[1].bound_number = 32;
 
-    jpp_has(jpp_verdict_test_end(), "proxy_buffers 64 64k", "two requests");
+    jpp_verdict_test_shows("two requests");
 }
 
 
@@ -554,15 +520,12 @@ JPP_TEST(jpp_verdict_test_missing)
 
     static jpp_stall_t  stalls[3];
 
-    jpp_verdict_test_begin();
     jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
 
     jpp_test.nginx.fleet.missing = missing;
     jpp_test.nginx.fleet.n_missing = 1;
 
-    jpp_is_str(jpp_verdict_test_end(), "worker 2 (pid 2280) did not answer: it "
-               "is stopped by a signal", "one is missing");
-    jpp_is_u64(jpp_test.verdict.n_more, 1, "and there is more");
+    jpp_verdict_test_shows("one is missing, and there is more");
 
     /* what keeps it is known while it lasts */
 
@@ -578,17 +541,14 @@ JPP_TEST(jpp_verdict_test_missing)
     jpp_test.nginx.telemetry.stalls = stalls;
     jpp_test.nginx.telemetry.n_stalls = 3;
 
-    jpp_is_str(jpp_verdict_test_end(), "worker 2 (pid 2280) did not answer: "
-               "it is stopped by a signal; location /slow of www has kept it "
-               "for 12.0 s, blocked in f", "by whom");
-    jpp_is_str(jpp_test.verdict.owner, "location /slow of www", "its owner");
+    jpp_verdict_test_shows("by whom");
 
     jpp_test.nginx.telemetry.n_stalls = 1;
     jpp_test.nginx.fleet.n_missing = 2;
 
     jpp_verdict_test_shows("missing");
 
-    jpp_verdict_test_begin();
+    jpp_before_each();
     jpp_test.nginx.fleet.n = 0;
 
     jpp_verdict_test_shows("missing");
@@ -599,8 +559,6 @@ JPP_TEST(jpp_verdict_test_stalls)
 {
     static jpp_stall_t  stall;
 
-    jpp_verdict_test_begin();
-
     jpp_test.nginx.workers[0].activity.minute.slow = 1200;
     stall.pid = jpp_test.nginx.workers[0].who.pid;
     stall.state = JPP_STALL_OVER;
@@ -609,26 +567,17 @@ JPP_TEST(jpp_verdict_test_stalls)
     strcpy(stall.server, "www");
     strcpy(stall.where, "blocked in f");
 
-    (void) jpp_verdict_test_end();
-    jpp_has(jpp_test.verdict.text, "an event loop is blocked",
-            "nobody knows what");
+    jpp_verdict_test_shows("nobody knows what blocks a loop");
 
-    jpp_verdict_test_begin();
+    jpp_before_each();
     jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
     jpp_test.nginx.workers[0].activity.minute.slow = 1200;
-    (void) jpp_verdict_test_end();
-    jpp_is_str(jpp_test.verdict.id, "odd-worker", "which then stands back");
-    jpp_is_u64(jpp_test.verdict.n_more, 1, "but is there");
-
-    jpp_verdict_test_begin();
-    jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
-    jpp_test.nginx.workers[0].activity.minute.slow = 1200;
+    jpp_verdict_test_shows("which then stands back, but is there");
 
     jpp_test.nginx.telemetry.stalls = &stall;
     jpp_test.nginx.telemetry.n_stalls = 1;
 
     jpp_verdict_test_shows("stalls");
-    jpp_is_str(jpp_test.verdict.owner, "location /slow of www", "its owner");
 }
 
 
@@ -636,10 +585,9 @@ JPP_TEST(jpp_verdict_test_healthy)
 {
     jpp_cgroup_t  *cgroup;
 
-    jpp_verdict_test_begin();
     jpp_verdict_test_shows("healthy");
 
-    jpp_verdict_test_begin();
+    jpp_before_each();
 
     cgroup = &jpp_test.nginx.cgroup;
     cgroup->binding = 0;
@@ -664,8 +612,6 @@ JPP_TEST(jpp_verdict_test_share)
     holder.bound = "";
     holder.place = "";
     holder.bytes = 24 * JPP_TEST_MIB / 100 * 10;
-
-    jpp_verdict_test_begin();
 
     telemetry = &jpp_test.nginx.telemetry;
     telemetry->holders = &holder;
@@ -696,8 +642,6 @@ JPP_TEST(jpp_verdict_test_long)
     memcpy(other, one, sizeof(one));
     memcpy(other + 2000, "y", 1);
 
-    jpp_verdict_test_begin();
-
     owner = jpp_test_owner(&jpp_test.tables[0], JPP_POOLS_REQUEST, "www", one,
                            NULL);
     (void) jpp_pools_add(&jpp_test.tables[0], owner, JPP_POOLS_BLOCKS, 0, 1,
@@ -722,7 +666,7 @@ JPP_TEST(jpp_verdict_test_memory)
     calls = 0;
 
     for (n = 1; n == 1 || n <= calls; n++) {
-        jpp_verdict_test_begin();
+        jpp_before_each();
         jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
 
         start = jpp_test.arena.n_calls;
