@@ -78,10 +78,10 @@ ngx_http_jpp_init_module(ngx_cycle_t *cycle)
         return NGX_OK;
     }
 
-    ngx_http_jpp_self.registry = jmcf->zone->data;
+    ngx_http_jpp_self.zone = jmcf->zone->data;
     ngx_http_jpp_self.directory = (char *) jmcf->temp_path.data;
     ngx_http_jpp_self.generation =
-        ngx_http_jpp_registry_advance(ngx_http_jpp_self.registry);
+        ngx_http_jpp_registry_advance(ngx_http_jpp_self.zone);
 
     ngx_http_jpp_telemetry_start();
 

@@ -174,8 +174,8 @@ ngx_http_jpp_answerer_accept(ngx_event_t *ev)
 
         /* Strangers are closed at once, so that none keeps others waiting. */
 
-        if (ngx_http_jpp_self.registry == NULL
-            || !ngx_http_jpp_registry_has(ngx_http_jpp_self.registry,
+        if (ngx_http_jpp_self.zone == NULL
+            || !ngx_http_jpp_registry_has(ngx_http_jpp_self.zone,
                                           ngx_http_jpp_socket_process(s))
             || ngx_http_jpp_answerer_open(s) != NGX_OK)
         {

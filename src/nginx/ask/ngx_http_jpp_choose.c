@@ -17,11 +17,11 @@
 static ngx_uint_t
 ngx_http_jpp_choose_list(ngx_http_jpp_row_t *rows)
 {
-    ngx_uint_t                i, n;
-    ngx_http_jpp_registry_t  *registry;
+    ngx_uint_t            i, n;
+    ngx_http_jpp_zone_t  *zone;
 
-    registry = ngx_http_jpp_self.registry;
-    n = registry != NULL ? ngx_http_jpp_registry_list(registry, rows) : 0;
+    zone = ngx_http_jpp_self.zone;
+    n = zone != NULL ? ngx_http_jpp_registry_list(zone, rows) : 0;
 
     for (i = 0; i < n; i++) {
         if (rows[i].who.pid == ngx_pid) {
@@ -45,8 +45,8 @@ ngx_http_jpp_choose(const jpp_selector_t *selector,
     static ngx_http_jpp_row_t  list[NGX_HTTP_JPP_MAX_ROWS + 1];
 
     n_listed = ngx_http_jpp_choose_list(list);
-    generation = ngx_http_jpp_self.registry != NULL
-                 ? ngx_http_jpp_self.registry->generation
+    generation = ngx_http_jpp_self.zone != NULL
+                 ? ngx_http_jpp_self.zone->generation
                  : ngx_http_jpp_self.generation;
     newest = 0;
 

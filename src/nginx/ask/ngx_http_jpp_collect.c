@@ -65,7 +65,7 @@ ngx_http_jpp_collect_shared(const ngx_http_jpp_inquiry_t *inquiry)
     ngx_queue_t                *q;
     ngx_http_jpp_collection_t  *co;
 
-    n_changes = ngx_http_jpp_self.registry->n_changes;
+    n_changes = ngx_http_jpp_self.zone->n_changes;
 
     for (q = ngx_queue_head(&ngx_http_jpp_collections);
          q != ngx_queue_sentinel(&ngx_http_jpp_collections);
@@ -281,7 +281,7 @@ ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
 
     co->inquiry = *inquiry;
     co->type = &ngx_http_jpp_types[inquiry->question.type];
-    co->n_changes = ngx_http_jpp_self.registry->n_changes;
+    co->n_changes = ngx_http_jpp_self.zone->n_changes;
     co->started = ngx_current_msec;
     co->n = n;
     co->parts = (ngx_http_jpp_part_t *) (co + 1);
@@ -312,7 +312,7 @@ ngx_http_jpp_collect(ngx_http_jpp_subscriber_t *subscriber,
 
     /* after a reload without the module a single process still serves */
 
-    if (ngx_http_jpp_self.registry == NULL) {
+    if (ngx_http_jpp_self.zone == NULL) {
         return NGX_DECLINED;
     }
 
@@ -442,8 +442,8 @@ ngx_http_jpp_collect_proceed(ngx_event_t *ev)
 
         /* first: no subscriber may get an answer from before the change */
 
-        if (co->type->is_change && ngx_http_jpp_self.registry != NULL) {
-            (void) ngx_atomic_fetch_add(&ngx_http_jpp_self.registry->n_changes,
+        if (co->type->is_change && ngx_http_jpp_self.zone != NULL) {
+            (void) ngx_atomic_fetch_add(&ngx_http_jpp_self.zone->n_changes,
                                         1);
         }
 

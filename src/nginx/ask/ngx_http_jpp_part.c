@@ -114,7 +114,7 @@ ngx_http_jpp_part_wrong_process(ngx_http_jpp_part_t *part)
         && jpp_process_read((pid_t) part->row.who.pid, &process)
         && process.started != part->row.started)
     {
-        ngx_http_jpp_registry_clear(ngx_http_jpp_self.registry, &part->row, 1);
+        ngx_http_jpp_registry_clear(ngx_http_jpp_self.zone, &part->row, 1);
     }
 
     return jpp_err_set(&part->reply.err, JPP_ERR_GONE,
@@ -160,7 +160,7 @@ ngx_http_jpp_part_connect(ngx_http_jpp_part_t *part, ngx_socket_t *s)
              * it was killed, and its pid may belong to another process by now
              */
 
-            ngx_http_jpp_registry_clear(ngx_http_jpp_self.registry, &part->row,
+            ngx_http_jpp_registry_clear(ngx_http_jpp_self.zone, &part->row,
                                         1);
 
             return jpp_err_set(&part->reply.err, JPP_ERR_GONE,

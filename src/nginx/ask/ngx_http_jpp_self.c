@@ -69,20 +69,20 @@ ngx_http_jpp_describe(jpp_worker_t *worker)
 ngx_uint_t
 ngx_http_jpp_findings(jpp_finding_t findings[JPP_FINDINGS])
 {
-    ngx_uint_t                n;
-    ngx_http_jpp_registry_t  *registry;
+    ngx_uint_t            n;
+    ngx_http_jpp_zone_t  *zone;
 
-    registry = ngx_http_jpp_self.registry;
+    zone = ngx_http_jpp_self.zone;
 
     /* of a single process, after a reload without a location that serves */
 
-    if (registry == NULL) {
+    if (zone == NULL) {
         return 0;
     }
 
-    ngx_http_jpp_registry_lock(registry);
-    n = jpp_active_findings(&registry->notes, findings);
-    ngx_http_jpp_registry_unlock(registry);
+    ngx_http_jpp_zone_lock(zone);
+    n = jpp_active_findings(&zone->notes, findings);
+    ngx_http_jpp_zone_unlock(zone);
 
     return n;
 }

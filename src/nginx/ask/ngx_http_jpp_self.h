@@ -21,8 +21,8 @@
 typedef struct {
     char             host[NGX_MAXHOSTNAMELEN];
     const char      *directory;    /* for dumps, or NULL */
-    ngx_http_jpp_registry_t
-                    *registry;     /* NULL: no location serves */
+    ngx_http_jpp_zone_t
+                    *zone;         /* NULL: no location serves */
     ngx_http_jpp_row_t
                      row;          /* its own, in the registry or not */
     ngx_uint_t       generation;

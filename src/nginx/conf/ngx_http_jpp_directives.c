@@ -190,7 +190,7 @@ ngx_http_jpp_location(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                               ngx_http_jemalloc_pprof_module);
 
     if (jmcf->zone == NULL) {
-        jmcf->zone = ngx_http_jpp_registry_add(cf);
+        jmcf->zone = ngx_http_jpp_zone_add(cf);
         if (jmcf->zone == NULL) {
             return NGX_CONF_ERROR;
         }

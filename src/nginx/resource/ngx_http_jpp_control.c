@@ -41,28 +41,28 @@ static ngx_int_t
 ngx_http_jpp_control_acknowledge(ngx_http_request_t *r,
     const ngx_http_jpp_question_t *question, jpp_finding_id_t id)
 {
-    char                      since[JPP_UNITS_DATE], time[JPP_UNITS_DATE];
-    u_char                   *text, *last;
-    ngx_uint_t                holds;
-    jpp_finding_t             finding;
-    ngx_http_jpp_answer_t     answer;
-    ngx_http_jpp_registry_t  *registry;
+    char                   since[JPP_UNITS_DATE], time[JPP_UNITS_DATE];
+    u_char                *text, *last;
+    ngx_uint_t             holds;
+    jpp_finding_t          finding;
+    ngx_http_jpp_answer_t  answer;
+    ngx_http_jpp_zone_t   *zone;
 
-    registry = ngx_http_jpp_self.registry;
+    zone = ngx_http_jpp_self.zone;
 
-    if (registry == NULL) {
+    if (zone == NULL) {
         return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LEFT_OUT);
     }
 
-    ngx_http_jpp_registry_lock(registry);
-    holds = jpp_active_acknowledge(&registry->notes, id, ngx_time(), &finding);
+    ngx_http_jpp_zone_lock(zone);
+    holds = jpp_active_acknowledge(&zone->notes, id, ngx_time(), &finding);
 
     if (holds) {
-        jpp_events_add(&registry->notes.events, JPP_EVENT_CONTROL, ngx_time(),
+        jpp_events_add(&zone->notes.events, JPP_EVENT_CONTROL, ngx_time(),
                        NULL, "acknowledge=%s", jpp_finding_ids[id]);
     }
 
-    ngx_http_jpp_registry_unlock(registry);
+    ngx_http_jpp_zone_unlock(zone);
 
     if (!holds) {
         return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_OVER, jpp_finding_ids[id]);
@@ -103,23 +103,23 @@ static void
 ngx_http_jpp_control_event(const jpp_control_t *control,
     const ngx_http_jpp_question_t *question)
 {
-    char                      text[JPP_CONTROL_TEXT];
-    ngx_http_jpp_registry_t  *registry;
+    char                  text[JPP_CONTROL_TEXT];
+    ngx_http_jpp_zone_t  *zone;
 
-    registry = ngx_http_jpp_self.registry;
+    zone = ngx_http_jpp_self.zone;
 
-    if (registry == NULL) {
+    if (zone == NULL) {
         return;
     }
 
-    ngx_http_jpp_registry_lock(registry);
+    ngx_http_jpp_zone_lock(zone);
 
-    jpp_events_add(&registry->notes.events, JPP_EVENT_CONTROL, ngx_time(), NULL,
+    jpp_events_add(&zone->notes.events, JPP_EVENT_CONTROL, ngx_time(), NULL,
                    "%s, %s", jpp_control_text(control, text),
                    question->args.values[JPP_ARG_WORKER] == JPP_WORKER_ALL
                    ? "in all workers" : "in some workers");
 
-    ngx_http_jpp_registry_unlock(registry);
+    ngx_http_jpp_zone_unlock(zone);
 }
 
 
@@ -155,7 +155,7 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
     }
 
     if (question->args.values[JPP_ARG_WORKER] != JPP_WORKER_ALL
-        || ngx_http_jpp_self.registry == NULL)
+        || ngx_http_jpp_self.zone == NULL)
     {
         return ngx_http_jpp_job(r, question, &ngx_http_jpp_control, &asked);
     }
@@ -163,7 +163,7 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
     wanted = *control;
     jpp_source_rates(&wanted, now.sampler == 1);
 
-    settings = &ngx_http_jpp_self.registry->settings;
+    settings = &ngx_http_jpp_self.zone->settings;
     jpp_settings_set(settings, &wanted, &change);
 
     rc = ngx_http_jpp_job(r, question, &ngx_http_jpp_control, &asked);

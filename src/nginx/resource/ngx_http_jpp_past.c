@@ -26,16 +26,16 @@ ngx_http_jpp_past_init(ngx_http_jpp_job_t *job, void *data)
 {
     ngx_http_jpp_past_t *past = job->state;
 
-    ngx_http_jpp_registry_t  *registry;
+    ngx_http_jpp_zone_t  *zone;
 
-    registry = ngx_http_jpp_self.registry;
+    zone = ngx_http_jpp_self.zone;
 
-    ngx_http_jpp_registry_lock(registry);
+    ngx_http_jpp_zone_lock(zone);
 
-    past->events = registry->notes.events;
-    past->held = registry->notes.held;
+    past->events = zone->notes.events;
+    past->held = zone->notes.held;
 
-    ngx_http_jpp_registry_unlock(registry);
+    ngx_http_jpp_zone_unlock(zone);
 
     return NGX_OK;
 }

@@ -34,16 +34,16 @@ ngx_http_jpp_count_end(void *data)
 {
     ngx_http_jpp_count_t *count = data;
 
-    ngx_uint_t                status;
-    const char               *name;
-    ngx_http_jpp_registry_t  *registry;
+    ngx_uint_t            status;
+    const char           *name;
+    ngx_http_jpp_zone_t  *zone;
 
     status = count->request->headers_out.status;
-    registry = ngx_http_jpp_self.registry;
+    zone = ngx_http_jpp_self.zone;
 
     /* of a single process, after a reload without a location that serves */
 
-    if (registry == NULL) {
+    if (zone == NULL) {
         return;
     }
 
@@ -51,10 +51,10 @@ ngx_http_jpp_count_end(void *data)
            : count->resource->name.len != 0
              ? (char *) count->resource->name.data : "console";
 
-    ngx_http_jpp_registry_lock(registry);
-    jpp_notes_requested(&registry->notes, name,
+    ngx_http_jpp_zone_lock(zone);
+    jpp_notes_requested(&zone->notes, name,
                         status != 0 ? status : NGX_HTTP_CLIENT_CLOSED_REQUEST);
-    ngx_http_jpp_registry_unlock(registry);
+    ngx_http_jpp_zone_unlock(zone);
 }
 
 
@@ -170,7 +170,7 @@ ngx_http_jpp_admit(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
 
     /* of a single process */
 
-    if (ngx_http_jpp_self.registry == NULL) {
+    if (ngx_http_jpp_self.zone == NULL) {
         return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LEFT_OUT);
     }
 

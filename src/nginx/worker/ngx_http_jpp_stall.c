@@ -43,7 +43,7 @@ ngx_http_jpp_stall_place(void)
     static jpp_stall_table_t  *own;
 
     if (ngx_process != NGX_PROCESS_SINGLE) {
-        return &ngx_http_jpp_self.registry->stalls;
+        return &ngx_http_jpp_self.zone->stalls;
     }
 
     if (own == NULL) {

@@ -254,13 +254,13 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
     /* a single process may have lost its zone by a reload meanwhile */
 
     if (telemetry == NULL || stalls == NULL || marks == NULL
-        || self->registry == NULL
+        || self->zone == NULL
         || ngx_http_jpp_zones(arena, &telemetry->all) != NGX_OK)
     {
         return NULL;
     }
 
-    telemetry->registry = self->registry;
+    telemetry->zone = self->zone;
     telemetry->all.now = ngx_time();
 
     telemetry->fleet.nginx = NGINX_VERSION;
@@ -288,8 +288,8 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
 
     telemetry->all.shutdown_timeout = ccf->shutdown_timeout / 1000;
 
-    telemetry->all.generation = self->registry->generation;
-    telemetry->all.loaded = self->registry->loaded;
+    telemetry->all.generation = self->zone->generation;
+    telemetry->all.loaded = self->zone->loaded;
 
     return telemetry;
 }
@@ -366,9 +366,9 @@ ngx_http_jpp_telemetry_note(ngx_http_jpp_telemetry_t *telemetry,
 
     n = telemetry->fleet.n;
 
-    ngx_http_jpp_registry_lock(telemetry->registry);
+    ngx_http_jpp_zone_lock(telemetry->zone);
 
-    note = ngx_http_jpp_registry_note(telemetry->registry, row);
+    note = ngx_http_jpp_registry_note(telemetry->zone, row);
     is_there = note != NULL && note->worker.started != 0;
 
     if (is_there) {
@@ -377,7 +377,7 @@ ngx_http_jpp_telemetry_note(ngx_http_jpp_telemetry_t *telemetry,
         telemetry->workers[n].history = &telemetry->histories[n];
     }
 
-    ngx_http_jpp_registry_unlock(telemetry->registry);
+    ngx_http_jpp_zone_unlock(telemetry->zone);
 
     return is_there;
 }
@@ -386,23 +386,23 @@ ngx_http_jpp_telemetry_note(ngx_http_jpp_telemetry_t *telemetry,
 static void
 ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry)
 {
-    ngx_http_jpp_registry_t  *registry;
+    ngx_http_jpp_zone_t  *zone;
 
-    registry = telemetry->registry;
+    zone = telemetry->zone;
 
-    ngx_http_jpp_registry_lock(registry);
+    ngx_http_jpp_zone_lock(zone);
 
-    jpp_notes_facts(&registry->notes, &telemetry->all);
+    jpp_notes_facts(&zone->notes, &telemetry->all);
 
     telemetry->all.marks = telemetry->marks;
-    telemetry->all.n_marks = jpp_events_list(&registry->notes.events,
+    telemetry->all.n_marks = jpp_events_list(&zone->notes.events,
                                              telemetry->marks);
 
     telemetry->fleet.findings = telemetry->findings;
     telemetry->fleet.n_findings =
-        jpp_active_findings(&registry->notes, telemetry->findings);
+        jpp_active_findings(&zone->notes, telemetry->findings);
 
-    ngx_http_jpp_registry_unlock(registry);
+    ngx_http_jpp_zone_unlock(zone);
 
     /* about twenty small files */
 
@@ -507,16 +507,16 @@ ngx_http_jpp_history_is_due(const ngx_http_jpp_look_t *look,
 static void
 ngx_http_jpp_history_look(ngx_http_jpp_look_t *look)
 {
-    ngx_http_jpp_inquiry_t    inquiry;
-    ngx_http_jpp_registry_t  *registry;
+    ngx_http_jpp_inquiry_t  inquiry;
+    ngx_http_jpp_zone_t    *zone;
 
-    registry = ngx_http_jpp_self.registry;
+    zone = ngx_http_jpp_self.zone;
 
     if (&ngx_stat_requests != NULL) {
-        ngx_http_jpp_registry_lock(registry);
-        jpp_notes_counted(&registry->notes, *ngx_stat_requests,
+        ngx_http_jpp_zone_lock(zone);
+        jpp_notes_counted(&zone->notes, *ngx_stat_requests,
                           ngx_current_msec);
-        ngx_http_jpp_registry_unlock(registry);
+        ngx_http_jpp_zone_unlock(zone);
     }
 
     jpp_arena_init(&look->arena, NGX_HTTP_JPP_LOOK_CAP);
@@ -530,7 +530,7 @@ ngx_http_jpp_history_look(ngx_http_jpp_look_t *look)
 
     look->is_taken = 1;
 
-    if (ngx_http_jpp_history_is_due(look, &registry->notes.held)) {
+    if (ngx_http_jpp_history_is_due(look, &zone->notes.held)) {
         ngx_memzero(&inquiry, sizeof(ngx_http_jpp_inquiry_t));
 
         inquiry.question.type = JPP_MESSAGE_POOLS;
@@ -575,25 +575,25 @@ ngx_http_jpp_history_tick(ngx_event_t *ev)
 
     /* of a single process, after a reload without a location that serves */
 
-    if (self->registry == NULL) {
+    if (self->zone == NULL) {
         return;
     }
 
     worker = ngx_http_jpp_figures(0);
 
-    ngx_http_jpp_registry_lock(self->registry);
+    ngx_http_jpp_zone_lock(self->zone);
 
-    note = ngx_http_jpp_registry_note(self->registry, &self->row);
+    note = ngx_http_jpp_registry_note(self->zone, &self->row);
 
     if (note != NULL) {
         jpp_note_write(note, worker, (ngx_current_msec
                         - ngx_http_jpp_history_begun) / 1000);
     }
 
-    ngx_http_jpp_registry_unlock(self->registry);
+    ngx_http_jpp_zone_unlock(self->zone);
 
     if (!ngx_http_jpp_look.is_taken
-        && ngx_http_jpp_registry_leads(self->registry, &self->row))
+        && ngx_http_jpp_registry_leads(self->zone, &self->row))
     {
         ngx_http_jpp_history_look(&ngx_http_jpp_look);
     }
@@ -612,7 +612,7 @@ ngx_http_jpp_history_init(ngx_cycle_t *cycle)
     ev = &ngx_http_jpp_history;
     self = &ngx_http_jpp_self;
 
-    if (self->row.who.pid == 0 || self->registry == NULL) {
+    if (self->row.who.pid == 0 || self->zone == NULL) {
         return;
     }
 
@@ -624,20 +624,20 @@ ngx_http_jpp_history_init(ngx_cycle_t *cycle)
 
     worker = ngx_http_jpp_figures(0);
 
-    ngx_http_jpp_registry_lock(self->registry);
+    ngx_http_jpp_zone_lock(self->zone);
 
-    jpp_notes_started(&self->registry->notes, &worker->who, ngx_time());
+    jpp_notes_started(&self->zone->notes, &worker->who, ngx_time());
 
     /* a single process inherits nothing */
 
     if (ngx_process == NGX_PROCESS_WORKER && worker->has_stats) {
         self->inherited = worker->stats.allocated;
 
-        jpp_notes_inherited(&self->registry->notes, self->generation,
+        jpp_notes_inherited(&self->zone->notes, self->generation,
                             self->inherited);
     }
 
-    ngx_http_jpp_registry_unlock(self->registry);
+    ngx_http_jpp_zone_unlock(self->zone);
 
     ngx_http_jpp_history_tick(ev);
 }
@@ -656,7 +656,7 @@ ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
 
     /* this finds out who was killed, too */
 
-    n = ngx_http_jpp_registry_list(telemetry->registry, look->rows);
+    n = ngx_http_jpp_registry_list(telemetry->zone, look->rows);
 
     look->has_looked = ngx_http_jpp_telemetry_room(telemetry, n, &look->arena)
                        == NGX_OK;
@@ -712,29 +712,29 @@ ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
 static void
 ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
 {
-    ngx_uint_t                i, n, level;
-    jpp_verdict_t             verdict;
-    const jpp_finding_t      *finding;
-    ngx_http_jpp_look_t      *look;
-    ngx_http_jpp_registry_t  *registry;
+    ngx_uint_t            i, n, level;
+    jpp_verdict_t         verdict;
+    const jpp_finding_t  *finding;
+    ngx_http_jpp_look_t  *look;
+    ngx_http_jpp_zone_t  *zone;
 
     look = &ngx_http_jpp_look;
 
     n = 0;
 
     if (look->has_looked) {
-        registry = look->telemetry->registry;
+        zone = look->telemetry->zone;
 
-        ngx_http_jpp_registry_lock(registry);
-        jpp_notes_killed(&registry->notes,
+        ngx_http_jpp_zone_lock(zone);
+        jpp_notes_killed(&zone->notes,
                          jpp_finding_kills(&look->telemetry->all), ngx_time());
-        jpp_notes_limit(&registry->notes, look->telemetry->all.cgroup,
+        jpp_notes_limit(&zone->notes, look->telemetry->all.cgroup,
                         ngx_time());
-        n = jpp_active_update(&registry->notes, look->findings, look->n,
+        n = jpp_active_update(&zone->notes, look->findings, look->n,
                               ngx_time());
-        look->total = jpp_notes_held(&registry->notes, &look->telemetry->all,
+        look->total = jpp_notes_held(&zone->notes, &look->telemetry->all,
                                      ngx_current_msec);
-        ngx_http_jpp_registry_unlock(registry);
+        ngx_http_jpp_zone_unlock(zone);
     }
 
     for (i = 0; i < n; i++) {

@@ -41,8 +41,8 @@ typedef struct {
     jpp_cgroup_t      cgroup;
     jpp_event_t      *marks;
     jpp_err_t         err;
-    ngx_http_jpp_registry_t
-                     *registry;    /* this worker may forget its own */
+    ngx_http_jpp_zone_t
+                     *zone;        /* this worker may forget its own */
 } ngx_http_jpp_telemetry_t;
 
 

@@ -113,11 +113,11 @@ ngx_http_jpp_worker_apply_wanted(ngx_cycle_t *cycle)
 static void
 ngx_http_jpp_worker_rejoin(ngx_event_t *ev)
 {
-    if (ngx_http_jpp_self.registry == NULL) {
+    if (ngx_http_jpp_self.zone == NULL) {
         return;
     }
 
-    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.registry,
+    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.zone,
                                    &ngx_http_jpp_self.row)
         != NGX_OK)
     {
@@ -149,7 +149,7 @@ ngx_http_jpp_worker_join(ngx_cycle_t *cycle)
 
     row->can_listen = ngx_http_jpp_answerer_listen(cycle, row->key) == NGX_OK;
 
-    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.registry, row) == NGX_OK) {
+    if (ngx_http_jpp_registry_join(ngx_http_jpp_self.zone, row) == NGX_OK) {
         return;
     }
 
@@ -273,8 +273,8 @@ ngx_http_jpp_worker_init(ngx_cycle_t *cycle)
 void
 ngx_http_jpp_worker_exit(ngx_cycle_t *cycle)
 {
-    if (ngx_http_jpp_self.started != 0 && ngx_http_jpp_self.registry != NULL) {
-        ngx_http_jpp_registry_clear(ngx_http_jpp_self.registry,
+    if (ngx_http_jpp_self.started != 0 && ngx_http_jpp_self.zone != NULL) {
+        ngx_http_jpp_registry_clear(ngx_http_jpp_self.zone,
                                     &ngx_http_jpp_self.row, 0);
     }
 
@@ -295,7 +295,7 @@ ngx_http_jpp_worker_let_go(void)
 
     self = &ngx_http_jpp_self;
 
-    self->registry = NULL;
+    self->zone = NULL;
     jpp_memfd_close(&self->baseline);
 
     /* a master has nothing else */
@@ -421,7 +421,7 @@ ngx_http_jpp_worker_configured(ngx_cycle_t *cycle)
     if (ngx_process == NGX_PROCESS_SINGLE && self->row.who.pid != 0) {
         self->row.who.generation = self->generation;
 
-        (void) ngx_http_jpp_registry_join(self->registry, &self->row);
+        (void) ngx_http_jpp_registry_join(self->zone, &self->row);
 
         ngx_http_jpp_worker_wanted(cycle, &control);
         ngx_http_jpp_worker_watch(cycle, &control);
@@ -451,11 +451,11 @@ ngx_http_jpp_worker_wanted(ngx_cycle_t *cycle, jpp_control_t *control)
 
     jpp_control_init(control);
 
-    if (jmcf == NULL || ngx_http_jpp_self.registry == NULL) {
+    if (jmcf == NULL || ngx_http_jpp_self.zone == NULL) {
         return;
     }
 
-    jpp_settings_get(&ngx_http_jpp_self.registry->settings, control);
+    jpp_settings_get(&ngx_http_jpp_self.zone->settings, control);
 
     ngx_http_jpp_worker_default(&control->active, jmcf->active);
     ngx_http_jpp_worker_default(&control->lg_sample, jmcf->lg_sample);

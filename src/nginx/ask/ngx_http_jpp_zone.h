@@ -1,0 +1,70 @@
+
+/*
+ * The memory that all workers share: a zone of nginx's that survives reloads.
+ *
+ * Its writers: registry (rows), telemetry (notes, histories, findings, events),
+ * control (settings, acknowledgments), request (counts), and stall (stalls,
+ * which need no lock).
+ *
+ * For the event loop, and in a worker of a master for the background thread.
+ * Only workers take the mutex, for a microsecond or some: nginx's master
+ * unlocks it when a worker dies with it, and the others take it from a worker
+ * that is stopped.
+ */
+
+
+#ifndef _NGX_HTTP_JPP_ZONE_H_INCLUDED_
+#define _NGX_HTTP_JPP_ZONE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_event.h>
+
+#include "jpp_notes.h"
+#include "jpp_control.h"
+#include "jpp_stall_table.h"
+
+
+/* any more workers are not found by the others until some have exited */
+#define NGX_HTTP_JPP_MAX_ROWS  JPP_NOTES
+
+/* of a socket: 64 random bits in hex */
+#define NGX_HTTP_JPP_KEY       16
+
+
+typedef struct {
+    jpp_identity_t  who;           /* pid 0: a free row */
+    uint64_t        started;       /* see jpp_process_t; 0: unknown */
+    u_char          key[NGX_HTTP_JPP_KEY];
+    ngx_uint_t      place;         /* of its note, while it is entered */
+    unsigned        can_listen:1;
+} ngx_http_jpp_row_t;
+
+
+/* What the workers share: rows and notes belong to whoever holds the lock. */
+typedef struct {
+    ngx_shmtx_t          *mutex;
+    ngx_atomic_t          generation;  /* the present one, */
+    volatile time_t       loaded;      /*   and when it was loaded */
+
+    /* made by control in any worker: an answer may be from before a change */
+    ngx_atomic_t          n_changes;
+    jpp_settings_t        settings;    /* that every worker should have */
+
+    jpp_stall_table_t     stalls;      /* of all workers */
+    ngx_uint_t            n_rows;      /* ever used */
+    ngx_http_jpp_row_t    rows[NGX_HTTP_JPP_MAX_ROWS];
+    jpp_notes_t           notes;       /* the last */
+} ngx_http_jpp_zone_t;
+
+
+/* At configuration: the zone; NULL: an error, which was logged. */
+ngx_shm_zone_t *ngx_http_jpp_zone_add(ngx_conf_t *cf);
+
+/* Lock the zone, for some microseconds; and unlock it. */
+void ngx_http_jpp_zone_lock(ngx_http_jpp_zone_t *zone);
+void ngx_http_jpp_zone_unlock(ngx_http_jpp_zone_t *zone);
+
+
+#endif /* _NGX_HTTP_JPP_ZONE_H_INCLUDED_ */
