@@ -158,25 +158,18 @@ JPP_TEST(jpp_test_form)
 JPP_TEST(jpp_test_order)
 {
     size_t         i, n;
-    unsigned       wrong;
     jpp_problem_t  p[JPP_MAX_PROBLEMS];
-
-    static const char  *ids[] = { "inactive", "unsampled", "interval", "gdump",
-                                  "final", "leak-error", "accum", "coarse" };
 
     worker = jpp_fleet_evil(0, JPP_JEMALLOC_INACTIVE);
     worker.jemalloc.lg_sample = 24;
 
     n = jpp_problems(&worker, p);
-    jpp_is_u64(n, 8, "all at once");
 
-    wrong = 0;
-
-    for (i = 0; i < n && i < 8; i++) {
-        wrong += strcmp(p[i].id, ids[i]) != 0 || p[i].is_fatal != (i == 0);
+    for (i = 0; i < n; i++) {
+        jpp_note_of("problem", p[i], id, is_fatal);
     }
 
-    jpp_is_u64(wrong, 0, "the fatal one first, and one only");
+    jpp_shows_notes("all at once: the fatal one first, and one only");
 }
 
 
@@ -189,19 +182,19 @@ JPP_TEST(jpp_test_explain)
     (void) jpp_err_set(&err, JPP_ERR_STATE, "active was not set");
     jpp_problems_explain(&worker, &err);
 
-    jpp_shows(err.text, "a state");
-    jpp_is_u64(err.code, JPP_ERR_STATE, "its code stays");
+    jpp_note_of("a state, whose code stays", err, code, text);
 
     (void) jpp_err_set(&err, JPP_ERR_JEMALLOC, "jemalloc says no");
     jpp_problems_explain(&worker, &err);
-    jpp_is_str(err.text, "jemalloc says no", "what is no state stays");
+    jpp_note_of("what is no state stays", err, text);
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     worker.jemalloc.accum = true;
 
     (void) jpp_err_set(&err, JPP_ERR_STATE, "it was so");
     jpp_problems_explain(&worker, &err);
-    jpp_is_str(err.text, "it was so", "a warning is no reason");
+    jpp_note_of("a warning is no reason", err, text);
+    jpp_shows_notes("errors, and why");
 }
 
 
@@ -287,9 +280,8 @@ JPP_TEST(jpp_test_silent)
         worker = jpp_fleet_evil(0, (jpp_jemalloc_state_t) state);
         worker.jemalloc.lg_sample = 0;
 
-        jpp_is_u64(jpp_problems(&worker, p), 1,
-                   "state %u has one problem", state);
-        jpp_ok(p[0].is_fatal, "a fatal one");
+        jpp_ok(jpp_problems(&worker, p) == 1 && p[0].is_fatal,
+               "state %u has one problem, a fatal one", state);
     }
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
@@ -318,7 +310,7 @@ JPP_TEST(jpp_test_names)
 
 JPP_TEST(jpp_test_evil)
 {
-    char            variable[5000];
+    char            variable[5000], text[2048];
     size_t          i, n;
     unsigned        state, wrong;
     const char     *c;
@@ -338,11 +330,9 @@ JPP_TEST(jpp_test_evil)
         for (i = 0; i < n; i++) {
             wrong += strlen(p[i].fix) != sizeof(p[i].fix) - 1;
 
-            for (c = p[i].what; *c != '\0'; c++) {
-                wrong += *c < 0x20 || *c >= 0x7f;
-            }
+            (void) snprintf(text, sizeof(text), "%s%s", p[i].what, p[i].why);
 
-            for (c = p[i].why; *c != '\0'; c++) {
+            for (c = text; *c != '\0'; c++) {
                 wrong += *c < 0x20 || *c >= 0x7f;
             }
         }

@@ -70,18 +70,12 @@ JPP_TEST(jpp_refused_test_budget)
 }
 
 
-static void
-jpp_test_begin(void)
-{
-    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
-    symbols.debug_root = "/nonexistent";
-}
-
-
-static void
-jpp_test_end(void)
+void
+jpp_before_each(void)
 {
     jpp_symbols_destroy(&symbols);
+    jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
+    symbols.debug_root = "/nonexistent";
 }
 
 
@@ -139,8 +133,6 @@ jpp_test_ask(const char *name, size_t cap, const char *what)
 
 JPP_TEST(jpp_refused_test_many)
 {
-    jpp_test_begin();
-
     jpp_test_ask("few.so", JPP_TEST_CAP, "a few");
     jpp_test_ask("fits.so", JPP_TEST_CAP, "400,000");
     jpp_test_ask("fits.so", JPP_TEST_CAP, "again");
@@ -157,22 +149,16 @@ JPP_TEST(jpp_refused_test_many)
 
     /* the tool has the memory of the machine */
 
-    jpp_test_end();
-    jpp_test_begin();
     jpp_symbols_destroy(&symbols);
     jpp_symbols_init(&symbols, JPP_TEST_CAP);
 
     jpp_test_ask("most.so", JPP_TEST_CAP, "a larger cap");
     jpp_shows_notes("files of too many functions");
-
-    jpp_test_end();
 }
 
 
 JPP_TEST(jpp_refused_test_damaged)
 {
-    jpp_test_begin();
-
     jpp_test_ask("damaged.so", JPP_TEST_CAP, "damaged");
     jpp_test_ask("damaged.so", JPP_TEST_CAP, "again");
 
@@ -183,8 +169,6 @@ JPP_TEST(jpp_refused_test_damaged)
     jpp_test_ask("damaged.so", JPP_TEST_CAP, "changed");
     jpp_test_ask("damaged.so", JPP_TEST_CAP, "unchanged");
     jpp_shows_notes("a damaged file");
-
-    jpp_test_end();
 }
 
 
@@ -192,13 +176,9 @@ JPP_TEST(jpp_refused_test_damaged)
 
 JPP_TEST(jpp_refused_test_room)
 {
-    jpp_test_begin();
-
     jpp_test_ask("fits.so", 32 << 20, "little room");
     jpp_test_ask("fits.so", JPP_TEST_CAP, "room");
     jpp_shows_notes("what one report has no room for");
-
-    jpp_test_end();
 }
 
 

@@ -171,7 +171,6 @@ JPP_TEST(test_report)
     jpp_err_t     err;
     jpp_vec_t    *out;
     jpp_arena_t   arena;
-    const char   *text;
 
     stalls[0] = one;
     stalls[1] = one;
@@ -195,21 +194,11 @@ JPP_TEST(test_report)
 
     jpp_ok(report(&arena, stalls, 2, "folded", &out, &err) == JPP_OK,
            "folded");
-    text = (char *) out->data;
-    jpp_ok(strstr(text, "nginx+0x20;libc.so+0x10 312000000\n") != NULL
-           && strstr(text, "[cut: JIT code];") != NULL
-           && strstr(text, "[no stack: another profiler uses SIGPROF] "
-                           "1000000\n") != NULL,
-           "stacks, and why there is none");
+    jpp_shows((char *) out->data, "stacks, and why there is none");
 
     jpp_ok(report(&arena, stalls, 2, "top", &out, &err) == JPP_OK, "top");
-    text = (char *) out->data;
-    jpp_has(text, "2023-11-14T22:13:20Z worker 1 pid 4711 generation 2: 312 "
-            "ms, blocked, in location \"/x?\" of server \"a.example\", "
-            "connection *12\n", "a comment for each");
-    jpp_has(text, "1 ms at least, until the worker ended, computing, without a "
-            "stack,", "one that died");
-    jpp_has(text, "stalls are recorded from 100 ms on\n", "the threshold");
+    jpp_shows(strstr((char *) out->data, "stalls are recorded"),
+              "a comment for each, behind the threshold");
 
     jpp_ok(report(&arena, stalls, 0, "pprof", &out, &err) == JPP_OK, "none");
     (void) jpp_test_contract(out, 0);

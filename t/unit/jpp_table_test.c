@@ -20,8 +20,6 @@
 #define JPP_TEN    "1234567890"
 #define JPP_FORTY  JPP_TEN JPP_TEN JPP_TEN JPP_TEN
 
-#define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
-
 
 static jpp_sink_t   sink;
 static jpp_arena_t  arena;
@@ -30,8 +28,8 @@ static jpp_arena_t  arena;
 static jpp_table_t  table;
 
 
-static void
-jpp_table_test_open(void)
+void
+jpp_before_each(void)
 {
     jpp_arena_fresh(&arena, 16 << 20);
     jpp_test_sink(&sink, &arena);
@@ -89,7 +87,7 @@ JPP_TEST(jpp_table_test_rows)
     size_t  i, k;
 
     for (i = 0; rows[i].name != NULL; i++) {
-        jpp_table_test_open();
+        jpp_before_each();
         jpp_table_test_columns(rows[i].cols);
 
         for (k = 0; k < 8 && rows[i].cells[k] != NULL; k++) {
@@ -106,7 +104,6 @@ JPP_TEST(jpp_table_test_rows)
 
 JPP_TEST(jpp_table_test_cells)
 {
-    jpp_table_test_open();
     jpp_table_test_columns(80);
     jpp_table_cell(&table, "%d", 7);
     jpp_table_cell(&table, "%.2s", "abc");
@@ -116,7 +113,7 @@ JPP_TEST(jpp_table_test_cells)
     jpp_table_write(&table, &sink);
     jpp_shows(jpp_test_text(&sink), "cells of any kind");
 
-    jpp_table_test_open();
+    jpp_before_each();
     jpp_table_init(&table, &arena, 80);
     jpp_table_column(&table, "n", 0, 0);
     jpp_table_cell(&table, "%0999d", 7);
@@ -131,24 +128,15 @@ JPP_TEST(jpp_table_test_cells)
 
 JPP_TEST(jpp_table_test_alike)
 {
-    size_t       i, k;
-    const char  *p;
+    size_t  i, k;
 
     static const struct {
-        size_t       n;
-        size_t       other;        /* a row with another name */
-        const char  *text;
-        size_t       lines;
-    } cases[] = {
-        { 9, 9, "4 KiB  same", 10 },
-        { 10, 10, "\n10 x 4 KiB  same  ...  x\n\"10 x\": rows that differ "
-                  "only where \"...\" stands; format=json has each\n", 3 },
-        { 25, 3, "\n     4 KiB  other    3  x\n21 x 4 KiB  same   ...  x\n",
-          7 }
-    };
+        size_t  n;
+        size_t  other;             /* a row with another name */
+    } cases[] = { { 9, 9 }, { 10, 10 }, { 25, 3 } };
 
     for (i = 0; i < jpp_nelts(cases); i++) {
-        jpp_table_test_open();
+        jpp_before_each();
         jpp_table_init(&table, &arena, 80);
         jpp_table_column(&table, "bytes", 0, 0);
         jpp_table_column(&table, "name", 2, 20);
@@ -164,15 +152,7 @@ JPP_TEST(jpp_table_test_alike)
         }
 
         jpp_table_write(&table, &sink);
-
-        p = jpp_test_text(&sink);
-        jpp_has(p, cases[i].text, "as lines");
-
-        for (k = 0; *p != '\0'; p++) {
-            k += *p == '\n';
-        }
-
-        jpp_is_u64(k, cases[i].lines, "so many");
+        jpp_shows(jpp_test_text(&sink), "%zu rows", cases[i].n);
     }
 }
 
@@ -205,7 +185,7 @@ JPP_TEST(jpp_table_test_hostile)
             memcpy(name + len, p, strlen(p));
         }
 
-        jpp_table_test_open();
+        jpp_before_each();
         jpp_wrap_open(&wrap, cols, &sink);
         jpp_table_test_columns(cols);
 
@@ -241,29 +221,22 @@ JPP_TEST(jpp_table_test_wrap)
     size_t      i;
     jpp_wrap_t  wrap;
 
-    static const struct {
-        const char  *from, *to;
-    } cases[] = {
-        { "", "" },
-        { "one\ntwo", "one\ntwo" },
-        { "12345678901234567890\n", "12345678901234567890\n" },
-        { "1234567890123456789 1\n", "1234567890123456789\n1\n" },
-        { "12345678901234567890 1\n", "12345678901234567890\n1\n" },
-        { "123456789012345678901\n", "12345678901234567890\n1\n" },
-        { "a 123456789012345678  12\n", "a 123456789012345678\n12\n" },
-        { "  ab 1234567890 1234567890 12\n",
-          "  ab 1234567890\n  1234567890 12\n" },
-        { "  1234567890123456789\n", "  123456789012345678\n  9\n" },
-        { "           1234567890 12\n", "          \n1234567890 12\n" }
+    static const char  *cases[] = {
+        "", "one\ntwo", "12345678901234567890\n", "1234567890123456789 1\n",
+        "12345678901234567890 1\n", "123456789012345678901\n",
+        "a 123456789012345678  12\n", "  ab 1234567890 1234567890 12\n",
+        "  1234567890123456789\n", "           1234567890 12\n"
     };
 
     for (i = 0; i < jpp_nelts(cases); i++) {
-        jpp_table_test_open();
+        jpp_before_each();
         jpp_wrap_open(&wrap, 20, &sink);
-        jpp_sink_str(&wrap.sink, cases[i].from);
+        jpp_sink_str(&wrap.sink, cases[i]);
         jpp_ok(jpp_wrap_close(&wrap), "line %zu", i);
-        jpp_is_str(jpp_test_text(&sink), cases[i].to, "\"%s\"", cases[i].from);
+        jpp_note("\"%s\": \"%s\"", cases[i], jpp_test_text(&sink));
     }
+
+    jpp_shows_notes("lines of 20 columns");
 }
 
 
