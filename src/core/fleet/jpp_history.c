@@ -200,25 +200,25 @@ void
 jpp_held_see(jpp_held_t *held, const char *who, const char *place,
     uint64_t bytes)
 {
-    size_t             i;
     char               name[JPP_HELD_NAME] = "";
-    jpp_held_owner_t  *owner, *least;
+    jpp_held_owner_t  *one, *owner, *least;
 
     jpp_print(name, "%s", who);
 
-    for (i = 0, least = held->owners; i < JPP_HELD_OWNERS; i++) {
-        owner = &held->owners[i];
+    owner = NULL;
+    least = held->owners;
 
-        if (strcmp(owner->who, name) == 0) {
-            break;
+    jpp_each(one, held->owners, JPP_HELD_OWNERS) {
+        if (strcmp(one->who, name) == 0) {
+            owner = one;
         }
 
-        if (jpp_held_latest(held, owner) < jpp_held_latest(held, least)) {
-            least = owner;
+        if (jpp_held_latest(held, one) < jpp_held_latest(held, least)) {
+            least = one;
         }
     }
 
-    if (i == JPP_HELD_OWNERS) {
+    if (owner == NULL) {
 
         if (bytes / 2 <= jpp_held_latest(held, least)) {
             held->owners[JPP_HELD_OWNERS].last += bytes;
