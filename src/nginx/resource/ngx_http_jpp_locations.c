@@ -63,13 +63,13 @@ ngx_http_jpp_locations_init(ngx_http_jpp_job_t *job, void *data)
 
     delay = (ngx_msec_t) values[JPP_ARG_SECONDS] * 1000;
 
-    for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
-        inquiry = ngx_http_jpp_job_question(job, ngx_http_jpp_measures[i].type);
-        inquiry->delay = delay;
+    for (i = 0; i < JPP_LOCATIONS_CPU; i++) {
+        ngx_http_jpp_job_question(job, ngx_http_jpp_measures[i].type)->delay =
+            delay;
     }
 
+    inquiry = ngx_http_jpp_job_question(job, ngx_http_jpp_measures[i].type);
     inquiry->wait = delay;
-    inquiry->delay = 0;
 
     times = &inquiry->question.times;
 
