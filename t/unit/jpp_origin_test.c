@@ -24,8 +24,6 @@
 #define JPP_WORKERS  4
 #define JPP_DUMP     8192
 
-#define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
-
 
 typedef struct {
     const char      *now;          /* NULL: no more */
@@ -91,6 +89,14 @@ static jpp_err_t              err;
 static jpp_vec_t             *out;
 static jpp_arena_t            arena;
 static jpp_report_options_t   options;
+static jpp_origin_fleet_t     fleet;
+
+
+void
+jpp_before_each(void)
+{
+    jpp_arena_fresh(&arena, 1 << 30);
+}
 
 
 static size_t
@@ -132,45 +138,45 @@ jpp_origin_dump(char *to, const char *from)
 
 
 static void
-jpp_origin_fleet(jpp_origin_fleet_t *fleet, const jpp_origin_worker_t *workers)
+jpp_origin_fleet(jpp_origin_fleet_t *to, const jpp_origin_worker_t *workers)
 {
     size_t          i;
     jpp_capture_t  *capture;
 
-    memset(fleet, 0, sizeof(jpp_origin_fleet_t));
+    memset(to, 0, sizeof(jpp_origin_fleet_t));
 
     for (i = 0; i < JPP_WORKERS && workers[i].now != NULL; i++) {
-        capture = &fleet->captures[i];
+        capture = &to->captures[i];
 
-        snprintf(fleet->names[i], sizeof(fleet->names[i]), "worker %zu", i);
+        snprintf(to->names[i], sizeof(to->names[i]), "worker %zu", i);
 
-        fleet->labels[i][0].key = "worker";
-        fleet->labels[i][0].str = fleet->names[i] + sizeof("worker");
-        fleet->labels[i][1].key = "origin";
-        fleet->labels[i][1].str = "worker";
-        fleet->inherited[i][0].key = "generation";
-        fleet->inherited[i][0].num = workers[i].group;
-        fleet->inherited[i][1].key = "origin";
-        fleet->inherited[i][1].str = "master";
+        to->labels[i][0].key = "worker";
+        to->labels[i][0].str = to->names[i] + sizeof("worker");
+        to->labels[i][1].key = "origin";
+        to->labels[i][1].str = "worker";
+        to->inherited[i][0].key = "generation";
+        to->inherited[i][0].num = workers[i].group;
+        to->inherited[i][1].key = "origin";
+        to->inherited[i][1].str = "master";
 
-        capture->name = fleet->names[i];
-        capture->labels = fleet->labels[i];
+        capture->name = to->names[i];
+        capture->labels = to->labels[i];
         capture->n_labels = 2;
-        capture->inherited_labels = fleet->inherited[i];
+        capture->inherited_labels = to->inherited[i];
         capture->n_inherited_labels = 2;
         capture->group = workers[i].group;
 
-        capture->data = fleet->text[2 * i];
-        capture->len = jpp_origin_dump(fleet->text[2 * i], workers[i].now);
+        capture->data = to->text[2 * i];
+        capture->len = jpp_origin_dump(to->text[2 * i], workers[i].now);
 
         if (workers[i].baseline != NULL) {
-            capture->baseline = fleet->text[2 * i + 1];
-            capture->baseline_len = jpp_origin_dump(fleet->text[2 * i + 1],
+            capture->baseline = to->text[2 * i + 1];
+            capture->baseline_len = jpp_origin_dump(to->text[2 * i + 1],
                                                     workers[i].baseline);
         }
     }
 
-    fleet->n = i;
+    to->n = i;
 }
 
 
@@ -202,14 +208,12 @@ jpp_origin_samples(void)
 /* They are shown. */
 
 static void
-jpp_origin_is(const jpp_origin_fleet_t *fleet, const char *args,
-    const char *name)
+jpp_origin_is(const char *args, const char *name)
 {
     options = jpp_test_options(args);
     options.duration_nanos = 1;
-    jpp_arena_fresh(&arena, 1 << 30);
 
-    jpp_reports(fleet->captures, fleet->n, JPP_OK, "%s %s", name, err.text);
+    jpp_reports(fleet.captures, fleet.n, JPP_OK, "%s %s", name, err.text);
     jpp_shows(jpp_origin_samples(), "%s", name);
 }
 
@@ -217,12 +221,11 @@ jpp_origin_is(const jpp_origin_fleet_t *fleet, const char *args,
 JPP_TEST(jpp_origin_test_rows)
 {
     size_t                     i;
-    static jpp_origin_fleet_t  fleet;
 
     for (i = 0; i < jpp_nelts(rows); i++) {
         jpp_origin_fleet(&fleet, rows[i].workers);
-        jpp_origin_is(&fleet, "symbolize=0", rows[i].name);
-        jpp_origin_is(&fleet, "symbolize=0&origin=all", "origin=all");
+        jpp_origin_is("symbolize=0", rows[i].name);
+        jpp_origin_is("symbolize=0&origin=all", "origin=all");
     }
 }
 
@@ -249,8 +252,6 @@ jpp_origin_has(const char *text)
 
 JPP_TEST(jpp_origin_test_filters)
 {
-    static jpp_origin_fleet_t  fleet;
-
     static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
         { "a5:500 ", "a3:300 ", 1 }, { "a3:300 b1:10 ", "a3:300 ", 1 },
         { "c1:1/2:2 ", NULL, 1 }
@@ -258,18 +259,16 @@ JPP_TEST(jpp_origin_test_filters)
 
     jpp_origin_fleet(&fleet, workers);
 
-    jpp_origin_is(&fleet, "symbolize=0&origin=worker", "origin=worker");
-    jpp_origin_is(&fleet, "symbolize=0&origin=master", "origin=master");
+    jpp_origin_is("symbolize=0&origin=worker", "origin=worker");
+    jpp_origin_is("symbolize=0&origin=master", "origin=master");
 
     fleet.captures[0].baseline = NULL;
     fleet.captures[1].baseline = NULL;
 
-    jpp_origin_is(&fleet, "symbolize=0&origin=worker",
+    jpp_origin_is("symbolize=0&origin=worker",
                   "origin=worker without baselines");
-    jpp_origin_is(&fleet, "symbolize=0&origin=master",
+    jpp_origin_is("symbolize=0&origin=master",
                   "origin=master without baselines");
-
-    jpp_arena_fresh(&arena, 1 << 30);
 
     options = jpp_test_options("origin=master&symbolize=0");
     (void) jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
@@ -302,7 +301,6 @@ JPP_TEST(jpp_origin_test_bad)
     size_t                      i;
     jpp_err_t                   errors[JPP_WORKERS];
     jpp_vec_t                  *want;
-    static jpp_origin_fleet_t   fleet;
 
     /* new mappings, locations and samples come before what is wrong */
 
@@ -373,7 +371,7 @@ JPP_TEST(jpp_origin_test_left_out)
     size_t                      at;
     jpp_err_t                   errors[JPP_WORKERS];
     jpp_vec_t                  *want;
-    static jpp_origin_fleet_t   fleet, others;
+    static jpp_origin_fleet_t   others;
 
     static const jpp_origin_worker_t  good[JPP_WORKERS] = {
         { "a5:500 b1:10 ", "a3:300 ", 1 }, { "a3:300 b1:10 ", "a3:300 ", 1 }
@@ -417,8 +415,6 @@ JPP_TEST(jpp_origin_test_left_out)
 
 JPP_TEST(jpp_origin_test_difference)
 {
-    static jpp_origin_fleet_t  fleet;
-
     static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
         { "a5:500 b1:10 ", "a3:300 ", 1 }, { "a4:400 ", "a3:300 ", 1 },
         { "b2:20 ", "b2:20 ", 1 }
@@ -428,9 +424,9 @@ JPP_TEST(jpp_origin_test_difference)
     fleet.captures[1].is_base = true;
     fleet.captures[1].labels = fleet.captures[0].labels;
 
-    jpp_origin_is(&fleet, "symbolize=0", "a difference");
-    jpp_origin_is(&fleet, "symbolize=0&origin=worker", "origin=worker");
-    jpp_origin_is(&fleet, "symbolize=0&origin=master", "origin=master");
+    jpp_origin_is("symbolize=0", "a difference");
+    jpp_origin_is("symbolize=0&origin=worker", "origin=worker");
+    jpp_origin_is("symbolize=0&origin=master", "origin=master");
 }
 
 
@@ -439,7 +435,6 @@ JPP_TEST(jpp_origin_test_difference)
 JPP_TEST(jpp_origin_test_top)
 {
     size_t                     i;
-    static jpp_origin_fleet_t  fleet;
 
     static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
         { "a5:500/9:900 ", "a3:300/4:400 ", 1 },
@@ -454,7 +449,6 @@ JPP_TEST(jpp_origin_test_top)
     };
 
     jpp_origin_fleet(&fleet, workers);
-    jpp_arena_fresh(&arena, 1 << 30);
 
     for (i = 0; i < jpp_nelts(tops); i++) {
         options = jpp_test_options(tops[i]);
@@ -483,7 +477,6 @@ JPP_TEST(jpp_origin_test_text)
 {
     jpp_vec_t                  *want;
     jpp_capture_t               capture;
-    static jpp_origin_fleet_t   fleet;
 
     static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
         { "~a5:500 A1:10 ", "~a3:300 ", 1 }
@@ -493,7 +486,6 @@ JPP_TEST(jpp_origin_test_text)
     capture = fleet.captures[0];
     capture.baseline = NULL;
 
-    jpp_arena_fresh(&arena, 1 << 30);
     options = jpp_test_options("format=text");
 
     (void) jpp_test_report_into(&want, &arena, &capture, 1, &options, &err);
@@ -510,14 +502,11 @@ JPP_TEST(jpp_origin_test_text)
 
 JPP_TEST(jpp_origin_test_jemalloc)
 {
-    static jpp_origin_fleet_t  fleet;
-
     static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
         { "a5:500 ", "!", 1 }
     };
 
     jpp_origin_fleet(&fleet, workers);
-    jpp_arena_fresh(&arena, 1 << 30);
 
     options = jpp_test_options("format=jemalloc");
     jpp_reports(fleet.captures, 1, JPP_OK, "a dump as it is");
@@ -534,7 +523,6 @@ JPP_TEST(jpp_origin_test_labels)
 {
     size_t                     i;
     jpp_label_t                labels[JPP_MAX_LABELS + 1] = { 0 };
-    static jpp_origin_fleet_t  fleet;
 
     static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
         { "a5:500 ", "a3:300 ", 1 }
@@ -547,7 +535,6 @@ JPP_TEST(jpp_origin_test_labels)
 
     jpp_origin_fleet(&fleet, workers);
     fleet.captures[0].inherited_labels = labels;
-    jpp_arena_fresh(&arena, 1 << 30);
     options = jpp_test_options("symbolize=0");
 
     fleet.captures[0].n_inherited_labels = JPP_MAX_LABELS;
@@ -582,7 +569,6 @@ JPP_TEST(jpp_origin_test_sums)
     unsigned                    wrong;
     jpp_vec_t                  *again;
     jpp_origin_worker_t         workers[JPP_WORKERS];
-    static jpp_origin_fleet_t   fleet;
 
     wrong = 0;
     options = jpp_test_options("symbolize=0");
@@ -696,7 +682,6 @@ JPP_TEST(jpp_origin_test_memory)
     jpp_vec_t                  *packed;
     jpp_code_t                  rc;
     jpp_arena_t                 keep;
-    static jpp_origin_fleet_t   fleet;
 
     static const jpp_origin_worker_t  workers[JPP_WORKERS] = {
         { "a5:500/6:600 b1:10/1:10 ", "a3:300/3:300 ", 1 },
@@ -713,7 +698,7 @@ JPP_TEST(jpp_origin_test_memory)
     fleet.captures[1].baseline = (char *) packed->data;
     fleet.captures[1].baseline_len = packed->len;
 
-    jpp_origin_is(&fleet, "symbolize=0", "is read");
+    jpp_origin_is("symbolize=0", "is read");
 
     options = jpp_test_options("symbolize=0&origin=worker");
 
