@@ -168,7 +168,7 @@ JPP_TEST(jpp_smaps_test_cut)
 
 JPP_TEST(jpp_smaps_test_many)
 {
-    char     *text;
+    char     *text, name[300];
     size_t    i, len, size;
     uint64_t  n, pss;
 
@@ -179,6 +179,7 @@ JPP_TEST(jpp_smaps_test_many)
 
     memcpy(text, "1-2 rw-p 0 00:00 1 ", 19);
     memset(text + 19, 'x', 64 * 1024);
+    memset(name, 'n', sizeof(name));
     len = 19 + 64 * 1024;
     text[len++] = '\n';
 
@@ -187,14 +188,7 @@ JPP_TEST(jpp_smaps_test_many)
                                  "%zx000-%zx000 rw-p 00000000 fe:00 %zu  "
                                  "/name/%.*s%zu\nRss: 8 kB\nPss: 4 kB\n",
                                  2 * i + 1, 2 * i + 2, i + 1,
-                                 (int) (i % 300),
-                                 "long/long/long/long/long/long/long/long/long"
-                                 "/long/long/long/long/long/long/long/long/lon"
-                                 "g/long/long/long/long/long/long/long/long/lo"
-                                 "ng/long/long/long/long/long/long/long/long/l"
-                                 "ong/long/long/long/long/long/long/long/long/"
-                                 "long/long/long/long/long/long/long/long/long"
-                                 "/long/long/long/long/long/long/long/", i);
+                                 (int) (i % 300), name, i);
     }
 
     jpp_smaps_text(&parser, text, len);
@@ -266,8 +260,7 @@ JPP_TEST(jpp_smaps_test_pages)
     (void) close(fd);
 
     jpp_ok(!jpp_pagemap_read(-1, 0, pages, 1, &err), "no file");
-    jpp_is_str(err.text, "/proc/self/pagemap cannot be read: "
-               "Bad file descriptor", "why");
+    jpp_shows(err.text, "why pages cannot be read");
 
     (void) munmap(p, 8 * page);
 }
@@ -320,8 +313,7 @@ JPP_TEST(jpp_smaps_test_entries)
 
     jpp_ok(!jpp_pagemap_read(file.fd, 2 * page, pages, 4999, &err),
            "behind the end");
-    jpp_is_str(err.text, "/proc/self/pagemap cannot be read: "
-               "Input/output error", "why");
+    jpp_shows(err.text, "a file that ends");
 
     jpp_memfd_close(&file);
 }

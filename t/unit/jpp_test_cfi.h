@@ -20,6 +20,11 @@
 #define JPP_CFI_SIZE    0x1000
 #define JPP_CFI_FRAMES  64          /* where .eh_frame starts */
 
+/* Bytes, and how many. */
+#define JPP_BYTES(...)                                                        \
+    (const uint8_t []) { __VA_ARGS__ },                                       \
+    sizeof((const uint8_t []) { __VA_ARGS__ })
+
 
 typedef struct {
     uint8_t    data[1024];

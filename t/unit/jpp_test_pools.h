@@ -35,6 +35,20 @@ jpp_test_owner(jpp_pools_t *table, jpp_pools_kind_t kind, const char *server,
 }
 
 
+/* The same, with one block of BYTES. */
+static inline uint32_t
+jpp_test_holds(jpp_pools_t *table, jpp_pools_kind_t kind, const char *server,
+    const char *location, const char *third, uint64_t bytes)
+{
+    uint32_t  id;
+
+    id = jpp_test_owner(table, kind, server, location, third);
+    (void) jpp_pools_add(table, id, JPP_POOLS_BLOCKS, 0, 1, bytes, 0);
+
+    return id;
+}
+
+
 /* The block of the owner ID begins at LINE of FILE. */
 static inline void
 jpp_test_place(jpp_pools_t *table, uint32_t id, const char *file, uint32_t line)

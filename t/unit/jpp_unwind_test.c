@@ -27,10 +27,6 @@
 #define JPP_ENTRY    0x204         /* the first instruction of that function */
 #define JPP_WORD(n)  (0x100 + (n))
 
-#define JPP_BYTES(...)                                                        \
-    (const uint8_t []) { __VA_ARGS__ },                                       \
-    sizeof((const uint8_t []) { __VA_ARGS__ })
-
 
 typedef struct {
     const char         *name;

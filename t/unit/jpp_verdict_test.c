@@ -218,11 +218,8 @@ JPP_TEST(jpp_verdict_test_configuration)
     uint32_t  owner;
 
     for (i = 0; i < JPP_TEST_WORKERS; i++) {
-        owner = jpp_test_owner(&jpp_test.tables[i], JPP_POOLS_CONFIGURATION,
-                               NULL, NULL, NULL);
-
-        (void) jpp_pools_add(&jpp_test.tables[i], owner, JPP_POOLS_BLOCKS, 0, 1,
-                             (6 + i) * JPP_TEST_MIB, 0);
+        owner = jpp_test_holds(&jpp_test.tables[i], JPP_POOLS_CONFIGURATION,
+                               NULL, NULL, NULL, (6 + i) * JPP_TEST_MIB);
         (void) jpp_pools_add_inherited(&jpp_test.tables[i], owner,
                                        JPP_POOLS_BLOCKS, 1, 6 * JPP_TEST_MIB,
                                        0);
@@ -237,17 +234,13 @@ JPP_TEST(jpp_verdict_test_configuration)
 JPP_TEST(jpp_verdict_test_generations)
 {
     size_t               i;
-    uint32_t             owner;
     const jpp_holder_t  *holders;
 
     for (i = 0; i < JPP_TEST_WORKERS; i++) {
         jpp_test.nginx.workers[i].who.generation = 1 + i;
 
-        owner = jpp_test_owner(&jpp_test.tables[i], JPP_POOLS_CONFIGURATION,
-                               NULL, NULL, NULL);
-
-        (void) jpp_pools_add(&jpp_test.tables[i], owner, JPP_POOLS_BLOCKS, 0, 1,
-                             (4 + i) * JPP_TEST_MIB, 0);
+        (void) jpp_test_holds(&jpp_test.tables[i], JPP_POOLS_CONFIGURATION,
+                              NULL, NULL, NULL, (4 + i) * JPP_TEST_MIB);
     }
 
     (void) jpp_verdict_test_end();
@@ -467,7 +460,6 @@ JPP_TEST(jpp_verdict_test_remedies)
 JPP_TEST(jpp_verdict_test_thousand)
 {
     size_t               i;
-    uint32_t             owner;
     const jpp_holder_t  *holders;
 
     static char  names[1000][8];
@@ -478,10 +470,8 @@ JPP_TEST(jpp_verdict_test_thousand)
     for (i = 0; i < 1000; i++) {
         (void) snprintf(names[i], sizeof(names[i]), "/%03zu", (i * 7) % 1000);
 
-        owner = jpp_test_owner(&jpp_test.tables[0], JPP_POOLS_REQUEST, "www",
-                               names[i], NULL);
-        (void) jpp_pools_add(&jpp_test.tables[0], owner, JPP_POOLS_BLOCKS, 0, 1,
-                             4096, 0);
+        (void) jpp_test_holds(&jpp_test.tables[0], JPP_POOLS_REQUEST, "www",
+                              names[i], NULL, 4096);
     }
 
     jpp_verdict_test_shows("a thousand, none of which is worth a name");
@@ -633,8 +623,7 @@ JPP_TEST(jpp_verdict_test_share)
 
 JPP_TEST(jpp_verdict_test_long)
 {
-    char      one[JPP_POOLS_NAME], other[JPP_POOLS_NAME];
-    uint32_t  owner;
+    char  one[JPP_POOLS_NAME], other[JPP_POOLS_NAME];
 
     memset(one, 'x', sizeof(one));
     memcpy(one, "/begins/", 8);
@@ -642,15 +631,10 @@ JPP_TEST(jpp_verdict_test_long)
     memcpy(other, one, sizeof(one));
     memcpy(other + 2000, "y", 1);
 
-    owner = jpp_test_owner(&jpp_test.tables[0], JPP_POOLS_REQUEST, "www", one,
-                           NULL);
-    (void) jpp_pools_add(&jpp_test.tables[0], owner, JPP_POOLS_BLOCKS, 0, 1,
-                         4 * JPP_TEST_MIB, 0);
-
-    owner = jpp_test_owner(&jpp_test.tables[0], JPP_POOLS_REQUEST, "www", other,
-                           NULL);
-    (void) jpp_pools_add(&jpp_test.tables[0], owner, JPP_POOLS_BLOCKS, 0, 1,
-                         3 * JPP_TEST_MIB, 0);
+    (void) jpp_test_holds(&jpp_test.tables[0], JPP_POOLS_REQUEST, "www", one,
+                          NULL, 4 * JPP_TEST_MIB);
+    (void) jpp_test_holds(&jpp_test.tables[0], JPP_POOLS_REQUEST, "www", other,
+                          NULL, 3 * JPP_TEST_MIB);
 
     jpp_verdict_test_shows("long");
 }
