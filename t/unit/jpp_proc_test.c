@@ -25,6 +25,13 @@ static jpp_err_t    err;
 static jpp_arena_t  arena;
 
 
+void
+jpp_before_each(void)
+{
+    jpp_arena_fresh(&arena, (size_t) 1 << 30);
+}
+
+
 JPP_TEST(jpp_proc_test_tail)
 {
     size_t       i;
@@ -38,8 +45,6 @@ JPP_TEST(jpp_proc_test_tail)
         "1-2 r-xp 0 0:0 0 \n", "1-2 r-xp 0 0:0 0 [stack]", "[stack]\n",
         "1-2 r-xp 0 0:0 [stack]\n", "1-2 r-xp 0 0:0 0\n", "\n", ""
     };
-
-    jpp_arena_fresh(&arena, 256 << 20);
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         tail = jpp_proc_tail(cases[i], strlen(cases[i]), &arena);
@@ -63,7 +68,6 @@ JPP_TEST(jpp_proc_test_maps)
         "inuse_space", "bytes", false, 0, 0
     };
 
-    jpp_arena_fresh(&arena, 256 << 20);
     text = jpp_vec_create(&arena);
     maps = jpp_vec_create(&arena);
 
@@ -126,7 +130,6 @@ JPP_TEST(jpp_proc_test_many)
     close(fd);
     jpp_is_u64(n, JPP_PROC_MANY, "and many mappings of it");
 
-    jpp_arena_fresh(&arena, (size_t) 1 << 30);
     text = jpp_vec_create(&arena);
 
     jpp_is_u64(jpp_proc_maps(text, &err), JPP_ERR_LIMIT, "are too many");
@@ -226,7 +229,6 @@ JPP_TEST(jpp_proc_test_descriptors)
     jpp_code_t      rc;
     struct rlimit   limit, none;
 
-    jpp_arena_fresh(&arena, 256 << 20);
     text = jpp_vec_create(&arena);
 
     fd = dup(0);
@@ -283,7 +285,6 @@ JPP_TEST(jpp_proc_test_protection)
                    cases[i].protection, "protection: %s", cases[i].name);
     }
 
-    jpp_arena_fresh(&arena, 64 << 20);
     maps = jpp_vec_create(&arena);
     page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
     (void) jpp_proc_maps(maps, NULL);

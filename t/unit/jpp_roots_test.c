@@ -12,9 +12,6 @@
 #include "jpp_utf8.h"
 
 
-#define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
-
-
 static const jpp_owned_stack_t  stacks[] = {
     { "a.example", "/", "10.0.0.1:80", "handler main", 100, 1 },
     { "a.example", "/x/", NULL, "handler main", 20, 1 },
@@ -53,14 +50,8 @@ JPP_TEST(jpp_roots_test_inherited)
     uint32_t     set;
     jpp_label_t  labels[2];
 
-    static const struct {
-        const char  *origin;
-        const char  *server;
-        const char  *names[JPP_ROOTS];
-    } rows[] = {
-        { "master", "", { "(inherited)", "(inherited)", "(none)" } },
-        { "worker", "", { "(unknown)", "(unknown)", "(none)" } },
-        { "master", "a.example", { "a.example", "(inherited)", "(none)" } }
+    static const char  *rows[][2] = {
+        { "master", "" }, { "worker", "" }, { "master", "a.example" }
     };
 
     jpp_arena_fresh(&arena, JPP_OWNED_CAP);
@@ -70,20 +61,19 @@ JPP_TEST(jpp_roots_test_inherited)
         memset(labels, 0, sizeof(labels));
 
         labels[0].key = "origin";
-        labels[0].str = rows[i].origin;
+        labels[0].str = rows[i][0];
         labels[1].key = "server";
-        labels[1].str = rows[i].server;
+        labels[1].str = rows[i][1];
 
         (void) jpp_profile_labels(&profile, 0, 0, labels, 2, &set);
 
-        jpp_is_str(jpp_roots_name(&profile, set, JPP_ROOT_SERVER).data,
-                   rows[i].names[JPP_ROOT_SERVER], "origin=%s",
-                   rows[i].origin);
-        jpp_is_str(jpp_roots_name(&profile, set, JPP_ROOT_LOCATION).data,
-                   rows[i].names[JPP_ROOT_LOCATION], "its location");
-        jpp_is_str(jpp_roots_name(&profile, set, JPP_ROOT_UPSTREAM).data,
-                   rows[i].names[JPP_ROOT_UPSTREAM], "its upstream");
+        jpp_note("origin %s, server \"%s\": %s, %s, %s", rows[i][0], rows[i][1],
+                 jpp_roots_name(&profile, set, JPP_ROOT_SERVER).data,
+                 jpp_roots_name(&profile, set, JPP_ROOT_LOCATION).data,
+                 jpp_roots_name(&profile, set, JPP_ROOT_UPSTREAM).data);
     }
+
+    jpp_shows_notes("server, location and upstream by the origin");
 }
 
 
@@ -153,12 +143,8 @@ JPP_TEST(jpp_roots_test_hostile)
         for (k = 0; k < jpp_nelts(queries); k++) {
 
             name = strdup(names[i]);
-            hostile[0].server = name;
-            hostile[0].location = name;
-            hostile[0].upstream = name;
-            hostile[0].stack = "handler main";
-            hostile[0].bytes = 1000;
-            hostile[0].seen = 1;
+            hostile[0] = (jpp_owned_stack_t) { name, name, name,
+                                               "handler main", 1000, 1 };
 
             jpp_owned_fill(&profile, &arena, hostile);
             text = jpp_owned_text(&profile, queries[k], &len);

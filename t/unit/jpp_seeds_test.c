@@ -153,9 +153,32 @@ jpp_seeds_add(jpp_vec_t *out, const void *data, size_t len)
 
 
 static bool
+jpp_seeds_add_question(jpp_vec_t *out, const jpp_message_question_t *question)
+{
+    uint8_t  bytes[JPP_MESSAGE_QUESTION];
+
+    jpp_message_question_pack(question, bytes);
+    jpp_seeds_add(out, bytes + JPP_HEAD, sizeof(bytes) - JPP_HEAD);
+
+    return true;
+}
+
+
+static bool
+jpp_seeds_add_reply(jpp_vec_t *out, const jpp_message_reply_t *reply)
+{
+    uint8_t  bytes[JPP_MESSAGE_REPLY];
+
+    jpp_message_reply_pack(reply, bytes);
+    jpp_seeds_add(out, bytes + JPP_HEAD, sizeof(bytes) - JPP_HEAD);
+
+    return true;
+}
+
+
+static bool
 jpp_seeds_make_control(jpp_vec_t *out)
 {
-    uint8_t                 bytes[JPP_MESSAGE_QUESTION];
     jpp_message_question_t  question;
 
     memset(&question, 0, sizeof(question));
@@ -166,17 +189,13 @@ jpp_seeds_make_control(jpp_vec_t *out)
     question.control.sampler = -1;
     question.control.purge = true;
 
-    jpp_message_question_pack(&question, bytes);
-    jpp_seeds_add(out, bytes + JPP_HEAD, sizeof(bytes) - JPP_HEAD);
-
-    return true;
+    return jpp_seeds_add_question(out, &question);
 }
 
 
 static bool
 jpp_seeds_make_times(jpp_vec_t *out)
 {
-    uint8_t                 bytes[JPP_MESSAGE_QUESTION];
     jpp_message_question_t  question;
 
     memset(&question, 0, sizeof(question));
@@ -186,17 +205,13 @@ jpp_seeds_make_times(jpp_vec_t *out)
     question.times.frequency = 99;
     question.times.seconds = 30;
 
-    jpp_message_question_pack(&question, bytes);
-    jpp_seeds_add(out, bytes + JPP_HEAD, sizeof(bytes) - JPP_HEAD);
-
-    return true;
+    return jpp_seeds_add_question(out, &question);
 }
 
 
 static bool
 jpp_seeds_make_reply(jpp_vec_t *out)
 {
-    uint8_t              bytes[JPP_MESSAGE_REPLY];
     jpp_message_reply_t  reply;
 
     memset(&reply, 0, sizeof(reply));
@@ -206,17 +221,13 @@ jpp_seeds_make_reply(jpp_vec_t *out)
     reply.worker.activity.connections_free = 499;
     reply.has_file = true;
 
-    jpp_message_reply_pack(&reply, bytes);
-    jpp_seeds_add(out, bytes + JPP_HEAD, sizeof(bytes) - JPP_HEAD);
-
-    return true;
+    return jpp_seeds_add_reply(out, &reply);
 }
 
 
 static bool
 jpp_seeds_make_failed(jpp_vec_t *out)
 {
-    uint8_t              bytes[JPP_MESSAGE_REPLY];
     jpp_message_reply_t  reply;
 
     memset(&reply, 0, sizeof(reply));
@@ -225,10 +236,7 @@ jpp_seeds_make_failed(jpp_vec_t *out)
     strcpy(reply.worker.last_error.text, "the dump could not be written");
     (void) jpp_err_set(&reply.err, JPP_ERR_STATE, "there is no jemalloc");
 
-    jpp_message_reply_pack(&reply, bytes);
-    jpp_seeds_add(out, bytes + JPP_HEAD, sizeof(bytes) - JPP_HEAD);
-
-    return true;
+    return jpp_seeds_add_reply(out, &reply);
 }
 
 
@@ -303,24 +311,13 @@ jpp_seeds_make_stalls(jpp_vec_t *out)
 {
     jpp_stall_t  stall;
 
-    memset(&stall, 0, sizeof(stall));
-
-    stall.time_nanos = 1700000000000000000;
-    stall.nanos = 312000000;
-    stall.pid = 4711;
-    stall.generation = 2;
-    stall.kind = JPP_STALL_WAITED;
-    stall.state = JPP_STALL_OVER;
-    stall.depth = 3;
-    stall.pcs[0] = 0x400101;
-    stall.pcs[1] = 0x7f0000000021;
-    stall.pcs[2] = 0x101;
-    stall.connection = 12;
-    stall.maps_len = sizeof(JPP_MAPS) - 1;
-
-    strcpy(stall.server, "a.example");
-    strcpy(stall.location, "/x");
-    memcpy(stall.maps, JPP_MAPS, sizeof(JPP_MAPS) - 1);
+    stall = (jpp_stall_t) {
+        .time_nanos = 1700000000000000000, .nanos = 312000000, .pid = 4711,
+        .generation = 2, .kind = JPP_STALL_WAITED, .state = JPP_STALL_OVER,
+        .depth = 3, .pcs = { 0x400101, 0x7f0000000021, 0x101 },
+        .connection = 12, .server = "a.example", .location = "/x",
+        .maps = JPP_MAPS, .maps_len = sizeof(JPP_MAPS) - 1
+    };
 
     jpp_seeds_add(out, &stall, sizeof(stall));
 

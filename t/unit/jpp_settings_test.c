@@ -7,6 +7,7 @@
 
 #include "jpp_test_main.h"
 #include "jpp_control.h"
+#include "jpp_test_golden.h"
 
 
 #define JPP_ROUNDS   500000
@@ -95,17 +96,15 @@ JPP_TEST(jpp_test_loop)
     jpp_settings_set(&settings, &control, &change);
     jpp_settings_get(&settings, &control);
 
-    jpp_is_i64(control.stall, JPP_CONTROL_MAX_STALL, "a time");
-    jpp_is_i64(control.owners, 0, "owners");
-    jpp_is_i64(control.active, -1, "nothing else");
+    jpp_note_of("a time, and owners off", control, stall, owners, active);
 
     control.stall = 0;
     control.owners = 1;
     jpp_settings_set(&settings, &control, &change);
     jpp_settings_get(&settings, &control);
 
-    jpp_is_i64(control.stall, 0, "off");
-    jpp_is_i64(control.owners, 1, "on");
+    jpp_note_of("off, and on", control, stall, owners);
+    jpp_shows_notes("settings of the event loop");
 }
 
 

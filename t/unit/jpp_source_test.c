@@ -104,6 +104,14 @@ static const jpp_part_t  jpp_parts[] = {
 
 
 static void
+jpp_changes(jpp_run_t *run, const char *forms, const char *what)
+{
+    run->argument = forms;
+    jpp_shows(jpp_run(run), "%s", what);
+}
+
+
+static void
 jpp_tests(void)
 {
     jpp_run_t  run = { NULL, NULL, NULL, "changes", NULL };
@@ -116,16 +124,12 @@ jpp_tests(void)
         return;
     }
 
-    run.argument = "sampler=on sampler=on sampler=on&lg_sample=14 reset=1 "
-                   "sampler=off";
-    jpp_shows(jpp_run(&run),
-              "with libc's malloc(): on, again, a rate, a reset, off");
-
-    run.argument = "sampler=on&lg_sample=10";
-    jpp_shows(jpp_run(&run), "on, and a dump");
-
-    run.argument = "active=on sampler=on&active=on";
-    jpp_shows(jpp_run(&run), "what only jemalloc can");
+    jpp_changes(&run, "sampler=on sampler=on sampler=on&lg_sample=14 reset=1 "
+                "sampler=off",
+                "with libc's malloc(): on, again, a rate, a reset, off");
+    jpp_changes(&run, "sampler=on&lg_sample=10", "on, and a dump");
+    jpp_changes(&run, "active=on sampler=on&active=on",
+                "what only jemalloc can");
 }
 
 
@@ -135,20 +139,15 @@ jpp_tests_real(void)
     jpp_run_t  run = { JPP_REAL, "prof:true,lg_prof_sample:15,prof_prefix:",
                        NULL, "changes", NULL };
 
-    run.argument = "lg_sample=16 sampler=on lg_sample=13 reset=1 "
-                   "sampler=off&lg_sample=17";
-    jpp_shows(jpp_run(&run),
-              "a rate is that of the source then, and so is a reset");
-
-    run.argument = "sampler=on active=off sampler=off";
-    jpp_shows(jpp_run(&run), "active is jemalloc's");
-
-    run.argument = "active=on active=off active=off active=on reset=1";
-    jpp_shows(jpp_run(&run),
-              "samples from before and after it was off are others");
-
-    run.argument = "sampler=on active=off sampler=off&active=on";
-    jpp_shows(jpp_run(&run), "beside the sampler, too");
+    jpp_changes(&run, "lg_sample=16 sampler=on lg_sample=13 reset=1 "
+                "sampler=off&lg_sample=17",
+                "a rate is that of the source then, and so is a reset");
+    jpp_changes(&run, "sampler=on active=off sampler=off",
+                "active is jemalloc's");
+    jpp_changes(&run, "active=on active=off active=off active=on reset=1",
+                "samples from before and after it was off are others");
+    jpp_changes(&run, "sampler=on active=off sampler=off&active=on",
+                "beside the sampler, too");
 }
 
 
