@@ -256,7 +256,7 @@ static void
 jpp_console_marks(const jpp_console_t *console, const jpp_history_t *history,
     jpp_sink_t *sink)
 {
-    size_t                  i, step, last;
+    size_t                  step, last;
     int64_t                 age;
     const jpp_event_t      *event;
     const jpp_telemetry_t  *telemetry;
@@ -264,8 +264,7 @@ jpp_console_marks(const jpp_console_t *console, const jpp_history_t *history,
     telemetry = console->telemetry;
     last = history->n;
 
-    for (i = 0; i < telemetry->n_marks; i++) {
-        event = &telemetry->marks[i];
+    jpp_each(event, telemetry->marks, telemetry->n_marks) {
         age = (telemetry->now - event->time) / (int64_t) history->interval;
 
         if (age < 0 || age >= (int64_t) history->n) {

@@ -80,45 +80,26 @@ static const struct {
 };
 
 
-static double
-jpp_console_sum(const jpp_console_part_t *parts)
-{
-    double  sum;
-
-    for (sum = 0; parts->what != NULL; parts++) {
-        sum += parts->bytes != JPP_NONE ? (double) parts->bytes : 0;
-    }
-
-    return sum;
-}
-
-
-static void
-jpp_console_words(jpp_sink_t *sink, const jpp_console_part_t *parts)
-{
-    const char  *before;
-
-    for (before = ""; parts->what != NULL; parts++) {
-
-        if (parts->bytes != JPP_NONE) {
-            jpp_markup_printf(sink, "%s%s %s", before, jpp_bytes(parts->bytes),
-                              parts->what);
-            before = ", ";
-        }
-    }
-}
-
-
 static void
 jpp_console_bar(jpp_sink_t *sink, const jpp_console_part_t *parts,
     double scale)
 {
     double                     sum;
     unsigned                   x, end;
+    const char                *before;
     const jpp_console_part_t  *part;
 
     jpp_sink_str(sink, "<svg class=\"bar\" role=\"img\"><title>");
-    jpp_console_words(sink, parts);
+
+    for (part = parts, before = ""; part->what != NULL; part++) {
+
+        if (part->bytes != JPP_NONE) {
+            jpp_markup_printf(sink, "%s%s %s", before, jpp_bytes(part->bytes),
+                              part->what);
+            before = ", ";
+        }
+    }
+
     jpp_sink_str(sink, "</title>");
 
     sum = 0;
@@ -210,19 +191,24 @@ jpp_console_parts(const jpp_worker_t *worker,
 static void
 jpp_console_scale(const jpp_fleet_t *fleet, jpp_console_scale_t *scale)
 {
-    size_t              i;
-    jpp_console_part_t  parts[JPP_CONSOLE_PARTS + 1];
+    double               sum;
+    const jpp_worker_t  *worker;
+    jpp_console_part_t  *part, parts[JPP_CONSOLE_PARTS + 1];
 
     scale->bar = 1;
     scale->trend = jpp_console_most(fleet);
     scale->anon = 0;
     scale->n = fleet->n;
 
-    for (i = 0; i < fleet->n; i++) {
-        jpp_console_parts(&fleet->workers[i], parts);
+    jpp_each(worker, fleet->workers, fleet->n) {
+        jpp_console_parts(worker, parts);
 
-        scale->bar = fmax(scale->bar, jpp_console_sum(parts));
-        jpp_add_known(&scale->anon, fleet->workers[i].activity.usage.rss_anon);
+        for (part = parts, sum = 0; part->what != NULL; part++) {
+            sum += (double) jpp_known(part->bytes);
+        }
+
+        scale->bar = fmax(scale->bar, sum);
+        jpp_add_known(&scale->anon, worker->activity.usage.rss_anon);
     }
 }
 
@@ -390,25 +376,6 @@ jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
 }
 
 
-/* Those of former configurations come last. */
-
-static void
-jpp_console_lines(const jpp_console_t *console, bool is_exiting,
-    const jpp_console_scale_t *scale, jpp_sink_t *sink)
-{
-    size_t              i;
-    const jpp_fleet_t  *fleet;
-
-    fleet = console->telemetry->fleet;
-
-    for (i = 0; i < fleet->n; i++) {
-        if (fleet->workers[i].is_exiting == is_exiting) {
-            jpp_console_worker(console, &fleet->workers[i], scale, sink);
-        }
-    }
-}
-
-
 /*
  * What exists once, whatever the number of workers: the configuration, and each
  * zone of shared memory.
@@ -447,8 +414,10 @@ void
 jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
 {
     size_t                     i, n;
+    const jpp_zone_t          *zone;
     jpp_severity_t             marks[JPP_CONSOLE_MARKS];
     const jpp_fleet_t         *fleet;
+    const jpp_worker_t        *worker;
     jpp_console_scale_t        scale;
     const jpp_telemetry_t     *telemetry;
     const jpp_console_part_t  *part;
@@ -476,8 +445,10 @@ jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
 
     jpp_console_scale(fleet, &scale);
 
-    for (i = 0, n = 0; i < fleet->n; i++) {
-        n += !jpp_console_marks(&fleet->workers[i], &scale, marks);
+    n = 0;
+
+    jpp_each(worker, fleet->workers, fleet->n) {
+        n += !jpp_console_marks(worker, &scale, marks);
     }
 
     if (fleet->n > JPP_CONSOLE_FEW) {
@@ -495,8 +466,16 @@ jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
         "minute</th><th>samples</th><td></td></tr></thead>\n<tbody>\n");
 
     jpp_console_missing(fleet, sink);
-    jpp_console_lines(console, false, &scale, sink);
-    jpp_console_lines(console, true, &scale, sink);
+
+    /* those of former configurations come last */
+
+    for (i = 0; i < 2; i++) {
+        jpp_each(worker, fleet->workers, fleet->n) {
+            if (worker->is_exiting == (i == 1)) {
+                jpp_console_worker(console, worker, &scale, sink);
+            }
+        }
+    }
 
     jpp_sink_str(sink, "</tbody>\n</table>\n");
 
@@ -519,8 +498,8 @@ jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
 
     jpp_sink_str(sink, "</td></tr>\n");
 
-    for (i = 0; i < telemetry->n_zones; i++) {
-        jpp_console_zone(&telemetry->zones[i], sink);
+    jpp_each(zone, telemetry->zones, telemetry->n_zones) {
+        jpp_console_zone(zone, sink);
     }
 
     jpp_sink_str(sink, "</tbody>\n</table>\n</section>\n");

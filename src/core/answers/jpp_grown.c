@@ -55,21 +55,6 @@ jpp_grown_sentence(jpp_growth_t *growth)
 }
 
 
-/* The share of all growth, in per cent. */
-
-static double
-jpp_grown_share(const jpp_growth_t *growth, const jpp_grown_t *one)
-{
-    uint64_t  all;
-
-    all = jpp_less(growth->all.now, growth->all.then);
-
-    return all != 0 ? (double) jpp_less(one->now, one->then) * 100
-                      / (double) all
-                    : 0;
-}
-
-
 static void
 jpp_grown_json_one(jpp_json_t *json, const char *key, const jpp_grown_t *one)
 {
@@ -100,8 +85,8 @@ jpp_grown_json_one(jpp_json_t *json, const char *key, const jpp_grown_t *one)
 static void
 jpp_grown_json(const jpp_growth_t *growth, jpp_sink_t *sink)
 {
-    size_t      i;
-    jpp_json_t  json;
+    jpp_json_t          json;
+    const jpp_grown_t  *one;
 
     jpp_json_init(&json, sink);
     jpp_json_open(&json, NULL, '{');
@@ -112,8 +97,8 @@ jpp_grown_json(const jpp_growth_t *growth, jpp_sink_t *sink)
     jpp_grown_json_one(&json, "all", &growth->all);
     jpp_json_open(&json, "owners", '[');
 
-    for (i = 0; i < growth->n_shown; i++) {
-        jpp_grown_json_one(&json, NULL, &growth->owners[i]);
+    jpp_each(one, growth->owners, growth->n_shown) {
+        jpp_grown_json_one(&json, NULL, one);
     }
 
     jpp_json_close(&json, ']');
@@ -123,27 +108,12 @@ jpp_grown_json(const jpp_growth_t *growth, jpp_sink_t *sink)
 
 
 static void
-jpp_grown_row(const jpp_growth_t *growth, const jpp_grown_t *one,
-    jpp_table_t *table)
-{
-    jpp_table_cell(table, "%s", jpp_change((int64_t) (one->now - one->then)));
-    jpp_table_cell(table, "%.0f %%", jpp_grown_share(growth, one));
-
-    jpp_table_bytes(table, one->is_rising ? (uint64_t) one->per_hour
-                                          : JPP_NONE);
-    jpp_table_bytes(table, one->is_rising ? (uint64_t) one->error : JPP_NONE);
-    jpp_table_bytes(table, one->now);
-    jpp_table_name(table, one->who, strlen(one->who));
-    jpp_table_name(table, one->place, strlen(one->place));
-}
-
-
-static void
 jpp_grown_text(const jpp_growth_t *growth, jpp_arena_t *arena, uint32_t cols,
     jpp_sink_t *sink)
 {
-    size_t       i;
-    jpp_table_t  table;
+    double              all;
+    jpp_table_t         table;
+    const jpp_grown_t  *one;
 
     jpp_sink_printf(sink, "%s.\n", growth->sentence);
 
@@ -165,8 +135,22 @@ jpp_grown_text(const jpp_growth_t *growth, jpp_arena_t *arena, uint32_t cols,
     jpp_table_column(&table, "owner", 0, JPP_TABLE_NAME);
     jpp_table_column(&table, "place", 0, JPP_TABLE_NAME);
 
-    for (i = 0; i < growth->n_shown; i++) {
-        jpp_grown_row(growth, &growth->owners[i], &table);
+    all = (double) jpp_less(growth->all.now, growth->all.then);
+
+    jpp_each(one, growth->owners, growth->n_shown) {
+        jpp_table_cell(&table, "%s",
+                       jpp_change((int64_t) (one->now - one->then)));
+        jpp_table_cell(&table, "%.0f %%", all > 0
+                       ? (double) jpp_less(one->now, one->then) * 100 / all
+                       : 0);
+
+        jpp_table_bytes(&table, one->is_rising ? (uint64_t) one->per_hour
+                                               : JPP_NONE);
+        jpp_table_bytes(&table, one->is_rising ? (uint64_t) one->error
+                                               : JPP_NONE);
+        jpp_table_bytes(&table, one->now);
+        jpp_table_name(&table, one->who, strlen(one->who));
+        jpp_table_name(&table, one->place, strlen(one->place));
     }
 
     (void) jpp_table_write(&table, sink);

@@ -320,13 +320,8 @@ jpp_memory_total(jpp_json_t *json, const jpp_memory_t *memory,
         jpp_add_known(&anon, usage->rss_anon);
         jpp_add_known(&swap, usage->swap);
 
-        if (usage->rss_file != JPP_NONE) {
-            file = jpp_larger(file, usage->rss_file);
-        }
-
-        if (usage->rss_shmem != JPP_NONE) {
-            shmem = jpp_larger(shmem, usage->rss_shmem);
-        }
+        file = jpp_larger(file, jpp_known(usage->rss_file));
+        shmem = jpp_larger(shmem, jpp_known(usage->rss_shmem));
     }
 
     jpp_json_open(json, "total", '{');
@@ -372,7 +367,6 @@ jpp_memory_rows(jpp_json_t *json, const char *key, const void *values,
 static void
 jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory)
 {
-    size_t                 i;
     const jpp_fleet_t     *fleet;
     const jpp_worker_t    *worker;
     const jpp_activity_t  *activity;
@@ -381,10 +375,9 @@ jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory)
 
     jpp_json_open(json, "workers", '[');
 
-    for (i = 0; i < fleet->n; i++) {
+    jpp_each(worker, fleet->workers, fleet->n) {
         jpp_json_open(json, NULL, '{');
 
-        worker = &fleet->workers[i];
         activity = &worker->activity;
 
         jpp_json_identity(json, &worker->who);
@@ -417,7 +410,7 @@ jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory)
 
         jpp_history_json(json, worker->history);
 
-        jpp_memory_detail_json(json, memory, &fleet->workers[i].who);
+        jpp_memory_detail_json(json, memory, &worker->who);
         jpp_json_close(json, '}');
     }
 
@@ -449,7 +442,6 @@ jpp_memory_pressure(jpp_json_t *json, const jpp_pressure_t *pressure)
 static void
 jpp_memory_cgroup(jpp_json_t *json, const jpp_cgroup_t *cgroup)
 {
-    size_t                     i;
     const jpp_cgroup_level_t  *level;
 
     if (cgroup == NULL) {
@@ -469,16 +461,15 @@ jpp_memory_cgroup(jpp_json_t *json, const jpp_cgroup_t *cgroup)
 
     jpp_json_open(json, "levels", '[');
 
-    for (i = 0; i < cgroup->n_levels; i++) {
-        level = &cgroup->levels[i];
-
+    jpp_each(level, cgroup->levels, cgroup->n_levels) {
         jpp_json_open(json, NULL, '{');
 
         jpp_json_name(json, "path", level->len != 0 ? cgroup->path : "/",
                       level->len != 0 ? level->len : 1);
         jpp_json_numbers(json, { "usage", level->usage },
                          { "limit", level->limit }, { "high", level->high });
-        jpp_json_bool(json, "binding", i == cgroup->binding);
+        jpp_json_bool(json, "binding",
+                      level == &cgroup->levels[cgroup->binding]);
 
         jpp_json_close(json, '}');
     }

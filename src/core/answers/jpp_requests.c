@@ -327,10 +327,10 @@ jpp_requests_compare(const void *a, const void *b, void *ctx)
 static bool
 jpp_requests_rows(jpp_requests_rows_t *rows, const jpp_requests_t *requests)
 {
-    size_t                   i, n, top;
-    jpp_by_t                 by;
-    jpp_requests_row_t      *row;
-    jpp_requests_worker_t   *workers;
+    size_t                  n;
+    jpp_by_t                by;
+    jpp_requests_row_t     *row;
+    jpp_requests_worker_t  *worker;
 
     memset(rows, 0, sizeof(jpp_requests_rows_t));
 
@@ -341,29 +341,26 @@ jpp_requests_rows(jpp_requests_rows_t *rows, const jpp_requests_t *requests)
         return false;
     }
 
-    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
-    n = jpp_vec_count(requests->workers, jpp_requests_worker_t);
+    jpp_vec_each(worker, requests->workers) {
 
-    for (i = 0; i < n; i++) {
+        jpp_requests_totals(rows, by, &worker->table);
+        rows->n_unproven += worker->table.facts.n_unproven;
 
-        jpp_requests_totals(rows, by, &workers[i].table);
-        rows->n_unproven += workers[i].table.facts.n_unproven;
-
-        if (!jpp_requests_units(rows, &workers[i], requests->has_clients)) {
+        if (!jpp_requests_units(rows, worker, requests->has_clients)) {
             return false;
         }
     }
 
-    row = jpp_vec_items(rows->rows, jpp_requests_row_t);
     n = jpp_vec_count(rows->rows, jpp_requests_row_t);
 
-    jpp_sort(row, n, sizeof(jpp_requests_row_t), jpp_requests_compare, NULL);
+    jpp_sort(rows->rows->data, n, sizeof(jpp_requests_row_t),
+             jpp_requests_compare, NULL);
 
-    top = requests->args->values[JPP_ARG_TOP];
-    rows->n_shown = n < top ? n : top;
+    rows->n_shown = jpp_smaller(n, requests->args->values[JPP_ARG_TOP]);
+    rows->rows->len = rows->n_shown * sizeof(jpp_requests_row_t);
 
-    for (i = 0; i < rows->n_shown; i++) {
-        rows->bytes_shown += row[i].bytes;
+    jpp_vec_each(row, rows->rows) {
+        rows->bytes_shown += row->bytes;
     }
 
     return true;
@@ -469,12 +466,11 @@ static void
 jpp_requests_json(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
 {
-    size_t                        i, n, n_missing;
+    size_t                        n, n_missing;
     jpp_json_t                    json;
     const jpp_requests_row_t     *row;
-    const jpp_requests_worker_t  *workers;
+    const jpp_requests_worker_t  *worker;
 
-    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
     n = jpp_vec_count(requests->workers, jpp_requests_worker_t);
     n_missing = jpp_vec_count(requests->missing, jpp_missing_t);
 
@@ -489,10 +485,8 @@ jpp_requests_json(const jpp_requests_t *requests,
 
     jpp_json_open(&json, "rows", '[');
 
-    row = jpp_vec_items(rows->rows, jpp_requests_row_t);
-
-    for (i = 0; i < rows->n_shown; i++) {
-        jpp_requests_json_row(&row[i], &json);
+    jpp_vec_each(row, rows->rows) {
+        jpp_requests_json_row(row, &json);
     }
 
     jpp_json_close(&json, ']');
@@ -501,17 +495,17 @@ jpp_requests_json(const jpp_requests_t *requests,
 
     jpp_json_open(&json, "partial", '[');
 
-    for (i = 0; i < n; i++) {
+    jpp_vec_each(worker, requests->workers) {
 
-        if (workers[i].table.facts.reason == JPP_POOLS_WHOLE) {
+        if (worker->table.facts.reason == JPP_POOLS_WHOLE) {
             continue;
         }
 
         jpp_json_open(&json, NULL, '{');
-        jpp_json_identity(&json, &workers[i].who);
-        jpp_json_u64(&json, "missed", workers[i].table.facts.n_missed);
+        jpp_json_identity(&json, &worker->who);
+        jpp_json_u64(&json, "missed", worker->table.facts.n_missed);
         jpp_json_str(&json, "why",
-                     jpp_pools_reasons[workers[i].table.facts.reason]);
+                     jpp_pools_reasons[worker->table.facts.reason]);
         jpp_json_close(&json, '}');
     }
 
@@ -553,10 +547,9 @@ static void
 jpp_requests_notes(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
 {
-    size_t                        i, n, n_missing;
-    const jpp_requests_worker_t  *workers;
+    size_t                        n, n_missing;
+    const jpp_requests_worker_t  *worker;
 
-    workers = jpp_vec_items(requests->workers, jpp_requests_worker_t);
     n = jpp_vec_count(requests->workers, jpp_requests_worker_t);
     n_missing = jpp_vec_count(requests->missing, jpp_missing_t);
 
@@ -565,17 +558,14 @@ jpp_requests_notes(const jpp_requests_t *requests,
     jpp_missing_text(sink, jpp_vec_items(requests->missing, jpp_missing_t),
                      n_missing);
 
-    for (i = 0; i < n; i++) {
-
-        if (workers[i].table.facts.reason == JPP_POOLS_WHOLE) {
-            continue;
+    jpp_vec_each(worker, requests->workers) {
+        if (worker->table.facts.reason != JPP_POOLS_WHOLE) {
+            jpp_sink_printf(sink, "worker %" PRIu32 " pid %" PRId64
+                            " is partial, %" PRIu64 " connections were not "
+                            "seen: %s\n", worker->who.index, worker->who.pid,
+                            worker->table.facts.n_missed,
+                            jpp_pools_reasons[worker->table.facts.reason]);
         }
-
-        jpp_sink_printf(sink, "worker %" PRIu32 " pid %" PRId64 " is partial, "
-                        "%" PRIu64 " connections were not seen: %s\n",
-                        workers[i].who.index, workers[i].who.pid,
-                        workers[i].table.facts.n_missed,
-                        jpp_pools_reasons[workers[i].table.facts.reason]);
     }
 
     if (requests->args->values[JPP_ARG_BY] == JPP_BY_CONNECTION
@@ -699,7 +689,7 @@ static void
 jpp_requests_text(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
 {
-    size_t                     i, k, shown[JPP_REQUESTS_COLUMNS];
+    size_t                     k, shown[JPP_REQUESTS_COLUMNS];
     uint32_t                   by, n;
     jpp_table_t                table;
     jpp_requests_type_t        type;
@@ -727,11 +717,9 @@ jpp_requests_text(const jpp_requests_t *requests,
         }
     }
 
-    row = jpp_vec_items(rows->rows, jpp_requests_row_t);
-
-    for (i = 0; i < rows->n_shown; i++) {
+    jpp_vec_each(row, rows->rows) {
         for (k = 0; k < n; k++) {
-            jpp_requests_cell(&row[i], shown[k], &table);
+            jpp_requests_cell(row, shown[k], &table);
         }
     }
 

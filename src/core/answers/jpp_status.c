@@ -513,15 +513,12 @@ jpp_facts_coverage(jpp_profile_t *profile, const jpp_fleet_t *fleet,
     bool has_gap)
 {
     char                   gap[JPP_COVERAGE_TEXT];
-    size_t                 i, n;
-    jpp_coverage_t         sum;
+    size_t                 n = 0;
+    jpp_coverage_t         sum = { 0 };
     const jpp_worker_t    *worker;
     const jpp_coverage_t  *coverage;
 
-    memset(&sum, 0, sizeof(jpp_coverage_t));
-
-    for (i = 0, n = 0; i < fleet->n; i++) {
-        worker = &fleet->workers[i];
+    jpp_each(worker, fleet->workers, fleet->n) {
         coverage = &worker->coverage;
 
         if (worker->sampler.is_on || coverage->since == 0
@@ -565,20 +562,14 @@ jpp_facts_coverage(jpp_profile_t *profile, const jpp_fleet_t *fleet,
 static void
 jpp_facts_stacks(jpp_profile_t *profile, const jpp_fleet_t *fleet)
 {
-    size_t                 i, n;
-    uint64_t               walked, cut;
-    const jpp_jemalloc_t  *jemalloc;
+    size_t               n = 0;
+    uint64_t             walked = 0, cut = 0;
+    const jpp_worker_t  *worker;
 
-    n = 0;
-    walked = 0;
-    cut = 0;
-
-    for (i = 0; i < fleet->n; i++) {
-        jemalloc = &fleet->workers[i].jemalloc;
-
-        if (jemalloc->hook == JPP_HOOK_ON || fleet->workers[i].sampler.is_on) {
-            walked += jemalloc->stacks.n;
-            cut += jemalloc->stacks.n_cut;
+    jpp_each(worker, fleet->workers, fleet->n) {
+        if (worker->jemalloc.hook == JPP_HOOK_ON || worker->sampler.is_on) {
+            walked += worker->jemalloc.stacks.n;
+            cut += worker->jemalloc.stacks.n_cut;
             n++;
         }
     }

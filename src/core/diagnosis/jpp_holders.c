@@ -540,8 +540,7 @@ jpp_holders_zone(jpp_holders_t *holders, const jpp_zone_t *zone)
     key = jpp_holder_nowhere;
     key.place = "zone ";
     key.name.data = zone->name;
-    key.name.len = zone->name_len < JPP_POOLS_NAME ? zone->name_len
-                                                   : JPP_POOLS_NAME;
+    key.name.len = jpp_smaller(zone->name_len, JPP_POOLS_NAME);
 
     item = jpp_holders_item(holders, &key);
 
