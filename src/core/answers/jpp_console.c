@@ -110,24 +110,6 @@ jpp_console_serves(const jpp_console_link_t *links, const char *address)
 }
 
 
-/* The first sentence of the page. */
-
-static void
-jpp_console_verdict(const jpp_verdict_t *verdict, jpp_sink_t *sink)
-{
-    jpp_markup_printf(sink, "<p id=\"verdict\" role=\"status\" class=\"%s\">"
-                      "%s: %s", jpp_console_classes[verdict->severity],
-                      jpp_severities[verdict->severity], verdict->text);
-
-    if (verdict->n_more != 0) {
-        jpp_sink_printf(sink, ". <a href=\"#findings\">%zu more</a>",
-                        verdict->n_more);
-    }
-
-    jpp_sink_str(sink, "</p>\n");
-}
-
-
 static void
 jpp_console_tile_memory(const jpp_console_t *console, jpp_sink_t *sink)
 {
@@ -312,27 +294,10 @@ jpp_console_owners(const jpp_console_t *console, jpp_sink_t *sink)
 
 
 static void
-jpp_console_acknowledge(const jpp_console_t *console,
-    const jpp_finding_t *finding, jpp_sink_t *sink)
-{
-    char  known[JPP_FINDING_LINK];
-
-    jpp_sink_printf(sink, "<p>Since %s%s.</p>\n", jpp_date(finding->since),
-                    jpp_finding_acknowledged(finding, known));
-
-    if (console->has_control && finding->acknowledged == 0) {
-        jpp_sink_printf(sink, "<form method=\"post\" action=\"control\">"
-                        "<input type=\"hidden\" name=\"acknowledge\" "
-                        "value=\"%s\"><button>Acknowledge</button></form>\n",
-                        finding->id);
-    }
-}
-
-
-static void
 jpp_console_findings(const jpp_console_t *console,
     const jpp_finding_t *finding, size_t n, jpp_sink_t *sink)
 {
+    char                         known[JPP_FINDING_LINK];
     const jpp_console_remedy_t  *remedy;
 
     if (n != 0) {
@@ -361,8 +326,17 @@ jpp_console_findings(const jpp_console_t *console,
                               remedy->text);
         }
 
-        jpp_sink_str(sink, "</p>\n");
-        jpp_console_acknowledge(console, finding, sink);
+        jpp_sink_printf(sink, "</p>\n<p>Since %s%s.</p>\n",
+                        jpp_date(finding->since),
+                        jpp_finding_acknowledged(finding, known));
+
+        if (console->has_control && finding->acknowledged == 0) {
+            jpp_sink_printf(sink, "<form method=\"post\" action=\"control\">"
+                            "<input type=\"hidden\" name=\"acknowledge\" "
+                            "value=\"%s\"><button>Acknowledge</button></form>"
+                            "\n", finding->id);
+        }
+
         jpp_sink_str(sink, "</div>\n");
     }
 }
@@ -840,7 +814,16 @@ jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
     n = jpp_findings(console->telemetry, findings);
     jpp_verdict(console->telemetry, findings, n, &verdict);
 
-    jpp_console_verdict(&verdict, sink);
+    jpp_markup_printf(sink, "<p id=\"verdict\" role=\"status\" class=\"%s\">"
+                      "%s: %s", jpp_console_classes[verdict.severity],
+                      jpp_severities[verdict.severity], verdict.text);
+
+    if (verdict.n_more != 0) {
+        jpp_sink_printf(sink, ". <a href=\"#findings\">%zu more</a>",
+                        verdict.n_more);
+    }
+
+    jpp_sink_str(sink, "</p>\n");
 
     jpp_sink_str(sink, "<dl id=\"tiles\">\n");
     jpp_console_tile_memory(console, sink);

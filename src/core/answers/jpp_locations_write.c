@@ -227,35 +227,12 @@ jpp_locations_heading(const jpp_locations_t *locations, size_t n,
 
 
 static void
-jpp_locations_mostly(const jpp_locations_t *locations,
-    const jpp_locations_row_t *row, uint32_t measure, jpp_table_t *table)
-{
-    const jpp_locations_cell_t  *cell;
-    const jpp_locations_part_t  *most;
-
-    cell = &row->cells[measure];
-
-    if (cell->n == 0) {
-        jpp_table_cell(table, "-");
-        return;
-    }
-
-    most = &jpp_vec_items(locations->parts,
-                          jpp_locations_part_t)[cell->first];
-
-    jpp_table_cell(table, "%s: %s",
-                   jpp_figure_of(jpp_locations_columns[measure].unit,
-                                 most->value),
-                   jpp_profile_str(&locations->strings, most->name).data);
-}
-
-
-static void
 jpp_locations_cells(const jpp_locations_t *locations,
     const jpp_locations_row_t *row, jpp_table_t *table)
 {
     uint32_t                        i;
     const jpp_locations_cell_t     *cell;
+    const jpp_locations_part_t     *most;
     const jpp_locations_column_t   *column;
 
     jpp_table_cell(table, "%" PRIu64, row->n_requests);
@@ -286,9 +263,22 @@ jpp_locations_cells(const jpp_locations_t *locations,
     }
 
     for (i = 0; i < JPP_LOCATIONS_MEASURES; i++) {
-        if (locations->about[i].is_there) {
-            jpp_locations_mostly(locations, row, i, table);
+        if (!locations->about[i].is_there) {
+            continue;
         }
+
+        if (row->cells[i].n == 0) {
+            jpp_table_cell(table, "-");
+            continue;
+        }
+
+        most = &jpp_vec_items(locations->parts,
+                              jpp_locations_part_t)[row->cells[i].first];
+
+        jpp_table_cell(table, "%s: %s",
+                       jpp_figure_of(jpp_locations_columns[i].unit,
+                                     most->value),
+                       jpp_profile_str(&locations->strings, most->name).data);
     }
 }
 

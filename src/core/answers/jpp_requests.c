@@ -524,26 +524,6 @@ jpp_requests_json(const jpp_requests_t *requests,
 
 
 static void
-jpp_requests_heading(const jpp_requests_t *requests,
-    const jpp_requests_rows_t *rows, jpp_sink_t *sink)
-{
-    const char  *what;
-
-    what = jpp_requests_bys[requests->args->values[JPP_ARG_BY]];
-
-    if (rows->n_shown < rows->n) {
-        jpp_sink_printf(sink, "the %zu largest of %" PRIu64 " %ss: %s of %s\n",
-                        rows->n_shown, rows->n, what,
-                        jpp_bytes(rows->bytes_shown), jpp_bytes(rows->bytes));
-        return;
-    }
-
-    jpp_sink_printf(sink, "%" PRIu64 " %s%s: %s\n", rows->n, what,
-                    rows->n == 1 ? "" : "s", jpp_bytes(rows->bytes));
-}
-
-
-static void
 jpp_requests_notes(const jpp_requests_t *requests,
     const jpp_requests_rows_t *rows, jpp_sink_t *sink)
 {
@@ -723,7 +703,17 @@ jpp_requests_text(const jpp_requests_t *requests,
         }
     }
 
-    jpp_requests_heading(requests, rows, sink);
+    if (rows->n_shown < rows->n) {
+        jpp_sink_printf(sink, "the %zu largest of %" PRIu64 " %ss: %s of %s\n",
+                        rows->n_shown, rows->n, jpp_requests_bys[by],
+                        jpp_bytes(rows->bytes_shown), jpp_bytes(rows->bytes));
+
+    } else {
+        jpp_sink_printf(sink, "%" PRIu64 " %s%s: %s\n", rows->n,
+                        jpp_requests_bys[by], rows->n == 1 ? "" : "s",
+                        jpp_bytes(rows->bytes));
+    }
+
     jpp_table_write(&table, sink);
     jpp_requests_notes(requests, rows, sink);
 }

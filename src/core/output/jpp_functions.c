@@ -192,39 +192,16 @@ jpp_functions_heading(const jpp_functions_t *top, jpp_sink_t *sink)
 }
 
 
-/* Objects, mean and error belong to the column that the rows are sorted by. */
-
-static void
-jpp_functions_row(const jpp_functions_t *top, const jpp_functions_row_t *row,
-    jpp_table_t *table)
-{
-    size_t  i;
-
-    static const jpp_sort_by_t  sides[] = { JPP_SORT_FLAT, JPP_SORT_CUM };
-
-    for (i = 0; i < 2; i++) {
-        jpp_figures_cells(top->profile, row->sums[sides[i]].value,
-                          top->total.value, table);
-    }
-
-    jpp_sums_cells(&top->sums, &row->sums[top->sort], table);
-    jpp_table_cell(table, "%s",
-                   jpp_profile_function_name(top->profile, row->function).data);
-}
-
-
 static void
 jpp_functions_rows(jpp_functions_t *top, const jpp_view_t *view,
     jpp_sink_t *sink)
 {
-    size_t                      i, n, shown;
+    size_t                      n = 0, shown;
     jpp_table_t                 table;
-    const jpp_functions_row_t  *rows;
+    const jpp_functions_row_t  *row;
 
-    rows = top->rows;
-
-    for (i = 0, n = 0; i < top->n; i++) {
-        n += rows[i].seen != 0;
+    jpp_each(row, top->rows, top->n) {
+        n += row->seen != 0;
     }
 
     /* the first line says that there is nothing */
@@ -244,8 +221,18 @@ jpp_functions_rows(jpp_functions_t *top, const jpp_view_t *view,
     jpp_sums_columns(&top->sums, &table);
     jpp_table_column(&table, "function", 0, JPP_TOP_FUNCTION);
 
-    for (i = 0; i < shown; i++) {
-        jpp_functions_row(top, &rows[i], &table);
+    jpp_each(row, top->rows, shown) {
+        jpp_figures_cells(top->profile, row->sums[JPP_SORT_FLAT].value,
+                          top->total.value, &table);
+        jpp_figures_cells(top->profile, row->sums[JPP_SORT_CUM].value,
+                          top->total.value, &table);
+
+        /* objects, mean and error are of the column that rows are sorted by */
+
+        jpp_sums_cells(&top->sums, &row->sums[top->sort], &table);
+        jpp_table_cell(&table, "%s",
+                       jpp_profile_function_name(top->profile,
+                                                 row->function).data);
     }
 
     jpp_table_write(&table, sink);

@@ -242,29 +242,11 @@ jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view)
 
 
 static void
-jpp_owned_mostly(const jpp_owned_t *owned, const jpp_owned_row_t *row,
-    jpp_table_t *table)
-{
-    const jpp_owned_function_t  *most;
-
-    most = &jpp_vec_items(owned->functions, jpp_owned_function_t)[row->first];
-
-    if (most->function == 0) {
-        jpp_table_cell(table, "-");
-        return;
-    }
-
-    jpp_table_cell(table, "%s: %s", jpp_figure(owned->profile, most->value),
-                   jpp_profile_function_name(owned->profile,
-                                             most->function).data);
-}
-
-
-static void
 jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
     jpp_table_t *table)
 {
-    uint32_t  root;
+    uint32_t                     root;
+    const jpp_owned_function_t  *most;
 
     jpp_figures_cells(owned->profile, row->sum.value, owned->total.value,
                       table);
@@ -278,7 +260,16 @@ jpp_owned_cells(const jpp_owned_t *owned, const jpp_owned_row_t *row,
         }
     }
 
-    jpp_owned_mostly(owned, row, table);
+    most = &jpp_vec_items(owned->functions, jpp_owned_function_t)[row->first];
+
+    if (most->function == 0) {
+        jpp_table_cell(table, "-");
+
+    } else {
+        jpp_table_cell(table, "%s: %s", jpp_figure(owned->profile, most->value),
+                       jpp_profile_function_name(owned->profile,
+                                                 most->function).data);
+    }
 }
 
 
@@ -286,12 +277,11 @@ void
 jpp_owned_write(const jpp_owned_t *owned, const jpp_view_t *view,
     jpp_sink_t *sink)
 {
-    size_t                  i, n, shown;
+    size_t                  n, shown;
     uint32_t                root;
     jpp_table_t             table;
-    const jpp_owned_row_t  *rows;
+    const jpp_owned_row_t  *row;
 
-    rows = jpp_vec_items(owned->rows, jpp_owned_row_t);
     n = jpp_vec_count(owned->rows, jpp_owned_row_t);
     shown = jpp_smaller(n, view->args->values[JPP_ARG_N]);
 
@@ -311,8 +301,8 @@ jpp_owned_write(const jpp_owned_t *owned, const jpp_view_t *view,
 
     jpp_table_column(&table, "mostly", 1, 2 * JPP_TABLE_NAME);
 
-    for (i = 0; i < shown; i++) {
-        jpp_owned_cells(owned, &rows[i], &table);
+    jpp_each(row, jpp_vec_items(owned->rows, jpp_owned_row_t), shown) {
+        jpp_owned_cells(owned, row, &table);
     }
 
     jpp_table_write(&table, sink);

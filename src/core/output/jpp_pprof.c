@@ -133,12 +133,12 @@ jpp_pprof_append(jpp_pprof_t *pp, uint8_t field,
 static void
 jpp_pprof_types(jpp_pprof_t *pp)
 {
-    uint32_t                 i;
+    const uint32_t          *id;
     Jpp__Pprof__ValueType    message = JPP__PPROF__VALUE_TYPE__INIT;
     const jpp_value_type_t  *type;
 
-    for (i = 0; i < pp->n_shown; i++) {
-        type = &pp->profile->types[pp->shown[i]];
+    jpp_each(id, pp->shown, pp->n_shown) {
+        type = &pp->profile->types[*id];
 
         message.type = jpp_pprof_string(pp, type->type);
         message.unit = jpp_pprof_string(pp, type->unit);
