@@ -56,13 +56,9 @@ jpp_plugin_copy(jpp_plugin_t *plugin)
     char     path[4096];
     ssize_t  n;
 
-    n = readlink("/proc/self/exe", path, sizeof(path) - 64);
-    path[n > 0 ? n : 0] = '\0';
-    strcpy(strrchr(path, '/') + 1, "jpp_plugin.so");
-
     strcpy(plugin->name, "/tmp/jpp_plugin_XXXXXX");
 
-    in = open(path, O_RDONLY|O_CLOEXEC);
+    in = open(jpp_beside("jpp_plugin.so", path), O_RDONLY|O_CLOEXEC);
     out = mkstemp(plugin->name);
     n = sendfile(out, in, NULL, 1 << 20);
 

@@ -419,8 +419,6 @@ jpp_play_forks(void)
  * wrong without a sampler, too, so it is left alone there.
  */
 
-#define JPP_TRAP_FLAG  0x100
-
 extern char  __executable_start, etext;
 
 static unsigned long          jpp_trapped;
@@ -457,24 +455,6 @@ jpp_trap(int signo, siginfo_t *info, void *context)
     }
 
     errno = saved;
-}
-
-
-static inline __attribute__((always_inline)) void
-jpp_trap_on(void)
-{
-    __asm__ volatile ("lea -128(%%rsp), %%rsp; pushfq; orq %0, (%%rsp); "
-                      "popfq; lea 128(%%rsp), %%rsp"
-                      : : "i" (JPP_TRAP_FLAG) : "memory", "cc");
-}
-
-
-static inline __attribute__((always_inline)) void
-jpp_trap_off(void)
-{
-    __asm__ volatile ("lea -128(%%rsp), %%rsp; pushfq; andq %0, (%%rsp); "
-                      "popfq; lea 128(%%rsp), %%rsp"
-                      : : "i" (~JPP_TRAP_FLAG) : "memory", "cc");
 }
 
 

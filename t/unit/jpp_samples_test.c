@@ -101,8 +101,8 @@ JPP_TEST(jpp_test_live)
     jpp_ok(jpp_live_may_have(&jpp_live, 0x1000), "it may be there");
     jpp_ok(!jpp_live_take(&jpp_live, 0x1010, &object), "another is not");
     jpp_ok(jpp_live_take(&jpp_live, 0x1000, &object), "take");
-    jpp_is_u64(jpp_live_site(object), 7, "its site");
-    jpp_is_u64(jpp_live_size(object), 100, "its size");
+    jpp_ok(jpp_live_site(object) == 7 && jpp_live_size(object) == 100,
+           "its site, and its size");
     jpp_ok(!jpp_live_may_have(&jpp_live, 0x1000)
            && !jpp_live_take(&jpp_live, 0x1000, &object), "it is gone");
 

@@ -109,6 +109,14 @@
 
 #define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
 
+/* What comes behind raises SIGTRAP at each instruction, or not any more. */
+#define jpp_trap_on()   JPP_TRAP_FLAG("orq $0x100")
+#define jpp_trap_off()  JPP_TRAP_FLAG("andq $~0x100")
+
+#define JPP_TRAP_FLAG(change)                                                 \
+    __asm__ volatile ("lea -128(%%rsp), %%rsp; pushfq; " change ", (%%rsp); " \
+                      "popfq; lea 128(%%rsp), %%rsp" : : : "memory", "cc")
+
 /* The whole program where a unit has nothing else to test. */
 #define JPP_TEST_ONLY(condition, what)                                        \
     int                                                                       \
@@ -346,6 +354,20 @@ jpp_tests_add(jpp_tests_t *test)
 
     test->next = *p;
     *p = test;
+}
+
+
+/* Where NAME lies that is built beside this program: in PATH. */
+static inline const char *
+jpp_beside(const char *name, char path[4096])
+{
+    ssize_t  n;
+
+    n = readlink("/proc/self/exe", path, 4000);
+    path[n > 0 ? n : 0] = '\0';
+    strcpy(strrchr(path, '/') + 1, name);
+
+    return path;
 }
 
 

@@ -156,15 +156,10 @@ jpp_freed(const char *name, const void *p)
 static inline void *
 jpp_library(const char *name)
 {
-    char   path[4096], *slash;
+    char   path[4096];
     void  *handle;
 
-    memset(path, 0, sizeof(path));
-    (void) !readlink("/proc/self/exe", path, sizeof(path) - 64);
-    slash = strrchr(path, '/');
-    strcpy(slash + 1, name);
-
-    handle = dlopen(path, RTLD_NOW);
+    handle = dlopen(jpp_beside(name, path), RTLD_NOW);
     jpp_check(handle != NULL, "%s is loaded", name);
 
     return handle;

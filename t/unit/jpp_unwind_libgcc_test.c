@@ -21,7 +21,6 @@
 #if defined(__x86_64__)
 
 
-#define JPP_TRAP_FLAG     0x100
 #define JPP_TRAP_STACK    (256 * 1024)
 
 
@@ -44,24 +43,6 @@ static unsigned long       jpp_trap_wrong, jpp_trap_crashed;
 static unsigned long       jpp_trap_changed_errno;
 static uintptr_t           jpp_trap_pc;
 static jpp_unwind_end_t    jpp_trap_end;
-
-
-static inline __attribute__((always_inline)) void
-jpp_trap_on(void)
-{
-    __asm__ volatile ("lea -128(%%rsp), %%rsp; pushfq; orq %0, (%%rsp); "
-                      "popfq; lea 128(%%rsp), %%rsp"
-                      : : "i" (JPP_TRAP_FLAG) : "memory", "cc");
-}
-
-
-static inline __attribute__((always_inline)) void
-jpp_trap_off(void)
-{
-    __asm__ volatile ("lea -128(%%rsp), %%rsp; pushfq; andq %0, (%%rsp); "
-                      "popfq; lea 128(%%rsp), %%rsp"
-                      : : "i" (~JPP_TRAP_FLAG) : "memory", "cc");
-}
 
 
 static void

@@ -412,18 +412,11 @@ jpp_signal(int signo, siginfo_t *info, void *ucontext)
 static void
 jpp_prepare(void)
 {
-    char              *slash;
     void              *handle;
-    ssize_t            len;
     struct sigaction   sa;
     jpp_test_stack_t   warm;
 
-    len = readlink("/proc/self/exe", jpp_build, sizeof(jpp_build) - 32);
-    jpp_build[len > 0 ? len : 0] = '\0';
-    slash = strrchr(jpp_build, '/');
-    memcpy(slash == NULL ? jpp_build : slash, "/jpp_throw.so", 14);
-
-    handle = dlopen(jpp_build, RTLD_NOW);
+    handle = dlopen(jpp_beside("jpp_throw.so", jpp_build), RTLD_NOW);
     jpp_throws = handle == NULL
                  ? NULL : (jpp_throws_pt) dlsym(handle, "jpp_throw_calls");
     jpp_ok(jpp_throws != NULL, "%s throws", jpp_build);
