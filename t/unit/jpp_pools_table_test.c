@@ -211,12 +211,11 @@ JPP_TEST(jpp_pools_test_units)
         seed = units[i].age_msec != units[i].bytes ? 0 : seed;
     }
 
-    jpp_is_u64(n, 7, "as many as were wanted");
-    jpp_is_u64(units[0].bytes, least, "the smallest of them is the first");
-    jpp_ok(least > 980, "they are the largest: %" PRIu64, least);
+    jpp_ok(n == 7 && units[0].bytes == least && least > 980,
+           "as many as were wanted, the smallest first, and the largest: %"
+           PRIu64, least);
     jpp_ok(seed != 0, "what was filled in stays with its unit");
     jpp_ok(n_kept >= 7 && n_kept < 100, "and was asked for %u of 500", n_kept);
-
     jpp_is_u64(jpp_pools_owner_at(&table, owner)->n_units, 500,
                "all are counted");
 

@@ -83,13 +83,20 @@ JPP_TEST(jpp_stats_test_numbers)
 }
 
 
+static void
+jpp_stats_begin(jpp_vec_t **out, size_t cap)
+{
+    jpp_arena_fresh(&jpp_arena, cap);
+    *out = jpp_vec_create(&jpp_arena);
+}
+
+
 JPP_TEST(jpp_stats_test_report)
 {
     size_t      i;
     jpp_vec_t  *out;
 
-    jpp_arena_init(&jpp_arena, JPP_CAP);
-    out = jpp_vec_create(&jpp_arena);
+    jpp_stats_begin(&out, JPP_CAP);
 
     jpp_is_u64(jpp_stats_report(out, &jpp_err), JPP_ERR_STATE, "no report");
     jpp_is_str(jpp_err.text, "there is no jemalloc that counts by arena",
@@ -106,16 +113,6 @@ JPP_TEST(jpp_stats_test_report)
     }
 
     jpp_is_u64(i, out->len, "as it is");
-
-    jpp_arena_destroy(&jpp_arena);
-}
-
-
-static void
-jpp_stats_begin(jpp_vec_t **out, size_t cap)
-{
-    jpp_arena_fresh(&jpp_arena, cap);
-    *out = jpp_vec_create(&jpp_arena);
 }
 
 

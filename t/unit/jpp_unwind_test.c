@@ -230,14 +230,23 @@ jpp_walk(const jpp_walk_case_t *walk)
 }
 
 
+static void
+jpp_note_walk(const char *what, const jpp_unwind_context_t *at)
+{
+    uint32_t   n;
+    uintptr_t  pcs[8];
+
+    n = jpp_unwind_walk(&jpp_unwinder, at, &jpp_bounds, pcs, 8, &end);
+    jpp_note("%s: %u frames, %s", what, n, jpp_unwind_end_name(end));
+}
+
+
 /* Where a function was interrupted, its red zone counts, if it is mapped: the
    CFA of libcrypto's SHA-512 is there. */
 
 JPP_TEST(jpp_red_zone)
 {
     size_t                i;
-    uint32_t              n;
-    uintptr_t             pcs[8];
     jpp_unwind_context_t  at;
 
     const jpp_walk_case_t  walk = {
@@ -261,9 +270,7 @@ JPP_TEST(jpp_red_zone)
         at.is_exact = cases[i].is_exact;
         jpp_bounds.low = (uintptr_t) &jpp_words[cases[i].low];
 
-        n = jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end);
-        jpp_note("%s: %u frames, %s", cases[i].name, n,
-                 jpp_unwind_end_name(end));
+        jpp_note_walk(cases[i].name, &at);
     }
 
     jpp_shows_notes("a CFA in the red zone");
@@ -287,14 +294,15 @@ JPP_TEST(jpp_resumes)
     jpp_prepare(&walk, &at);
     n = jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end);
 
-    jpp_is_u64(n, 3, "frames that need less above one that needs all");
-    jpp_is_str(jpp_unwind_end_name(end), "outermost frame", "all of them");
-    jpp_is_u64(jpp_rules_get(&jpp_unwinder.rules, pcs[0]),
-               jpp_rule_special(JPP_RULE_COMPLETE), "the first is known so");
-    jpp_is_u64(jpp_rules_get(&jpp_unwinder.rules, pcs[1]),
-               jpp_rule_special(JPP_RULE_FRAME), "the next is in the cache");
-    jpp_is_u64(jpp_rules_get(&jpp_unwinder.rules, pcs[2]),
-               jpp_rule_special(JPP_RULE_OUTERMOST), "and the last");
+    jpp_note("%u frames: %s", n, jpp_unwind_end_name(end));
+    jpp_ok(jpp_rules_get(&jpp_unwinder.rules, pcs[0])
+           == jpp_rule_special(JPP_RULE_COMPLETE)
+           && jpp_rules_get(&jpp_unwinder.rules, pcs[1])
+              == jpp_rule_special(JPP_RULE_FRAME)
+           && jpp_rules_get(&jpp_unwinder.rules, pcs[2])
+              == jpp_rule_special(JPP_RULE_OUTERMOST),
+           "the first needs all, the next and the last are in the cache");
+    jpp_shows_notes("frames that need less above one that needs all");
 }
 
 
@@ -367,26 +375,21 @@ JPP_TEST(jpp_returns)
 JPP_TEST(jpp_missing)
 {
     uint32_t              count;
-    uintptr_t             pcs[8];
     jpp_mapped_object_t   object;
     jpp_unwind_context_t  at;
 
     jpp_prepare(&jpp_walks[0], &at);
 
     at.registers[JPP_CFI_RSP] = jpp_bounds.high;
-    jpp_is_u64(jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end),
-               0, "rsp above the stack: no frames");
-    jpp_is_u64(end, JPP_UNWIND_STACK, "and that is why");
+    jpp_note_walk("rsp above the stack", &at);
 
     at.registers[JPP_CFI_RSP] = jpp_bounds.low - 8;
-    jpp_is_u64(jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end),
-               0, "rsp below the stack: no frames");
+    jpp_note_walk("rsp below the stack", &at);
 
     at.registers[JPP_CFI_RSP] = jpp_bounds.low;
     at.pc = 0x1000;
-    jpp_is_u64(jpp_unwind_walk(&jpp_unwinder, &at, &jpp_bounds, pcs, 8, &end),
-               1, "interrupted code of no object: itself");
-    jpp_is_u64(end, JPP_UNWIND_OBJECT, "and that is why");
+    jpp_note_walk("interrupted code of no object: itself", &at);
+    jpp_shows_notes("what is not there");
 
     jpp_cfi_object(jpp_image.data, jpp_image.n, &object);
     jpp_ok(jpp_mapped_add(&jpp_unwinder.mapped, &object)
