@@ -346,33 +346,14 @@ jpp_locations_of(jpp_locations_t *locations, const jpp_pools_t *table,
 }
 
 
-/* "upstream buffers"; of a module, its name behind that. */
-
-static jpp_str_t
-jpp_locations_class(char text[JPP_LOCATIONS_CLASS], const jpp_pools_t *table,
-    const jpp_pools_row_t *held)
-{
-    char         module[JPP_OWNER_NAME];
-    jpp_str_t    name;
-    const char  *class;
-
-    class = jpp_pools_classes[held->class];
-    name = jpp_locations_text(module, jpp_pools_str(table, held->module));
-
-    name.len = (size_t) snprintf(text, JPP_LOCATIONS_CLASS, "%s%s",
-                                 class != NULL ? class : "-", name.data);
-    name.data = text;
-
-    return name;
-}
-
-
 static void
 jpp_locations_held(jpp_locations_t *locations, const jpp_pools_t *table,
     const jpp_pools_row_t *held, uint32_t row)
 {
-    char                    text[JPP_LOCATIONS_CLASS];
+    char                    text[JPP_LOCATIONS_CLASS], module[JPP_OWNER_NAME];
     int64_t                 bytes;
+    jpp_str_t               name;
+    const char             *class;
     jpp_locations_about_t  *about;
 
     bytes = (int64_t) held->bytes;
@@ -384,8 +365,17 @@ jpp_locations_held(jpp_locations_t *locations, const jpp_pools_t *table,
     }
 
     jpp_locations_add(locations, row, JPP_LOCATIONS_HELD, bytes, 0);
-    jpp_locations_part(locations, row, JPP_LOCATIONS_HELD,
-                       jpp_locations_class(text, table, held), bytes);
+
+    /* "upstream buffers"; of a module, its name behind that */
+
+    class = jpp_pools_classes[held->class];
+    name = jpp_locations_text(module, jpp_pools_str(table, held->module));
+
+    name.len = (size_t) snprintf(text, JPP_LOCATIONS_CLASS, "%s%s",
+                                 class != NULL ? class : "-", name.data);
+    name.data = text;
+
+    jpp_locations_part(locations, row, JPP_LOCATIONS_HELD, name, bytes);
 }
 
 

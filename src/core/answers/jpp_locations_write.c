@@ -161,12 +161,9 @@ static void
 jpp_locations_as_json(const jpp_locations_t *locations, size_t shown,
     jpp_sink_t *sink)
 {
-    size_t                      i;
     uint32_t                    k;
     jpp_json_t                  json;
-    const jpp_locations_row_t  *rows;
-
-    rows = jpp_vec_items(locations->rows, jpp_locations_row_t);
+    const jpp_locations_row_t  *row;
 
     jpp_json_init(&json, sink);
     jpp_json_open(&json, NULL, '{');
@@ -181,8 +178,8 @@ jpp_locations_as_json(const jpp_locations_t *locations, size_t shown,
 
     jpp_json_open(&json, "rows", '[');
 
-    for (i = 0; i < shown; i++) {
-        jpp_locations_json_row(locations, &rows[i], &json);
+    jpp_each(row, jpp_vec_items(locations->rows, jpp_locations_row_t), shown) {
+        jpp_locations_json_row(locations, row, &json);
     }
 
     jpp_json_close(&json, ']');
@@ -287,10 +284,9 @@ static void
 jpp_locations_table(const jpp_locations_t *locations, size_t shown,
     jpp_sink_t *sink)
 {
-    size_t                          i;
     uint32_t                        k;
     jpp_table_t                     table;
-    const jpp_locations_row_t      *rows;
+    const jpp_locations_row_t      *row;
     const jpp_locations_column_t   *column;
 
     jpp_table_init(&table, locations->arena,
@@ -325,10 +321,8 @@ jpp_locations_table(const jpp_locations_t *locations, size_t shown,
         }
     }
 
-    rows = jpp_vec_items(locations->rows, jpp_locations_row_t);
-
-    for (i = 0; i < shown; i++) {
-        jpp_locations_cells(locations, &rows[i], &table);
+    jpp_each(row, jpp_vec_items(locations->rows, jpp_locations_row_t), shown) {
+        jpp_locations_cells(locations, row, &table);
     }
 
     jpp_table_write(&table, sink);

@@ -214,15 +214,13 @@ jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
 
     /* The one that says how often jemalloc takes samples, or N. */
 
-    for (i = 0; i < n; i++) {
-        if (strcmp(problems[i].id, "coarse") == 0
-            || strcmp(problems[i].id, "fine") == 0)
+    for (of_rate = 0; of_rate < n; of_rate++) {
+        if (strcmp(problems[of_rate].id, "coarse") == 0
+            || strcmp(problems[of_rate].id, "fine") == 0)
         {
             break;
         }
     }
-
-    of_rate = i;
 
     (void) snprintf(line, sizeof(line), "%s%s%s ready, %s%s",
                     is_on ? "the module's sampler" : "jemalloc ",

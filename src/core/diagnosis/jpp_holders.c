@@ -350,20 +350,6 @@ jpp_holders_part(jpp_holders_t *holders, jpp_holder_item_t *item,
 }
 
 
-/* A unit that is known one by one has the values of its directive. */
-
-static void
-jpp_holders_unit(jpp_holders_t *holders, jpp_holder_item_t *item,
-    const jpp_pools_t *table, const jpp_pools_unit_t *unit)
-{
-    if (unit->most_bytes > item->unit.most_bytes && unit->bound_module != 0) {
-        item->unit = *unit;
-        item->unit_prefix = jpp_holders_copy(holders,
-                               jpp_pools_str(table, unit->bound_module));
-    }
-}
-
-
 /* What WORKER has of ITEM is complete. */
 
 static void
@@ -465,7 +451,7 @@ jpp_holders_pools(jpp_holders_t *holders, const jpp_worker_t *worker,
     const jpp_pools_t *table)
 {
     size_t                   i, n;
-    jpp_holder_item_t      **items, **item;
+    jpp_holder_item_t      **items, **item, *one;
     const jpp_pools_row_t   *row;
     const jpp_pools_unit_t  *unit;
 
@@ -498,9 +484,17 @@ jpp_holders_pools(jpp_holders_t *holders, const jpp_worker_t *worker,
                          jpp_pools_owner_at(table, row->owner)->kind);
     }
 
+    /* a unit that is known one by one has the values of its directive */
+
     jpp_vec_each(unit, table->units) {
-        if (unit->most_owner != 0) {
-            jpp_holders_unit(holders, items[unit->most_owner], table, unit);
+        one = items[unit->most_owner];
+
+        if (one != NULL && unit->bound_module != 0
+            && unit->most_bytes > one->unit.most_bytes)
+        {
+            one->unit = *unit;
+            one->unit_prefix = jpp_holders_copy(holders,
+                                  jpp_pools_str(table, unit->bound_module));
         }
     }
 

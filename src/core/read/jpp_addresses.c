@@ -77,16 +77,13 @@ static bool
 jpp_addresses_is_allocator(const jpp_addresses_t *addresses,
     const jpp_map_t *map, uint64_t address)
 {
-    size_t              i;
     const jpp_range_t  *range;
 
     if (map != NULL && map->is_allocator) {
         return true;
     }
 
-    for (i = 0; i < addresses->n_allocator; i++) {
-        range = &addresses->allocator[i];
-
+    jpp_each(range, addresses->allocator, addresses->n_allocator) {
         if (address >= range->start && address < range->end) {
             return true;
         }

@@ -339,10 +339,8 @@ jpp_pools_unit_add(jpp_pools_t *table, const jpp_pools_row_t *row)
 
     } else {
         sum = &table->open.sums[table->open.n_sums++];
-        sum->owner = row->owner;
-        sum->class = row->class;
-        sum->module = row->module;
-        sum->bytes = 0;
+        *sum = (jpp_pools_sum_t) { .owner = row->owner, .class = row->class,
+                                   .module = row->module };
     }
 
     sum->bytes += row->bytes;
@@ -403,7 +401,6 @@ static void
 jpp_pools_most(jpp_pools_open_t *open)
 {
     uint8_t                 was;
-    uint32_t                i;
     jpp_pools_unit_t       *unit;
     const jpp_pools_sum_t  *sum;
 
@@ -413,9 +410,7 @@ jpp_pools_most(jpp_pools_open_t *open)
     unit->most_owner = unit->owner;
     unit->most_bytes = 0;
 
-    for (i = 0; i < open->n_sums; i++) {
-        sum = &open->sums[i];
-
+    jpp_each(sum, open->sums, open->n_sums) {
         if (sum->bytes > unit->most_bytes) {
             unit->most_owner = sum->owner;
             unit->most_class = sum->class;
