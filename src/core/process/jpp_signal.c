@@ -195,12 +195,8 @@ jpp_signal_is_left(jpp_signal_user_t user)
 void *
 jpp_signal_value(jpp_signal_user_t user, uint32_t number)
 {
-    uintptr_t  value;
-
-    value = JPP_SIGNAL_MARK | (uintptr_t) user << JPP_SIGNAL_SHIFT
-            | (number & (JPP_SIGNAL_NUMBERS - 1));
-
-    return (void *) value;
+    return (void *) (JPP_SIGNAL_MARK | (uintptr_t) user << JPP_SIGNAL_SHIFT
+                     | (number & (JPP_SIGNAL_NUMBERS - 1)));
 }
 
 
@@ -239,12 +235,10 @@ jpp_signal_send(pid_t process, pid_t thread, jpp_signal_user_t user,
 #define JPP_RESTART_BACK     2
 
 
-#if defined(__x86_64__) && defined(__LP64__)
-
-
 bool
 jpp_restart(void *ucontext)
 {
+#if defined(__x86_64__) && defined(__LP64__)
     uint8_t      code[JPP_RESTART_LEN];
     uint16_t     call;
     uint32_t     number;
@@ -277,19 +271,9 @@ jpp_restart(void *ucontext)
     context->uc_mcontext.gregs[REG_RIP] -= JPP_RESTART_BACK;
 
     return true;
-}
-
-
 #else
-
-
-bool
-jpp_restart(void *ucontext)
-{
     (void) ucontext;
 
     return false;
-}
-
-
 #endif
+}

@@ -414,12 +414,10 @@ jpp_unwind_here(jpp_unwinder_t *unwinder, const jpp_unwind_stack_t *stack,
 }
 
 
-#if JPP_UNWIND_IS_HERE
-
-
 void
 jpp_unwind_interrupted(jpp_unwind_context_t *at, const void *ucontext)
 {
+#if JPP_UNWIND_IS_HERE
     uint32_t           i;
     const ucontext_t  *context = ucontext;
 
@@ -436,22 +434,12 @@ jpp_unwind_interrupted(jpp_unwind_context_t *at, const void *ucontext)
     at->pc = (uintptr_t) context->uc_mcontext.gregs[REG_RIP];
     at->known = (1u << JPP_FRAME_REGISTERS) - 1;
     at->is_exact = true;
-}
-
-
 #else
-
-
-void
-jpp_unwind_interrupted(jpp_unwind_context_t *at, const void *ucontext)
-{
     (void) ucontext;
 
     memset(at, 0, sizeof(jpp_unwind_context_t));
-}
-
-
 #endif
+}
 
 
 /* how far above rsp it is looked for, words; the frames that prove it; and
