@@ -43,7 +43,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void) jpp_ledger_map(&ledger, &mapping, NULL, mapping.is_unreserved);
     }
 
-    jpp_smaps_close(&parser);
+    jpp_lines_close(&parser.lines);
 
     (void) jpp_ledger_finish(&ledger, &heap);
 

@@ -113,7 +113,7 @@ jpp_damaged_smaps(const char *data, size_t len, char report[JPP_MAX])
                               mapping.pss, mapping.private_clean);
     }
 
-    jpp_smaps_close(&parser);
+    jpp_lines_close(&parser.lines);
 
     if (parser.n_bad != 0) {
         (void) sprintf(report, "%" PRIu64 " could not be read", parser.n_bad);

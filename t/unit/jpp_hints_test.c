@@ -366,7 +366,7 @@ jpp_hints_test_near(const jpp_elf_function_t *functions, uint32_t n,
     jpp_note("function %u of %u: \"%s\"", which, n,
              jpp_test_string(jpp_profile_function_at(&profile, id)->file));
 
-    jpp_names_destroy(&names);
+    jpp_vec_release(names.functions);
 }
 
 

@@ -29,7 +29,7 @@ JPP_TEST(jpp_ledger_test_real)
                               && mapping.is_unreserved);
     }
 
-    jpp_smaps_close(&parser);
+    jpp_lines_close(&parser.lines);
 
     stats.allocated = 3018752;
     stats.active = 3186688;

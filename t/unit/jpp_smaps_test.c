@@ -64,7 +64,7 @@ JPP_TEST(jpp_smaps_test_real)
         }
     }
 
-    jpp_smaps_close(&parser);
+    jpp_lines_close(&parser.lines);
 
     jpp_note("%u mappings: Pss %" PRIu64 ", Rss %" PRIu64 ", anonymous %"
              PRIu64, n, pss, rss, anonymous);
@@ -97,7 +97,7 @@ JPP_TEST(jpp_smaps_test_lines)
 
     jpp_shows_notes("two mappings: what one does not say is -1");
     jpp_is_u64(parser.n_bad, 0, "nothing was left out");
-    jpp_smaps_close(&parser);
+    jpp_lines_close(&parser.lines);
 }
 
 
@@ -140,7 +140,7 @@ JPP_TEST(jpp_smaps_test_bad)
                && mapping.start == 0x7f0000200000
                && !jpp_smaps_next(&parser, &mapping)
                && parser.n_bad == 1, "bad mapping %zu", i);
-        jpp_smaps_close(&parser);
+        jpp_lines_close(&parser.lines);
     }
 }
 
@@ -159,7 +159,7 @@ JPP_TEST(jpp_smaps_test_cut)
         }
 
         wrong += n > 1 || n + parser.n_bad > 1;
-        jpp_smaps_close(&parser);
+        jpp_lines_close(&parser.lines);
     }
 
     jpp_is_u64(wrong, 0, "cut at every byte");
@@ -201,7 +201,7 @@ JPP_TEST(jpp_smaps_test_many)
     jpp_is_u64(pss, (uint64_t) JPP_SMAPS_MANY * 4096, "all of them");
     jpp_is_u64(mapping.name_len, strlen(mapping.name), "the last name");
     jpp_is_u64(parser.lines.n_skipped, 1, "a line that has no room");
-    jpp_smaps_close(&parser);
+    jpp_lines_close(&parser.lines);
 
     free(text);
 }
@@ -220,7 +220,7 @@ JPP_TEST(jpp_smaps_test_self)
     jpp_ok(n > 5 && parser.n_bad == 0 && parser.lines.error == 0,
            "its mappings: %" PRIu64, n);
 
-    jpp_smaps_close(&parser);
+    jpp_lines_close(&parser.lines);
 
     jpp_ok(!jpp_smaps_open(&parser, "/proc/self/none")
            && parser.lines.error == 2, "no such file");
@@ -230,7 +230,7 @@ JPP_TEST(jpp_smaps_test_self)
            && !jpp_smaps_next(&parser, &mapping)
            && parser.lines.error != 0, "one that cannot be read");
 
-    jpp_smaps_close(&parser);
+    jpp_lines_close(&parser.lines);
 }
 
 

@@ -208,14 +208,6 @@ jpp_json_bool(jpp_json_t *json, const char *key, bool value)
 }
 
 
-void
-jpp_json_null(jpp_json_t *json, const char *key)
-{
-    jpp_json_member(json, key);
-    jpp_sink_str(json->sink, "null");
-}
-
-
 static void
 jpp_json_number(jpp_json_t *json, uint64_t number)
 {

@@ -58,7 +58,6 @@ void jpp_json_utf8(jpp_json_t *json, const char *key, const char *data,
 void jpp_json_i64(jpp_json_t *json, const char *key, int64_t value);
 void jpp_json_u64(jpp_json_t *json, const char *key, uint64_t value);
 void jpp_json_bool(jpp_json_t *json, const char *key, bool value);
-void jpp_json_null(jpp_json_t *json, const char *key);
 
 /*
  * Several numbers, of which JPP_NONE become null:
@@ -79,6 +78,7 @@ void jpp_json_list(jpp_json_t *json, const jpp_json_number_t *numbers);
 
 /* A number; JPP_NONE becomes null. */
 void jpp_json_known(jpp_json_t *json, const char *key, uint64_t value);
+#define jpp_json_null(json, key)  jpp_json_known(json, key, JPP_NONE)
 
 /* An array of two numbers on a line, in an array; JPP_NONE becomes null. */
 void jpp_json_pair(jpp_json_t *json, uint64_t one, uint64_t other);

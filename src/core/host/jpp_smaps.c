@@ -85,13 +85,6 @@ jpp_smaps_open(jpp_smaps_parser_t *parser, const char *path)
 }
 
 
-void
-jpp_smaps_close(jpp_smaps_parser_t *parser)
-{
-    jpp_lines_close(&parser->lines);
-}
-
-
 static bool
 jpp_smaps_head(jpp_smaps_t *mapping, const char *line)
 {

@@ -82,7 +82,10 @@ typedef struct {
 } jpp_smaps_parser_t;
 
 
-/* Start with the file PATH; false with its errno in PARSER->lines.error. */
+/*
+ * Start with the file PATH; false with its errno in PARSER->lines.error.  Close
+ * PARSER->lines at the end.
+ */
 bool jpp_smaps_open(jpp_smaps_parser_t *parser, const char *path);
 
 /*
@@ -90,8 +93,6 @@ bool jpp_smaps_open(jpp_smaps_parser_t *parser, const char *path);
  * reading failed: PARSER->lines.error.
  */
 bool jpp_smaps_next(jpp_smaps_parser_t *parser, jpp_smaps_t *mapping);
-
-void jpp_smaps_close(jpp_smaps_parser_t *parser);
 
 
 #endif /* _JPP_SMAPS_H_INCLUDED_ */

@@ -137,13 +137,6 @@ jpp_names_init(jpp_names_t *names, jpp_profile_t *profile)
 }
 
 
-void
-jpp_names_destroy(jpp_names_t *names)
-{
-    jpp_vec_release(names->functions);
-}
-
-
 bool
 jpp_names_enter(jpp_names_t *names, uint32_t id, const jpp_elf_t *elf)
 {

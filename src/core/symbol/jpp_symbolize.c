@@ -656,7 +656,7 @@ jpp_symbolize(jpp_symbols_t *symbols, jpp_profile_t *profile,
 
     jpp_vec_release(nexts);
     jpp_vec_release(firsts);
-    jpp_names_destroy(&s.names);
+    jpp_vec_release(s.names.functions);
 
     return done && !profile->is_mute ? JPP_OK : jpp_err_memory(err);
 }

@@ -356,11 +356,11 @@ typedef struct {
 } jpp_names_t;
 
 
-/* Initialize the caller's NAMES for PROFILE; false: no memory. */
+/*
+ * Initialize the caller's NAMES for PROFILE; false: no memory.  Once all is
+ * named, NAMES->functions may be released.
+ */
 bool jpp_names_init(jpp_names_t *names, jpp_profile_t *profile);
-
-/* Give back what is no longer needed. */
-void jpp_names_destroy(jpp_names_t *names);
 
 /* What follows is about mapping ID (or 0) and ELF (or NULL) behind it. */
 bool jpp_names_enter(jpp_names_t *names, uint32_t id, const jpp_elf_t *elf);

@@ -247,7 +247,7 @@ ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger)
         rc = NGX_ERROR;
     }
 
-    jpp_smaps_close(&parser);
+    jpp_lines_close(&parser.lines);
 
     ledger->facts.nanos = jpp_clock() - start;
 
