@@ -251,14 +251,11 @@ jpp_cfi_read_cie(jpp_cfi_bytes_t *section, jpp_cfi_entry_t *entry)
         return false;
     }
 
-    if (*letter == 'z') {
-        entry->is_augmented = true;
+    entry->is_augmented = *letter == 'z';
 
-        if (!jpp_cfi_augmentation(&b, letter + 1, entry)) {
-            return false;
-        }
-
-    } else if (*letter != '\0') {
+    if (entry->is_augmented ? !jpp_cfi_augmentation(&b, letter + 1, entry)
+                            : *letter != '\0')
+    {
         return false;
     }
 

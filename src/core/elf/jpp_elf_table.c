@@ -329,7 +329,7 @@ jpp_extents_resolve(jpp_vec_t *extents, const char *strings,
     size_t         i, n;
     uint64_t       pos;
     jpp_vec_t     *open;
-    jpp_extent_t  *extent, *inner;
+    jpp_extent_t  *extent;
 
     jpp_extents_sort(extents, strings);
 
@@ -351,17 +351,10 @@ jpp_extents_resolve(jpp_vec_t *extents, const char *strings,
     pos = 0;
 
     for (i = 0; i < n && done; i++) {
-        done = jpp_extents_leave(open, pos, extent[i].start, pieces);
+        done = jpp_extents_leave(open, pos, extent[i].start, pieces)
+               && jpp_extents_push(open, &extent[i], extent[i].start,
+                                   extent[i].end);
         pos = extent[i].start;
-
-        inner = jpp_vec_push(open, sizeof(jpp_extent_t));
-
-        if (inner == NULL) {
-            done = false;
-            break;
-        }
-
-        *inner = extent[i];
     }
 
     done = done && jpp_extents_leave(open, pos, UINT64_MAX, pieces);
@@ -376,19 +369,17 @@ bool
 jpp_extents_fill(const jpp_vec_t *named, const jpp_vec_t *nameless,
     jpp_vec_t *table)
 {
-    size_t               i, k, n, n_nameless;
+    size_t               i, n;
     uint64_t             pos, covered;
     const jpp_extent_t  *name, *extent;
 
     name = jpp_vec_items(named, jpp_extent_t);
     n = jpp_vec_count(named, jpp_extent_t);
-    extent = jpp_vec_items(nameless, jpp_extent_t);
-    n_nameless = jpp_vec_count(nameless, jpp_extent_t);
 
     i = 0;
     covered = 0;
 
-    for (k = 0; k < n_nameless; k++, extent++) {
+    jpp_vec_each(extent, nameless) {
 
         pos = jpp_larger(extent->start, covered);
 

@@ -431,7 +431,6 @@ jpp_cgroup_itself(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
 jpp_code_t
 jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
 {
-    size_t                     i;
     uint64_t                   room;
     jpp_code_t                 code;
     jpp_cgroup_files_t         files;
@@ -462,18 +461,12 @@ jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
 
     cgroup->binding = cgroup->n_levels;
 
-    for (i = 0; i < cgroup->n_levels; i++) {
-        level = &cgroup->levels[i];
-
-        if (level->limit == JPP_NONE) {
-            continue;
-        }
-
+    jpp_each(level, cgroup->levels, cgroup->n_levels) {
         room = jpp_less(level->limit, level->usage);
 
-        if (room < cgroup->headroom) {
+        if (level->limit != JPP_NONE && room < cgroup->headroom) {
             cgroup->headroom = room;
-            cgroup->binding = i;
+            cgroup->binding = (size_t) (level - cgroup->levels);
         }
     }
 

@@ -168,7 +168,6 @@ jpp_process_say(const jpp_process_t *before, const jpp_process_t *now,
     uint64_t ms, char text[JPP_PROCESS_TEXT])
 {
     uint64_t                  used;
-    const char               *sentence;
     const jpp_process_row_t  *row;
 
     used = jpp_less(now->cpu_ms, before->cpu_ms);
@@ -183,10 +182,9 @@ jpp_process_say(const jpp_process_t *before, const jpp_process_t *now,
         }
     }
 
-    sentence = used * 100 > ms * JPP_PROCESS_BUSY ? "it is computing"
-                                                  : row->sentence;
-
-    (void) snprintf(text, JPP_PROCESS_TEXT, "%s (state %c%s%s", sentence,
+    (void) snprintf(text, JPP_PROCESS_TEXT, "%s (state %c%s%s",
+                    used * 100 > ms * JPP_PROCESS_BUSY ? "it is computing"
+                                                       : row->sentence,
                     now->state != '\0' ? now->state : '?',
                     now->wchan[0] != '\0' ? " in " : "", now->wchan);
 

@@ -63,16 +63,14 @@ jpp_ledger_bases(jpp_vec_t *ranges, const char *text, size_t len,
     jpp_ledger_base_read_pt read, void *ctx, uint64_t *used)
 {
     uint64_t             address, words[JPP_LEDGER_BASE_WORDS];
-    const char          *line, *stop;
+    const char          *end;
     jpp_ledger_range_t  *range;
     jpp_scan_mapping_t   m;
 
-    stop = text + len;
+    end = text + len;
     *used = 0;
 
-    for (line = jpp_proc_line(text, stop, &m); line != NULL;
-         line = jpp_proc_line(line, stop, &m))
-    {
+    while ((text = jpp_proc_line(text, end, &m)) != NULL) {
         /* is it anonymous memory? */
 
         if (!m.is_readable || !m.is_writable || m.is_executable || m.is_shared

@@ -280,25 +280,6 @@ jpp_images_pin(const char *name, uintptr_t base)
  * takes the locks in another order.
  */
 
-static bool
-jpp_images_next(jpp_images_next_t *found)
-{
-    do {
-        found->n = 0;
-
-        if (dl_iterate_phdr(jpp_images_find_next, found) == 0) {
-            return false;
-        }
-
-        found->first = found->n;
-
-    } while (!found->is_pinned
-             && !jpp_images_pin(found->name, found->object.base));
-
-    return true;
-}
-
-
 void
 jpp_images_pinned(jpp_images_visit_pt visit, void *data)
 {
@@ -306,11 +287,18 @@ jpp_images_pinned(jpp_images_visit_pt visit, void *data)
 
     found.first = 0;
 
-    while (jpp_images_next(&found)) {
-        if (!visit(&found.object, data)) {
+    do {
+        found.n = 0;
+
+        if (dl_iterate_phdr(jpp_images_find_next, &found) == 0) {
             return;
         }
-    }
+
+        found.first = found.n;
+
+    } while ((!found.is_pinned
+              && !jpp_images_pin(found.name, found.object.base))
+             || visit(&found.object, data));
 }
 
 

@@ -130,14 +130,12 @@ jpp_proc_maps(jpp_vec_t *maps, jpp_err_t *err)
 int
 jpp_proc_protection(const char *text, size_t len, uintptr_t address)
 {
-    const char          *p, *end;
+    const char          *end;
     jpp_scan_mapping_t   m;
 
     end = text + len;
 
-    for (p = jpp_proc_line(text, end, &m); p != NULL;
-         p = jpp_proc_line(p, end, &m))
-    {
+    while ((text = jpp_proc_line(text, end, &m)) != NULL) {
         if (address >= m.start && address < m.limit) {
             return (m.is_readable ? PROT_READ : 0)
                    | (m.is_writable ? PROT_WRITE : 0)

@@ -29,7 +29,7 @@ jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
 {
     uint32_t     i;
     jpp_str_t   *empty;
-    jpp_vec_t  **vec, **vecs[] = {
+    jpp_vec_t  **vecs[] = {
         &profile->mappings, &profile->locations, &profile->functions,
         &profile->label_sets, &profile->comments, &profile->strings,
         &profile->stacks, &profile->offsets, NULL
@@ -46,9 +46,8 @@ jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
     profile->n_expected = 1;
 
     for (i = 0; vecs[i] != NULL; i++) {
-        vec = vecs[i];
-        *vec = jpp_vec_create(arena);
-        if (*vec == NULL) {
+        *vecs[i] = jpp_vec_create(arena);
+        if (*vecs[i] == NULL) {
             return false;
         }
     }

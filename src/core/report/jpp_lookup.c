@@ -163,18 +163,15 @@ jpp_lookup_ask(jpp_lookup_t *lookup, const char *text, size_t len)
 static void
 jpp_lookup_answer(const jpp_lookup_t *lookup, jpp_sink_t *sink)
 {
-    jpp_str_t              name;
-    const jpp_asked_t     *asked;
-    const jpp_profile_t   *profile;
-
-    profile = &lookup->profile;
+    jpp_str_t           name;
+    const jpp_asked_t  *asked;
 
     /* any number above 0 says that symbols follow */
 
     jpp_sink_str(sink, "num_symbols: 1\n");
 
     jpp_vec_each(asked, lookup->asked) {
-        name = jpp_profile_location_name(profile, asked->location);
+        name = jpp_profile_location_name(&lookup->profile, asked->location);
 
         jpp_sink_str(sink, "0x");
         jpp_sink_hex(sink, asked->address);

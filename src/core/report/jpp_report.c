@@ -492,26 +492,20 @@ static jpp_code_t
 jpp_report_unchanged(const jpp_report_options_t *options,
     const jpp_format_t *format, size_t n, jpp_err_t *err)
 {
-    if (n != 1) {
-        return jpp_err_set(err, JPP_ERR_ARG, "format=%s serves a single dump "
-                           "unchanged: choose one worker or file, and no "
-                           "difference", format->name);
-    }
+    const char  *why;
 
-    if (options->args.values[JPP_ARG_ORIGIN] != JPP_ORIGIN_ALL) {
-        return jpp_err_set(err, JPP_ERR_ARG, "format=%s serves a single dump "
-                           "unchanged, with all origins: choose origin=all "
-                           "or another format", format->name);
-    }
+    why = n != 1 ? ": choose one worker or file, and no difference"
+          : options->args.values[JPP_ARG_ORIGIN] != JPP_ORIGIN_ALL
+          ? ", with all origins: choose origin=all or another format"
+          : jpp_args_has_owners(&options->args)
+          ? ", whose threads are the owners: choose neither owners=1 nor by=, "
+            "or another format"
+          : NULL;
 
-    if (jpp_args_has_owners(&options->args)) {
-        return jpp_err_set(err, JPP_ERR_ARG, "format=%s serves a single dump "
-                           "unchanged, whose threads are the owners: choose "
-                           "neither owners=1 nor by=, or another format",
-                           format->name);
-    }
-
-    return JPP_OK;
+    return why == NULL
+           ? JPP_OK
+           : jpp_err_set(err, JPP_ERR_ARG, "format=%s serves a single dump "
+                         "unchanged%s", format->name, why);
 }
 
 

@@ -429,9 +429,7 @@ jpp_loaded_fill(jpp_loaded_t *loaded, jpp_profile_t *profile,
     jpp_loaded_file_t    *file;
     const jpp_mapping_t  *mapping;
 
-    jpp_each(image, jpp_vec_items(images, jpp_image_t),
-             jpp_vec_count(images, jpp_image_t))
-    {
+    jpp_vec_each(image, images) {
         mapping = jpp_loaded_mapping(profile, maps, image->address, &map);
 
         if (mapping == NULL) {
@@ -507,9 +505,7 @@ jpp_loaded_build_id(const jpp_loaded_t *loaded, const jpp_mapping_t *mapping)
         return "";
     }
 
-    jpp_each(file, jpp_vec_items(loaded->files, jpp_loaded_file_t),
-             jpp_vec_count(loaded->files, jpp_loaded_file_t))
-    {
+    jpp_vec_each(file, loaded->files) {
         if (file->inode == mapping->inode && file->device == mapping->device) {
             return file->build_id;
         }
