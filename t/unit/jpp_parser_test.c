@@ -136,20 +136,22 @@ static const jpp_parser_t  jpp_parser_names = {
 };
 
 
+static jpp_err_t  err;
+
+
 static jpp_code_t
-jpp_parser_report(const char *args, const char *data, jpp_err_t *err)
+jpp_parser_report(const char *args, const char *data)
 {
     jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
     return jpp_test_report_of(&out, &arena, &jpp_parser_names, args, &data, 1,
-                              err);
+                              &err);
 }
 
 
 JPP_TEST(jpp_parser_test_formats)
 {
-    size_t     i;
-    jpp_err_t  err;
+    size_t  i;
 
     static const char  *args[] = {
         "format=folded", "format=folded&symbolize=0",
@@ -157,8 +159,7 @@ JPP_TEST(jpp_parser_test_formats)
     };
 
     for (i = 0; i < jpp_nelts(args); i++) {
-        jpp_is_u64(jpp_parser_report(args[i], "main;a 2048\nmain;b;a 10\n",
-                                     &err),
+        jpp_is_u64(jpp_parser_report(args[i], "main;a 2048\nmain;b;a 10\n"),
                    JPP_OK, "%s: %s", args[i], err.text);
         jpp_shows((char *) out->data, "%s", args[i]);
     }
@@ -168,13 +169,12 @@ JPP_TEST(jpp_parser_test_formats)
 JPP_TEST(jpp_parser_test_contract)
 {
     size_t       i;
-    jpp_err_t    err;
     const char  *text;
 
     static const char  *args[] = { "", "symbolize=0" };
 
     for (i = 0; i < 2; i++) {
-        jpp_is_u64(jpp_parser_report(args[i], "main;a 7\n", &err), JPP_OK,
+        jpp_is_u64(jpp_parser_report(args[i], "main;a 7\n"), JPP_OK,
                    "pprof, %s: %s", args[i], err.text);
 
         text = jpp_test_contract(out, 0);
@@ -186,14 +186,13 @@ JPP_TEST(jpp_parser_test_contract)
 
 JPP_TEST(jpp_parser_test_heap_only)
 {
-    size_t     i;
-    jpp_err_t  err;
+    size_t  i;
 
     static const char  *args[] = { "format=text", "debug=1",
                                    "format=jemalloc" };
 
     for (i = 0; i < jpp_nelts(args); i++) {
-        jpp_is_u64(jpp_parser_report(args[i], "a 1\n", &err), JPP_ERR_ARG,
+        jpp_is_u64(jpp_parser_report(args[i], "a 1\n"), JPP_ERR_ARG,
                    "%s", args[i]);
         jpp_note("%s: %s", args[i], err.text);
     }
@@ -206,7 +205,6 @@ JPP_TEST(jpp_parser_test_heap_only)
 
 JPP_TEST(jpp_parser_test_merge)
 {
-    jpp_err_t             err;
     jpp_capture_t         captures[2];
     jpp_report_options_t  options;
 
@@ -229,7 +227,6 @@ JPP_TEST(jpp_parser_test_merge)
 
 JPP_TEST(jpp_parser_test_memory)
 {
-    jpp_err_t    err;
     const char  *text = "main;a 7\n";
 
     jpp_denies(&arena, jpp_arena_fresh(&arena, (size_t) 1 << 30), 20,
@@ -243,7 +240,6 @@ static void
 jpp_parser_test_shown(const char *name, const char *args, const char *prefers,
     const char *expected)
 {
-    jpp_err_t             err;
     jpp_capture_t         capture;
     jpp_test_file_t       file;
     jpp_report_options_t  options;

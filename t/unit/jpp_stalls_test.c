@@ -17,6 +17,9 @@
               "7f0000000000-7f0000001000 r-xp 00000000 08:01 9   /lib/libc.so\n"
 
 
+static jpp_err_t          err;
+static jpp_vec_t         *out;
+static jpp_arena_t        arena;
 static jpp_stall_table_t  table;
 static jpp_stall_t        stalls[JPP_STALLS + 1];
 
@@ -28,6 +31,13 @@ static const jpp_stall_t  one = {
     .connection = 12, .server = "a.example", .location = "/x\n",
     .maps_len = sizeof(MAPS) - 1, .maps = MAPS
 };
+
+
+void
+jpp_before_each(void)
+{
+    jpp_arena_fresh(&arena, (size_t) 256 << 20);
+}
 
 
 JPP_TEST(test_table)
@@ -143,8 +153,7 @@ comments(void *data, jpp_profile_t *profile)
 
 
 static jpp_code_t
-report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
-    const char *format, jpp_vec_t **out, jpp_err_t *err)
+report(const jpp_stall_t *from, size_t n, const char *format)
 {
     jpp_capture_t          capture;
     jpp_report_options_t   options;
@@ -156,22 +165,18 @@ report(jpp_arena_t *arena, const jpp_stall_t *from, size_t n,
     jpp_args_init(&options.args, &jpp_format_words, jpp_parser_stalls.types);
     options.args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
     (void) jpp_args_set(&options.args, "format", 6, format, strlen(format),
-                        err);
+                        &err);
 
     options.time_nanos = one.time_nanos;
     options.comments = comments;
     options.data = &capture;
 
-    return jpp_test_report_into(out, arena, &capture, 1, &options, err);
+    return jpp_test_report_into(&out, &arena, &capture, 1, &options, &err);
 }
 
 
 JPP_TEST(test_report)
 {
-    jpp_err_t     err;
-    jpp_vec_t    *out;
-    jpp_arena_t   arena;
-
     stalls[0] = one;
     stalls[1] = one;
     stalls[1].state = JPP_STALL_DIED;
@@ -182,49 +187,37 @@ JPP_TEST(test_report)
     stalls[1].server[0] = '\0';
     stalls[1].location[0] = '\0';
 
-    jpp_arena_init(&arena, (size_t) 256 << 20);
-
-    jpp_ok(report(&arena, stalls, 2, "pprof", &out, &err) == JPP_OK,
-           "a report");
+    jpp_ok(report(stalls, 2, "pprof") == JPP_OK, "a report");
 
     jpp_has(jpp_test_contract(out, 0),
             "samples:\n    1 312000000: 1 2 3 generation=2 "
             "location=\"/x?\" pid=4711 server=\"a.example\" worker=\"1\"\n"
             "    1 1000000: 4 generation=2 pid=4711 worker=\"1\"\n", "labels");
 
-    jpp_ok(report(&arena, stalls, 2, "folded", &out, &err) == JPP_OK,
-           "folded");
+    jpp_ok(report(stalls, 2, "folded") == JPP_OK, "folded");
     jpp_shows((char *) out->data, "stacks, and why there is none");
 
-    jpp_ok(report(&arena, stalls, 2, "top", &out, &err) == JPP_OK, "top");
+    jpp_ok(report(stalls, 2, "top") == JPP_OK, "top");
     jpp_shows(strstr((char *) out->data, "stalls are recorded"),
               "a comment for each, behind the threshold");
 
-    jpp_ok(report(&arena, stalls, 0, "pprof", &out, &err) == JPP_OK, "none");
+    jpp_ok(report(stalls, 0, "pprof") == JPP_OK, "none");
     (void) jpp_test_contract(out, 0);
 
-    jpp_ok(report(&arena, stalls, 1, "text", &out, &err) == JPP_ERR_ARG,
+    jpp_ok(report(stalls, 1, "text") == JPP_ERR_ARG,
            "format=text is for heaps: %s", err.text);
-
-    jpp_arena_destroy(&arena);
 }
 
 
 JPP_TEST(test_no_memory)
 {
-    jpp_err_t    err;
-    jpp_vec_t   *out;
-    jpp_arena_t  arena = { 0 };
-
     stalls[0] = one;
     stalls[1] = one;
     stalls[1].depth = 0;
     stalls[1].maps_len = 0;
 
-    jpp_denies(&arena, jpp_arena_fresh(&arena, (size_t) 256 << 20), 20,
-               jpp_written_code(report(&arena, stalls, 2, "pprof", &out, &err),
-                                &err));
-    jpp_arena_destroy(&arena);
+    jpp_denies(&arena, jpp_before_each(), 20,
+               jpp_written_code(report(stalls, 2, "pprof"), &err));
 }
 
 
@@ -232,10 +225,7 @@ JPP_TEST(test_no_memory)
 
 JPP_TEST(test_unsound)
 {
-    int          i;
-    jpp_err_t    err;
-    jpp_vec_t   *out;
-    jpp_arena_t  arena;
+    int  i;
 
     for (i = 0; i < 12; i++) {
         stalls[0] = one;
@@ -260,21 +250,16 @@ JPP_TEST(test_unsound)
             break;
         }
 
-        jpp_arena_init(&arena, (size_t) 256 << 20);
-        jpp_ok(report(&arena, stalls, 1, "pprof", &out, &err)
-               == (i < 11 ? JPP_ERR_INPUT : JPP_OK),
+        jpp_before_each();
+        jpp_ok(report(stalls, 1, "pprof") == (i < 11 ? JPP_ERR_INPUT : JPP_OK),
                "unsound stall %d: %s", i, err.text);
-        jpp_arena_destroy(&arena);
     }
 
     for (i = 0; i < JPP_STALLS + 1; i++) {
         stalls[i] = one;
     }
 
-    jpp_arena_init(&arena, (size_t) 256 << 20);
-    jpp_ok(report(&arena, stalls, JPP_STALLS, "pprof", &out, &err) == JPP_OK
-           && report(&arena, stalls, JPP_STALLS + 1, "pprof", &out, &err)
-              == JPP_ERR_LIMIT,
+    jpp_ok(report(stalls, JPP_STALLS, "pprof") == JPP_OK
+           && report(stalls, JPP_STALLS + 1, "pprof") == JPP_ERR_LIMIT,
            "one too many: %s", err.text);
-    jpp_arena_destroy(&arena);
 }
