@@ -31,6 +31,19 @@
 #define NGX_HTTP_JPP_READ        (NGX_HTTP_GET|NGX_HTTP_HEAD)
 
 
+/* jpp_each() over an array of nginx's, or a part of a list. */
+#define ngx_http_jpp_each(item, array)                                        \
+    jpp_each(item, (__typeof__(item)) (array)->elts, (array)->nelts)
+
+/* The same over a queue, which the member queue of each is in. */
+#define ngx_http_jpp_each_queued(item, head)                                  \
+    for (item = ngx_queue_data(ngx_queue_head(head), __typeof__(*item),       \
+                               queue);                                        \
+         &item->queue != ngx_queue_sentinel(head);                            \
+         item = ngx_queue_data(ngx_queue_next(&item->queue),                  \
+                               __typeof__(*item), queue))
+
+
 typedef struct ngx_http_jpp_loc_conf_s  ngx_http_jpp_loc_conf_t;
 
 

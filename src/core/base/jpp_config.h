@@ -54,6 +54,10 @@
 #define jpp_each(item, items, n)                                              \
     for (item = (items); (size_t) (item - (items)) < (n); item++)
 
+/* The same over all of an array of C. */
+#define jpp_each_of(item, array)                                              \
+    jpp_each(item, array, sizeof(array) / sizeof((array)[0]))
+
 
 /*
  * Of a list of X(id, text): the members of an enum, and of a table of texts by

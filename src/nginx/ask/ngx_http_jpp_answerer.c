@@ -47,10 +47,10 @@ typedef struct ngx_http_jpp_work_s  ngx_http_jpp_work_t;
 
 /* An asker. */
 typedef struct {
-    ngx_queue_t                  queue;        /* of all that wait for work */
-    ngx_http_jpp_work_t         *work;         /* NULL: no question has come */
-    ngx_connection_t            *connection;
-    unsigned                     is_apart:1;   /* its answer takes a while: */
+    ngx_queue_t           queue;        /* of all that wait for work */
+    ngx_http_jpp_work_t  *work;         /* NULL: no question has come */
+    ngx_connection_t     *connection;
+    unsigned              is_apart:1;   /* its answer takes a while: */
                                                /*   not counted */
 } ngx_http_jpp_query_t;
 
@@ -61,18 +61,18 @@ typedef struct {
  */
 
 struct ngx_http_jpp_work_s {
-    ngx_http_jpp_task_t          task;         /* its queue: that of the */
+    ngx_http_jpp_task_t  task;         /* its queue: that of the */
                                                /*   thread, or of slices */
-    ngx_queue_t                  queue;        /* of all works */
-    ngx_queue_t                  queries;
-    const ngx_http_jpp_type_t   *type;
-    ngx_http_jpp_reply_t         reply;
+    ngx_queue_t                 queue;        /* of all works */
+    ngx_queue_t                 queries;
+    const ngx_http_jpp_type_t  *type;
+    ngx_http_jpp_reply_t        reply;
 
-    ngx_event_t                  timer;        /* of a wait before it */
-    ngx_msec_t                   deadline;
+    ngx_event_t  timer;        /* of a wait before it */
+    ngx_msec_t   deadline;
 
-    unsigned                     is_waiting:1;
-    unsigned                     is_worked:1;  /* work has begun */
+    unsigned  is_waiting:1;
+    unsigned  is_worked:1;  /* work has begun */
 };
 
 
@@ -356,15 +356,9 @@ ngx_http_jpp_answerer_error(const ngx_http_jpp_reply_t *reply)
 static ngx_http_jpp_work_t *
 ngx_http_jpp_work_next(const jpp_message_question_t *question)
 {
-    ngx_queue_t          *q;
     ngx_http_jpp_work_t  *work;
 
-    for (q = ngx_queue_head(&ngx_http_jpp_works);
-         q != ngx_queue_sentinel(&ngx_http_jpp_works);
-         q = ngx_queue_next(q))
-    {
-        work = ngx_queue_data(q, ngx_http_jpp_work_t, queue);
-
+    ngx_http_jpp_each_queued(work, &ngx_http_jpp_works) {
         if (!work->type->is_change
             && work->type->wait == NULL
             && !work->is_worked
@@ -691,12 +685,12 @@ ngx_http_jpp_answerer_answer(ngx_http_jpp_query_t *query,
 static void
 ngx_http_jpp_answerer_read(ngx_event_t *ev)
 {
-    int                      files[NGX_HTTP_JPP_FILES];
-    ssize_t                  n;
-    uint8_t                  data[JPP_MESSAGE_QUESTION];
-    ngx_connection_t        *c;
-    ngx_http_jpp_query_t    *query;
-    jpp_message_question_t   question;
+    int                     files[NGX_HTTP_JPP_FILES];
+    ssize_t                 n;
+    uint8_t                 data[JPP_MESSAGE_QUESTION];
+    ngx_connection_t       *c;
+    ngx_http_jpp_query_t   *query;
+    jpp_message_question_t  question;
 
     c = ev->data;
     query = c->data;

@@ -62,17 +62,11 @@ static ngx_http_jpp_collection_t *
 ngx_http_jpp_collect_shared(const ngx_http_jpp_inquiry_t *inquiry)
 {
     ngx_uint_t                  n_changes;
-    ngx_queue_t                *q;
     ngx_http_jpp_collection_t  *co;
 
     n_changes = ngx_http_jpp_self.zone->n_changes;
 
-    for (q = ngx_queue_head(&ngx_http_jpp_collections);
-         q != ngx_queue_sentinel(&ngx_http_jpp_collections);
-         q = ngx_queue_next(q))
-    {
-        co = ngx_queue_data(q, ngx_http_jpp_collection_t, queue);
-
+    ngx_http_jpp_each_queued(co, &ngx_http_jpp_collections) {
         if (!co->is_complete
             && !co->type->is_change
             && co->n_changes == n_changes
@@ -95,15 +89,9 @@ ngx_http_jpp_collect_shared(const ngx_http_jpp_inquiry_t *inquiry)
 static ngx_http_jpp_collection_t *
 ngx_http_jpp_collect_next(ngx_uint_t is_done)
 {
-    ngx_queue_t                *q;
     ngx_http_jpp_collection_t  *co;
 
-    for (q = ngx_queue_head(&ngx_http_jpp_collections);
-         q != ngx_queue_sentinel(&ngx_http_jpp_collections);
-         q = ngx_queue_next(q))
-    {
-        co = ngx_queue_data(q, ngx_http_jpp_collection_t, queue);
-
+    ngx_http_jpp_each_queued(co, &ngx_http_jpp_collections) {
         if (!co->is_complete
             && (is_done ? co->n_done == co->n
                         : co->n_next < co->n
@@ -227,7 +215,7 @@ ngx_http_jpp_collect_schedule(void)
 static void
 ngx_http_jpp_collect_tick(ngx_event_t *ev)
 {
-    ngx_uint_t                  i, is_late;
+    ngx_uint_t                  is_late;
     ngx_http_jpp_part_t        *part;
     ngx_http_jpp_collection_t  *co;
 
@@ -241,9 +229,7 @@ ngx_http_jpp_collect_tick(ngx_event_t *ev)
         (void) ngx_http_jpp_collect_part(co);
     }
 
-    for (i = 0; i < co->n_next; i++) {
-        part = &co->parts[i];
-
+    jpp_each(part, co->parts, co->n_next) {
         if (part->state >= NGX_HTTP_JPP_PART_ANSWERED) {
             continue;
         }

@@ -257,11 +257,9 @@ static const jpp_memfd_t *
 ngx_http_jpp_part_same_baseline(const ngx_http_jpp_part_t *part,
     const struct stat *st)
 {
-    ngx_uint_t                  i;
     const ngx_http_jpp_part_t  *other;
 
-    for (i = 0; i < part->collection->n; i++) {
-        other = &part->collection->parts[i];
+    jpp_each(other, part->collection->parts, part->collection->n) {
 
         if (other != part && other->inherited.data != NULL
             && other->ino == st->st_ino && other->dev == st->st_dev)

@@ -164,15 +164,12 @@ ngx_http_jpp_compare(const void *one, const void *two, void *ctx)
     const ngx_http_jpp_row_t *a = one;
     const ngx_http_jpp_row_t *b = two;
 
-    if (a->who.generation != b->who.generation) {
-        return a->who.generation < b->who.generation ? -1 : 1;
-    }
+    int  order;
 
-    if (a->who.index != b->who.index) {
-        return a->who.index < b->who.index ? -1 : 1;
-    }
+    order = jpp_sort_order(a->who.generation, b->who.generation);
+    order = order != 0 ? order : jpp_sort_order(a->who.index, b->who.index);
 
-    return a->who.pid < b->who.pid ? -1 : a->who.pid > b->who.pid;
+    return order != 0 ? order : jpp_sort_order_i64(a->who.pid, b->who.pid);
 }
 
 
@@ -213,12 +210,12 @@ ngx_http_jpp_registry_list(ngx_http_jpp_zone_t *zone,
 static ngx_uint_t
 ngx_http_jpp_first(ngx_http_jpp_zone_t *zone, ngx_http_jpp_row_t *first)
 {
-    ngx_uint_t                 i, is_there;
+    ngx_uint_t                 is_there;
     const ngx_http_jpp_row_t  *row;
 
-    for (i = 0, is_there = 0; i < zone->n_rows; i++) {
-        row = &zone->rows[i];
+    is_there = 0;
 
+    jpp_each(row, zone->rows, zone->n_rows) {
         if (row->who.pid != 0 && row->who.generation == zone->generation
             && (!is_there
                 || ngx_http_jpp_compare(row, first, NULL) < 0))

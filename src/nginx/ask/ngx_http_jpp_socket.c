@@ -109,10 +109,10 @@ ngx_http_jpp_socket_send(ngx_socket_t s, const void *data, size_t size,
     msg.msg_iov = &iov;
     msg.msg_iovlen = 1;
 
-    for (n_files = 0; n_files < NGX_HTTP_JPP_FILES; n_files++) {
-        if (files[n_files] == -1) {
-            break;
-        }
+    n_files = 0;
+
+    while (n_files < NGX_HTTP_JPP_FILES && files[n_files] != -1) {
+        n_files++;
     }
 
     if (n_files != 0) {

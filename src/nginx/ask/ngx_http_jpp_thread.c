@@ -28,9 +28,9 @@
 
 
 typedef struct {
-    ngx_queue_t                       queue;
-    ngx_http_jpp_task_t              *running;
-    ngx_uint_t                        is_done;   /* written by the thread */
+    ngx_queue_t           queue;
+    ngx_http_jpp_task_t  *running;
+    ngx_uint_t            is_done;   /* written by the thread */
 } ngx_http_jpp_lane_t;
 
 
@@ -83,9 +83,9 @@ ngx_http_jpp_thread_main(void *data)
 static ngx_int_t
 ngx_http_jpp_thread_start(ngx_http_jpp_lane_t *lane, ngx_http_jpp_task_t *task)
 {
-    int      err;
-    void    *p;
-    size_t   size;
+    int     err;
+    void   *p;
+    size_t  size;
 
     if (ngx_http_jpp_thread_fd == -1) {
         return NGX_ERROR;
@@ -284,7 +284,6 @@ void
 ngx_http_jpp_thread_exit(ngx_cycle_t *cycle)
 {
     int                   wait;
-    ngx_uint_t            i;
     struct pollfd         pfd;
     ngx_http_jpp_lane_t  *lane;
 
@@ -293,9 +292,7 @@ ngx_http_jpp_thread_exit(ngx_cycle_t *cycle)
     pfd.fd = ngx_http_jpp_thread_fd;
     pfd.events = POLLIN;
 
-    for (i = 0; i < NGX_HTTP_JPP_LANES; i++) {
-        lane = &ngx_http_jpp_lanes[i];
-
+    jpp_each(lane, ngx_http_jpp_lanes, NGX_HTTP_JPP_LANES) {
         while (lane->running != NULL && !ngx_http_jpp_thread_is_done(lane)) {
             if (poll(&pfd, 1, wait) != 1) {
                 wait = 0;
@@ -306,7 +303,7 @@ ngx_http_jpp_thread_exit(ngx_cycle_t *cycle)
         }
 
         ngx_log_debug2(NGX_LOG_DEBUG_CORE, cycle->log, 0,
-                       "jemalloc_pprof: exit, lane %ui: task %p", i,
-                       lane->running);
+                       "jemalloc_pprof: exit, lane %z: task %p",
+                       lane - ngx_http_jpp_lanes, lane->running);
     }
 }

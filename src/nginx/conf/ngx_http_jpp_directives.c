@@ -21,9 +21,9 @@
 
 /* What may follow the name of a resource. */
 typedef struct {
-    ngx_str_t    text;
-    size_t       offset;           /* of an ngx_flag_t of the location */
-    ngx_flag_t   value;
+    ngx_str_t   text;
+    size_t      offset;           /* of an ngx_flag_t of the location */
+    ngx_flag_t  value;
 } ngx_http_jpp_parameter_t;
 
 
@@ -39,8 +39,7 @@ static const ngx_http_jpp_parameter_t  ngx_http_jpp_parameters[] = {
     ngx_http_jpp_parameter("control=on", control, 1),
     ngx_http_jpp_parameter("control=off", control, 0),
     ngx_http_jpp_parameter("clients=on", clients, 1),
-    ngx_http_jpp_parameter("clients=off", clients, 0),
-    { ngx_null_string, 0, 0 }
+    ngx_http_jpp_parameter("clients=off", clients, 0)
 };
 
 
@@ -50,10 +49,7 @@ ngx_http_jpp_location_parameter(ngx_http_jpp_loc_conf_t *jlcf,
 {
     const ngx_http_jpp_parameter_t  *parameter;
 
-    for (parameter = ngx_http_jpp_parameters;
-         parameter->text.len != 0;
-         parameter++)
-    {
+    jpp_each_of(parameter, ngx_http_jpp_parameters) {
         if (parameter->text.len == value->len
             && ngx_strncmp(parameter->text.data, value->data, value->len) == 0)
         {

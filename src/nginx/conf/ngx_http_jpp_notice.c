@@ -18,23 +18,21 @@
 void
 ngx_http_jpp_notice(ngx_cycle_t *cycle)
 {
-    char                       text[NGX_HTTP_JPP_NOTICE];
-    ngx_uint_t                 level, is_missed;
-    jpp_control_t              control;
-    jpp_problem_t              problems[JPP_MAX_PROBLEMS];
-    jpp_worker_t               worker;
-    const jpp_jemalloc_t      *jemalloc;
-    ngx_http_jpp_main_conf_t  *jmcf;
+    char                   text[NGX_HTTP_JPP_NOTICE];
+    ngx_uint_t             level, is_missed;
+    jpp_control_t          control;
+    jpp_problem_t          problems[JPP_MAX_PROBLEMS];
+    jpp_worker_t           worker;
+    const jpp_jemalloc_t  *jemalloc;
 
     /* workers start as the master is, and apply the settings for all */
 
     ngx_memzero(&worker, sizeof(jpp_worker_t));
     ngx_http_jpp_describe(&worker);
 
-    jmcf = ngx_http_cycle_get_module_main_conf(cycle,
-                                               ngx_http_jemalloc_pprof_module);
-
-    if (jmcf->unwind && worker.jemalloc.hook == JPP_HOOK_OFF) {
+    if (ngx_http_jpp_main_conf(cycle)->unwind
+        && worker.jemalloc.hook == JPP_HOOK_OFF)
+    {
         worker.jemalloc.hook = JPP_HOOK_ON;
     }
 

@@ -109,8 +109,7 @@ ngx_uint_t
 ngx_http_jpp_host_is_ours(ngx_http_request_t *r)
 {
     ngx_str_t                *host;
-    ngx_uint_t                i;
-    ngx_http_server_name_t   *names;
+    ngx_http_server_name_t   *name;
     ngx_http_jpp_srv_conf_t  *conf;
 
     host = &r->headers_in.server;
@@ -125,10 +124,8 @@ ngx_http_jpp_host_is_ours(ngx_http_request_t *r)
 
     conf = ngx_http_get_module_srv_conf(r, ngx_http_jemalloc_pprof_module);
 
-    names = conf->names.elts;
-
-    for (i = 0; i < conf->names.nelts; i++) {
-        if (ngx_http_jpp_host_is_name(&names[i], host)) {
+    ngx_http_jpp_each(name, &conf->names) {
+        if (ngx_http_jpp_host_is_name(name, host)) {
             return 1;
         }
     }
@@ -176,21 +173,18 @@ ngx_http_jpp_header(ngx_http_request_t *r, const char *name,
     ngx_http_jpp_header_pt test, const char *data)
 {
     size_t            len;
-    ngx_uint_t        i;
     ngx_list_part_t  *part;
     ngx_table_elt_t  *h;
 
     len = ngx_strlen(name);
 
     for (part = &r->headers_in.headers.part; part != NULL; part = part->next) {
-        h = part->elts;
-
-        for (i = 0; i < part->nelts; i++) {
-            if (h[i].key.len == len
-                && ngx_strncasecmp(h[i].key.data, (u_char *) name, len) == 0
-                && (test == NULL || test(r, &h[i].value, data)))
+        ngx_http_jpp_each(h, part) {
+            if (h->key.len == len
+                && ngx_strncasecmp(h->key.data, (u_char *) name, len) == 0
+                && (test == NULL || test(r, &h->value, data)))
             {
-                return &h[i].value;
+                return &h->value;
             }
         }
     }
@@ -231,8 +225,8 @@ static ngx_uint_t
 ngx_http_jpp_site_differs(ngx_http_request_t *r, const ngx_str_t *value,
     const char *data)
 {
-    u_char     *origin;
-    ngx_str_t   host;
+    u_char    *origin;
+    ngx_str_t  host;
 
     /* HTTP/3 may have an authority in the place of the header */
 

@@ -56,29 +56,26 @@ static ngx_uint_t  ngx_http_jpp_n_jobs;
 static jpp_code_t
 ngx_http_jpp_job_write(ngx_http_jpp_job_t *job)
 {
-    uint8_t     *buffer;
-    jpp_vec_t   *out;
-    jpp_code_t   rc;
-    jpp_sink_t   sink;
+    uint8_t    *buffer;
+    jpp_vec_t  *out;
+    jpp_code_t  rc;
+    jpp_sink_t  sink;
 
     buffer = jpp_arena_alloc(&job->arena, JPP_SINK_BUFFER);
     out = jpp_vec_create(&job->arena);
 
-    if (buffer == NULL || out == NULL) {
+    if (buffer == NULL || out == NULL
+        || (job->handler->has_telemetry
+            && ngx_http_jpp_telemetry_collected(job->telemetry,
+                                                job->subscribers[0].collection,
+                                                job->subscribers[1].collection,
+                                                &job->arena)
+               != NGX_OK))
+    {
         return jpp_err_memory(&job->err);
     }
 
     jpp_sink_init(&sink, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
-
-    if (job->handler->has_telemetry
-        && ngx_http_jpp_telemetry_collected(job->telemetry,
-                                            job->subscribers[0].collection,
-                                            job->subscribers[1].collection,
-                                            &job->arena)
-           != NGX_OK)
-    {
-        return jpp_err_memory(&job->err);
-    }
 
     rc = job->handler->write(job, &sink);
 
@@ -400,11 +397,11 @@ ngx_int_t
 ngx_http_jpp_job(ngx_http_request_t *r, const ngx_http_jpp_question_t *question,
     const ngx_http_jpp_handler_t *handler, void *data)
 {
-    ngx_int_t               rc;
-    ngx_uint_t              max;
-    ngx_http_cleanup_t     *cln;
-    ngx_http_jpp_job_t     *job;
-    ngx_http_jpp_answer_t   answer;
+    ngx_int_t              rc;
+    ngx_uint_t             max;
+    ngx_http_cleanup_t    *cln;
+    ngx_http_jpp_job_t    *job;
+    ngx_http_jpp_answer_t  answer;
 
     answer = handler->answer;
 
@@ -433,7 +430,11 @@ ngx_http_jpp_job(ngx_http_request_t *r, const ngx_http_jpp_question_t *question,
     job->answer = answer;
     job->request = r;
 
-    if (handler->init != NULL && handler->init(job, data) != NGX_OK) {
+    cln = ngx_http_cleanup_add(r, 0);
+
+    if (cln == NULL
+        || (handler->init != NULL && handler->init(job, data) != NGX_OK))
+    {
         ngx_http_jpp_job_destroy(job);
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
@@ -446,13 +447,6 @@ ngx_http_jpp_job(ngx_http_request_t *r, const ngx_http_jpp_question_t *question,
     if (ngx_http_jpp_n_jobs > max) {
         ngx_http_jpp_job_destroy(job);
         return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_BUSY);
-    }
-
-    cln = ngx_http_cleanup_add(r, 0);
-
-    if (cln == NULL) {
-        ngx_http_jpp_job_destroy(job);
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
     cln->handler = ngx_http_jpp_job_abandoned;
@@ -574,7 +568,6 @@ ngx_http_jpp_job_gaps(const ngx_http_jpp_collection_t *co)
 static ngx_int_t
 ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
-    jpp_code_t                  code;
     ngx_uint_t                  i;
     ngx_http_jpp_part_t        *part;
     ngx_http_jpp_collection_t  *co;
@@ -589,14 +582,13 @@ ngx_http_jpp_job_judge(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
         }
 
         co = job->subscribers[i].collection;
-        code = co->parts[0].reply.err.code;
+        part = &co->parts[0];
 
-        if (co->n_answered == 0 && code == JPP_ERR_FULL) {
+        if (co->n_answered == 0 && part->reply.err.code == JPP_ERR_FULL) {
             return ngx_http_jpp_refuse_full(r);
         }
 
-        if (co->n_answered == 0 && code == JPP_ERR_LATE) {
-            part = &co->parts[0];
+        if (co->n_answered == 0 && part->reply.err.code == JPP_ERR_LATE) {
 
             return ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LATE,
                                        part->row.who.index, part->row.who.pid,

@@ -107,7 +107,6 @@ static ngx_int_t
 ngx_http_jpp_send_headers(ngx_http_request_t *r, ngx_uint_t status,
     const ngx_http_jpp_answer_t *answer, off_t len)
 {
-    ngx_uint_t   i;
     const char  *site;
 
     r->headers_out.status = status;
@@ -133,6 +132,7 @@ ngx_http_jpp_send_headers(ngx_http_request_t *r, ngx_uint_t status,
 
     site = answer->policy != NULL ? "same-origin" : NULL;
 
+    const char *const  (*header)[2];
     const char *const  headers[][2] = {
         { "X-Content-Type-Options", "nosniff" },
         { "Cache-Control", "no-store" },
@@ -144,9 +144,8 @@ ngx_http_jpp_send_headers(ngx_http_request_t *r, ngx_uint_t status,
         { "Content-Disposition", answer->disposition }
     };
 
-    for (i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
-        if (ngx_http_jpp_add_header(r, headers[i][0], headers[i][1]) != NGX_OK)
-        {
+    jpp_each_of(header, headers) {
+        if (ngx_http_jpp_add_header(r, (*header)[0], (*header)[1]) != NGX_OK) {
             return NGX_HTTP_INTERNAL_SERVER_ERROR;
         }
     }
@@ -216,9 +215,9 @@ ngx_int_t
 ngx_http_jpp_send(ngx_http_request_t *r, ngx_uint_t status,
     const ngx_http_jpp_answer_t *answer, u_char *data, size_t len)
 {
-    ngx_int_t     rc;
-    ngx_buf_t    *b;
-    ngx_chain_t   out;
+    ngx_int_t    rc;
+    ngx_buf_t   *b;
+    ngx_chain_t  out;
 
     rc = ngx_http_jpp_send_headers(r, status, answer, len);
 

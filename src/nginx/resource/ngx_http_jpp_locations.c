@@ -20,18 +20,18 @@
 
 /* What is asked for one column. */
 typedef struct {
-    jpp_message_type_t                 type;
-    const jpp_parser_t                *parser;     /* NULL: of no profile */
+    jpp_message_type_t   type;
+    const jpp_parser_t  *parser;     /* NULL: of no profile */
 } ngx_http_jpp_measure_t;
 
 
 /* A list that is being made. */
 typedef struct {
-    ngx_http_jpp_job_t                *job;
-    jpp_locations_t                    locations;
-    jpp_locations_measure_t            measure;    /* at hand */
-    const ngx_http_jpp_collection_t   *answers;    /* to that */
-    ngx_http_jpp_report_t              report;     /* of those */
+    ngx_http_jpp_job_t               *job;
+    jpp_locations_t                   locations;
+    jpp_locations_measure_t           measure;    /* at hand */
+    const ngx_http_jpp_collection_t  *answers;    /* to that */
+    ngx_http_jpp_report_t             report;     /* of those */
 } ngx_http_jpp_listing_t;
 
 
@@ -148,10 +148,10 @@ ngx_http_jpp_locations_profile(ngx_http_jpp_listing_t *listing, jpp_err_t *err)
 static void
 ngx_http_jpp_locations_absent(ngx_http_jpp_listing_t *listing)
 {
-    jpp_err_t                    err;
-    const char                  *why, *fix;
-    jpp_problem_t                problems[JPP_MAX_PROBLEMS];
-    const jpp_message_reply_t   *reply;
+    jpp_err_t                   err;
+    const char                 *why, *fix;
+    jpp_problem_t               problems[JPP_MAX_PROBLEMS];
+    const jpp_message_reply_t  *reply;
 
     why = "it was not measured";
     fix = "locations?seconds=5 does, for 5 seconds";
@@ -181,7 +181,7 @@ static jpp_code_t
 ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 {
     jpp_code_t                  rc;
-    ngx_uint_t                  i, k;
+    ngx_uint_t                  i;
     ngx_http_jpp_listing_t     *listing;
     const ngx_http_jpp_part_t  *part;
 
@@ -214,8 +214,7 @@ ngx_http_jpp_locations_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
             continue;
         }
 
-        for (k = 0; k < listing->answers->n; k++) {
-            part = &listing->answers->parts[k];
+        jpp_each(part, listing->answers->parts, listing->answers->n) {
 
             jpp_locations_pools(&listing->locations, &part->row.who,
                                 part->dump.data, part->dump.len,

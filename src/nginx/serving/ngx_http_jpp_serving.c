@@ -362,11 +362,10 @@ static ngx_log_handler_pt  ngx_http_jpp_serving_handler;
 ngx_int_t
 ngx_http_jpp_serving_init(ngx_cycle_t *cycle)
 {
-    ngx_uint_t                   i;
-    jpp_arena_t                 *arena;
-    ngx_http_core_srv_conf_t   **cscf;
-    ngx_http_core_main_conf_t   *cmcf;
-    ngx_http_jpp_loc_conf_t     *jlcf;
+    jpp_arena_t                *arena;
+    ngx_http_core_srv_conf_t  **cscf;
+    ngx_http_core_main_conf_t  *cmcf;
+    ngx_http_jpp_loc_conf_t    *jlcf;
 
     cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
 
@@ -382,8 +381,6 @@ ngx_http_jpp_serving_init(ngx_cycle_t *cycle)
     jpp_arena_init(arena, NGX_HTTP_JPP_SERVING_CAP);
     arena->is_plain = true;
 
-    cscf = cmcf->servers.elts;
-
     ngx_http_jpp_serving_sockets = cycle->listening.elts;
     ngx_http_jpp_serving_n_sockets = cycle->listening.nelts;
     ngx_http_jpp_serving_sessions =
@@ -398,8 +395,8 @@ ngx_http_jpp_serving_init(ngx_cycle_t *cycle)
         return NGX_ERROR;
     }
 
-    for (i = 0; i < cmcf->servers.nelts; i++) {
-        jlcf = cscf[i]->ctx->loc_conf[ngx_http_jemalloc_pprof_module.ctx_index];
+    ngx_http_jpp_each(cscf, &cmcf->servers) {
+        jlcf = (*cscf)->ctx->loc_conf[ngx_http_jemalloc_pprof_module.ctx_index];
         jlcf->is_server = 1;
     }
 
@@ -493,7 +490,7 @@ ngx_http_jpp_serving_served(uint32_t index, const uintptr_t *words, uint32_t n,
     uintptr_t *waits)
 {
 #if (NGX_HTTP_V2)
-    uint32_t             owner;
+    uint32_t  owner;
 #endif
     ngx_connection_t    *c;
     ngx_http_log_ctx_t  *ctx;

@@ -26,11 +26,7 @@
 #define _NGX_HTTP_JPP_POOLS_H_INCLUDED_
 
 
-#include <ngx_config.h>
-#include <ngx_core.h>
-#include <ngx_event.h>
-#include <ngx_http.h>
-
+#include "ngx_http_jpp.h"
 #include "ngx_http_jpp_type.h"
 
 #include "jpp_ledger.h"

@@ -5,7 +5,6 @@
  */
 
 
-#include "ngx_http_jpp.h"
 #include "ngx_http_jpp_pools.h"
 
 
@@ -13,10 +12,10 @@ ngx_int_t
 ngx_http_jpp_servers_init(ngx_http_jpp_keyed_t *servers,
     const ngx_cycle_t *cycle, jpp_arena_t *arena)
 {
-    ngx_uint_t                   i, n;
-    ngx_http_core_srv_conf_t   **cscf;
-    ngx_http_core_main_conf_t   *cmcf;
-    ngx_http_jpp_server_t       *server;
+    ngx_uint_t                  i, n;
+    ngx_http_core_srv_conf_t  **cscf;
+    ngx_http_core_main_conf_t  *cmcf;
+    ngx_http_jpp_server_t      *server;
 
     cmcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_core_module);
     n = cmcf != NULL ? cmcf->servers.nelts : 0;
@@ -71,8 +70,8 @@ ngx_str_t
 ngx_http_jpp_server_text(const ngx_http_core_srv_conf_t *cscf,
     u_char text[JPP_POOLS_NAME])
 {
-    u_char     *last;
-    ngx_str_t   name;
+    u_char    *last;
+    ngx_str_t  name;
 
     if (cscf->server_name.len != 0) {
         return cscf->server_name;

@@ -116,10 +116,10 @@ static ngx_http_upstream_srv_conf_t *
 ngx_http_jpp_others_upstream(const ngx_http_jpp_walk_t *walk,
     const ngx_connection_t *c)
 {
-    void                            *kcf;
-    ngx_uint_t                       i, index;
-    ngx_http_upstream_srv_conf_t   **uscf;
-    ngx_http_upstream_main_conf_t   *umcf;
+    void                           *kcf;
+    ngx_uint_t                      index;
+    ngx_http_upstream_srv_conf_t  **uscf;
+    ngx_http_upstream_main_conf_t  *umcf;
 
     umcf = ngx_http_cycle_get_module_main_conf(walk->cycle,
                                                ngx_http_upstream_module);
@@ -132,15 +132,14 @@ ngx_http_jpp_others_upstream(const ngx_http_jpp_walk_t *walk,
     }
 
     kcf = *(void **) c->data;
-    uscf = umcf->upstreams.elts;
     index = ngx_http_upstream_keepalive_module.ctx_index;
 
-    for (i = 0; i < umcf->upstreams.nelts; i++) {
+    ngx_http_jpp_each(uscf, &umcf->upstreams) {
 
         /* one without a block has no configuration */
 
-        if (uscf[i]->srv_conf != NULL && uscf[i]->srv_conf[index] == kcf) {
-            return uscf[i];
+        if ((*uscf)->srv_conf != NULL && (*uscf)->srv_conf[index] == kcf) {
+            return *uscf;
         }
     }
 

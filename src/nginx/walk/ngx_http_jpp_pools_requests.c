@@ -26,8 +26,8 @@ extern ngx_module_t  ngx_http_copy_filter_module;
 
 /* What those who put a tag on their buffers have them for. */
 typedef struct {
-    const char            *module;
-    jpp_pools_class_t      class;
+    const char        *module;
+    jpp_pools_class_t  class;
 } ngx_http_jpp_filler_t;
 
 
@@ -43,9 +43,7 @@ static const ngx_http_jpp_filler_t  ngx_http_jpp_fillers[] = {
     { "ngx_http_memcached_module", JPP_POOLS_UPSTREAM_BUFFERS }
 };
 
-#define NGX_HTTP_JPP_FILLERS                                       \
-    (sizeof(ngx_http_jpp_fillers)                                  \
-     / sizeof(ngx_http_jpp_filler_t))
+
 
 
 static void
@@ -193,13 +191,11 @@ static jpp_pools_class_t
 ngx_http_jpp_output_class(const ngx_http_jpp_walk_t *walk, uint32_t module)
 {
     jpp_str_t                     name;
-    ngx_uint_t                    i;
     const ngx_http_jpp_filler_t  *filler;
 
     name = jpp_pools_str(&walk->table, module);
 
-    for (i = 0; i < NGX_HTTP_JPP_FILLERS; i++) {
-        filler = &ngx_http_jpp_fillers[i];
+    jpp_each_of(filler, ngx_http_jpp_fillers) {
 
         if (name.len == ngx_strlen(filler->module)
             && ngx_memcmp(name.data, filler->module, name.len) == 0)
@@ -574,8 +570,8 @@ static void
 ngx_http_jpp_request_contexts(ngx_http_jpp_walk_t *walk, ngx_http_request_t *r)
 {
     void *const          *end;
-    ngx_uint_t            i;
-    ngx_http_jpp_word_t   w;
+    ngx_uint_t           i;
+    ngx_http_jpp_word_t  w;
 
     if (walk->scope.n_unnamed == 0) {
         return;

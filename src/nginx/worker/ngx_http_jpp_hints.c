@@ -21,9 +21,9 @@
 
 
 typedef struct {
-    jpp_arena_t      *arena;
-    jpp_vec_t        *hints;       /* jpp_hint_t */
-    const char       *owner;       /* of what is added; NULL: unknown */
+    jpp_arena_t  *arena;
+    jpp_vec_t    *hints;       /* jpp_hint_t */
+    const char   *owner;       /* of what is added; NULL: unknown */
 } ngx_http_jpp_gather_t;
 
 
@@ -58,9 +58,9 @@ typedef struct {
 
 /* Pointers to functions that follow each other in the context of a module. */
 typedef struct {
-    ngx_uint_t         type;       /* of the module; 0: in the module itself */
-    size_t             offset;     /* of the first */
-    const char        *names[11];  /* NULL ends them */
+    ngx_uint_t   type;       /* of the module; 0: in the module itself */
+    size_t       offset;     /* of the first */
+    const char  *names[11];  /* NULL ends them */
 } ngx_http_jpp_slots_t;
 
 
@@ -146,14 +146,12 @@ static void
 ngx_http_jpp_functions_slots(ngx_http_jpp_gather_t *gather, const char *name,
     const void *table, ngx_uint_t type)
 {
-    uintptr_t                    address;
-    const u_char                *p;
+    uintptr_t      address;
+    const u_char  *p;
     const char *const           *member;
-    const ngx_http_jpp_slots_t  *slots, *end;
+    const ngx_http_jpp_slots_t  *slots;
 
-    end = ngx_http_jpp_slots + sizeof(ngx_http_jpp_slots) / sizeof(*end);
-
-    for (slots = ngx_http_jpp_slots; slots < end; slots++) {
+    jpp_each_of(slots, ngx_http_jpp_slots) {
 
         if (slots->type != type) {
             continue;
@@ -245,10 +243,8 @@ ngx_http_jpp_functions_http(ngx_http_jpp_gather_t *gather,
 
     /* Indexed variables are in an array, the others in a hash. */
 
-    v = cmcf->variables.elts;
-
-    for (i = 0; i < cmcf->variables.nelts; i++) {
-        ngx_http_jpp_functions_variable(gather, &v[i]);
+    ngx_http_jpp_each(v, &cmcf->variables) {
+        ngx_http_jpp_functions_variable(gather, v);
     }
 
     hash = &cmcf->variables_hash;
@@ -345,15 +341,15 @@ ngx_http_jpp_hints_callers(ngx_http_jpp_gather_t *gather)
 void
 ngx_http_jpp_hints(jpp_symbols_t *symbols)
 {
-    jpp_vec_t                       *maps, *images;
-    ngx_uint_t                       i;
-    jpp_arena_t                      arena;
-    ngx_cycle_t                     *cycle;
-    ngx_listening_t                 *ls;
-    ngx_http_jpp_gather_t            gather;
-    ngx_http_core_main_conf_t       *cmcf;
-    ngx_http_upstream_srv_conf_t   **uscf;
-    ngx_http_upstream_main_conf_t   *umcf;
+    jpp_vec_t                      *maps, *images;
+    ngx_uint_t                      i;
+    jpp_arena_t                     arena;
+    ngx_cycle_t                    *cycle;
+    ngx_listening_t                *ls;
+    ngx_http_jpp_gather_t           gather;
+    ngx_http_core_main_conf_t      *cmcf;
+    ngx_http_upstream_srv_conf_t  **uscf;
+    ngx_http_upstream_main_conf_t  *umcf;
 
     jpp_arena_init(&arena, JPP_PROC_ARENA);
 
@@ -391,13 +387,11 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
 
         umcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                    ngx_http_upstream_module);
-        uscf = umcf->upstreams.elts;
-
-        for (i = 0; i < umcf->upstreams.nelts; i++) {
+        ngx_http_jpp_each(uscf, &umcf->upstreams) {
             ngx_http_jpp_hint(&gather,
-                              ngx_http_jpp_code(uscf[i]->peer.init_upstream),
+                              ngx_http_jpp_code((*uscf)->peer.init_upstream),
                               "upstream init");
-            ngx_http_jpp_hint(&gather, ngx_http_jpp_code(uscf[i]->peer.init),
+            ngx_http_jpp_hint(&gather, ngx_http_jpp_code((*uscf)->peer.init),
                               "upstream init peer");
         }
 
@@ -405,17 +399,15 @@ ngx_http_jpp_hints(jpp_symbols_t *symbols)
 
         gather.owner = "nginx";
 
-        ls = ngx_cycle->listening.elts;
-
-        for (i = 0; i < ngx_cycle->listening.nelts; i++) {
-            ngx_http_jpp_hint(&gather, ngx_http_jpp_code(ls[i].handler),
+        ngx_http_jpp_each(ls, &ngx_cycle->listening) {
+            ngx_http_jpp_hint(&gather, ngx_http_jpp_code(ls->handler),
                               "listening handler");
-            ngx_http_jpp_hint(&gather, ngx_http_jpp_code(ls[i].log.handler),
+            ngx_http_jpp_hint(&gather, ngx_http_jpp_code(ls->log.handler),
                               "listening log handler");
 
-            if (ls[i].connection != NULL && ls[i].connection->read != NULL) {
+            if (ls->connection != NULL && ls->connection->read != NULL) {
                 ngx_http_jpp_hint(&gather,
-                    ngx_http_jpp_code(ls[i].connection->read->handler),
+                    ngx_http_jpp_code(ls->connection->read->handler),
                     "listening read handler");
             }
         }

@@ -47,7 +47,6 @@ static void
 ngx_http_jpp_ledger_zones(ngx_http_jpp_walk_t *walk)
 {
     char                   *name;
-    ngx_uint_t              i;
     const ngx_shm_t        *shm;
     jpp_ledger_range_t     *range;
     const ngx_shm_zone_t   *zone;
@@ -57,10 +56,8 @@ ngx_http_jpp_ledger_zones(ngx_http_jpp_walk_t *walk)
          part != NULL;
          part = part->next)
     {
-        zone = part->elts;
-
-        for (i = 0; i < part->nelts; i++) {
-            shm = &zone[i].shm;
+        ngx_http_jpp_each(zone, part) {
+            shm = &zone->shm;
 
             /* a copy: the thread has it when the configuration may be gone */
 
@@ -117,7 +114,6 @@ ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger)
     ngx_int_t             slot;
     jpp_own_t             own[JPP_OWN_MAPPINGS];
     jpp_vec_t            *pairs;
-    jpp_worker_t         *worker;
     ngx_http_jpp_walk_t  *walk;
 
     walk = ledger->walk;
@@ -148,13 +144,11 @@ ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger)
                                        pair[i + 1] - pair[i]);
     }
 
-    worker = &ledger->reply->reply.worker;
-
     if (ledger->has_jemalloc) {
         (void) jpp_ledger_bases_find(walk->held, ledger->pagemap,
-                                     jpp_less(worker->stats.metadata,
-                                              ledger->internal),
-                                     &ledger->arena);
+                   jpp_less(ledger->reply->reply.worker.stats.metadata,
+                            ledger->internal),
+                   &ledger->arena);
     }
 
     if (!jpp_ledger_init(&ledger->ledger, &ledger->arena, ngx_pagesize,
@@ -180,9 +174,9 @@ static const uint8_t *
 ngx_http_jpp_ledger_pages(ngx_http_jpp_ledger_t *ledger,
     const jpp_smaps_t *mapping)
 {
-    uint8_t    *pages;
-    uint64_t    n;
-    jpp_err_t   err;
+    uint8_t   *pages;
+    uint64_t   n;
+    jpp_err_t  err;
 
     n = (mapping->end - mapping->start) / ngx_pagesize;
 
@@ -210,13 +204,13 @@ ngx_http_jpp_ledger_pages(ngx_http_jpp_ledger_t *ledger,
 static ngx_int_t
 ngx_http_jpp_ledger_maps(ngx_http_jpp_ledger_t *ledger)
 {
-    bool                 is_malloc;
-    uint64_t             start;
-    ngx_int_t            rc;
-    jpp_err_t           *err;
-    jpp_smaps_t          mapping;
-    const uint8_t       *pages;
-    jpp_smaps_parser_t   parser;
+    bool                is_malloc;
+    uint64_t            start;
+    ngx_int_t           rc;
+    jpp_err_t          *err;
+    jpp_smaps_t         mapping;
+    const uint8_t      *pages;
+    jpp_smaps_parser_t  parser;
 
     err = &ledger->reply->reply.err;
 
@@ -337,13 +331,12 @@ ngx_http_jpp_ledger_work(ngx_http_jpp_reply_t *reply)
     ngx_memcpy(ledger->facts.why, err->text, JPP_LEDGER_WHY - 1);
     ngx_memzero(err, sizeof(jpp_err_t));
 
-    if (ngx_http_jpp_ledger_ranges(ledger) != NGX_OK
-        || ngx_http_jpp_ledger_maps(ledger) != NGX_OK
-        || ngx_http_jpp_ledger_heap(ledger) != NGX_OK)
+    if ((ngx_http_jpp_ledger_ranges(ledger) != NGX_OK
+         || ngx_http_jpp_ledger_maps(ledger) != NGX_OK
+         || ngx_http_jpp_ledger_heap(ledger) != NGX_OK)
+        && err->code == JPP_OK)
     {
-        if (err->code == JPP_OK) {
-            (void) jpp_err_memory(err);
-        }
+        (void) jpp_err_memory(err);
     }
 
     if (ledger->pagemap != -1) {
@@ -392,8 +385,8 @@ ngx_http_jpp_ledger_smaps(ngx_http_jpp_reply_t *reply)
 void
 ngx_http_jpp_ledger_arenas(ngx_http_jpp_reply_t *reply)
 {
-    jpp_vec_t    *out;
-    jpp_arena_t   arena;
+    jpp_vec_t   *out;
+    jpp_arena_t  arena;
 
     jpp_arena_init(&arena, NGX_HTTP_JPP_LEDGER_CAP);
 

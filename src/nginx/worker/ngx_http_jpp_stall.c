@@ -116,9 +116,9 @@ static void
 ngx_http_jpp_stall_at(const jpp_peek_t *peek, uintptr_t conf,
     char to[JPP_STALL_NAME])
 {
-    u_char                   *last;
-    ngx_str_t                 file;
-    ngx_http_jpp_loc_conf_t   jlcf;
+    u_char                  *last;
+    ngx_str_t                file;
+    ngx_http_jpp_loc_conf_t  jlcf;
 
     if (!jpp_peek(peek, conf, &jlcf, sizeof(ngx_http_jpp_loc_conf_t))) {
         return;
@@ -139,13 +139,10 @@ ngx_http_jpp_stall_at(const jpp_peek_t *peek, uintptr_t conf,
 static ngx_uint_t
 ngx_http_jpp_stall_is_server(uintptr_t cscf)
 {
-    ngx_uint_t                  i;
-    ngx_http_core_srv_conf_t  **servers;
+    ngx_http_core_srv_conf_t  **server;
 
-    servers = ngx_http_jpp_stall_cmcf->servers.elts;
-
-    for (i = 0; i < ngx_http_jpp_stall_cmcf->servers.nelts; i++) {
-        if ((uintptr_t) servers[i] == cscf) {
+    ngx_http_jpp_each(server, &ngx_http_jpp_stall_cmcf->servers) {
+        if ((uintptr_t) *server == cscf) {
             return 1;
         }
     }

@@ -26,8 +26,8 @@
 
 /* One at a time. */
 typedef struct {
-    ngx_http_jpp_task_t        task;
-    ngx_uint_t                 is_taken;
+    ngx_http_jpp_task_t  task;
+    ngx_uint_t           is_taken;
 
     ngx_http_jpp_subscriber_t  pools;      /* its collection may be NULL */
     ngx_msec_t                 asked;      /* for them: when, */
@@ -113,7 +113,7 @@ ngx_http_jpp_figures(ngx_msec_t age)
 void
 ngx_http_jpp_telemetry_start(void)
 {
-    jpp_cgroup_t       cgroup;
+    jpp_cgroup_t  cgroup;
 
     static ngx_uint_t  is_started;
 
@@ -138,11 +138,11 @@ static ngx_int_t
 ngx_http_jpp_zones_one(const ngx_shm_zone_t *zone, jpp_arena_t *arena,
     jpp_zone_t *to)
 {
-    char                        *name;
-    ngx_uint_t                   i, n;
-    jpp_zone_slot_t             *slots;
-    ngx_slab_pool_t             *sp;
-    const ngx_slab_stat_t       *stat;
+    char                   *name;
+    ngx_uint_t              i, n;
+    jpp_zone_slot_t        *slots;
+    ngx_slab_pool_t        *sp;
+    const ngx_slab_stat_t  *stat;
 
     sp = (ngx_slab_pool_t *) zone->shm.addr;
     n = ngx_pagesize_shift - sp->min_shift;
@@ -196,7 +196,6 @@ ngx_http_jpp_zones_one(const ngx_shm_zone_t *zone, jpp_arena_t *arena,
 static ngx_int_t
 ngx_http_jpp_zones(jpp_arena_t *arena, jpp_telemetry_t *telemetry)
 {
-    ngx_uint_t              i;
     jpp_vec_t              *zones;
     jpp_zone_t             *to;
     const ngx_shm_zone_t   *zone;
@@ -211,18 +210,14 @@ ngx_http_jpp_zones(jpp_arena_t *arena, jpp_telemetry_t *telemetry)
          part != NULL;
          part = part->next)
     {
-        zone = part->elts;
-
-        for (i = 0; i < part->nelts; i++) {
-
-            if (zone[i].shm.addr == NULL) {
+        ngx_http_jpp_each(zone, part) {
+            if (zone->shm.addr == NULL) {
                 continue;
             }
 
             to = jpp_vec_push(zones, sizeof(jpp_zone_t));
 
-            if (to == NULL
-                || ngx_http_jpp_zones_one(&zone[i], arena, to) != NGX_OK)
+            if (to == NULL || ngx_http_jpp_zones_one(zone, arena, to) != NGX_OK)
             {
                 return NGX_ERROR;
             }
@@ -312,8 +307,7 @@ ngx_http_jpp_telemetry_holders(ngx_http_jpp_telemetry_t *telemetry,
 
     jpp_holders_init(&holders, arena);
 
-    for (i = 0; i < pools->n; i++) {
-        part = &pools->parts[i];
+    jpp_each(part, pools->parts, pools->n) {
         table = jpp_arena_alloc(arena, sizeof(jpp_pools_t));
 
         if (part->state == NGX_HTTP_JPP_PART_ANSWERED && table != NULL
@@ -423,14 +417,13 @@ ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
     const ngx_http_jpp_collection_t *co,
     const ngx_http_jpp_collection_t *pools, jpp_arena_t *arena)
 {
-    size_t                       n;
-    ngx_uint_t                   i;
-    jpp_fleet_t                 *fleet;
-    jpp_worker_t                *worker;
-    jpp_missing_t               *missing;
-    jpp_finding_t                findings[JPP_FINDINGS];
-    const jpp_history_t         *history;
-    const ngx_http_jpp_part_t   *part;
+    size_t                      n;
+    jpp_fleet_t                *fleet;
+    jpp_worker_t               *worker;
+    jpp_missing_t              *missing;
+    jpp_finding_t               findings[JPP_FINDINGS];
+    const jpp_history_t        *history;
+    const ngx_http_jpp_part_t  *part;
 
     missing = jpp_arena_alloc(arena, co->n * sizeof(jpp_missing_t));
 
@@ -443,9 +436,7 @@ ngx_http_jpp_telemetry_collected(ngx_http_jpp_telemetry_t *telemetry,
     fleet = &telemetry->fleet;
     fleet->missing = missing;
 
-    for (i = 0; i < co->n; i++) {
-        part = &co->parts[i];
-
+    jpp_each(part, co->parts, co->n) {
         if (part->state != NGX_HTTP_JPP_PART_ANSWERED) {
             missing[fleet->n_missing].who = part->row.who;
             missing[fleet->n_missing++].why = part->reply.err.text;
@@ -700,8 +691,7 @@ ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
      * so they are read only where it may matter
      */
 
-    for (i = 0; i < telemetry->fleet.n; i++) {
-        worker = &telemetry->workers[i];
+    jpp_each(worker, telemetry->workers, telemetry->fleet.n) {
         worker->activity.usage.private = jpp_usage_private(worker->who.pid);
     }
 
@@ -712,7 +702,7 @@ ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
 static void
 ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
 {
-    ngx_uint_t            i, n, level;
+    ngx_uint_t            n, level;
     jpp_verdict_t         verdict;
     const jpp_finding_t  *finding;
     ngx_http_jpp_look_t  *look;
@@ -737,8 +727,7 @@ ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
         ngx_http_jpp_zone_unlock(zone);
     }
 
-    for (i = 0; i < n; i++) {
-        finding = &look->findings[i];
+    jpp_each(finding, look->findings, n) {
         level = finding->is_critical ? NGX_LOG_ERR : NGX_LOG_WARN;
 
         jpp_verdict_finding(&look->telemetry->all, finding, &verdict);

@@ -169,9 +169,9 @@ ngx_http_jpp_worker_join(ngx_cycle_t *cycle)
 static void
 ngx_http_jpp_worker_tail(ngx_http_jpp_self_t *self)
 {
-    jpp_vec_t    *maps;
-    const char   *tail;
-    jpp_arena_t   arena;
+    jpp_vec_t   *maps;
+    const char  *tail;
+    jpp_arena_t  arena;
 
     jpp_arena_init(&arena, JPP_PROC_ARENA);
 
@@ -491,12 +491,8 @@ ngx_http_jpp_worker_changed(const jpp_control_result_t *result)
 void
 ngx_http_jpp_unwind_init(ngx_cycle_t *cycle)
 {
-    unsigned                   was_sampled;
-    jpp_jemalloc_t             jemalloc;
-    ngx_http_jpp_main_conf_t  *jmcf;
-
-    jmcf = ngx_http_cycle_get_module_main_conf(cycle,
-                                               ngx_http_jemalloc_pprof_module);
+    unsigned        was_sampled;
+    jpp_jemalloc_t  jemalloc;
 
     jpp_jemalloc_read(&jemalloc);
 
@@ -506,7 +502,8 @@ ngx_http_jpp_unwind_init(ngx_cycle_t *cycle)
 
     (void) jpp_backtrace_start();
 
-    if (jmcf->unwind && jemalloc.hook == JPP_HOOK_OFF) {
+    if (ngx_http_jpp_main_conf(cycle)->unwind && jemalloc.hook == JPP_HOOK_OFF)
+    {
         (void) jpp_hook_set();
     }
 

@@ -139,8 +139,6 @@ ngx_http_jpp_type_dump_check(const jpp_worker_t *worker, jpp_err_t *err)
 static void
 ngx_http_jpp_type_dump(ngx_http_jpp_reply_t *reply)
 {
-    (void) reply;
-
     jpp_owners_settle_all();
 }
 
