@@ -271,16 +271,14 @@ JPP_TEST(jpp_origin_test_filters)
                   "origin=master without baselines");
 
     options = jpp_test_options("origin=master&symbolize=0");
-    (void) jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
-                                &options, &err);
-    jpp_ok(jpp_origin_has("origin=master: only what was inherited from "
-                               "the master"), "the profile says so");
+    jpp_reports(fleet.captures, fleet.n, JPP_OK, "what is inherited");
+    jpp_ok(jpp_origin_has("origin=master: only what was inherited from the "
+                          "master"), "the profile says so");
 
     options = jpp_test_options("origin=worker&symbolize=0");
-    (void) jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
-                                &options, &err);
-    jpp_ok(jpp_origin_has("origin=worker: without what was inherited "
-                               "from the master"), "and so");
+    jpp_reports(fleet.captures, fleet.n, JPP_OK, "a worker's own");
+    jpp_ok(jpp_origin_has("origin=worker: without what was inherited from the "
+                          "master"), "and so");
 }
 
 
@@ -336,9 +334,7 @@ JPP_TEST(jpp_origin_test_bad)
         fleet.captures[1].baseline = NULL;
         options.comments = jpp_origin_comments;
         options.data = comment;
-        jpp_is_u64(jpp_test_report_into(&want, &arena, fleet.captures, fleet.n,
-                                        &options, &err),
-                   JPP_OK, "no baseline");
+        jpp_reports_to(&want, fleet.captures, fleet.n, JPP_OK, "no baseline");
         options.comments = NULL;
 
         fleet.captures[1].baseline = fleet.text[3];
@@ -402,9 +398,7 @@ JPP_TEST(jpp_origin_test_left_out)
                     "one bad capture of three");
 
         options.errors = NULL;
-        jpp_is_u64(jpp_test_report_into(&want, &arena, others.captures,
-                                        others.n, &options, &err),
-                   JPP_OK, "the others");
+        jpp_reports_to(&want, others.captures, others.n, JPP_OK, "the others");
         jpp_test_same(out, want, "are what is left");
         jpp_ok(errors[at * 2].code != JPP_OK, "and it is said");
     }
@@ -465,8 +459,7 @@ JPP_TEST(jpp_origin_test_top)
 
     fleet.captures[1].is_base = true;
     options = jpp_test_options("format=top&symbolize=0&origin=worker");
-    (void) jpp_test_report_into(&out, &arena, fleet.captures, 2, &options,
-                                &err);
+    jpp_reports(fleet.captures, 2, JPP_OK, "less another worker");
     jpp_ok(jpp_origin_has(", estimated from 9 samples"), "a difference");
 }
 
@@ -488,7 +481,7 @@ JPP_TEST(jpp_origin_test_text)
 
     options = jpp_test_options("format=text");
 
-    (void) jpp_test_report_into(&want, &arena, &capture, 1, &options, &err);
+    jpp_reports_to(&want, &capture, 1, JPP_OK, "without a baseline");
     jpp_reports(fleet.captures, 1, JPP_OK, "text of one dump");
     jpp_test_same(out, want, "as without a baseline");
     jpp_ok(jpp_origin_has("@ heap_v2/1024\n5: 500 [0: 0]"), "not scaled");

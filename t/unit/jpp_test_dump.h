@@ -35,7 +35,11 @@
  * into its out, arena and err?
  */
 #define jpp_reports(captures, n, code, ...)                                   \
-    jpp_is_u64(jpp_test_report_into(&out, &arena, (captures), (n), &options,  \
+    jpp_reports_to(&out, captures, n, code, __VA_ARGS__)
+
+/* The same into TO. */
+#define jpp_reports_to(to, captures, n, code, ...)                            \
+    jpp_is_u64(jpp_test_report_into((to), &arena, (captures), (n), &options,  \
                                     &err), (code), __VA_ARGS__)
 
 
