@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "jpp_cfi.h"
+#include "jpp_frame.h"
 
 
 #define JPP_CFI_CODE    0x10000

@@ -10,7 +10,7 @@
 
 #include <elf.h>
 
-#include "jpp_cfi.h"
+#include "jpp_frame.h"
 #include "jpp_unwind.h"
 
 

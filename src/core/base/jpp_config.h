@@ -60,6 +60,41 @@
 
 
 /*
+ * The time in nanoseconds.
+ *
+ * [signal] Any thread.
+ */
+
+static inline uint64_t
+jpp_clock_nanos(clockid_t clock)
+{
+    struct timespec  now;
+
+    (void) clock_gettime(clock, &now);
+
+    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+}
+
+
+/* For durations. */
+
+static inline uint64_t
+jpp_clock(void)
+{
+    return jpp_clock_nanos(CLOCK_MONOTONIC);
+}
+
+
+/* Since the epoch. */
+
+static inline int64_t
+jpp_clock_wall(void)
+{
+    return (int64_t) jpp_clock_nanos(CLOCK_REALTIME);
+}
+
+
+/*
  * Of a list of X(id, text): the members of an enum, and of a table of texts by
  * these.
  */

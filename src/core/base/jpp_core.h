@@ -12,7 +12,6 @@
 
 
 #include "jpp_arena.h"
-#include "jpp_clock.h"
 #include "jpp_config.h"
 #include "jpp_err.h"
 #include "jpp_index.h"

@@ -11,7 +11,7 @@
 #define _JPP_IMAGES_H_INCLUDED_
 
 
-#include "jpp_cfi.h"
+#include "jpp_frame.h"
 
 
 typedef struct {

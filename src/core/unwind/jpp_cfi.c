@@ -2,7 +2,7 @@
 /* The grammar of entries: see src/core/elf/jpp_eh_frame.c. */
 
 
-#include "jpp_cfi.h"
+#include "jpp_frame.h"
 
 
 /* The start (COLUMN 0) or the FDE (1) of row I. */

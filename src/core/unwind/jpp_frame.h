@@ -1,9 +1,7 @@
 
 /*
- * One frame of a stack that is being unwound: its address, its registers, its
- * stack.  It is the only way to memory: words between the frame's rsp and the
- * top of the stack, and the red zone below rsp where a function was
- * interrupted.
+ * One frame of a stack that is being unwound, and how its caller's is found:
+ * by the loaded objects, their call-frame information, and its rules.
  *
  * [signal] No state, no lock, no memory; any thread.
  */
@@ -13,8 +11,164 @@
 #define _JPP_FRAME_H_INCLUDED_
 
 
-#include "jpp_cfi.h"
+#include "jpp_elf.h"
 
+
+/* Is there an unwinder for this machine? */
+#if defined(__x86_64__) && defined(__LP64__)
+#define JPP_UNWIND_IS_HERE  1
+#else
+#define JPP_UNWIND_IS_HERE  0
+#endif
+
+
+/*
+ * The loaded objects that can be unwound through: where their code lies, and
+ * where their call-frame information is mapped.
+ *
+ * What is loaded comes from the caller (jpp_images_unwind() of src/core/process
+ * fills the table by dl_iterate_phdr()).  An object that is in the table stays
+ * in it, so the caller adds only what is never unmapped: it pins objects first.
+ *
+ * One writer at a time adds, outside signals; parsers in any thread and any
+ * signal handler see an entry only when it is complete.  No lock, no memory
+ * but the table itself.
+ */
+
+/* segments of code; an object has one, seldom two */
+#define JPP_MAPPED_MAX     1024
+
+/* segments of an object that are looked at */
+#define JPP_MAPPED_SEGMENTS  16
+
+
+typedef struct {
+    uintptr_t         start;
+    uintptr_t         end;
+    bool              is_readable;
+    bool              is_executable;
+} jpp_segment_t;
+
+
+/* an object as it is loaded */
+typedef struct {
+    jpp_segment_t     segments[JPP_MAPPED_SEGMENTS];
+    uint32_t          n;
+    uintptr_t         frames;      /* its .eh_frame_hdr, 0: it has none */
+} jpp_mapped_object_t;
+
+
+/* a segment of code, and the table of .eh_frame_hdr: pairs of start, FDE */
+typedef struct {
+    uintptr_t         start;
+    uintptr_t         end;
+    bool              is_readable;
+    const uint8_t    *table;       /* in order of starts */
+    uint64_t          count;       /* 0: no information */
+    uintptr_t         base;        /* what the table's numbers are added to */
+    const uint8_t    *low;         /* the segment that holds .eh_frame */
+    const uint8_t    *high;
+} jpp_mapped_code_t;
+
+
+typedef struct {
+    uint32_t            n;         /* the last to be stored */
+    jpp_mapped_code_t   objects[JPP_MAPPED_MAX];
+} jpp_mapped_t;
+
+
+/* The segment of OBJECT that ADDRESS lies in, NULL: in none. */
+const jpp_segment_t *jpp_mapped_segment(const jpp_mapped_object_t *object,
+    uintptr_t address);
+
+/*
+ * Add OBJECT's segments of code; those that are known already are left as they
+ * are.  Information that is not the sorted table every linker writes, or that
+ * lies in no readable segment, is none: the code is known then, and has no
+ * rules.  False: the table is full.
+ */
+bool jpp_mapped_add(jpp_mapped_t *objects, const jpp_mapped_object_t *object);
+
+/* [signal] Does the instruction at ADDRESS of CODE return?  False where code
+   cannot be read. */
+bool jpp_mapped_returns(const jpp_mapped_code_t *code, uintptr_t address);
+
+/* [signal] The code that ADDRESS lies in, NULL: in none that is known. */
+const jpp_mapped_code_t *jpp_mapped_find(const jpp_mapped_t *objects,
+    uintptr_t address);
+
+
+/*
+ * Finds the entry of .eh_frame that describes a function, by .eh_frame_hdr, and
+ * parses it together with its CIE.
+ *
+ * Every byte is checked against the segment that holds the section: a hostile
+ * one gives a wrong entry or none, and neither a loop nor a read outside.
+ *
+ * [signal] No state, no lock, no memory; any thread.
+ */
+
+/* [signal] The entry for the code at ADDRESS of OBJECT; false: none. */
+bool jpp_cfi_entry_find(const jpp_mapped_code_t *object, uintptr_t address,
+    jpp_cfi_entry_t *entry);
+
+/* [signal] The entry of row I of OBJECT's table, for I below its count. */
+bool jpp_cfi_entry_row(const jpp_mapped_code_t *object, uint64_t i,
+    jpp_cfi_entry_t *entry);
+
+
+/*
+ * The rules that hold at one address of a function: call-frame instructions
+ * (DWARF 5, 6.4.2) executed up to there.
+ *
+ * [signal] No state, no lock, no memory; any thread.  At most a kilobyte of
+ * stack, and a bounded number of steps.
+ */
+
+
+/* columns of amd64: the registers by their DWARF numbers, the return address */
+#define JPP_CFI_RBP       6
+#define JPP_CFI_RSP       7
+#define JPP_CFI_RETURN   16
+#define JPP_CFI_COLUMNS  17
+
+
+/* how the caller's value of a register is found */
+typedef enum {
+    JPP_CFI_SAME = 0,         /* it is still there */
+    JPP_CFI_UNDEFINED,        /* it is lost */
+    JPP_CFI_AT,               /* stored at CFA + value */
+    JPP_CFI_IS,               /* it is CFA + value */
+    JPP_CFI_REGISTER,         /* in register number value */
+    JPP_CFI_AT_EXPRESSION,    /* stored where the expression says */
+    JPP_CFI_IS_EXPRESSION     /* it is what the expression says */
+} jpp_cfi_how_t;
+
+
+/* VALUE of an expression is the address of its length, a LEB128 */
+typedef struct {
+    int64_t           values[JPP_CFI_COLUMNS];
+    uint8_t           how[JPP_CFI_COLUMNS];     /* jpp_cfi_how_t */
+    bool              is_cfa_expression;
+    uint64_t          cfa_register;
+    int64_t           cfa_value;                /* offset, or expression */
+} jpp_cfi_row_t;
+
+
+/*
+ * [signal] ROW becomes what holds at ADDRESS, which lies in ENTRY.  False: the
+ * instructions are damaged, not known, or too many.
+ */
+bool jpp_cfi_row_at(const jpp_cfi_entry_t *entry, uintptr_t address,
+    jpp_cfi_row_t *row);
+
+
+/*
+ * One frame of a stack that is being unwound: its address, its registers, its
+ * stack.  It is the only way to memory: words between the frame's rsp and the
+ * top of the stack, and the red zone below rsp where a function was
+ * interrupted.
+ */
 
 #define JPP_FRAME_REGISTERS  JPP_CFI_RETURN
 

@@ -10,7 +10,7 @@
  */
 
 
-#include "jpp_cfi.h"
+#include "jpp_frame.h"
 
 
 #define JPP_MAPPED_HEADER   4
