@@ -506,9 +506,7 @@ jpp_ledger_part(jpp_ledger_parts_t *parts, jpp_ledger_kind_t kind,
     uint64_t low, uint64_t high)
 {
     if (high != 0) {
-        parts->parts[parts->n].kind = kind;
-        parts->parts[parts->n].low = low;
-        parts->parts[parts->n++].high = high;
+        parts->parts[parts->n++] = (jpp_ledger_part_t) { kind, low, high };
         parts->low += low;
         parts->high += high;
     }

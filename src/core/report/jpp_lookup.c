@@ -45,14 +45,12 @@ jpp_lookup_open(jpp_lookup_t *lookup, jpp_arena_t *arena, const char *maps,
 
     jpp_index_init(&lookup->index, arena);
 
-    if (!jpp_profile_init(&lookup->profile, arena, NULL, 0)) {
-        return jpp_err_memory(err);
-    }
-
     lookup->maps = jpp_vec_create(arena);
     lookup->asked = jpp_vec_create(arena);
 
-    if (lookup->maps == NULL || lookup->asked == NULL) {
+    if (lookup->maps == NULL || lookup->asked == NULL
+        || !jpp_profile_init(&lookup->profile, arena, NULL, 0))
+    {
         return jpp_err_memory(err);
     }
 

@@ -511,50 +511,44 @@ jpp_watch_look(void)
         return jpp_watch_passed();
     }
 
-    switch (jpp_watch.stage) {
-
-    case JPP_WATCH_LOOKS:
-    case JPP_WATCH_SUSPECTS:
-
-        if (jpp_watch_is_idle()) {
-            jpp_watch.stage = JPP_WATCH_LOOKS;
-            return jpp_watch.loop.threshold;
-        }
-
-        age = jpp_watch.loop.age();
-
-        if (jpp_watch.stage == JPP_WATCH_LOOKS
-            || age < jpp_watch.loop.threshold)
-        {
-            jpp_watch.stage = JPP_WATCH_SUSPECTS;
-            return jpp_watch_next(age);
-        }
-
-        /* its stack, at once if it is blocked */
-
-        jpp_watch_begin(age);
-        state = jpp_watch_take_blocked();
-
-        if (state == JPP_BLOCKED_WAITS) {
-            return jpp_watch_blocked();
-        }
-
-        return state == JPP_BLOCKED_UNKNOWN ? jpp_watch_has(JPP_STALL_BLIND)
-                                            : jpp_watch_ask();
-
-    case JPP_WATCH_ASKS:
+    if (jpp_watch.stage == JPP_WATCH_ASKS) {
         return jpp_watch_asks();
-
-    case JPP_WATCH_HAS:
-        break;
     }
 
-    /* if its process is killed, this is how long it took at least */
+    if (jpp_watch.stage == JPP_WATCH_HAS) {
 
-    jpp_watch.stall.nanos = jpp_watch.loop.age() * 1000000;
-    jpp_watch.loop.store(&jpp_watch.stall, &jpp_watch.id);
+        /* if its process is killed, this is how long it took at least */
 
-    return jpp_watch.loop.threshold;
+        jpp_watch.stall.nanos = jpp_watch.loop.age() * 1000000;
+        jpp_watch.loop.store(&jpp_watch.stall, &jpp_watch.id);
+
+        return jpp_watch.loop.threshold;
+    }
+
+    if (jpp_watch_is_idle()) {
+        jpp_watch.stage = JPP_WATCH_LOOKS;
+        return jpp_watch.loop.threshold;
+    }
+
+    age = jpp_watch.loop.age();
+
+    if (jpp_watch.stage == JPP_WATCH_LOOKS || age < jpp_watch.loop.threshold) {
+        jpp_watch.stage = JPP_WATCH_SUSPECTS;
+        return jpp_watch_next(age);
+    }
+
+    /* its stack, at once if it is blocked */
+
+    jpp_watch_begin(age);
+
+    state = jpp_watch_take_blocked();
+
+    if (state == JPP_BLOCKED_WAITS) {
+        return jpp_watch_blocked();
+    }
+
+    return state == JPP_BLOCKED_UNKNOWN ? jpp_watch_has(JPP_STALL_BLIND)
+                                        : jpp_watch_ask();
 }
 
 
