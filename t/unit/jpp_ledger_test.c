@@ -7,7 +7,7 @@
 
 #include "jpp_test_main.h"
 #include "jpp_ledger.h"
-#include "jpp_memfd.h"
+#include "jpp_proc.h"
 #include "jpp_test_ledger.h"
 
 

@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-#include "jpp_memfd.h"
+#include "jpp_proc.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_threads.h"
 

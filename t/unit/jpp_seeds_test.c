@@ -8,7 +8,7 @@
 
 #include "jpp_test.h"
 #include "jpp_ledger.h"
-#include "jpp_memfd.h"
+#include "jpp_proc.h"
 #include "jpp_message.h"
 #include "jpp_parsers.h"
 #include "jpp_test_dump.h"

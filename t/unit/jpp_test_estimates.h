@@ -12,7 +12,6 @@
 
 
 #include "jpp_heap.h"
-#include "jpp_memfd.h"
 #include "jpp_proc.h"
 #include "jpp_parsers.h"
 

@@ -19,7 +19,6 @@
 
 #include "jpp_heap.h"
 #include "jpp_jemalloc.h"
-#include "jpp_memfd.h"
 #include "jpp_parsers.h"
 #include "jpp_proc.h"
 #include "jpp_report.h"

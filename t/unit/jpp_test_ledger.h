@@ -10,7 +10,7 @@
 
 
 #include "jpp_ledger.h"
-#include "jpp_smaps.h"
+#include "jpp_keys.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_pools.h"
 

@@ -1,5 +1,7 @@
 
 /*
+ * Reads words, and the lines of maps, from text.
+ *
  * The grammar (proc(5), and fs/proc/task_mmu.c of the kernel):
  *
  *     line  := start "-" limit " " perms " " offset " " major ":" minor
@@ -11,7 +13,7 @@
  */
 
 
-#include "jpp_scan.h"
+#include "jpp_units.h"
 
 
 bool

@@ -4,7 +4,7 @@
  */
 
 
-#include "jpp_sort.h"
+#include "jpp_index.h"
 
 
 static void

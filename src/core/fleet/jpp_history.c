@@ -1,6 +1,6 @@
 
 #include "jpp_history.h"
-#include "jpp_sort.h"
+#include "jpp_index.h"
 #include "jpp_units.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 
-#include "jpp_smaps.h"
+/* Parses smaps and pagemap: the mappings of a process, and their pages. */
+
+#include "jpp_keys.h"
 
 
 #define JPP_SMAPS_ROW(name, key)  { key, offsetof(jpp_smaps_t, name) },

@@ -1,5 +1,7 @@
 
-#include "jpp_memfd.h"
+/* The file of a dump: in memory, or in a directory where there is no other. */
+
+#include "jpp_proc.h"
 
 
 #ifndef MFD_NOEXEC_SEAL

@@ -2,7 +2,7 @@
 #include "ngx_http_jpp.h"
 #include "ngx_http_jpp_registry.h"
 
-#include "jpp_sort.h"
+#include "jpp_index.h"
 #include "jpp_usage.h"
 
 #include <signal.h>

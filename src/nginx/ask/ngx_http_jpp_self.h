@@ -13,7 +13,7 @@
 #include "ngx_http_jpp.h"
 #include "ngx_http_jpp_registry.h"
 
-#include "jpp_memfd.h"
+#include "jpp_proc.h"
 #include "jpp_fleet.h"
 #include "jpp_symbolize.h"
 

@@ -15,7 +15,7 @@
 #include <ngx_config.h>
 #include <ngx_core.h>
 
-#include "jpp_memfd.h"
+#include "jpp_proc.h"
 #include "jpp_message.h"
 
 

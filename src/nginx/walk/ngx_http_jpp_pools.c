@@ -1,7 +1,7 @@
 
 #include "ngx_http_jpp_pools.h"
 
-#include "jpp_sort.h"
+#include "jpp_index.h"
 #include "jpp_stats.h"
 
 #include <malloc.h>

@@ -14,7 +14,7 @@
 #include "jpp_images.h"
 #include "jpp_ledger.h"
 #include "jpp_sink.h"
-#include "jpp_smaps.h"
+#include "jpp_keys.h"
 #include "jpp_stats.h"
 #include "jpp_usage.h"
 
