@@ -14,11 +14,6 @@
  */
 
 
-/* accept4() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_thread.h"

@@ -5,8 +5,6 @@
 #include "jpp_index.h"
 #include "jpp_usage.h"
 
-#include <signal.h>
-
 
 /*
  * The master takes no lock: if a killed worker held it, the master would wait
@@ -45,8 +43,9 @@ ngx_http_jpp_registry_enter(ngx_http_jpp_zone_t *zone,
     ngx_uint_t           i, place;
     ngx_http_jpp_row_t  *r;
 
-    place = NGX_HTTP_JPP_MAX_ROWS;
     ngx_http_jpp_zone_lock(zone);
+
+    place = zone->n_rows;
 
     for (i = 0; i < zone->n_rows; i++) {
         r = &zone->rows[i];
@@ -62,13 +61,9 @@ ngx_http_jpp_registry_enter(ngx_http_jpp_zone_t *zone,
             r->who.pid = 0;
         }
 
-        if (r->who.pid == 0 && place == NGX_HTTP_JPP_MAX_ROWS) {
+        if (r->who.pid == 0 && place == zone->n_rows) {
             place = i;
         }
-    }
-
-    if (place == NGX_HTTP_JPP_MAX_ROWS) {
-        place = zone->n_rows;
     }
 
     if (place < NGX_HTTP_JPP_MAX_ROWS) {

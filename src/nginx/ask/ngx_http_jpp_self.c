@@ -64,25 +64,3 @@ ngx_http_jpp_describe(jpp_worker_t *worker)
     worker->stalling = ngx_http_jpp_self.stalling;
     worker->has_owners = ngx_http_jpp_self.has_owners;
 }
-
-
-ngx_uint_t
-ngx_http_jpp_findings(jpp_finding_t findings[JPP_FINDINGS])
-{
-    ngx_uint_t            n;
-    ngx_http_jpp_zone_t  *zone;
-
-    zone = ngx_http_jpp_self.zone;
-
-    /* of a single process, after a reload without a location that serves */
-
-    if (zone == NULL) {
-        return 0;
-    }
-
-    ngx_http_jpp_zone_lock(zone);
-    n = jpp_active_findings(&zone->notes, findings);
-    ngx_http_jpp_zone_unlock(zone);
-
-    return n;
-}

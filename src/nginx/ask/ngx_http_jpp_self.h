@@ -60,8 +60,5 @@ ngx_http_jpp_main_conf_t *ngx_http_jpp_main_conf(const ngx_cycle_t *cycle);
  */
 void ngx_http_jpp_describe(jpp_worker_t *worker);
 
-/* Fill FINDINGS with what was found last, seconds ago; their number. */
-ngx_uint_t ngx_http_jpp_findings(jpp_finding_t findings[JPP_FINDINGS]);
-
 
 #endif /* _NGX_HTTP_JPP_SELF_H_INCLUDED_ */

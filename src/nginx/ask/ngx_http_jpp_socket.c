@@ -7,11 +7,6 @@
  */
 
 
-/* struct ucred */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "ngx_http_jpp_ask.h"
 
 

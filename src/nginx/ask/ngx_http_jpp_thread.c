@@ -7,7 +7,6 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 
 
 /* room for the C++ demangler, which recurses; unused pages cost nothing */

@@ -13,16 +13,14 @@
 #include "jpp_memory.h"
 #include "jpp_usage.h"
 
-#include <inttypes.h>
-
 
 /* anonymous memory: reading the page tables of more takes time */
 #define NGX_HTTP_JPP_MEMORY_LARGE  ((uint64_t) 1024 * 1024 * 1024)
 
 
 typedef struct {
-    jpp_detail_t   detail;
-    jpp_err_t      refused;
+    jpp_detail_t  detail;
+    jpp_err_t     refused;
 } ngx_http_jpp_memory_t;
 
 

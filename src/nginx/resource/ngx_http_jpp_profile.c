@@ -16,8 +16,8 @@
 
 
 typedef struct {
-    ngx_http_jpp_report_t   report;
-    char                    unnamed[JPP_UNNAMED_TEXT];
+    ngx_http_jpp_report_t  report;
+    char                   unnamed[JPP_UNNAMED_TEXT];
 } ngx_http_jpp_profile_t;
 
 
@@ -156,7 +156,7 @@ ngx_http_jpp_profile_none(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 {
     jpp_err_t                   err, *why;
     jpp_worker_t               *worker;
-    ngx_http_jpp_part_t       *part;
+    ngx_http_jpp_part_t        *part;
     ngx_http_jpp_collection_t  *co;
 
     co = job->subscribers[0].collection;
@@ -182,6 +182,7 @@ ngx_http_jpp_profile_asked(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
 
     uint32_t                     seconds;
     jpp_err_t                    err;
+    ngx_http_jpp_zone_t         *zone;
     ngx_http_jpp_report_t       *report;
     ngx_http_jpp_collection_t  **last, **base;
 
@@ -214,7 +215,16 @@ ngx_http_jpp_profile_asked(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     report->last = *last;
     report->base = *base;
 
-    report->n_findings = ngx_http_jpp_findings(report->findings);
+    /* a single process may have lost it by a reload */
+
+    zone = ngx_http_jpp_self.zone;
+
+    if (zone != NULL) {
+        ngx_http_jpp_zone_lock(zone);
+        report->n_findings = jpp_active_findings(&zone->notes,
+                                                 report->findings);
+        ngx_http_jpp_zone_unlock(zone);
+    }
 
     return ngx_http_jpp_job_run(job, r);
 }

@@ -263,7 +263,7 @@ ngx_http_jpp_serving_words(const ngx_connection_t *c,
     uint32_t                 i;
     uintptr_t                word, low, high;
     const ngx_pool_t        *block;
-    const ngx_connection_t  *fc, *first;
+    const ngx_connection_t  *first;
 
     low = UINTPTR_MAX;
     high = 0;
@@ -288,8 +288,7 @@ ngx_http_jpp_serving_words(const ngx_connection_t *c,
         if (first == NULL && word - low < high - low
             && word % sizeof(void *) == 0)
         {
-            fc = (const ngx_connection_t *) word;
-            first = ngx_http_jpp_serving_fake(c, h2c, fc);
+            first = ngx_http_jpp_serving_fake(c, h2c, (const void *) word);
         }
     }
 
