@@ -1,6 +1,6 @@
 
 #include "jpp_test_main.h"
-#include "jpp_json.h"
+#include "jpp_sink.h"
 #include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 #include "jpp_units.h"

@@ -15,7 +15,6 @@
 #include "jpp_config.h"
 #include "jpp_err.h"
 #include "jpp_index.h"
-#include "jpp_json.h"
 #include "jpp_limits.h"
 #include "jpp_sink.h"
 #include "jpp_units.h"

@@ -1,5 +1,7 @@
 
-#include "jpp_json.h"
+/* Writes JSON: commas, lines and quoting. */
+
+#include "jpp_sink.h"
 #include "jpp_units.h"
 #include "jpp_utf8.h"
 

@@ -16,7 +16,7 @@
 #define _JPP_HISTORY_H_INCLUDED_
 
 
-#include "jpp_json.h"
+#include "jpp_sink.h"
 #include "jpp_limits.h"
 
 
