@@ -195,17 +195,13 @@ jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
                     "/proc/self/map_files/%" PRIx64 "-%" PRIx64,
                     mapping->start, mapping->limit);
 
-    if (jpp_file_try(file, &strict, build_id, path, 0, NULL) == JPP_OK
-        || (stat("/proc/self/exe", &st) == 0
-            && st.st_ino == mapping->inode
-            && jpp_file_try(file, &strict, build_id, "/proc/self/exe", 0,
-                            NULL)
-               == JPP_OK))
-    {
-        return JPP_OK;
-    }
-
-    return rc;
+    return jpp_file_try(file, &strict, build_id, path, 0, NULL) == JPP_OK
+           || (stat("/proc/self/exe", &st) == 0
+               && st.st_ino == mapping->inode
+               && jpp_file_try(file, &strict, build_id, "/proc/self/exe", 0,
+                               NULL)
+                  == JPP_OK)
+           ? JPP_OK : rc;
 }
 
 
