@@ -16,22 +16,32 @@
 
 
 typedef struct {
-    ngx_uint_t   status;
-    ngx_uint_t   level;          /* of the log */
-    const char  *retry_after;    /* seconds, or NULL */
-    const char  *fmt;            /* as of ngx_sprintf() */
+    ngx_uint_t     status;
+    ngx_uint_t     level;          /* of the log */
+    const char    *retry_after;    /* seconds, or NULL */
+    const char    *fmt;            /* as of ngx_sprintf() */
 } ngx_http_jpp_refusal_t;
 
 
 /* The rows of errors of the core, by their codes; the others are FAILED. */
 
+#define NGX_HTTP_JPP_BAD_VALUE                                                \
+    { NGX_HTTP_BAD_REQUEST, NGX_LOG_INFO, NULL, "%s" }
 
+#define NGX_HTTP_JPP_TAKEN                                                    \
+    { NGX_HTTP_CONFLICT, NGX_LOG_WARN, NULL, "%s" }
 
 #define NGX_HTTP_JPP_CROWDED                                                  \
     { NGX_HTTP_TOO_MANY_REQUESTS, NGX_LOG_INFO, "1", "%s" }
 
+#define NGX_HTTP_JPP_ABSENT                                                   \
+    { NGX_HTTP_NOT_IMPLEMENTED, NGX_LOG_WARN, NULL, "%s" }
+
 #define NGX_HTTP_JPP_BROKEN                                                   \
     { NGX_HTTP_INTERNAL_SERVER_ERROR, NGX_LOG_WARN, NULL, "%s" }
+
+#define NGX_HTTP_JPP_TIMED_OUT                                                \
+    { NGX_HTTP_GATEWAY_TIME_OUT, NGX_LOG_WARN, NULL, "%s" }
 
 #define NGX_HTTP_JPP_BAD_DUMP                                                 \
     { NGX_HTTP_SERVICE_UNAVAILABLE, NGX_LOG_WARN, NULL,                       \
@@ -44,18 +54,18 @@ typedef struct {
 static const ngx_http_jpp_refusal_t
     ngx_http_jpp_refusals[NGX_HTTP_JPP_REASONS] =
 {
-    [JPP_ERR_ARG] = { NGX_HTTP_BAD_REQUEST, NGX_LOG_INFO, NULL, "%s" },
+    [JPP_ERR_ARG] = NGX_HTTP_JPP_BAD_VALUE,
     [JPP_ERR_INPUT] = NGX_HTTP_JPP_BAD_DUMP,
     [JPP_ERR_CUT] = NGX_HTTP_JPP_BAD_DUMP,
     [JPP_ERR_TAIL] = NGX_HTTP_JPP_BAD_DUMP,
     [JPP_ERR_WRITE] = NGX_HTTP_JPP_BROKEN,
     [JPP_ERR_JEMALLOC] = NGX_HTTP_JPP_BROKEN,
     [JPP_ERR_STATE] = NGX_HTTP_JPP_BROKEN,
-    [JPP_ERR_LATE] = { NGX_HTTP_GATEWAY_TIME_OUT, NGX_LOG_WARN, NULL, "%s" },
+    [JPP_ERR_LATE] = NGX_HTTP_JPP_TIMED_OUT,
     [JPP_ERR_FULL] = NGX_HTTP_JPP_CROWDED,
     [JPP_ERR_BUSY] = NGX_HTTP_JPP_CROWDED,
-    [JPP_ERR_TAKEN] = { NGX_HTTP_CONFLICT, NGX_LOG_WARN, NULL, "%s" },
-    [JPP_ERR_ABSENT] = { NGX_HTTP_NOT_IMPLEMENTED, NGX_LOG_WARN, NULL, "%s" },
+    [JPP_ERR_TAKEN] = NGX_HTTP_JPP_TAKEN,
+    [JPP_ERR_ABSENT] = NGX_HTTP_JPP_ABSENT,
 
     [NGX_HTTP_JPP_INTERNAL] =
         { NGX_HTTP_NOT_FOUND, NGX_LOG_INFO, NULL,
