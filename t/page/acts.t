@@ -294,6 +294,12 @@ test 'every control by Tab' => sub {
         $browser->press(undef, 'Tab');
         $seen{ $browser->run('const one = document.activeElement;
                               return one.id || one.textContent') } = 1;
+
+        # a menu is opened by its key
+
+        $browser->press(undef, 'Enter')
+            if js('document.activeElement.matches(
+                       ".choice:not([open]) > summary")');
     }
 
     cmp_ok(scalar @$wanted, '>', 20, 'there are controls');
