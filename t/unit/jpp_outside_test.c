@@ -35,6 +35,7 @@
 static jpp_arena_t    jpp_arena;
 static jpp_pools_t    jpp_table;
 static jpp_outside_t  jpp_outside;
+static uint64_t       jpp_outside_others;  /* bytes of connections in pools */
 
 
 /* TOTAL bytes are in no pool, and N in one of this owner. */
@@ -46,10 +47,12 @@ jpp_outside_test_find(uint64_t total, jpp_pools_kind_t kind,
     jpp_arena_init(&jpp_arena, JPP_OUTSIDE_CAP);
     (void) jpp_pools_init(&jpp_table, &jpp_arena, JPP_POOLS_NO_UNITS, 0);
 
-    jpp_table.facts.total = total + n + 7;
+    jpp_table.facts.total = total + n + jpp_outside_others + 7;
     jpp_table.facts.outside_inherited = 7;
 
     (void) jpp_test_holds(&jpp_table, kind, "a.example", location, NULL, n);
+    (void) jpp_test_holds(&jpp_table, JPP_POOLS_CLIENT_CONNECTION, "a.example",
+                          NULL, NULL, jpp_outside_others);
 
     jpp_outside_find(&jpp_outside, &jpp_table, &jpp_arena, dump, strlen(dump));
     jpp_outside_tell(&jpp_outside, &jpp_table);
@@ -91,6 +94,14 @@ JPP_TEST(jpp_outside_test_owner)
                           JPP_OUTSIDE_DUMP);
     jpp_outside_test_note(600, JPP_POOLS_CLIENT_CONNECTION, NULL, 200,
                           JPP_OUTSIDE_DUMP);
+
+    /* those of no location are told from those of the one before */
+
+    jpp_outside_others = 300;
+    jpp_outside_test_note(500, JPP_POOLS_REQUEST, "/big", 600,
+                          JPP_OUTSIDE_DUMP);
+    jpp_outside_others = 0;
+
     jpp_shows_notes("owners");
 }
 

@@ -100,7 +100,7 @@ static bool
 jpp_outside_held(jpp_outside_sums_t *sums, const jpp_pools_t *table)
 {
     char                      server[JPP_OWNER_NAME];
-    char                      location[JPP_OWNER_NAME] = JPP_OUTSIDE_NOWHERE;
+    char                      location[JPP_OWNER_NAME];
     jpp_str_t                 name, of;
     const jpp_pools_row_t    *row;
     const jpp_pools_owner_t  *owner;
@@ -112,7 +112,8 @@ jpp_outside_held(jpp_outside_sums_t *sums, const jpp_pools_t *table)
         name.len = jpp_owner_text(server, name.data, name.len);
         name.data = server;
 
-        of = (jpp_str_t) { location, sizeof(JPP_OUTSIDE_NOWHERE) - 1 };
+        of = (jpp_str_t) { JPP_OUTSIDE_NOWHERE,
+                           sizeof(JPP_OUTSIDE_NOWHERE) - 1 };
 
         if (owner->location != 0) {
             of = jpp_pools_str(table, owner->location);
