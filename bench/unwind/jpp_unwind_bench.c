@@ -27,7 +27,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "jpp_cfi.h"
+#include "jpp_frame.h"
 #include "jpp_test_complete.h"
 #include "jpp_test_unwind.h"
 
