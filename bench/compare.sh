@@ -137,10 +137,12 @@ part_report()
 }
 
 
-# The tables of each tree's own bench/sampler.sh, side by side.
+# The tables of bench/sampler.sh in each tree, side by side.
 
 part_sampler()
 {
+    cp bench/sampler.sh "$old/bench"
+
     for tree in "$old" "$new"; do
         JEMALLOC=libjemalloc.so.2 sh "$tree/bench/sampler.sh" \
             >"$dir/answer" 2>"$dir/said" || die "$(tail -n 3 "$dir/said")"
