@@ -256,6 +256,20 @@ JPP_TEST(jpp_history_test_owners)
 }
 
 
+/* A worker that was killed as it wrote the first point leaves no interval. */
+
+JPP_TEST(jpp_history_test_killed)
+{
+    memset(&jpp_held, 0, sizeof(jpp_held));
+    jpp_held.begun = 1000;
+
+    jpp_held_add(&jpp_held, 6000, 1, 2);
+
+    jpp_is_u64(jpp_held.all.n, 1, "the next one begins");
+    jpp_is_u64(jpp_held.all.rss[0], 2, "with its own");
+}
+
+
 /*
  * Twenty minutes: SHAPE of minutes, of which the owner "a" has half.  What is
  * said of it.

@@ -242,7 +242,9 @@ jpp_held_add(jpp_held_t *held, uint64_t now, uint64_t allocated, uint64_t rss)
     jpp_held_owner_t    *owner;
     jpp_history_step_t   step;
 
-    if (held->begun == 0) {
+    /* a worker may have been killed as it began: the interval comes last */
+
+    if (held->all.interval == 0) {
         held->begun = now;
         jpp_history_init(&held->all);
     }

@@ -72,7 +72,7 @@ typedef struct {
 
 /* Begins with zeros. */
 typedef struct {
-    uint64_t             begun;        /* in ms; 0: nothing yet */
+    uint64_t             begun;        /* in ms */
     uint64_t             seconds;      /* of it, as of the last point */
     jpp_history_t        all;          /* its RSS is anonymous memory */
     jpp_held_owner_t     owners[JPP_HELD_OWNERS + 1];  /* the last: others */
