@@ -510,15 +510,6 @@ ngx_http_jpp_history_look(ngx_http_jpp_look_t *look)
         ngx_http_jpp_zone_unlock(zone);
     }
 
-    jpp_arena_init(&look->arena, NGX_HTTP_JPP_LOOK_CAP);
-
-    look->telemetry = ngx_http_jpp_telemetry(&look->arena);
-
-    if (look->telemetry == NULL) {
-        jpp_arena_destroy(&look->arena);
-        return;
-    }
-
     look->is_taken = 1;
 
     if (ngx_http_jpp_history_is_due(look, &zone->notes.held)) {
@@ -549,7 +540,16 @@ ngx_http_jpp_history_ready(void *data)
         look->took = ngx_current_msec - look->asked;
     }
 
-    if (ngx_http_jpp_thread_post(&look->task) != NGX_OK) {
+    /* not before: a single process may have lost the zone meanwhile */
+
+    jpp_arena_init(&look->arena, NGX_HTTP_JPP_LOOK_CAP);
+
+    look->telemetry = ngx_http_jpp_telemetry(&look->arena);
+    look->has_looked = 0;
+
+    if (look->telemetry == NULL
+        || ngx_http_jpp_thread_post(&look->task) != NGX_OK)
+    {
         ngx_http_jpp_history_done(&look->task);
     }
 }
