@@ -43,8 +43,9 @@ cmp_ok($overlay{names}, '>', 5, "names: $overlay{names}");
 
 
 # Once the files are known: the calls of read() for a request with names and for
-# one without; names and doubts; the device of the program, as the kernel lists
-# it and as stat() reports it.
+# one without, but for those of the list of mappings, a page each; names and
+# doubts; the device of the program, as the kernel lists it and as stat()
+# reports it.
 
 sub measure {
     my $nginx = JppNginx->start(@_);
@@ -86,7 +87,17 @@ sub reads($nginx, $path) {
 
     $nginx->get($path);
 
-    return count($nginx->worker) - $before;
+    return count($nginx->worker) - $before - pages($nginx->worker);
+}
+
+
+sub pages($pid) {
+    my $n = 1;
+
+    open my $fh, '<:raw', "/proc/$pid/maps" or die "maps: $!\n";
+    $n++ while sysread $fh, my $page, 65536;
+
+    return $n;
 }
 
 
