@@ -370,7 +370,7 @@ main(int argc, char **argv)
     memset(&err, 0, sizeof(jpp_err_t));
 
     if (jpp_options_read(&tool.options, argc, argv, &err) != JPP_OK) {
-        jpp_tool_say(JPP_TOOL ": %s (" JPP_TOOL " --help says more)",
+        jpp_tool_say(JPP_TOOL ": %s (see " JPP_TOOL " --help)",
                      err.text);
         return JPP_EXIT_USAGE;
     }

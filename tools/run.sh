@@ -408,7 +408,7 @@ profile()
     echo
     head -n 15 "$prefix/logs/heap.top" | sed 's/^/    /'
     echo
-    echo "That was of all workers: $answered.  Each without what it inherited:"
+    echo "All workers answered: $answered.  Each without inherited memory:"
     echo
 
     worker=0
@@ -539,31 +539,31 @@ nginx (pid $nginx_pid), $workers workers, serves its heap; try
   in a browser            $pprof/
   flame graphs            $pprof/heap?format=html
   in a terminal           curl '$pprof/heap?format=top'
-  one worker of them      curl '$pprof/heap?format=top&worker=0'
-  without what it inherited
+  one worker              curl '$pprof/heap?format=top&worker=0'
+  without inherited memory
                           curl '$pprof/heap?format=top&origin=worker'
   what changed in 10 s    curl '$pprof/heap?seconds=10&format=top'
   by server and location  curl '$pprof/pools?format=top'
   the largest requests    curl $pprof/requests
   why RSS is high         curl '$pprof/memory?format=top'
   what burns the CPU      curl '$pprof/profile?seconds=10&format=top'
-  the state of it all     curl $pprof/status
+  state of all workers    curl $pprof/status
 
   go tool pprof -top $pprof/heap
   go tool pprof -tags $pprof/heap
   go tool pprof -http=$addr:$((port + 1)) $pprof/heap
   jeprof --text $pprof/pprof/heap
 
-  against a base          curl -o base.pb.gz $pprof/heap
+  compared to a base      curl -o base.pb.gz $pprof/heap
                           go tool pprof -top -base base.pb.gz $pprof/heap
 
-The same by TLS: curl -k https://$addr:$tls_port/
+By TLS: curl -k https://$addr:$tls_port/
 Configuration and logs: $prefix/
 END
 }
 
 
-# What a log of a good server never holds.
+# Log lines that a healthy server never writes.
 
 once()
 {

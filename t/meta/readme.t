@@ -443,7 +443,7 @@ test 'statuses and headers' => sub {
     my ($rows) = $headers =~ /^#define JPP_NOTES +(\d+)$/m
         or die "there is no JPP_NOTES in the sources\n";
 
-    like(about('statuses'), qr/\b$limit{MAX_JOBS} profiles are in work/,
+    like(about('statuses'), qr/\b$limit{MAX_JOBS} requests \(/,
          'how many profiles may be in work');
     like($text{'docs/security.md'}, qr/\bat most $limit{MAX_JOBS} profiles/,
          'the same in docs/security.md');

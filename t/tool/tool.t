@@ -16,7 +16,7 @@ use POSIX qw(mkfifo);
 
 $ENV{LC_ALL} = 'C';
 
-my $more = '(jemalloc-pprof --help says more)';
+my $more = '(see jemalloc-pprof --help)';
 my $folded = "libc.so.6+0x1300;jpp-no-prog+0x300;jpp-no-prog+0x200";
 
 my $one = spew("$dir/one.heap", dump_of());

@@ -54,7 +54,7 @@ static const jpp_process_row_t  jpp_process_rows[] = {
       "its event loop is idle, so its background thread is still busy" },
 
     { "S", NULL,
-      "a call that it made sleeps, and blocks its event loop" },
+      "it sleeps in a system call, which blocks its event loop" },
 
     { NULL, NULL,
       "the kernel reports no state that explains it" }

@@ -60,7 +60,7 @@ const jpp_format_t  jpp_formats[] = {
       .names = JPP_NAMES_ALWAYS,
       .write = jpp_folded_write },
 
-    { .name = "top", .about = "a table of what holds most, for people",
+    { .name = "top", .about = "a table of the largest functions, for people",
       .type = "text/plain",
       .names = JPP_NAMES_ALWAYS, .is_counted = true, .has_owners = true,
       .write = jpp_format_top },
