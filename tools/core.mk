@@ -49,13 +49,15 @@ all: tool
 
 tool: $(OUT)/jemalloc-pprof
 
-units: beside_units $(UNITS)
+units: $(UNITS)
 
-beside_units: $(OUT)/libjpp.a $(OUT)/t/jpp_contract $(OUT)/t/liveset \
-  $(OUT)/t/liveset-static $(OUT)/t/jpp_fake.so $(OUT)/t/jpp_walk.so \
-  $(OUT)/t/jpp_clock.so \
-  $(OUT)/t/jpp_profiler.so $(OUT)/t/jpp_runtimes.so \
-  $(OUT)/t/jpp_throw.so $(OUT)/t/jpp_operators.so $(OUT)/t/jpp_plugin.so
+# what a unit may load or run
+
+$(UNITS): | beside_units
+
+beside_units: $(OUT)/libjpp.a $(addprefix $(OUT)/t/,jpp_contract liveset \
+  liveset-static $(addsuffix .so,jpp_fake jpp_walk jpp_clock jpp_profiler \
+  jpp_runtimes jpp_throw jpp_operators jpp_plugin))
 
 fuzzers: $(FUZZERS)
 

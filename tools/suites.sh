@@ -331,14 +331,12 @@ tests_suite()
 tests_units()
 {
     # shellcheck disable=SC2086
-    need $CORE_PACKAGES g++
+    need $CORE_PACKAGES g++ libjemalloc-dev
 
     if [ $# = 0 ]; then
         core build gcc "-O2 -g" units
         exec $prove --timer t/tool/units.t
     fi
-
-    # one that preloads the fake has it made
 
     for name in "$@"; do
         shift
@@ -348,8 +346,7 @@ tests_units()
     done
 
     # shellcheck disable=SC2046
-    core build gcc "-O2 -g" $(printf 'build/t/%s_test ' "$@") \
-        build/t/jpp_fake.so build/t/jpp_throw.so build/t/jpp_plugin.so
+    core build gcc "-O2 -g" $(printf 'build/t/%s_test ' "$@")
     exec $prove --verbose t/tool/units.t :: "$@"
 }
 

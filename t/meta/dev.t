@@ -42,6 +42,10 @@ is($status, 0, 'units by name') or diag($said);
 is(join(' ', $said =~ /^# Subtest: (\S+)/mg), 'jpp_err_test jpp_scale_test',
    'these two run, and no others');
 
+my $made = `make -n -f tools/core.mk OUT=build/none build/none/t/jpp_err_test`;
+like($made, qr{-o build/none/t/$_\b}, "with a unit $_ is built")
+    for qw( jpp_fake.so jpp_runtimes.so jpp_operators.so jpp_contract );
+
 my %ways = suites();
 
 is_deeply([ grep { !$ways{$_} } glob 't/*/*.t' ], [],
