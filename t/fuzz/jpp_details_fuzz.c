@@ -1,7 +1,6 @@
 
 /* Any bytes as what a worker answers to a question for details. */
 
-#include "jpp_arena.h"
 #include "jpp_fuzz.h"
 #include "jpp_memory.h"
 

@@ -1,12 +1,4 @@
 
-/* memfd_create() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "jpp_elf.h"
 #include "jpp_fuzz.h"
 

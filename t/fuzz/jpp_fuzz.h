@@ -9,9 +9,6 @@
 #define _JPP_FUZZ_H_INCLUDED_
 
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "jpp_sink.h"
 
 

@@ -11,12 +11,6 @@
 #define _JPP_FUZZ_UNWIND_H_INCLUDED_
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
-#include <sys/mman.h>
-
 #include "jpp_fuzz.h"
 #include "jpp_test_cfi.h"
 #include "jpp_unwind.h"

@@ -1,37 +1,24 @@
 
-#include "jpp_fuzz.h"
-#include "jpp_heap.h"
-#include "jpp_parsers.h"
-#include "jpp_profile.h"
-#include "jpp_view.h"
+#include "jpp_fuzz_parser.h"
 
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    jpp_arena_t          arena;
-    jpp_dump_t           dump;
-    jpp_view_t           view = { 0 };
-    jpp_profile_t        profile;
-    jpp_read_options_t   options = { .is_raw = size & 1,
-                                     .has_owners = size & 2 };
+    jpp_view_t         view = { 0 };
+    jpp_fuzz_parsed_t  parsed;
 
-    jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
-
-    if (jpp_parser_init(&jpp_parser_heap, &profile, &arena)
-        && jpp_parser_heap.open(&dump, &profile, (const char *) data, size,
-                                NULL, NULL)
-           == JPP_OK
-        && jpp_parser_heap.read(&profile, &dump, &options, NULL) == JPP_OK)
+    if (jpp_fuzz_parse(&parsed, &jpp_parser_heap, data, size,
+                       (jpp_read_options_t) { .is_raw = size & 1,
+                                              .has_owners = size & 2 }))
     {
-        view.profile = &profile;
+        view.profile = &parsed.profile;
 
-        (void) jpp_roots_add(&profile, JPP_BY_SERVER - size % 2);
-
+        (void) jpp_roots_add(&parsed.profile, JPP_BY_SERVER - size % 2);
         (void) jpp_text_write(&view, jpp_fuzz_sink());
-        (void) jpp_pprof_pack(&profile, jpp_fuzz_sink());
+        (void) jpp_pprof_pack(&parsed.profile, jpp_fuzz_sink());
     }
 
-    jpp_arena_destroy(&arena);
+    jpp_arena_destroy(&parsed.arena);
     return 0;
 }

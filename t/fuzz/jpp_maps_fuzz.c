@@ -1,5 +1,4 @@
 
-#include "jpp_dump.h"
 #include "jpp_fuzz.h"
 #include "jpp_parsers.h"
 

@@ -4,8 +4,6 @@
  * requests.  The last byte says what the list is by, and its form.
  */
 
-#include <stdio.h>
-
 #include "jpp_fuzz.h"
 #include "jpp_requests.h"
 

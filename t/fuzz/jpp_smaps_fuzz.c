@@ -1,10 +1,6 @@
 
 /* Any bytes as /proc/self/smaps, and the ledger of such a process. */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "jpp_fuzz.h"
 #include "jpp_ledger.h"
 #include "jpp_test_lines.h"

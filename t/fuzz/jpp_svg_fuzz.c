@@ -1,9 +1,6 @@
 
 #include "jpp_fuzz.h"
-#include "jpp_parsers.h"
-#include "jpp_profile.h"
 #include "jpp_report.h"
-#include "jpp_view.h"
 
 
 /* Lines are names of functions, the root first; nothing of them is markup. */

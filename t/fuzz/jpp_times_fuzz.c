@@ -1,29 +1,14 @@
 
-#include "jpp_fuzz.h"
-#include "jpp_parsers.h"
-#include "jpp_view.h"
+#include "jpp_fuzz_parser.h"
 
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    jpp_arena_t          arena;
-    jpp_dump_t           dump;
-    jpp_profile_t        profile;
-    jpp_read_options_t   options = { .is_base = size & 1 };
+    jpp_fuzz_parsed_t  parsed;
 
-    jpp_arena_init(&arena, JPP_FUZZ_MEMORY);
-
-    if (jpp_parser_init(&jpp_parser_cpu, &profile, &arena)
-        && jpp_parser_cpu.open(&dump, &profile, (const char *) data, size,
-                               NULL, NULL)
-           == JPP_OK
-        && jpp_parser_cpu.read(&profile, &dump, &options, NULL) == JPP_OK)
-    {
-        jpp_parser_cpu.describe(&profile);
-        (void) jpp_pprof_pack(&profile, jpp_fuzz_sink());
-    }
-
-    jpp_arena_destroy(&arena);
+    (void) jpp_fuzz_parse(&parsed, &jpp_parser_cpu, data, size,
+                          (jpp_read_options_t) { .is_base = size & 1 });
+    jpp_arena_destroy(&parsed.arena);
     return 0;
 }
