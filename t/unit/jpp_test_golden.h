@@ -32,7 +32,7 @@
 
 
 /*
- * Notes WHAT, and up to twelve fields of S with their names:
+ * Notes WHAT, and up to 16 fields of S with their names:
  *
  *     jpp_note_of("its own limit", *cgroup, usage, levels[0].limit);
  *
@@ -41,41 +41,21 @@
 #define jpp_note_of(what, s, ...)                                             \
     do {                                                                      \
         jpp_note_add(what);                                                   \
-        JPP_FIELDS(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)        \
-            (": ", s, __VA_ARGS__)                                            \
+        JPP_SCANS(JPP_FIELD(": ", s, __VA_ARGS__))                            \
         jpp_note_end();                                                       \
     } while (0)
 
-#define JPP_FIELDS(a, b, c, d, e, f, g, h, i, j, k, l, n, ...)                \
-    JPP_FIELDS_OF(n)
-#define JPP_FIELDS_OF(n)  JPP_FIELD_##n
-
-#define JPP_FIELD_1(before, s, f)                                             \
+/* the first of the fields, and by the next scan of the macros those behind */
+#define JPP_FIELD(before, s, f, ...)                                          \
     jpp_note_add(before);                                                     \
     _Generic((s).f, char *: jpp_note_text, const char *: jpp_note_text,       \
-             default: jpp_note_number)(#f, (s).f);
-#define JPP_FIELD_2(before, s, f, ...)                                        \
-    JPP_FIELD_1(before, s, f) JPP_FIELD_1(", ", s, __VA_ARGS__)
-#define JPP_FIELD_3(before, s, f, ...)                                        \
-    JPP_FIELD_1(before, s, f) JPP_FIELD_2(", ", s, __VA_ARGS__)
-#define JPP_FIELD_4(before, s, f, ...)                                        \
-    JPP_FIELD_1(before, s, f) JPP_FIELD_3(", ", s, __VA_ARGS__)
-#define JPP_FIELD_5(before, s, f, ...)                                        \
-    JPP_FIELD_1(before, s, f) JPP_FIELD_4(", ", s, __VA_ARGS__)
-#define JPP_FIELD_6(before, s, f, ...)                                        \
-    JPP_FIELD_1(before, s, f) JPP_FIELD_5(", ", s, __VA_ARGS__)
-#define JPP_FIELD_7(before, s, f, ...)                                        \
-    JPP_FIELD_1(before, s, f) JPP_FIELD_6(", ", s, __VA_ARGS__)
-#define JPP_FIELD_8(before, s, f, ...)                                        \
-    JPP_FIELD_1(before, s, f) JPP_FIELD_7(", ", s, __VA_ARGS__)
-#define JPP_FIELD_9(before, s, f, ...)                                        \
-    JPP_FIELD_1(before, s, f) JPP_FIELD_8(", ", s, __VA_ARGS__)
-#define JPP_FIELD_10(before, s, f, ...)                                       \
-    JPP_FIELD_1(before, s, f) JPP_FIELD_9(", ", s, __VA_ARGS__)
-#define JPP_FIELD_11(before, s, f, ...)                                       \
-    JPP_FIELD_1(before, s, f) JPP_FIELD_10(", ", s, __VA_ARGS__)
-#define JPP_FIELD_12(before, s, f, ...)                                       \
-    JPP_FIELD_1(before, s, f) JPP_FIELD_11(", ", s, __VA_ARGS__)
+             default: jpp_note_number)(#f, (s).f);                            \
+    __VA_OPT__(JPP_FIELDS_BEHIND JPP_LATER () (", ", s, __VA_ARGS__))
+#define JPP_FIELDS_BEHIND()  JPP_FIELD
+#define JPP_LATER
+#define JPP_SCANS(...)  JPP_SCAN(JPP_SCAN(JPP_SCAN(JPP_SCAN(__VA_ARGS__))))
+#define JPP_SCAN(...)   JPP_AGAIN(JPP_AGAIN(JPP_AGAIN(__VA_ARGS__)))
+#define JPP_AGAIN(...)  __VA_ARGS__
 
 
 static char    jpp_noted[JPP_GOLDEN_MAX];
