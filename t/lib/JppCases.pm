@@ -8,8 +8,9 @@ no warnings 'portable';
 
 use Exporter qw(import);
 use IO::Compress::Gzip ();
+use IO::Uncompress::Gunzip ();
 use JppDump qw( counts dump_of maps megabytes stack );
-use JppTool qw( $dir $root $tool gives keeps_contract profile refuses
+use JppTool qw( $dir $root $tool gives keeps_contract refuses
                 run slurp spew start );
 use Test::More;
 

@@ -44,6 +44,7 @@ sub read_profile($text) {
     my %profile = ( types => [ split ' ', $1 ], default => $2, text => $text );
 
     ($profile{duration}) = $text =~ /^duration: (\d+)$/m;
+    ($profile{time}) = $text =~ /^time: (\d+)$/m;
     ($profile{period}) = $text =~ /^period: (\d+) /m;
 
     my $section = '';
@@ -57,8 +58,7 @@ sub read_profile($text) {
 
     for (@{ $profile{'samples lines'} // [] }) {
         my ($values, $rest) = split /:/, $_, 2;
-        my %labels = map { split /=/, s/"//gr, 2 } grep { /=/ }
-                     split ' ', $rest;
+        my %labels = map { s/"//gr } $rest =~ /(\S+)=("[^"]*"|\S+)/g;
 
         push @{ $profile{samples} }, { values => [ split ' ', $values ],
                                        labels => \%labels };

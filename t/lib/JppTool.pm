@@ -11,7 +11,7 @@ use POSIX ();
 use Test::More;
 
 our @EXPORT_OK = qw( $root $build $tool $checker $dir slurp spew start finish
-                     run listing gives refuses keeps_contract profile );
+                     run listing gives refuses keeps_contract );
 
 # what hangs is ended by this: seconds
 my $patience = 60;
@@ -160,87 +160,6 @@ sub keeps_contract($name, $bytes) {
 
         ok($result->{exit} == 0 && $result->{signal} == 0, $name)
             or diag(substr($result->{err}, 0, 800));
-    }
-}
-
-
-# The parts of a profile that tests look at, read without the tool's own code: a
-# hash of time, duration, comments, default, and the values of the label "file".
-
-sub profile($bytes) {
-    require IO::Uncompress::Gunzip;
-    IO::Uncompress::Gunzip::gunzip(\$bytes, \my $raw)
-        or die 'the profile is not gzip-ed';
-
-    my %field;
-    push @{ $field{$_->[0]} }, $_->[1] for fields($raw);
-    my @comments = map { numbers($_) } grep { $_->[0] == 13 } fields($raw);
-
-    my @strings = @{ $field{6} };
-    my %files;
-
-    for my $sample (@{ $field{2} // [] }) {
-        for my $label (map { $_->[1] } grep { $_->[0] == 3 } fields($sample)) {
-            my %of = map { @$_[0, 1] } fields($label);
-            $files{$strings[$of{2}]}++ if $strings[$of{1}] eq 'file';
-        }
-    }
-
-    return {
-        time => ($field{9} // [0])->[0],
-        duration => ($field{10} // [0])->[0],
-        comments => [ map { $strings[$_] } @comments ],
-        default => $strings[$field{14}[0]],
-        files => [ sort keys %files ],
-        samples => scalar @{ $field{2} // [] },
-        strings => \@strings,
-    };
-}
-
-
-# A message as a list of [number, value, wire type].
-
-sub fields($bytes) {
-    my ($pos, @fields) = (0);
-
-    while ($pos < length $bytes) {
-        my $key = varint($bytes, \$pos);
-        my $value = varint($bytes, \$pos);
-
-        if (($key & 7) == 2) {
-            $pos += $value;
-            $value = substr $bytes, $pos - $value, $value;
-        }
-
-        push @fields, [ $key >> 3, $value, $key & 7 ];
-    }
-
-    return @fields;
-}
-
-
-# A repeated number is packed or stands alone.
-
-sub numbers($field) {
-    my ($value, $pos, @numbers) = ($field->[1], 0);
-
-    return $value if $field->[2] == 0;
-
-    push @numbers, varint($value, \$pos) while $pos < length $value;
-
-    return @numbers;
-}
-
-
-sub varint($bytes, $pos) {
-    my ($value, $shift) = (0, 0);
-
-    while (1) {
-        my $byte = ord substr $bytes, $$pos++, 1;
-
-        $value |= ($byte & 0x7f) << $shift;
-        return $value if $byte < 0x80;
-        $shift += 7;
     }
 }
 

@@ -619,8 +619,9 @@ jpp_contract_print(const jpp_contract_t *c, FILE *out)
                 type[JPP_VALUE_TYPE_UNIT].str);
     }
 
-    fprintf(out, "\nduration: %lld\ncomments:\n",
-            (long long) profile[JPP_PROFILE_DURATION].num);
+    fprintf(out, "\nduration: %lld\ntime: %lld\ncomments:\n",
+            (long long) profile[JPP_PROFILE_DURATION].num,
+            (long long) profile[JPP_PROFILE_TIME].num);
 
     for (i = 0; i < profile[JPP_PROFILE_COMMENT].num; i++) {
         fprintf(out, "    %s\n",
