@@ -7,19 +7,11 @@
  */
 
 
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "jpp_io.h"
 #include "jpp_options.h"
 #include "jpp_proc.h"
-#include "jpp_profile.h"
-#include "jpp_version.h"
+
+#include <dlfcn.h>
 
 
 #define JPP_TOOL_MESSAGE  8192

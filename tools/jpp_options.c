@@ -1,13 +1,7 @@
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-#include "jpp_limits.h"
 #include "jpp_options.h"
-#include "jpp_version.h"
+
+#include <sys/ioctl.h>
 
 
 typedef enum {

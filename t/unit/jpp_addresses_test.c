@@ -1,5 +1,4 @@
 
-#include "jpp_dump.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_main.h"
 

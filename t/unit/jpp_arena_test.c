@@ -1,9 +1,7 @@
 
-#include "jpp_test.h"
+#include "jpp_test_arena.h"
 
 #include <sys/resource.h>
-
-#include "jpp_test_arena.h"
 
 
 #define JPP_KIB    ((size_t) 1024)

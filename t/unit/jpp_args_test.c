@@ -1,7 +1,6 @@
 
 #include "jpp_test_main.h"
 #include "jpp_report.h"
-#include "jpp_limits.h"
 #include "jpp_test_golden.h"
 
 

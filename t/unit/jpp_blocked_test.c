@@ -1,10 +1,8 @@
 
-#include "jpp_test.h"
-
-#include <spawn.h>
-
 #include "jpp_backtrace.h"
 #include "jpp_test_golden.h"
+
+#include <spawn.h>
 
 
 #define DEPTH  32

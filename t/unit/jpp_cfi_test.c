@@ -7,7 +7,6 @@
  */
 
 
-#include "jpp_frame.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_unwind_ends.h"

@@ -2,10 +2,8 @@
 #include "jpp_test_main.h"
 #include "jpp_console.h"
 #include "jpp_report.h"
-#include "jpp_sink.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
-#include "jpp_version.h"
 
 
 static jpp_output_t     jpp_output, jpp_evil;

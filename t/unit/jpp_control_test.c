@@ -1,8 +1,6 @@
 
 #include "jpp_control.h"
-#include "jpp_fleet.h"
 #include "jpp_report.h"
-#include "jpp_status.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"

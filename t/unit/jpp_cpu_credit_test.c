@@ -9,13 +9,10 @@
  */
 
 
-#include "jpp_test.h"
-
-#include <sys/prctl.h>
-
-#include "jpp_cpu.h"
 #include "jpp_cut.h"
 #include "jpp_test_cpu.h"
+
+#include <sys/prctl.h>
 
 
 #define JPP_MS     UINT64_C(1000000)

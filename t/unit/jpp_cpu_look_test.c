@@ -11,7 +11,6 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 
-#include "jpp_backtrace.h"
 #include "jpp_cut.h"
 #include "jpp_frame.h"
 #include "jpp_test_cpu.h"

@@ -7,15 +7,12 @@
  */
 
 
-#include "jpp_test.h"
-
-#include <sys/resource.h>
-
 #include "jpp_cpu.h"
 #include "jpp_test_cpu.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_threads.h"
-#include "jpp_parsers.h"
+
+#include <sys/resource.h>
 
 
 static void __attribute__((noinline))

@@ -6,7 +6,6 @@
  */
 
 
-#include "jpp_test.h"
 #include "jpp_test_cpu.h"
 
 

@@ -7,7 +7,6 @@
 
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
-#include "jpp_arena.h"
 #include "jpp_elf.h"
 
 

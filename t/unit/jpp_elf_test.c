@@ -1,11 +1,9 @@
 
-#include "jpp_test.h"
 #include "jpp_test_arena.h"
 
 #include <elf.h>
 
 #include "jpp_elf.h"
-#include "jpp_limits.h"
 #include "jpp_symbolize.h"
 #include "jpp_test_elf.h"
 #include "jpp_test_golden.h"

@@ -1,11 +1,9 @@
 
-#include <math.h>
-
-#include "jpp_heap.h"
-#include "jpp_parsers.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_view.h"
+
+#include <math.h>
 
 
 #define JPP_CAP     (64 << 20)

@@ -3,7 +3,6 @@
 
 
 #include "jpp_parsers.h"
-#include "jpp_profile.h"
 #include "jpp_test_findings.h"
 #include "jpp_test_main.h"
 

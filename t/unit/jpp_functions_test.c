@@ -1,7 +1,6 @@
 
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
-#include "jpp_view.h"
 
 
 #define JPP_CAP     (64 << 20)

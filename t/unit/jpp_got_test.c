@@ -6,7 +6,6 @@
 
 
 #include "jpp_test.h"
-#include "jpp_arena.h"
 #include "jpp_proc.h"
 #include "jpp_sampler.h"
 #include "jpp_test_seccomp.h"

@@ -3,7 +3,6 @@
 
 
 #include "jpp_grown.h"
-#include "jpp_sink.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"

@@ -5,7 +5,6 @@
  */
 
 
-#include "jpp_heap.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"

@@ -5,16 +5,12 @@
  */
 
 
-#include "jpp_test.h"
-
-#include <sys/sysmacros.h>
-
-#include "jpp_profile.h"
 #include "jpp_report.h"
-#include "jpp_symbolize.h"
 #include "jpp_test_arena.h"
 #include "jpp_test_elf.h"
 #include "jpp_test_golden.h"
+
+#include <sys/sysmacros.h>
 
 
 #define JPP_TEST_CAP    (64 * 1024 * 1024)

@@ -5,7 +5,6 @@
 
 
 #include "jpp_holders.h"
-#include "jpp_jemalloc.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_test_pools.h"

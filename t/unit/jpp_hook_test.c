@@ -7,13 +7,9 @@
 
 #define JPP_PROGRAM  "jpp_hook_test"
 
-#include "jpp_test.h"
+#include "jpp_test_jemalloc.h"
 
 #include <ucontext.h>
-
-#include "jpp_backtrace.h"
-#include "jpp_jemalloc.h"
-#include "jpp_test_jemalloc.h"
 
 
 #define JPP_HOOK_THREADS     8

@@ -10,7 +10,6 @@
 #include <link.h>
 #include <sys/auxv.h>
 
-#include "jpp_arena.h"
 #include "jpp_images.h"
 
 

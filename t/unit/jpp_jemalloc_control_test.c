@@ -6,7 +6,6 @@
 
 #define JPP_PROGRAM  "jpp_jemalloc_control_test"
 
-#include "jpp_test.h"
 #include "jpp_control.h"
 #include "jpp_test_jemalloc.h"
 

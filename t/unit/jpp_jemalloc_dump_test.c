@@ -6,13 +6,11 @@
 
 #define JPP_PROGRAM  "jpp_jemalloc_dump_test"
 
-#include "jpp_test.h"
+#include "jpp_test_jemalloc.h"
 
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-
-#include "jpp_test_jemalloc.h"
 
 
 static jpp_jemalloc_t  jemalloc;

@@ -6,9 +6,7 @@
 
 #define JPP_PROGRAM  "jpp_jemalloc_state_test"
 
-#include "jpp_test.h"
 #include "jpp_control.h"
-#include "jpp_stats.h"
 #include "jpp_test_jemalloc.h"
 
 

@@ -7,7 +7,6 @@
 
 #include "jpp_test_main.h"
 #include "jpp_ledger.h"
-#include "jpp_keys.h"
 #include "jpp_test_arena.h"
 
 

@@ -1,10 +1,6 @@
 
-#include "jpp_test.h"
 #include "jpp_test_arena.h"
-#include "jpp_dump.h"
-#include "jpp_elf.h"
 #include "jpp_proc.h"
-#include "jpp_profile.h"
 #include "jpp_symbolize.h"
 #include "jpp_test_elf.h"
 

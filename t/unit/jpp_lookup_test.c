@@ -1,5 +1,4 @@
 
-#include "jpp_test.h"
 #include "jpp_proc.h"
 #include "jpp_report.h"
 #include "jpp_test_arena.h"

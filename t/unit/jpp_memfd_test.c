@@ -1,11 +1,9 @@
 
-#include "jpp_test.h"
-
-#include <sys/resource.h>
-
 #include "jpp_proc.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_threads.h"
+
+#include <sys/resource.h>
 
 
 #ifndef MFD_NOEXEC_SEAL

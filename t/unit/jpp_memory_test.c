@@ -6,7 +6,6 @@
 
 
 #include "jpp_test_main.h"
-#include "jpp_ledger.h"
 #include "jpp_proc.h"
 #include "jpp_memory.h"
 #include "jpp_test_fleet.h"

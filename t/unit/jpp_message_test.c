@@ -1,7 +1,6 @@
 
 #include "jpp_test_main.h"
 #include "jpp_message.h"
-#include "jpp_stats.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 

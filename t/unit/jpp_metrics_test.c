@@ -5,12 +5,10 @@
  */
 
 
-#include "jpp_test.h"
 #include "jpp_metrics.h"
 #include "jpp_notes.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
-#include "jpp_version.h"
 
 
 #define JPP_METRICS_CAP  (32 * 1024 * 1024)

@@ -13,12 +13,11 @@
  */
 
 
-#include <ctype.h>
-
-#include "jpp_sink.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
+
+#include <ctype.h>
 
 
 #define JPP_WORKERS  4

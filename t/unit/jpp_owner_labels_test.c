@@ -6,7 +6,6 @@
 
 #include "jpp_owner_labels.h"
 #include "jpp_parsers.h"
-#include "jpp_profile.h"
 #include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"

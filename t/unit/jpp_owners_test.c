@@ -12,10 +12,8 @@
 
 #include <ucontext.h>
 
-#include "jpp_backtrace.h"
 #include "jpp_owner_names.h"
 #include "jpp_owners.h"
-#include "jpp_samples.h"
 
 
 #if defined(__x86_64__) && defined(__LP64__)

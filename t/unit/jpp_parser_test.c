@@ -7,7 +7,6 @@
  */
 
 
-#include "jpp_profile.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"

@@ -1,6 +1,5 @@
 
 #include "jpp_test_main.h"
-#include "jpp_proc.h"
 #include "jpp_watch.h"
 
 

@@ -5,9 +5,6 @@
  */
 
 
-#include "jpp_test.h"
-#include "jpp_pools_table.h"
-#include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_pools.h"
 

@@ -6,7 +6,6 @@
 
 
 #include "jpp_test_main.h"
-#include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_pools.h"
 

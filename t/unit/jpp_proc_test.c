@@ -1,5 +1,4 @@
 
-#include "jpp_test.h"
 #include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 
@@ -7,7 +6,6 @@
 #include <sys/time.h>
 
 #include "jpp_dump.h"
-#include "jpp_limits.h"
 #include "jpp_proc.h"
 
 

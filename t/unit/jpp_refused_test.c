@@ -5,17 +5,13 @@
  */
 
 
-#include "jpp_test.h"
-
-#include <elf.h>
-#include <sys/sysmacros.h>
-
-#include "jpp_elf.h"
-#include "jpp_profile.h"
 #include "jpp_symbolize.h"
 #include "jpp_test_arena.h"
 #include "jpp_test_elf.h"
 #include "jpp_test_golden.h"
+
+#include <elf.h>
+#include <sys/sysmacros.h>
 
 
 #define JPP_TEST_CAP    ((size_t) 1 << 30)

@@ -1,9 +1,7 @@
 
 #include "jpp_test_main.h"
-#include "jpp_sink.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
-#include "jpp_parsers.h"
 
 
 typedef struct {

@@ -5,11 +5,9 @@
  */
 
 
-#include "jpp_contract.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_test_owned.h"
-#include "jpp_utf8.h"
 
 
 static const jpp_owned_stack_t  stacks[] = {

@@ -4,11 +4,9 @@
  */
 
 
-#include "jpp_test.h"
+#include "jpp_test_sampler.h"
 
 #include <malloc.h>
-
-#include "jpp_test_sampler.h"
 
 
 #if defined(__x86_64__) && defined(__LP64__)

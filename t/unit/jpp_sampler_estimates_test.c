@@ -5,12 +5,10 @@
  */
 
 
-#include "jpp_test.h"
-
-#include <math.h>
-
 #include "jpp_test_sampler.h"
 #include "jpp_test_estimates.h"
+
+#include <math.h>
 
 
 #if defined(__x86_64__) && defined(__LP64__)

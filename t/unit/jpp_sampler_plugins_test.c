@@ -6,11 +6,9 @@
  */
 
 
-#include "jpp_test.h"
+#include "jpp_test_sampler.h"
 
 #include <sys/sendfile.h>
-
-#include "jpp_test_sampler.h"
 
 
 #if defined(__x86_64__) && defined(__LP64__)

@@ -5,9 +5,7 @@
  */
 
 
-#include "jpp_test.h"
 #include "jpp_proc.h"
-#include "jpp_sampler.h"
 #include "jpp_test_sampler.h"
 #include "jpp_test_seccomp.h"
 

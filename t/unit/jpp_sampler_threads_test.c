@@ -5,13 +5,10 @@
  */
 
 
-#include "jpp_test.h"
-
-#include <ucontext.h>
-
-#include "jpp_backtrace.h"
 #include "jpp_test_sampler.h"
 #include "jpp_test_estimates.h"
+
+#include <ucontext.h>
 
 
 #if defined(__x86_64__) && defined(__LP64__)

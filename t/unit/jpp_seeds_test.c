@@ -6,11 +6,9 @@
  */
 
 
-#include "jpp_test.h"
 #include "jpp_ledger.h"
 #include "jpp_proc.h"
 #include "jpp_message.h"
-#include "jpp_parsers.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_pools.h"

@@ -6,7 +6,6 @@
 
 #include <sys/socket.h>
 
-#include "jpp_arena.h"
 #include "jpp_proc.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_lines.h"

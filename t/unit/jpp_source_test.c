@@ -6,9 +6,7 @@
 
 #define JPP_PROGRAM  "jpp_source_test"
 
-#include "jpp_test.h"
 #include "jpp_control.h"
-#include "jpp_worker.h"
 #include "jpp_source.h"
 #include "jpp_test_jemalloc.h"
 

@@ -6,11 +6,9 @@
 
 #include "jpp_test_main.h"
 #include "jpp_cut.h"
-#include "jpp_parsers.h"
 #include "jpp_stall_table.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
-#include "jpp_view.h"
 
 
 #define MAPS  "55d000000000-55d000001000 r-xp 00000000 08:01 7   /bin/nginx\n" \

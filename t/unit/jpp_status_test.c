@@ -1,12 +1,10 @@
 
 #include "jpp_test_main.h"
 #include "jpp_control.h"
-#include "jpp_profile.h"
 #include "jpp_status.h"
 #include "jpp_test_arena.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
-#include "jpp_version.h"
 
 
 /* as long as the sentence of an error may be */

@@ -5,12 +5,10 @@
  */
 
 
-#include "jpp_limits.h"
 #include "jpp_table.h"
 #include "jpp_test_main.h"
 #include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
-#include "jpp_utf8.h"
 
 
 /* four bytes for two characters, and three for one of two columns */

@@ -20,8 +20,9 @@
  * something thousands of times counts the failures itself, reports each with
  * jpp_diag() and checks the count.
  *
- * One source file and one thread per test program, which includes this first,
- * or jpp_test_main.h: it brings the libraries that most tests call.
+ * One source file and one thread per test program.  This header, which others
+ * include, brings what most tests call; a unit includes no header that another
+ * of its headers brings, but for its subject.
  */
 
 
@@ -29,29 +30,12 @@
 #define _JPP_TEST_H_INCLUDED_
 
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "jpp_core.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 
 /* Does CONDITION hold?  The rest is a message for printf(). */

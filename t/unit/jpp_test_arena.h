@@ -6,10 +6,7 @@
 #define _JPP_TEST_ARENA_H_INCLUDED_
 
 
-#include "jpp_arena.h"
-#include "jpp_err.h"
 #include "jpp_profile.h"
-#include "jpp_sink.h"
 #include "jpp_test.h"
 
 

@@ -11,8 +11,6 @@
 #define _JPP_TEST_CFI_H_INCLUDED_
 
 
-#include <string.h>
-
 #include "jpp_frame.h"
 
 

@@ -9,7 +9,6 @@
 #define _JPP_TEST_COMPLETE_H_INCLUDED_
 
 
-#include "jpp_frame.h"
 #include "jpp_unwind.h"
 
 

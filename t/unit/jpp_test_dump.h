@@ -10,11 +10,7 @@
 
 
 #include "jpp_contract.h"
-#include "jpp_heap.h"
-#include "jpp_parsers.h"
-#include "jpp_profile.h"
 #include "jpp_report.h"
-#include "jpp_test.h"
 #include "jpp_test_arena.h"
 
 

@@ -9,10 +9,9 @@
 #define _JPP_TEST_ELF_H_INCLUDED_
 
 
-#include <dirent.h>
-#include <limits.h>
-
 #include "jpp_test.h"
+
+#include <dirent.h>
 
 
 static char  jpp_test_dir[] = "/tmp/jpp-elf-XXXXXX";

@@ -11,7 +11,6 @@
 #define _JPP_TEST_ESTIMATES_H_INCLUDED_
 
 
-#include "jpp_heap.h"
 #include "jpp_proc.h"
 #include "jpp_parsers.h"
 

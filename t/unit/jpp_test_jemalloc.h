@@ -17,12 +17,9 @@
 #define _JPP_TEST_JEMALLOC_H_INCLUDED_
 
 
-#include "jpp_heap.h"
 #include "jpp_jemalloc.h"
-#include "jpp_parsers.h"
 #include "jpp_proc.h"
 #include "jpp_report.h"
-#include "jpp_test.h"
 #include "jpp_test_golden.h"
 
 

@@ -10,7 +10,6 @@
 
 
 #include "jpp_ledger.h"
-#include "jpp_keys.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_pools.h"
 

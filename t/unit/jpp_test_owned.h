@@ -9,7 +9,6 @@
 #define _JPP_TEST_OWNED_H_INCLUDED_
 
 
-#include "jpp_profile.h"
 #include "jpp_test_dump.h"
 
 

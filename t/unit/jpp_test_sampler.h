@@ -17,7 +17,6 @@
 #define _JPP_TEST_SAMPLER_H_INCLUDED_
 
 
-#include "jpp_index.h"
 #include "jpp_sampler.h"
 #include "jpp_samples.h"
 #include "jpp_test.h"

@@ -8,9 +8,9 @@
 #define _JPP_TEST_THREADS_H_INCLUDED_
 
 
-#include <dirent.h>
-
 #include "jpp_test.h"
+
+#include <dirent.h>
 
 
 static inline int

@@ -9,13 +9,12 @@
 #define _JPP_TEST_UNWIND_H_INCLUDED_
 
 
-#include <pthread.h>
-#include <string.h>
-#include <unwind.h>
-
 #include "jpp_images.h"
 #include "jpp_unwind.h"
 #include "jpp_unwind_ends.h"
+
+#include <pthread.h>
+#include <unwind.h>
 
 
 #define JPP_TEST_DEPTH  512

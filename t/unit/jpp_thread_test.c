@@ -5,13 +5,11 @@
  */
 
 
-#include "jpp_test.h"
-
-#include <semaphore.h>
-
 #include "jpp_cpu.h"
 #include "jpp_source.h"
 #include "jpp_test_threads.h"
+
+#include <semaphore.h>
 
 
 static sem_t                  jpp_left, jpp_go;

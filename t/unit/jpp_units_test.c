@@ -1,7 +1,6 @@
 
 #include "jpp_test_golden.h"
 #include "jpp_units.h"
-#include "jpp_utf8.h"
 #include "jpp_test_main.h"
 
 

@@ -10,7 +10,6 @@
 
 #include <elf.h>
 
-#include "jpp_frame.h"
 #include "jpp_unwind.h"
 
 

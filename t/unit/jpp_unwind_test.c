@@ -6,7 +6,6 @@
  */
 
 
-#include "jpp_test.h"
 #include "jpp_test_cfi.h"
 #include "jpp_test_complete.h"
 #include "jpp_test_golden.h"

@@ -13,7 +13,6 @@
 #include "jpp_test.h"
 
 #include <alloca.h>
-#include <limits.h>
 #include <sys/sendfile.h>
 #include <ucontext.h>
 

@@ -8,7 +8,6 @@
 #include "jpp_console.h"
 #include "jpp_holders.h"
 #include "jpp_test_findings.h"
-#include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_test_pools.h"
 #include "jpp_verdict.h"

@@ -5,22 +5,13 @@
  */
 
 
-#include "jpp_test.h"
-
-static int          epoll;
-
-#include <sys/epoll.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "jpp_backtrace.h"
-#include "jpp_dump.h"
 #include "jpp_parsers.h"
-#include "jpp_test.h"
 #include "jpp_test_threads.h"
 #include "jpp_unwind.h"
 #include "jpp_watch.h"
+
+#include <sys/epoll.h>
 
 
 #define THRESHOLD  20
@@ -32,6 +23,7 @@ static int          epoll;
 typedef void (*stall_pt)(void);
 
 
+static int          epoll;
 static uint64_t     count;
 static uint64_t     began;
 

@@ -1,7 +1,6 @@
 
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
-#include "jpp_profile.h"
 #include "jpp_view.h"
 
 

@@ -5,12 +5,9 @@
  */
 
 
-#include "jpp_test.h"
+#include "jpp_test_golden.h"
 
 #include <sys/resource.h>
-
-#include "jpp_sink.h"
-#include "jpp_test_golden.h"
 
 
 #define JPP_BYTES  10000
