@@ -12,15 +12,6 @@
 #define JPP_LOCATIONS_CLASS  320
 
 
-/* what an owner of pools is called, by its kind */
-typedef struct {
-    bool          is_there;            /* it belongs to a server, or the like */
-    bool          is_third;            /* which has the third name */
-    bool          is_upstream;         /* the third name is that */
-    const char   *location;            /* NULL: it has one */
-} jpp_locations_kind_t;
-
-
 /* the comments of a profile that matter here: what they begin with */
 
 static const char *const  jpp_locations_said[] = {
@@ -31,26 +22,9 @@ static const char *const  jpp_locations_said[] = {
 
 /* as samples have it, so that both meet */
 
-static const char  jpp_locations_none[] = "(no location)";
-static const char  jpp_locations_session[] = "(session)";
-static const char  jpp_locations_no_server[] = "(no server)";
-
-
-static const jpp_locations_kind_t  jpp_locations_kinds[JPP_POOLS_KINDS] = {
-    [JPP_POOLS_CLIENT_CONNECTION] =
-        { true, false, false, jpp_locations_none },
-    [JPP_POOLS_CLOSING] = { true, false, false, jpp_locations_none },
-    [JPP_POOLS_HTTP2] = { true, false, false, jpp_locations_none },
-    [JPP_POOLS_HTTP2_HEADERS] = { true, false, false, jpp_locations_none },
-    [JPP_POOLS_HTTP3] = { true, false, false, jpp_locations_none },
-    [JPP_POOLS_REQUEST] = { true, false, false, NULL },
-    [JPP_POOLS_UPSTREAM] = { true, false, true, NULL },
-    [JPP_POOLS_KEEPALIVE] = { true, false, true, jpp_locations_none },
-    [JPP_POOLS_STREAM] = { true, true, false, jpp_locations_session },
-    [JPP_POOLS_MAIL] = { true, true, false, jpp_locations_session },
-    [JPP_POOLS_MODULE_CONNECTION] =
-        { true, false, false, jpp_locations_none }
-};
+static const jpp_str_t  jpp_locations_none = { "(no location)", 13 };
+static const jpp_str_t  jpp_locations_session = { "(session)", 9 };
+static const jpp_str_t  jpp_locations_no_server = { "(no server)", 11 };
 
 
 jpp_code_t
@@ -296,32 +270,33 @@ static uint32_t
 jpp_locations_of(jpp_locations_t *locations, const jpp_pools_t *table,
     const jpp_pools_owner_t *owner)
 {
-    char                         texts[JPP_ROOTS][JPP_OWNER_NAME];
-    uint32_t                     i, row;
-    jpp_str_t                    names[JPP_ROOTS];
-    const jpp_locations_kind_t  *kind;
+    char              texts[JPP_ROOTS][JPP_OWNER_NAME];
+    uint32_t          i, row;
+    jpp_str_t         names[JPP_ROOTS];
+    jpp_pools_sort_t  third;
 
-    kind = &jpp_locations_kinds[owner->kind];
-
-    if (!kind->is_there) {
+    if (owner->kind >= JPP_POOLS_CONFIGURATION) {
         return 0;
     }
 
-    names[JPP_ROOT_SERVER] = jpp_pools_str(table, kind->is_third
+    third = jpp_pools_thirds[owner->kind];
+
+    names[JPP_ROOT_SERVER] = jpp_pools_str(table, third == JPP_POOLS_ADDRESS
                                                   ? owner->third
                                                   : owner->server);
     names[JPP_ROOT_LOCATION] = jpp_pools_str(table, owner->location);
-    names[JPP_ROOT_UPSTREAM] = jpp_pools_str(table, kind->is_upstream
-                                                    ? owner->third : 0);
+    names[JPP_ROOT_UPSTREAM] = jpp_pools_str(table,
+                                             third == JPP_POOLS_UPSTREAM_NAME
+                                             ? owner->third : 0);
 
-    if (kind->location != NULL) {
-        names[JPP_ROOT_LOCATION].data = kind->location;
-        names[JPP_ROOT_LOCATION].len = strlen(kind->location);
+    if (names[JPP_ROOT_LOCATION].len == 0) {
+        names[JPP_ROOT_LOCATION] = third == JPP_POOLS_ADDRESS
+                                   ? jpp_locations_session
+                                   : jpp_locations_none;
     }
 
     if (names[JPP_ROOT_SERVER].len == 0) {
-        names[JPP_ROOT_SERVER].data = jpp_locations_no_server;
-        names[JPP_ROOT_SERVER].len = sizeof(jpp_locations_no_server) - 1;
+        names[JPP_ROOT_SERVER] = jpp_locations_no_server;
     }
 
     for (i = 0; i < JPP_ROOTS; i++) {

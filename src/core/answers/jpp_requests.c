@@ -11,20 +11,16 @@
 /* Names have any bytes; those that a row does not have are "". */
 typedef struct {
     const jpp_requests_worker_t   *worker;
-    const jpp_pools_unit_t        *unit;
-    uint64_t                       bytes;
-    uint64_t                       unused;
+    jpp_pools_unit_t               unit;
     uint64_t                       kernel;     /* the kernel's, besides */
-    uint64_t                       age_msec;
-    uint64_t                       n_requests;
     uint64_t                       index;      /* of the worker */
     uint64_t                       pid;
-    jpp_pools_kind_t               kind;
     jpp_str_t                      kind_name;
     jpp_str_t                      doing;
     jpp_str_t                      server;
     jpp_str_t                      location;
-    jpp_str_t                      third;      /* upstream, address, module */
+    jpp_str_t                      third;      /* upstream, address, module: */
+    jpp_pools_sort_t               sort;       /*   which */
     jpp_str_t                      client;     /* "": not to be shown */
     jpp_str_t                      uri;
     jpp_directive_of_t             most;       /* what holds most of it */
@@ -64,12 +60,14 @@ static const struct {
     uint32_t              rank;        /* see jpp_table.h */
     size_t                offset;
 } jpp_requests_columns[] = {
-    { { "bytes", "bytes" }, JPP_REQUESTS_BYTES, 0, JPP_REQUESTS_AT(bytes) },
-    { { "unused", "unused" }, JPP_REQUESTS_BYTES, 6, JPP_REQUESTS_AT(unused) },
+    { { "bytes", "bytes" }, JPP_REQUESTS_BYTES, 0,
+      JPP_REQUESTS_AT(unit.bytes) },
+    { { "unused", "unused" }, JPP_REQUESTS_BYTES, 6,
+      JPP_REQUESTS_AT(unit.unused) },
     { { "kernel", "kernel" }, JPP_REQUESTS_BYTES, 4, JPP_REQUESTS_AT(kernel) },
-    { { "age", "age" }, JPP_REQUESTS_AGE, 1, JPP_REQUESTS_AT(age_msec) },
+    { { "age", "age" }, JPP_REQUESTS_AGE, 1, JPP_REQUESTS_AT(unit.age_msec) },
     { { NULL, "requests" }, JPP_REQUESTS_NUMBER, 2,
-      JPP_REQUESTS_AT(n_requests) },
+      JPP_REQUESTS_AT(unit.n_requests) },
     { { "worker", "worker" }, JPP_REQUESTS_NUMBER, 7, JPP_REQUESTS_AT(index) },
     { { "pid", "pid" }, JPP_REQUESTS_NUMBER, 8, JPP_REQUESTS_AT(pid) },
     { { NULL, "kind" }, JPP_REQUESTS_NAME, 0, JPP_REQUESTS_AT(kind_name) },
@@ -252,16 +250,11 @@ jpp_requests_units(jpp_requests_rows_t *rows,
         owner = jpp_pools_owner_at(table, unit->owner);
 
         row->worker = worker;
-        row->unit = unit;
-        row->bytes = unit->bytes;
-        row->unused = unit->unused;
+        row->unit = *unit;
         row->kernel = unit->sending + unit->receiving;
-        row->age_msec = unit->age_msec;
-        row->n_requests = unit->n_requests;
         row->index = worker->who.index;
         row->pid = (uint64_t) worker->who.pid;
-        row->kind = (jpp_pools_kind_t) owner->kind;
-        row->kind_name.data = jpp_pools_kind_name(row->kind);
+        row->kind_name.data = jpp_pools_kind_name(owner->kind);
         row->kind_name.len = strlen(row->kind_name.data);
 
         /* nginx's words for an action say more than those for a state */
@@ -270,6 +263,7 @@ jpp_requests_units(jpp_requests_rows_t *rows,
                                                             : unit->state);
         row->server = jpp_pools_str(table, owner->server);
         row->location = jpp_pools_str(table, owner->location);
+        row->sort = jpp_pools_thirds[owner->kind];
         row->third = jpp_pools_str(table, unit->upstream != 0 ? unit->upstream
                                                               : owner->third);
 
@@ -311,8 +305,9 @@ jpp_requests_compare(const void *a, const void *b, void *ctx)
 
     (void) ctx;
 
-    order = jpp_sort_order(y->bytes, x->bytes);
-    order = order != 0 ? order : jpp_sort_order(y->age_msec, x->age_msec);
+    order = jpp_sort_order(y->unit.bytes, x->unit.bytes);
+    order = order != 0 ? order : jpp_sort_order(y->unit.age_msec,
+                                                x->unit.age_msec);
     order = order != 0 ? order : jpp_sort_order((uintptr_t) x->worker,
                                                 (uintptr_t) y->worker);
     order = order != 0 ? order : jpp_requests_order(x->server, y->server);
@@ -360,7 +355,7 @@ jpp_requests_rows(jpp_requests_rows_t *rows, const jpp_requests_t *requests)
     rows->rows->len = rows->n_shown * sizeof(jpp_requests_row_t);
 
     jpp_vec_each(row, rows->rows) {
-        rows->bytes_shown += row->bytes;
+        rows->bytes_shown += row->unit.bytes;
     }
 
     return true;
@@ -392,7 +387,7 @@ jpp_requests_json_most(const jpp_requests_row_t *row, jpp_json_t *json)
     char                     text[JPP_DIRECTIVE_TEXT];
     const jpp_pools_unit_t  *unit;
 
-    unit = row->unit;
+    unit = &row->unit;
 
     jpp_json_open(json, "mostly", '{');
 
@@ -413,34 +408,30 @@ jpp_requests_json_most(const jpp_requests_row_t *row, jpp_json_t *json)
 static void
 jpp_requests_json_row(const jpp_requests_row_t *row, jpp_json_t *json)
 {
-    jpp_pools_kind_t         kind;
     const jpp_pools_t       *table;
     const jpp_pools_unit_t  *unit;
 
     static const jpp_str_t  none = { "", 0 };
 
-    unit = row->unit;
-    kind = row->kind;
+    unit = &row->unit;
     table = &row->worker->table;
 
     jpp_json_open(json, NULL, '{');
 
-    jpp_json_numbers(json, { "bytes", row->bytes }, { "unused", row->unused });
+    jpp_json_numbers(json, { "bytes", unit->bytes },
+                     { "unused", unit->unused });
 
     jpp_requests_json_name(json, "server", row->server);
     jpp_requests_json_name(json, "location", row->location);
     jpp_json_str(json, "kind", row->kind_name.data);
-    jpp_requests_json_name(json, "upstream",
-                           kind == JPP_POOLS_REQUEST
-                           || kind == JPP_POOLS_KEEPALIVE ? row->third : none);
-    jpp_requests_json_name(json, "module",
-                           kind == JPP_POOLS_MODULE_CONNECTION ? row->third
-                                                               : none);
-    jpp_requests_json_name(json, "address",
-                           kind == JPP_POOLS_STREAM
-                           || kind == JPP_POOLS_MAIL ? row->third : none);
+    jpp_requests_json_name(json, "upstream", row->sort
+                           == JPP_POOLS_UPSTREAM_NAME ? row->third : none);
+    jpp_requests_json_name(json, "module", row->sort
+                           == JPP_POOLS_MODULE_NAME ? row->third : none);
+    jpp_requests_json_name(json, "address", row->sort
+                           == JPP_POOLS_ADDRESS ? row->third : none);
 
-    jpp_json_u64(json, "requests", row->n_requests);
+    jpp_json_u64(json, "requests", unit->n_requests);
 
     jpp_requests_json_most(row, json);
 
@@ -449,7 +440,7 @@ jpp_requests_json_row(const jpp_requests_row_t *row, jpp_json_t *json)
     jpp_json_object(json, "kernel", { "sending", unit->sending },
                     { "receiving", unit->receiving });
 
-    jpp_json_u64(json, "age_ms", row->age_msec);
+    jpp_json_u64(json, "age_ms", unit->age_msec);
     jpp_json_str(json, "protocol", jpp_requests_protocols[unit->protocol]);
     jpp_json_bool(json, "tls", unit->is_tls);
 
@@ -574,7 +565,7 @@ jpp_requests_mostly(const jpp_requests_row_t *row, jpp_table_t *table)
     class = jpp_pools_classes[row->most.class];
 
     n = snprintf(text, sizeof(text), "%s: %s%.*s",
-                 jpp_bytes(row->unit->most_bytes),
+                 jpp_bytes(row->unit.most_bytes),
                  class != NULL ? class : "-",
                  (int) (row->most.module.len < 128 ? row->most.module.len
                                                    : 128),
@@ -591,7 +582,7 @@ jpp_requests_bound(const jpp_requests_row_t *row, jpp_table_t *table)
     char  text[2 * JPP_DIRECTIVE_TEXT];
     char  names[JPP_DIRECTIVE_TEXT], value[JPP_DIRECTIVE_TEXT];
 
-    (void) jpp_directive_value(row->unit->bound_number, row->unit->bound_size,
+    (void) jpp_directive_value(row->unit.bound_number, row->unit.bound_size,
                                value);
     (void) jpp_directive(&row->most, names);
 
@@ -623,7 +614,7 @@ jpp_requests_cell(const jpp_requests_row_t *row, size_t column,
 
     case JPP_REQUESTS_AGE:
 
-        msec = row->age_msec;
+        msec = row->unit.age_msec;
 
         if (msec < 100 * 1000) {
             jpp_table_cell(table, "%" PRIu64 ".%" PRIu64 " s", msec / 1000,

@@ -12,9 +12,8 @@ static const char *const  jpp_pools_others[] = {
 };
 
 
-/* the sort of an owner's third name; the others have none */
-
-static const jpp_pools_sort_t  jpp_pools_thirds[JPP_POOLS_KINDS] = {
+const jpp_pools_sort_t  jpp_pools_thirds[JPP_POOLS_KINDS] = {
+    [JPP_POOLS_REQUEST] = JPP_POOLS_UPSTREAM_NAME,
     [JPP_POOLS_UPSTREAM] = JPP_POOLS_UPSTREAM_NAME,
     [JPP_POOLS_KEEPALIVE] = JPP_POOLS_UPSTREAM_NAME,
     [JPP_POOLS_STREAM] = JPP_POOLS_ADDRESS,

@@ -129,6 +129,12 @@ typedef enum {
 
 typedef enum { JPP_POOLS_SORT_LIST(JPP_LIST_ID) } jpp_pools_sort_t;
 
+/*
+ * The sort of the third name of an owner's kind, or of its units: a request has
+ * an upstream.  JPP_POOLS_SERVER: there is none.
+ */
+extern const jpp_pools_sort_t  jpp_pools_thirds[JPP_POOLS_KINDS];
+
 
 /* Names are ids from 1; 0: none.  So are owners. */
 
