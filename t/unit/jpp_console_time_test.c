@@ -166,26 +166,6 @@ JPP_TEST(jpp_test_time)
 }
 
 
-JPP_TEST(jpp_test_ages)
-{
-    char    text[JPP_CONSOLE_AGE];
-    size_t  i;
-
-    static const int64_t  rows[][2] = {
-        { 0, 0 }, { 1, 60 }, { 0, 60 }, { 0, 3599 }, { 0, 3600 }, { 0, 86399 },
-        { 0, 86400 }, { 60, 0 }, { INT64_MIN, INT64_MAX },
-        { INT64_MAX, INT64_MIN }
-    };
-
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        jpp_note("from %" PRId64 " to %" PRId64 ": %s", rows[i][0], rows[i][1],
-                 jpp_console_age(rows[i][0], rows[i][1], text));
-    }
-
-    jpp_shows_notes("ages");
-}
-
-
 /* It is shown where it is less than four times as high. */
 
 JPP_TEST(jpp_test_limit)

@@ -17,6 +17,11 @@ static const uint64_t  times[] = {
 };
 
 
+static const uint64_t  spans[] = {
+    0, 59, 60, 61, 3599, 3600, 86399, 86400, UINT64_MAX
+};
+
+
 static const int64_t  changes[] = {
     1536, -1536, 0, -1, -1048525, INT64_MIN, INT64_MAX
 };
@@ -46,6 +51,12 @@ JPP_TEST(jpp_units_test)
     }
 
     jpp_shows_notes("what has grown, and what has shrunk");
+
+    for (i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+        jpp_note("%" PRIu64 " s: %s", spans[i], jpp_span(spans[i]));
+    }
+
+    jpp_shows_notes("spans");
 
     jpp_is_str(jpp_units_time_change(-1500, text), "-1.5 us", "less time");
     jpp_is_str(jpp_units_time_change(INT64_MIN, text), "-4294967295.9 s",

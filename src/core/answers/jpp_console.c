@@ -132,7 +132,7 @@ jpp_console_tile_memory(const jpp_console_t *console, jpp_sink_t *sink)
     jpp_sink_printf(sink, "</dd><dd class=\"note\"><a href=\"grown\">%s%s an "
                     "hour</a>, by the last %s</dd></div>\n",
                     per_hour > 0 ? "+" : "", jpp_change(per_hour),
-                    jpp_console_for(0, window));
+                    jpp_span((uint64_t) window));
 }
 
 
@@ -173,7 +173,7 @@ jpp_console_tile_left(const jpp_console_t *console, jpp_sink_t *sink)
 
     jpp_sink_printf(sink, "</dd><dd class=\"note\">%s%s</dd></div>\n",
                     seconds < 1e8 ? "full in " : "not used up at this rate",
-                    seconds < 1e8 ? jpp_console_for(0, (int64_t) seconds) : "");
+                    seconds < 1e8 ? jpp_span((uint64_t) seconds) : "");
 }
 
 

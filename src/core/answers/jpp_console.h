@@ -101,16 +101,11 @@ bool jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena,
  * For the functions above, and for tests.
  */
 
-#define JPP_CONSOLE_AGE     32
 #define JPP_CONSOLE_NUMBER  32
 
 
 /* Do LINKS have the resource of ADDRESS, in whatever form? */
 bool jpp_console_serves(const jpp_console_link_t *links, const char *address);
-
-/* Write how long FROM is before TO, "2 h 13 min", to TEXT; returns TEXT. */
-const char *jpp_console_age(int64_t from, int64_t to,
-    char text[JPP_CONSOLE_AGE]);
 
 /* Write the number N as "14,004" to TEXT; returns TEXT. */
 const char *jpp_console_number(uint64_t n, char text[JPP_CONSOLE_NUMBER]);
@@ -118,9 +113,7 @@ const char *jpp_console_number(uint64_t n, char text[JPP_CONSOLE_NUMBER]);
 /* Write milliseconds as "1.3 s" to TEXT; returns TEXT. */
 const char *jpp_console_ms(uint64_t ms, char text[JPP_UNITS_TEXT]);
 
-/* The three for one use, as jpp_bytes(). */
-#define jpp_console_for(from, to)                                             \
-    jpp_console_age(from, to, (char[JPP_CONSOLE_AGE]) { 0 })
+/* Both for one use, as jpp_bytes(). */
 #define jpp_console_digits(n)                                                  \
     jpp_console_number(n, (char[JPP_CONSOLE_NUMBER]) { 0 })
 #define jpp_console_took(ms)                                                  \

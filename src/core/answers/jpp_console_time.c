@@ -20,60 +20,6 @@
 #define JPP_CONSOLE_MUCH   ((int64_t) 1 << 60)
 
 
-typedef struct {
-    int64_t        seconds;
-    const char    *unit;
-    int64_t        small;          /* seconds of the unit below */
-    const char    *small_unit;
-} jpp_console_unit_t;
-
-
-static const jpp_console_unit_t  jpp_console_units[] = {
-    { 86400, "d", 3600, "h" },
-    { 3600, "h", 60, "min" },
-    { 60, "min", 1, "s" }
-};
-
-
-const char *
-jpp_console_age(int64_t from, int64_t to, char text[JPP_CONSOLE_AGE])
-{
-    int64_t                    whole, rest, seconds;
-    const jpp_console_unit_t  *unit;
-
-    /* clocks are set back, and a worker may say anything */
-
-    if (__builtin_sub_overflow(to, from, &seconds) || seconds < 0) {
-        seconds = 0;
-    }
-
-    jpp_each(unit, jpp_console_units,
-             sizeof(jpp_console_units) / sizeof(*unit))
-    {
-        if (seconds < unit->seconds) {
-            continue;
-        }
-
-        whole = seconds / unit->seconds % 1000000;
-        rest = seconds % unit->seconds / unit->small;
-
-        if (rest == 0) {
-            (void) snprintf(text, JPP_CONSOLE_AGE, "%" PRId64 " %s", whole,
-                            unit->unit);
-        } else {
-            (void) snprintf(text, JPP_CONSOLE_AGE, "%" PRId64 " %s %" PRId64
-                            " %s", whole, unit->unit, rest, unit->small_unit);
-        }
-
-        return text;
-    }
-
-    (void) snprintf(text, JPP_CONSOLE_AGE, "%d s", (int) seconds);
-
-    return text;
-}
-
-
 /* The most of N VALUES that are known; 1: none. */
 
 static uint64_t
@@ -186,7 +132,7 @@ jpp_console_svg(const char *css, const char *label,
 void
 jpp_console_trend(const jpp_worker_t *worker, uint64_t scale, jpp_sink_t *sink)
 {
-    char                  over[JPP_CONSOLE_AGE + 8];
+    char                  over[JPP_UNITS_TEXT + 8];
     const jpp_history_t  *history;
 
     history = worker->history;
@@ -196,8 +142,7 @@ jpp_console_trend(const jpp_worker_t *worker, uint64_t scale, jpp_sink_t *sink)
     }
 
     (void) snprintf(over, sizeof(over), "over %s",
-                    jpp_console_for(0, (int64_t) (history->n
-                                                  * history->interval)));
+                    jpp_span(history->n * history->interval));
 
     jpp_console_svg("trend", over, history, JPP_CONSOLE_LOW, scale, sink);
     jpp_sink_str(sink, "</svg>");
@@ -289,8 +234,7 @@ jpp_console_marks(const jpp_console_t *console, const jpp_history_t *history,
 void
 jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    int64_t               seconds;
-    uint64_t              limit, step, top, y;
+    uint64_t              limit, step, top, y, seconds;
     const jpp_history_t  *history;
 
     history = &console->telemetry->held.all;
@@ -341,15 +285,15 @@ jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
 
     jpp_console_marks(console, history, sink);
 
-    seconds = (int64_t) (history->n * history->interval);
+    seconds = history->n * history->interval;
 
     jpp_sink_printf(sink, "</svg>\n<p class=\"x\"><span>%s ago</span>"
                     "<span>%s ago</span><span>now</span></p>\n</div>\n"
                     "<p id=\"readout\" data-top=\"%" PRIu64 "\" "
-                    "data-seconds=\"%" PRId64 "\">Blue is allocated, grey is "
+                    "data-seconds=\"%" PRIu64 "\">Blue is allocated, grey is "
                     "anonymous memory%s; a dashed line is an "
                     "<a href=\"events?format=top\">event</a>.</p>\n"
-                    "</section>\n", jpp_console_for(0, seconds),
-                    jpp_console_for(0, seconds / 2), top, seconds,
+                    "</section>\n", jpp_span(seconds),
+                    jpp_span(seconds / 2), top, seconds,
                     limit != JPP_NONE ? "; the red line is the limit" : "");
 }

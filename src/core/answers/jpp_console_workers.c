@@ -341,7 +341,8 @@ jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
                     PRId64 "</small></th><td data-l=\"for\">%s%s",
                     is_marked ? "" : " class=\"calm\"", worker->who.index,
                     worker->who.pid, worker->is_exiting ? "exiting, " : "",
-                    jpp_console_for(worker->started, console->telemetry->now));
+                    jpp_span(jpp_less((uint64_t) console->telemetry->now,
+                                      (uint64_t) worker->started)));
 
     jpp_sink_str(sink, "</td>\n<td class=\"m\">");
     jpp_console_bar(sink, parts, scale->bar);
@@ -489,7 +490,8 @@ jpp_console_workers(const jpp_console_t *console, jpp_sink_t *sink)
         "<tbody>\n<tr><th scope=\"row\">configuration</th>"
         "<td colspan=\"4\">generation %" PRIu64 ", loaded %s ago",
         telemetry->generation,
-        jpp_console_for(telemetry->loaded, telemetry->now));
+        jpp_span(jpp_less((uint64_t) telemetry->now,
+                          (uint64_t) telemetry->loaded)));
 
     if (jpp_console_serves(console->links, "heap")) {
         jpp_sink_str(sink, "; <a href=\"heap?format=top&amp;origin=master\">"

@@ -620,11 +620,8 @@ jpp_requests_cell(const jpp_requests_row_t *row, size_t column,
             jpp_table_cell(table, "%" PRIu64 ".%" PRIu64 " s", msec / 1000,
                            msec % 1000 / 100);
 
-        } else if (msec < 100 * 60 * 1000) {
-            jpp_table_cell(table, "%" PRIu64 " min", msec / 60000);
-
         } else {
-            jpp_table_cell(table, "%" PRIu64 " h", msec / 3600000);
+            jpp_table_cell(table, "%s", jpp_span(msec / 1000));
         }
 
         return;

@@ -81,6 +81,35 @@ jpp_units_time(uint64_t ns, char text[JPP_UNITS_TEXT])
 }
 
 
+const char *
+jpp_units_span(uint64_t seconds, char text[JPP_UNITS_TEXT])
+{
+    uint64_t  rest;
+    unsigned  i;
+
+    static const struct {
+        uint32_t     seconds;
+        const char  *name;
+    } units[] = {
+        { 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" }, { 1, "" }
+    };
+
+    for (i = 0; i < 3 && seconds < units[i].seconds; i++) { /* void */ }
+
+    rest = seconds % units[i].seconds / units[i + 1].seconds;
+
+    (void) snprintf(text, JPP_UNITS_TEXT, "%" PRIu64 " %s",
+                    seconds / units[i].seconds % 1000000, units[i].name);
+
+    if (rest != 0) {
+        jpp_text_add(text, JPP_UNITS_TEXT, " %" PRIu64 " %s", rest,
+                     units[i + 1].name);
+    }
+
+    return text;
+}
+
+
 static const char *
 jpp_units_signed(int64_t value, char text[JPP_UNITS_TEXT],
     const char *(*write)(uint64_t value, char text[JPP_UNITS_TEXT]))

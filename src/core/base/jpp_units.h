@@ -3,8 +3,9 @@
  * Formats sizes, times and dates for people: "16.0 KiB", "83.0 ms".
  *
  * Below 1024 bytes and 1000 ns they are exact ("512 B", "7 ns"); above, they
- * have one decimal, rounded to the nearest.  The largest unit of time is the
- * second.  No doubles, whose point depends on the locale.  Pure functions.
+ * have one decimal, rounded to the nearest.  The largest unit of a time is the
+ * second; a span has two units, from seconds to days.  No doubles, whose point
+ * depends on the locale.  Pure functions.
  */
 
 
@@ -27,6 +28,9 @@ const char *jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT]);
 /* The same of nanoseconds. */
 const char *jpp_units_time(uint64_t ns, char text[JPP_UNITS_TEXT]);
 
+/* The same of SECONDS, by two units: "2 h 13 min", "40 s". */
+const char *jpp_units_span(uint64_t seconds, char text[JPP_UNITS_TEXT]);
+
 /* Both with a sign, for changes. */
 const char *jpp_units_change(int64_t bytes, char text[JPP_UNITS_TEXT]);
 const char *jpp_units_time_change(int64_t ns, char text[JPP_UNITS_TEXT]);
@@ -47,6 +51,7 @@ const char *jpp_units_date(int64_t seconds, char text[JPP_UNITS_DATE]);
 #define jpp_bytes(n)     jpp_units_bytes(n, (char[JPP_UNITS_TEXT]) { 0 })
 #define jpp_change(n)    jpp_units_change(n, (char[JPP_UNITS_TEXT]) { 0 })
 #define jpp_duration(n)  jpp_units_time(n, (char[JPP_UNITS_TEXT]) { 0 })
+#define jpp_span(n)      jpp_units_span(n, (char[JPP_UNITS_TEXT]) { 0 })
 #define jpp_date(n)      jpp_units_date(n, (char[JPP_UNITS_DATE]) { 0 })
 
 /* The bytes between two samples, 2^LG. */

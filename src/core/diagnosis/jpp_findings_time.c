@@ -26,7 +26,9 @@
 #define JPP_GROWS_WHO      (JPP_HELD_NAME + JPP_HELD_PLACE + 64)
 
 #define JPP_GROWS_HOUR     3600
-#define JPP_GROWS_DAY      (24 * JPP_GROWS_HOUR)
+
+/* seconds: more is not believed */
+#define JPP_GROWS_MUCH     1e10
 
 
 /* of a worker that grows, or of all that do */
@@ -185,8 +187,8 @@ const char *
 jpp_finding_when(const jpp_cgroup_t *cgroup, uint64_t per_hour,
     char text[JPP_GROWS_TEXT])
 {
-    uint64_t     room, seconds;
-    const char  *limit;
+    double    seconds;
+    uint64_t  room;
 
     text[0] = '\0';
 
@@ -196,20 +198,11 @@ jpp_finding_when(const jpp_cgroup_t *cgroup, uint64_t per_hour,
         return text;
     }
 
-    seconds = (uint64_t) ((double) room * JPP_GROWS_HOUR / (double) per_hour);
+    seconds = (double) room * JPP_GROWS_HOUR / (double) per_hour;
 
-    limit = jpp_bytes(cgroup->levels[cgroup->binding].limit);
-
-    if (seconds < 2 * JPP_GROWS_DAY) {
-        (void) snprintf(text, JPP_GROWS_TEXT, ": the limit of %s is reached in "
-                        "%" PRIu64 " h %" PRIu64 " min", limit,
-                        seconds / JPP_GROWS_HOUR,
-                        seconds % JPP_GROWS_HOUR / 60);
-
-    } else {
-        (void) snprintf(text, JPP_GROWS_TEXT, ": the limit of %s is reached in "
-                        "%" PRIu64 " days", limit, seconds / JPP_GROWS_DAY);
-    }
+    (void) snprintf(text, JPP_GROWS_TEXT, ": the limit of %s is reached in %s",
+                    jpp_bytes(cgroup->levels[cgroup->binding].limit),
+                    jpp_span((uint64_t) fmin(seconds, JPP_GROWS_MUCH)));
 
     return text;
 }
