@@ -41,67 +41,24 @@ typedef struct {
 } jpp_trend_t;
 
 
-static bool
-jpp_finding_is_steady(const uint64_t *values, size_t n)
-{
-    size_t  i;
-
-    for (i = 0; i < 4; i++) {
-        if (jpp_history_slope(&values[i * (n / 4)], n / 4, NULL) <= 0) {
-            return false;
-        }
-    }
-
-    return true;
-}
-
-
 /*
- * The last third of a life, which has to be upward in each of its quarters: a
- * burst of ten seconds is no trend.  A trend that is known may pause for a
- * quarter.
+ * The last third of a life, without its last point, which still grows.  A trend
+ * that is known may pause.
  */
 
 static bool
 jpp_finding_rises(const jpp_finding_t *finding, const jpp_history_t *history,
-    const uint64_t *values, jpp_trend_t *trend)
+    const uint64_t *values, jpp_grown_t *grown)
 {
-    double  slope, points;
-    size_t  i, n, third;
+    size_t  n;
+
+    n = history->n - 1;
 
     /* the first ten minutes are spent on what every start needs */
 
-    if (history->interval == JPP_HISTORY_INTERVAL) {
-        return false;
-    }
-
-    n = history->n - 1;            /* the last point still grows */
-    third = n / 3;
-    values += n - third;
-
-    for (i = 0; i < third; i++) {
-        if (values[i] == JPP_NONE) {
-            return false;
-        }
-    }
-
-    /* quarters that rise, and a fall between two of them */
-
-    slope = jpp_history_slope(values, third, NULL);
-
-    if (slope <= 0
-        || (!finding->stands && !jpp_finding_is_steady(values, third)))
-    {
-        return false;
-    }
-
-    points = (double) JPP_GROWS_HOUR / (double) history->interval;
-
-    trend->now = values[third - 1];
-    trend->per_hour = (uint64_t) (slope * points);
-    trend->more = (uint64_t) (slope * fmin(points, (double) third));
-
-    return true;
+    return history->interval != JPP_HISTORY_INTERVAL
+           && jpp_history_change(history, values, n - n / 3, n, grown)
+           && (grown->is_rising || (finding->stands && grown->per_hour > 0));
 }
 
 
@@ -111,8 +68,9 @@ static bool
 jpp_finding_trends(const jpp_telemetry_t *telemetry,
     const jpp_finding_t *finding, bool is_allocated, jpp_trend_t *sum)
 {
-    uint64_t              fastest;
-    jpp_trend_t           one;
+    double                hours;
+    uint64_t              per_hour, fastest;
+    jpp_grown_t           one;
     const jpp_worker_t   *worker;
     const jpp_history_t  *history;
 
@@ -130,13 +88,16 @@ jpp_finding_trends(const jpp_telemetry_t *telemetry,
             continue;
         }
 
+        per_hour = (uint64_t) one.per_hour;
+        hours = (double) (one.n * history->interval) / JPP_GROWS_HOUR;
+
         sum->now += one.now;
-        sum->per_hour += one.per_hour;
-        sum->more += one.more;
+        sum->per_hour += per_hour;
+        sum->more += (uint64_t) (one.per_hour * fmin(hours, 1));
         sum->n++;
 
-        if (one.per_hour > fastest) {
-            fastest = one.per_hour;
+        if (per_hour > fastest) {
+            fastest = per_hour;
             sum->where = worker;
         }
     }

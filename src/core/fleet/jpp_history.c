@@ -152,6 +152,59 @@ jpp_history_slope(const uint64_t *values, size_t n, double *error)
 }
 
 
+bool
+jpp_history_change(const jpp_history_t *history, const uint64_t *values,
+    size_t from, size_t end, jpp_grown_t *grown)
+{
+    size_t    i, n, half;
+    double    points;
+    uint64_t  before;
+
+    for (i = from; i < end; i++) {
+        from = values[i] == JPP_NONE ? i + 1 : from;
+    }
+
+    n = end - from;
+
+    if (n == 0) {
+        return false;
+    }
+
+    for (i = from > n ? from - n : 0, before = 0; i < from; i++) {
+        before = values[i] != JPP_NONE ? jpp_larger(before, values[i]) : before;
+    }
+
+    values += from;
+
+    memset(grown, 0, sizeof(jpp_grown_t));
+
+    grown->then = values[0];
+    grown->now = values[n - 1];
+    grown->n = n;
+
+    if (n < JPP_GROWN_POINTS) {
+        return true;
+    }
+
+    points = 3600 / (double) history->interval;
+    half = n / 2;
+
+    grown->per_hour = jpp_history_slope(values, n, &grown->error) * points;
+    grown->error *= points;
+
+    before = jpp_larger(before, grown->then)
+             + jpp_less(grown->now, grown->then) / 4;
+
+    grown->is_rising = jpp_less(grown->now, grown->then) >= JPP_GROWN_FLOOR
+                       && grown->now > before
+                       && grown->per_hour > 4 * grown->error
+                       && jpp_history_slope(values, half, NULL) > 0
+                       && jpp_history_slope(values + half, n - half, NULL) > 0;
+
+    return true;
+}
+
+
 void
 jpp_held_begin(jpp_held_t *held)
 {
@@ -289,66 +342,6 @@ jpp_held_rise(const jpp_held_t *held)
 }
 
 
-/*
- * How VALUES have changed from the point FROM on; false: none of them is known.
- * A rise goes through all of the time, in both halves of it, by more than the
- * points scatter, and beyond what there was in as much time before: what comes
- * and goes comes back to where it was.
- */
-
-static bool
-jpp_held_change(const jpp_held_t *held, const uint64_t *values, size_t from,
-    jpp_grown_t *grown)
-{
-    size_t    i, n, half;
-    double    points;
-    uint64_t  before;
-
-    while (from < held->all.n && values[from] == JPP_NONE) {
-        from++;
-    }
-
-    n = held->all.n - from;
-
-    if (n == 0) {
-        return false;
-    }
-
-    for (i = from > n ? from - n : 0, before = 0; i < from; i++) {
-        before = values[i] != JPP_NONE ? jpp_larger(before, values[i]) : before;
-    }
-
-    values += from;
-
-    memset(grown, 0, sizeof(jpp_grown_t));
-
-    grown->then = values[0];
-    grown->now = values[n - 1];
-    grown->n = n;
-
-    if (n < JPP_GROWN_POINTS) {
-        return true;
-    }
-
-    points = 3600 / (double) held->all.interval;
-    half = n / 2;
-
-    grown->per_hour = jpp_history_slope(values, n, &grown->error) * points;
-    grown->error *= points;
-
-    before = jpp_larger(before, grown->then)
-             + jpp_less(grown->now, grown->then) / 4;
-
-    grown->is_rising = jpp_less(grown->now, grown->then) >= JPP_GROWN_FLOOR
-                       && grown->now > before
-                       && grown->per_hour > 4 * grown->error
-                       && jpp_history_slope(values, half, NULL) > 0
-                       && jpp_history_slope(values + half, n - half, NULL) > 0;
-
-    return true;
-}
-
-
 static int
 jpp_held_compare(const void *a, const void *b, void *ctx)
 {
@@ -368,14 +361,16 @@ jpp_held_grown(const jpp_held_t *held, size_t from, jpp_grown_t *all,
     size_t                   i, n;
     const jpp_held_owner_t  *owner;
 
-    (void) jpp_held_change(held, held->all.rss, from, all);
+    (void) jpp_history_change(&held->all, held->all.rss, from, held->all.n,
+                              all);
 
     for (i = 0, n = 0; i <= JPP_HELD_OWNERS; i++) {
         owner = &held->owners[i];
 
         if ((owner->who[0] != '\0'
              || (i == JPP_HELD_OWNERS && jpp_held_latest(held, owner) != 0))
-            && jpp_held_change(held, owner->bytes, from, &grown[n]))
+            && jpp_history_change(&held->all, owner->bytes, from,
+                                  held->all.n, &grown[n]))
         {
             grown[n].who = i == JPP_HELD_OWNERS ? "all others" : owner->who;
             grown[n++].place = owner->place;

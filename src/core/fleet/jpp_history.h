@@ -55,6 +55,33 @@ void jpp_history_json(jpp_json_t *json, const jpp_history_t *history);
 double jpp_history_slope(const uint64_t *values, size_t n, double *error);
 
 
+/* points that a rate needs */
+#define JPP_GROWN_POINTS  6
+
+/* How an owner, or a worker, has changed. */
+typedef struct {
+    const char          *who;          /* NULL: all of nginx */
+    const char          *place;
+    uint64_t             then;         /* bytes */
+    uint64_t             now;
+    size_t               n;            /* points that are known */
+    double               per_hour;
+    double               error;        /* of that: its standard error */
+    bool                 is_rising;    /* it is believed to go on */
+} jpp_grown_t;
+
+
+/*
+ * Fill GROWN with how VALUES have changed from the point FROM of HISTORY to
+ * END; false: the last of them is not known.  A rise goes through all of the
+ * time, in both halves of it, by more than the points scatter, and beyond what
+ * there was in as much time before: what comes and goes comes back to where it
+ * was.
+ */
+bool jpp_history_change(const jpp_history_t *history, const uint64_t *values,
+    size_t from, size_t end, jpp_grown_t *grown);
+
+
 /* owners that are told apart, and bytes of their names */
 #define JPP_HELD_OWNERS  24
 #define JPP_HELD_NAME    256
@@ -100,22 +127,6 @@ void jpp_held_add(jpp_held_t *held, uint64_t now, uint64_t allocated,
  * there was more.
  */
 size_t jpp_held_rise(const jpp_held_t *held);
-
-
-/* points that a rate needs */
-#define JPP_GROWN_POINTS  6
-
-/* How an owner has changed. */
-typedef struct {
-    const char          *who;          /* NULL: all of nginx */
-    const char          *place;
-    uint64_t             then;         /* bytes */
-    uint64_t             now;
-    size_t               n;            /* points that are known */
-    double               per_hour;
-    double               error;        /* of that: its standard error */
-    bool                 is_rising;    /* it is believed to go on */
-} jpp_grown_t;
 
 
 /*
