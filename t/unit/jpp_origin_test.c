@@ -296,7 +296,6 @@ JPP_TEST(jpp_origin_test_bad)
 {
     char                        comment[JPP_ERR_TEXT + 64];
     size_t                      i;
-    jpp_err_t                   errors[JPP_WORKERS];
     jpp_vec_t                  *want;
 
     /* new mappings, locations and samples come before what is wrong */
@@ -352,11 +351,11 @@ JPP_TEST(jpp_origin_test_bad)
         jpp_reports(fleet.captures, fleet.n, JPP_OK, "a bad one: %s", comment);
         jpp_test_same(out, want, args[i % jpp_nelts(args)]);
 
-        options.errors = errors;
+        options.leaves_out = true;
         jpp_reports(fleet.captures, fleet.n, JPP_OK,
                     "also where captures can be left out");
         jpp_test_same(out, want, "the same");
-        jpp_is_u64(errors[1].code, JPP_OK, "the capture was not");
+        jpp_is_u64(fleet.captures[1].err.code, JPP_OK, "the capture was not");
     }
 }
 
@@ -364,7 +363,6 @@ JPP_TEST(jpp_origin_test_bad)
 JPP_TEST(jpp_origin_test_left_out)
 {
     size_t                      at;
-    jpp_err_t                   errors[JPP_WORKERS];
     jpp_vec_t                  *want;
     static jpp_origin_fleet_t   others;
 
@@ -392,14 +390,14 @@ JPP_TEST(jpp_origin_test_left_out)
             others.captures[1].labels = fleet.captures[2].labels;
         }
 
-        options.errors = errors;
+        options.leaves_out = true;
         jpp_reports(fleet.captures, fleet.n, JPP_OK,
                     "one bad capture of three");
 
-        options.errors = NULL;
+        options.leaves_out = false;
         jpp_reports_to(&want, others.captures, others.n, JPP_OK, "the others");
         jpp_test_same(out, want, "are what is left");
-        jpp_ok(errors[at * 2].code != JPP_OK, "and it is said");
+        jpp_ok(fleet.captures[at * 2].err.code != JPP_OK, "and it is said");
     }
 }
 

@@ -156,7 +156,7 @@ JPP_TEST(jpp_report_test_repeat)
 
 
 static jpp_code_t
-jpp_report_denied(const jpp_capture_t *captures, size_t n)
+jpp_report_denied(jpp_capture_t *captures, size_t n)
 {
     return jpp_written_code(jpp_test_report_into(&out, &arena, captures, n,
                                                  &options, &err), &err);
@@ -545,7 +545,6 @@ jpp_report_bad(jpp_report_bad_t kind)
 JPP_TEST(jpp_report_test_left_out)
 {
     size_t             at, format;
-    jpp_err_t          errors[3];
     jpp_vec_t         *want;
     jpp_capture_t      captures[3], good[2];
     jpp_report_bad_t   kind;
@@ -573,18 +572,18 @@ JPP_TEST(jpp_report_test_left_out)
                             (int) kind, at);
                 jpp_is_u64(err.capture, at, "there");
 
-                options.errors = errors;
+                options.leaves_out = true;
                 captures[at].name = at == 2 ? "worker 7" : NULL;
 
                 jpp_reports(captures, 3, JPP_OK, "but can be left out");
 
-                jpp_ok(errors[at == 0].code == JPP_OK
-                       && errors[at == 2 ? 1 : 2].code == JPP_OK
-                       && errors[at].code == codes[kind]
-                       && errors[at].capture == at,
+                jpp_ok(captures[at == 0].err.code == JPP_OK
+                       && captures[at == 2 ? 1 : 2].err.code == JPP_OK
+                       && captures[at].err.code == codes[kind]
+                       && captures[at].err.capture == at,
                        "others are right, this is not, and says which");
 
-                options.errors = NULL;
+                options.leaves_out = false;
 
                 jpp_reports_to(&want, good, 2, JPP_OK, "the others alone");
                 jpp_test_same(out, want, args[format]);
@@ -599,15 +598,15 @@ JPP_TEST(jpp_report_test_left_out)
 static void
 jpp_report_comments(void *data, jpp_profile_t *profile)
 {
-    const jpp_err_t *errors = data;
+    const jpp_capture_t *captures = data;
 
-    if (errors == NULL) {
+    if (captures == NULL) {
         profile->arena->fail_at = profile->arena->n_calls + 1;
     }
 
     jpp_profile_comment(profile, "%s",
-                        errors != NULL && errors[0].code != JPP_OK
-                        && errors[1].code == JPP_OK
+                        captures != NULL && captures[0].err.code != JPP_OK
+                        && captures[1].err.code == JPP_OK
                         ? "without the first" : "not what was expected");
 }
 
@@ -616,16 +615,15 @@ jpp_report_comments(void *data, jpp_profile_t *profile)
 
 JPP_TEST(jpp_report_test_comments)
 {
-    jpp_err_t      errors[2];
     jpp_capture_t  captures[2];
 
     captures[0] = jpp_report_bad(LAST_STACK);
     captures[1] = jpp_report_capture("nginx-530");
 
     options = jpp_test_options("symbolize=0&format=top");
-    options.errors = errors;
+    options.leaves_out = true;
     options.comments = jpp_report_comments;
-    options.data = errors;
+    options.data = captures;
 
     jpp_reports(captures, 2, JPP_OK, "one bad capture of two");
     *(char *) jpp_vec_push(out, 1) = '\0';
@@ -643,7 +641,6 @@ JPP_TEST(jpp_report_test_comments)
 JPP_TEST(jpp_report_test_sources)
 {
     size_t          i;
-    jpp_err_t       errors[5] = { 0 };
     jpp_vec_t      *want;
     jpp_capture_t   captures[5];
 
@@ -665,15 +662,15 @@ JPP_TEST(jpp_report_test_sources)
 
     options = jpp_test_options("format=text");
 
-    options.errors = NULL;
+    options.leaves_out = false;
     jpp_reports_to(&want, captures, 2, JPP_OK, "a difference");
 
-    options.errors = errors;
+    options.leaves_out = true;
     jpp_reports(captures, 4, JPP_OK, "two differences, one of which is bad");
     jpp_test_same(out, want, "the report is the other difference");
 
     for (i = 0; i < 4; i++) {
-        jpp_note_of("dump", errors[i], code, capture, text);
+        jpp_note_of("dump", captures[i].err, code, capture, text);
     }
 
     jpp_shows_notes("both of a source are bad, because of the last");
@@ -691,7 +688,7 @@ JPP_TEST(jpp_report_test_sources)
 
     jpp_reports(captures + 3, 2, JPP_OK, "two alone, a bad one and a good one");
     captures[4].is_base = false;
-    options.errors = NULL;
+    options.leaves_out = false;
     jpp_reports_to(&want, captures + 4, 1, JPP_OK, "the good one");
     jpp_test_same(out, want, "as if it had been one, so not scaled");
 }
@@ -701,7 +698,6 @@ JPP_TEST(jpp_report_test_sources)
 
 JPP_TEST(jpp_report_test_left_out_memory)
 {
-    jpp_err_t      errors[3];
     jpp_capture_t  captures[3];
 
     captures[0] = jpp_report_capture("accum-530");
@@ -709,10 +705,11 @@ JPP_TEST(jpp_report_test_left_out_memory)
     captures[2] = jpp_report_bad(GZIP);
 
     options = jpp_test_options("symbolize=0");
-    options.errors = errors;
+    options.leaves_out = true;
 
     jpp_denies(&arena, jpp_arena_fresh(&arena, 1 << 30), 100,
                jpp_report_denied(captures, 3));
-    jpp_ok(errors[1].code == JPP_ERR_INPUT && errors[2].code == JPP_ERR_INPUT,
+    jpp_ok(captures[1].err.code == JPP_ERR_INPUT
+           && captures[2].err.code == JPP_ERR_INPUT,
            "which are the errors of two captures");
 }

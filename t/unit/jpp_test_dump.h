@@ -117,7 +117,7 @@ jpp_test_read(jpp_profile_t *profile, jpp_arena_t *arena, const char *data,
 /* The report of CAPTURES in memory; OUT is in ARENA, which is initialized. */
 static inline jpp_code_t
 jpp_test_report_into(jpp_vec_t **out, jpp_arena_t *arena,
-    const jpp_capture_t *captures, size_t n,
+    jpp_capture_t *captures, size_t n,
     const jpp_report_options_t *options, jpp_err_t *err)
 {
     jpp_code_t      rc;

@@ -18,12 +18,11 @@ typedef struct {
     jpp_arena_t                  *arena;
     jpp_symbols_t                *symbols;
 
-    const jpp_capture_t          *captures;
+    jpp_capture_t                *captures;
     size_t                        n;
     const jpp_report_options_t   *options;
     const jpp_format_t           *format;
 
-    jpp_err_t                    *baselines;      /* the error of each */
     bool                          has_baselines;  /* any to be read */
     bool                          is_split;       /* by origin */
     jpp_origin_split_t            split;
@@ -38,6 +37,13 @@ typedef struct {
 } jpp_report_input_t;
 
 
+static bool
+jpp_report_has_baseline(const jpp_capture_t *capture)
+{
+    return capture->baseline != NULL && capture->baseline_err.code == JPP_OK;
+}
+
+
 /*
  * Should counts stay as sampled, baselines be read, and inherited memory be
  * kept apart?
@@ -46,11 +52,9 @@ typedef struct {
 static void
 jpp_report_choose(jpp_reporter_t *report, size_t n_read)
 {
-    bool              is_base;
-    size_t            i;
-    const jpp_err_t  *errors;
+    bool                  is_base;
+    const jpp_capture_t  *capture;
 
-    errors = report->options->errors;
     is_base = false;
 
     /* the form has one period, and the counts of one dump */
@@ -63,15 +67,11 @@ jpp_report_choose(jpp_reporter_t *report, size_t n_read)
     report->is_spoiled = false;
     report->has_baselines = false;
 
-    for (i = 0; i < report->n; i++) {
-
-        if (errors != NULL && errors[i].code != JPP_OK) {
-            continue;
+    jpp_each(capture, report->captures, report->n) {
+        if (capture->err.code == JPP_OK) {
+            is_base |= capture->is_base;
+            report->has_baselines |= jpp_report_has_baseline(capture);
         }
-
-        is_base |= report->captures[i].is_base;
-        report->has_baselines |= report->captures[i].baseline != NULL
-                                 && report->baselines[i].code == JPP_OK;
     }
 
     report->view->base = is_base && report->format->keeps_base ? report->base
@@ -166,21 +166,19 @@ jpp_report_can_leave_out(const jpp_err_t *err)
 }
 
 
-/* The baseline of capture I, which is DUMP and whose samples begin at FROM. */
+/* The baseline of CAPTURE, which is DUMP and whose samples begin at FROM. */
 
 static jpp_code_t
-jpp_report_baseline(jpp_reporter_t *report, size_t i, const jpp_dump_t *dump,
-    jpp_read_options_t *options, uint32_t from, jpp_err_t *err)
+jpp_report_baseline(jpp_reporter_t *report, jpp_capture_t *capture,
+    const jpp_dump_t *dump, jpp_read_options_t *options, uint32_t from,
+    jpp_err_t *err)
 {
-    uint32_t              set;
-    jpp_err_t             why;
-    jpp_code_t            rc;
-    jpp_report_input_t    input;
-    const jpp_capture_t  *capture;
+    uint32_t             set;
+    jpp_err_t            why;
+    jpp_code_t           rc;
+    jpp_report_input_t   input;
 
     memset(&why, 0, sizeof(jpp_err_t));
-
-    capture = &report->captures[i];
 
     rc = jpp_report_open(report, &input, capture->baseline,
                          capture->baseline_len, capture->tail, &why);
@@ -212,7 +210,7 @@ jpp_report_baseline(jpp_reporter_t *report, size_t i, const jpp_dump_t *dump,
         return rc;
     }
 
-    report->baselines[i] = why;
+    capture->baseline_err = why;
     report->is_spoiled = true;
 
     return JPP_OK;
@@ -220,15 +218,13 @@ jpp_report_baseline(jpp_reporter_t *report, size_t i, const jpp_dump_t *dump,
 
 
 static jpp_code_t
-jpp_report_samples(jpp_reporter_t *report, size_t i,
+jpp_report_samples(jpp_reporter_t *report, jpp_capture_t *capture,
     jpp_read_options_t *options, bool has_baseline, jpp_err_t *err)
 {
-    uint32_t              from;
-    jpp_code_t            rc;
-    jpp_report_input_t    input;
-    const jpp_capture_t  *capture;
+    uint32_t             from;
+    jpp_code_t           rc;
+    jpp_report_input_t   input;
 
-    capture = &report->captures[i];
     from = report->profile.n_samples;
 
     rc = jpp_report_open(report, &input, capture->data, capture->len,
@@ -239,7 +235,8 @@ jpp_report_samples(jpp_reporter_t *report, size_t i,
     }
 
     if (rc == JPP_OK && has_baseline) {
-        rc = jpp_report_baseline(report, i, &input.dump, options, from, err);
+        rc = jpp_report_baseline(report, capture, &input.dump, options, from,
+                                 err);
     }
 
     if (report->format->takes_one) {
@@ -255,13 +252,11 @@ jpp_report_samples(jpp_reporter_t *report, size_t i,
 
 
 static jpp_code_t
-jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
+jpp_report_capture(jpp_reporter_t *report, jpp_capture_t *capture,
+    jpp_err_t *err)
 {
-    bool                  has_baseline;
-    jpp_read_options_t    options;
-    const jpp_capture_t  *capture;
-
-    capture = &report->captures[i];
+    bool                 has_baseline;
+    jpp_read_options_t   options;
 
     memset(&options, 0, sizeof(jpp_read_options_t));
 
@@ -273,15 +268,15 @@ jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
                          || (report->format->shows_owners
                              && !report->options->args.is_set[JPP_ARG_OWNERS]);
 
-    has_baseline = report->has_baselines && capture->baseline != NULL
-                   && report->baselines[i].code == JPP_OK;
+    has_baseline = report->has_baselines && jpp_report_has_baseline(capture);
 
     /* a baseline must only meet samples of its own capture */
 
-    return jpp_profile_labels(&report->profile, 0, has_baseline ? i + 1 : 0,
+    return jpp_profile_labels(&report->profile, 0, has_baseline
+                              ? (size_t) (capture - report->captures) + 1 : 0,
                               capture->labels, capture->n_labels,
                               &options.labels)
-           ? jpp_report_samples(report, i, &options, has_baseline, err)
+           ? jpp_report_samples(report, capture, &options, has_baseline, err)
            : jpp_err_memory(err);
 }
 
@@ -291,11 +286,8 @@ jpp_report_capture(jpp_reporter_t *report, size_t i, jpp_err_t *err)
 static jpp_code_t
 jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
 {
-    size_t       i;
-    jpp_err_t   *errors;
-    jpp_code_t   rc;
-
-    errors = report->options->errors;
+    jpp_code_t      rc;
+    jpp_capture_t  *capture;
 
     jpp_report_choose(report, n_read);
 
@@ -314,25 +306,22 @@ jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
 
     report->profile.is_difference = report->view->base != NULL;
 
-    for (i = 0; i < report->n; i++) {
+    jpp_each(capture, report->captures, report->n) {
 
-        if (errors != NULL && errors[i].code != JPP_OK) {
-            continue;
-        }
-
-        rc = jpp_report_capture(report, i, err);
+        rc = capture->err.code == JPP_OK
+             ? jpp_report_capture(report, capture, err) : JPP_OK;
 
         if (rc == JPP_OK) {
             continue;
         }
 
-        err->capture = i;
+        err->capture = (size_t) (capture - report->captures);
 
-        if (errors == NULL || !jpp_report_can_leave_out(err)) {
+        if (!report->options->leaves_out || !jpp_report_can_leave_out(err)) {
             return rc;
         }
 
-        errors[i] = *err;
+        capture->err = *err;
     }
 
     return JPP_OK;
@@ -344,33 +333,26 @@ jpp_report_captures(jpp_reporter_t *report, size_t n_read, jpp_err_t *err)
 static size_t
 jpp_report_leave_out(jpp_reporter_t *report)
 {
-    size_t                i, k, n;
-    jpp_err_t            *errors;
-    const jpp_capture_t  *captures;
+    size_t          n;
+    jpp_capture_t  *bad, *other;
 
-    captures = report->captures;
-    errors = report->options->errors;
+    jpp_each(bad, report->captures, report->n) {
 
-    for (i = 0; i < report->n; i++) {
-
-        if (errors[i].code == JPP_OK || captures[i].source == 0) {
+        if (bad->err.code == JPP_OK || bad->source == 0) {
             continue;
         }
 
-        for (k = 0; k < report->n; k++) {
-
-            if (captures[k].source == captures[i].source
-                && errors[k].code == JPP_OK)
-            {
-                errors[k] = errors[i];
+        jpp_each(other, report->captures, report->n) {
+            if (other->source == bad->source && other->err.code == JPP_OK) {
+                other->err = bad->err;
             }
         }
     }
 
     n = 0;
 
-    for (i = 0; i < report->n; i++) {
-        n += errors[i].code == JPP_OK;
+    jpp_each(other, report->captures, report->n) {
+        n += other->err.code == JPP_OK;
     }
 
     return n;
@@ -407,25 +389,12 @@ static jpp_code_t
 jpp_report_read(jpp_reporter_t *report, jpp_err_t *err)
 {
     size_t            n, n_read;
-    jpp_err_t        *errors;
     jpp_code_t        rc;
+    jpp_capture_t    *capture;
     const jpp_vec_t  *before;
 
-    errors = report->options->errors;
-
-    if (errors != NULL) {
-        memset(errors, 0, report->n * sizeof(jpp_err_t));
-    }
-
-    report->baselines = report->options->baselines;
-
-    if (report->baselines == NULL) {
-        report->baselines = jpp_arena_alloc(report->arena,
-                                            report->n * sizeof(jpp_err_t));
-    }
-
-    if (report->baselines == NULL) {
-        return jpp_err_memory(err);
+    jpp_each(capture, report->captures, report->n) {
+        capture->err.code = JPP_OK;
     }
 
     before = jpp_vec_last(report->arena);
@@ -438,14 +407,14 @@ jpp_report_read(jpp_reporter_t *report, jpp_err_t *err)
             return rc;
         }
 
-        n = errors != NULL ? jpp_report_leave_out(report) : n_read;
+        n = jpp_report_leave_out(report);
 
         if (n == n_read && !report->is_spoiled) {
             break;
         }
 
         if (n == 0) {
-            *err = errors[0];
+            *err = report->captures[0].err;
             return err->code;
         }
 
@@ -645,30 +614,26 @@ jpp_report_symbolize(jpp_reporter_t *report, jpp_err_t *err)
 static void
 jpp_report_left_out(jpp_reporter_t *report)
 {
-    size_t             i;
-    const char        *name;
-    const jpp_err_t   *errors, *why;
+    const jpp_err_t      *why;
+    const jpp_capture_t  *capture;
 
-    errors = report->options->errors;
-
-    for (i = 0; i < report->n; i++) {
-        name = report->captures[i].name;
-        why = &report->baselines[i];
+    jpp_each(capture, report->captures, report->n) {
+        why = &capture->baseline_err;
 
         /* the baseline of a capture that is left out does not matter */
 
-        if (why->code == JPP_OK
-            || (errors != NULL && errors[i].code != JPP_OK))
-        {
+        if (why->code == JPP_OK || capture->err.code != JPP_OK) {
             continue;
         }
 
-        if (name != NULL) {
+        if (capture->name != NULL) {
             jpp_profile_comment(&report->profile, "left out the baseline of "
-                                "%.256s: %s", name, why->text);
+                                "%.256s: %s", capture->name, why->text);
         } else {
             jpp_profile_comment(&report->profile, "left out the baseline of "
-                                "dump %zu: %s", i + 1, why->text);
+                                "dump %zu: %s",
+                                (size_t) (capture - report->captures) + 1,
+                                why->text);
         }
     }
 }
@@ -746,7 +711,7 @@ jpp_report_prepare(jpp_reporter_t *report, jpp_err_t *err)
 
 jpp_code_t
 jpp_report_profile(jpp_arena_t *arena, jpp_symbols_t *symbols,
-    const jpp_capture_t *captures, size_t n,
+    jpp_capture_t *captures, size_t n,
     const jpp_report_options_t *options, jpp_view_t *view, jpp_err_t *err)
 {
     jpp_code_t       rc;
@@ -803,7 +768,7 @@ jpp_report_write(const jpp_view_t *view, jpp_sink_t *sink, jpp_err_t *err)
 
 jpp_code_t
 jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
-    const jpp_capture_t *captures, size_t n,
+    jpp_capture_t *captures, size_t n,
     const jpp_report_options_t *options, jpp_sink_t *sink, jpp_err_t *err)
 {
     jpp_code_t  rc;

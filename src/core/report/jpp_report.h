@@ -54,21 +54,22 @@ typedef struct {
     const char           *tail;         /* see jpp_maps_read() */
     uint32_t              source;       /* 0: one of its own */
     const char           *name;         /* "worker 3", or NULL */
-    size_t                index;        /* the caller's: of which of its own */
-                                        /*   it is; nobody here looks at it */
+    jpp_err_t             err;          /* why it was left out, or JPP_OK: is */
+                                        /*   set by the report */
 
     const char           *baseline;     /* a dump, or NULL */
     size_t                baseline_len;
     const jpp_label_t    *inherited_labels;    /* of the group's samples: */
     size_t                n_inherited_labels;  /*   the same for all of it */
     uint32_t              group;        /* of one parent, of one time */
+    jpp_err_t             baseline_err; /* set by who could not get one */
 } jpp_capture_t;
 
 
 /*
  * Append the caller's comments to PROFILE (jpp_profile_comment()); one that is
- * lost fails the report.  Called after reading, when options->errors says which
- * captures could not be read.
+ * lost fails the report.  Called after reading, when captures that could not be
+ * read have an error.
  */
 typedef void (*jpp_report_comments_pt)(void *data, jpp_profile_t *profile);
 
@@ -87,9 +88,9 @@ typedef struct {
     jpp_report_comments_pt
                           comments;     /* NULL: none */
     void                 *data;         /* for comments */
-    jpp_err_t            *errors;       /* one for each capture, or NULL */
-    jpp_err_t            *baselines;    /* the same for their baselines: set */
-                                        /*   before by who could not get one */
+    bool                  leaves_out;   /* captures that cannot be read: the */
+                                        /*   first of them fails the report, */
+                                        /*   otherwise */
 } jpp_report_options_t;
 
 
@@ -119,7 +120,7 @@ bool jpp_report_has_names(const jpp_report_options_t *options);
  * OPTIONS; and write it.
  */
 jpp_code_t jpp_report_profile(jpp_arena_t *arena, jpp_symbols_t *symbols,
-    const jpp_capture_t *captures, size_t n,
+    jpp_capture_t *captures, size_t n,
     const jpp_report_options_t *options, jpp_view_t *view, jpp_err_t *err);
 jpp_code_t jpp_report_write(const jpp_view_t *view, jpp_sink_t *sink,
     jpp_err_t *err);
@@ -129,15 +130,15 @@ jpp_code_t jpp_report_write(const jpp_view_t *view, jpp_sink_t *sink,
  * JPP_SINK_BUFFER bytes and is flushed at the end.  ERR is required; its field
  * capture is the index of the capture that failed.
  *
- * Without options->errors, a capture that cannot be read fails the report.
- * With it, the errors of all captures are stored there (JPP_OK: none), and the
- * report is, to the byte, that of the remaining captures; reporting what was
- * left out is up to the caller.  Only if no capture remains does the report
+ * Without options->leaves_out, a capture that cannot be read fails the report.
+ * With it, captures have their errors (JPP_OK: none), and the report is, to the
+ * byte, that of the remaining captures; reporting what was left out is up to
+ * the caller.  Only if no capture remains does the report
  * fail, with the error of the first.  Running out of memory always fails the
  * report.
  */
 jpp_code_t jpp_report(jpp_arena_t *arena, jpp_symbols_t *symbols,
-    const jpp_capture_t *captures, size_t n,
+    jpp_capture_t *captures, size_t n,
     const jpp_report_options_t *options, jpp_sink_t *sink, jpp_err_t *err);
 
 

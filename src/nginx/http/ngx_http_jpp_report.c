@@ -21,12 +21,9 @@ typedef struct {
                      *report;
     jpp_arena_t    *arena;
     jpp_capture_t  *captures;
-    jpp_err_t      *errors;      /* one for each of them */
-    jpp_err_t      *baselines;   /* and for what it inherited */
     ngx_uint_t      n;
 
     jpp_worker_t   *workers;     /* that answered */
-    const char    **faults;      /* of their captures; NULL: none */
     jpp_missing_t  *missing;
     jpp_fleet_t     fleet;
 } ngx_http_jpp_input_t;
@@ -102,7 +99,6 @@ ngx_http_jpp_report_capture(ngx_http_jpp_input_t *input,
 
     capture = &input->captures[input->n++];
 
-    capture->index = input->fleet.n - 1;
     capture->data = part->dump.data;
     capture->len = part->dump.len;
     capture->labels = labels;
@@ -199,7 +195,7 @@ ngx_http_jpp_report_part(ngx_http_jpp_input_t *input,
             last->baseline_len = inherited->len;
         }
 
-        input->baselines[input->n - 1] = part->baseline_err;
+        last->baseline_err = part->baseline_err;
 
         return NGX_OK;
     }
@@ -232,15 +228,11 @@ ngx_http_jpp_report_parts(ngx_http_jpp_input_t *input)
     n = last->n + (base != NULL ? base->n : 0);
 
     input->captures = jpp_arena_alloc(input->arena, n * sizeof(jpp_capture_t));
-    input->errors = jpp_arena_alloc(input->arena, n * sizeof(jpp_err_t));
-    input->baselines = jpp_arena_alloc(input->arena, n * sizeof(jpp_err_t));
     input->workers = jpp_arena_alloc(input->arena, n * sizeof(jpp_worker_t));
-    input->faults = jpp_arena_alloc(input->arena, n * sizeof(char *));
     input->missing = jpp_arena_alloc(input->arena, n * sizeof(jpp_missing_t));
 
-    if (input->captures == NULL || input->errors == NULL
-        || input->baselines == NULL || input->workers == NULL
-        || input->faults == NULL || input->missing == NULL)
+    if (input->captures == NULL || input->workers == NULL
+        || input->missing == NULL)
     {
         return NGX_ERROR;
     }
@@ -283,31 +275,34 @@ ngx_http_jpp_report_comments(void *data, jpp_profile_t *profile)
 {
     ngx_http_jpp_input_t *input = data;
 
-    ngx_uint_t              i, n;
+    ngx_uint_t              n;
     jpp_worker_t           *worker;
+    const jpp_capture_t    *capture;
     ngx_http_jpp_report_t  *report;
 
     report = input->report;
 
-    for (i = 0; i < input->n; i++) {
-        if (input->errors[i].code != JPP_OK) {
-            input->faults[input->captures[i].index] = input->errors[i].text;
+    worker = input->workers;
+    n = 0;
 
-        } else if (input->baselines[i].code != JPP_OK) {
-            report->n_unsplit++;
+    jpp_each(capture, input->captures, input->n) {
+
+        /* a base shares its error with the capture before it */
+
+        if (capture->is_base) {
+            continue;
         }
-    }
 
-    for (i = 0, n = 0; i < input->fleet.n; i++) {
-
-        worker = &input->workers[i];
-
-        if (input->faults[i] == NULL) {
+        if (capture->err.code == JPP_OK) {
+            report->n_unsplit += capture->baseline_err.code != JPP_OK;
             input->workers[n++] = *worker;
 
         } else {
-            ngx_http_jpp_report_missing(input, &worker->who, input->faults[i]);
+            ngx_http_jpp_report_missing(input, &worker->who,
+                                        capture->err.text);
         }
+
+        worker++;
     }
 
     input->fleet.n = n;
@@ -358,8 +353,7 @@ ngx_http_jpp_report(ngx_http_jpp_report_t *report, jpp_arena_t *arena,
 
     report->options.comments = ngx_http_jpp_report_comments;
     report->options.data = &input;
-    report->options.errors = input.errors;
-    report->options.baselines = input.baselines;
+    report->options.leaves_out = true;
 
     rc = jpp_report_profile(arena, &ngx_http_jpp_self.symbols, input.captures,
                             input.n, &report->options, view, err);
