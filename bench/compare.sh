@@ -9,6 +9,7 @@
 #     report    the tool's report of 10,000 and 100,000 stacks
 #     sampler   malloc() with free(), and a sample
 #     heap      GET heap of one worker with 300 and 1,000 stacks
+#     workers   GET heap of 8 and of 64 workers, of all of them together
 #     walk      a pool scan of 10,000 idle connections
 #     signal    a signal of a CPU profile, 20 frames deep
 #
@@ -27,7 +28,7 @@ test $# -gt 0 || { echo "usage: ./dev bench compare COMMIT [PART...]" >&2
 
 commit=$(git rev-parse --verify "$1^{commit}")
 shift
-test $# -gt 0 || set -- report sampler heap walk signal
+test $# -gt 0 || set -- report sampler heap workers walk signal
 
 new=$PWD
 old=$PWD/build/compare/old
@@ -49,7 +50,7 @@ die()
 
 quit()
 {
-    test -z "$nginx_pid" || kill "$nginx_pid" 2>/dev/null || true
+    test -z "$nginx_pid" || kill -QUIT "$nginx_pid" 2>/dev/null || true
     test -z "$nginx_pid" || wait "$nginx_pid" || true
     nginx_pid=
 }
@@ -91,11 +92,13 @@ prepare()
 }
 
 
-# total: the instructions that valgrind has counted
+# total: the instructions that valgrind has counted, of all processes
 
 summary()
 {
-    total=$(sed -n 's/^summary: \([0-9]*\)$/\1/p' "$dir/callgrind" | grep .)
+    total=$(cat "$dir"/callgrind* | awk '
+        /^summary: /  { n += $2; found = 1 }
+        END           { printf "%.0f\n", n; exit !found }')
 }
 
 
@@ -103,6 +106,7 @@ summary()
 
 counted()
 {
+    rm -f "$dir"/callgrind*
     valgrind --tool=callgrind -q --callgrind-out-file="$dir/callgrind" "$@" \
         >/dev/null 2>"$dir/said" || die "$* failed: $(tail -n 3 "$dir/said")"
     summary
@@ -164,9 +168,8 @@ nginx_start()
     cat >"$dir/nginx.conf" <<END
 $(test "$(id -u)" != 0 || echo "user root;")
 load_module $1/build/ngx_http_jemalloc_pprof_module.so;
-$2
+${2:-master_process off;}
 daemon off;
-master_process off;
 error_log logs/error.log warn;
 pid logs/nginx.pid;
 events { worker_connections 16384; }
@@ -181,17 +184,21 @@ http {
     server {
         listen $addr:$port;
         location / { return 200 "fine\n"; }
-        location /debug/pprof/ { jemalloc_pprof; }
+        location /debug/pprof/ {
+            jemalloc_pprof;
+            jemalloc_pprof_timeout 60s;
+        }
     }
 }
 END
 
     shift 3
-    rm -f "$dir/callgrind"
+    rm -f "$dir"/callgrind*
     LD_PRELOAD="libjemalloc.so.2 ${preload-}" PATH=$PATH:/usr/sbin \
         MALLOC_CONF=prof:true,prof_active:true,lg_prof_sample:19 \
-        valgrind --tool=callgrind -q --callgrind-out-file="$dir/callgrind" \
-        "$@" nginx -p "$dir/" -c nginx.conf 2>"$dir/said" &
+        valgrind --tool=callgrind -q \
+        --callgrind-out-file="$dir/callgrind.%p" "$@" \
+        nginx -p "$dir/" -c nginx.conf 2>"$dir/said" &
     nginx_pid=$!
 
     tries=0
@@ -210,7 +217,7 @@ asked()
 {
     i=0
     while [ $i -lt "$1" ]; do
-        curl -sf -o "$dir/answer" "$url/$2" || die "$2: $(cat "$dir/answer")"
+        curl -sf -o "$dir/answer" "$url/$2" || die "$2: see $dir/logs"
         i=$((i + 1))
     done
 
@@ -219,25 +226,44 @@ asked()
 }
 
 
-part_heap()
+# heap_each ROW MAIN: what a GET heap costs
+
+heap_each()
 {
     preload=$dir/stacks.so
 
-    for JPP_STACKS in 300 1000; do
-        export JPP_STACKS
-        for tree in "$old" "$new"; do
-            nginx_start "$tree" "" ""
-            asked 2 heap
-            less=$total
-            nginx_start "$tree" "" ""
-            asked 12 heap
-            each=$(((total - less) / 10))
-            test "$tree" = "$new" || before=$each
+    for tree in "$old" "$new"; do
+        for gets in 2 12; do
+            nginx_start "$tree" "$2" ""
+            asked $gets heap
+            test $gets = 12 || less=$total
         done
-        row "GET heap, $JPP_STACKS stacks" "" "$before" "$each"
+
+        each=$(((total - less) / 10))
+        test "$tree" = "$new" || before=$each
     done
+    row "$1" "" "$before" "$each"
 
     preload=
+}
+
+
+part_heap()
+{
+    for JPP_STACKS in 300 1000; do
+        export JPP_STACKS
+        heap_each "GET heap, $JPP_STACKS stacks" ""
+    done
+}
+
+
+part_workers()
+{
+    export JPP_STACKS=300
+
+    for workers in 8 64; do
+        heap_each "GET heap, $workers workers" "worker_processes $workers;"
+    done
 }
 
 
@@ -249,8 +275,9 @@ part_walk()
 {
     for tree in "$old" "$new"; do
         for scans in 10 30; do
-            nginx_start "$tree" "load_module $dir/simulation.so;" \
-                "simulate 10000;" --toggle-collect='ngx_http_j*_pools_slice'
+            nginx_start "$tree" "load_module $dir/simulation.so;
+                master_process off;" "simulate 10000;" \
+                --toggle-collect='ngx_http_j*_pools_slice'
             asked $scans "pools?format=top"
             test $scans = 30 || less=$total
         done
@@ -296,8 +323,9 @@ printf '%-40s %14s %14s %5s %6s\n' "instructions" \
 
 for part; do
     case $part in
-        report|sampler|heap|walk|signal)  part_"$part" ;;
-        *)  die "no part $part: report, sampler, heap, walk, signal" ;;
+        report|sampler|heap|workers|walk|signal)  part_"$part" ;;
+        *)  die "no part $part: report, sampler, heap, workers, walk," \
+                "signal" ;;
     esac
 done
 
