@@ -6,6 +6,8 @@
 # Not here: whose memory that of a request is (pools/pools.t).
 
 use JppTest;
+use JppPools qw( below held );
+use List::Util qw( sum0 );
 
 my $list = '/debug/pprof/locations?format=json&by=upstream';
 
@@ -23,6 +25,33 @@ test 'one in another', 'jemalloc' => sub { page('nested') };
 test 'one behind two in another', 'jemalloc' => sub { page('mixed') };
 
 
+# Nothing refers to a subrequest in the background but its own connection, which
+# is found by the log that it shares with its client and all others.
+
+test 'many in the background', 'jemalloc' => sub {
+    my $silent = silent();
+
+    for (1 .. 4) {
+        my $nginx = start($silent);
+        my $client = $nginx->client;
+
+        $client->send_request('/mirrored');
+
+        ok(wait_until(sub {
+            sum0(map { $_->{requests} } @{ $nginx->json($list)->{rows} })
+                == 251;
+        }), 'they wait');
+
+        my $held = held($nginx);
+
+        is(below($held, 'connection of'), 0, 'and none is called a module\'s')
+            or diag(explain($held));
+
+        $nginx->stop;
+    }
+};
+
+
 sub include {
     return qq(<!--# include virtual="$_[0]" -->\n);
 }
@@ -30,20 +59,32 @@ sub include {
 
 # An upstream that never answers: the kernel accepts for it.
 
-sub page($name) {
-    my ($n, undef) = @{ $pages{$name} };
+sub silent {
+    return IO::Socket::INET->new(Listen => 512, LocalAddr => '127.0.0.1')
+           // die "no upstream: $!\n";
+}
 
-    my $silent = IO::Socket::INET->new(Listen => 16, LocalAddr => '127.0.0.1')
-        or die "no upstream: $!\n";
 
-    my $nginx = JppNginx->start(port => free_port(), workers => 1,
+sub start($silent) {
+    my $mirrors = join ' ', map { "mirror /silent/$_;" } 1 .. 250;
+
+    return JppNginx->start(port => free_port(), connections => 1024,
         server => <<"CONF", http => <<"UPSTREAM");
 location /debug/pprof/ { jemalloc_pprof; }
 location /pages/ { root html; ssi on; ssi_types *; }
 location /silent/ { proxy_pass http://silent; }
+location /mirrored { $mirrors proxy_pass http://silent; }
 CONF
 upstream silent { server 127.0.0.1:@{[ $silent->sockport ]}; }
 UPSTREAM
+}
+
+
+sub page($name) {
+    my ($n, undef) = @{ $pages{$name} };
+
+    my $silent = silent();
+    my $nginx = start($silent);
 
     spew("$nginx->{prefix}/html/pages/$_", $pages{$_}[1]) for keys %pages;
 

@@ -209,55 +209,56 @@ ngx_http_jpp_others_module(ngx_http_jpp_walk_t *walk, const ngx_connection_t *c)
 
 /*
  * 0: its pool is the client's or its request's, and was counted with that, or
- * with another connection that has no client (its owner is 0).  The client is
- * found by the log, which is compared only, as the pool is: it is the
- * same connection as long as its number is.
+ * with another connection that has no client (its owner is 0).  All of these
+ * have the same log, which is compared only, as the pool is: each is the same
+ * connection as long as its number is.
  */
 
 static uint32_t
 ngx_http_jpp_others_owner(ngx_http_jpp_walk_t *walk, ngx_connection_t *c)
 {
-    uint32_t                       pos, upstream;
-    const ngx_connection_t        *accepted;
+    uint32_t                       pos, owner, upstream;
+    const ngx_connection_t        *other;
     const ngx_http_jpp_client_t   *client;
     ngx_http_upstream_srv_conf_t  *uscf;
 
     pos = 0;
-    client = ngx_http_jpp_keyed_next(&walk->clients, c->log, &pos);
+    owner = 0;
 
-    if (client != NULL) {
-        accepted = &walk->cycle->connections[client->slot];
+    while ((client = ngx_http_jpp_keyed_next(&walk->clients, c->log, &pos))
+           != NULL)
+    {
+        other = &walk->cycle->connections[client->slot];
 
-        if (accepted->number == client->number) {
-            if (c->pool == client->pool || c->pool == accepted->pool) {
-
-                if (client->is_mail) {
-                    ngx_http_jpp_sessions_auth(walk, accepted, c,
-                                               client->owner);
-                }
-
-                return 0;
-            }
-
-            if (client->owner != 0) {
-                /*
-                 * Where a walk takes more than a slice, C may have been
-                 * connected after its client, OWNER, was seen. The handler of
-                 * upstreams follows its data, too.
-                 */
-
-                if (ngx_http_jpp_others_handler == NULL
-                    || c->read->handler != ngx_http_jpp_others_handler
-                    || c->data == NULL)
-                {
-                    return client->owner;
-                }
-
-                upstream = ngx_http_jpp_owner_upstream(walk, c->data);
-
-                return upstream != 0 ? upstream : client->owner;
-            }
+        if (other->number != client->number) {
+            continue;
         }
+
+        if (c->pool == client->pool || c->pool == other->pool) {
+
+            if (client->is_mail) {
+                ngx_http_jpp_sessions_auth(walk, other, c, client->owner);
+            }
+
+            return 0;
+        }
+
+        owner = ngx_max(owner, client->owner);
+    }
+
+    if (owner != 0) {
+        /*
+         * Where a walk takes more than a slice, C may have been connected after
+         * its client, OWNER, was seen. The handler of upstreams follows its
+         * data, too.
+         */
+
+        upstream = ngx_http_jpp_others_handler != NULL
+                   && c->read->handler == ngx_http_jpp_others_handler
+                   && c->data != NULL
+                   ? ngx_http_jpp_owner_upstream(walk, c->data) : 0;
+
+        return upstream != 0 ? upstream : owner;
     }
 
     uscf = ngx_http_jpp_others_upstream(walk, c);
