@@ -165,7 +165,10 @@ $(SAMPLED:%=%_fixed): $(OUT)/t/%_fixed: t/unit/%.c $(OUT)/libjpp.a
 
 $(OUT)/fuzz/%: t/fuzz/%.c $(OUT)/libjpp.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+	$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $(filter-out %.a,$^) \
+	    $(filter %.a,$^) $(LIBS)
+
+$(OUT)/fuzz/jpp_saved_fuzz: $(OUT)/tools/jpp_saved.o
 
 $(OUT)/bench/%.o: bench/%.c
 	@mkdir -p $(@D)

@@ -10,6 +10,7 @@
 #include "jpp_io.h"
 #include "jpp_options.h"
 #include "jpp_proc.h"
+#include "jpp_saved.h"
 
 #include <dlfcn.h>
 
@@ -148,7 +149,7 @@ jpp_tool_tail(jpp_arena_t *arena)
 static jpp_code_t
 jpp_tool_read(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
 {
-    size_t                 i;
+    size_t                 i, n_saved;
     int64_t                newest;
     jpp_code_t             rc;
     const char            *tail;
@@ -168,6 +169,7 @@ jpp_tool_read(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
 
     tail = options->any_kernel ? NULL : jpp_tool_tail(arena);
     newest = INT64_MIN;
+    n_saved = 0;
 
     for (i = 0; i < tool->n; i++) {
         capture = &tool->captures[i];
@@ -188,6 +190,14 @@ jpp_tool_read(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
         capture->data = (const char *) input.data->data;
         capture->len = input.data->len;
 
+        n_saved += jpp_saved_is(capture->data, capture->len, arena);
+
+        if (n_saved != 0 && n_saved != i + 1) {
+            return jpp_err_set(err, JPP_ERR_INPUT, "a dump and a saved profile "
+                               "have no stacks in common: make a profile of "
+                               "the dump first (-o FILE.pb.gz DUMP)");
+        }
+
         if (capture->is_base) {
             tool->options.report.duration_nanos = newest - input.mtime;
 
@@ -197,6 +207,15 @@ jpp_tool_read(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
     }
 
     tool->options.report.time_nanos = newest;
+
+    if (n_saved != 0) {
+        tool->options.report.parser = jpp_saved_parser();
+
+        if (jpp_format_of(&options->report.args)->takes_one) {
+            return jpp_err_set(err, JPP_ERR_INPUT, "a saved profile, not a "
+                               "dump: choose another format");
+        }
+    }
 
     return jpp_tool_describe(tool, arena, err);
 }

@@ -227,7 +227,6 @@ sub check_cases {
     subtest 'counts' => \&check_counts;
     subtest 'maps' => sub { check_table(@maps) };
     subtest 'files of other kinds' => sub { check_table(@foreign) };
-    subtest 'pprof' => \&check_pprof;
     subtest 'gzip' => \&check_gzip;
     subtest 'a bomb' => \&check_bomb;
     subtest 'cuts' => \&check_cuts;
@@ -314,25 +313,6 @@ sub check_counts {
     check('a sum that is too large', "jpp-no-prog+0x200 $max\n");
     gives('top of it', qr/^inuse_space: 8\.0 EiB in 1 stack/, '--format=top',
           $file);
-}
-
-
-sub check_pprof {
-    spew("$dir/good.heap", dump_of());
-
-    for my $type ('inuse_space', 'inuse_objects') {
-        my $gz = run("--type=$type", "$dir/good.heap")->{out};
-
-        IO::Uncompress::Gunzip::gunzip(\$gz, \my $raw) or die;
-
-        for my $bytes ($gz, $raw) {
-            spew($file, $bytes);
-            check('a profile of ours',
-                  [ 1, 'a pprof profile already, not a heap dump' ]);
-        }
-    }
-
-    unlink "$dir/good.heap";
 }
 
 

@@ -22,7 +22,6 @@ static const jpp_heap_text_t  bad[] = {
     { "gperftools", "heap profile: 1: 2 [3: 4] @ heapprofile\n" },
     { "our own text", "heap profile: 1: 2 [3: 4] @ heap_v2/524288\n" },
     { "ELF", "\177ELF\2\1\1 and so on" },
-    { "pprof", "\n\004\010\001\020\002 and so on" },
     { "something", "something else" },
 
     { "no end of line", JPP_TEST_HEAD("1") "@" },

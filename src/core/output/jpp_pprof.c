@@ -1,6 +1,6 @@
 
 /*
- * Writes a profile as profile.proto.  Only this file uses protobuf-c.
+ * Writes a profile as profile.proto.  Only this file of src/ uses protobuf-c.
  *
  * The fields of a Profile, one after the other, are a Profile.  So each is
  * written by itself, and only one at a time has the form that protobuf-c needs.

@@ -112,7 +112,7 @@ jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
     int        len;
     char       text[JPP_COMMENT];
     va_list    args;
-    uint32_t  *comment;
+    uint32_t   id, *comment;
 
     va_start(args, fmt);
     len = vsnprintf(text, sizeof(text), fmt, args);
@@ -122,13 +122,21 @@ jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
         return;
     }
 
+    id = jpp_profile_string(profile, text, strlen(text));
+
+    jpp_vec_each(comment, profile->comments) {
+        if (*comment == id) {
+            return;
+        }
+    }
+
     comment = jpp_vec_push(profile->comments, sizeof(uint32_t));
 
     if (comment != NULL) {
-        *comment = jpp_profile_string(profile, text, strlen(text));
+        *comment = id;
     }
 
-    profile->is_mute |= comment == NULL || *comment == 0;
+    profile->is_mute |= comment == NULL || id == 0;
 }
 
 

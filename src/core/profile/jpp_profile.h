@@ -367,8 +367,9 @@ uint32_t jpp_profile_string(jpp_profile_t *profile, const char *data,
 jpp_str_t jpp_profile_str(const jpp_profile_t *profile, uint32_t id);
 
 /*
- * Append a comment.  Without memory it is lost, and profile->is_mute is true
- * from then on: whoever has appended all of them looks there once.
+ * Append a comment, unless it is there.  Without memory it is lost, and
+ * profile->is_mute is true from then on: whoever has appended all of them looks
+ * there once.
  */
 void jpp_profile_comment(jpp_profile_t *profile, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -604,15 +604,7 @@ static const jpp_unreadable_t  jpp_unreadables[] = {
       "a profile with symbols made by jeprof, not jemalloc's own dump" },
 
     { "\177ELF", NULL,
-      "an ELF file, not a heap dump" },
-
-    /* the first ValueType of a Profile, without and with its length */
-
-    { "\n\004\010", NULL,
-      "a pprof profile already, not a heap dump" },
-
-    { "\n\002\010", NULL,
-      "a pprof profile already, not a heap dump" }
+      "an ELF file, not a heap dump" }
 };
 
 

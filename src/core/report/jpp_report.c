@@ -61,6 +61,7 @@ jpp_report_choose(jpp_reporter_t *report, size_t n_read)
 
     report->view->is_raw = n_read == 1
                            && report->format->is_raw
+                           && report->format->parser == report->options->parser
                            && report->options->args.values[JPP_ARG_ORIGIN]
                               == JPP_ORIGIN_ALL;
 
@@ -496,7 +497,9 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
                            JPP_MAX_CAPTURES);
     }
 
-    if (format->parser != NULL && format->parser != options->parser) {
+    if (format->parser != NULL
+        && format->parser->values != options->parser->values)
+    {
         return jpp_err_set(err, JPP_ERR_ARG, "format=%s has %s profiles only: "
                            "choose another format", format->name,
                            format->parser->name);
