@@ -366,9 +366,9 @@ jpp_tool_say(const char *fmt, ...)
 int
 main(int argc, char **argv)
 {
-    jpp_err_t   err;
+    jpp_err_t   err = { 0 };
     jpp_code_t  rc;
-    jpp_tool_t  tool;
+    jpp_tool_t  tool = { 0 };
 
     /* a closed pipe and a limit of file size are errors of write() here */
 
@@ -376,9 +376,6 @@ main(int argc, char **argv)
     (void) signal(SIGXFSZ, SIG_IGN);
 
     jpp_tool_standard_fds();
-
-    memset(&tool, 0, sizeof(jpp_tool_t));
-    memset(&err, 0, sizeof(jpp_err_t));
 
     if (jpp_options_read(&tool.options, argc, argv, &err) != JPP_OK) {
         jpp_tool_say(JPP_TOOL ": %s (see " JPP_TOOL " --help)",

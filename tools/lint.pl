@@ -3,8 +3,10 @@
 # The rules of the house, over every file that git knows or would add: prints
 # each line that breaks one and ends with 1 if there was any.
 
-use strict;
-use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../t/lib";
+
+use JppPerl;
 
 use File::Basename;
 
@@ -124,9 +126,7 @@ check_helpers(grep { /\.(?:t|pm)$/ } @scripts);
 exit $broken ? 1 : 0;
 
 
-sub read_lines {
-    my ($file) = @_;
-
+sub read_lines($file) {
     open my $fh, '<', $file or die "$file: $!\n";
     my @lines = <$fh>;
 
@@ -134,17 +134,13 @@ sub read_lines {
 }
 
 
-sub complain {
-    my ($file, $line, $what) = @_;
-
+sub complain($file, $line, $what) {
     print "$file:$line: $what\n";
     $broken = 1;
 }
 
 
-sub check {
-    my ($file, $lines, @rules) = @_;
-
+sub check($file, $lines, @rules) {
     for my $i (0 .. $#$lines) {
 
         my $code = $lines->[$i];
@@ -162,9 +158,7 @@ sub check {
 }
 
 
-sub check_owners {
-    my ($file, $lines) = @_;
-
+sub check_owners($file, $lines) {
     return if $file !~ m{^src/};
 
     for my $owner (@owners) {
@@ -184,8 +178,7 @@ sub check_owners {
 
 # Files and functions have an end, and two blank lines lie between functions.
 
-sub check_functions {
-    my ($file, $lines) = @_;
+sub check_functions($file, $lines) {
     my $is_ours = $file =~ m{^src/|_module\.c$};
     my $max = $is_ours ? $max_src : $max_function;
     my $start;
@@ -217,8 +210,7 @@ sub check_functions {
 
 # A header opens with what it is for, and is guarded.
 
-sub check_header {
-    my ($file, $lines) = @_;
+sub check_header($file, $lines) {
     my ($name) = $file =~ m{([^/]+)\.h$};
     my $guard = '_' . uc($name) . '_H_INCLUDED_';
 
@@ -283,8 +275,7 @@ sub check_includes {
 
 # Does something that STEM needs, directly or not, need STEM?
 
-sub check_circle {
-    my ($needs, $stem) = @_;
+sub check_circle($needs, $stem) {
     my @next = sort keys %{ $needs->{$stem} };
     my %seen;
 
@@ -370,8 +361,7 @@ sub check_sent {
 # The functions of a file: it, the line of the opening brace, name, body without
 # comments.
 
-sub functions_of {
-    my ($file) = @_;
+sub functions_of($file) {
     my $text = join '', read_lines($file);
     my @functions;
 
@@ -405,9 +395,7 @@ sub check_map {
 # The look of Perl and shell; and a suite of t/fleet says at its head what it is
 # about, and where the rest is: there are many, and they share an actor.
 
-sub check_script {
-    my ($file, @lines) = @_;
-
+sub check_script($file, @lines) {
     chomp @lines;
     check($file, \@lines, @script_look);
 
@@ -429,8 +417,7 @@ sub check_script {
 
 # What is taken from t/lib is used.
 
-sub check_imports {
-    my ($file) = @_;
+sub check_imports($file) {
     my $text = join '', read_lines($file);
     my $import = qr/^use (Jpp\w+) qw\((.*?)\);\n/ms;
     my $rest = $text =~ s/$import//gr;
@@ -452,8 +439,7 @@ sub check_imports {
 # A helper is defined once: what JppRun has no other file defines, and no two
 # files have the same function.
 
-sub check_helpers {
-    my (@perl) = @_;
+sub check_helpers(@perl) {
     my ($run) = grep { m{/JppRun\.pm$} } @perl;
     my ($exported) = join('', $run ? read_lines($run) : ())
                      =~ /\@EXPORT_OK = qw\((.*?)\)/s;

@@ -8,8 +8,11 @@
 #
 # OUT is FILE by default; - is the standard output.
 
-use strict;
-use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../t/lib";
+
+use JppPerl;
+use JppRun qw( slurp );
 
 # where a part begins, and what it consists of; it ends at a similar comment
 
@@ -72,8 +75,7 @@ sub formats {
 
 # The first of the comment that FILE opens with.
 
-sub sentence {
-    my ($file) = @_;
+sub sentence($file) {
     my ($comment) = slurp($file) =~ m{\A\n/\*\s(.*?)\*/}s
         or die "$file: does not open with a comment\n";
 
@@ -85,11 +87,3 @@ sub sentence {
     return $sentence =~ s/\s+/ /gr =~ s/\.\z//r;
 }
 
-
-sub slurp {
-    my ($file) = @_;
-
-    open my $fh, '<', $file or die "$file: $!\n";
-
-    return join '', <$fh>;
-}

@@ -14,8 +14,11 @@
 # moves the bound between two expressions that are equal there, as in
 # a < b ? a : b.
 
-use strict;
-use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../t/lib";
+
+use JppPerl;
+use JppRun qw( slurp spew );
 
 use Cwd;
 use File::Basename;
@@ -161,16 +164,12 @@ sub copy_tree {
 }
 
 
-sub make {
-    my ($build, @targets) = @_;
-
+sub make($build, @targets) {
     return !system command($build) . " -j $jobs @targets";
 }
 
 
-sub command {
-    my ($build) = @_;
-
+sub command($build) {
     return "make -s -f tools/core.mk OUT=$build->{out} CC=$build->{cc} "
            . "'FLAGS=$build->{flags}'";
 }
@@ -203,8 +202,7 @@ sub units {
 }
 
 
-sub count_lines {
-    my ($unit) = @_;
+sub count_lines($unit) {
     my $counts = getcwd . "/$counting->{out}/$unit.counts";
     my $start = time;
     my (%lines, @counts, $file);
@@ -239,8 +237,7 @@ sub count_lines {
 # All places of FILE where there is something to change: where it begins, what
 # stands there, and what is to.
 
-sub points {
-    my ($file) = @_;
+sub points($file) {
     my $text = slurp($file);
     my $code = blank($text);
     my @points;
@@ -271,9 +268,7 @@ sub points {
 
 # Are both sides of the colon equal where both sides of the operator at AT are?
 
-sub is_same_at_bound {
-    my ($code, $at) = @_;
-
+sub is_same_at_bound($code, $at) {
     substr($code, 0, $at) =~ /([\w.>\[\]-]+) $/ or return 0;
     my $left = $1;
 
@@ -295,9 +290,7 @@ sub is_same_at_bound {
 # TEXT, of the same length, without comments, strings and the preprocessor's
 # lines.
 
-sub blank {
-    my ($text) = @_;
-
+sub blank($text) {
     $text =~ s{(/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])+')
                |(^\#(?:\\\n|[^\n])*)}
               { my $is = $1 // $2; $is =~ s/[^\n]/_/g; $is }gemsx;
@@ -308,8 +301,7 @@ sub blank {
 
 # Did no unit notice POINT?  undef if there is nothing to notice.
 
-sub try {
-    my ($point) = @_;
+sub try($point) {
     my $text = slurp($point->{file});
     my $changed = (stat $point->{file})[9];
     my $mutant = $text;
@@ -332,8 +324,7 @@ sub try {
 
 # Does no unit of BUILD notice POINT?
 
-sub lives {
-    my ($build, $point) = @_;
+sub lives($build, $point) {
     my $object = $point->{file} =~ s{^src/(.*)\.c$}{$build->{out}/$1.o}r;
     my $compiled = slurp($object);
     my ($lived, $failed);
@@ -363,8 +354,7 @@ sub lives {
 # The units that reach POINT, or its file if none does: those first that have
 # the most words of the file's name, then the fastest.
 
-sub likeliest {
-    my ($point) = @_;
+sub likeliest($point) {
     my ($file, $at) = @$point{qw( file line )};
     my @words = split /_/, basename($file, '.c');
     my (%common, %reaches);
@@ -394,8 +384,7 @@ sub likeliest {
 # Which of the UNITS fails in BUILD?  As many run at a time as there are
 # processors.
 
-sub failing {
-    my ($build, @units) = @_;
+sub failing($build, @units) {
     my (%running, $failed);
 
     while (%running || (@units && !$failed)) {
@@ -434,8 +423,7 @@ sub failing {
 
 # A process group of its own, so that all of it can be ended.
 
-sub start {
-    my ($build, $unit) = @_;
+sub start($build, $unit) {
     my $pid = fork // die "fork: $!\n";
 
     if ($pid == 0) {
@@ -448,8 +436,7 @@ sub start {
 }
 
 
-sub print_mutant {
-    my ($point) = @_;
+sub print_mutant($point) {
     my ($file, $at, $is, $other) = @$point{qw( file at is other )};
     my $text = slurp($file);
     my $start = 1 + rindex $text, "\n", $at;
@@ -463,21 +450,3 @@ sub print_mutant {
           map({ "    + $_\n" } split /\n/, $after), "\n";
 }
 
-
-sub slurp {
-    my ($path) = @_;
-
-    open my $fh, '<:raw', $path or die "$path: $!\n";
-    local $/;
-
-    return <$fh>;
-}
-
-
-sub spew {
-    my ($path, $data) = @_;
-
-    open my $fh, '>:raw', $path or die "$path: $!\n";
-    print $fh $data;
-    close $fh or die "$path: $!\n";
-}

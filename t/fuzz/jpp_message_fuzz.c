@@ -24,10 +24,9 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t                 bytes[JPP_MESSAGE_REPLY];
-    jpp_message_reply_t     reply;
-    jpp_message_question_t  question;
+    jpp_message_reply_t     reply = { 0 };
+    jpp_message_question_t  question = { 0 };
 
-    memset(&question, 0, sizeof(question));
     jpp_message_question_pack(&question, bytes);
     jpp_message_of(bytes, JPP_MESSAGE_QUESTION, data, size);
 
@@ -41,7 +40,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
 
-    memset(&reply, 0, sizeof(reply));
     jpp_message_reply_pack(&reply, bytes);
     jpp_message_of(bytes, JPP_MESSAGE_REPLY, data, size);
 

@@ -644,9 +644,7 @@ unsigned
 jpp_contract_check(const uint8_t *data, size_t len, unsigned flags,
     FILE *complaints, FILE *print)
 {
-    jpp_contract_t  c;
-
-    memset(&c, 0, sizeof(jpp_contract_t));
+    jpp_contract_t  c = { 0 };
 
     c.complaints = complaints;
     c.flags = flags;

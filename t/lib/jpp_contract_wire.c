@@ -194,14 +194,12 @@ jpp_contract_gunzip(jpp_contract_t *c, const uint8_t **data, size_t *len)
 {
     int             rc;
     size_t          size;
-    z_stream        zs;
+    z_stream        zs = { 0 };
     const uint8_t  *end;
 
     if (*len < 2 || (*data)[0] != 0x1f || (*data)[1] != 0x8b) {
         return true;
     }
-
-    memset(&zs, 0, sizeof(z_stream));
 
     if (*len < 18 || inflateInit2(&zs, 15 + 16) != Z_OK) {
         return jpp_contract_no(c, "gzip: the data is cut");

@@ -19,13 +19,12 @@ jpp_addresses_test_spread(uint64_t base)
     size_t             n_text, n_value;
     uint64_t           i;
     jpp_address_t     *slots;
-    jpp_addresses_t    addresses;
+    jpp_addresses_t    addresses = { 0 };
     jpp_address_key_t  key;
     char               text[JPP_ADDRESS_DIGITS + 8];
     static bool        by_text[1 << JPP_SLOTS_BITS];
     static bool        by_value[1 << JPP_SLOTS_BITS];
 
-    memset(&addresses, 0, sizeof(addresses));
     memset(by_text, 0, sizeof(by_text));
     memset(by_value, 0, sizeof(by_value));
 
@@ -36,7 +35,7 @@ jpp_addresses_test_spread(uint64_t base)
     n_value = 0;
 
     for (i = 0; i < JPP_ADDRESSES; i++) {
-        snprintf(text, sizeof(text), "%012" PRIx64, base + i * 16);
+        jpp_print(text, "%012" PRIx64, base + i * 16);
 
         key = jpp_address_key(text);
         by_text[jpp_addresses_first(&addresses, &key) - slots] = true;

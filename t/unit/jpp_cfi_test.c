@@ -85,9 +85,7 @@ JPP_TEST(jpp_test_numbers)
 {
     size_t           i;
     uint64_t         value;
-    jpp_cfi_bytes_t  b;
-
-    memset(&b, 0, sizeof(b));
+    jpp_cfi_bytes_t  b = { 0 };
 
     for (i = 0; i < sizeof(jpp_numbers) / sizeof(jpp_numbers[0]); i++) {
         b.pos = jpp_numbers[i].bytes;
@@ -226,7 +224,7 @@ jpp_entry(size_t i, const jpp_damage_t *damage, jpp_cfi_entry_t *entry)
     int32_t            row[2];
     uint32_t           words[2];
     uint8_t           *image = (uint8_t *) jpp_image;
-    jpp_mapped_code_t  object;
+    jpp_mapped_code_t  object = { 0 };
 
     memset(image, 0, sizeof(jpp_image));
 
@@ -247,7 +245,6 @@ jpp_entry(size_t i, const jpp_damage_t *damage, jpp_cfi_entry_t *entry)
     row[0] = 0;
     row[1] = damage->place != 0 ? damage->place : (int32_t) at;
 
-    memset(&object, 0, sizeof(object));
     object.low = image;
     object.high = image + sizeof(jpp_image);
     object.base = (uintptr_t) image;
@@ -350,11 +347,9 @@ static const struct {
 static bool
 jpp_row(const uint8_t *bytes, uint32_t len, uint32_t at, jpp_cfi_row_t *row)
 {
-    jpp_cfi_entry_t  entry;
+    jpp_cfi_entry_t  entry = { 0 };
 
     static const uint8_t  cie[] = { 0x0c, 7, 8, 0x90, 1, 0x83, 0, 0x3f };
-
-    memset(&entry, 0, sizeof(entry));
 
     entry.start = JPP_TEST_START;
     entry.code_align = 2;
@@ -518,9 +513,7 @@ static jpp_unwind_end_t
 jpp_value(const uint8_t *bytes, uint32_t len, bool has_cfa, uintptr_t *value)
 {
     uint8_t      text[1 + 2 * JPP_TEST_BYTES];
-    jpp_frame_t  frame;
-
-    memset(&frame, 0, sizeof(frame));
+    jpp_frame_t  frame = { 0 };
 
     frame.at.pc = 4711;
     frame.at.registers[0] = 200;

@@ -21,7 +21,7 @@ jpp_cgroup_test_read(const char *name, const char *what)
     char    root[256];
     size_t  i;
 
-    (void) snprintf(root, sizeof(root), "t/data/cgroup/%s", name);
+    jpp_print(root, "t/data/cgroup/%s", name);
     jpp_note("%s: %s", name, what);
 
     if (jpp_cgroup_read(&jpp_cgroup_test, root, &jpp_cgroup_test_err)

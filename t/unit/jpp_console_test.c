@@ -799,8 +799,8 @@ jpp_console_hash(const char *element, char hash[64])
     FILE        *perl;
     const char  *text, *end;
 
-    (void) snprintf(open, sizeof(open), "<%s>", element);
-    (void) snprintf(close_, sizeof(close_), "</%s>", element);
+    jpp_print(open, "<%s>", element);
+    jpp_print(close_, "</%s>", element);
 
     memset(hash, 0, 64);
 
@@ -818,8 +818,8 @@ jpp_console_hash(const char *element, char hash[64])
            "%s", path);
     close(fd);
 
-    (void) snprintf(command, sizeof(command), "perl -MDigest::SHA=sha256_base64"
-                    " -0777 -ne 'print sha256_base64($_)' %s", path);
+    jpp_print(command, "perl -MDigest::SHA=sha256_base64 -0777 -ne 'print "
+              "sha256_base64($_)' %s", path);
 
     perl = popen(command, "r");
     if (perl != NULL) {
@@ -843,18 +843,17 @@ JPP_TEST(jpp_test_policy)
 
     jpp_console_hash("style", hash);
 
-    (void) snprintf(expected, sizeof(expected), "; style-src 'sha256-%s='; "
-                    "img-src blob:; connect-src 'self'; base-uri 'none'; "
-                    "form-action 'none'; frame-ancestors 'none'; trusted-types "
-                    "'none'; require-trusted-types-for 'script'", hash);
+    jpp_print(expected, "; style-src 'sha256-%s='; img-src blob:; connect-src "
+              "'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+              "'none'; trusted-types 'none'; require-trusted-types-for "
+              "'script'", hash);
 
     jpp_has(jpp_console_policy, expected,
             "its style, and no more than it needs");
 
     jpp_console_hash("script", hash);
 
-    (void) snprintf(expected, sizeof(expected), "default-src 'none'; "
-                    "script-src 'sha256-%s='; ", hash);
+    jpp_print(expected, "default-src 'none'; script-src 'sha256-%s='; ", hash);
 
     jpp_ok(strstr(jpp_console_policy, expected) == jpp_console_policy,
            "its script");

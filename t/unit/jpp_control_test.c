@@ -226,9 +226,7 @@ JPP_TEST(jpp_test_preview)
 static jpp_controlled_t
 jpp_controlled(uint32_t index)
 {
-    jpp_controlled_t  worker;
-
-    memset(&worker, 0, sizeof(worker));
+    jpp_controlled_t  worker = { 0 };
 
     worker.who.index = index;
     worker.who.pid = 4711 + (int64_t) index;

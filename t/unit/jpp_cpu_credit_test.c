@@ -460,9 +460,7 @@ jpp_number(pid_t tid, jpp_mode_t mode)
 static void
 jpp_tick(uint32_t number, int overrun)
 {
-    siginfo_t  info;
-
-    memset(&info, 0, sizeof(info));
+    siginfo_t  info = { 0 };
 
     info.si_signo = SIGPROF;
     info.si_code = SI_TIMER;

@@ -21,9 +21,7 @@ static jpp_cpu_sample_t
 jpp_sample(uintptr_t pc, uint32_t n)
 {
     uint32_t          i;
-    jpp_cpu_sample_t  sample;
-
-    memset(&sample, 0, sizeof(sample));
+    jpp_cpu_sample_t  sample = { 0 };
 
     sample.count = 1;
     sample.nanos = 10;

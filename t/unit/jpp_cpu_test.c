@@ -321,14 +321,13 @@ JPP_TEST(jpp_test_late)
     pid_t              child;
     pid_t              self;
     unsigned           i;
-    siginfo_t          info;
+    siginfo_t          info = { 0 };
     jpp_cpu_window_t  *window;
     struct timespec    time = { 0, 200000000 };
 
     window = jpp_opened(JPP_MODE_WALL, 1);
     self = getpid();
 
-    memset(&info, 0, sizeof(info));
     info.si_signo = SIGPROF;
     info.si_code = SI_QUEUE;
     info.si_value.sival_ptr = jpp_signal_value(JPP_SIGNAL_CPU,
@@ -483,9 +482,8 @@ jpp_foreign(int signo)
 JPP_TEST(jpp_test_taken)
 {
     jpp_err_t         err;
-    struct sigaction  action;
+    struct sigaction  action = { 0 };
 
-    memset(&action, 0, sizeof(action));
     action.sa_handler = jpp_foreign;
     (void) sigaction(SIGPROF, &action, NULL);
 
@@ -509,11 +507,10 @@ JPP_TEST(jpp_test_taken_meanwhile)
     int                fd;
     jpp_err_t          err;
     jpp_cpu_window_t  *window;
-    struct sigaction   action;
+    struct sigaction   action = { 0 };
 
     window = jpp_opened(JPP_MODE_CPU, 99);
 
-    memset(&action, 0, sizeof(action));
     action.sa_handler = jpp_foreign;
     (void) sigaction(SIGPROF, &action, NULL);
 

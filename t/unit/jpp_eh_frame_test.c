@@ -125,9 +125,9 @@ jpp_functions(size_t len)
     char              *p;
     uint8_t           *bytes;
     uint32_t           i;
-    jpp_elf_t          elf;
+    jpp_elf_t          elf = { 0 };
     jpp_arena_t        arena;
-    jpp_elf_source_t   source;
+    jpp_elf_source_t   source = { 0 };
 
     static const jpp_elf_segment_t  segment = { JPP_CODE, 0, 0x1000 };
 
@@ -137,11 +137,9 @@ jpp_functions(size_t len)
     memcpy(bytes, jpp_bytes, len);
 
     jpp_arena_init(&arena, 64 << 20);
-    memset(&elf, 0, sizeof(jpp_elf_t));
     elf.segments = &segment;
     elf.n_segments = 1;
 
-    memset(&source, 0, sizeof(jpp_elf_source_t));
     source.symbols = jpp_vec_create(&arena);
     source.eh_frame = bytes;
     source.eh_frame_len = len;

@@ -261,8 +261,8 @@ jpp_elf_test_nm(const char *name, const char *options, const char *debug)
 
     jpp_is_u64(wrong, 0, "%s: functions that overlap", name);
 
-    (void) snprintf(line, sizeof(line), "nm -S --defined-only %s %s", options,
-                    jpp_test_path(debug != NULL ? debug : name));
+    jpp_print(line, "nm -S --defined-only %s %s", options,
+              jpp_test_path(debug != NULL ? debug : name));
 
     nm = popen(line, "r");
     n = 0;
@@ -315,9 +315,8 @@ jpp_elf_test_frames(const char *name)
     jpp_arena_fresh(&arena, JPP_TEST_CAP);
     jpp_is_u64(jpp_elf_test_read(name, NULL), JPP_OK, "%s", name);
 
-    (void) snprintf(line, sizeof(line),
-                    "readelf --wide --debug-dump=frames %s 2>/dev/null",
-                    jpp_test_path(name));
+    jpp_print(line, "readelf --wide --debug-dump=frames %s 2>/dev/null",
+              jpp_test_path(name));
 
     readelf = popen(line, "r");
     n = 0;
@@ -379,8 +378,7 @@ JPP_TEST(jpp_elf_test_debug)
            && jpp_elf_function(&elf, at)->name == 0, "a static is nameless");
 
     jpp_build_id_text(&elf.build_id, id);
-    (void) snprintf(debug, sizeof(debug), "debug/.build-id/%.2s/%s.debug", id,
-                    id + 2);
+    jpp_print(debug, "debug/.build-id/%.2s/%s.debug", id, id + 2);
 
     jpp_is_u64(jpp_elf_test_read("stripped.so", debug), JPP_OK,
                "stripped.so with %s", debug);

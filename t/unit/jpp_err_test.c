@@ -50,8 +50,7 @@ JPP_TEST(jpp_test_sys)
                "a failed call");
     jpp_is_i64(err.sys_errno, ENOENT, "its errno");
 
-    snprintf(expected, sizeof(expected), "open(\"a?b\"): %s",
-             strerror(ENOENT));
+    jpp_print(expected, "open(\"a?b\"): %s", strerror(ENOENT));
     jpp_is_str(err.text, expected, "and its reason");
 
     jpp_err_sys(&err, 99999, "x");

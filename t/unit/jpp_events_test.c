@@ -116,11 +116,10 @@ jpp_events_test_shows(const char *name)
 JPP_TEST(jpp_events_test_sources)
 {
     jpp_note_t    *note;
-    jpp_cgroup_t   cgroup;
+    jpp_cgroup_t   cgroup = { 0 };
     jpp_identity_t who;
 
     jpp_notes_init(&jpp_noted_down);
-    memset(&cgroup, 0, sizeof(jpp_cgroup_t));
 
     note = &jpp_noted_down.notes[0];
     jpp_note_clear(note);

@@ -145,7 +145,7 @@ JPP_TEST(jpp_time_test_near)
                          200 * JPP_TEST_MIB + t * step * 1024);
         }
 
-        snprintf(name, sizeof(name), "%u KiB a second", (unsigned) step);
+        jpp_print(name, "%u KiB a second", (unsigned) step);
         jpp_says("limit-near", name);
     }
 

@@ -126,13 +126,12 @@ static const char *
 jpp_top_text(bool (*write)(const jpp_view_t *view, jpp_sink_t *sink),
     const char *args)
 {
-    jpp_view_t             view;
+    jpp_view_t             view = { 0 };
     jpp_sink_t             sink;
     jpp_report_options_t   options;
 
     options = jpp_test_options(args);
 
-    memset(&view, 0, sizeof(jpp_view_t));
     view.profile = &profile;
     view.args = &options.args;
 
@@ -246,7 +245,7 @@ JPP_TEST(jpp_functions_test_many)
     jpp_top_begin();
 
     for (i = 0; i < 1001; i++) {
-        snprintf(name, sizeof(name), "f%zu", i);
+        jpp_print(name, "f%zu", i);
         one[0].bytes = (int64_t) i + 1;
         jpp_top_fill(one);
     }
@@ -270,7 +269,7 @@ JPP_TEST(jpp_functions_test_many)
 JPP_TEST(jpp_functions_test_memory)
 {
     size_t      i;
-    jpp_view_t  view;
+    jpp_view_t  view = { 0 };
     jpp_sink_t  sink;
     jpp_args_t  args;
 
@@ -281,7 +280,6 @@ JPP_TEST(jpp_functions_test_memory)
     jpp_top_begin();
     jpp_top_fill(stacks);
 
-    memset(&view, 0, sizeof(jpp_view_t));
     view.profile = &profile;
     view.args = &args;
 

@@ -289,9 +289,8 @@ jpp_build(const char *text, const char *library, int mode, char name[JPP_NAME])
 
     strcpy(name, "/tmp/jpp_got_XXXXXX");
     close(mkstemp(name));
-    snprintf(command, sizeof(command),
-             "echo '%s' | cc -shared -fPIC -fplt -Wl,-z,lazy -o %s -x c - "
-             "-x none %s 2>/dev/null", text, name, library);
+    jpp_print(command, "echo '%s' | cc -shared -fPIC -fplt -Wl,-z,lazy -o %s "
+              "-x c - -x none %s 2>/dev/null", text, name, library);
 
     return system(command) == 0 ? dlopen(name, mode) : NULL;
 }

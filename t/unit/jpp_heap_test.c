@@ -460,8 +460,7 @@ JPP_TEST(jpp_heap_test_open)
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char  text[1024];
 
-        snprintf(text, sizeof(text), "heap_v2/1024\n  t*: 0: 0 [0: 0]\n%s",
-                 rows[i].maps);
+        jpp_print(text, "heap_v2/1024\n  t*: 0: 0 [0: 0]\n%s", rows[i].maps);
 
         jpp_parser_init(&jpp_parser_heap, &profile, &arena);
         jpp_is_u64(jpp_parser_heap.open(&dump, &profile, text, strlen(text),

@@ -73,7 +73,7 @@ jpp_test_begin(const jpp_hint_t *hints, size_t n)
     jpp_profile_of_space(&profile, &arena);
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
 
-    (void) snprintf(root, sizeof(root), "%s/none", jpp_test_dir);
+    jpp_print(root, "%s/none", jpp_test_dir);
     symbols.debug_root = root;
 
     maps.data = (uint8_t *) (uintptr_t) jpp_test_maps(JPP_TEST_HERE);
@@ -108,11 +108,9 @@ static const char *
 jpp_test_name(uint64_t start, uint64_t inode, const char *symbol)
 {
     jpp_err_t       err;
-    jpp_mapping_t   mapping;
+    jpp_mapping_t   mapping = { 0 };
 
     jpp_profile_of_space(&profile, &arena);
-
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
 
     mapping.start = start;
     mapping.limit = start + 4096;
@@ -308,8 +306,7 @@ JPP_TEST(jpp_hints_test_lookup)
     jpp_test_begin(&hint, 1);
 
     jpp_test_sink(&sink, &arena);
-    (void) snprintf(text, sizeof(text), "0x%" PRIx64,
-                    jpp_test_here(JPP_TEST_STATIC) + 2);
+    jpp_print(text, "0x%" PRIx64, jpp_test_here(JPP_TEST_STATIC) + 2);
 
     maps = jpp_test_maps(JPP_TEST_HERE);
 
@@ -326,14 +323,13 @@ jpp_hints_test_near(const jpp_elf_function_t *functions, uint32_t n,
     uint32_t which)
 {
     uint32_t             id;
-    jpp_elf_t            elf;
+    jpp_elf_t            elf = { 0 };
     jpp_names_t          names;
-    jpp_mapping_t        mapping;
+    jpp_mapping_t        mapping = { 0 };
     jpp_elf_segment_t    segment;
 
     jpp_test_begin(NULL, 0);
 
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
     mapping.path = "/x/y";
     mapping.start = 0x1000;
     mapping.limit = 0x1000 + 300 * 16;
@@ -343,7 +339,6 @@ jpp_hints_test_near(const jpp_elf_function_t *functions, uint32_t n,
     segment.offset = 0x1000;
     segment.size = 300 * 16;
 
-    memset(&elf, 0, sizeof(jpp_elf_t));
     elf.functions = functions;
     elf.n_functions = n;
     elf.segments = &segment;
@@ -451,7 +446,7 @@ JPP_TEST(jpp_hints_test_files)
 JPP_TEST(jpp_hints_test_apply)
 {
     size_t               i;
-    jpp_elf_t            elf;
+    jpp_elf_t            elf = { 0 };
     jpp_vec_t           *maps;
     jpp_hints_t          hints;
 
@@ -495,7 +490,6 @@ JPP_TEST(jpp_hints_test_apply)
     (void) jpp_maps_read(&profile, text, strlen(text), NULL, maps, NULL);
     (void) jpp_hints_init(&hints, &arena, &profile, maps, given, 6);
 
-    memset(&elf, 0, sizeof(jpp_elf_t));
     elf.functions = functions;
     elf.segments = &segment;
     elf.n_segments = 1;
@@ -528,7 +522,7 @@ JPP_TEST(jpp_hints_test_apply)
 
 JPP_TEST(jpp_hints_test_memory)
 {
-    jpp_elf_t      elf;
+    jpp_elf_t      elf = { 0 };
     jpp_vec_t     *maps;
     jpp_hints_t    hints;
     jpp_arena_t    scratch = { 0 };
@@ -552,7 +546,6 @@ JPP_TEST(jpp_hints_test_memory)
 
     /* what is given to a file takes memory, too */
 
-    memset(&elf, 0, sizeof(jpp_elf_t));
     elf.functions = &function;
     elf.n_functions = 1;
     elf.segments = &segment;

@@ -204,7 +204,7 @@ JPP_TEST(jpp_history_test_owners)
     jpp_held_begin(&jpp_held);
 
     for (i = 0; i < JPP_HELD_OWNERS; i++) {
-        (void) snprintf(name, sizeof(name), "owner %zu", i);
+        jpp_print(name, "owner %zu", i);
         jpp_held_see(&jpp_held, name, "nginx.conf:1", 1000 - i);
     }
 

@@ -317,7 +317,7 @@ JPP_TEST(jpp_holders_test_sampled)
 JPP_TEST(jpp_holders_test_outside)
 {
     static char  name[JPP_POOLS_NAME + 10];
-    jpp_zone_t   zone;
+    jpp_zone_t   zone = { 0 };
 
     jpp_holders_test_begin();
 
@@ -349,7 +349,6 @@ JPP_TEST(jpp_holders_test_outside)
     jpp_holders_worker(&jpp_holders, &jpp_worker);
 
     memset(name, 'z', sizeof(name));
-    memset(&zone, 0, sizeof(jpp_zone_t));
     zone.name = name;
     zone.name_len = 3;
     zone.size = 2 * JPP_MIB;

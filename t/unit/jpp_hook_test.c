@@ -9,8 +9,6 @@
 
 #include "jpp_test_jemalloc.h"
 
-#include <ucontext.h>
-
 
 #define JPP_HOOK_THREADS     8
 #define JPP_HOOK_ROUNDS      300
@@ -84,7 +82,7 @@ jpp_part_dump_has(const void *frame, const char *behind)
     jpp_err_t    err;
     jpp_memfd_t  memfd;
 
-    snprintf(text, sizeof(text), " 0x%zx", (size_t) frame);
+    jpp_print(text, " 0x%zx", (size_t) frame);
 
     if (jpp_memfd_open(&memfd, NULL, &err) != JPP_OK
         || jpp_jemalloc_dump(memfd.fd, &err) != JPP_OK
@@ -123,17 +121,10 @@ jpp_part_dump_has(const void *frame, const char *behind)
 static void *
 jpp_part_library(const char *name)
 {
-    char      path[4096], *slash;
-    void     *library;
-    ssize_t   len;
+    char   path[4096];
+    void  *library;
 
-    len = readlink("/proc/self/exe", path, sizeof(path) - 32);
-    path[len > 0 ? len : 0] = '\0';
-
-    slash = strrchr(path, '/');
-    strcpy(slash, "/jpp_throw.so");
-
-    library = dlopen(path, RTLD_NOW);
+    library = dlopen(jpp_beside("jpp_throw.so", path), RTLD_NOW);
 
     if (library == NULL) {
         printf("%s\n", dlerror());
@@ -159,7 +150,7 @@ jpp_part_frames(void)
     (void) jpp_part_alloc(JPP_HOOK_BLOCK, &caller);
 
     n = jpp_backtrace(pcs, 64);
-    snprintf(outermost, sizeof(outermost), " 0x%zx\n", pcs[n - 1]);
+    jpp_print(outermost, " 0x%zx\n", pcs[n - 1]);
 
     jpp_jemalloc_read(&jemalloc);
 
@@ -216,12 +207,8 @@ jpp_part_switch(void)
     stack = mmap(NULL, JPP_HOOK_COROUTINE, PROT_READ|PROT_WRITE,
                  MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
 
-    getcontext(&coroutine);
-    coroutine.uc_stack.ss_sp = stack;
-    coroutine.uc_stack.ss_size = JPP_HOOK_COROUTINE;
-    coroutine.uc_link = &here;
-    makecontext(&coroutine, jpp_part_coroutine, 0);
-    swapcontext(&here, &coroutine);
+    jpp_test_switch(&coroutine, &here, stack, JPP_HOOK_COROUTINE,
+                    jpp_part_coroutine);
 
     munmap(stack, JPP_HOOK_COROUTINE);
 }

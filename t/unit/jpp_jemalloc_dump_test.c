@@ -192,11 +192,10 @@ jpp_test_fake_file(void)
         root = getcwd(cwd, sizeof(cwd));
     }
 
-    snprintf(text, sizeof(text), "dump %s/t/data/nginx-530.heap\n", root);
+    jpp_print(text, "dump %s/t/data/nginx-530.heap\n", root);
     jpp_ok(strncmp(jpp_run(&run), "read 0: ", 8) == 0, "a file as it is");
 
-    snprintf(text, sizeof(text), "dump %s/t/data/nginx-530.heap\nmaps 1\n",
-             root);
+    jpp_print(text, "dump %s/t/data/nginx-530.heap\nmaps 1\n", root);
     jpp_ok(strncmp(jpp_run(&run), "read 0: ", 8) != 0,
            "not with a second listing of maps");
 }
@@ -225,7 +224,7 @@ jpp_test_fake_memfd(void)
     char        text[32];
     jpp_run_t   run = { jpp_fake_so, NULL, text, "dump", "" };
 
-    snprintf(text, sizeof(text), "memfd %d\n", EPERM);
+    jpp_print(text, "memfd %d\n", EPERM);
     jpp_ok(strncmp(jpp_run(&run), "open 13: memfd_create is forbidden", 34)
            == 0, "memfd_create is forbidden");
 
@@ -314,10 +313,10 @@ jpp_test_real_file_size(void)
     for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         run.argument = sizes[i];
 
-        snprintf(text, sizeof(text), "dump 5: cannot write the dump, because "
-                 "a file of this process may have %s bytes at most (raise "
-                 "RLIMIT_FSIZE: LimitFSIZE= in the unit of systemd, or ulimit "
-                 "-f): File too large", sizes[i]);
+        jpp_print(text, "dump 5: cannot write the dump, because a file of this "
+                  "process may have %s bytes at most (raise RLIMIT_FSIZE: "
+                  "LimitFSIZE= in the unit of systemd, or ulimit -f): File too "
+                  "large", sizes[i]);
 
         jpp_is_str(jpp_run(&run), text, "files of %s bytes at most", sizes[i]);
     }
@@ -332,8 +331,8 @@ jpp_test_real_directory(void)
 
     /* malloc and mallctl of the first, memfd_create of the second */
 
-    snprintf(preload, sizeof(preload), JPP_REAL ":%s", jpp_fake_so);
-    snprintf(text, sizeof(text), "memfd %d\n", ENOSYS);
+    jpp_print(preload, JPP_REAL ":%s", jpp_fake_so);
+    jpp_print(text, "memfd %d\n", ENOSYS);
 
     got = jpp_run(&run);
     jpp_ok(strncmp(got, "open 13: memfd_create is forbidden", 34) == 0,
@@ -351,11 +350,11 @@ jpp_test_real_full(void)
     char       preload[5000], text[32], directory[64];
     jpp_run_t  run = { preload, JPP_CONF, text, "full", directory };
 
-    snprintf(directory, sizeof(directory), "%s/full", jpp_directory);
+    jpp_print(directory, "%s/full", jpp_directory);
     mkdir(directory, 0700);
 
-    snprintf(preload, sizeof(preload), JPP_REAL ":%s", jpp_fake_so);
-    snprintf(text, sizeof(text), "memfd %d\n", EPERM);
+    jpp_print(preload, JPP_REAL ":%s", jpp_fake_so);
+    jpp_print(text, "memfd %d\n", EPERM);
 
     got = jpp_run(&run);
     rmdir(directory);

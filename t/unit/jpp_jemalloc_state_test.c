@@ -28,7 +28,7 @@ static jpp_jemalloc_t  jemalloc;
 static void
 jpp_part_change(void)
 {
-    snprintf(jpp_fake_file, sizeof(jpp_fake_file), "%s", getenv("JPP_FAKE"));
+    jpp_print(jpp_fake_file, "%s", getenv("JPP_FAKE"));
 
     jpp_part_state();
     jpp_run_fake("prof.lg_sample 14\nprof.gdump 1\nversion 9.9.9\n"
@@ -369,7 +369,7 @@ jpp_test_real_states(void)
 
     /* malloc() is another library's than this report */
 
-    (void) snprintf(both, sizeof(both), "%s " JPP_REAL, jpp_fake_so);
+    jpp_print(both, "%s " JPP_REAL, jpp_fake_so);
     run.preload = both;
     run.fake = "";
     jpp_is_str(jpp_run(&run), "none", "no report of another jemalloc");

@@ -54,7 +54,7 @@ JPP_TEST(jpp_test_strings)
             strcpy(expected, "\"\\n\"");
 
         } else if (c < 0x20) {
-            (void) snprintf(expected, sizeof(expected), "\"\\u00%02x\"", c);
+            jpp_print(expected, "\"\\u00%02x\"", c);
 
         } else {
             (void) snprintf(expected, sizeof(expected), "\"%s%c\"",

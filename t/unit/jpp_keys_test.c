@@ -108,7 +108,7 @@ JPP_TEST(jpp_keys_test_long)
     jpp_is_u64(wrong, 0, "long lines are whole or left out");
 
     fd = memfd_create("lines", 0);
-    (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    jpp_print(path, "/proc/self/fd/%d", fd);
 
     jpp_ok(write(fd, text, len + 5) == (ssize_t) (len + 5), "a file");
     jpp_ok(jpp_lines_open(&lines, path), "is read");

@@ -368,7 +368,7 @@ JPP_TEST(jpp_ledger_test_names)
     jpp_ledger_ready();
 
     for (i = 0; i < 20000; i++) {
-        (void) snprintf(name, sizeof(name), "/%0150zu", i);
+        jpp_print(name, "/%0150zu", i);
         (void) jpp_ledger_take(0x1000 * (i + 1), 0x1000 * (i + 2), name, 10,
                                false);
     }
@@ -378,7 +378,7 @@ JPP_TEST(jpp_ledger_test_names)
     jpp_ok(ledger.sums.n_unnamed >= 20000 - JPP_LEDGER_ROWS, "which have none");
     jpp_is_u64(jpp_ledger_sum(), 200000, "the rows are all of it");
 
-    (void) snprintf(name, sizeof(name), "%096d", 7);
+    jpp_print(name, "%096d", 7);
     jpp_is_u64(jpp_ledger_bytes(JPP_LEDGER_FILE, name), 10,
                "a name is the end of a path");
 }
@@ -417,7 +417,7 @@ JPP_TEST(jpp_ledger_test_memory)
             is_done = jpp_ledger_init(&ledger, &arena, JPP_PAGE, ranges);
 
             for (i = 0; is_done && i < n_rows; i++) {
-                (void) snprintf(name, sizeof(name), "/%zu", i);
+                jpp_print(name, "/%zu", i);
                 is_done = jpp_ledger_take(0x10000, 0x11000, name, 7, false);
             }
 
@@ -489,7 +489,7 @@ JPP_TEST(jpp_ledger_test_file)
     jpp_err_t            err;
     jpp_memfd_t          file;
     jpp_ledger_read_t    read_back;
-    jpp_ledger_facts_t   facts;
+    jpp_ledger_facts_t   facts = { 0 };
 
     jpp_ledger_start();
     jpp_ledger_ready();
@@ -497,7 +497,6 @@ JPP_TEST(jpp_ledger_test_file)
     (void) jpp_ledger_take(0x1000, 0x2000, "/a", 9, false);
     (void) jpp_ledger_heap(100, 200, 10);
 
-    memset(&facts, 0, sizeof(jpp_ledger_facts_t));
     facts.sums = ledger.sums;
     facts.sockets = 123;
 

@@ -65,7 +65,7 @@ jpp_loaded_test_images(void)
 JPP_TEST(jpp_loaded_test_segments)
 {
     size_t                i;
-    jpp_images_object_t   object;
+    jpp_images_object_t   object = { 0 };
 
     static const struct {
         uintptr_t  address;
@@ -75,7 +75,6 @@ JPP_TEST(jpp_loaded_test_segments)
         { 0x3000, 1 }, { 0x3fff, 1 }, { 0x4000, -1 }
     };
 
-    memset(&object, 0, sizeof(jpp_images_object_t));
     object.mapped.n = 2;
     object.mapped.segments[0] = (jpp_segment_t) { 0x1000, 0x2000, true, true };
     object.mapped.segments[1] = (jpp_segment_t) { 0x3000, 0x4000, true, true };
@@ -372,9 +371,8 @@ static void
 jpp_loaded_test_memory(const char *text, const jpp_image_t *image)
 {
     jpp_vec_t     *images;
-    jpp_loaded_t   loaded;
+    jpp_loaded_t   loaded = { 0 };
 
-    memset(&loaded, 0, sizeof(jpp_loaded_t));
     jpp_test_loaded(&loaded, "no maps\n", image);
     jpp_ok(loaded.files == NULL, "text that is no listing");
 

@@ -83,7 +83,7 @@ static void
 jpp_locations_sample(jpp_locations_measure_t measure,
     const jpp_owned_stack_t *stacks)
 {
-    jpp_view_t             view;
+    jpp_view_t             view = { 0 };
     jpp_arena_t            other = { 0 };
     jpp_profile_t          profile;
     jpp_report_options_t   options;
@@ -98,7 +98,6 @@ jpp_locations_sample(jpp_locations_measure_t measure,
     options = jpp_test_options("");
     options.args = args;
 
-    memset(&view, 0, sizeof(jpp_view_t));
     view.profile = &profile;
     view.args = &options.args;
     options.args.is_set[JPP_ARG_BY] = true;

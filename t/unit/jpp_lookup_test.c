@@ -72,7 +72,7 @@ jpp_ask_self(uint64_t a, uint64_t b)
 {
     char  text[64];
 
-    snprintf(text, sizeof(text), "0x%" PRIx64 "+0x%" PRIx64, a, b);
+    jpp_print(text, "0x%" PRIx64 "+0x%" PRIx64, a, b);
 
     return jpp_ask((char *) self->data, text, strlen(text));
 }
@@ -94,8 +94,7 @@ JPP_TEST(jpp_lookup_test_real)
     jpp_is_str(jpp_ask_self(one, two), want, "two functions of ours");
 
 
-    snprintf(want, sizeof(want), JPP_HEAD "0x%" PRIx64 " inflateInit2_\n",
-             library);
+    jpp_print(want, JPP_HEAD "0x%" PRIx64 " inflateInit2_\n", library);
     jpp_is_str(jpp_ask_self(library, library), want, "one of a library, once");
 
     /* data is no code, and the heap is none */

@@ -8,11 +8,9 @@ JPP_TEST(jpp_loop_test)
 {
     size_t      i;
     uint64_t    ms;
-    jpp_loop_t  loop;
+    jpp_loop_t  loop = { 0 };
 
     static const uint64_t  lasted[] = { 0, 1, 2, 5, 5000, 5001 };
-
-    memset(&loop, 0, sizeof(jpp_loop_t));
 
     jpp_is_u64(jpp_loop_quantile(&loop, 999), 0, "no iteration");
 

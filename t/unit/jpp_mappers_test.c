@@ -16,7 +16,6 @@ jpp_mappers_test_text(uint32_t mappers, const char *expected)
 JPP_TEST(jpp_mappers_test)
 {
     char       path[4096];
-    ssize_t    len;
     uint32_t   before;
 
     jpp_mappers_test_text(0, "");
@@ -32,13 +31,8 @@ JPP_TEST(jpp_mappers_test)
 
     before = jpp_mappers_loaded();
 
-    /* it lies beside this program */
-
-    len = readlink("/proc/self/exe", path, sizeof(path) - 32);
-    path[len > 0 ? len : 0] = '\0';
-    strcpy(strrchr(path, '/'), "/jpp_runtimes.so");
-
-    jpp_ok(dlopen(path, RTLD_NOW) != NULL, "%s is loaded", path);
+    jpp_ok(dlopen(jpp_beside("jpp_runtimes.so", path), RTLD_NOW) != NULL,
+           "%s is loaded", path);
     jpp_is_u64(before, 0, "there was nothing of the kind");
     jpp_is_u64(jpp_mappers_loaded(), (uint32_t) 1 << JPP_MAPPER_GO
                                      | (uint32_t) 1 << JPP_MAPPER_JAVA,

@@ -134,7 +134,7 @@ JPP_TEST(jpp_memfd_test_map)
 
     jpp_memfd_open(&memfd, NULL, &err);
 
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", memfd.fd);
+    jpp_print(path, "/proc/self/fd/%d", memfd.fd);
     fd = creat(path, 0600);
     jpp_is_i64(write(fd, "dump", 4), 4, "written");
     close(fd);
@@ -266,8 +266,8 @@ JPP_TEST(jpp_memfd_test_directory)
            "and is its owner's alone");
     jpp_ok((fcntl(memfd.fd, F_GETFD) & FD_CLOEXEC) != 0, "closed on exec");
 
-    snprintf(from, sizeof(from), "/proc/self/fd/%d", memfd.fd);
-    snprintf(to, sizeof(to), "%s/name", directory);
+    jpp_print(from, "/proc/self/fd/%d", memfd.fd);
+    jpp_print(to, "%s/name", directory);
     jpp_is_i64(linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW), -1,
                "it cannot be given a name");
 

@@ -131,7 +131,7 @@ jpp_memory_test_ledger(jpp_memory_answer_t *answer, const char *why)
     jpp_vec_t           *ranges;
     jpp_ledger_t         ledger;
     jpp_ledger_row_t    *row;
-    jpp_ledger_facts_t   facts;
+    jpp_ledger_facts_t   facts = { 0 };
 
     ranges = jpp_vec_create(&arena);
     (void) jpp_ledger_init(&ledger, &arena, 4096, ranges);
@@ -144,7 +144,6 @@ jpp_memory_test_ledger(jpp_memory_answer_t *answer, const char *why)
 
     (void) jpp_memory_test_row(&ledger, JPP_LEDGER_ZONE, JPP_FLEET_EVIL, 300);
 
-    memset(&facts, 0, sizeof(jpp_ledger_facts_t));
     facts.sums.pss = 1000;
     facts.n_sockets = 3;
     facts.sockets = 5000;
@@ -454,7 +453,7 @@ jpp_memory_test_two(jpp_memory_answer_t *answer, bool is_first)
     jpp_vec_t           *ranges;
     jpp_ledger_t         ledger;
     jpp_ledger_row_t    *row;
-    jpp_ledger_facts_t   facts;
+    jpp_ledger_facts_t   facts = { 0 };
 
     ranges = jpp_vec_create(&arena);
     (void) jpp_ledger_init(&ledger, &arena, 4096, ranges);
@@ -481,7 +480,6 @@ jpp_memory_test_two(jpp_memory_answer_t *answer, bool is_first)
         (void) jpp_memory_test_row(&ledger, JPP_LEDGER_MAPS, "named", 400);
     }
 
-    memset(&facts, 0, sizeof(jpp_ledger_facts_t));
     jpp_memory_test_number(&facts.sums, sizeof(facts.sums),
                            is_first ? 100000 : 90000);
     facts.n_sockets = is_first ? 3 : 4;

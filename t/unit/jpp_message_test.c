@@ -16,9 +16,7 @@
 static jpp_message_question_t
 jpp_question(void)
 {
-    jpp_message_question_t  question;
-
-    memset(&question, 0, sizeof(question));
+    jpp_message_question_t  question = { 0 };
 
     question.type = JPP_MESSAGE_CONTROL;
     question.control.active = 1;

@@ -325,9 +325,9 @@ JPP_TEST(jpp_origin_test_bad)
         options = jpp_test_options(args[i % jpp_nelts(args)]);
         jpp_arena_fresh(&arena, 1 << 30);
 
-        snprintf(comment, sizeof(comment), "left out the baseline of %s: %s",
-                 i % 2 != 0 ? "dump 2" : "worker 1",
-                 bads[i / jpp_nelts(args)].why);
+        jpp_print(comment, "left out the baseline of %s: %s",
+                  i % 2 != 0 ? "dump 2" : "worker 1",
+                  bads[i / jpp_nelts(args)].why);
 
         fleet.captures[1].baseline = NULL;
         options.comments = jpp_origin_comments;

@@ -92,11 +92,10 @@ jpp_read(const char *text, bool has_owners)
 {
     jpp_dump_t          dump;
     jpp_code_t          rc;
-    jpp_read_options_t  options;
+    jpp_read_options_t  options = { 0 };
     static char         capture[2048];
     static jpp_err_t    err;
 
-    memset(&options, 0, sizeof(options));
     memset(&err, 0, sizeof(err));
 
     options.has_owners = options.says_owners = has_owners;

@@ -102,7 +102,7 @@ JPP_TEST(jpp_owner_names_test_bound)
     first = jpp_name("many", "/0");
 
     for (i = 0, n = 0; i < 10000; i++) {
-        (void) snprintf(name, sizeof(name), "/%u", i);
+        jpp_print(name, "/%u", i);
         n += jpp_name("many", name) == JPP_OWNER_OTHERS;
     }
 

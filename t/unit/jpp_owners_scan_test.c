@@ -6,9 +6,6 @@
 
 
 #include "jpp_test_main.h"
-
-#include <ucontext.h>
-
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
 

@@ -9,9 +9,6 @@
 
 
 #include "jpp_test.h"
-
-#include <ucontext.h>
-
 #include "jpp_owner_names.h"
 #include "jpp_owners.h"
 
@@ -693,15 +690,9 @@ jpp_test_coroutine(uint32_t a)
         return;
     }
 
-    getcontext(&jpp_coroutine);
-    jpp_coroutine.uc_stack.ss_sp = stack;
-    jpp_coroutine.uc_stack.ss_size = size;
-    jpp_coroutine.uc_link = &jpp_loop;
-    makecontext(&jpp_coroutine, jpp_on_its_own, 0);
-
     jpp_owners_now[3] = a;
     jpp_seen = UINT32_MAX;
-    swapcontext(&jpp_loop, &jpp_coroutine);
+    jpp_test_switch(&jpp_coroutine, &jpp_loop, stack, size, jpp_on_its_own);
 
     jpp_is_for(jpp_memory + 300, JPP_OWNER_NONE,
                "a coroutine with a stack of its own has no owner");

@@ -60,9 +60,8 @@ JPP_TEST(test_peek)
 JPP_TEST(test_where)
 {
     char         text[JPP_STALL_WHERE];
-    jpp_stall_t  stall;
+    jpp_stall_t  stall = { 0 };
 
-    memset(&stall, 0, sizeof(stall));
     stall.kind = JPP_STALL_WAITED;
     stall.depth = 2;
     stall.pcs[0] = (uintptr_t) memccpy + 1;

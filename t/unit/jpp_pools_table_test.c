@@ -89,7 +89,7 @@ JPP_TEST(jpp_pools_test_many_names)
     static char  keys[5000];
 
     for (i = 0; i < sizeof(keys); i++) {
-        snprintf(name, sizeof(name), "/location/%u", i);
+        jpp_print(name, "/location/%u", i);
 
         id = jpp_pools_name(&table, JPP_POOLS_LOCATION, &keys[i], name,
                             strlen(name));

@@ -46,8 +46,7 @@ jpp_problem_misshapen(const jpp_problem_t *problem)
     size_t       len;
     const char  *c;
 
-    (void) snprintf(text, sizeof(text), "%s: %s. %s", problem->what,
-                    problem->why, problem->fix);
+    jpp_print(text, "%s: %s. %s", problem->what, problem->why, problem->fix);
 
     for (c = text; *c != '\0'; c++) {
         if (*c == '%' || *c >= 0x7f
@@ -330,7 +329,7 @@ JPP_TEST(jpp_test_evil)
         for (i = 0; i < n; i++) {
             wrong += strlen(p[i].fix) != sizeof(p[i].fix) - 1;
 
-            (void) snprintf(text, sizeof(text), "%s%s", p[i].what, p[i].why);
+            jpp_print(text, "%s%s", p[i].what, p[i].why);
 
             for (c = text; *c != '\0'; c++) {
                 wrong += *c < 0x20 || *c >= 0x7f;

@@ -20,9 +20,7 @@ JPP_TEST(jpp_process_test_parse)
 {
     size_t         i, len, wrong;
     const char    *started;
-    jpp_process_t  process;
-
-    memset(&process, 0, sizeof(jpp_process_t));
+    jpp_process_t  process = { 0 };
 
     jpp_ok(jpp_process_parse(JPP_TEST_LINE, sizeof(JPP_TEST_LINE) - 1,
                              &process), "a line");
@@ -84,7 +82,7 @@ JPP_TEST(jpp_process_test_say)
         before.cpu_ms = 500;
         now.cpu_ms = 500 + cases[i].used;
         now.state = cases[i].state;
-        (void) snprintf(now.wchan, sizeof(now.wchan), "%s", cases[i].wchan);
+        jpp_print(now.wchan, "%s", cases[i].wchan);
 
         jpp_note("%c %s: %s", cases[i].state != '\0' ? cases[i].state : '?',
                  now.wchan, jpp_process_say(&before, &now, 4000, text));

@@ -315,16 +315,15 @@ JPP_TEST(jpp_test_label_sets)
 {
     char         name[32];
     uint32_t     i, round, set;
-    jpp_label_t  label;
+    jpp_label_t  label = { 0 };
 
-    memset(&label, 0, sizeof(label));
     label.key = "location";
     label.str = name;
 
     for (round = 0; round < 2; round++) {
 
         for (i = 0; i < 50000; i++) {
-            snprintf(name, sizeof(name), "/%u/", (unsigned) i);
+            jpp_print(name, "/%u/", (unsigned) i);
 
             if (!jpp_profile_labels(&profile, 0, 0, &label, 1, &set)
                 || set != i + 1)

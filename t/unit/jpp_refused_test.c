@@ -87,14 +87,12 @@ jpp_test_ask(const char *name, size_t cap, const char *what)
     const char      *comment;
     jpp_arena_t      arena;
     struct stat      st;
-    jpp_mapping_t    mapping;
+    jpp_mapping_t    mapping = { 0 };
     jpp_profile_t    profile;
 
     jpp_arena_init(&arena, cap);
     jpp_profile_of_space(&profile, &arena);
     (void) stat(jpp_test_path(name), &st);
-
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
 
     mapping.start = JPP_TEST_START;
     mapping.limit = JPP_TEST_START + 4096;
@@ -190,8 +188,8 @@ jpp_test_many(const char *name, uint32_t n)
     bool          done;
     char         *strings;
     uint32_t      i;
-    Elf64_Ehdr    ehdr;
-    Elf64_Phdr    phdr;
+    Elf64_Ehdr    ehdr = { 0 };
+    Elf64_Phdr    phdr = { 0 };
     Elf64_Shdr    shdr[SECTIONS];
     Elf64_Sym    *symbol;
     const size_t  room = 24 + 24 + 16;
@@ -229,14 +227,11 @@ jpp_test_many(const char *name, uint32_t n)
 
     shdr[SHSTRTAB] = shdr[STRTAB];
 
-    memset(&phdr, 0, sizeof(Elf64_Phdr));
-
     phdr.p_type = PT_LOAD;
     phdr.p_flags = PF_R|PF_X;
     phdr.p_filesz = (uint64_t) n * JPP_TEST_SIZE;
     phdr.p_memsz = phdr.p_filesz;
 
-    memset(&ehdr, 0, sizeof(Elf64_Ehdr));
     memcpy(ehdr.e_ident, ELFMAG, SELFMAG);
 
     ehdr.e_ident[EI_CLASS] = ELFCLASS64;

@@ -72,13 +72,12 @@ static jpp_capture_t
 jpp_report_capture(const char *name)
 {
     char              file[64];
-    jpp_capture_t     capture;
+    jpp_capture_t     capture = { 0 };
     jpp_test_file_t   dump;
 
-    snprintf(file, sizeof(file), "%s.heap", name);
+    jpp_print(file, "%s.heap", name);
     dump = jpp_test_file(file);
 
-    memset(&capture, 0, sizeof(capture));
     capture.data = dump.data;
     capture.len = dump.len;
 
@@ -112,7 +111,7 @@ JPP_TEST(jpp_report_test_golden)
 
         jpp_reports(&capture, 1, JPP_OK, "%s: %s", dumps[i], err.text);
 
-        snprintf(name, sizeof(name), "../%s.golden", dumps[i]);
+        jpp_print(name, "../%s.golden", dumps[i]);
         jpp_is_golden(jpp_report_golden(), name);
     }
 }
@@ -129,8 +128,8 @@ JPP_TEST(jpp_report_test_formats)
     capture = jpp_report_capture("hand");
 
     for (i = 0; formats[i] != NULL; i++) {
-        snprintf(args, sizeof(args), "symbolize=0&format=%s", formats[i]);
-        snprintf(name, sizeof(name), "../hand.%s", formats[i]);
+        jpp_print(args, "symbolize=0&format=%s", formats[i]);
+        jpp_print(name, "../hand.%s", formats[i]);
 
         options = jpp_test_options(args);
         jpp_arena_fresh(&arena, 1 << 30);

@@ -174,8 +174,8 @@ jpp_others(void)
         program.what = preloads[i];
         program.preload = preloads[i];
 
-        snprintf(command, sizeof(command),
-                 "test -z \"$(LD_PRELOAD=%s /bin/true 2>&1)\"", preloads[i]);
+        jpp_print(command, "test -z \"$(LD_PRELOAD=%s /bin/true 2>&1)\"",
+                  preloads[i]);
 
         if (JPP_IS_SANITIZED || system(command) != 0) {
             jpp_ok(true, "%s # SKIP it is not there", preloads[i]);

@@ -8,8 +8,6 @@
 #include "jpp_test_sampler.h"
 #include "jpp_test_estimates.h"
 
-#include <ucontext.h>
-
 
 #if defined(__x86_64__) && defined(__LP64__)
 
@@ -460,15 +458,13 @@ jpp_play_signals(void)
 {
     int                i;
     void              *p;
-    struct sigaction   action;
+    struct sigaction   action = { .sa_sigaction = jpp_trap,
+                                   .sa_flags = SA_SIGINFO };
 
     if (!jpp_on(JPP_FINE)) {
         return;
     }
 
-    memset(&action, 0, sizeof(action));
-    action.sa_sigaction = jpp_trap;
-    action.sa_flags = SA_SIGINFO;
     sigaction(SIGTRAP, &action, NULL);
 
     /* threads, whose stacks are not known yet, are met in the same way */

@@ -33,9 +33,8 @@ static bool
 jpp_seeds_question(const char *data, size_t len)
 {
     uint8_t                 bytes[JPP_MESSAGE_QUESTION];
-    jpp_message_question_t  question;
+    jpp_message_question_t  question = { 0 };
 
-    memset(&question, 0, sizeof(question));
     jpp_message_question_pack(&question, bytes);
 
     if (len != sizeof(bytes) - JPP_HEAD) {
@@ -53,9 +52,8 @@ static bool
 jpp_seeds_reply(const char *data, size_t len)
 {
     uint8_t              bytes[JPP_MESSAGE_REPLY];
-    jpp_message_reply_t  reply;
+    jpp_message_reply_t  reply = { 0 };
 
-    memset(&reply, 0, sizeof(reply));
     jpp_message_reply_pack(&reply, bytes);
 
     if (len != sizeof(bytes) - JPP_HEAD) {
@@ -116,9 +114,7 @@ jpp_seeds_times(const char *data, size_t len)
 {
     jpp_dump_t          dump;
     jpp_profile_t       profile;
-    jpp_read_options_t  options;
-
-    memset(&options, 0, sizeof(options));
+    jpp_read_options_t  options = { 0 };
 
     return jpp_parser_init(&jpp_parser_cpu, &profile, &arena)
            && jpp_parser_cpu.open(&dump, &profile, data, len, NULL, &err)
@@ -177,9 +173,7 @@ jpp_seeds_add_reply(jpp_vec_t *out, const jpp_message_reply_t *reply)
 static bool
 jpp_seeds_make_control(jpp_vec_t *out)
 {
-    jpp_message_question_t  question;
-
-    memset(&question, 0, sizeof(question));
+    jpp_message_question_t  question = { 0 };
 
     question.type = JPP_MESSAGE_CONTROL;
     question.control.active = 1;
@@ -194,9 +188,7 @@ jpp_seeds_make_control(jpp_vec_t *out)
 static bool
 jpp_seeds_make_times(jpp_vec_t *out)
 {
-    jpp_message_question_t  question;
-
-    memset(&question, 0, sizeof(question));
+    jpp_message_question_t  question = { 0 };
 
     question.type = JPP_MESSAGE_TIMES;
     question.times.mode = JPP_MODE_WALL;
@@ -210,9 +202,7 @@ jpp_seeds_make_times(jpp_vec_t *out)
 static bool
 jpp_seeds_make_reply(jpp_vec_t *out)
 {
-    jpp_message_reply_t  reply;
-
-    memset(&reply, 0, sizeof(reply));
+    jpp_message_reply_t  reply = { 0 };
 
     reply.worker = jpp_fleet_worker(1, JPP_JEMALLOC_READY);
     reply.worker.activity.connections = 512;
@@ -226,9 +216,7 @@ jpp_seeds_make_reply(jpp_vec_t *out)
 static bool
 jpp_seeds_make_failed(jpp_vec_t *out)
 {
-    jpp_message_reply_t  reply;
-
-    memset(&reply, 0, sizeof(reply));
+    jpp_message_reply_t  reply = { 0 };
 
     reply.worker = jpp_fleet_worker(0, JPP_JEMALLOC_ABSENT);
     strcpy(reply.worker.last_error.text, "the dump could not be written");
@@ -271,7 +259,7 @@ jpp_seeds_make_ledger(jpp_vec_t *out)
     jpp_memfd_t          file;
     jpp_ledger_t         ledger;
     jpp_ledger_row_t    *row;
-    jpp_ledger_facts_t   facts;
+    jpp_ledger_facts_t   facts = { 0 };
     static uint8_t       bytes[8192];
 
     if (!jpp_ledger_init(&ledger, &arena, 4096, jpp_vec_create(&arena))) {
@@ -287,7 +275,6 @@ jpp_seeds_make_ledger(jpp_vec_t *out)
     row = jpp_ledger_row(&ledger, JPP_LEDGER_ZONE, "zone", 4);
     row->bytes = row->least = row->most = 300;
 
-    memset(&facts, 0, sizeof(jpp_ledger_facts_t));
     facts.sums.pss = 1000;
     strcpy(facts.why, "no pages here");
 
@@ -359,7 +346,7 @@ jpp_seeds_write(const jpp_seed_t *seed)
 
     out = jpp_vec_create(&arena);
 
-    snprintf(path, sizeof(path), "t/fuzz/corpus/%s", seed->name);
+    jpp_print(path, "t/fuzz/corpus/%s", seed->name);
     f = fopen(path, "wb");
 
     jpp_ok(f != NULL && seed->make(out)
@@ -383,7 +370,7 @@ main(void)
             jpp_seeds_write(&jpp_seeds[i]);
         }
 
-        snprintf(path, sizeof(path), "../fuzz/corpus/%s", jpp_seeds[i].name);
+        jpp_print(path, "../fuzz/corpus/%s", jpp_seeds[i].name);
         file = jpp_test_file(path);
 
         memset(&err, 0, sizeof(err));

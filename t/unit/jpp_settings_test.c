@@ -61,9 +61,8 @@ jpp_settings_are(const jpp_settings_t *settings, int active, int lg_sample,
 
 JPP_TEST(jpp_test_values)
 {
-    jpp_settings_t  settings;
+    jpp_settings_t  settings = { 0 };
 
-    memset(&settings, 0, sizeof(jpp_settings_t));
     jpp_settings_are(&settings, -1, -1, -1, -1, "none was ever set");
 
     (void) jpp_settings_put(&settings, 0, 24, 1, 12);
@@ -82,10 +81,9 @@ JPP_TEST(jpp_test_values)
 JPP_TEST(jpp_test_loop)
 {
     jpp_control_t           control;
-    jpp_settings_t          settings;
+    jpp_settings_t          settings = { 0 };
     jpp_settings_change_t   change;
 
-    memset(&settings, 0, sizeof(jpp_settings_t));
     jpp_control_init(&control);
 
     control.stall = JPP_CONTROL_MAX_STALL;
@@ -110,10 +108,8 @@ JPP_TEST(jpp_test_loop)
 
 JPP_TEST(jpp_test_back)
 {
-    jpp_settings_t          settings;
+    jpp_settings_t          settings = { 0 };
     jpp_settings_change_t   mine;
-
-    memset(&settings, 0, sizeof(jpp_settings_t));
 
     mine = jpp_settings_put(&settings, 1, 14, -1, -1);
     jpp_settings_take_back(&settings, &mine);

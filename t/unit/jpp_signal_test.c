@@ -163,12 +163,10 @@ JPP_TEST(jpp_test_timer)
 {
     timer_t            timer;
     sigset_t           set;
-    siginfo_t          info;
-    struct sigevent    event;
+    siginfo_t          info = { 0 };
+    struct sigevent    event = { 0 };
     struct timespec    wait = { 0, 20000000 };
     struct itimerspec  every = { { 0, 1000000 }, { 0, 1000000 } };
-
-    memset(&event, 0, sizeof(struct sigevent));
 
     event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = SIGPROF;
@@ -195,8 +193,6 @@ JPP_TEST(jpp_test_timer)
     (void) timer_delete(timer);
 
     /* the same bytes mean something else in one that was sent */
-
-    memset(&info, 0, sizeof(siginfo_t));
 
     info.si_code = SI_QUEUE;
     info.si_overrun = 5;

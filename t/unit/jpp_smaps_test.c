@@ -131,7 +131,7 @@ JPP_TEST(jpp_smaps_test_bad)
     };
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        (void) snprintf(text, sizeof(text), "%s" JPP_TEST_TWO, bad[i]);
+        jpp_print(text, "%s" JPP_TEST_TWO, bad[i]);
 
         jpp_smaps_text(&parser, text, strlen(text));
 

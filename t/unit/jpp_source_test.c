@@ -83,7 +83,7 @@ jpp_part_changes(void)
 {
     char  forms[256], *form, *next;
 
-    snprintf(forms, sizeof(forms), "%s", jpp_argument);
+    jpp_print(forms, "%s", jpp_argument);
 
     for (form = strtok_r(forms, " ", &next); form != NULL;
          form = strtok_r(NULL, " ", &next))

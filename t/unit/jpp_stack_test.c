@@ -9,7 +9,6 @@
 
 #include <alloca.h>
 #include <sys/auxv.h>
-#include <ucontext.h>
 
 #include "jpp_test_unwind.h"
 
@@ -200,7 +199,7 @@ jpp_thread_main(void *data)
     const char *const *name = data;
 
     uintptr_t           low, high;
-    jpp_stacks_t        stacks;
+    jpp_stacks_t        stacks = { 0 };
     jpp_unwind_stack_t  bounds, stack;
 
     bounds = jpp_test_bounds();
@@ -209,8 +208,6 @@ jpp_thread_main(void *data)
     jpp_deep(JPP_DEEP / 4, &jpp_expected);
     jpp_check(&jpp_expected);
     jpp_kept();
-
-    memset(&stacks, 0, sizeof(stacks));
 
     if (!jpp_mapping(bounds.low - 8, &low, &high)) {
         jpp_ok(!jpp_stack_bounds(&stacks, bounds.low - 8, &stack),
@@ -254,12 +251,8 @@ jpp_coroutine_main(void)
 static void
 jpp_run(void *stack, size_t size)
 {
-    getcontext(&jpp_callee);
-    jpp_callee.uc_stack.ss_sp = stack;
-    jpp_callee.uc_stack.ss_size = size;
-    jpp_callee.uc_link = &jpp_caller;
-    makecontext(&jpp_callee, jpp_coroutine_main, 0);
-    swapcontext(&jpp_caller, &jpp_callee);
+    jpp_test_switch(&jpp_callee, &jpp_caller, stack, size,
+                    jpp_coroutine_main);
 }
 
 
@@ -339,15 +332,13 @@ jpp_handler(int signo)
 JPP_TEST(jpp_alternate)
 {
     stack_t           old;
-    struct sigaction  sa;
+    struct sigaction  sa = { .sa_handler = jpp_handler,
+                             .sa_flags = SA_ONSTACK };
 
     const stack_t  alternate = { .ss_sp = malloc(JPP_SMALL),
                                  .ss_size = JPP_SMALL };
 
     sigaltstack(&alternate, &old);
-    memset(&sa, 0, sizeof(sa));
-    sa.sa_handler = jpp_handler;
-    sa.sa_flags = SA_ONSTACK;
     sigaction(SIGUSR1, &sa, NULL);
 
     jpp_expected = (jpp_expect_t) { "an alternate signal stack", 0, 0, false,
@@ -364,10 +355,9 @@ JPP_TEST(jpp_alternate)
 JPP_TEST(jpp_emulated)
 {
     uintptr_t           rsp;
-    jpp_stacks_t        stacks;
+    jpp_stacks_t        stacks = { 0 };
     jpp_unwind_stack_t  stack;
 
-    memset(&stacks, 0, sizeof(stacks));
     stacks.proof = JPP_STACK_NO_PROOF;
     rsp = jpp_stacks.low + 40;
 

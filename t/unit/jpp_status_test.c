@@ -196,7 +196,7 @@ jpp_status_has(const char *line)
 {
     char  text[1024];
 
-    (void) snprintf(text, sizeof(text), "\n%s\n", line);
+    jpp_print(text, "\n%s\n", line);
 
     return strstr(jpp_parsed.text, text) != NULL;
 }
@@ -226,9 +226,8 @@ jpp_status_parse(void)
                        == (ssize_t) jpp_output.len, "%s", path);
     close(fd);
 
-    (void) snprintf(command, sizeof(command),
-                    "perl -MJSON::PP -0777 -ne '%s' %s", JPP_STATUS_PERL,
-                    path);
+    jpp_print(command, "perl -MJSON::PP -0777 -ne '%s' %s", JPP_STATUS_PERL,
+              path);
 
     /* the newline before the first line makes each be between two */
 

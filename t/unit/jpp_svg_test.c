@@ -139,9 +139,8 @@ JPP_TEST(jpp_svg_test_fits)
         jpp_svg_fill(NULL, stacks, "/bin/prog");
         svg = jpp_svg_text(NULL, "width=1200");
 
-        (void) snprintf(text, sizeof(text), "\">%s</text>", name);
-        (void) snprintf(cut, sizeof(cut), "\">%.*s..</text>", (int) n - 3,
-                        name);
+        jpp_print(text, "\">%s</text>", name);
+        jpp_print(cut, "\">%.*s..</text>", (int) n - 3, name);
         is_whole = strstr(svg, text) != NULL;
 
         jpp_ok(is_whole || (n > 140 && strstr(svg, cut) != NULL),
@@ -398,7 +397,7 @@ JPP_TEST(jpp_svg_test_fails)
     jpp_svg_begin();
 
     for (i = 0; i < 1000; i++) {
-        snprintf(name, sizeof(name), "f%zu", i);
+        jpp_print(name, "f%zu", i);
         jpp_svg_fill(NULL, one, "/bin/prog");
     }
 
@@ -422,7 +421,7 @@ JPP_TEST(jpp_svg_test_many)
     jpp_svg_begin();
 
     for (i = 0; i < 5000; i++) {
-        snprintf(name, sizeof(name), "f%zu", i);
+        jpp_print(name, "f%zu", i);
         jpp_svg_fill(NULL, one, "/bin/prog");
     }
 

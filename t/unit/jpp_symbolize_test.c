@@ -55,7 +55,7 @@ jpp_test_mapping(const char *name, uint32_t change)
     jpp_elf_t      elf;
     struct stat    st;
     jpp_arena_t    scratch;
-    jpp_mapping_t  mapping;
+    jpp_mapping_t  mapping = { 0 };
 
     jpp_arena_init(&scratch, JPP_TEST_CAP);
 
@@ -63,8 +63,6 @@ jpp_test_mapping(const char *name, uint32_t change)
     (void) fstat(fd, &st);
     (void) jpp_elf_read(&elf, &scratch, fd, -1, JPP_ELF_IDENTITY, NULL);
     (void) close(fd);
-
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
 
     mapping.start = JPP_TEST_START
                     + (jpp_vec_count(profile.mappings, jpp_mapping_t) << 24);
@@ -144,13 +142,11 @@ JPP_TEST(jpp_symbolize_test_kinds)
 {
     char             expected[128];
     uint32_t         i, so, bare, i386, vdso, anon, at[12];
-    jpp_mapping_t    mapping;
+    jpp_mapping_t    mapping = { 0 };
 
     so = jpp_test_mapping("full.so", SAME);
     bare = jpp_test_mapping("bare.so", SAME);
     i386 = jpp_test_mapping("i386.so", SAME);
-
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
 
     mapping.start = 0x7ffc00000000;
     mapping.limit = 0x7ffc00002000;
@@ -194,15 +190,15 @@ JPP_TEST(jpp_symbolize_test_kinds)
     jpp_shows_notes("anonymous memory, a static, no mapping, a static, the "
                     "vdso, an alias, 32 bits");
 
-    (void) snprintf(expected, sizeof(expected), "bare.so+0x%" PRIx64,
-                    jpp_test_nm("full.so", "jt_static"));
+    jpp_print(expected, "bare.so+0x%" PRIx64,
+              jpp_test_nm("full.so", "jt_static"));
     jpp_is_str(jpp_test_name_of(at[2]), expected, "the start by .eh_frame");
     jpp_ok(jpp_test_function(at[2]) == jpp_test_function(at[8])
            && jpp_test_function(at[1]) == jpp_test_function(at[4]),
            "one function is one frame, with a name, too");
 
-    (void) snprintf(expected, sizeof(expected), "bare.so+0x%" PRIx64,
-                    jpp_test_nm("full.so", "jt_sizeless") + 5);
+    jpp_print(expected, "bare.so+0x%" PRIx64,
+              jpp_test_nm("full.so", "jt_sizeless") + 5);
     jpp_is_str(jpp_test_name_of(at[6]), expected, "no function is known");
     jpp_ok(strncmp(jpp_test_name_of(at[10]), "full.so+0x1", 11) == 0,
            "no segment is there: %s", jpp_test_name_of(at[10]));
@@ -221,7 +217,7 @@ JPP_TEST(jpp_symbolize_test_debug)
 {
     uint32_t  so, at;
 
-    (void) snprintf(root, sizeof(root), "%s/debug", jpp_test_dir);
+    jpp_print(root, "%s/debug", jpp_test_dir);
 
     so = jpp_test_mapping("stripped.so", SAME);
     at = jpp_test_location("full.so", so, "jt_static", 1);
@@ -229,7 +225,7 @@ JPP_TEST(jpp_symbolize_test_debug)
     (void) jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_NAMES, &err);
     jpp_is_str(jpp_test_name_of(at), "jt_static", "by the debug file");
 
-    (void) snprintf(root, sizeof(root), "%s/none", jpp_test_dir);
+    jpp_print(root, "%s/none", jpp_test_dir);
 }
 
 
@@ -247,8 +243,8 @@ JPP_TEST(jpp_symbolize_test_addresses)
     jpp_is_u64(jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_ADDRESSES, &err),
                JPP_OK, "addresses");
 
-    (void) snprintf(expected, sizeof(expected), "full.so+0x%" PRIx64,
-                    jpp_test_nm("full.so", "jt_static") + 1);
+    jpp_print(expected, "full.so+0x%" PRIx64,
+              jpp_test_nm("full.so", "jt_static") + 1);
     jpp_is_str(jpp_test_name_of(at[0]), expected, "an offset");
     jpp_is_str(jpp_test_name_of(at[1]), "0x10", "an address");
     jpp_is_u64(jpp_profile_mapping_at(&profile, so)->build_id, 0, "no build"
@@ -415,7 +411,7 @@ JPP_TEST(jpp_symbolize_test_self)
     jpp_is_u64(profile.comments->len, 0, "comments");
 
     (void) jpp_test_sh("cp /proc/%d/exe ./gone", (int) getpid());
-    (void) snprintf(path, sizeof(path), "%s/gone", jpp_test_dir);
+    jpp_print(path, "%s/gone", jpp_test_dir);
 
     pid = fork();
 
@@ -623,14 +619,12 @@ JPP_TEST(jpp_symbolize_test_comments)
 {
     char           path[64];
     uint32_t       i;
-    jpp_mapping_t  mapping;
-
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
+    jpp_mapping_t  mapping = { 0 };
 
     /* two mappings a file */
 
     for (i = 0; i < 120; i++) {
-        (void) snprintf(path, sizeof(path), "/nowhere/%u.so", i / 2);
+        jpp_print(path, "/nowhere/%u.so", i / 2);
 
         mapping.inode = 1 + i / 2;
         mapping.start = JPP_TEST_START + ((uint64_t) i << 20);
@@ -798,7 +792,7 @@ main(int argc, char **argv)
         return jpp_done();
     }
 
-    (void) snprintf(root, sizeof(root), "%s/none", jpp_test_dir);
+    jpp_print(root, "%s/none", jpp_test_dir);
     fds = jpp_test_fds();
 
     jpp_tests_all();

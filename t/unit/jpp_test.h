@@ -36,6 +36,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 
 
 /* Does CONDITION hold?  The rest is a message for printf(). */
@@ -44,25 +45,25 @@
 
 /* Are GOT and EXPECTED the same number (unsigned, signed)? */
 #define jpp_is_u64(got, expected, ...)                                        \
-    jpp_test_u64((got), (expected), __FILE__, __LINE__, __VA_ARGS__)
+    jpp_ok(jpp_test_u64((got), (expected)), __VA_ARGS__)
 
 #define jpp_is_i64(got, expected, ...)                                        \
-    jpp_test_i64((got), (expected), __FILE__, __LINE__, __VA_ARGS__)
+    jpp_ok(jpp_test_i64((got), (expected)), __VA_ARGS__)
 
 /* Are GOT and EXPECTED the same string?  Either may be NULL. */
 #define jpp_is_str(got, expected, ...)                                        \
-    jpp_test_str((got), (expected), __FILE__, __LINE__, __VA_ARGS__)
+    jpp_ok(jpp_test_str((got), (expected)), __VA_ARGS__)
 
 /* Does TEXT have PART in it, or not? */
 #define jpp_has(text, part, ...)                                              \
-    jpp_test_has((text), (part), true, __FILE__, __LINE__, __VA_ARGS__)
+    jpp_ok(jpp_test_has((text), (part), true), __VA_ARGS__)
 
 #define jpp_lacks(text, part, ...)                                            \
-    jpp_test_has((text), (part), false, __FILE__, __LINE__, __VA_ARGS__)
+    jpp_ok(jpp_test_has((text), (part), false), __VA_ARGS__)
 
 /* Are the N bytes at GOT and EXPECTED the same? */
 #define jpp_is_mem(got, expected, n, ...)                                     \
-    jpp_test_mem((got), (expected), (n), __FILE__, __LINE__, __VA_ARGS__)
+    jpp_ok(jpp_test_mem((got), (expected), (n)), __VA_ARGS__)
 
 /* Wait while CONDITION holds: what hangs is ended by an alarm. */
 #define jpp_wait_while(condition)                                             \
@@ -148,6 +149,7 @@ struct jpp_tests_s {
 
 static unsigned  jpp_test_run;
 static unsigned  jpp_test_failed;
+static char      jpp_test_why[65536];   /* the next check does not hold */
 
 /* by line */
 static jpp_tests_t  *jpp_tests_there;
@@ -169,17 +171,20 @@ jpp_diag(const char *fmt, ...)
 }
 
 
-static inline bool
-jpp_test_report(bool held, const char *file, int line, const char *fmt,
-    va_list args)
+static inline bool __attribute__((format(printf, 4, 5)))
+jpp_test_check(bool held, const char *file, int line, const char *fmt, ...)
 {
+    va_list  args;
+
     jpp_test_run++;
     jpp_test_failed += !held;
 
-    printf("%s %u - %s:%d: ", held ? "ok" : "not ok", jpp_test_run, file,
-           line);
+    printf("%s %u - %s:%d: ", held ? "ok" : "not ok", jpp_test_run, file, line);
+    va_start(args, fmt);
     vprintf(fmt, args);
-    printf("\n");
+    va_end(args);
+    printf("\n%s", held ? "" : jpp_test_why);
+    jpp_test_why[0] = '\0';
 
     /* a crash must not swallow the lines before it */
 
@@ -189,127 +194,59 @@ jpp_test_report(bool held, const char *file, int line, const char *fmt,
 }
 
 
-static inline bool __attribute__((format(printf, 4, 5)))
-jpp_test_check(bool held, const char *file, int line, const char *fmt, ...)
+/* The result of a comparison: HELD, or the rest is what a check says. */
+#define jpp_test_held(held, ...)                                              \
+    ((held) || (jpp_print(jpp_test_why, __VA_ARGS__), false))
+
+
+static inline bool
+jpp_test_u64(uint64_t got, uint64_t expected)
 {
-    va_list  args;
-
-    va_start(args, fmt);
-    jpp_test_report(held, file, line, fmt, args);
-    va_end(args);
-
-    return held;
+    return jpp_test_held(got == expected, "#      got: %" PRIu64 " (0x%" PRIx64
+                         ")\n# expected: %" PRIu64 " (0x%" PRIx64 ")\n", got,
+                         got, expected, expected);
 }
 
 
-static inline bool __attribute__((format(printf, 5, 6)))
-jpp_test_u64(uint64_t got, uint64_t expected, const char *file, int line,
-    const char *fmt, ...)
+static inline bool
+jpp_test_i64(int64_t got, int64_t expected)
 {
-    va_list  args;
-
-    va_start(args, fmt);
-    jpp_test_report(got == expected, file, line, fmt, args);
-    va_end(args);
-
-    if (got != expected) {
-        jpp_diag("     got: %" PRIu64 " (0x%" PRIx64 ")", got, got);
-        jpp_diag("expected: %" PRIu64 " (0x%" PRIx64 ")", expected, expected);
-    }
-
-    return got == expected;
+    return jpp_test_held(got == expected, "#      got: %" PRId64
+                         "\n# expected: %" PRId64 "\n", got, expected);
 }
 
 
-static inline bool __attribute__((format(printf, 5, 6)))
-jpp_test_i64(int64_t got, int64_t expected, const char *file, int line,
-    const char *fmt, ...)
+static inline bool
+jpp_test_str(const char *got, const char *expected)
 {
-    va_list  args;
-
-    va_start(args, fmt);
-    jpp_test_report(got == expected, file, line, fmt, args);
-    va_end(args);
-
-    if (got != expected) {
-        jpp_diag("     got: %" PRId64, got);
-        jpp_diag("expected: %" PRId64, expected);
-    }
-
-    return got == expected;
+    return jpp_test_held(got == expected
+                         || (got != NULL && expected != NULL
+                             && strcmp(got, expected) == 0),
+                         "#      got: %s\n# expected: %s\n",
+                         got != NULL ? got : "(null)",
+                         expected != NULL ? expected : "(null)");
 }
 
 
-static inline bool __attribute__((format(printf, 5, 6)))
-jpp_test_str(const char *got, const char *expected, const char *file,
-    int line, const char *fmt, ...)
+static inline bool
+jpp_test_has(const char *text, const char *part, bool is_there)
 {
-    bool     held;
-    va_list  args;
-
-    held = got == expected
-           || (got != NULL && expected != NULL && strcmp(got, expected) == 0);
-
-    va_start(args, fmt);
-    jpp_test_report(held, file, line, fmt, args);
-    va_end(args);
-
-    if (!held) {
-        jpp_diag("     got: %s", got != NULL ? got : "(null)");
-        jpp_diag("expected: %s", expected != NULL ? expected : "(null)");
-    }
-
-    return held;
+    return jpp_test_held((strstr(text, part) != NULL) == is_there,
+                         "# %s: %s\n# in: %s\n", is_there ? "lacks" : "has",
+                         part, text);
 }
 
 
-static inline bool __attribute__((format(printf, 6, 7)))
-jpp_test_has(const char *text, const char *part, bool is_there,
-    const char *file, int line, const char *fmt, ...)
+static inline bool
+jpp_test_mem(const void *got, const void *expected, size_t n)
 {
-    bool     held;
-    va_list  args;
-
-    held = (strstr(text, part) != NULL) == is_there;
-
-    va_start(args, fmt);
-    jpp_test_report(held, file, line, fmt, args);
-    va_end(args);
-
-    if (!held) {
-        jpp_diag("%s: %s", is_there ? "lacks" : "has", part);
-        jpp_diag("in: %s", text);
-    }
-
-    return held;
-}
-
-
-static inline bool __attribute__((format(printf, 6, 7)))
-jpp_test_mem(const void *got, const void *expected, size_t n,
-    const char *file, int line, const char *fmt, ...)
-{
-    bool            held;
     size_t          i;
-    va_list         args;
-    const uint8_t  *a, *b;
+    const uint8_t  *a = got, *b = expected;
 
-    held = n == 0 || memcmp(got, expected, n) == 0;
+    for (i = 0; i < n && a[i] == b[i]; i++) { /* void */ }
 
-    va_start(args, fmt);
-    jpp_test_report(held, file, line, fmt, args);
-    va_end(args);
-
-    if (!held) {
-        a = got;
-        b = expected;
-
-        for (i = 0; a[i] == b[i]; i++) { /* void */ }
-
-        jpp_diag("at byte %zu: got 0x%02x, expected 0x%02x", i, a[i], b[i]);
-    }
-
-    return held;
+    return jpp_test_held(i == n, "# at byte %zu: got 0x%02x, expected 0x%02x\n",
+                         i, a[i], b[i]);
 }
 
 
@@ -352,6 +289,21 @@ jpp_beside(const char *name, char path[4096])
     strcpy(strrchr(path, '/') + 1, name);
 
     return path;
+}
+
+
+/* CALLEE runs MAIN on SIZE bytes of STACK, until that ends or switches back to
+   CALLER, which is here. */
+static inline void
+jpp_test_switch(ucontext_t *callee, ucontext_t *caller, void *stack,
+    size_t size, void (*main_function)(void))
+{
+    getcontext(callee);
+    callee->uc_stack.ss_sp = stack;
+    callee->uc_stack.ss_size = size;
+    callee->uc_link = caller;
+    makecontext(callee, main_function, 0);
+    swapcontext(caller, callee);
 }
 
 

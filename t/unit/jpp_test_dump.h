@@ -57,8 +57,7 @@ jpp_test_file(const char *name)
 
     root = getenv("JPP_ROOT");
 
-    snprintf(path, sizeof(path), "%s/t/data/%s", root != NULL ? root : ".",
-             name);
+    jpp_print(path, "%s/t/data/%s", root != NULL ? root : ".", name);
 
     f = fopen(path, "rb");
 

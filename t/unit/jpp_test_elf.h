@@ -75,7 +75,7 @@ jpp_test_write(const char *name, const char *text)
     bool  done;
     char  path[PATH_MAX];
 
-    (void) snprintf(path, sizeof(path), "%s/%s", jpp_test_dir, name);
+    jpp_print(path, "%s/%s", jpp_test_dir, name);
 
     fd = open(path, O_WRONLY|O_CREAT|O_TRUNC, 0644);
     done = write(fd, text, strlen(text)) == (ssize_t) strlen(text);
@@ -140,9 +140,8 @@ jpp_test_path(const char *name)
 {
     static char  path[PATH_MAX];
 
-    (void) snprintf(path, sizeof(path), "%s%s%s",
-                    name[0] == '/' ? "" : jpp_test_dir,
-                    name[0] == '/' ? "" : "/", name);
+    jpp_print(path, "%s%s%s", name[0] == '/' ? "" : jpp_test_dir,
+              name[0] == '/' ? "" : "/", name);
 
     return path;
 }
@@ -185,8 +184,8 @@ jpp_test_nm(const char *name, const char *symbol)
     char       line[2 * PATH_MAX];
     uint64_t   address;
 
-    (void) snprintf(line, sizeof(line), "nm %s | awk '$3 == \"%s\" "
-                    "{ print $1 }'", jpp_test_path(name), symbol);
+    jpp_print(line, "nm %s | awk '$3 == \"%s\" { print $1 }'",
+              jpp_test_path(name), symbol);
 
     nm = popen(line, "r");
     address = 0;

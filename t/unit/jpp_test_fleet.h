@@ -34,9 +34,7 @@ typedef struct {
 static inline jpp_worker_t
 jpp_fleet_worker(uint32_t index, jpp_jemalloc_state_t state)
 {
-    jpp_worker_t  worker;
-
-    memset(&worker, 0, sizeof(jpp_worker_t));
+    jpp_worker_t  worker = { 0 };
 
     worker.who.index = index;
     worker.who.pid = 4711 + index;

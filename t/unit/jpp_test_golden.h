@@ -71,7 +71,7 @@ jpp_golden_read(const char *name, const char *text, const char *mode,
     FILE    *f;
     size_t   n;
 
-    (void) snprintf(path, sizeof(path), "t/data/answers/%s", name);
+    jpp_print(path, "t/data/answers/%s", name);
 
     if (getenv("JPP_UPDATE") != NULL && (f = fopen(path, mode)) != NULL) {
         fputs(text, f);
@@ -145,8 +145,7 @@ jpp_golden_shows(const char *text, const char *file, int line,
                     text != NULL ? text : "(null)");
 
     file = strrchr(file, '/') + 1;
-    (void) snprintf(name, sizeof(name), "%.*s.txt", (int) strcspn(file, "."),
-                    file);
+    jpp_print(name, "%.*s.txt", (int) strcspn(file, "."), file);
     jpp_golden_read(name, section, next == 0 ? "w" : "a", golden);
 
     at = next;
@@ -252,7 +251,7 @@ jpp_note_number(const char *name, int64_t number)
     char  text[32];
 
     jpp_note_add(name);
-    (void) snprintf(text, sizeof(text), " %" PRId64, number);
+    jpp_print(text, " %" PRId64, number);
     jpp_note_add(text);
 }
 

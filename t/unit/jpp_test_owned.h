@@ -97,7 +97,7 @@ jpp_owned_fill(jpp_profile_t *profile, jpp_arena_t *arena,
 static inline const char *
 jpp_owned_text(jpp_profile_t *profile, const char *query, size_t *len)
 {
-    jpp_view_t             view;
+    jpp_view_t             view = { 0 };
     jpp_sink_t             sink;
     jpp_report_options_t   options;
     const jpp_format_t    *format;
@@ -105,7 +105,6 @@ jpp_owned_text(jpp_profile_t *profile, const char *query, size_t *len)
     options = jpp_test_options(query);
     format = jpp_format_of(&options.args);
 
-    memset(&view, 0, sizeof(jpp_view_t));
     view.profile = profile;
     view.args = &options.args;
     view.title = "title";

@@ -58,8 +58,7 @@ jpp_test_has_files(int n, int files)
         tid = (pid_t) atoi(entry->d_name);
 
         if (tid > 0 && tid != getpid()) {
-            (void) snprintf(path, sizeof(path), "/proc/self/task/%d/fd",
-                            (int) tid);
+            jpp_print(path, "/proc/self/task/%d/fd", (int) tid);
 
             n -= jpp_test_entries(path) == files ? 1 : 1000;
         }

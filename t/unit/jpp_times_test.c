@@ -103,9 +103,8 @@ jpp_times_profile_of(const char *text, bool is_wall)
     jpp_dump_t           dump;
     jpp_profile_t        profile;
     const jpp_parser_t  *parser;
-    jpp_read_options_t   options;
+    jpp_read_options_t   options = { 0 };
 
-    memset(&options, 0, sizeof(options));
     memset(&err, 0, sizeof(err));
 
     parser = is_wall ? &jpp_parser_wall : &jpp_parser_cpu;
@@ -169,9 +168,8 @@ JPP_TEST(jpp_times_test_comments)
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 
-        (void) snprintf(text, sizeof(text), "jpp_times/1 %s\n%s"
-                        JPP_TIMES_TEST_MAPS, rows[i].is_wall ? "wall" : "cpu",
-                        rows[i].facts);
+        jpp_print(text, "jpp_times/1 %s\n%s" JPP_TIMES_TEST_MAPS,
+                  rows[i].is_wall ? "wall" : "cpu", rows[i].facts);
 
         profile = jpp_times_profile_of(text, rows[i].is_wall);
 
@@ -297,8 +295,7 @@ JPP_TEST(jpp_times_test_bad)
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 
-        (void) snprintf(text, sizeof(text), "%s" JPP_TIMES_TEST_MAPS,
-                        rows[i]);
+        jpp_print(text, "%s" JPP_TIMES_TEST_MAPS, rows[i]);
         (void) jpp_times_profile_of(text, false);
 
         jpp_is_u64(rc, JPP_ERR_INPUT, "bad capture %zu", i);

@@ -36,25 +36,21 @@ jpp_unnamed_test_comment(const jpp_unnamed_test_t *added, size_t n,
     const char     *said;
     size_t          i;
     jpp_arena_t     arena;
-    jpp_mapping_t   mapping;
+    jpp_mapping_t   mapping = { 0 };
     jpp_profile_t   profile;
-    jpp_unnamed_t   unnamed;
+    jpp_unnamed_t   unnamed = { 0 };
 
     static char  text[JPP_UNNAMED_TEXT];
 
     jpp_arena_init(&arena, JPP_TEST_CAP);
     jpp_profile_of_space(&profile, &arena);
 
-    memset(&unnamed, 0, sizeof(jpp_unnamed_t));
-    memset(&mapping, 0, sizeof(jpp_mapping_t));
-
     for (i = 0; i < 9; i++) {
         (void) jpp_profile_location(&profile, 0, i);
     }
 
     for (i = 0; i < n; i++) {
-        (void) snprintf(path, sizeof(path), "/x/%s%" PRIu32, name,
-                        added[i].file);
+        jpp_print(path, "/x/%s%" PRIu32, name, added[i].file);
 
         mapping.file = jpp_profile_string(&profile, path, strlen(path));
         mapping.build_id = jpp_profile_string(&profile, added[i].build_id,

@@ -12,7 +12,6 @@
 
 #include <alloca.h>
 #include <setjmp.h>
-#include <ucontext.h>
 #include <wchar.h>
 
 #include "jpp_test_unwind.h"
@@ -233,8 +232,8 @@ jpp_work_varargs(void)
 {
     char  text[200];
 
-    snprintf(text, sizeof(text), "%d %s %g %10.3f %lx", 4711, "text", 1.5,
-             2.25, 0xdeadbeefL);
+    jpp_print(text, "%d %s %g %10.3f %lx", 4711, "text", 1.5, 2.25,
+              0xdeadbeefL);
 }
 
 
@@ -375,12 +374,8 @@ jpp_work_coroutine(void)
     jpp_trap_off();
     bounds = jpp_trap_bounds;
 
-    getcontext(&jpp_work_callee);
-    jpp_work_callee.uc_stack.ss_sp = jpp_work_stack;
-    jpp_work_callee.uc_stack.ss_size = JPP_TRAP_STACK;
-    jpp_work_callee.uc_link = &jpp_work_caller;
-    makecontext(&jpp_work_callee, jpp_work_coroutine_main, 0);
-    swapcontext(&jpp_work_caller, &jpp_work_callee);
+    jpp_test_switch(&jpp_work_callee, &jpp_work_caller, jpp_work_stack,
+                    JPP_TRAP_STACK, jpp_work_coroutine_main);
 
     jpp_trap_bounds = bounds;
 }
@@ -426,22 +421,18 @@ main(void)
     unsigned long     soak, sum[4];
     const char       *value;
     jpp_test_stack_t  warm;
-    struct sigaction  sa;
+    struct sigaction  traps = { .sa_sigaction = jpp_trap,
+                                .sa_flags = SA_SIGINFO };
+    struct sigaction  faults = { .sa_handler = jpp_fault,
+                                 .sa_flags = SA_NODEFER };
 
     jpp_images_unwind(&jpp_test_unwinder.mapped);
     jpp_trap_bounds = jpp_test_bounds();
     jpp_test_libgcc(&warm);
 
-    memset(&sa, 0, sizeof(sa));
-    sa.sa_sigaction = jpp_trap;
-    sa.sa_flags = SA_SIGINFO;
-    sigaction(SIGTRAP, &sa, NULL);
-
-    memset(&sa, 0, sizeof(sa));
-    sa.sa_handler = jpp_fault;
-    sa.sa_flags = SA_NODEFER;
-    sigaction(SIGSEGV, &sa, NULL);
-    sigaction(SIGBUS, &sa, NULL);
+    sigaction(SIGTRAP, &traps, NULL);
+    sigaction(SIGSEGV, &faults, NULL);
+    sigaction(SIGBUS, &faults, NULL);
 
     memset(sum, 0, sizeof(sum));
 

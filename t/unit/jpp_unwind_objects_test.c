@@ -88,7 +88,7 @@ jpp_walk(const jpp_mapped_object_t *object, const uint8_t *image,
     uint32_t               n, m;
     uintptr_t              pcs[8], again[8];
     jpp_unwind_end_t       end, other;
-    jpp_unwind_context_t   at;
+    jpp_unwind_context_t   at = { 0 };
 
     const jpp_unwind_stack_t  stack = { (uintptr_t) jpp_words,
                                         (uintptr_t) (jpp_words + 8) };
@@ -99,7 +99,6 @@ jpp_walk(const jpp_mapped_object_t *object, const uint8_t *image,
     memset(jpp_words, 0, sizeof(jpp_words));
     jpp_words[0] = (uintptr_t) image + 2 * JPP_CFI_CODE + 5;
 
-    memset(&at, 0, sizeof(at));
     at.pc = (uintptr_t) image + JPP_CFI_CODE + 59;
     at.registers[JPP_CFI_RSP] = stack.low;
     at.known = 0xffff;

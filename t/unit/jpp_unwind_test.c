@@ -408,11 +408,10 @@ JPP_TEST(jpp_missing)
 JPP_TEST(jpp_full)
 {
     uint32_t             i;
-    jpp_mapped_object_t  object;
+    jpp_mapped_object_t  object = { 0 };
 
     static jpp_mapped_t  mapped;
 
-    memset(&object, 0, sizeof(object));
     object.n = 1;
     object.segments[0].is_executable = true;
 
@@ -526,9 +525,7 @@ int
 main(void)
 {
     uintptr_t           pc;
-    jpp_unwind_stack_t  bounds;
-
-    memset(&bounds, 0, sizeof(bounds));
+    jpp_unwind_stack_t  bounds = { 0 };
 
     jpp_ok(!JPP_UNWIND_IS_HERE, "there is no unwinder for this machine");
     jpp_is_u64(jpp_unwind_here(&jpp_test_unwinder, &bounds, &pc, 1, &end), 0,

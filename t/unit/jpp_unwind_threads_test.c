@@ -14,7 +14,6 @@
 
 #include <alloca.h>
 #include <sys/sendfile.h>
-#include <ucontext.h>
 
 #include "jpp_test_unwind.h"
 
@@ -221,13 +220,8 @@ jpp_coroutine(jpp_actor_t *actor)
     void  *stack;
 
     stack = malloc(JPP_COROUTINE);
-    getcontext(&actor->callee);
-    actor->callee.uc_stack.ss_sp = stack;
-    actor->callee.uc_stack.ss_size = JPP_COROUTINE;
-    actor->callee.uc_link = &actor->caller;
-    makecontext(&actor->callee, jpp_coroutine_main, 0);
-
-    swapcontext(&actor->caller, &actor->callee);
+    jpp_test_switch(&actor->callee, &actor->caller, stack, JPP_COROUTINE,
+                    jpp_coroutine_main);
     jpp_compare(NULL);
     swapcontext(&actor->caller, &actor->callee);
     free(stack);
@@ -412,7 +406,8 @@ static void
 jpp_prepare(void)
 {
     void              *handle;
-    struct sigaction   sa;
+    struct sigaction   sa = { .sa_sigaction = jpp_signal,
+                              .sa_flags = SA_SIGINFO|SA_RESTART };
     jpp_test_stack_t   warm;
 
     handle = dlopen(jpp_beside("jpp_throw.so", jpp_build), RTLD_NOW);
@@ -423,9 +418,6 @@ jpp_prepare(void)
     jpp_images_unwind(&jpp_test_unwinder.mapped);
     jpp_test_libgcc(&warm);
 
-    memset(&sa, 0, sizeof(sa));
-    sa.sa_sigaction = jpp_signal;
-    sa.sa_flags = SA_SIGINFO|SA_RESTART;
     sigaction(SIGUSR1, &sa, NULL);
 }
 

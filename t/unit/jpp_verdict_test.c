@@ -592,11 +592,10 @@ JPP_TEST(jpp_verdict_test_healthy)
 
 JPP_TEST(jpp_verdict_test_share)
 {
-    jpp_holder_t      holder;
+    jpp_holder_t      holder = { 0 };
     jpp_verdict_t     verdict;
     jpp_telemetry_t  *telemetry;
 
-    memset(&holder, 0, sizeof(jpp_holder_t));
     holder.who = "zone one";
     holder.bound = "";
     holder.place = "";

@@ -135,7 +135,7 @@ is_stored(stall_pt stall, uint32_t kind, const char *name)
     jpp_arena_t          arena;
     jpp_profile_t        profile;
     const jpp_stall_t   *last;
-    jpp_read_options_t   options;
+    jpp_read_options_t   options = { 0 };
 
     for (i = 0; i < TRIES; i++) {
         once(stall);
@@ -164,7 +164,6 @@ is_stored(stall_pt stall, uint32_t kind, const char *name)
 
     /* it is a capture */
 
-    memset(&options, 0, sizeof(options));
     jpp_arena_init(&arena, (size_t) 64 << 20);
 
     i = jpp_parser_init(&jpp_parser_stalls, &profile, &arena)

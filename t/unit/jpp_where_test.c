@@ -50,9 +50,8 @@ JPP_TEST(jpp_where_test)
     (void) jpp_backtrace_start();
     (void) dladdr((void *) start, &info);
 
-    (void) snprintf(expected, sizeof(expected),
-                    "computing in jpp_where_test+0x%zx",
-                    (size_t) (start - (uintptr_t) info.dli_fbase));
+    jpp_print(expected, "computing in jpp_where_test+0x%zx",
+              (size_t) (start - (uintptr_t) info.dli_fbase));
 
     if (JPP_UNWIND_IS_HERE) {
         jpp_is_str(jpp_where_of(start + 1, 0, text), expected,
