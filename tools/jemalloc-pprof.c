@@ -378,8 +378,7 @@ main(int argc, char **argv)
     jpp_tool_standard_fds();
 
     if (jpp_options_read(&tool.options, argc, argv, &err) != JPP_OK) {
-        jpp_tool_say(JPP_TOOL ": %s (see " JPP_TOOL " --help)",
-                     err.text);
+        jpp_tool_say(JPP_TOOL ": %s (see " JPP_TOOL " --help)", err.text);
         return JPP_EXIT_USAGE;
     }
 

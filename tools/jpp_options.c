@@ -151,8 +151,7 @@ jpp_options_set(jpp_options_t *options, const jpp_option_t *option,
 
     case JPP_OPTION_ARG:
         return jpp_args_set(&options->report.args, option->name,
-                            strlen(option->name), value, strlen(value),
-                            err);
+                            strlen(option->name), value, strlen(value), err);
 
     case JPP_OPTION_LEVEL:
         if (value[0] < '1' || value[0] > '9' || value[1] != '\0') {

@@ -40,8 +40,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
          memory.detail != JPP_DETAIL_NONE;
          memory.detail++)
     {
-        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_fuzz_discard,
-                      NULL);
+        jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_fuzz_discard, NULL);
 
         (void) jpp_memory_write(&memory, &sink);
     }

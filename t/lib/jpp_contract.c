@@ -87,8 +87,7 @@ jpp_contract_label(jpp_contract_t *c, jpp_value_t *label)
     }
 
     if (is_str) {
-        jpp_contract_key(c, label, "%s=\"%s\"", key,
-                         label[JPP_LABEL_STR].str);
+        jpp_contract_key(c, label, "%s=\"%s\"", key, label[JPP_LABEL_STR].str);
     } else {
         jpp_contract_key(c, label, "%s=%lld%s", key,
                          (long long) label[JPP_LABEL_NUM].num,
@@ -372,16 +371,14 @@ jpp_contract_distinct(jpp_contract_t *c, unsigned field)
     }
 
     size = n * sizeof(jpp_value_t *);
-    sorted = memcpy(jpp_contract_alloc(c, size), c->profile[field].items,
-                    size);
+    sorted = memcpy(jpp_contract_alloc(c, size), c->profile[field].items, size);
 
     qsort(sorted, n, sizeof(jpp_value_t *), jpp_contract_cmp);
 
     for (i = 1; i < n; i++) {
         if (jpp_contract_cmp(&sorted[i - 1], &sorted[i]) == 0) {
             c->ordinal = sorted[i][0].num;
-            jpp_contract_no(c, "it is the same as %llu",
-                            sorted[i - 1][0].num);
+            jpp_contract_no(c, "it is the same as %llu", sorted[i - 1][0].num);
         }
     }
 }

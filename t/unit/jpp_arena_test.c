@@ -232,8 +232,7 @@ JPP_TEST(jpp_test_cap)
     jpp_is_u64(arena.mapped, JPP_BLOCK, "and is what is mapped");
 
     jpp_arena_fresh(&arena, JPP_MIB);
-    jpp_ok(jpp_arena_alloc(&arena, JPP_MIB - JPP_PIECE) != NULL,
-           "at the cap");
+    jpp_ok(jpp_arena_alloc(&arena, JPP_MIB - JPP_PIECE) != NULL, "at the cap");
     jpp_ok(jpp_arena_alloc(&arena, 1) == NULL, "one past it");
 
     jpp_arena_fresh(&arena, JPP_MIB);

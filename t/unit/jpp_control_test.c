@@ -119,8 +119,7 @@ JPP_TEST(jpp_test_twice)
 
     (void) jpp_control_of(query);
 
-    jpp_is_u64(jpp_control_query(&control, &args, form, sizeof(form) - 1,
-                                 &err),
+    jpp_is_u64(jpp_control_query(&control, &args, form, sizeof(form) - 1, &err),
                JPP_OK, "the form is looked at for what the query left");
     jpp_ok(control.active == 0 && control.lg_sample == 11 && control.reset
            && !control.purge, "the first value counts");

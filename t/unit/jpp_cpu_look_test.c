@@ -221,8 +221,7 @@ JPP_TEST(jpp_test_stacks)
     }
 
     jpp_ok(is_found || !JPP_HAS_SLEEPERS, "and has the function that reads");
-    jpp_ok(jpp_cut_name(pcs[n - 1]) == NULL || !JPP_HAS_SLEEPERS,
-           "to its end");
+    jpp_ok(jpp_cut_name(pcs[n - 1]) == NULL || !JPP_HAS_SLEEPERS, "to its end");
 
     jpp_end();
 }

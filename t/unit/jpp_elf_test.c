@@ -546,8 +546,7 @@ JPP_TEST(jpp_elf_test_bad)
     (void) close(fd);
 
     fd = open(jpp_test_dir, O_RDONLY|O_DIRECTORY);
-    jpp_ok(jpp_elf_test_fd(fd) != JPP_OK,
-           "a directory: %s", err.text);
+    jpp_ok(jpp_elf_test_fd(fd) != JPP_OK, "a directory: %s", err.text);
     (void) close(fd);
 
     jpp_ok(jpp_elf_read(&elf, &arena, -1, -1, JPP_ELF_ALL, &err) != JPP_OK,

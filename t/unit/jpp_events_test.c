@@ -105,8 +105,7 @@ jpp_events_test_shows(const char *name)
     n = jpp_events_list(&jpp_noted_down.events, jpp_list);
 
     for (i = 0; i < n; i++) {
-        jpp_note("%s: %s", jpp_event_types[jpp_list[i].type],
-                 jpp_list[i].text);
+        jpp_note("%s: %s", jpp_event_types[jpp_list[i].type], jpp_list[i].text);
     }
 
     jpp_shows_notes("%s", name);

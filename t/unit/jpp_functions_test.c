@@ -288,8 +288,7 @@ JPP_TEST(jpp_functions_test_memory)
 
     for (i = 0; i < jpp_nelts(writers); i++) {
         jpp_denies(&arena, jpp_test_sink(&sink, &arena), 1,
-                   jpp_done_code(writers[i](&view, &sink)
-                                 && sink.error == 0));
+                   jpp_done_code(writers[i](&view, &sink) && sink.error == 0));
     }
 }
 

@@ -77,8 +77,7 @@ JPP_TEST(jpp_test_round_trip)
     free(data);
 
     jpp_arena_fresh(&arena, JPP_CAP);
-    jpp_ok(jpp_test_packed(&arena, "", 0, 10) == NULL,
-           "level 10 is refused");
+    jpp_ok(jpp_test_packed(&arena, "", 0, 10) == NULL, "level 10 is refused");
 }
 
 

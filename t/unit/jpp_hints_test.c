@@ -510,8 +510,7 @@ JPP_TEST(jpp_hints_test_apply)
 
     jpp_ok(jpp_hints_apply(&hints, (uint64_t) 8 << 32 | 1, 5, &elf, &arena),
            "two names");
-    jpp_ok(elf.names_len == 12
-           && memcmp(elf.names, "\0f\0one\0four", 12) == 0,
+    jpp_ok(elf.names_len == 12 && memcmp(elf.names, "\0f\0one\0four", 12) == 0,
            "are all that it takes");
     jpp_ok(functions[0].name == 3 && functions[1].name == 0
            && functions[2].name == 1, "a name for a function that had none");

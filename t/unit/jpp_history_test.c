@@ -27,8 +27,7 @@ JPP_TEST(jpp_history_test_points)
     jpp_is_u64(jpp_history.n, 0, "a new one has no point");
 
     for (i = 0; i < 4; i++) {
-        jpp_history_add(&jpp_history, points[i][0], points[i][1],
-                        points[i][2]);
+        jpp_history_add(&jpp_history, points[i][0], points[i][1], points[i][2]);
         jpp_note("after %" PRIu64 " s", points[i][0]);
 
         for (k = 0; k < jpp_history.n; k++) {
@@ -83,8 +82,7 @@ JPP_TEST(jpp_history_test_merge)
     }
 
     jpp_is_u64(wrong, 0, "each has the last second of its time");
-    jpp_ok(last < 99999
-           && jpp_history.allocated[jpp_history.n - 1] == 99999,
+    jpp_ok(last < 99999 && jpp_history.allocated[jpp_history.n - 1] == 99999,
            "and the last one has now");
 }
 

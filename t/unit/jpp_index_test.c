@@ -105,8 +105,7 @@ JPP_TEST(jpp_test_collisions)
         wrong += jpp_index_next(&ids, hashes[k], &pos) != 0;
 
         jpp_is_u64(wrong, 0, "500 ids under hash 0x%x, in order", hashes[k]);
-        jpp_is_u64(jpp_count(hashes[k] ^ 2), 0,
-                   "no id under another hash");
+        jpp_is_u64(jpp_count(hashes[k] ^ 2), 0, "no id under another hash");
 
         for (id = 501; id <= 5000; id++) {
             wrong += !jpp_index_add(&ids, hashes[k], id);

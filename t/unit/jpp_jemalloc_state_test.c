@@ -175,8 +175,7 @@ jpp_test_absent(void)
     jpp_jemalloc_read(&jemalloc);
 
     jpp_is_u64(jemalloc.state, JPP_JEMALLOC_ABSENT, "no jemalloc");
-    jpp_is_str(jemalloc.allocator,
-               JPP_IS_SANITIZED ? JPP_PROGRAM : "libc.so.6",
+    jpp_is_str(jemalloc.allocator, JPP_IS_SANITIZED ? JPP_PROGRAM : "libc.so.6",
                "the library that malloc comes from");
     jpp_is_str(jemalloc.variable, "MALLOC_CONF", "the variable");
     jpp_is_str(jemalloc.version, "", "no version");

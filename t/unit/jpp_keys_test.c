@@ -223,8 +223,7 @@ JPP_TEST(jpp_keys_test_usage)
     smaps[len] = '\0';
 
     line = strstr(smaps, "\nAnonymous:");
-    jpp_ok(line != NULL && jpp_keys_number(line + 11) >= size,
-           "have them too");
+    jpp_ok(line != NULL && jpp_keys_number(line + 11) >= size, "have them too");
 
     private = jpp_usage_private(0);
     jpp_ok(private >= size && private <= after.rss,
@@ -244,8 +243,7 @@ JPP_TEST(jpp_keys_test_usage)
     jpp_ok(before.fds == JPP_NONE && before.max_fds == (uint64_t) fd,
            "without a free descriptor they are not counted");
 
-    jpp_usage_memory(&after, jpp_test_lines("VmRSS:\t 1 kB\n", 13, path,
-                                            &fd));
+    jpp_usage_memory(&after, jpp_test_lines("VmRSS:\t 1 kB\n", 13, path, &fd));
     (void) close(fd);
     jpp_is_u64(after.rss, 1024, "a kernel that says little");
     jpp_is_u64(after.swap, JPP_NONE, "is one without the rest");

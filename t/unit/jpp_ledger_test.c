@@ -544,8 +544,7 @@ JPP_TEST(jpp_ledger_test_file)
 
     jpp_ok(jpp_ledger_save(&ledger, &facts, -1, &err) == JPP_ERR_SYS,
            "no file");
-    jpp_is_str(err.text, "cannot write its ledger: Bad file descriptor",
-               "why");
+    jpp_is_str(err.text, "cannot write its ledger: Bad file descriptor", "why");
 
     jpp_memfd_close(&file);
 }

@@ -298,8 +298,7 @@ JPP_TEST(jpp_locations_test_check)
 
     jpp_is_str(err.text, "the resource locations accepts by=location, "
                "by=server or by=upstream; use by=request and by=connection "
-               "with the resource requests",
-               "the sentence");
+               "with the resource requests", "the sentence");
 }
 
 

@@ -214,8 +214,7 @@ JPP_TEST(jpp_maps_test_many)
 
         if (counts[i] > JPP_MAX_MAPS) {
             jpp_is_u64(jpp_maps_of(text, (size_t) (p - text), NULL),
-                       JPP_ERR_LIMIT, "%zu mappings: %s", counts[i],
-                       err.text);
+                       JPP_ERR_LIMIT, "%zu mappings: %s", counts[i], err.text);
             jpp_is_u64(err.line, JPP_MAX_MAPS + 1, "the line of it");
             continue;
         }

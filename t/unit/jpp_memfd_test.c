@@ -154,8 +154,7 @@ JPP_TEST(jpp_memfd_test_seals)
     jpp_is_i64(ftruncate(memfd.fd, 8192), 0, "two pages");
     jpp_memfd_map(&memfd, 8192, &err);
 
-    jpp_is_i64(fcntl(memfd.fd, F_GET_SEALS)
-               & (JPP_MEMFD_SIZES|F_SEAL_WRITE),
+    jpp_is_i64(fcntl(memfd.fd, F_GET_SEALS) & (JPP_MEMFD_SIZES|F_SEAL_WRITE),
                JPP_MEMFD_SIZES|F_SEAL_WRITE, "everything is sealed");
     jpp_is_i64(ftruncate(memfd.fd, 0), -1, "it cannot be cut any more");
     jpp_is_i64(errno, EPERM, "which is forbidden");

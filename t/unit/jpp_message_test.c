@@ -346,11 +346,10 @@ JPP_TEST(jpp_test_reply)
     jpp_note_of("control", out.control, before.source, before.active,
                 before.lg_sample, after.source, after.active, after.lg_sample,
                 purged);
-    jpp_note_of("reply", out, time_nanos, has_baseline,
-                worker.stats.allocated, worker.stats.active,
-                worker.stats.metadata, worker.stats.resident,
-                worker.stats.mapped, worker.stats.retained,
-                worker.stats.thread_runs);
+    jpp_note_of("reply", out, time_nanos, has_baseline, worker.stats.allocated,
+                worker.stats.active, worker.stats.metadata,
+                worker.stats.resident, worker.stats.mapped,
+                worker.stats.retained, worker.stats.thread_runs);
     jpp_shows_notes("a reply comes back");
 
     memset(&in, 0, sizeof(in));

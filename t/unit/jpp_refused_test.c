@@ -52,9 +52,8 @@ JPP_TEST(jpp_refused_test_budget)
 
         if (rc == JPP_OK) {
             jpp_is_u64(elf.n_functions, 400000, "functions");
-            jpp_ok(arena.peak + loaded <= cap, "%zu bytes in the arena and %zu"
-                   " beside it are not more than %zu", arena.peak, loaded,
-                   cap);
+            jpp_ok(arena.peak + loaded <= cap, "%zu bytes in the arena and %zu "
+                   "beside it are not more than %zu", arena.peak, loaded, cap);
         }
 
         jpp_arena_destroy(&arena);

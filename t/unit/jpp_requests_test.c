@@ -73,8 +73,7 @@ JPP_TEST(jpp_requests_test_directives)
     jpp_is_str(jpp_directive(&of, text), "", "which is behind the word");
 
     for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-        jpp_note("%" PRIu64 ", %" PRIu64 ": \"%s\"", values[i][0],
-                 values[i][1],
+        jpp_note("%" PRIu64 ", %" PRIu64 ": \"%s\"", values[i][0], values[i][1],
                  jpp_directive_value(values[i][0], values[i][1], text));
     }
 

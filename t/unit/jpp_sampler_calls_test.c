@@ -92,8 +92,7 @@ jpp_play_functions(void)
 
     jpp_check(jpp_use(malloc((size_t) PTRDIFF_MAX - JPP_BLOCK)) == NULL
               && errno == ENOMEM, "a malloc() that fails");
-    jpp_check(jpp_use(calloc(jpp_half, 4)) == NULL,
-              "a calloc() that fails");
+    jpp_check(jpp_use(calloc(jpp_half, 4)) == NULL, "a calloc() that fails");
     free(NULL);
 
     p = jpp_use(malloc(0));

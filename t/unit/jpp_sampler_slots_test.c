@@ -315,8 +315,7 @@ jpp_play_off_refused(void)
 
     jpp_sampler_state(&state);
     jpp_check(!state.is_on && state.live == 0 && state.slots == slots,
-              "it is off, %u of %u slots are kept",
-              state.slots, slots);
+              "it is off, %u of %u slots are kept", state.slots, slots);
 
     free(p);
     p = jpp_use(malloc(JPP_BLOCK));

@@ -382,8 +382,7 @@ JPP_TEST(jpp_test_sites)
     jpp_sites_clear(&jpp_sites);
     jpp_ok(!jpp_sites_uncount(&jpp_sites, site, 100), "but none of nothing");
     jpp_ok(at->allocated == 0 && at->allocated_bytes == 0, "until cleared");
-    jpp_is_u64(jpp_add(pcs, 200, 100, 0), site,
-               "the site remains");
+    jpp_is_u64(jpp_add(pcs, 200, 100, 0), site, "the site remains");
 
     for (i = 0; jpp_add(pcs, 100, 1, 7) != 0; i++) {
         pcs[0]++;
@@ -398,8 +397,7 @@ JPP_TEST(jpp_test_sites)
 
     jpp_ok(i > 13000, "%u stacks of 100 frames fit in", (unsigned) i);
     jpp_is_u64(jpp_sites.n_dropped, 1, "the next is counted as dropped");
-    jpp_is_u64(jpp_add(pcs, 200, 100, 0), 0,
-               "and so is any other");
+    jpp_is_u64(jpp_add(pcs, 200, 100, 0), 0, "and so is any other");
     jpp_ok(jpp_sites_bytes(&jpp_sites)
            <= sizeof(jpp_sites) + JPP_SITES_MEMORY, "memory is bounded");
 }

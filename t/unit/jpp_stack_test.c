@@ -251,8 +251,7 @@ jpp_coroutine_main(void)
 static void
 jpp_run(void *stack, size_t size)
 {
-    jpp_test_switch(&jpp_callee, &jpp_caller, stack, size,
-                    jpp_coroutine_main);
+    jpp_test_switch(&jpp_callee, &jpp_caller, stack, size, jpp_coroutine_main);
 }
 
 

@@ -464,8 +464,7 @@ JPP_TEST(jpp_symbolize_test_cache)
                                           "bare.so", "i386.so", NULL };
 
     for (i = 0; names[i] != NULL; i++) {
-        (void) jpp_profile_location(&profile,
-                                    jpp_test_mapping(names[i], SAME),
+        (void) jpp_profile_location(&profile, jpp_test_mapping(names[i], SAME),
                                     JPP_TEST_START + (i << 24));
     }
 
@@ -678,8 +677,7 @@ JPP_TEST(jpp_symbolize_test_cxx)
     uint32_t  location;
 
     if (jpp_demangle_find() == NULL) {
-        location = jpp_test_location("cxx.so",
-                                     jpp_test_mapping("cxx.so", SAME),
+        location = jpp_test_location("cxx.so", jpp_test_mapping("cxx.so", SAME),
                                      "_ZN2jt3BoxIiE5twiceEi", 1);
 
         (void) jpp_symbolize(&symbols, &profile, JPP_SYMBOLIZE_NAMES, &err);

@@ -117,8 +117,7 @@ JPP_TEST(jpp_table_test_cells)
     jpp_table_cell(&table, "%0999d", 7);
 
     jpp_table_write(&table, &sink);
-    jpp_is_u64(strlen(jpp_test_text(&sink)), 2 * 1000,
-               "a number is never cut");
+    jpp_is_u64(strlen(jpp_test_text(&sink)), 2 * 1000, "a number is never cut");
 }
 
 

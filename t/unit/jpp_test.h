@@ -222,7 +222,7 @@ jpp_test_str(const char *got, const char *expected)
     return jpp_test_held(got == expected
                          || (got != NULL && expected != NULL
                              && strcmp(got, expected) == 0),
-                         "#      got: %s\n# expected: %s\n",
+                         "#      got: %.9999s\n# expected: %.9999s\n",
                          got != NULL ? got : "(null)",
                          expected != NULL ? expected : "(null)");
 }
@@ -232,8 +232,8 @@ static inline bool
 jpp_test_has(const char *text, const char *part, bool is_there)
 {
     return jpp_test_held((strstr(text, part) != NULL) == is_there,
-                         "# %s: %s\n# in: %s\n", is_there ? "lacks" : "has",
-                         part, text);
+                         "# %s: %.9999s\n# in: %.9999s\n",
+                         is_there ? "lacks" : "has", part, text);
 }
 
 

@@ -144,8 +144,7 @@ jpp_test_jemalloc(int argc, char **argv, const jpp_part_t *parts, size_t n,
         jpp_ok(true, "a real jemalloc # SKIP not under a sanitizer");
 
     } else if (!jpp_test_is_profiled()) {
-        jpp_ok(true, "a real jemalloc # SKIP no " JPP_REAL
-               " with a profiler");
+        jpp_ok(true, "a real jemalloc # SKIP no " JPP_REAL " with a profiler");
 
     } else {
         real();

@@ -460,9 +460,8 @@ main(void)
     }
 
     jpp_ok((sum[1] + sum[2]) * 10000 <= sum[0],
-           "%lu stacks, %lu frames: %lu cut, %lu wrong, libgcc crashed in "
-           "%lu", sum[0] + sum[1] + sum[2], jpp_trap_frames, sum[1], sum[2],
-           sum[3]);
+           "%lu stacks, %lu frames: %lu cut, %lu wrong, libgcc crashed in %lu",
+           sum[0] + sum[1] + sum[2], jpp_trap_frames, sum[1], sum[2], sum[3]);
     jpp_is_u64(jpp_trap_changed_errno, 0, "errno stays what it was");
 
     return jpp_done();

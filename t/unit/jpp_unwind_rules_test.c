@@ -222,8 +222,7 @@ jpp_compare_file(const jpp_rules_file_t *file)
         memset(&mapped, 0, sizeof(mapped));
         memset(counts, 0, sizeof(counts));
 
-        jpp_ok(jpp_mapped_add(&mapped, &object), "%s is added",
-               file->names[i]);
+        jpp_ok(jpp_mapped_add(&mapped, &object), "%s is added", file->names[i]);
         jpp_ok(mapped.n >= 1 && mapped.objects[0].count >= file->rows,
                "and has %" PRIu64 " functions", mapped.objects[0].count);
 

@@ -65,8 +65,7 @@ jpp_fake_three(jpp_fake_out_t *out, unsigned lg_sample)
 
         jpp_fake_printf(out, "@ 0x%" PRIxPTR " 0x%" PRIxPTR " 0x%lx\n",
                         (uintptr_t) leaves[i] + 1,
-                        (uintptr_t) jpp_fake_root + 1,
-                        getauxval(AT_ENTRY) + 1);
+                        (uintptr_t) jpp_fake_root + 1, getauxval(AT_ENTRY) + 1);
         jpp_fake_printf(out, "  t*: %" PRIu64 ": %" PRIu64 " [0: 0]\n",
                         objects, bytes);
         jpp_fake_printf(out, "  t0: %" PRIu64 ": %" PRIu64 " [0: 0]\n",
