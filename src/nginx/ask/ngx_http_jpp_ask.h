@@ -99,11 +99,9 @@ struct ngx_http_jpp_collection_s {
     ngx_event_t                  timer;
     ngx_msec_t                   started;
 
-    ngx_http_jpp_row_t          *rows;
-    ngx_http_jpp_part_t         *parts;        /* of these */
+    ngx_http_jpp_part_t         *parts;
     ngx_uint_t                   n;
-    ngx_uint_t                   n_next;       /* not asked yet, and zeros: */
-                                               /*   from */
+    ngx_uint_t                   n_next;       /* not asked yet: from it */
     ngx_uint_t                   n_done;
     ngx_uint_t                   n_answered;
     ngx_uint_t                   n_seen;       /* late ones that were looked */

@@ -107,27 +107,6 @@ ngx_http_jpp_collect_next(ngx_uint_t is_done)
 }
 
 
-/* The next part: they are filled one by one, since there may be many. */
-
-static ngx_http_jpp_part_t *
-ngx_http_jpp_collect_part(ngx_http_jpp_collection_t *co)
-{
-    ngx_http_jpp_part_t  *part;
-
-    part = &co->parts[co->n_next];
-
-    part->row = co->rows[co->n_next];
-    part->collection = co;
-
-    jpp_memfd_init(&part->dump);
-    jpp_memfd_init(&part->inherited);
-
-    co->n_next++;
-
-    return part;
-}
-
-
 /* Milliseconds until the answers that have come are all there are. */
 
 static ngx_msec_int_t
@@ -195,7 +174,7 @@ ngx_http_jpp_collect_schedule(void)
         ngx_queue_remove(&co->queue);
         ngx_queue_insert_tail(&ngx_http_jpp_collections, &co->queue);
 
-        part = ngx_http_jpp_collect_part(co);
+        part = &co->parts[co->n_next++];
 
         ngx_http_jpp_part_ask(part);
 
@@ -225,8 +204,8 @@ ngx_http_jpp_collect_tick(ngx_event_t *ev)
 
     /* those that nobody has asked say so */
 
-    while (is_late && co->n_next < co->n) {
-        (void) ngx_http_jpp_collect_part(co);
+    if (is_late) {
+        co->n_next = co->n;
     }
 
     jpp_each(part, co->parts, co->n_next) {
@@ -254,13 +233,11 @@ static ngx_http_jpp_collection_t *
 ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
     const ngx_http_jpp_row_t *rows, ngx_uint_t n)
 {
-    size_t                      size;
+    ngx_uint_t                  i;
     ngx_http_jpp_collection_t  *co;
 
-    size = sizeof(ngx_http_jpp_collection_t)
-           + n * (sizeof(ngx_http_jpp_part_t) + sizeof(ngx_http_jpp_row_t));
-
-    co = jpp_arena_object(size);
+    co = jpp_arena_object(sizeof(ngx_http_jpp_collection_t)
+                          + n * sizeof(ngx_http_jpp_part_t));
     if (co == NULL) {
         return NULL;
     }
@@ -271,9 +248,14 @@ ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
     co->started = ngx_current_msec;
     co->n = n;
     co->parts = (ngx_http_jpp_part_t *) (co + 1);
-    co->rows = (ngx_http_jpp_row_t *) (co->parts + n);
 
-    ngx_memcpy(co->rows, rows, n * sizeof(ngx_http_jpp_row_t));
+    for (i = 0; i < n; i++) {
+        co->parts[i].row = rows[i];
+        co->parts[i].collection = co;
+
+        jpp_memfd_init(&co->parts[i].dump);
+        jpp_memfd_init(&co->parts[i].inherited);
+    }
 
     ngx_queue_init(&co->subscribers);
     ngx_queue_insert_tail(&ngx_http_jpp_collections, &co->queue);
