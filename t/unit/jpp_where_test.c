@@ -25,7 +25,7 @@ jpp_nameless(void)
 
 
 static const char *
-jpp_where_of(uintptr_t pc, uintptr_t caller, char text[JPP_STALL_WHERE])
+jpp_where_of(uintptr_t pc, uintptr_t caller)
 {
     static jpp_stall_t  stall;
 
@@ -34,15 +34,18 @@ jpp_where_of(uintptr_t pc, uintptr_t caller, char text[JPP_STALL_WHERE])
     stall.pcs[0] = pc;
     stall.pcs[1] = caller;
 
-    return jpp_where(&stall, text);
+    jpp_where(&stall);
+
+    return stall.where;
 }
 
 
 JPP_TEST(jpp_where_test)
 {
-    char        expected[JPP_STALL_WHERE], text[JPP_STALL_WHERE];
-    Dl_info     info;
-    uintptr_t   start;
+    char         expected[JPP_STALL_WHERE];
+    Dl_info      info;
+    uintptr_t    start;
+    const char  *text;
 
     start = (uintptr_t) jpp_nameless;
     jpp_nameless();
@@ -54,22 +57,22 @@ JPP_TEST(jpp_where_test)
               (size_t) (start - (uintptr_t) info.dli_fbase));
 
     if (JPP_UNWIND_IS_HERE) {
-        jpp_is_str(jpp_where_of(start + 1, 0, text), expected,
+        jpp_is_str(jpp_where_of(start + 1, 0), expected,
                    "a function without a symbol");
-        jpp_is_str(jpp_where_of(start + 5, 0, text), expected,
+        jpp_is_str(jpp_where_of(start + 5, 0), expected,
                    "is one name wherever it was");
     }
 
     start = (uintptr_t) dlsym(RTLD_DEFAULT, "getpid");
 
-    jpp_ok(strstr(jpp_where_of(start + 1, 0, text),
-                  "computing in ") == text
+    text = jpp_where_of(start + 1, 0);
+    jpp_ok(strstr(text, "computing in ") == text
            && strstr(text, "getpid (libc.") != NULL, "with one: %s", text);
 
-    jpp_ok(strstr(jpp_where_of(start + 1, (uintptr_t) jpp_nameless + 1, text),
-                  ", called by jpp_where_test+0x") != NULL,
+    text = jpp_where_of(start + 1, (uintptr_t) jpp_nameless + 1);
+    jpp_ok(strstr(text, ", called by jpp_where_test+0x") != NULL,
            "and who called: %s", text);
 
-    jpp_is_str(jpp_where_of(jpp_cut_frame(JPP_CUT_CODE), 0, text),
+    jpp_is_str(jpp_where_of(jpp_cut_frame(JPP_CUT_CODE), 0),
                "computing in code of no file", "what is in no file");
 }

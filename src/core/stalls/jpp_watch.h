@@ -68,10 +68,11 @@ void jpp_watch_stop(void);
 
 
 /*
- * "blocked in clock_nanosleep (libc.so.6), called by Perl_pp_sleep
- * (libperl.so)" or, without a stack, why; returns TEXT.
+ * Say where STALL, one of this process, was: "blocked in clock_nanosleep
+ * (libc.so.6), called by Perl_pp_sleep (libperl.so)" or, without a stack, why.
+ * Outside signals.
  */
-const char *jpp_where(const jpp_stall_t *stall, char text[JPP_STALL_WHERE]);
+void jpp_where(jpp_stall_t *stall);
 
 
 #endif /* _JPP_WATCH_H_INCLUDED_ */
