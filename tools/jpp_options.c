@@ -121,7 +121,7 @@ jpp_options_help(jpp_options_t *options)
 
     p += snprintf(p, (size_t) (end - p), "%s", jpp_options_usage);
 
-    for (i = 0; i < jpp_formats_n; i++) {
+    for (i = 0; i < jpp_format_words.n; i++) {
         p += snprintf(p, (size_t) (end - p), "                       %-10s%s\n",
                       jpp_formats[i].name, jpp_formats[i].about);
     }

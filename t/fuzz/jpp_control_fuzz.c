@@ -10,7 +10,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jpp_args_t     args;
     jpp_control_t  control;
 
-    jpp_report_args_init(&args);
+    jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
     jpp_control_init(&control);
 
     if (jpp_control_query(&control, &args, (const char *) data, size, NULL)

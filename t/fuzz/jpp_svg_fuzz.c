@@ -22,7 +22,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jpp_arena_init(&arena, 64 << 20);
     jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     jpp_profile_count(&profile);
-    jpp_report_args_init(&args);
+    jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
 
     values[JPP_HEAP_INUSE_SPACE] = 1000;
 

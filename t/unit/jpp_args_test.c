@@ -75,7 +75,7 @@ JPP_TEST(jpp_args_test)
     jpp_code_t   rc;
 
     for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        jpp_report_args_init(&args);
+        jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
         args.max_seconds = 300;
         rc = jpp_args_query(&args, good[i], strlen(good[i]), &err);
 
@@ -95,7 +95,7 @@ JPP_TEST(jpp_args_test)
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 
-        jpp_report_args_init(&args);
+        jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
         args.max_seconds = 300;
         before = args;
         rc = jpp_args_query(&args, bad[i], strlen(bad[i]), &err);
@@ -110,7 +110,7 @@ JPP_TEST(jpp_args_test)
     query = malloc(JPP_MAX_QUERY + 1);
     memset(query, 'a', JPP_MAX_QUERY + 1);
 
-    jpp_report_args_init(&args);
+    jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
     jpp_is_u64(jpp_args_query(&args, query, JPP_MAX_QUERY, &err), JPP_OK,
                "an unknown key, as long as a query may be");
     jpp_is_u64(jpp_args_query(&args, query, JPP_MAX_QUERY + 1, &err),
@@ -125,7 +125,7 @@ JPP_TEST(jpp_args_test)
                JPP_ERR_ARG, "and much more");
     free(query);
 
-    jpp_report_args_init(&args);
+    jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
     rc = jpp_args_set(&args, "color", 5, "red", 3, &err);
     jpp_ok(rc == JPP_OK, "an unknown key is ignored");
     rc = jpp_args_set(&args, "type", 4, "inuse_objects", 13, &err);
@@ -133,13 +133,13 @@ JPP_TEST(jpp_args_test)
     rc = jpp_args_set(&args, "debug", 5, "7", 1, NULL);
     jpp_ok(rc == JPP_ERR_ARG, "an error without a place for it");
 
-    jpp_report_args_init(&args);
+    jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
     jpp_is_u64(args.max_seconds, JPP_MAX_SECONDS, "seconds, unless bounded");
 
 
     /* what the path says comes before the query, and counts */
 
-    jpp_report_args_init(&args);
+    jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
     rc = jpp_args_set(&args, "worker", 6, "pid-9", 5, &err);
     jpp_ok(rc == JPP_OK, "a worker by the path");
     rc = jpp_args_query(&args, "worker=self", 11, &err);
@@ -155,7 +155,7 @@ JPP_TEST(jpp_args_test)
 
     /* the value ends where its length says */
 
-    jpp_report_args_init(&args);
+    jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
     rc = jpp_args_set(&args, "worker", 6, "pid-12", 5, &err);
     jpp_ok(rc == JPP_OK && args.worker == 1, "a part of a text");
     rc = jpp_args_set(&args, "seconds", 7, "600", 1, &err);

@@ -22,7 +22,7 @@ static jpp_control_t  control;
 static jpp_code_t
 jpp_control_of(const char *text)
 {
-    jpp_report_args_init(&args);
+    jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
     jpp_control_init(&control);
 
     return jpp_control_query(&control, &args, text, strlen(text), &err);
@@ -96,7 +96,7 @@ JPP_TEST(jpp_test_bad)
                JPP_ERR_ARG, "an error without a place for it");
 
     memset(long_text, 'a', sizeof(long_text));
-    jpp_report_args_init(&args);
+    jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
     jpp_control_init(&control);
     jpp_is_u64(jpp_control_query(&control, &args, long_text, 16384, &err),
                JPP_ERR_ARG, "a key that is too long");

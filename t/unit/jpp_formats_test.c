@@ -39,7 +39,7 @@ JPP_TEST(jpp_formats_test)
     memset(word, 'w', sizeof(word) - 1);
     n_same = 0;
 
-    for (i = 0; i < jpp_formats_n; i++) {
+    for (i = 0; i < jpp_format_words.n; i++) {
         format = &jpp_formats[i];
 
         jpp_ok(format->name != NULL && format->about != NULL
@@ -49,7 +49,7 @@ JPP_TEST(jpp_formats_test)
         jpp_is_str(jpp_word(&jpp_format_words, (uint32_t) i), format->name,
                    "it is a word");
 
-        jpp_report_args_init(&args);
+        jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
         jpp_is_u64(jpp_args_query(&args, "debug=1", 7, &err), JPP_OK, "debug");
         args.values[JPP_ARG_FORMAT] = (uint32_t) i;
         jpp_is_str(jpp_format_of(&args)->name, "text", "debug=1 is text");
@@ -62,7 +62,7 @@ JPP_TEST(jpp_formats_test)
     }
 
     jpp_is_u64(n_same, 0, "no two have one name");
-    jpp_ok(jpp_word(&jpp_format_words, (uint32_t) jpp_formats_n) == NULL,
+    jpp_ok(jpp_word(&jpp_format_words, jpp_format_words.n) == NULL,
            "the words end with the last format");
     jpp_ok(jpp_format_find("top ") == NULL && jpp_format_find("") == NULL,
            "what is no format is not found");
@@ -74,10 +74,10 @@ JPP_TEST(jpp_formats_test)
 
     /* what is allowed is said from the rows */
 
-    jpp_report_args_init(&args);
+    jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
     jpp_is_u64(jpp_args_query(&args, "format=x", 8, &err), JPP_ERR_ARG, "a");
 
-    for (i = 0, text = err.text; i < jpp_formats_n; i++) {
+    for (i = 0, text = err.text; i < jpp_format_words.n; i++) {
         named = strstr(text, jpp_formats[i].name);
         jpp_ok(named != NULL, "the refusal names %s", jpp_formats[i].name);
         text = named != NULL ? named : text;

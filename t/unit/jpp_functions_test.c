@@ -283,7 +283,7 @@ JPP_TEST(jpp_functions_test_memory)
     view.profile = &profile;
     view.args = &args;
 
-    jpp_report_args_init(&args);
+    jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
     args.is_set[JPP_ARG_CALLERS] = true;
 
     for (i = 0; i < jpp_nelts(writers); i++) {

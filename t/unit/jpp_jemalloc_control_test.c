@@ -24,7 +24,7 @@ jpp_part_apply(const char *text, jpp_control_result_t *result, jpp_err_t *err)
 
     memset(result, 0x55, sizeof(jpp_control_result_t));
 
-    jpp_report_args_init(&args);
+    jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
     jpp_control_init(&control);
 
     rc = jpp_control_query(&control, &args, text, strlen(text), err);

@@ -28,7 +28,7 @@ jpp_part_change(const char *form)
     jpp_control_result_t  result;
 
     jpp_jemalloc_read(&jemalloc);
-    jpp_report_args_init(&args);
+    jpp_args_init(&args, &jpp_format_words, jpp_parser_heap.types);
     jpp_control_init(&control);
     (void) jpp_control_query(&control, &args, form, strlen(form), NULL);
 

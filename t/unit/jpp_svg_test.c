@@ -93,7 +93,7 @@ jpp_svg_view(jpp_view_t *view, jpp_args_t *args, jpp_vec_t **base,
     jpp_err_t  err;
 
     memset(view, 0, sizeof(jpp_view_t));
-    jpp_report_args_init(args);
+    jpp_args_init(args, &jpp_format_words, jpp_parser_heap.types);
     jpp_is_u64(jpp_args_query(args, query, strlen(query), &err), JPP_OK,
                "\"%s\"", query);
 

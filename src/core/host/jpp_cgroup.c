@@ -359,12 +359,7 @@ jpp_cgroup_levels(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
 
         cgroup->n_levels += level->usage != JPP_NONE;
 
-        if (len == 0) {
-            break;
-        }
-
-        if (cgroup->n_levels == JPP_CGROUP_LEVELS) {
-            cgroup->is_deeper = true;
+        if (len == 0 || cgroup->n_levels == JPP_CGROUP_LEVELS) {
             break;
         }
 
@@ -443,7 +438,6 @@ jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
     cgroup->path[0] = '\0';
     cgroup->n_levels = 0;
     cgroup->binding = 0;
-    cgroup->is_deeper = false;
 
     code = jpp_cgroup_where(cgroup, &files, root, err);
 

@@ -137,7 +137,6 @@ typedef struct {
     jpp_cgroup_level_t     levels[JPP_CGROUP_LEVELS];  /* its own first, */
                                                        /*   if readable */
     size_t                 n_levels;
-    bool                   is_deeper;  /* than JPP_CGROUP_LEVELS */
     size_t                 binding;    /* the level that leaves least; */
                                        /*   n_levels: none has a limit */
     uint64_t               headroom;   /* what it leaves */

@@ -77,8 +77,6 @@ const jpp_format_t  jpp_formats[] = {
 };
 
 
-const size_t  jpp_formats_n = sizeof(jpp_formats) / sizeof(jpp_formats[0]);
-
 const jpp_words_t  jpp_format_words = {
     &jpp_formats[0].name, sizeof(jpp_format_t),
     sizeof(jpp_formats) / sizeof(jpp_formats[0]), 0
@@ -98,11 +96,11 @@ jpp_format_find(const char *name)
 const jpp_format_t *
 jpp_format_legacy(const jpp_parser_t *parser)
 {
-    size_t  i;
+    const jpp_format_t  *format;
 
-    for (i = 0; i < jpp_formats_n; i++) {
-        if (jpp_formats[i].is_legacy && jpp_formats[i].parser == parser) {
-            return &jpp_formats[i];
+    jpp_each_of(format, jpp_formats) {
+        if (format->is_legacy && format->parser == parser) {
+            return format;
         }
     }
 

@@ -274,7 +274,6 @@ typedef struct {
 
 /* The rows, as people read them: the first is the default. */
 extern const jpp_format_t  jpp_formats[];
-extern const size_t        jpp_formats_n;
 
 /* The names of the rows as the words of the parameter "format". */
 extern const jpp_words_t   jpp_format_words;

@@ -442,17 +442,10 @@ jpp_report_options_init(jpp_report_options_t *options)
 {
     memset(options, 0, sizeof(jpp_report_options_t));
 
-    jpp_report_args_init(&options->args);
+    jpp_args_init(&options->args, &jpp_format_words, jpp_parser_heap.types);
     options->parser = &jpp_parser_heap;
     options->title = "";
     options->level = JPP_REPORT_LEVEL;
-}
-
-
-void
-jpp_report_args_init(jpp_args_t *args)
-{
-    jpp_args_init(args, &jpp_format_words, jpp_parser_heap.types);
 }
 
 

@@ -98,9 +98,6 @@ typedef struct {
 #define JPP_REPORT_LEVEL  1
 
 
-/* Initialize the caller's ARGS for a report. */
-void jpp_report_args_init(jpp_args_t *args);
-
 /* Initialize the caller's OPTIONS with the defaults. */
 void jpp_report_options_init(jpp_report_options_t *options);
 
