@@ -270,6 +270,39 @@ sub check_includes {
     }
 
     check_circle(\%needs, $_) for sort keys %needs;
+    check_brought();
+}
+
+
+# A file includes nothing that another of its headers brings, but its own.
+
+sub check_brought {
+    my (%path, %brings);
+
+    for my $file (grep { m{^src/} } @c) {
+        my ($name) = $file =~ m{([^/]+)$};
+        my %named = map { /^#include "([^"]+)"/ ? ($1 => 1) : () }
+                    read_lines($file);
+
+        $path{$name} = $file;
+        $brings{$name} = \%named;
+    }
+
+    for my $name (sort keys %path) {
+        my $own = $name =~ s/c$/h/r;
+
+        for my $other (sort keys %{ $brings{$name} }) {
+            my @next = grep { $_ ne $other } keys %{ $brings{$name} };
+            my %seen;
+
+            while (defined(my $one = shift @next)) {
+                push @next, keys %{ $brings{$one} // {} } unless $seen{$one}++;
+            }
+
+            complain($path{$name}, 1, "$other comes with another header")
+                if $seen{$other} && $other ne $own && $name ne 'jpp_core.h';
+        }
+    }
 }
 
 

@@ -15,7 +15,6 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "jpp_args.h"
 #include "jpp_console.h"
 #include "jpp_message.h"
 #include "jpp_parsers.h"

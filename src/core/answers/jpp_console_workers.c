@@ -10,7 +10,6 @@
 
 
 #include "jpp_console.h"
-#include "jpp_problems.h"
 #include "jpp_status.h"
 
 #include <math.h>

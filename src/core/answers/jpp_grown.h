@@ -11,7 +11,6 @@
 #define _JPP_GROWN_H_INCLUDED_
 
 
-#include "jpp_args.h"
 #include "jpp_fleet.h"
 
 

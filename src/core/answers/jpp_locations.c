@@ -2,9 +2,6 @@
 #include "jpp_locations.h"
 #include "jpp_owned.h"
 #include "jpp_owner_names.h"
-#include "jpp_parsers.h"
-#include "jpp_pools_table.h"
-#include "jpp_profile.h"
 
 #include <math.h>
 

@@ -22,7 +22,6 @@
 
 
 #include "jpp_fleet.h"
-#include "jpp_profile.h"
 #include "jpp_view.h"
 
 

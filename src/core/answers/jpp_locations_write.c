@@ -5,8 +5,6 @@
 
 
 #include "jpp_locations.h"
-#include "jpp_table.h"
-#include "jpp_view.h"
 
 
 /* what a measure is called, in what, and how its values are shown */

@@ -15,7 +15,6 @@
 #define _JPP_MEMORY_H_INCLUDED_
 
 
-#include "jpp_args.h"
 #include "jpp_fleet.h"
 #include "jpp_ledger.h"
 

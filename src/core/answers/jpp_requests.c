@@ -1,6 +1,5 @@
 
 #include "jpp_parsers.h"
-#include "jpp_profile.h"
 #include "jpp_requests.h"
 #include "jpp_table.h"
 

@@ -20,7 +20,6 @@
 #define _JPP_REQUESTS_H_INCLUDED_
 
 
-#include "jpp_args.h"
 #include "jpp_directive.h"
 #include "jpp_fleet.h"
 

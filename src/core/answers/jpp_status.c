@@ -1,5 +1,4 @@
 
-#include "jpp_profile.h"
 #include "jpp_status.h"
 #include "jpp_verdict.h"
 

@@ -11,7 +11,6 @@
 #define _JPP_TIMELINE_H_INCLUDED_
 
 
-#include "jpp_args.h"
 #include "jpp_events.h"
 #include "jpp_stall_table.h"
 

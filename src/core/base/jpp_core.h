@@ -3,7 +3,7 @@
  * Includes libc and the headers of this room, for every file of the core.
  *
  * A file includes its own header first, then those of other rooms, then what
- * of the system only a few files need.
+ * of the system only a few files need; nothing that another of them brings.
  */
 
 

@@ -1,13 +1,11 @@
 
 #include "jpp_cpu.h"
-#include "jpp_owner_labels.h"
 #include "jpp_owner_names.h"
 #include "jpp_parsers.h"
 #include "jpp_proc.h"
 #include "jpp_source.h"
 #include "jpp_unwind.h"
 
-#include <pthread.h>
 #include <sys/syscall.h>
 
 

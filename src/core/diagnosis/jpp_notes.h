@@ -12,7 +12,6 @@
 #define _JPP_NOTES_H_INCLUDED_
 
 
-#include "jpp_events.h"
 #include "jpp_findings.h"
 
 

@@ -1,8 +1,6 @@
 
 #include "jpp_events.h"
 
-#include <stdarg.h>
-
 
 const char *const  jpp_event_types[JPP_EVENT_TYPES] = {
     JPP_EVENT_LIST(JPP_LIST_TEXT)

@@ -14,7 +14,6 @@
 #include "jpp_cgroup.h"
 #include "jpp_events.h"
 #include "jpp_stall_table.h"
-#include "jpp_worker.h"
 
 
 /* the most severe first; the last ones are about a profile */

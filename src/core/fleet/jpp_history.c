@@ -4,7 +4,6 @@
 #include "jpp_units.h"
 
 #include <math.h>
-#include <string.h>
 
 
 /* bytes that are worth a word */

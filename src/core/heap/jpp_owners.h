@@ -22,7 +22,6 @@
 #define _JPP_OWNERS_H_INCLUDED_
 
 
-#include "jpp_core.h"
 #include "jpp_samples.h"
 
 

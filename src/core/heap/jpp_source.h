@@ -13,7 +13,6 @@
 
 #include <pthread.h>
 
-#include "jpp_core.h"
 #include "jpp_jemalloc.h"
 #include "jpp_sampler.h"
 

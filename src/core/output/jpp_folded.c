@@ -10,7 +10,6 @@
  */
 
 
-#include "jpp_profile.h"
 #include "jpp_view.h"
 
 

@@ -2,7 +2,6 @@
 /* The table of a profile's formats. */
 
 
-#include "jpp_table.h"
 #include "jpp_view.h"
 
 

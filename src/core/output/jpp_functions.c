@@ -15,9 +15,6 @@
 
 
 #include "jpp_owned.h"
-#include "jpp_profile.h"
-#include "jpp_table.h"
-#include "jpp_view.h"
 
 
 /* the least that a function is worth */

@@ -1,8 +1,5 @@
 
 #include "jpp_owned.h"
-#include "jpp_profile.h"
-#include "jpp_table.h"
-#include "jpp_view.h"
 
 
 /* An upstream is shown if there is any. */

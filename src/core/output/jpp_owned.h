@@ -11,7 +11,6 @@
 #define _JPP_OWNED_H_INCLUDED_
 
 
-#include "jpp_profile.h"
 #include "jpp_view.h"
 
 

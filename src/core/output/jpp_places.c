@@ -9,8 +9,6 @@
  */
 
 
-#include "jpp_profile.h"
-#include "jpp_table.h"
 #include "jpp_view.h"
 
 

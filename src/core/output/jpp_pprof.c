@@ -7,7 +7,6 @@
  */
 
 
-#include "jpp_profile.h"
 #include "jpp_view.h"
 #include "profile.pb-c.h"
 

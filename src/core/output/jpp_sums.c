@@ -2,7 +2,6 @@
 /* The sums and headings that tables for a terminal share. */
 
 
-#include "jpp_profile.h"
 #include "jpp_view.h"
 
 #include <math.h>

@@ -19,7 +19,6 @@
  */
 
 
-#include "jpp_profile.h"
 #include "jpp_view.h"
 
 

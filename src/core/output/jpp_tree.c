@@ -1,7 +1,5 @@
 
-#include "jpp_profile.h"
 #include "jpp_tree.h"
-#include "jpp_view.h"
 
 #include <math.h>
 

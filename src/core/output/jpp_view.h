@@ -12,9 +12,7 @@
 #define _JPP_VIEW_H_INCLUDED_
 
 
-#include "jpp_args.h"
 #include "jpp_parsers.h"
-#include "jpp_profile.h"
 #include "jpp_table.h"
 
 

@@ -5,7 +5,6 @@
  */
 
 
-#include "jpp_profile.h"
 #include "jpp_view.h"
 
 

@@ -36,7 +36,6 @@
 
 
 #include "jpp_args.h"
-#include "jpp_core.h"
 
 
 #define JPP_MAX_TYPES    4

@@ -2,7 +2,6 @@
 /* Parses stacks with CPU or wall-clock time into a profile. */
 
 
-#include "jpp_owner_labels.h"
 #include "jpp_parsers.h"
 
 

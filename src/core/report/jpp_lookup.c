@@ -9,7 +9,6 @@
  */
 
 
-#include "jpp_profile.h"
 #include "jpp_report.h"
 
 

@@ -1,7 +1,5 @@
 
-#include "jpp_dump.h"
 #include "jpp_origin.h"
-#include "jpp_profile.h"
 #include "jpp_report.h"
 
 

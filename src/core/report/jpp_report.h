@@ -17,7 +17,6 @@
 #define _JPP_REPORT_H_INCLUDED_
 
 
-#include "jpp_parsers.h"
 #include "jpp_symbolize.h"
 #include "jpp_view.h"
 

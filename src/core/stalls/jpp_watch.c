@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 

@@ -18,7 +18,6 @@
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_thread.h"
 
-#include "jpp_arena.h"
 #include "jpp_status.h"
 
 

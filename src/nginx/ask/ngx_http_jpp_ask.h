@@ -22,10 +22,6 @@
 #include "ngx_http_jpp_type.h"
 #include "ngx_http_jpp_registry.h"
 
-#include "jpp_args.h"
-#include "jpp_fleet.h"
-#include "jpp_usage.h"
-
 #include <sys/un.h>
 
 

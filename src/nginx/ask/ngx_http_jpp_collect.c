@@ -16,8 +16,6 @@
 #include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_self.h"
 
-#include "jpp_arena.h"
-
 
 /* how often a worker that refused is tried again, ms */
 #define NGX_HTTP_JPP_RETRY          20

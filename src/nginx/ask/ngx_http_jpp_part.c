@@ -18,8 +18,6 @@
 #include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_self.h"
 
-#include "jpp_usage.h"
-
 
 /* workers that are asked at the same time */
 #define NGX_HTTP_JPP_AT_ONCE    2

@@ -2,9 +2,6 @@
 #include "ngx_http_jpp.h"
 #include "ngx_http_jpp_registry.h"
 
-#include "jpp_index.h"
-#include "jpp_usage.h"
-
 
 /*
  * The master takes no lock: if a killed worker held it, the master would wait

@@ -14,7 +14,6 @@
 #include "ngx_http_jpp_registry.h"
 
 #include "jpp_proc.h"
-#include "jpp_fleet.h"
 #include "jpp_symbolize.h"
 
 

@@ -2,8 +2,6 @@
 #include "ngx_http_jpp.h"
 #include "ngx_http_jpp_zone.h"
 
-#include "jpp_usage.h"
-
 
 /* a lock is held for some microseconds: then its holder may be stopped */
 #define NGX_HTTP_JPP_YIELDS  64

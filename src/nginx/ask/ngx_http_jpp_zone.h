@@ -23,7 +23,6 @@
 
 #include "jpp_notes.h"
 #include "jpp_control.h"
-#include "jpp_stall_table.h"
 
 
 /* any more workers are not found by the others until some have exited */

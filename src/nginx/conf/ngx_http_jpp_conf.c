@@ -2,9 +2,6 @@
 #include "ngx_http_jpp_conf.h"
 #include "ngx_http_jpp_resources.h"
 
-#include "jpp_sampler.h"
-#include "jpp_source.h"
-
 
 void *
 ngx_http_jpp_create_main_conf(ngx_conf_t *cf)

@@ -9,9 +9,6 @@
 #define _NGX_HTTP_JPP_CONF_H_INCLUDED_
 
 
-#include "ngx_config.h"
-#include "ngx_core.h"
-#include "ngx_http.h"
 #include "ngx_http_jpp.h"
 
 

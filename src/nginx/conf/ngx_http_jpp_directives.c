@@ -6,12 +6,7 @@
 
 
 #include "ngx_http_jpp_conf.h"
-#include "ngx_http_jpp_registry.h"
 #include "ngx_http_jpp_resources.h"
-
-#include "jpp_jemalloc.h"
-#include "jpp_limits.h"
-#include "jpp_source.h"
 
 
 /*

@@ -8,7 +8,6 @@
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_worker.h"
 
-#include "jpp_problems.h"
 #include "jpp_status.h"
 
 

@@ -9,11 +9,9 @@
 #define _NGX_HTTP_JPP_HTTP_H_INCLUDED_
 
 
-#include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_telemetry.h"
 #include "ngx_http_jpp_thread.h"
 
-#include "jpp_findings.h"
 #include "jpp_report.h"
 
 

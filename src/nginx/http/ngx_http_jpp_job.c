@@ -21,8 +21,6 @@
 #include "ngx_http_jpp_http.h"
 #include "ngx_http_jpp_worker.h"
 
-#include "jpp_view.h"
-
 
 /* how often a job checks its request and the exit flags, ms */
 #define NGX_HTTP_JPP_TICK   100

@@ -11,8 +11,6 @@
 
 #include "ngx_http_jpp_http.h"
 
-#include "jpp_view.h"
-
 
 /* of the machine's name, in a file name */
 #define NGX_HTTP_JPP_HOST_LEN  64

@@ -8,8 +8,6 @@
 #include "ngx_http_jpp_resources.h"
 #include "ngx_http_jpp_worker.h"
 
-#include "jpp_source.h"
-
 
 /* a form with every key is below 100 bytes */
 #define NGX_HTTP_JPP_MAX_FORM  4096

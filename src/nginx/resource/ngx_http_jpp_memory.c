@@ -11,7 +11,6 @@
 #include "ngx_http_jpp_resources.h"
 
 #include "jpp_memory.h"
-#include "jpp_usage.h"
 
 
 /* anonymous memory: reading the page tables of more takes time */

@@ -7,8 +7,6 @@
 
 #include "ngx_http_jpp_resources.h"
 
-#include "jpp_proc.h"
-
 
 /* Addresses. */
 typedef struct {

@@ -2,8 +2,6 @@
 #include "ngx_http_jpp_pools.h"
 #include "ngx_http_jpp_serving.h"
 
-#include "jpp_frame.h"
-#include "jpp_owner_names.h"
 #include "jpp_owners.h"
 
 #if (NGX_HTTP_V2)

@@ -20,8 +20,6 @@
 
 #include "ngx_http_jpp.h"
 
-#include "jpp_owner_labels.h"
-
 
 /* Connections are those of CYCLE from now on; NGX_ERROR: no memory. */
 ngx_int_t ngx_http_jpp_serving_init(ngx_cycle_t *cycle);

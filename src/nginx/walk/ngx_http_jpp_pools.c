@@ -1,9 +1,6 @@
 
 #include "ngx_http_jpp_pools.h"
 
-#include "jpp_index.h"
-#include "jpp_stats.h"
-
 #include <malloc.h>
 
 

@@ -31,7 +31,6 @@
 
 #include "jpp_ledger.h"
 #include "jpp_outside.h"
-#include "jpp_pools_table.h"
 
 
 /* pools in scope at once: of a connection, HTTP/2, a request, its upstreams */

@@ -7,8 +7,6 @@
 
 #include "ngx_http_jpp_pools.h"
 
-#include "jpp_images.h"
-
 #include <ngx_http_v2_module.h>
 #include <ngx_mail.h>
 #include <ngx_stream.h>

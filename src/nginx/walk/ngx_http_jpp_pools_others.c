@@ -8,8 +8,6 @@
 
 #include "ngx_http_jpp_pools.h"
 
-#include "jpp_proc.h"
-
 #include <dlfcn.h>
 
 

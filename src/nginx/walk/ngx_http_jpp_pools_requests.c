@@ -44,8 +44,6 @@ static const ngx_http_jpp_filler_t  ngx_http_jpp_fillers[] = {
 };
 
 
-
-
 static void
 ngx_http_jpp_buffers_buf(ngx_http_jpp_walk_t *walk, const ngx_buf_t *b,
     jpp_pools_class_t class)

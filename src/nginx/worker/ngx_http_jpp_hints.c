@@ -7,10 +7,6 @@
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_worker.h"
 
-#include "jpp_backtrace.h"
-#include "jpp_images.h"
-#include "jpp_proc.h"
-
 
 /* of this stack: main() and what leads from there to init_process */
 #define NGX_HTTP_JPP_CALLERS    32

@@ -10,14 +10,6 @@
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 
-#include "jpp_arena.h"
-#include "jpp_images.h"
-#include "jpp_ledger.h"
-#include "jpp_sink.h"
-#include "jpp_keys.h"
-#include "jpp_stats.h"
-#include "jpp_usage.h"
-
 
 /* rows, and the pages of the mapping that is looked at */
 #define NGX_HTTP_JPP_LEDGER_CAP    (32 * 1024 * 1024)

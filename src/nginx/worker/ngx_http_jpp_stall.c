@@ -11,9 +11,6 @@
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_worker.h"
 
-#include "jpp_arena.h"
-#include "jpp_proc.h"
-#include "jpp_usage.h"
 #include "jpp_watch.h"
 
 

@@ -21,10 +21,8 @@
 
 
 #include "ngx_http_jpp_ask.h"
-#include "ngx_http_jpp_registry.h"
 #include "ngx_http_jpp_self.h"
 
-#include "jpp_symbolize.h"
 #include "jpp_verdict.h"
 
 

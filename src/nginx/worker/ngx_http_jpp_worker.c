@@ -5,13 +5,9 @@
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 
-#include "jpp_backtrace.h"
 #include "jpp_cpu.h"
-#include "jpp_heap.h"
 #include "jpp_owners.h"
-#include "jpp_proc.h"
 #include "jpp_status.h"
-#include "jpp_usage.h"
 
 #include <dlfcn.h>
 #include <sys/random.h>

@@ -14,9 +14,6 @@
 #include "ngx_http_jpp.h"
 #include "ngx_http_jpp_type.h"
 
-#include "jpp_control.h"
-#include "jpp_jemalloc.h"
-#include "jpp_stall_table.h"
 #include "jpp_symbolize.h"
 
 

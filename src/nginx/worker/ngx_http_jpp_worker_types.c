@@ -12,7 +12,6 @@
 #include "jpp_cpu.h"
 #include "jpp_owners.h"
 #include "jpp_problems.h"
-#include "jpp_source.h"
 
 
 /* anonymous memory: reading the page tables of more takes longer than 5 ms */
