@@ -454,9 +454,9 @@ sub off {
     my $answer = $nginx->get("$tree/allocs?by=location");
     my @said = grep { /owner/ } @{ profile($answer)->{comments} };
 
-    is_deeply(\@said, [ 'no sample has an owner: those of workers do, unless '
-                        . 'owners are off (POST owners=on to control), '
-                        . 'inherited ones never' ],
+    is_deeply(\@said, [ "no sample has an owner; workers' samples have one "
+                        . 'unless owners are off (POST owners=on to control), '
+                        . 'inherited samples never' ],
               'a comment says how to have them');
     is(join(' ', sort keys %{ allocated($nginx) }), '(unknown) (unknown)',
        'nobody is known');

@@ -213,7 +213,7 @@ my $html = '\A<!DOCTYPE html>';
 my $json = '\A\{.*"asked": 1,';
 my $none = "\\Ano such resource here: use one of $resources\\n\\z";
 my $internal = '\Aprofiles are not served to internal redirects: '
-               . 'ask for their own URL\n\z';
+               . 'request their own URL\n\z';
 my $post = '\Athe method is not allowed here: use POST\n\z';
 my $stock = '404 Not Found';
 
@@ -305,7 +305,7 @@ my @merged = (
     [ "$size 1;", "$size 2;", '', 'heap', 503, 'than the 2 bytes of' ],
     [ "$size 1;", "$size 2;", "$size 3;", 'heap', 503,
       '\Aits dump is larger than the 3 bytes of jemalloc_pprof_max_size'
-      . ': raise that, or lg_prof_sample\n\z' ],
+      . ': raise it, or lg_prof_sample\n\z' ],
     [ "$size 1;", "$size 2;", "$size 16384m;", 'heap?debug=1', 200,
       '\Aheap profile: ' ],
 

@@ -682,7 +682,7 @@ test 'one that is stopped' => sub {
 
     is($refused->{status}, 503, 'strict: 503');
     is($refused->{body}, 'only ' . ($n - 1) . " of $n workers answered, and "
-       . 'strict=1 requires all: the change was made in those; the error '
+       . 'strict=1 requires all: those that did made the change; the error '
        . 'log and the answer without strict=1 say which are missing and '
        . "why\n", 'strict: why');
 
@@ -892,7 +892,7 @@ test 'without a profiler' => sub {
 
     is($answer->{status}, 503, 'strict: no answer');
     is($answer->{body}, 'only 0 of 2 workers answered, and strict=1 requires '
-       . 'all: the change was made in those; the error log and the '
+       . 'all: those that did made the change; the error log and the '
        . "answer without strict=1 say which are missing and why\n",
        'the reason');
     like($nginx->error_log,

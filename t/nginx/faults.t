@@ -181,7 +181,7 @@ test 'the size of a dump', 'fake' => sub {
     spew("$nginx->{prefix}/three", $three =~ s/ fake$/ fake!/mr);
     answers($nginx, $heap, 503,
             "its dump is larger than the $len bytes of "
-            . 'jemalloc_pprof_max_size: raise that, or lg_prof_sample',
+            . 'jemalloc_pprof_max_size: raise it, or lg_prof_sample',
             'one byte more');
 
     $nginx->fake('cut 500');

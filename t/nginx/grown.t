@@ -38,7 +38,7 @@ test 'connections that hold more and more' => sub {
     ok(wait_until(sub { ($first = grown($nginx))->{interval} == 5 }),
        'points of five seconds');
     like($first->{text}, qr/^(?:No rate is known yet: it needs 6 points, and (?#
-                          )\d of them have been seen|No owner keeps growing)$/,
+                          )\d are recorded|No owner keeps growing)$/,
          'at first no rate is known');
 
     # a header that does not end

@@ -115,15 +115,15 @@ my $nobody = 'no such worker: status lists all workers';
 
 my $none = "no such resource here: use one of $resources";
 
-my $accum = "prof_accum:true; the module's sampler always does: POST "
+my $accum = "prof_accum:true; the module's sampler always counts it: POST "
             . 'sampler=on to control';
 
 my @refused = (
     [ 'heap?type=alloc_space', 400, 'alloc_space is not in this profile: '
-      . "jemalloc counts what was ever allocated only with $accum" ],
+      . "jemalloc counts freed memory only with $accum" ],
     [ 'allocs?type=alloc_objects&format=top', 400,
-      'alloc_objects is not in this profile: jemalloc counts what was ever '
-      . "allocated only with $accum" ],
+      'alloc_objects is not in this profile: '
+      . "jemalloc counts freed memory only with $accum" ],
     [ 'heap?format=jemalloc&seconds=1', 400, 'format=jemalloc serves a single '
       . 'dump unchanged: choose one worker or file, and no difference' ],
 
@@ -382,7 +382,7 @@ test 'not for nginx itself' => sub {
             is($answer->{headers}{'content-type'}, $plain, 'as text');
             is($answer->{headers}{'x-go-pprof'}, '1', 'for pprof');
             is($answer->{body}, 'profiles are not served to internal '
-               . "redirects: ask for their own URL\n", 'why');
+               . "redirects: request their own URL\n", 'why');
         });
 
         ok(defined $warned_of, 'the log says so');

@@ -296,7 +296,7 @@ test 'a table' => sub {
          qr/^[ ]*[\d.]+[ ][KM]iB[ ]+[\d.]+[ ]+[\d.]+[ ][KM]iB[ ]+
             (?:exact|bound|estimate)[ ]+connection[ ]slots$/mx,
          'a row');
-    like($answer->{body}, qr/^beside that, in the kernel: page tables /m,
+    like($answer->{body}, qr/^in the kernel, in addition: page tables /m,
          'and what is in no row');
     like($answer->{body}, qr{^workers 2/2$}m, 'all of them');
 
@@ -394,9 +394,9 @@ test 'a large worker', $has_lua, \&has_room => sub {
 
         is($answer->{status}, 400, "$detail is refused");
         like($answer->{body},
-             qr/^worker 0 \(pid \d+\) has 1\.1 GiB of anonymous memory, (?#
-                )whose page tables take the kernel some \d+ ms to read, in (?#
-                )which the worker may have to wait: add force=1$/,
+             qr/^worker 0 \(pid \d+\) has 1\.1 GiB of anonymous memory: (?#
+                )reading its page tables takes some \d+ ms, and may stop it (?#
+                )for that time; add force=1 to read them$/,
              'with the cost');
     }
 

@@ -222,8 +222,8 @@ test 'what workers inherit', 'jemalloc' => sub {
          'and profiles have it so');
 
     like($nginx->get("$tree/heap?by=location&format=top&cols=1000")->{body},
-         qr/^samples with an owner: \d+ of \d+ live ones$(?#
-            )|^no sample has an owner: .*, inherited ones never$/m,
+         qr/^samples with an owner: \d+ of \d+ live samples$(?#
+            )|^no sample has an owner: .*, inherited samples never$/m,
          'what says how many have an owner counts what there is');
 };
 
@@ -426,7 +426,7 @@ test 'parameters' => sub {
 
     is(scalar @{ json($nginx, 'top=1')->{rows} }, 1, 'one row');
     like($nginx->get("$tree/locations?top=1&cols=1000")->{body},
-         qr/^\d+ more: top=1000 shows as many as that$/m, 'and how many more');
+         qr/^rows left out: \d+; raise top \(at most 1000\)$/m, 'and how many more');
 
     my $head = $nginx->get("$tree/locations", method => 'HEAD');
 

@@ -245,5 +245,5 @@ test 'memory that ends in a walk', 'jemalloc', $has_walk => sub {
 
     is($partial->{pid}, $pid, 'so do requests');
     cmp_ok($partial->{missed}, '>', 0, 'how many');
-    is($partial->{why}, 'no memory was left for what it found', 'and why');
+    is($partial->{why}, 'no memory was left for its results', 'and why');
 };

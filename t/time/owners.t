@@ -241,8 +241,8 @@ sub off {
     my $nginx = start(owners => 'off');
     my $answer = asking($nginx, '/gzip/text', 'owners=1');
 
-    my $how = 'no sample has an owner: those of workers do, unless owners are '
-              . 'off (POST owners=on to control)';
+    my $how = "no sample has an owner; workers' samples have one unless owners "
+              . 'are off (POST owners=on to control)';
 
     like(checked($answer->{body}, '--print'), qr/\Q$how\E/,
          'a comment says how to have them');

@@ -466,8 +466,9 @@ test 'bad values', 'loaded' => sub {
 # Its clock stands still where stalls are measured.
 
 test 'timer_resolution', 'loaded' => sub {
-    my $why = qr/stalls of this worker are not seen: timer_resolution stops (?#
-                )nginx's clock: remove it, or set "jemalloc_pprof_stall off"/;
+    my $why = qr/stalls of this worker are not recorded: timer_resolution (?#
+                )stops nginx's clock: remove it, or set (?#
+                )"jemalloc_pprof_stall off"/;
 
     for (['jemalloc_pprof_stall 100ms;', 'warn'], [ '', 'notice' ]) {
         my ($http, $level) = @$_;

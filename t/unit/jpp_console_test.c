@@ -751,7 +751,7 @@ JPP_TEST(jpp_test_remedies)
               "the form below, and the ledger");
     jpp_has(jpp_console_page(),
             "<a href=\"memory?format=top&amp;worker=0\">"
-            "every byte in a row</a>", "and that of the worker");
+            "a table of every byte</a>", "and that of the worker");
 }
 
 

@@ -271,12 +271,12 @@ JPP_TEST(jpp_origin_test_filters)
 
     options = jpp_test_options("origin=master&symbolize=0");
     jpp_reports(fleet.captures, fleet.n, JPP_OK, "what is inherited");
-    jpp_ok(jpp_origin_has("origin=master: only what was inherited from the "
+    jpp_ok(jpp_origin_has("origin=master: only memory inherited from the "
                           "master"), "the profile says so");
 
     options = jpp_test_options("origin=worker&symbolize=0");
     jpp_reports(fleet.captures, fleet.n, JPP_OK, "a worker's own");
-    jpp_ok(jpp_origin_has("origin=worker: without what was inherited from the "
+    jpp_ok(jpp_origin_has("origin=worker: without memory inherited from the "
                           "master"), "and so");
 }
 

@@ -447,8 +447,8 @@ JPP_TEST(jpp_verdict_test_remedies)
     (void) jpp_output_fill(&output, jpp_verdict_test_page,
                            &jpp_test.nginx.fleet, 0);
 
-    jpp_has(output.text, " <a href=\"memory?format=top\">Every byte in a row"
-            "</a></p>\n", "its own");
+    jpp_has(output.text, " <a href=\"memory?format=top\">A table of every "
+            "byte</a></p>\n", "its own");
     jpp_lacks(output.text, "Growth of the heap", "another's");
     jpp_lacks(output.text, "Return this memory now", "nor what is not served");
 }

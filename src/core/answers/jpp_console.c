@@ -21,12 +21,12 @@ typedef struct {
 
 
 static const jpp_console_remedy_t  jpp_console_remedies[JPP_FINDINGS] = {
-    [JPP_FINDING_LIMIT_NEAR] = { "memory?format=top", "Every byte in a row" },
+    [JPP_FINDING_LIMIT_NEAR] = { "memory?format=top", "A table of every byte" },
     [JPP_FINDING_GROWS] = { "heap?seconds=30&format=html",
                             "Growth of the heap in 30 seconds" },
     [JPP_FINDING_RELOAD_LEAK] = { "heap?format=top&origin=master",
                                   "Memory that workers inherit" },
-    [JPP_FINDING_OUTSIDE] = { "memory?format=top", "Every byte in a row" },
+    [JPP_FINDING_OUTSIDE] = { "memory?format=top", "A table of every byte" },
     [JPP_FINDING_RETAINED] = { "#act-purge", "Return this memory now" },
     [JPP_FINDING_STALLS] = { "stalls?format=top", "Show the blocking code" }
 };
@@ -130,7 +130,7 @@ jpp_console_tile_memory(const jpp_console_t *console, jpp_sink_t *sink)
     }
 
     jpp_sink_printf(sink, "</dd><dd class=\"note\"><a href=\"grown\">%s%s an "
-                    "hour</a>, by the last %s</dd></div>\n",
+                    "hour</a>, in the last %s</dd></div>\n",
                     per_hour > 0 ? "+" : "", jpp_change(per_hour),
                     jpp_span((uint64_t) window));
 }
@@ -285,8 +285,8 @@ jpp_console_owners(const jpp_console_t *console, jpp_sink_t *sink)
     }
 
     if (n == 0) {
-        jpp_sink_str(sink, "<tr><td colspan=\"5\">No worker has said what its "
-                     "pools hold.</td></tr>\n");
+        jpp_sink_str(sink, "<tr><td colspan=\"5\">No worker has reported its "
+                     "pools.</td></tr>\n");
     }
 
     jpp_sink_str(sink, "</tbody>\n</table>\n</section>\n");
@@ -407,7 +407,7 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
 
     if (jpp_console_serves(console->links, "memory")) {
         jpp_sink_str(sink, "<p><a id=\"ledger\" href=\"memory?format=top\">"
-                     "Every byte of the workers in a row</a>. The rows add up "
+                     "A table of every byte of workers</a>. The rows add up "
                      "to Pss, which counts a page shared by four processes as "
                      "a quarter in each.</p>\n<div id=\"rows\"></div>\n");
     }
@@ -417,7 +417,7 @@ jpp_console_where(const jpp_console_t *console, jpp_sink_t *sink)
         jpp_sink_str(sink, fleet->n == 0
                            || jpp_console_any(fleet, JPP_CONSOLE_SAMPLED, false)
             ? "<p><a id=\"heap\" href=\"heap?format=svg&amp;invert=1&amp;"
-              "width=960\">A picture</a> of who asked for it, or <a href=\""
+              "width=960\">A picture</a> by caller, or <a href=\""
               "heap?format=html\">flame graphs, tables and differences</a></p>"
               "\n<div id=\"picture\"></div>\n"
             : "<p>No worker takes samples, so there is no picture: see "
@@ -698,7 +698,7 @@ jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
         if (outcome->done != outcome->asked) {
             jpp_sink_str(sink,
                          " Last errors below the workers say why the others "
-                               "have not.");
+                               "did not.");
         }
 
         jpp_sink_str(sink, "</p>\n");
@@ -715,8 +715,8 @@ jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
         }
     }
 
-    jpp_sink_str(sink, "</div>\n<p>A button acts on all workers, also on "
-                 "workers that start later; control also accepts single "
+    jpp_sink_str(sink, "</div>\n<p>A button applies to all workers, and "
+                 "to workers that start later; control also accepts single "
                  "workers.</p>\n"
                  "</section>\n");
 }
@@ -726,8 +726,8 @@ static void
 jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
 {
     jpp_sink_str(sink,
-        "\n<details id=\"resources\">\n<summary>Resources: all that can be "
-        "asked, with commands</summary>\n"
+        "\n<details id=\"resources\">\n<summary>All resources, with "
+        "commands</summary>\n"
         "<p id=\"variable\">The commands take the address of this page, with "
         "the slash at its end, from a variable of the shell: "
         "<code>URL=http://...</code></p>\n"

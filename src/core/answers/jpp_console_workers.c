@@ -73,7 +73,7 @@ static const struct {
     { "heap?worker=", "heap, for pprof" },
     { "heap?seconds=30&format=html&worker=", "heap: the next 30 seconds" },
     { "pools?format=top&worker=", "pools, by location" },
-    { "memory?format=top&worker=", "every byte in a row" },
+    { "memory?format=top&worker=", "a table of every byte" },
     { "profile?seconds=10&format=html&worker=", "CPU: the next 10 seconds" },
     { "stalls?format=html&worker=", "stalls" }
 };

@@ -35,7 +35,7 @@ jpp_grown_sentence(jpp_growth_t *growth)
 
     if (all->n < JPP_GROWN_POINTS) {
         jpp_print(growth->sentence, "No rate is known yet: it needs %d points, "
-                  "and %zu of them have been seen", JPP_GROWN_POINTS, all->n);
+                  "and %zu are recorded", JPP_GROWN_POINTS, all->n);
         return;
     }
 

@@ -149,7 +149,7 @@ jpp_memory_table_ledger(const jpp_memory_t *memory,
         jpp_add_known(&bytes, worker->activity.usage.page_tables);
     }
 
-    jpp_sink_printf(sink, "\nbeside that, in the kernel: page tables %s, "
+    jpp_sink_printf(sink, "\nin the kernel, in addition: page tables %s, "
                     "memory of %" PRIu64 " sockets %s, swap %s\n",
                     jpp_bytes(bytes), sum->facts.n_sockets,
                     jpp_bytes(sum->facts.sockets),

@@ -6,7 +6,7 @@
 /* what, why and fix of a problem */
 #define JPP_STATUS_LINE    sizeof(jpp_problem_t)
 
-/* ", the sum of 18446744073709551615 workers, each with what it inherited" */
+/* ", the sum of 18446744073709551615 workers; inherited memory counts ... " */
 #define JPP_STATUS_WHERE   80
 
 
@@ -488,13 +488,13 @@ jpp_facts_sampler(jpp_profile_t *profile, const jpp_fleet_t *fleet)
     }
 
     jpp_profile_comment(profile, "source: the module's sampler in %zu of %zu "
-                        "workers, on in all of them since %s: what was "
-                        "allocated before is not in it", n, fleet->n,
+                        "workers, on in all of them since %s: earlier "
+                        "allocations are missing", n, fleet->n,
                         jpp_date(since));
 
     if (dropped != 0) {
         jpp_profile_comment(profile, "the sampler dropped %" PRIu64 " samples, "
-                            "so there is more than this: sample coarser",
+                            "so values are too small: sample coarser",
                             dropped);
     }
 }
@@ -616,8 +616,8 @@ jpp_facts_stats(jpp_profile_t *profile, const jpp_fleet_t *fleet)
         where[0] = '\0';
 
         if (fleet->n != 1) {
-            (void) snprintf(sum, sizeof(sum), ", the sum of %zu workers, each "
-                            "with what it inherited", fleet->n);
+            (void) snprintf(sum, sizeof(sum), ", the sum of %zu workers; "
+                            "inherited memory counts in each", fleet->n);
             (void) snprintf(where, sizeof(where), " in worker %" PRIu32 " pid %"
                             PRId64 ", the largest", largest->who.index,
                             largest->who.pid);
@@ -629,8 +629,8 @@ jpp_facts_stats(jpp_profile_t *profile, const jpp_fleet_t *fleet)
         jpp_profile_comment(profile, "jemalloc stats.active %" PRIu64
                             " bytes (%s)%s", active, jpp_bytes(active), sum);
         jpp_profile_comment(profile, "jemalloc stats.resident at most %" PRIu64
-                            " bytes (%s)%s: shared pages and pages never "
-                            "touched count", largest->stats.resident,
+                            " bytes (%s)%s: this includes shared and "
+                            "untouched pages", largest->stats.resident,
                             jpp_bytes(largest->stats.resident), where);
     }
 }

@@ -695,8 +695,8 @@ static const jpp_finding_row_t  jpp_finding_rows[JPP_FINDINGS] = {
         false, jpp_finding_fragmented,
         "allocations use only a part of their pages",
         "A burst that has ended leaves pages with few allocations; a fine "
-        "sampling rate does the same, as jemalloc gives each sampled one a "
-        "page. " JPP_FINDING_SAVE "Then nginx -s reload starts afresh.",
+        "sampling rate does the same, as jemalloc gives each sampled object a "
+        "page. " JPP_FINDING_SAVE "Then run nginx -s reload.",
         "memory?format=top" },
 
     [JPP_FINDING_THP] = {

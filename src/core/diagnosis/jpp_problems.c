@@ -205,15 +205,15 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
 
     [JPP_PROBLEM_FINAL] = {
         "final", false,
-        "prof_final makes every worker write a dump file as it ends",
+        "prof_final makes every worker write a dump file when it exits",
         "each reload and restart leaves files in the working directory",
         JPP_APPEND("prof_final:false") },
 
     [JPP_PROBLEM_LEAK_ERROR] = {
         "leak-error", false,
-        "prof_leak_error can make a worker end with status 1",
-        "nginx does not free everything at its end, and jemalloc takes that "
-        "for a leak and for an error",
+        "prof_leak_error can make a worker exit with status 1",
+        "nginx does not free all memory when it exits, and jemalloc reports "
+        "that as a leak and an error",
         JPP_APPEND("prof_leak_error:false") },
 
     [JPP_PROBLEM_ACCUM] = {
@@ -239,7 +239,7 @@ static const jpp_problem_row_t  jpp_problem_rows[JPP_PROBLEMS] = {
 
     [JPP_PROBLEM_BOTH] = {
         "both", false,
-        "jemalloc samples beside the module's sampler",
+        "jemalloc samples in addition to the module's sampler",
         "profiles use the sampler's samples only, so jemalloc's samples only "
         "waste time and memory",
         "Without a restart: POST active=off to control, or set in the http "

@@ -607,8 +607,8 @@ jpp_got_patch(jpp_got_t *got, jpp_err_t *err)
 
     rc = patch.is_full
          ? jpp_err_set(err, JPP_ERR_LIMIT,
-                       "the loaded objects have more than %u places that "
-                       "call malloc and its like", JPP_GOT_SLOTS)
+                       "the loaded objects have more than %u pointers to "
+                       "malloc and its relatives", JPP_GOT_SLOTS)
          : jpp_got_open(got, true, err);
 
     if (rc != JPP_OK) {

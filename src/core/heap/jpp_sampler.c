@@ -458,11 +458,11 @@ jpp_sampler_see(jpp_err_t *err)
                == 0
                ? JPP_OK
                : jpp_err_set(err, JPP_ERR_STATE,
-                             "malloc is linked into the program, so that its "
-                             "calls cannot be seen, and it is no jemalloc "
-                             "5.2.0 to 5.3.1, which would report them: "
-                             "preload an allocator, or link the program with "
-                             "a shared one");
+                             "malloc is linked into the program, so the "
+                             "sampler cannot see its calls (only jemalloc "
+                             "5.2.0 to 5.3.1 would report them): preload an "
+                             "allocator, or link the program with a shared "
+                             "one");
     }
 
     /*
@@ -481,7 +481,7 @@ jpp_sampler_see(jpp_err_t *err)
     if (rc == JPP_OK && got->n_slots == 0) {
         return jpp_err_set(err, JPP_ERR_STATE,
                            "no loaded object calls malloc by a table of "
-                           "addresses, so that no call can be seen");
+                           "addresses, so the sampler cannot see any call");
     }
 
     if (rc != JPP_OK && got->n_slots != 0) {
@@ -511,8 +511,8 @@ jpp_sampler_start(uint32_t lg, jpp_err_t *err)
 
     if (!jpp_backtrace_start()) {
         return jpp_err_set(err, JPP_ERR_STATE,
-                           "the sampler cannot walk stacks on this machine, "
-                           "but on amd64 only: use jemalloc's profiler");
+                           "the sampler unwinds stacks on amd64 only: use "
+                           "jemalloc's profiler on this machine");
     }
 
     if (!jpp_samples_prepare()) {

@@ -945,20 +945,20 @@ jpp_heap_describe(jpp_profile_t *profile)
     }
 
     if (facts->allocated == 0 && facts->live == 0) {
-        jpp_profile_comment(profile, "no sample has an owner: those of "
-                            "workers do, unless owners are off (POST "
-                            "owners=on to control), inherited ones never");
+        jpp_profile_comment(profile, "no sample has an owner; workers' "
+                            "samples have one unless owners are off (POST "
+                            "owners=on to control), inherited samples never");
 
     } else if (profile->n_seen[0] == 0) {
         /* without prof_accum, nobody knows of those that were freed */
         jpp_profile_comment(profile, "samples with an owner: %" PRIu64
-                            " of %" PRIu64 " live ones", facts->live,
+                            " of %" PRIu64 " live samples", facts->live,
                             profile->n_seen[1]);
 
     } else {
         jpp_profile_comment(profile, "samples with an owner: %" PRIu64
-                            " of %" PRIu64 " live ones, %" PRIu64 " of %" PRIu64
-                            " in all", facts->live, profile->n_seen[1],
+                            " of %" PRIu64 " live samples, %" PRIu64 " of %"
+                            PRIu64 " in all", facts->live, profile->n_seen[1],
                             facts->allocated, profile->n_seen[0]);
     }
 }
@@ -969,9 +969,8 @@ const jpp_parser_t  jpp_parser_heap = {
     .values = jpp_heap_types,
     .types = JPP_PARSER_WORDS(jpp_heap_types, JPP_HEAP_TYPES,
                               JPP_HEAP_INUSE_SPACE),
-    .absent = "jemalloc counts what was ever allocated only with "
-              "prof_accum:true; the module's sampler always does: POST "
-              "sampler=on to control",
+    .absent = "jemalloc counts freed memory only with prof_accum:true; the "
+              "module's sampler always counts it: POST sampler=on to control",
     .period_type = "space",
     .period_unit = "bytes",
     .facts_size = sizeof(jpp_heap_facts_t),

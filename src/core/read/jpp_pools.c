@@ -131,7 +131,7 @@ const char *const  jpp_pools_classes[JPP_POOLS_CLASSES] = {
 
 const char *const  jpp_pools_reasons[] = {
     [JPP_POOLS_WHOLE] = "nothing",
-    [JPP_POOLS_NO_MEMORY] = "no memory was left for what it found"
+    [JPP_POOLS_NO_MEMORY] = "no memory was left for its results"
 };
 
 
@@ -477,24 +477,24 @@ jpp_pools_describe(jpp_profile_t *profile)
     jpp_profile_comment(profile, "counted, not sampled");
 
     if (sums->n_totals < sums->n) {
-        jpp_profile_comment(profile, "what is in no pool is not known of "
+        jpp_profile_comment(profile, "memory outside pools is unknown in "
                             "%" PRIu32 " of %" PRIu32 " workers: their "
-                            "allocator does not count what a thread holds",
+                            "allocator does not count memory by thread",
                             sums->n - sums->n_totals, sums->n);
     }
 
     if (sums->n_short != 0) {
-        jpp_profile_comment(profile, "%" PRIu32 " of %" PRIu32 " workers hold "
-                            "less than their pools: another thread allocated "
-                            "there, or the walk took time",
+        jpp_profile_comment(profile, "in %" PRIu32 " of %" PRIu32 " workers "
+                            "the pools exceed the total: another thread "
+                            "allocated there, or the scan took time",
                             sums->n_short, sums->n);
     }
 
     if (facts->total != 0) {
         jpp_profile_comment(profile, "total %" PRIu64 " bytes in %" PRIu32
-                            " worker%s, each with what it inherited: %.1f %% "
-                            "in units of nginx, exactly; %" PRIu64 " bytes "
-                            "outside pools%s, by difference",
+                            " worker%s; inherited memory counts in each; "
+                            "%.1f %% are in pools, exactly, and %" PRIu64
+                            " bytes outside pools%s, by difference",
                             facts->total, sums->n_totals,
                             sums->n_totals == 1 ? "" : "s",
                             100 * (double) (facts->total - sums->outside)
@@ -513,14 +513,14 @@ jpp_pools_describe(jpp_profile_t *profile)
                             "the average of %" PRIu64 " bytes outside pools "
                             "since start over %" PRIu64 " connections",
                             facts->has_scripts
-                            ? ", and whatever scripts hold" : "",
+                            ? ", with the memory of scripts" : "",
                             jpp_bytes(sums->since_start / facts->n_tls),
                             sums->since_start, facts->n_tls);
     }
 
     if (sums->n_partial != 0) {
         jpp_profile_comment(profile, "partial: %" PRIu32 " of %" PRIu32
-                            " walks ended early, %" PRIu64 " connections were "
+                            " scans ended early, %" PRIu64 " connections were "
                             "not seen: %s", sums->n_partial, sums->n,
                             facts->n_missed, jpp_pools_reasons[facts->reason]);
     }
@@ -542,7 +542,7 @@ const jpp_parser_t  jpp_parser_pools = {
     .values = jpp_pools_types,
     .types = JPP_PARSER_WORDS(jpp_pools_types, JPP_POOLS_TYPES,
                               JPP_POOLS_INUSE_SPACE),
-    .absent = "it has only what is in use",
+    .absent = "it contains only memory in use",
     .period_type = "space",
     .period_unit = "bytes",
     .period = 1,

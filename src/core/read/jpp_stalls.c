@@ -218,10 +218,8 @@ jpp_stalls_read(jpp_profile_t *profile, const jpp_dump_t *dump,
 static void
 jpp_stalls_describe(jpp_profile_t *profile)
 {
-    jpp_profile_comment(profile, "stalls: iterations of the event loop that "
-                        "kept everybody waiting for too long, the last %d "
-                        "of the fleet",
-                        JPP_STALLS);
+    jpp_profile_comment(profile, "stalls: iterations of event loops that took "
+                        "too long, the last %d of all workers", JPP_STALLS);
 }
 
 
@@ -230,7 +228,7 @@ const jpp_parser_t  jpp_parser_stalls = {
     .values = jpp_stalls_types,
     .types = JPP_PARSER_WORDS(jpp_stalls_types, JPP_STALLS_TYPES,
                               JPP_STALLS_DELAY),
-    .absent = "it has only what is shown",
+    .absent = "it contains only delay and stalls",
     .period_type = "stalls",
     .period_unit = "count",
     .period = 1,

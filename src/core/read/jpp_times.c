@@ -545,9 +545,9 @@ jpp_times_describe(jpp_profile_t *profile)
                             "thread, for %.1f s", facts->frequency, seconds);
     } else {
         jpp_profile_comment(profile, "%" PRIu64 " samples a second of each "
-                            "thread were asked for, for %.1f s; up to "
-                            "%" PRIu64 " were taken for other profiles: each "
-                            "sample has its true time",
+                            "thread were requested, for %.1f s; other profiles "
+                            "needed up to %" PRIu64 ", and each sample counts "
+                            "its true time",
                             facts->frequency, seconds, facts->highest);
     }
 
@@ -575,15 +575,15 @@ jpp_times_describe(jpp_profile_t *profile)
 
     if (facts->deaf != 0) {
         jpp_profile_comment(profile, "%" PRIu64 " of %" PRIu64 " threads take "
-                            "no signal (they block SIGPROF, as those of aio "
-                            "threads do): their time is here without a stack",
+                            "no signal (they block SIGPROF, as the threads of "
+                            "aio do): their time has no stack",
                             facts->deaf, facts->threads);
     }
 
     if (facts->beyond != 0) {
         jpp_profile_comment(profile, "%" PRIu64 " of %" PRIu64 " threads are "
-                            "not in the profile: it has no room for more of "
-                            "one worker", facts->beyond, facts->threads);
+                            "missing: the profile of a worker has no room for "
+                            "more", facts->beyond, facts->threads);
     }
 
     if (facts->dropped != 0) {
@@ -595,9 +595,9 @@ jpp_times_describe(jpp_profile_t *profile)
     }
 
     if (facts->is_asked && facts->owned == 0) {
-        jpp_profile_comment(profile, "no sample has an owner: those of workers "
-                            "do, unless owners are off (POST owners=on to "
-                            "control)");
+        jpp_profile_comment(profile, "no sample has an owner; workers' samples "
+                            "have one unless owners are off (POST owners=on "
+                            "to control)");
 
     } else if (facts->is_asked) {
         jpp_profile_comment(profile, "samples with an owner: %" PRIu64

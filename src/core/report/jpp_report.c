@@ -430,8 +430,8 @@ jpp_report_read(jpp_reporter_t *report, jpp_err_t *err)
 
 static const char *const  jpp_report_origins[] = {
     NULL,                                       /* JPP_ORIGIN_ALL */
-    "origin=worker: without what was inherited from the master",
-    "origin=master: only what was inherited from the master"
+    "origin=worker: without memory inherited from the master",
+    "origin=master: only memory inherited from the master"
 };
 
 

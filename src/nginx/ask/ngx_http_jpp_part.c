@@ -284,9 +284,9 @@ ngx_http_jpp_part_hold(ngx_http_jpp_part_t *part, size_t len, const char *what,
         != NGX_OK)
     {
         return jpp_err_set(err, JPP_ERR_FULL,
-                           "its %s of %zu bytes does not fit: dumps and "
-                           "answers may use %d times jemalloc_pprof_max_size "
-                           "together: raise that", what, len,
+                           "its %s of %zu bytes exceeds the memory for dumps "
+                           "and answers: raise jemalloc_pprof_max_size, of "
+                           "which this is %d times", what, len,
                            NGX_HTTP_JPP_TOTAL);
     }
 
@@ -361,7 +361,7 @@ ngx_http_jpp_part_map(ngx_http_jpp_part_t *part)
         if (err->code == JPP_ERR_LIMIT) {
             (void) jpp_err_set(err, JPP_ERR_LIMIT,
                                "its %s is larger than the %zu bytes of "
-                               "jemalloc_pprof_max_size: raise that%s",
+                               "jemalloc_pprof_max_size: raise it%s",
                                type->file, max_size,
                                type->smaller != NULL ? type->smaller : "");
         }

@@ -742,7 +742,7 @@ ngx_http_jpp_job_send(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
                     ? "the error log and the comments of the profile without "
                       "strict=1 say why"
                     : job->question.resource->handler->is_change
-                    ? "the change was made in those; the error log and the "
+                    ? "those that did made the change; the error log and the "
                       "answer without strict=1 say which are missing and why"
                     : "the error log and the answer without strict=1 say "
                       "which are missing and why";

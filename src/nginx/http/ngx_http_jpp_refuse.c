@@ -69,7 +69,7 @@ static const ngx_http_jpp_refusal_t
 
     [NGX_HTTP_JPP_INTERNAL] =
         { NGX_HTTP_NOT_FOUND, NGX_LOG_INFO, NULL,
-          "profiles are not served to internal redirects: ask for their own "
+          "profiles are not served to internal redirects: request their own "
           "URL" },
 
     [NGX_HTTP_JPP_NO_RESOURCE] =
@@ -110,13 +110,13 @@ static const ngx_http_jpp_refusal_t
 
     [NGX_HTTP_JPP_CROSS_SITE] =
         { NGX_HTTP_FORBIDDEN, NGX_LOG_INFO, NULL,
-          "a page of another site sent this request, whose answer would not be "
-          "shown: paste the URL into the address bar, or use curl" },
+          "a page of another site sent this request, and would not show the "
+          "answer: paste the URL into the address bar, or use curl" },
 
     [NGX_HTTP_JPP_OVER] =
         { NGX_HTTP_CONFLICT, NGX_LOG_INFO, NULL,
-          "the finding %s does not hold: it is over, or it is so new that the "
-          "workers have not written it down; status lists those that hold" },
+          "the finding %s does not hold: it is over, or so new that it is not "
+          "recorded yet; status lists the findings that hold" },
 
     [NGX_HTTP_JPP_LARGE_BODY] =
         { NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, NGX_LOG_INFO, NULL,

@@ -86,10 +86,10 @@ ngx_http_jpp_memory_is_refused(const ngx_http_jpp_job_t *job)
 
         if (anon != JPP_NONE && anon > NGX_HTTP_JPP_MEMORY_LARGE) {
             (void) jpp_err_set(&memory->refused, JPP_ERR_ARG,
-                               "worker %d (pid %d) has %s of anonymous memory, "
-                               "whose page tables take the kernel some "
-                               "%" PRIu64 " ms to read, in which the worker "
-                               "may have to wait: add force=1",
+                               "worker %d (pid %d) has %s of anonymous memory: "
+                               "reading its page tables takes some %" PRIu64
+                               " ms, and may stop it for that time; add "
+                               "force=1 to read them",
                                (int) rows[i].who.index,
                                (int) rows[i].who.pid,
                                jpp_units_bytes(anon, size), anon >> 27);

@@ -11,7 +11,7 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
 
     { "heap",
       "The memory in use in all workers, by the functions that allocated "
-      "it; for pprof, Parca, Pyroscope and whatever else reads "
+      "it; for pprof, Parca, Pyroscope and other readers of "
       "profile.proto.",
       "go tool pprof \"${URL}heap\"", false },
 
@@ -19,8 +19,8 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "The heap as a table for a terminal.", NULL, false },
 
     { "heap?format=html",
-      "Flame graphs, tables and differences as a page, which holds the "
-      "profile and can be saved and shared.",
+      "Flame graphs, tables and differences, as a page that can be saved "
+      "and shared.",
       "curl -o heap.html \"${URL}heap?format=html\"", false },
 
     { "heap?format=svg",
@@ -41,8 +41,8 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "go tool pprof \"${URL}heap?seconds=30\"", false },
 
     { "heap?format=jemalloc&worker=self",
-      "The dump of one worker as jemalloc wrote it. worker takes self (the "
-      "one that answers), an index, or pid-1234.",
+      "One worker's dump as jemalloc wrote it. Choose the worker by its index, "
+      "by pid-1234, or as self (the worker that answers).",
       "curl -o heap.dump \"${URL}heap?format=jemalloc&worker=self\"", false },
 
     { "allocs",
@@ -99,11 +99,11 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       NULL, false },
 
     { "symbol",
-      "The names of addresses. The tools ask for them on their own.",
+      "The names of addresses, which pprof requests by itself.",
       "curl -d 0x55d0c0de1234 \"${URL}symbol\"", false },
 
     { "cmdline",
-      "The command line of nginx. The tools ask for it on their own.",
+      "The command line of nginx, which pprof requests by itself.",
       "curl -s \"${URL}cmdline\" | tr '\\0' ' '", false },
 
     { "status",
@@ -124,10 +124,10 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
     { "control",
       "Changes how the chosen workers sample; refused unless this location has "
       "control=on. It takes active=on or off, lg_sample=10 to 24, reset=1, "
-      "purge=1, and acknowledge= with the id of a finding. What is set in all "
-      "workers also applies to those that start later. A finer rate shows more "
+      "purge=1, and acknowledge= with the id of a finding. Settings for all "
+      "workers also apply to workers that start later. A finer rate shows more "
       "and costs more: set it for an hour, then go back. jemalloc forgets its "
-      "samples both times.",
+      "samples at each change.",
       "curl -d lg_sample=14 \"${URL}control\"\n"
       "curl -d lg_sample=19 \"${URL}control\"", true },
 

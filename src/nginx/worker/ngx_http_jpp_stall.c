@@ -332,7 +332,7 @@ ngx_http_jpp_stall_start(ngx_cycle_t *cycle, int ms, jpp_err_t *err)
     ngx_log_error(level, cycle->log, 0, "jemalloc_pprof: stalls %s: %s",
                   rc == JPP_ERR_TAKEN
                   ? "in which this worker computes have no stack"
-                  : "of this worker are not seen",
+                  : "of this worker are not recorded",
                   err->text);
 
     if (rc == JPP_ERR_TAKEN) {

@@ -305,8 +305,8 @@ ngx_http_jpp_worker_let_go(void)
 
     if (jpp_sampler_off(&err) != JPP_OK) {
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "jemalloc_pprof: the sampler is off, but still in the "
-                      "way of each malloc(): %s", err.text);
+                      "jemalloc_pprof: the sampler is off, but each malloc() "
+                      "still passes through it: %s", err.text);
     }
 
     jpp_hook_reset();
@@ -337,7 +337,7 @@ ngx_http_jpp_baseline_dump(jpp_memfd_t *baseline, jpp_err_t *err)
         && !jpp_heap_is_whole(baseline->data, baseline->len))
     {
         rc = jpp_err_set(err, JPP_ERR_CUT,
-                         "its dump came back incomplete: it needs two free "
+                         "the dump is incomplete: it needs two free "
                          "descriptors, /proc, and room where it is written");
     }
 
@@ -521,8 +521,8 @@ ngx_http_jpp_unwind_refresh(ngx_event_t *ev)
 
     if (jpp_sampler_rescan(&err) != JPP_OK) {
         ngx_log_error(NGX_LOG_WARN, ev->log, 0,
-                      "jemalloc_pprof: what was loaded since the sampler was "
-                      "switched on is not sampled: %s", err.text);
+                      "jemalloc_pprof: libraries loaded since the sampler was "
+                      "switched on are not sampled: %s", err.text);
 
         jpp_status_failed(&ngx_http_jpp_self.last_error, ngx_time(), err.text);
     }
