@@ -12,8 +12,9 @@ my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 
 sub grown($nginx, $query = '') {
     my $answer = $nginx->get("/debug/pprof/grown?format=json&top=100$query");
-print STDERR "$answer->{status} $answer->{body}
-" if $answer->{status} ne 200;
+
+    die "$answer->{status}: $answer->{body}\n" if $answer->{status} != 200;
+
     return decode_json($answer->{body});
 }
 

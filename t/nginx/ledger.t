@@ -403,7 +403,7 @@ test 'a large worker', $has_lua, \&has_room => sub {
     my $table = $nginx->get("$memory?format=top&cols=1000");
 
     is($table->{status}, 200, 'a table');
-    like($table->{body}, qr/^no ledger: worker 0 .*: add force=1$/m,
+    like($table->{body}, qr/^no ledger: worker 0 .*; add force=1 to read /m,
          'says why it has none');
 
     is(ask($nginx, '')->{total}{ledger}, undef, 'memory is as always');

@@ -426,7 +426,8 @@ test 'parameters' => sub {
 
     is(scalar @{ json($nginx, 'top=1')->{rows} }, 1, 'one row');
     like($nginx->get("$tree/locations?top=1&cols=1000")->{body},
-         qr/^rows left out: \d+; raise top \(at most 1000\)$/m, 'and how many more');
+         qr/^rows left out: \d+; raise top \(at most 1000\)$/m,
+         'and how many more');
 
     my $head = $nginx->get("$tree/locations", method => 'HEAD');
 

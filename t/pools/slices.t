@@ -224,10 +224,10 @@ test 'memory that ends in a walk', 'jemalloc', $has_walk => sub {
                            . "worker=pid-$pid");
 
     is($top->{status}, 200, 'an answer');
-    like($top->{body}, qr/^partial:[ ]1[ ]of[ ]1[ ]walks[ ]ended[ ]early,
+    like($top->{body}, qr/^partial:[ ]1[ ]of[ ]1[ ]scans[ ]ended[ ]early,
                           [ ][1-9]\d*[ ]connections[ ]were[ ]not[ ]seen:
-                          [ ]no[ ]memory[ ]was[ ]left[ ]for[ ]what[ ]it
-                          [ ]found$/mx, 'which says that it is partial');
+                          [ ]no[ ]memory[ ]was[ ]left[ ]for[ ]its
+                          [ ]results$/mx, 'which says that it is partial');
     like($top->{body}, qr/ outside pools; not seen, or since start$/m,
          'and does not take the rest for anything');
 

@@ -384,8 +384,8 @@ jpp_locations_write(const jpp_locations_t *locations, jpp_sink_t *sink)
     jpp_locations_table(locations, top, &wrap.sink);
 
     if (top < n) {
-        jpp_sink_printf(&wrap.sink, "rows left out: %zu; raise top (at most %d)\n",
-                        n - top, JPP_MAX_ROWS);
+        jpp_sink_printf(&wrap.sink, "rows left out: %zu; raise top (at most "
+                        "%d)\n", n - top, JPP_MAX_ROWS);
     }
 
     jpp_locations_notes(locations, &wrap.sink);

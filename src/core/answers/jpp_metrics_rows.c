@@ -47,13 +47,13 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_BY(GAUGE, NGINX, "state=\"running\"", running,
         "nginx_workers",
-        "Workers by state; missing ones did not answer.")
+        "Workers by state; missing workers did not answer.")
     JPP_METRICS_MORE(NGINX, "state=\"exiting\"", exiting)
     JPP_METRICS_MORE(NGINX, "state=\"missing\"", missing)
 
     JPP_METRICS_ONE(INFO, IDENTITY, JPP_METRICS_NO_NUMBER,
         "nginx_worker",
-        "The process id of the worker.")
+        "The process that is a worker now.")
 
     JPP_METRICS_ONE(GAUGE, WORKER, started,
         "nginx_worker_start_time_seconds",
@@ -61,7 +61,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, TELEMETRY, generation,
         "nginx_config_generation",
-        "How many configurations were loaded so far.")
+        "Configurations loaded so far.")
 
     JPP_METRICS_ONE(GAUGE, TELEMETRY, loaded,
         "nginx_config_load_time_seconds",
@@ -88,14 +88,14 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_BY(COUNTER, REQUEST, "code=\"2xx\"", answers[0],
         "nginx_jemalloc_pprof_requests",
-        "Requests for resources of this module, by the class of the answer.")
+        "Requests for resources of this module, by status class.")
     JPP_METRICS_MORE(REQUEST, "code=\"3xx\"", answers[1])
     JPP_METRICS_MORE(REQUEST, "code=\"4xx\"", answers[2])
     JPP_METRICS_MORE(REQUEST, "code=\"5xx\"", answers[3])
 
     JPP_METRICS_ONE(HISTOGRAM, WORKER, activity.dumps,
         "nginx_jemalloc_pprof_dump_seconds",
-        "How long the worker took to dump its heap.")
+        "Duration of heap dumps.")
 
     JPP_METRICS_BY(GAUGE, NGINX, "probe=\"process\"", no_status,
         "nginx_jemalloc_pprof_probe_errors",
@@ -106,37 +106,37 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, WORKER, sampler,
         "nginx_jemalloc_pprof_sampler_active",
-        "1 where the module's own sampler is on.")
+        "1 if the module's sampler is on.")
 
     JPP_METRICS_ONE(GAUGE, WORKER, sampler_interval,
         "nginx_jemalloc_pprof_sampler_interval_bytes",
-        "Bytes from one of the sampler's samples to the next, on average.")
+        "Mean bytes between two samples of the sampler.")
 
     JPP_METRICS_ONE(GAUGE, WORKERS, sampler_live,
         "nginx_jemalloc_pprof_sampler_live_samples",
-        "Samples of memory that is still allocated.")
+        "Samples of memory that is not freed yet.")
 
     JPP_METRICS_ONE(GAUGE, WORKERS, sampler_bytes,
         "nginx_jemalloc_pprof_sampler_memory_bytes",
-        "Memory that the sampler uses.")
+        "Memory of the sampler.")
 
     JPP_METRICS_ONE(COUNTER, WORKER, sampler_samples,
         "nginx_jemalloc_pprof_sampler_samples",
-        "Samples that the sampler took, since it was switched on.")
+        "Samples taken since the sampler was switched on.")
 
     JPP_METRICS_ONE(COUNTER, WORKER, sampler_dropped,
         "nginx_jemalloc_pprof_sampler_dropped_samples",
-        "Samples that the sampler dropped, since it was switched on.")
+        "Samples dropped since the sampler was switched on.")
 
     JPP_METRICS_ONE(COUNTER, WORKER, sampler_cut,
         "nginx_jemalloc_pprof_sampler_cut_stacks",
-        "Truncated stacks, since the sampler was switched on.")
+        "Truncated stacks since the sampler was switched on.")
 
     /* what jemalloc counts */
 
     JPP_METRICS_ONE(GAUGE, WORKERS, stats.allocated,
         "nginx_jemalloc_allocated_bytes",
-        "Bytes that the program holds.")
+        "Bytes allocated by the program.")
 
     JPP_METRICS_ONE(GAUGE, WORKERS, stats.active,
         "nginx_jemalloc_active_bytes",
@@ -144,11 +144,11 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, WORKERS, stats.metadata,
         "nginx_jemalloc_metadata_bytes",
-        "Bytes of the allocator itself.")
+        "Bytes of the allocator's metadata.")
 
     JPP_METRICS_ONE(GAUGE, WORKERS, stats.resident,
         "nginx_jemalloc_resident_bytes",
-        "Bytes in physical pages, at most.")
+        "Bytes in physical pages; an upper bound.")
 
     JPP_METRICS_ONE(GAUGE, WORKERS, stats.mapped,
         "nginx_jemalloc_mapped_bytes",
@@ -156,7 +156,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, WORKERS, stats.retained,
         "nginx_jemalloc_retained_bytes",
-        "Bytes of addresses kept without memory.")
+        "Bytes of address space kept without memory.")
 
     JPP_METRICS_ONE(GAUGE, WORKERS, stats.dirty,
         "nginx_jemalloc_dirty_bytes",
@@ -172,7 +172,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, WORKER, stats.threads,
         "nginx_jemalloc_background_threads",
-        "Background threads that run.")
+        "Running background threads.")
 
     JPP_METRICS_ONE(COUNTER, WORKER, mallocs,
         "nginx_jemalloc_mallocs",
@@ -192,15 +192,15 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, WORKER, prof_active,
         "nginx_jemalloc_prof_active",
-        "1: the heap is sampled.")
+        "1 if the heap is sampled.")
 
     JPP_METRICS_ONE(GAUGE, WORKER, interval,
         "nginx_jemalloc_prof_sample_interval_bytes",
-        "Bytes allocated from one sample to the next, on average.")
+        "Mean bytes allocated between two samples.")
 
     JPP_METRICS_ONE(GAUGE, WORKER, in_step,
         "nginx_jemalloc_prof_in_step",
-        "1: the settings are those that all workers should have.")
+        "1 if the worker has the settings made for all workers.")
 
     /* what the kernel counts of a process */
 
@@ -212,15 +212,15 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, WORKERS, activity.usage.size,
         "nginx_worker_virtual_memory_bytes",
-        "Addresses in use.")
+        "Address space in use.")
 
     JPP_METRICS_ONE(GAUGE, WORKER, activity.usage.peak,
         "nginx_worker_peak_resident_memory_bytes",
-        "The most physical memory so far.")
+        "Peak physical memory.")
 
     JPP_METRICS_ONE(GAUGE, WORKERS, activity.usage.swap,
         "nginx_worker_swap_bytes",
-        "Anonymous memory that was swapped out.")
+        "Private memory that was swapped out.")
 
     JPP_METRICS_ONE(GAUGE, WORKERS, activity.usage.page_tables,
         "nginx_worker_page_table_bytes",
@@ -233,7 +233,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
     JPP_METRICS_BY(COUNTER, WORKER, "kind=\"minor\"",
         activity.usage.minor_faults,
         "nginx_worker_page_faults",
-        "Page faults; major ones waited for a disk.")
+        "Page faults; major faults waited for a disk.")
     JPP_METRICS_MORE(WORKER, "kind=\"major\"", activity.usage.major_faults)
 
     JPP_METRICS_BY(MICRO, WORKER, "mode=\"user\"", activity.usage.user_us,
@@ -262,7 +262,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, WORKER, activity.usage.oom_score,
         "nginx_worker_oom_score",
-        "The kernel kills the process with the highest one first.")
+        "OOM score; the kernel kills the highest score first.")
 
     JPP_METRICS_ONE(SIGNED, WORKER, activity.usage.oom_score_adj,
         "nginx_worker_oom_score_adj",
@@ -272,29 +272,29 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, WORKERS, activity.connections,
         "nginx_worker_connections",
-        "Connections that there may be: worker_connections.")
+        "Size of the connection table: worker_connections.")
 
     JPP_METRICS_ONE(GAUGE, WORKERS, activity.connections_free,
         "nginx_worker_connections_free",
-        "Connections that are free.")
+        "Free connections.")
 
     JPP_METRICS_ONE(HISTOGRAM, WORKER, activity.loop,
         "nginx_worker_event_loop_busy_seconds",
-        "The duration of iterations of the event loop.")
+        "Busy time of iterations of the event loop.")
 
     /* the cgroup */
 
     JPP_METRICS_ONE(INFO, CGROUPS, JPP_METRICS_NO_NUMBER,
         "nginx_cgroup",
-        "The version of cgroups that limits memory.")
+        "The cgroup version that limits memory.")
 
     JPP_METRICS_ONE(GAUGE, CGROUP, usage,
         "nginx_cgroup_memory_usage_bytes",
-        "Memory that the cgroup uses.")
+        "Memory used by the cgroup.")
 
     JPP_METRICS_ONE(GAUGE, CGROUP, working_set,
         "nginx_cgroup_memory_working_set_bytes",
-        "Memory that the cgroup uses, without inactive pages of files.")
+        "Memory used by the cgroup, without inactive file pages.")
 
     JPP_METRICS_ONE(GAUGE, CGROUP, levels[0].limit,
         "nginx_cgroup_memory_limit_bytes",
@@ -302,31 +302,31 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, CGROUP, headroom,
         "nginx_cgroup_memory_headroom_bytes",
-        "The least that a limit leaves, here or above.")
+        "Smallest headroom below a limit, here or above.")
 
     JPP_METRICS_ONE(GAUGE, CGROUP, levels[0].high,
         "nginx_cgroup_memory_high_bytes",
-        "Usage from which the kernel reclaims memory.")
+        "Usage above which the kernel reclaims memory.")
 
     JPP_METRICS_ONE(GAUGE, CGROUP, low,
         "nginx_cgroup_memory_low_bytes",
-        "Usage up to which the kernel leaves memory alone.")
+        "Usage below which the kernel does not reclaim memory.")
 
     JPP_METRICS_ONE(GAUGE, CGROUP, peak,
         "nginx_cgroup_memory_peak_bytes",
-        "The highest usage so far.")
+        "Peak usage of the cgroup.")
 
     JPP_METRICS_ONE(GAUGE, CGROUP, swap_usage,
         "nginx_cgroup_memory_swap_usage_bytes",
-        "Swap that the cgroup uses.")
+        "Swap used by the cgroup.")
 
     JPP_METRICS_ONE(GAUGE, CGROUP, swap_limit,
         "nginx_cgroup_memory_swap_limit_bytes",
-        "The limit of the cgroup's swap.")
+        "Swap limit of the cgroup.")
 
     JPP_METRICS_BY(GAUGE, CGROUP, "kind=\"anon\"", stat.anon,
         "nginx_cgroup_memory_stat_bytes",
-        "What the memory of the cgroup is used for.")
+        "Memory of the cgroup by use.")
     JPP_METRICS_MORE(CGROUP, "kind=\"file\"", stat.file)
     JPP_METRICS_MORE(CGROUP, "kind=\"kernel\"", stat.kernel)
     JPP_METRICS_MORE(CGROUP, "kind=\"kernel_stack\"", stat.kernel_stack)
@@ -344,7 +344,7 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_BY(COUNTER, CGROUP, "event=\"low\"", events.low,
         "nginx_cgroup_memory_events",
-        "Times that usage reached a bound, by event.")
+        "Events at a limit, and their consequences.")
     JPP_METRICS_MORE(CGROUP, "event=\"high\"", events.high)
     JPP_METRICS_MORE(CGROUP, "event=\"max\"", events.max)
     JPP_METRICS_MORE(CGROUP, "event=\"oom\"", events.oom)
@@ -354,27 +354,27 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_BY(MICRO, CGROUP, "kind=\"some\"", pressure.some.total,
         "nginx_cgroup_memory_pressure_seconds",
-        "Time in which some, or all, tasks of the cgroup waited for memory.")
+        "Time in which some or all tasks of the cgroup waited for memory.")
     JPP_METRICS_MORE(CGROUP, "kind=\"full\"", pressure.full.total)
 
     /* the machine */
 
     JPP_METRICS_BY(MICRO, SYSTEM, "kind=\"some\"", pressure.some.total,
         "nginx_memory_pressure_seconds",
-        "Time in which some, or all, tasks of the machine waited for memory.")
+        "Time in which some or all tasks of the machine waited for memory.")
     JPP_METRICS_MORE(SYSTEM, "kind=\"full\"", pressure.full.total)
 
     JPP_METRICS_ONE(GAUGE, SYSTEM, total,
         "nginx_memory_total_bytes",
-        "Memory of the machine.")
+        "Physical memory of the machine.")
 
     JPP_METRICS_ONE(GAUGE, SYSTEM, available,
         "nginx_memory_available_bytes",
-        "Memory that programs can have without swapping.")
+        "Memory available without swapping.")
 
     JPP_METRICS_ONE(GAUGE, SYSTEM, swap_free,
         "nginx_memory_swap_free_bytes",
-        "Swap that is free.")
+        "Free swap.")
 
     /* shared memory */
 
@@ -384,15 +384,15 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
 
     JPP_METRICS_ONE(GAUGE, ZONE, free,
         "nginx_zone_free_bytes",
-        "Bytes in a zone's free pages.")
+        "Bytes in free pages of a zone.")
 
     JPP_METRICS_ONE(COUNTER, ZONE, allocations,
         "nginx_zone_allocations",
-        "Allocations in a zone, successful or not.")
+        "Allocations in a zone, successful or failed.")
 
     JPP_METRICS_ONE(COUNTER, ZONE, failures,
         "nginx_zone_allocation_failures",
-        "Allocations that found no room.")
+        "Failed allocations in a zone.")
 
     { NULL, NULL, JPP_METRICS_GAUGE, JPP_METRICS_NGINX, NULL, 0 }
 };

@@ -1,7 +1,7 @@
 
 /*
- * Names the owner of most memory outside of nginx's pools, by heap samples of
- * the same process: what a location's pools do not hold of its samples.
+ * Finds the owner of most memory outside of nginx's pools: the location whose
+ * heap samples exceed its pools by half of that memory or more.
  *
  * No state; any thread.
  */

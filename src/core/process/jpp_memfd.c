@@ -1,5 +1,5 @@
 
-/* The file of a dump: in memory, or in a directory where there is no other. */
+/* The file of a dump: in memory, or if that is forbidden, in a directory. */
 
 #include "jpp_proc.h"
 

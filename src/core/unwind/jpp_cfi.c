@@ -1,5 +1,5 @@
 
-/* The grammar of entries: see src/core/elf/jpp_eh_frame.c. */
+/* Finds and runs call-frame entries, parsed by src/core/elf/jpp_eh_frame.c. */
 
 
 #include "jpp_frame.h"

@@ -1,7 +1,7 @@
 
 /*
- * One frame of a stack that is being unwound, and how its caller's is found:
- * by the loaded objects, their call-frame information, and its rules.
+ * One frame of a stack that is being unwound, and the steps to its caller's
+ * frame: the loaded object, its call-frame information, and the rules there.
  *
  * [signal] No state, no lock, no memory; any thread.
  */

@@ -1,8 +1,7 @@
 
 /*
- * The resources of what was seen before somebody asked: events, the past events
- * of this nginx, and grown, whose memory has grown.  No worker is asked: all of
- * it lies in shared memory.
+ * The resources about the past: events, and grown, the owners whose memory has
+ * grown.  No worker is asked, because their data lies in shared memory.
  */
 
 
