@@ -657,7 +657,7 @@ JPP_TEST(jpp_test_comments_memory)
         workers[i] = jpp_fleet_worker((uint32_t) i, JPP_JEMALLOC_READY);
         (void) snprintf(workers[i].jemalloc.version, 32, "5.3.%zu", i);
 
-        missing[i] = (jpp_missing_t) { .who = { .pid = 4711 },
+        missing[i] = (jpp_missing_t) { .who = { .pid = (int64_t) i + 1 },
                                         .why = "it ended" };
     }
 
