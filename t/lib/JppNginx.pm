@@ -508,6 +508,25 @@ sub json($self, $path) { return decode_json($self->get($path)->{body}) }
 sub verdict($self) { return $self->json('/debug/pprof/status')->{verdict} }
 
 
+# The same once it is about nginx: on a busy machine any worker blocks, or waits
+# for memory, which is said first until it is acknowledged.
+
+sub calm($self) {
+    my $verdict;
+
+    wait_until(sub {
+        $verdict = $self->verdict;
+        return 1 if $verdict->{id} !~ /^(?:stalls|pressure)$/;
+
+        $self->ask('POST', '/debug/pprof/control',
+                   \"acknowledge=$verdict->{id}");
+        return 0;
+    });
+
+    return $verdict;
+}
+
+
 # TEXT, any bytes, in a URI.
 
 sub escaped($text) {

@@ -116,7 +116,7 @@ test 'many changes' => sub {
     is(scalar(grep { $_->{event} ne 'stall' } @{ $events->{events} }), 256,
        'and 256 kept');
     like($nginx->get('/debug/pprof/events?cols=1000')->{body},
-         qr/^2[34]\d older events: top=1000 shows them$/m, '20 are shown');
+         qr/^2\d\d older events: top=1000 shows them$/m, '20 are shown');
 };
 
 

@@ -97,14 +97,16 @@ test 'a ledger' => sub {
        'and its rows are all of it');
     is_deeply($all->{unavailable}{'ledger'}, undef, 'nothing is missing');
 
-    # less what the ledger takes while it is made
+    # less what the ledger takes while it is made; others share libraries
 
-    my ($pid) = $all->{workers}[0]{pid};
-    my ($kb) = slurp("/proc/$pid/smaps_rollup") =~ /^Pss:\s+(\d+) kB/m;
-    my $own = row($ledgers[0], "this module's maps")->{bytes};
+    ok(wait_until(sub {
+        my $worker = ask($nginx, 'detail=ledger')->{workers}[0];
+        my ($kb) = slurp("/proc/$worker->{pid}/smaps_rollup")
+                   =~ /^Pss:\s+(\d+) kB/m;
+        my $own = row($worker->{ledger}, "this module's maps")->{bytes};
 
-    cmp_ok(abs($ledgers[0]{pss} - $own - 1024 * $kb), '<', 1.5 * $mib,
-           'the kernel says the same');
+        return abs($worker->{ledger}{pss} - $own - 1024 * $kb) < 1.5 * $mib;
+    }), 'the kernel says the same');
 };
 
 
@@ -137,15 +139,18 @@ test 'what was asked for, and no more' => sub {
     ok(!exists $plain->{workers}[0]{ledger}, 'no ledger unless asked for');
     ok(!exists $plain->{total}{ledger}, 'nor a sum');
 
-    my $before = chars_read($pid);
+    # the worker may look at all meanwhile, every five seconds
 
-    ask($nginx, '');
-    cmp_ok(chars_read($pid) - $before, '<', 40_000, 'memory reads little');
+    my $read = sub($args) {
+        my $before = chars_read($pid);
 
-    $before = chars_read($pid);
+        ask($nginx, $args);
 
-    ask($nginx, 'detail=ledger');
-    cmp_ok(chars_read($pid) - $before, '>', 40_000, 'a ledger more');
+        return chars_read($pid) - $before;
+    };
+
+    cmp_ok(min(map { $read->('') } 1 .. 3), '<', 40_000, 'memory reads little');
+    cmp_ok($read->('detail=ledger'), '>', 40_000, 'a ledger more');
 
     my $some = ask($nginx, 'fields=zones,findings');
 

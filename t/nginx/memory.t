@@ -45,7 +45,9 @@ test 'the answer' => sub {
     my @workers = @{ $memory->{workers} };
 
     is_deeply([ map { $_->{worker} } @workers ], [ 0, 1 ], 'two workers');
-    is_deeply($memory->{findings}, [], 'with nothing to say about them');
+    is_deeply([ grep { $_->{id} !~ /^(?:stalls|pressure)$/ }
+                @{ $memory->{findings} } ], [],
+              'with nothing to say about them, but for a busy machine');
     is_deeply($memory->{missing}, [], 'none is missing');
 
     my ($total) = slurp('/proc/meminfo') =~ /^MemTotal:\s+(\d+) kB/m;
@@ -244,7 +246,8 @@ test 'an event loop that is kept', $has_lua => sub {
             while os.clock() - start < 1.3 do end
             ngx.say('done') } }");
 
-    is(finding($nginx, 'stalls'), undef, 'nothing keeps it');
+    unlike((finding($nginx, 'stalls') // {})->{because} // '',
+           qr{^location /work }, 'nothing keeps it');
     is($nginx->get('/work')->{body}, "done\n", 'a computation');
 
     my $loop = ask($nginx)->{workers}[0]{nginx}{loop};

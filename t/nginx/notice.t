@@ -185,10 +185,11 @@ test 'prof_sys_thread_name', 'jemalloc' => sub {
 };
 
 
-# The lines that the module wrote as it started.
+# The lines that the module wrote as it started; a busy machine has others.
 
 sub notices($nginx) {
-    return grep { /\[(?:notice|warn|error)\] .*?: jemalloc_pprof: / }
+    return grep { /\[(?:notice|warn|error)\] .*?: jemalloc_pprof: (?#
+                  )(?!finding |the event loop stood still)/ }
                 split /^/m, $nginx->error_log;
 }
 
@@ -251,9 +252,8 @@ test 'the log of a distribution' => sub {
         my $nginx = JppNginx->start(%how, server => $tree, workers => 4,
                                     main => 'error_log logs/default.log;');
         my $lines = sub {
-            my @all = split /^/m,
-                      slurp("$nginx->{prefix}/logs/default.log");
-            return scalar @all;
+            return scalar grep { !/: jemalloc_pprof: finding pressure/ }
+                   split /^/m, slurp("$nginx->{prefix}/logs/default.log");
         };
 
         ok(defined $nginx->{pid}, "$name: nginx starts") or next;
@@ -383,7 +383,8 @@ sub others($c, $state) {
 
     is($answer->{status}, 200, 'the console');
     like($page, qr{data-l="samples">$state<}, 'shows the state');
-    is(() = $page =~ /<div class="card/g, scalar @{ $worker->{problems} },
+    is(() = $page =~ /<div class="card(?: critical)?">/g,
+       scalar @{ $worker->{problems} },
        'and as many problems');
 
     for (@{ $worker->{problems} }) {

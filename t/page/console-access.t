@@ -39,6 +39,8 @@ sub show {
 # What is left without styles, pictures and scripts reads from top to bottom.
 
 test 'text' => sub {
+    $server->calm;
+
     my $page = $server->get('/debug/pprof/')->{body};
 
     $page =~ s{<(script|style)>.*?</\1>}{}gs;
@@ -106,6 +108,7 @@ sub check_axe($is_critical) {
 
     for my $theme (qw( light dark )) {
         $browser->media('', 'prefers-color-scheme' => $theme);
+        $server->calm if !$is_critical;
         show();
         $browser->run('for (const one of document.querySelectorAll("details"))
                            one.open = true');

@@ -75,6 +75,7 @@ test 'without a script' => sub {
         $server->get('/debug/pprof/')->{body} =~ /class="y"/;
     });
 
+    $server->calm;
     scripts(0);
     show();
 
@@ -466,6 +467,7 @@ test 'names' => sub {
 # One comes while somebody looks.
 
 test 'findings' => sub {
+    $server->calm;
     show();
 
     my $status = $server->settled(3);
