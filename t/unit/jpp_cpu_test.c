@@ -417,7 +417,6 @@ JPP_TEST(jpp_test_nothing_is_left)
 {
     unsigned           i;
     jpp_cpu_window_t  *windows[2];
-    struct sigaction   action;
 
     windows[0] = jpp_opened(JPP_MODE_CPU, 1000);
     windows[1] = jpp_opened(JPP_MODE_WALL, 1000);
@@ -437,9 +436,7 @@ JPP_TEST(jpp_test_nothing_is_left)
 
     jpp_is_i64(jpp_test_entries("/proc/self/task"), 1, "no thread is left");
 
-    (void) sigaction(SIGPROF, NULL, &action);
-
-    jpp_ok(action.sa_handler == SIG_IGN, "nor a handler");
+    jpp_ok(signal(SIGPROF, SIG_IGN) == SIG_IGN, "nor a handler");
     jpp_is_u64(jpp_timers(), 0, "nor a timer");
 }
 
@@ -481,11 +478,9 @@ jpp_foreign(int signo)
 
 JPP_TEST(jpp_test_taken)
 {
-    jpp_err_t         err;
-    struct sigaction  action = { 0 };
+    jpp_err_t  err;
 
-    action.sa_handler = jpp_foreign;
-    (void) sigaction(SIGPROF, &action, NULL);
+    (void) signal(SIGPROF, jpp_foreign);
 
     jpp_is_u64(jpp_cpu_check(&err), JPP_ERR_TAKEN,
                "another profiler uses SIGPROF");
@@ -494,11 +489,7 @@ JPP_TEST(jpp_test_taken)
            && strstr(err.text, "SIGPROF belongs to ") == err.text,
            "no window: %s", err.text);
 
-    (void) sigaction(SIGPROF, NULL, &action);
-    jpp_ok(action.sa_handler == jpp_foreign, "who keeps it");
-
-    action.sa_handler = SIG_IGN;
-    (void) sigaction(SIGPROF, &action, NULL);
+    jpp_ok(signal(SIGPROF, SIG_IGN) == jpp_foreign, "who keeps it");
 }
 
 
@@ -507,12 +498,9 @@ JPP_TEST(jpp_test_taken_meanwhile)
     int                fd;
     jpp_err_t          err;
     jpp_cpu_window_t  *window;
-    struct sigaction   action = { 0 };
 
     window = jpp_opened(JPP_MODE_CPU, 99);
-
-    action.sa_handler = jpp_foreign;
-    (void) sigaction(SIGPROF, &action, NULL);
+    (void) signal(SIGPROF, jpp_foreign);
 
     fd = memfd_create("window", 0);
 
@@ -525,8 +513,7 @@ JPP_TEST(jpp_test_taken_meanwhile)
 
     jpp_is_u64(jpp_timers(), 0, "no timer is left");
 
-    action.sa_handler = SIG_IGN;
-    (void) sigaction(SIGPROF, &action, NULL);
+    (void) signal(SIGPROF, SIG_IGN);
 }
 
 

@@ -29,6 +29,21 @@ typedef struct {
 } jpp_seed_t;
 
 
+/* Is what DATA has behind the head of BYTES, LEN long, the rest of them? */
+
+static bool
+jpp_seeds_message(uint8_t *bytes, size_t size, const char *data, size_t len)
+{
+    if (len != size - JPP_HEAD) {
+        return false;
+    }
+
+    memcpy(bytes + JPP_HEAD, data, len);
+
+    return true;
+}
+
+
 static bool
 jpp_seeds_question(const char *data, size_t len)
 {
@@ -37,13 +52,8 @@ jpp_seeds_question(const char *data, size_t len)
 
     jpp_message_question_pack(&question, bytes);
 
-    if (len != sizeof(bytes) - JPP_HEAD) {
-        return false;
-    }
-
-    memcpy(bytes + JPP_HEAD, data, len);
-
-    return jpp_message_question_unpack(&question, bytes, sizeof(bytes))
+    return jpp_seeds_message(bytes, sizeof(bytes), data, len)
+           && jpp_message_question_unpack(&question, bytes, sizeof(bytes))
            && question.type != JPP_MESSAGE_STATUS;
 }
 
@@ -56,13 +66,8 @@ jpp_seeds_reply(const char *data, size_t len)
 
     jpp_message_reply_pack(&reply, bytes);
 
-    if (len != sizeof(bytes) - JPP_HEAD) {
-        return false;
-    }
-
-    memcpy(bytes + JPP_HEAD, data, len);
-
-    return jpp_message_reply_unpack(&reply, bytes, sizeof(bytes));
+    return jpp_seeds_message(bytes, sizeof(bytes), data, len)
+           && jpp_message_reply_unpack(&reply, bytes, sizeof(bytes));
 }
 
 

@@ -259,11 +259,7 @@ JPP_TEST(jpp_test_left)
 
 JPP_TEST(jpp_test_released)
 {
-    struct sigaction  action;
-
-    (void) sigaction(SIGPROF, NULL, &action);
-
-    jpp_ok(action.sa_handler == SIG_IGN,
+    jpp_ok(signal(SIGPROF, SIG_IGN) == SIG_IGN,
            "no handler without a user: the signal is ignored");
 
     jpp_n = 0;
@@ -282,12 +278,7 @@ jpp_foreign(int signo)
 
 JPP_TEST(jpp_test_foreign)
 {
-    struct sigaction  action, after;
-
-    memset(&action, 0, sizeof(struct sigaction));
-    action.sa_handler = jpp_foreign;
-
-    (void) sigaction(SIGPROF, &action, NULL);
+    (void) signal(SIGPROF, jpp_foreign);
 
     jpp_is_u64(jpp_signal_claim(JPP_SIGNAL_CPU, jpp_receive, &err),
                JPP_ERR_TAKEN, "a signal that belongs to somebody else");
@@ -296,30 +287,22 @@ JPP_TEST(jpp_test_foreign)
            && strstr(err.text, "switch that profiler off") != NULL,
            "a sentence says to whom: %s", err.text);
 
-    (void) sigaction(SIGPROF, NULL, &after);
-    jpp_ok(after.sa_handler == jpp_foreign, "who keeps it");
-
     /* one that takes it while it is ours */
 
-    action.sa_handler = SIG_DFL;
-    (void) sigaction(SIGPROF, &action, NULL);
+    jpp_ok(signal(SIGPROF, SIG_DFL) == jpp_foreign, "who keeps it");
 
     jpp_is_u64(jpp_signal_claim(JPP_SIGNAL_CPU, jpp_receive, &err), JPP_OK,
                "claimed when it is free again");
 
-    action.sa_handler = jpp_foreign;
-    (void) sigaction(SIGPROF, &action, NULL);
+    (void) signal(SIGPROF, jpp_foreign);
 
     jpp_is_u64(jpp_signal_claim(JPP_SIGNAL_CPU, jpp_receive, &err),
                JPP_ERR_TAKEN, "another has taken it meanwhile");
 
     jpp_signal_release(JPP_SIGNAL_CPU);
 
-    (void) sigaction(SIGPROF, NULL, &after);
-    jpp_ok(after.sa_handler == jpp_foreign, "and keeps it when we release");
-
-    action.sa_handler = SIG_IGN;
-    (void) sigaction(SIGPROF, &action, NULL);
+    jpp_ok(signal(SIGPROF, SIG_IGN) == jpp_foreign,
+           "and keeps it when we release");
 }
 
 

@@ -45,24 +45,71 @@ typedef struct {
 } dumps_live_t;
 
 
-void *site_lg0_a(size_t size);
-void *site_lg0_b(size_t size);
-void *site_lg0_c(size_t size);
-void *site_lg0_deep(size_t size);
 void *dumps_recurse(size_t depth, size_t size);
-void *site_accum_kept(size_t size);
-void *site_accum_freed(size_t size);
-void *site_accum_half(size_t size);
 void *dumps_route(void *(*alloc)(size_t size), size_t depth, size_t size);
-void *site_thread_small(size_t size);
-void *site_thread_large(size_t size);
 
-static void dumps_lg0(void);
-static void dumps_accum(void);
-static void dumps_threads(void);
-static void *dumps_thread(void *data);
-static void *dumps_check(void *p);
-static void dumps_die(const char *what);
+
+/* The first is left as pthread_create() made it: no name in the dump. */
+
+static const char  *dumps_names[DUMPS_THREADS] = {
+    NULL, "pool", "pool worker 2", "a: b [c: d]", "ends in 4 ", "gone 5"
+};
+
+static dumps_mallctl_pt   dumps_mallctl;
+static pthread_barrier_t  dumps_ready;
+static pthread_barrier_t  dumps_done;
+
+
+static void
+dumps_die(const char *what)
+{
+    fprintf(stderr, "dumps: %s\n", what);
+    exit(1);
+}
+
+
+static void *
+dumps_check(void *p)
+{
+    if (p == NULL) {
+        dumps_die("out of memory");
+    }
+
+    return p;
+}
+
+
+DUMPS_SITE void *
+dumps_recurse(size_t depth, size_t size)
+{
+    if (depth == 0) {
+        return dumps_check(malloc(size));
+    }
+
+    return dumps_check(dumps_recurse(depth - 1, size));
+}
+
+
+/* A site by the name, which calls ALLOC for SIZE. */
+#define DUMPS_DEFINE(name, alloc)                                             \
+    void *name(size_t size);                                                  \
+                                                                              \
+    DUMPS_SITE void *                                                         \
+    name(size_t size)                                                         \
+    {                                                                         \
+        return dumps_check(alloc);                                            \
+    }
+
+
+DUMPS_DEFINE(site_lg0_a, malloc(size))
+DUMPS_DEFINE(site_lg0_b, malloc(size))
+DUMPS_DEFINE(site_lg0_c, calloc(1, size))
+DUMPS_DEFINE(site_lg0_deep, dumps_recurse(DUMPS_DEPTH, size))
+DUMPS_DEFINE(site_accum_kept, malloc(size))
+DUMPS_DEFINE(site_accum_freed, malloc(size))
+DUMPS_DEFINE(site_accum_half, malloc(size))
+DUMPS_DEFINE(site_thread_small, malloc(size))
+DUMPS_DEFINE(site_thread_large, malloc(size))
 
 
 /*
@@ -81,74 +128,17 @@ static const dumps_live_t  dumps_live[] = {
     { site_lg0_deep, 1024,      3 },
 };
 
-/* The first is left as pthread_create() made it: no name in the dump. */
 
-static const char  *dumps_names[DUMPS_THREADS] = {
-    NULL, "pool", "pool worker 2", "a: b [c: d]", "ends in 4 ", "gone 5"
-};
-
-static dumps_mallctl_pt   dumps_mallctl;
-static pthread_barrier_t  dumps_ready;
-static pthread_barrier_t  dumps_done;
-
-
-DUMPS_SITE void *
-site_lg0_a(size_t size)
+static void
+dumps_lg0(void)
 {
-    return dumps_check(malloc(size));
-}
+    size_t  i, n;
 
-
-DUMPS_SITE void *
-site_lg0_b(size_t size)
-{
-    return dumps_check(malloc(size));
-}
-
-
-DUMPS_SITE void *
-site_lg0_c(size_t size)
-{
-    return dumps_check(calloc(1, size));
-}
-
-
-DUMPS_SITE void *
-site_lg0_deep(size_t size)
-{
-    return dumps_check(dumps_recurse(DUMPS_DEPTH, size));
-}
-
-
-DUMPS_SITE void *
-dumps_recurse(size_t depth, size_t size)
-{
-    if (depth == 0) {
-        return dumps_check(malloc(size));
+    for (i = 0; i < dumps_nelts(dumps_live); i++) {
+        for (n = 0; n < dumps_live[i].count; n++) {
+            (void) dumps_live[i].alloc(dumps_live[i].size);
+        }
     }
-
-    return dumps_check(dumps_recurse(depth - 1, size));
-}
-
-
-DUMPS_SITE void *
-site_accum_kept(size_t size)
-{
-    return dumps_check(malloc(size));
-}
-
-
-DUMPS_SITE void *
-site_accum_freed(size_t size)
-{
-    return dumps_check(malloc(size));
-}
-
-
-DUMPS_SITE void *
-site_accum_half(size_t size)
-{
-    return dumps_check(malloc(size));
 }
 
 
@@ -165,17 +155,103 @@ dumps_route(void *(*alloc)(size_t size), size_t depth, size_t size)
 }
 
 
-DUMPS_SITE void *
-site_thread_small(size_t size)
+/*
+ * Three sites, each reached by eight stacks and in eight sizes: one keeps
+ * all, one frees all, one every other object.  With prof_accum the second
+ * prints `0: 0 [n: b]` stacks; without it they are not in the dump.
+ */
+
+static void
+dumps_accum(void)
 {
-    return dumps_check(malloc(size));
+    void    *p;
+    size_t   i, size, depth;
+
+    for (i = 0; i < 64000; i++) {
+        size = (size_t) 32 << (i % 8);
+        depth = i / 8 % 8;
+
+        (void) dumps_route(site_accum_kept, depth, size);
+
+        p = dumps_route(site_accum_freed, depth, size);
+        free(p);
+
+        p = dumps_route(site_accum_half, depth, size);
+        if (i & 64) {
+            free(p);
+        }
+    }
 }
 
 
-DUMPS_SITE void *
-site_thread_large(size_t size)
+static void *
+dumps_thread(void *data)
 {
-    return dumps_check(malloc(size));
+    size_t        i;
+    const char  **name;
+
+    name = data;
+
+    if (*name != NULL) {
+        (void) pthread_setname_np(pthread_self(), *name);
+
+        if (dumps_mallctl("thread.prof.name", NULL, NULL, (void *) name,
+                          sizeof(*name))
+            != 0)
+        {
+            dumps_die("thread.prof.name refused the name");
+        }
+    }
+
+    for (i = 0; i < 400; i++) {
+        (void) site_thread_small(200);
+        (void) site_thread_large(9000);
+    }
+
+    if (name == &dumps_names[DUMPS_THREADS - 1]) {
+        return NULL;
+    }
+
+    /* the main thread passes the first one and dumps; nobody the second */
+
+    (void) pthread_barrier_wait(&dumps_ready);
+    (void) pthread_barrier_wait(&dumps_done);
+
+    return NULL;
+}
+
+
+/*
+ * All threads share their stacks, so that each stack has one line a thread.
+ * The last has exited by the time of the dump and what it allocated lives.
+ */
+
+static void
+dumps_threads(void)
+{
+    size_t     i;
+    pthread_t  tids[DUMPS_THREADS];
+
+    if (pthread_barrier_init(&dumps_ready, NULL, DUMPS_THREADS) != 0
+        || pthread_barrier_init(&dumps_done, NULL, DUMPS_THREADS) != 0)
+    {
+        dumps_die("pthread_barrier_init() failed");
+    }
+
+    for (i = 0; i < DUMPS_THREADS; i++) {
+        if (pthread_create(&tids[i], NULL, dumps_thread,
+                           (void *) &dumps_names[i])
+            != 0)
+        {
+            dumps_die("pthread_create() failed");
+        }
+    }
+
+    if (pthread_join(tids[DUMPS_THREADS - 1], NULL) != 0) {
+        dumps_die("pthread_join() failed");
+    }
+
+    (void) pthread_barrier_wait(&dumps_ready);
 }
 
 
@@ -219,136 +295,4 @@ main(int argc, char *const *argv)
     }
 
     return 0;
-}
-
-
-static void
-dumps_lg0(void)
-{
-    size_t  i, n;
-
-    for (i = 0; i < dumps_nelts(dumps_live); i++) {
-        for (n = 0; n < dumps_live[i].count; n++) {
-            (void) dumps_live[i].alloc(dumps_live[i].size);
-        }
-    }
-}
-
-
-/*
- * Three sites, each reached by eight stacks and in eight sizes: one keeps
- * all, one frees all, one every other object.  With prof_accum the second
- * prints `0: 0 [n: b]` stacks; without it they are not in the dump.
- */
-
-static void
-dumps_accum(void)
-{
-    void    *p;
-    size_t   i, size, depth;
-
-    for (i = 0; i < 64000; i++) {
-        size = (size_t) 32 << (i % 8);
-        depth = i / 8 % 8;
-
-        (void) dumps_route(site_accum_kept, depth, size);
-
-        p = dumps_route(site_accum_freed, depth, size);
-        free(p);
-
-        p = dumps_route(site_accum_half, depth, size);
-        if (i & 64) {
-            free(p);
-        }
-    }
-}
-
-
-/*
- * All threads share their stacks, so that each stack has one line a thread.
- * The last has exited by the time of the dump and what it allocated lives.
- */
-
-static void
-dumps_threads(void)
-{
-    size_t     i;
-    pthread_t  tids[DUMPS_THREADS];
-
-    if (pthread_barrier_init(&dumps_ready, NULL, DUMPS_THREADS) != 0
-        || pthread_barrier_init(&dumps_done, NULL, DUMPS_THREADS) != 0)
-    {
-        dumps_die("pthread_barrier_init() failed");
-    }
-
-    for (i = 0; i < DUMPS_THREADS; i++) {
-        if (pthread_create(&tids[i], NULL, dumps_thread,
-                           (void *) &dumps_names[i])
-            != 0)
-        {
-            dumps_die("pthread_create() failed");
-        }
-    }
-
-    if (pthread_join(tids[DUMPS_THREADS - 1], NULL) != 0) {
-        dumps_die("pthread_join() failed");
-    }
-
-    (void) pthread_barrier_wait(&dumps_ready);
-}
-
-
-static void *
-dumps_thread(void *data)
-{
-    size_t        i;
-    const char  **name;
-
-    name = data;
-
-    if (*name != NULL) {
-        (void) pthread_setname_np(pthread_self(), *name);
-
-        if (dumps_mallctl("thread.prof.name", NULL, NULL, (void *) name,
-                          sizeof(*name))
-            != 0)
-        {
-            dumps_die("thread.prof.name refused the name");
-        }
-    }
-
-    for (i = 0; i < 400; i++) {
-        (void) site_thread_small(200);
-        (void) site_thread_large(9000);
-    }
-
-    if (name == &dumps_names[DUMPS_THREADS - 1]) {
-        return NULL;
-    }
-
-    /* the main thread passes the first one and dumps; nobody the second */
-
-    (void) pthread_barrier_wait(&dumps_ready);
-    (void) pthread_barrier_wait(&dumps_done);
-
-    return NULL;
-}
-
-
-static void *
-dumps_check(void *p)
-{
-    if (p == NULL) {
-        dumps_die("out of memory");
-    }
-
-    return p;
-}
-
-
-static void
-dumps_die(const char *what)
-{
-    fprintf(stderr, "dumps: %s\n", what);
-    exit(1);
 }

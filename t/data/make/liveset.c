@@ -37,7 +37,7 @@
 #include <sys/mman.h>
 
 
-#define LIVESET_SITE  __attribute__((noinline))
+#define LIVESET_NOINLINE  __attribute__((noinline))
 
 #define liveset_nelts(a)  (sizeof(a) / sizeof((a)[0]))
 
@@ -62,133 +62,135 @@ typedef struct {
 } liveset_object_t;
 
 
-void *site_malloc_24(void);
-void *site_malloc_64(void);
-void *site_calloc_200(void);
-void *site_malloc_1000(void);
-void *site_aligned_4096(void);
-void *site_realloc_12000(void);
-void *site_malloc_40000(void);
-void *site_calloc_300000(void);
-void *site_malloc_1048576(void);
 void *liveset_route_even(const liveset_site_t *site);
 void *liveset_route_odd(const liveset_site_t *site);
-
-static void *liveset_check(void *p);
-static uint64_t liveset_random(void);
-static size_t liveset_plan(size_t *left, size_t percent);
-static size_t liveset_turn(const size_t *left, size_t total);
-static void liveset_die(const char *what);
-
-
-/*
- * Counts before the seed moves them by up to a quarter either way.  Nearly
- * every site holds 40 MB, so that none of them decides the total alone.
- */
-
-static const liveset_site_t  liveset_sites[] = {
-    { "site_malloc_24",      site_malloc_24,      800000 },
-    { "site_malloc_64",      site_malloc_64,      600000 },
-    { "site_calloc_200",     site_calloc_200,     180000 },
-    { "site_malloc_1000",    site_malloc_1000,     40000 },
-    { "site_aligned_4096",   site_aligned_4096,    10000 },
-    { "site_realloc_12000",  site_realloc_12000,    3400 },
-    { "site_malloc_40000",   site_malloc_40000,     1000 },
-    { "site_calloc_300000",  site_calloc_300000,     128 },
-    { "site_malloc_1048576", site_malloc_1048576,     40 },
-};
 
 static uint64_t  liveset_seed;
 
 
-/*
- * The check after each allocation keeps the compiler from turning it into a
- * tail call, which would take the site out of the stack.
- */
-
-LIVESET_SITE void *
-site_malloc_24(void)
+static void
+liveset_die(const char *what)
 {
-    return liveset_check(malloc(24));
+    fprintf(stderr, "liveset: %s\n", what);
+    exit(1);
 }
 
 
-LIVESET_SITE void *
-site_malloc_64(void)
+static void *
+liveset_check(void *p)
 {
-    return liveset_check(malloc(64));
-}
-
-
-LIVESET_SITE void *
-site_calloc_200(void)
-{
-    return liveset_check(calloc(4, 50));
-}
-
-
-LIVESET_SITE void *
-site_malloc_1000(void)
-{
-    return liveset_check(malloc(1000));
-}
-
-
-LIVESET_SITE void *
-site_aligned_4096(void)
-{
-    void  *p;
-
-    if (posix_memalign(&p, 4096, 4096) != 0) {
-        liveset_die("posix_memalign() failed");
+    if (p == NULL) {
+        liveset_die("out of memory");
     }
 
     return p;
 }
 
 
-LIVESET_SITE void *
-site_realloc_12000(void)
+/*
+ * The sites: X(name, count, what it allocates).  Counts are those before the
+ * seed moves them by up to a quarter either way.  Nearly every site holds
+ * 40 MB, so that none of them decides the total alone.
+ */
+#define LIVESET_SITES(X)                                                      \
+    X(site_malloc_24,      800000, malloc(24))                                \
+    X(site_malloc_64,      600000, malloc(64))                                \
+    X(site_calloc_200,     180000, calloc(4, 50))                             \
+    X(site_malloc_1000,     40000, malloc(1000))                              \
+    X(site_aligned_4096,    10000, aligned_alloc(4096, 4096))                 \
+    X(site_realloc_12000,    3400, realloc(malloc(600), 12000))               \
+    X(site_malloc_40000,     1000, malloc(40000))                             \
+    X(site_calloc_300000,     128, calloc(1, 300000))                         \
+    X(site_malloc_1048576,     40, malloc(1048576))
+
+/*
+ * The check after each allocation keeps the compiler from turning it into a
+ * tail call, which would take the site out of the stack.
+ */
+#define LIVESET_DEFINE(name, count, call)                                     \
+    void *name(void);                                                         \
+                                                                              \
+    LIVESET_NOINLINE void *                                                   \
+    name(void)                                                                \
+    {                                                                         \
+        return liveset_check(call);                                           \
+    }
+
+#define LIVESET_ROW(name, count, call)  { #name, name, count },
+
+
+LIVESET_SITES(LIVESET_DEFINE)
+
+
+static const liveset_site_t  liveset_sites[] = {
+    LIVESET_SITES(LIVESET_ROW)
+};
+
+
+/* splitmix64: the same sequence for a seed with every libc */
+
+static uint64_t
+liveset_random(void)
 {
-    void  *p;
+    uint64_t  z;
 
-    p = liveset_check(malloc(600));
+    liveset_seed += 0x9e3779b97f4a7c15;
 
-    return liveset_check(realloc(p, 12000));
+    z = liveset_seed;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+
+    return z ^ (z >> 31);
 }
 
 
-LIVESET_SITE void *
-site_malloc_40000(void)
+static size_t
+liveset_plan(size_t *left, size_t percent)
 {
-    return liveset_check(malloc(40000));
+    size_t  i, n, total;
+
+    total = 0;
+
+    for (i = 0; i < liveset_nelts(liveset_sites); i++) {
+        n = liveset_sites[i].count;
+        n = n * 3 / 4 + liveset_random() % (n / 2);
+        n = n * percent / 100;
+
+        left[i] = n ? n : 1;
+        total += left[i];
+    }
+
+    return total;
 }
 
 
-LIVESET_SITE void *
-site_calloc_300000(void)
-{
-    return liveset_check(calloc(1, 300000));
-}
+/* The sites take turns in proportion to what each still has to allocate. */
 
-
-LIVESET_SITE void *
-site_malloc_1048576(void)
+static size_t
+liveset_turn(const size_t *left, size_t total)
 {
-    return liveset_check(malloc(1048576));
+    size_t  i, n;
+
+    n = liveset_random() % total;
+
+    for (i = 0; n >= left[i]; i++) {
+        n -= left[i];
+    }
+
+    return i;
 }
 
 
 /* Two routes: a site is then the sum of two stacks, as in a real program. */
 
-LIVESET_SITE void *
+LIVESET_NOINLINE void *
 liveset_route_even(const liveset_site_t *site)
 {
     return liveset_check(site->alloc());
 }
 
 
-LIVESET_SITE void *
+LIVESET_NOINLINE void *
 liveset_route_odd(const liveset_site_t *site)
 {
     return liveset_check(site->alloc());
@@ -277,77 +279,4 @@ main(int argc, char *const *argv)
     printf("total %zu %zu\n", all.objects, all.bytes);
 
     return fflush(stdout) == 0 ? 0 : 1;
-}
-
-
-static void *
-liveset_check(void *p)
-{
-    if (p == NULL) {
-        liveset_die("out of memory");
-    }
-
-    return p;
-}
-
-
-/* splitmix64: the same sequence for a seed with every libc */
-
-static uint64_t
-liveset_random(void)
-{
-    uint64_t  z;
-
-    liveset_seed += 0x9e3779b97f4a7c15;
-
-    z = liveset_seed;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-
-    return z ^ (z >> 31);
-}
-
-
-static size_t
-liveset_plan(size_t *left, size_t percent)
-{
-    size_t  i, n, total;
-
-    total = 0;
-
-    for (i = 0; i < liveset_nelts(liveset_sites); i++) {
-        n = liveset_sites[i].count;
-        n = n * 3 / 4 + liveset_random() % (n / 2);
-        n = n * percent / 100;
-
-        left[i] = n ? n : 1;
-        total += left[i];
-    }
-
-    return total;
-}
-
-
-/* The sites take turns in proportion to what each still has to allocate. */
-
-static size_t
-liveset_turn(const size_t *left, size_t total)
-{
-    size_t  i, n;
-
-    n = liveset_random() % total;
-
-    for (i = 0; n >= left[i]; i++) {
-        n -= left[i];
-    }
-
-    return i;
-}
-
-
-static void
-liveset_die(const char *what)
-{
-    fprintf(stderr, "liveset: %s\n", what);
-    exit(1);
 }
