@@ -479,6 +479,8 @@ typedef struct {
     const uint64_t       *number;
     const int            *open;
     jpp_owners_slot_t    *slot;          /* NULL: there is none */
+    uint32_t              meanwhile;     /* whose samples are, until it has a */
+                                         /*   last owner, or is settled */
 } jpp_owners_last_t;
 
 
@@ -642,10 +644,10 @@ jpp_owners_hints(const jpp_owners_look_t *look, uintptr_t frame,
 
 
 /* SLOT, which the connection INDEX has, is that of the last one.  A sample that
-   is found by it has its owner: there must be one. */
+   is found by it has its owner, or MEANWHILE: there must be one. */
 
 static void
-jpp_owners_learn(uint32_t index, jpp_owners_slot_t *slot)
+jpp_owners_learn(uint32_t index, jpp_owners_slot_t *slot, uint32_t meanwhile)
 {
     unsigned              i;
     uintptr_t             record;
@@ -664,7 +666,8 @@ jpp_owners_learn(uint32_t index, jpp_owners_slot_t *slot)
 
     last->number = (const uint64_t *) (record + serving->number_at);
     last->open = (const int *) (record + serving->open_at);
-    last->slot = slot->last != JPP_OWNER_NONE ? slot : NULL;
+    last->slot = meanwhile != JPP_OWNER_NONE ? slot : NULL;
+    last->meanwhile = meanwhile;
 }
 
 
@@ -719,7 +722,7 @@ jpp_owners_late(const jpp_owners_look_t *look, jpp_samples_found_t *found)
 
     found->waits = jpp_owners_keep(slot, look->waits);
 
-    jpp_owners_learn(look->one.index, slot);
+    jpp_owners_learn(look->one.index, slot, found->owner);
     jpp_owners_leave();
 }
 
@@ -792,7 +795,8 @@ jpp_owners_find(jpp_site_hints_t *hints, uintptr_t frame)
         return jpp_owners_search(hints, frame);
     }
 
-    found.owner = last->slot->last;
+    found.owner = last->slot->last != JPP_OWNER_NONE ? last->slot->last
+                                                     : last->meanwhile;
     found.waits = jpp_owners_keep(last->slot, JPP_SERVING_NEXT);
 
     return found;
@@ -934,6 +938,12 @@ jpp_owners_settle(uint32_t n)
     jpp_owners_enter();
 
     jpp_owners.turn++;
+
+    if (jpp_owners_last.slot != NULL
+        && jpp_owners_last.slot->last == JPP_OWNER_NONE)
+    {
+        jpp_owners_last.slot = NULL;
+    }
 
     if (kept->n_waited - jpp_owners.n_settled > JPP_OWNERS_WAITING) {
         jpp_owners.n_settled = kept->n_waited - JPP_OWNERS_WAITING;
