@@ -256,8 +256,8 @@ sampling()
         *)     echo "jemalloc_pprof_unwind off;" ;;
     esac
 
-    # under valgrind an iteration takes long enough to be a stall, which would be
-    # counted, too: looking for one is what a request costs
+    # valgrind makes iterations so long that they were stalls, which would be
+    # recorded, and counted: a request's cost is the watch for one
 
     case $1 in
         on|[dw]*) echo "jemalloc_pprof_stall 60s;" ;;

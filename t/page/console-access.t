@@ -36,6 +36,38 @@ sub show {
 }
 
 
+# However many workers, and even if all of them are shown; a busy machine's
+# findings are not of their number.
+
+test 'thirty-two workers' => sub {
+    my $many = JppNginx->start(workers => 32, server => <<'END');
+        location /debug/pprof/ { jemalloc_pprof; }
+END
+    my $page = "http://127.0.0.1:$many->{port}/debug/pprof/";
+
+    ok(wait_until(sub {
+        $many->get('/debug/pprof/')->{body} =~ /32 of 32 workers answered/;
+    }, 60), 'all answer');
+
+    $browser->resize(1280, 720);
+    $browser->open($page);
+    $browser->run('document.querySelector("#heap").scrollIntoView()');
+    $browser->wait_for('return document.querySelector(".rows") '
+                       . '&& document.querySelector("#picture img")');
+    $browser->run('document.querySelector(".fold").open = true;
+        for (const card of document.querySelectorAll(".card")) card.remove()');
+
+    is(js('[...document.querySelectorAll(".workers tbody tr")]
+               .filter((one) => one.checkVisibility()).length'), 32, 'lines');
+    cmp_ok(js('Math.max(...[...document.querySelectorAll(".workers tbody tr")]
+                  .map((one) => one.offsetHeight))'), '<=', 25, 'of 24 pixels');
+    cmp_ok(js('document.documentElement.scrollHeight'), '<=', 2500,
+           'the page is not longer than 2,500 pixels');
+    $browser->is_quiet;
+    $many->stop;
+};
+
+
 # What is left without styles, pictures and scripts reads from top to bottom.
 
 test 'text' => sub {
@@ -52,7 +84,7 @@ test 'text' => sub {
     like($page, qr/^0[ ]pid[ ]\d+[ ]\|[ ]\d+[ ]s[ ]\|[ ][ ]\|
                    [ ]\d+\.\d[ ][KM]iB[ ]\|[ ]\d+\.\d[ ]MiB[ ]\|
                    [ ]\d+[ ]of[ ]\d+[ ]\|
-                   [ ]\d+(?:\.\d)?[ ]ms,[ ]ever[ ]\d+(?:\.\d)?[ ]ms[ ]\|
+                   [ ]\d+(?:\.\d)?[ ]ms(?:,[ ]ever[ ]\d+(?:\.\d)?[ ]m?s)?[ ]\|
                    [ ]ready,[ ]one[ ]in[ ]/mx,
          'a worker is a line of numbers') or diag($page);
     like($page, qr/^\d+\.\d [KM]iB \| \d+\.\d % \|  \| connection slots \|/m,

@@ -91,7 +91,7 @@ test 'without a script' => sub {
     like($browser->text('.menu ul'), qr/^started .*Z\ngeneration 1\nheap, as /,
          'a menu opens');
     like($browser->text('.shared'), qr/zone jemalloc_pprof/, 'zones');
-    like($browser->text('#where'), qr/Every byte of the workers.*A picture/s,
+    like($browser->text('#where'), qr/every byte of workers.*A picture/s,
          'links to what costs a profile');
     $browser->click('#resources > summary');
     like($browser->text('#resources'), qr/go tool pprof "\$\{URL\}heap"/,
@@ -104,7 +104,7 @@ test 'without a script' => sub {
     my @places = map { index($text, $_) } 'Healthy: ', 'private memory',
                  'left below', 'workers that answer', 'requests a second',
                  'Largest owners', 'Over time', ' Workers', 'shared by all',
-                 'Every byte', ' Act', ' Resources';
+                 'Every byte', ' Act', ' All resources';
 
     is_deeply([ sort { $a <=> $b } @places ], \@places, 'in order');
     cmp_ok($places[0], '>', 0, 'all of it');

@@ -48,6 +48,7 @@ typedef struct {
     double                bar;             /* as wide, and as high, as its */
     uint64_t              trend;           /*   place */
     uint64_t              anon;            /* of all workers */
+    bool                  is_sampled;      /* one of them */
     size_t                n;
 } jpp_console_scale_t;
 
@@ -197,6 +198,7 @@ jpp_console_scale(const jpp_fleet_t *fleet, jpp_console_scale_t *scale)
     scale->bar = 1;
     scale->trend = jpp_console_most(fleet);
     scale->anon = 0;
+    scale->is_sampled = false;
     scale->n = fleet->n;
 
     jpp_each(worker, fleet->workers, fleet->n) {
@@ -208,6 +210,7 @@ jpp_console_scale(const jpp_fleet_t *fleet, jpp_console_scale_t *scale)
 
         scale->bar = fmax(scale->bar, sum);
         jpp_add_known(&scale->anon, worker->activity.usage.rss_anon);
+        scale->is_sampled |= jpp_worker_is_sampled(worker);
     }
 }
 
@@ -229,7 +232,7 @@ static bool
 jpp_console_marks(const jpp_worker_t *worker, const jpp_console_scale_t *scale,
     jpp_severity_t marks[JPP_CONSOLE_MARKS])
 {
-    size_t                 i;
+    size_t                 i, n;
     uint64_t               anon, others, used;
     jpp_severity_t         most;
     const jpp_activity_t  *activity;
@@ -261,7 +264,11 @@ jpp_console_marks(const jpp_worker_t *worker, const jpp_console_scale_t *scale,
         marks[JPP_CONSOLE_SAMPLES] = JPP_VERDICT_WARNING;
     }
 
-    for (i = 0, most = worker->is_exiting; i < JPP_CONSOLE_MARKS; i++) {
+    /* if no worker is sampled, a problem says so, once */
+
+    n = scale->is_sampled ? JPP_CONSOLE_MARKS : JPP_CONSOLE_SAMPLES;
+
+    for (i = 0, most = worker->is_exiting; i < n; i++) {
         most |= marks[i];
     }
 
@@ -358,9 +365,12 @@ jpp_console_worker(const jpp_console_t *console, const jpp_worker_t *worker,
                     jpp_console_digits(activity->connections));
 
     jpp_console_cell(marks[JPP_CONSOLE_STALL], "worst stall", sink);
-    jpp_sink_printf(sink, "%s<small>, ever %s</small>",
-                    jpp_console_took(activity->minute.longest),
-                    jpp_console_took(activity->loop.max));
+    jpp_sink_str(sink, jpp_console_took(activity->minute.longest));
+
+    if (activity->loop.max > activity->minute.longest) {
+        jpp_sink_printf(sink, "<small>, ever %s</small>",
+                        jpp_console_took(activity->loop.max));
+    }
 
     jpp_sink_printf(sink, "</td>\n<td class=\"%s\" data-l=\"samples\">%s",
                     jpp_console_classes[marks[JPP_CONSOLE_SAMPLES]],

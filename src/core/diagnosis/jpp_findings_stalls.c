@@ -137,9 +137,10 @@ jpp_finding_stalls(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     if (culprit.longest == NULL || culprit.nanos / 1000000 < sum / 2) {
         return jpp_finding_because(finding, "in the last minute, iterations "
-                   "longer than %d ms blocked event loops for %" PRIu64 " ms; "
-                   "the longest took %" PRIu64 " ms, in %s", JPP_RECENT_SLOW,
-                   sum, where->activity.minute.longest,
+                   "longer than %d ms blocked event loops for %s; the longest "
+                   "took %s, in %s", JPP_RECENT_SLOW,
+                   jpp_duration(sum * 1000000),
+                   jpp_duration(where->activity.minute.longest * 1000000),
                    jpp_worker_name(&where->who));
     }
 
