@@ -136,11 +136,11 @@ sources_get()
         mkdir -p "$got.part"
         cd "$got.part" || exit 1
 
-        sources_fetch "$1" "$3" >"$got.log" 2>&1 || {
+        sources_fetch "$1" "$3" 3>&2 >"$got.log" 2>&1 || {
             # the lists may be too old for what the archive has now
             rm -f "${APT_CONFIG%/*}/updated"
             sources_apt "$1" "$2"
-            sources_fetch "$1" "$3" >"$got.log" 2>&1
+            sources_fetch "$1" "$3" 3>&2 >"$got.log" 2>&1
         } || {
             tail -n 5 "${APT_CONFIG%/*}/log" "$got.log" >&2 || true
             sources_die "no $3 in suite $2"
@@ -157,7 +157,8 @@ sources_get()
 
 
 # sources_fetch TYPE PACKAGE: the newest version that there is, into the current
-# folder.  An archive may list one that it does not have yet.
+# folder.  An archive may list one that it does not have; of a source package it
+# may have the release without what the distribution adds, which then has to do.
 
 sources_fetch()
 {
@@ -169,6 +170,15 @@ sources_fetch()
     for version in $(apt-cache madison "$2" | awk '{ print $3 }' | sort -rVu)
     do
         apt-get -qq "$get" "$2=$version" && return
+
+        echo "sources.sh: the archive lists $2 $version, but lacks files" >&3
+
+        if [ "$1" = deb-src ] && apt-get -qq --tar-only source "$2=$version"
+        then
+            echo "sources.sh: building its release, without patches" >&3
+            tar -xf "$(find . -name '*.orig.tar.*z*' ! -name '*.asc')"
+            return
+        fi
     done
 
     return 1
