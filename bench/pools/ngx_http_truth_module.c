@@ -298,15 +298,24 @@ ngx_http_truth_next(ngx_event_t *ev)
 static ngx_int_t
 ngx_http_truth_slice(void)
 {
-    ngx_int_t  rc;
+    ngx_int_t              rc;
+    ngx_http_jpp_walk_t   *walk;
+    ngx_http_jpp_reply_t  *reply;
 
     (void) __sync_fetch_and_add(&ngx_http_truth_shared->slices, 1);
+
+    reply = &ngx_http_truth_reply;
 
     /* the walks of clients, between these slices, are theirs */
 
     ngx_http_jpp_pool_seen = ngx_http_truth_found;
-    rc = ngx_http_jpp_pools_slice(&ngx_http_truth_reply);
+    rc = ngx_http_jpp_pools_walk(reply);
     ngx_http_jpp_pool_seen = NULL;
+
+    if (rc == NGX_OK) {
+        walk = reply->state;
+        (void) jpp_pools_save(&walk->table, reply->file.fd, &reply->reply.err);
+    }
 
     return rc;
 }
