@@ -317,12 +317,17 @@ test 'since when it is sampled', 'jemalloc' => sub {
 
 
 test 'one worker that is stopped' => sub {
-    my $nginx = start(locations => 'jemalloc_pprof_timeout 2s;');
+    my $nginx = start(locations => 'jemalloc_pprof_timeout 5s;');
     my ($stopped) = $nginx->workers_of($nginx->client);
 
     $nginx->signal('STOP', $stopped);
 
+    # it has two questions to each worker, and one deadline
+
+    my $start = time;
     my $text = $nginx->get("$tree/locations?cols=1000")->{body};
+
+    cmp_ok(time - $start, '<', 10, 'both questions have one deadline');
 
     like($text, qr/^held: worker \d+ pid $stopped is missing: no answer /m,
          'what is held lacks it');

@@ -68,11 +68,9 @@ jpp_plugin_copy(jpp_plugin_t *plugin)
 
 
 static bool
-jpp_plugin_open(jpp_plugin_t *plugin, int mode)
+jpp_plugin_load(jpp_plugin_t *plugin, int mode)
 {
-    plugin->handle = jpp_plugin_copy(plugin) ? dlopen(plugin->name, mode)
-                                             : NULL;
-    unlink(plugin->name);
+    plugin->handle = dlopen(plugin->name, mode);
 
     if (plugin->handle == NULL) {
         return jpp_check(false, "a plugin: %s", dlerror());
@@ -82,6 +80,18 @@ jpp_plugin_open(jpp_plugin_t *plugin, int mode)
     *(void **) &plugin->free = dlsym(plugin->handle, "jpp_plugin_free");
 
     return true;
+}
+
+
+static bool
+jpp_plugin_open(jpp_plugin_t *plugin, int mode)
+{
+    bool  is_open;
+
+    is_open = jpp_plugin_copy(plugin) && jpp_plugin_load(plugin, mode);
+    unlink(plugin->name);
+
+    return is_open;
 }
 
 
@@ -152,8 +162,52 @@ jpp_play_modes(void)
 }
 
 
+/*
+ * The file of a plugin is replaced before it is loaded again: what the sampler
+ * has seen stays, and what it has not is the new file.
+ */
+
+static void
+jpp_play_replaced(void)
+{
+    int           i, bad, n_kept;
+    void         *p, *kept;
+    jpp_plugin_t  plugin, other;
+
+    for (i = 0, bad = 0, n_kept = 0; i < JPP_SWITCHES; i++) {
+        bad += !jpp_plugin_copy(&plugin)
+               || !jpp_plugin_load(&plugin, RTLD_LAZY);
+        p = jpp_use(plugin.allocate(JPP_BLOCK));
+
+        if (i % 2 == 0) {
+            bad += jpp_sampler_on(JPP_FINE, NULL) != JPP_OK;
+        }
+
+        (void) dlclose(plugin.handle);
+
+        bad += !jpp_plugin_copy(&other) || rename(other.name, plugin.name) != 0;
+
+        kept = dlopen(plugin.name, RTLD_LAZY|RTLD_NOLOAD);
+        n_kept += kept != NULL;
+        bad += (kept != NULL) != (i % 2 == 0)
+               || !jpp_plugin_load(&plugin, RTLD_LAZY);
+
+        plugin.free(p);
+        p = jpp_use(plugin.allocate(JPP_BLOCK));
+        bad += i % 2 == 0 && jpp_sampler_off(NULL) != JPP_OK;
+        plugin.free(p);
+
+        unlink(plugin.name);
+    }
+
+    jpp_check(bad == 0 && n_kept == JPP_SWITCHES / 2,
+              "%d files replaced, %d plugins kept", JPP_SWITCHES, n_kept);
+}
+
+
 static const jpp_part_t  jpp_parts[] = {
-    { "modes", jpp_play_modes, true }
+    { "modes", jpp_play_modes, true },
+    { "replaced", jpp_play_replaced, true }
 };
 
 
