@@ -12,7 +12,7 @@
 # A mutant is not counted, and another one is drawn in its place, if there is
 # nothing to notice: it does not compile, it compiles to the same object, or it
 # moves the bound between two expressions that are equal there, as in
-# a < b ? a : b.
+# a < b ? a : b or if (a < b) { a = b; }.
 
 use FindBin;
 use lib "$FindBin::RealBin/../t/lib";
@@ -266,13 +266,16 @@ sub points($file) {
 }
 
 
-# Are both sides of the colon equal where both sides of the operator at AT are?
+# Are both sides of the colon equal where both sides of the operator at AT are,
+# or does one become the other, which it is?
 
 sub is_same_at_bound($code, $at) {
     substr($code, 0, $at) =~ /([\w.>\[\]-]+) $/ or return 0;
-    my $left = $1;
+    my ($left, $behind) = ($1, substr $code, $at);
 
-    substr($code, $at) =~ /^[<>]=? ([\w.>\[\]-]+)\s\?([^:;]+):([^;,]+?)\)*[;,]/
+    return 1 if $behind =~ /^[<>]=? ([\w.>\[\]-]+)\) \{\s+\Q$left\E = \1;\s+\}/;
+
+    $behind =~ /^[<>]=? ([\w.>\[\]-]+)\s+\?([^:;]+):([^;,]+?)\)*[;,]/
         or return 0;
     my ($right, @sides) = ($1, $2, $3);
 

@@ -68,9 +68,11 @@ for (
 
     [ 'what is no change',
       "$core\n\nint\njpp_least(int a, int b)\n{\n"
+      . "    if (a > b) {\n        a = b;\n    }\n\n"
       . "    return a * 2 + 0 + (a < b ? a : b);\n}\n",
-      'jpp_small(2) == 1 && jpp_small(3) == 0 && jpp_least(1, 2) == 3',
-      0, '', '5 of 5 mutants killed, 100.0 %' ],
+      'jpp_small(2) == 1 && jpp_small(3) == 0 && jpp_least(3, 2) == 6'
+      . ' && jpp_least(1, 2) == 3',
+      0, '', '7 of 7 mutants killed, 100.0 %' ],
 ) {
     my ($name, $text, $check, $status, $living, $sum) = @$_;
 
