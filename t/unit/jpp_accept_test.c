@@ -18,11 +18,12 @@ static const char  *accepted[] = {
     "\tapplication/openmetrics-text\t;\tQ\t=\t0.25\t",
     "*/*;q=0.9, text/plain;q=0", "text/plain;q=0.1, text/*, */*",
     "text/plain;q=2", "text/plain;q=1.001", "text/plain;q=1.000",
-    "text/plain;q=0.0001", "text/plain;q=0.x", "text/plain;q=", "text/plain;q",
+    "text/plain;q=0.0001", "text/plain;q=0.1234", "text/plain;q=0.x",
+    "text/plain;q=", "text/plain;q",
     "text/plain;q=0.", "text/plain;q=0;q=1", ",,;;=,text/plain,;q=1",
     "text/plain;q=0x5", "text/plain;q=0.5/", "text/plain;q=0.09", "text/p",
     "image/*", "a/b", "text/plain;r=0", "text/plain;q=0.2,text/plain;q=0.7",
-    "text/plain;q=0.7,text/plain;q=0.2"
+    "text/plain;q=0.7,text/plain;q=0.2", "text/plain;q=0.123"
 };
 
 

@@ -181,6 +181,7 @@ JPP_TEST(jpp_test_large)
            "a piece that fills a block");
     memset(large, 0xff, JPP_BLOCK - JPP_PIECE);
     jpp_is_u64(arena.mapped, 4 * JPP_BLOCK, "takes just that");
+    jpp_is_u64((uintptr_t) arena.blocks % JPP_BLOCK, 0, "and is aligned");
 
     next = jpp_arena_alloc(&arena, 3 * JPP_MIB / 2);
     jpp_ok(next == small + 2 * JPP_PIECE, "the first is still in use");

@@ -59,7 +59,8 @@ JPP_TEST(jpp_cgroup_test_files)
     } rows[] = {
         { "v1", "the same state of affairs; the root has a usage" },
         { "v2", "and in version 2; \"max\" is no limit" },
-        { "hybrid", "both are mounted, memory belongs to version 1" },
+        { "hybrid", "both are mounted, memory belongs to version 1; of two "
+                    "levels that leave as much, the lower counts" },
         { "nested", "limits at three levels; the parent leaves least" },
         { "namespaced", "the root only, which has the limit" },
         { "part", "a mount of a part; the path is below its root" },

@@ -246,6 +246,13 @@ JPP_TEST(jpp_test_tiles)
               "what the workers hold, and how that went; the limit, with pages "
               "of files that go first; a stall of a second; and axes");
 
+    for (i = 10; i <= 20; i += 10) {
+        cgroup.headroom = (i - 2) * JPP_FINDING_MIB;
+        jpp_has(jpp_console_part("<dl id=\"tiles\"", "<div id=\"findings\""),
+                i == 10 ? "\"fair\"><dt>left below" : "\"good\"><dt>left below",
+                "%zu %% are left", i);
+    }
+
     /* less than a minute, no limit, and nobody counts requests */
 
     held->all.n = 12;
@@ -494,7 +501,7 @@ JPP_TEST(jpp_test_table)
         workers[i].started += (int64_t) i * 1000;
         workers[i].stats.allocated = (i + 1) * 11000000;
         workers[i].stats.active = (i + 1) * 12000000;
-        workers[i].stats.resident = (i + 1) * 13500000;
+        workers[i].stats.resident = (i + 1) * (i == 1 ? 12000000 : 13500000);
         workers[i].activity.usage.rss_anon = (i + 1) * 14100000;
         workers[i].activity.usage.rss_file = 3000000 - i * 100000;
         workers[i].activity.usage.rss_shmem = 400000;

@@ -213,7 +213,8 @@ JPP_TEST(jpp_findings_test_old)
 
 JPP_TEST(jpp_findings_test_odd)
 {
-    size_t  i;
+    size_t        i;
+    jpp_holder_t  holder = { .who = "zone one", .place = "nginx.conf:1" };
 
     jpp_findings_test_init();
 
@@ -230,6 +231,19 @@ JPP_TEST(jpp_findings_test_odd)
 
     jpp_test.workers[1].stats.allocated += 3;
     jpp_says("odd-worker", "and a little more");
+
+    /* who has half of it is behind it */
+
+    holder.worker = jpp_test.workers[1].who;
+    jpp_test.telemetry.holders = &holder;
+    jpp_test.telemetry.n_holders = 1;
+
+    for (i = 0; i < 2; i++) {
+        holder.worker_bytes = 75 * JPP_TEST_MIB / 2 + 1 - i;
+        jpp_tells("odd-worker", i == 0 ? "half of it" : "less than half");
+    }
+
+    jpp_test.telemetry.n_holders = 0;
 
     jpp_test.fleet.n = 2;
     jpp_test.workers[0].has_stats = false;
@@ -273,6 +287,12 @@ JPP_TEST(jpp_findings_test_outside)
 
     jpp_test.workers[2].activity.usage.rss_anon++;
     jpp_says("outside", "a byte more");
+
+    jpp_test.workers[1].activity.usage.rss_anon =
+                                jpp_test.workers[2].activity.usage.rss_anon;
+    jpp_says("outside", "of two that are alike the first");
+    jpp_test.workers[1].activity.usage.rss_anon =
+                                jpp_test.workers[0].activity.usage.rss_anon;
 
     jpp_test.workers[2].sampler.bytes = 2;
     jpp_says("outside", "what the sampler has is its own");

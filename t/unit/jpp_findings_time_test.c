@@ -75,6 +75,9 @@ JPP_TEST(jpp_time_test_grows)
             "Compare what pools hold", "a worker without samples");
     jpp_test.workers[2].jemalloc.state = JPP_JEMALLOC_READY;
 
+    jpp_test.histories[2] = *history;
+    jpp_says("grows", "of two that are alike the first");
+
     /* what no single one would be worth */
 
     jpp_time_test_grow(&jpp_test.histories[1], 21600, 90 * JPP_TEST_MIB,
@@ -324,6 +327,17 @@ JPP_TEST(jpp_time_test_thp)
     jpp_test.cgroup.stat.anon = 428 * JPP_TEST_MIB;
     jpp_says("thp", "most of it is of others");
 
+    jpp_test.cgroup.stat.anon = JPP_NONE;
+    jpp_says("thp", "nobody knows how much is");
+
+    jpp_test.cgroup.stat.anon = 214 * JPP_TEST_MIB;
+    jpp_test.workers[0].has_stats = false;
+    jpp_says("thp", "of two workers");
+    jpp_test.workers[0].has_stats = true;
+    jpp_test.workers[0].activity.usage.rss_anon = JPP_NONE;
+    jpp_says("thp", "or of those");
+    jpp_test.workers[0].activity.usage.rss_anon = 71 * JPP_TEST_MIB;
+
     jpp_test.cgroup.stat.anon = 220 * JPP_TEST_MIB;
     jpp_test.workers[0].stats.allocated = 53 * JPP_TEST_MIB;
     jpp_says("thp", "1.4 times what is allocated");
@@ -340,16 +354,20 @@ JPP_TEST(jpp_time_test_thp)
 
 /* The same of a profile. */
 
-static void
+static const jpp_finding_t *
 jpp_profiled(const jpp_profile_t *profile, bool is_whole, const char *id,
     const char *what)
 {
-    size_t  n;
+    size_t                n;
+    const jpp_finding_t  *finding;
 
     static jpp_finding_t  findings[JPP_FINDINGS];
 
     n = jpp_findings_profile(&jpp_test.fleet, profile, is_whole, findings);
-    jpp_test_says(jpp_test_pick(findings, n, id), id, what);
+    finding = jpp_test_pick(findings, n, id);
+    jpp_test_says(finding, id, what);
+
+    return finding;
 }
 
 
@@ -358,6 +376,7 @@ jpp_profiled(const jpp_profile_t *profile, bool is_whole, const char *id,
 JPP_TEST(jpp_time_test_profile)
 {
     int64_t        values[JPP_HEAP_COLUMNS] = { 0 };
+    uint32_t       lg;
     jpp_arena_t    arena;
     jpp_profile_t  profile;
 
@@ -383,6 +402,14 @@ JPP_TEST(jpp_time_test_profile)
     profile.period = 800 << 10;
     jpp_profiled(&profile, true, "few-samples", "more is not");
     jpp_profiled(&profile, false, "few-samples", "a part has fewer");
+
+    for (lg = JPP_JEMALLOC_LG_MIN; lg < JPP_JEMALLOC_LG_MIN + 5; lg++) {
+        jpp_test.workers[0].jemalloc.lg_sample = lg;
+        jpp_note("fix: %s", jpp_profiled(&profile, true, "few-samples",
+                                         "a finer rate")->fix);
+    }
+
+    jpp_test.workers[0].jemalloc.lg_sample = 19;
 
     jpp_vec_items(profile.columns[JPP_HEAP_INUSE_OBJECTS], int64_t)[0] = 3;
     jpp_profiled(&profile, true, "few-samples",

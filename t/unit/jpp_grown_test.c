@@ -85,6 +85,9 @@ JPP_TEST(jpp_grown_test_shown)
     jpp_grown_test_fill(25);
     jpp_grown_test_shows("", "five points are no rate");
 
+    jpp_grown_test_fill(30);
+    jpp_grown_test_shows("", "six points are");
+
     jpp_grown_test_fill(300);
     jpp_grown_test_shows("", "five minutes");
     jpp_grown_test_shows("format=json", "the same as JSON");

@@ -194,6 +194,7 @@ JPP_TEST(jpp_history_test_owners)
 {
     char                     name[JPP_HELD_NAME + 8];
     size_t                   i;
+    jpp_grown_t              all, grown[JPP_HELD_OWNERS + 1];
     const jpp_held_owner_t  *owner, *others;
 
     memset(&jpp_held, 0, sizeof(jpp_held));
@@ -251,6 +252,22 @@ JPP_TEST(jpp_history_test_owners)
     name[JPP_HELD_NAME - 1] = '\0';
     jpp_ok(jpp_held_test_owner(name) != NULL, "a long name is cut");
     jpp_is_u64(jpp_held_test_owner(name)->last, 5000, "and found again");
+
+    /* one that gives its place to another has held that, too */
+
+    memset(&jpp_held, 0, sizeof(jpp_held));
+    jpp_held_begin(&jpp_held);
+
+    for (i = 0; i <= JPP_HELD_OWNERS; i++) {
+        (void) snprintf(name, sizeof(name), "owner %zu", i);
+        jpp_held_see(&jpp_held, name, "", i == 0 ? 977 : 5000);
+    }
+
+    jpp_held_add(&jpp_held, 1000, 5, 30000);
+
+    jpp_is_u64(others->bytes[0], 977, "the others are what the smallest was");
+    jpp_is_u64(jpp_held_grown(&jpp_held, 0, &all, grown), JPP_HELD_OWNERS + 1,
+               "and one of those that may grow");
 }
 
 
@@ -324,6 +341,13 @@ jpp_held_test_late(uint64_t minute)
 
 
 static uint64_t
+jpp_held_test_begun(uint64_t minute)
+{
+    return minute < 10 ? 100 : 100 + (minute - 9) * 20;
+}
+
+
+static uint64_t
 jpp_held_test_full(uint64_t minute)
 {
     return minute < 4 ? 100 + minute * 50 : 300;
@@ -343,7 +367,8 @@ JPP_TEST(jpp_history_test_grown)
         { "a leak rises, from its start", jpp_held_test_leak },
         { "what comes and goes does not", jpp_held_test_saw },
         { "a rise after a fall, since that has ended", jpp_held_test_late },
-        { "nor does what is full", jpp_held_test_full }
+        { "nor does what is full", jpp_held_test_full },
+        { "nor what has only begun to", jpp_held_test_begun }
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -79,6 +79,7 @@ JPP_TEST(jpp_test_names)
     } cases[] = {
         { "", 0 }, { "a \"b\" \\d", 8 }, { "a\0b\n", 4 },
         { "\xd0\xbf\xe2\x82\xac", 5 }, { "\xf0\x9f\x8c\x8d", 4 },
+        { "\xef\xbf\xbf\xf0\x90\x80\x80", 7 },
         { "\\xff", 4 }, { "\xff\xe2\x82", 3 }, { "\xe2\x80\xae", 3 }
     };
 

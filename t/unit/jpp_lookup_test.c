@@ -97,6 +97,10 @@ JPP_TEST(jpp_lookup_test_real)
     jpp_print(want, JPP_HEAD "0x%" PRIx64 " inflateInit2_\n", library);
     jpp_is_str(jpp_ask_self(library, library), want, "one of a library, once");
 
+    jpp_ok(jpp_ask("", "0x1", 3) == NULL && err.code == JPP_ERR_CUT
+           && jpp_ask("1", "0x1", 3) == NULL && err.code == JPP_ERR_CUT,
+           "mappings that are cut: %s", err.text);
+
     /* data is no code, and the heap is none */
 
     jpp_is_str(jpp_ask_self((uintptr_t) &err, (uintptr_t) self->data), JPP_HEAD,

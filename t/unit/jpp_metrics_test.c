@@ -209,6 +209,7 @@ JPP_TEST(jpp_metrics_test_unknown)
 
 JPP_TEST(jpp_metrics_test_workers)
 {
+    unsigned     i;
     const char  *text;
     struct {
         jpp_metrics_worker_t  exiting;
@@ -245,6 +246,13 @@ JPP_TEST(jpp_metrics_test_workers)
     jpp_is_u64(sums.exiting.started, 1795233720, "of one that exits");
     jpp_is_u64(sums.behind, 5, "and no more");
     jpp_is_u64(values[3].started, 77, "a fourth is not there");
+
+    for (i = 0; i < JPP_RESOURCES; i++) {
+        jpp_print(jpp_metrics_test.telemetry.noted.requested[i].name, "r%u", i);
+    }
+
+    jpp_has(jpp_metrics_test_write(false), "resource=\"r23\"",
+            "as many resources as there may be");
 }
 
 

@@ -88,6 +88,8 @@ JPP_TEST(jpp_outside_test_owner)
 {
     jpp_outside_test_note(1000, JPP_POOLS_REQUEST, "/other", 10000,
                           JPP_OUTSIDE_DUMP);
+    jpp_outside_test_note(1800, JPP_POOLS_REQUEST, "/other", 1,
+                          JPP_OUTSIDE_DUMP);
     jpp_outside_test_note(800, JPP_POOLS_UPSTREAM, "/big", 50,
                           JPP_OUTSIDE_DUMP);
     jpp_outside_test_note(800, JPP_POOLS_REQUEST, "/big", 600,

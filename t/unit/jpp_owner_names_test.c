@@ -55,6 +55,7 @@ JPP_TEST(jpp_owner_names_test_names)
     jpp_note_name(i, "one with an upstream");
     jpp_note_name(JPP_OWNER_LOOP, "nobody");
     jpp_note_name(5000, "no number");
+    jpp_note_name(jpp_owner_names_count(), "the next one");
     jpp_note_name(jpp_name("a\tb\nc", "\x7f\x01"), "control bytes");
     jpp_shows_notes("names of owners");
 

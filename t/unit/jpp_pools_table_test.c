@@ -270,6 +270,14 @@ JPP_TEST(jpp_pools_test_sums)
     unit = jpp_pools_end(&table);
 
     jpp_pools_note(unit, "all bytes count, six of them as \"other\"");
+
+    for (i = 0; i < 2; i++) {
+        (void) jpp_pools_add(&table, request, JPP_POOLS_BODY, 0, 2, 90, 30);
+    }
+
+    jpp_note_of("a row", jpp_vec_items(table.rows, jpp_pools_row_t)[
+                             jpp_vec_count(table.rows, jpp_pools_row_t) - 1],
+                objects, bytes, unused);
     jpp_shows_notes("sums of units");
 }
 

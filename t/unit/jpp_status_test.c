@@ -397,7 +397,7 @@ JPP_TEST(jpp_test_json_sampler)
         .is_on = true, .lg_sample = 12, .since = 1795233720,
         .samples = 4000000, .live = 31, .live_max = 65536, .sites = 7,
         .bytes = 88, .bytes_max = 99, .cut = 5, .slots = 25, .objects = 8,
-        .foreign = 1, .lost = 2
+        .foreign = 1, .lost = 2, .dropped_live = 4, .dropped_sites = 3
     };
 
     fleet = jpp_fleet_of(1, &worker, 1);

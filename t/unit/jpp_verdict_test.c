@@ -592,6 +592,7 @@ JPP_TEST(jpp_verdict_test_healthy)
 
 JPP_TEST(jpp_verdict_test_share)
 {
+    unsigned          more;
     jpp_holder_t      holder = { 0 };
     jpp_verdict_t     verdict;
     jpp_telemetry_t  *telemetry;
@@ -612,6 +613,13 @@ JPP_TEST(jpp_verdict_test_share)
     jpp_verdict(telemetry, NULL, 0, &verdict);
     jpp_is_str(verdict.text, "3 workers hold 24.0 MiB, 2.4 MiB of it zone one",
                "more");
+
+    for (more = 0; more < 2; more++) {
+        holder.bytes = 24 * JPP_TEST_MIB + more;
+        jpp_verdict(telemetry, NULL, 0, &verdict);
+        jpp_has(verdict.text, more ? "set aside" : "24.0 MiB of it",
+                "all of it, and %u more", more);
+    }
 
     telemetry->n_holders = 0;
 }

@@ -95,7 +95,10 @@ JPP_TEST(jpp_sizes)
 JPP_TEST(jpp_others)
 {
     int        fd;
+    char       data[1];
     jpp_err_t  err;
+
+    jpp_is_i64(jpp_read_file("t/nothing", data, 1), -1, "no file");
 
     fd = -1;
     jpp_is_i64(jpp_write(&fd, jpp_bytes, 1), EBADF, "no descriptor");

@@ -63,9 +63,8 @@ jpp_console_height(uint64_t value, unsigned height, uint64_t scale)
         return 0;
     }
 
-    return value < scale ? (unsigned) ((double) value * height
-                                       / (double) scale)
-                         : height;
+    return (unsigned) ((double) jpp_smaller(value, scale) * height
+                       / (double) scale);
 }
 
 

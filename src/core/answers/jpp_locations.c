@@ -454,8 +454,8 @@ jpp_locations_compare_rows(const void *a, const void *b, void *ctx)
     order = jpp_sort_order(jpp_locations_is_unknown(locations, x),
                            jpp_locations_is_unknown(locations, y));
 
-    if (order == 0 && (x->share > y->share || x->share < y->share)) {
-        order = x->share > y->share ? -1 : 1;
+    if (order == 0) {
+        order = (x->share < y->share) - (x->share > y->share);
     }
 
     for (i = 0; i < JPP_ROOTS && order == 0; i++) {
@@ -509,12 +509,11 @@ jpp_locations_close(jpp_locations_t *locations)
             all = (double) locations->about[k].value
                   + (double) locations->about[k].nobody;
 
-            if (all > 0) {
-                rows[i].share = fmax(rows[i].share,
-                                     ((double) rows[i].cells[k].value
-                                      - sqrt(rows[i].cells[k].variance))
-                                     / all);
-            }
+            /* of nothing it is no number, which is less than any */
+
+            rows[i].share = fmax(rows[i].share,
+                                 ((double) rows[i].cells[k].value
+                                  - sqrt(rows[i].cells[k].variance)) / all);
         }
     }
 

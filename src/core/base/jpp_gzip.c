@@ -72,7 +72,7 @@ jpp_gzip_write(void *ctx, const uint8_t *data, size_t len)
 
     while (len != 0) {
         zs->next_in = (Bytef *) (uintptr_t) data;
-        zs->avail_in = len < UINT_MAX ? (uInt) len : UINT_MAX;
+        zs->avail_in = (uInt) jpp_smaller(len, UINT_MAX);
 
         data += zs->avail_in;
         len -= zs->avail_in;

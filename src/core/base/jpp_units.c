@@ -10,7 +10,7 @@ const char *
 jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT])
 {
     unsigned  unit, shift;
-    uint64_t  tenths, whole;
+    uint64_t  tenths;
 
     static const char  *units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
 
@@ -23,20 +23,19 @@ jpp_units_bytes(uint64_t bytes, char text[JPP_UNITS_TEXT])
         return text;
     }
 
-    for (unit = 0, shift = 10; bytes >> shift >= 1024; unit++) {
-        shift += 10;
-    }
+    /*
+     * The part below the unit is cut to 10 bits, so that no product wraps;
+     * 1023.95 rounds to 1.0 of the next unit.
+     */
 
-    /* the part below the unit is cut to 10 bits, so that no product wraps */
+    for (unit = 0, shift = 10; /* void */ ; unit++, shift += 10) {
 
-    whole = bytes >> shift;
-    tenths = whole * 10 + ((bytes >> (shift - 10) & 1023) * 10 + 512) / 1024;
+        tenths = (bytes >> shift) * 10
+                 + ((bytes >> (shift - 10) & 1023) * 10 + 512) / 1024;
 
-    /* 1023.95 rounds to 1.0 of the next unit */
-
-    if (tenths >= 10240) {
-        tenths = 10;
-        unit++;
+        if (tenths < 10240) {
+            break;
+        }
     }
 
     (void) snprintf(text, JPP_UNITS_TEXT, "%u.%u %s", (unsigned) (tenths / 10),

@@ -139,8 +139,7 @@ jpp_finding_rate(const jpp_held_t *held, int64_t *window)
     per_hour = ((double) rss[last] - (double) rss[last - back])
                * JPP_GROWS_HOUR / (double) *window;
 
-    return per_hour > JPP_RATE_MUCH ? JPP_RATE_MUCH
-           : per_hour < -JPP_RATE_MUCH ? -JPP_RATE_MUCH : (int64_t) per_hour;
+    return (int64_t) fmax(fmin(per_hour, JPP_RATE_MUCH), -JPP_RATE_MUCH);
 }
 
 

@@ -360,10 +360,6 @@ jpp_build_id_note(const uint8_t *data, size_t len, size_t alignment,
 
         memcpy(&note, data, sizeof(Elf64_Nhdr));
 
-        if (note.n_namesz > len || note.n_descsz > len) {
-            return false;
-        }
-
         name = sizeof(Elf64_Nhdr);
         desc = jpp_elf_round(name + note.n_namesz, alignment);
 

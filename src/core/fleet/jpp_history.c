@@ -143,8 +143,8 @@ jpp_history_slope(const uint64_t *values, size_t n, double *error)
     slope = sum_xx > 0 ? sum_xy / sum_xx : 0;
 
     if (error != NULL) {
-        rest = sum_yy - slope * sum_xy;
-        *error = n > 2 && rest > 0 ? sqrt(rest / (sum - 2) / sum_xx) : 0;
+        rest = fmax(sum_yy - slope * sum_xy, 0);
+        *error = n > 2 ? sqrt(rest / (sum - 2) / sum_xx) : 0;
     }
 
     return slope;

@@ -192,9 +192,9 @@ jpp_worker_own(const jpp_worker_t *worker)
 
     /* no process has none, and JPP_NONE is above all */
 
-    return usage->private == 0 || usage->private > usage->rss_anon
-           || usage->rss_anon == JPP_NONE
-           ? usage->rss_anon : usage->private;
+    return usage->private == 0 || usage->rss_anon == JPP_NONE
+           ? usage->rss_anon
+           : jpp_smaller(usage->private, usage->rss_anon);
 }
 
 

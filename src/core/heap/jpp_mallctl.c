@@ -144,7 +144,7 @@ jpp_mallctl_allocator(char *text, size_t size)
 
     function = dlsym(RTLD_DEFAULT, "malloc");
 
-    if (dladdr(function, &info) != 0 && info.dli_fname != NULL) {
+    if (dladdr(function, &info) != 0) {
         (void) snprintf(text, size, "%s", jpp_path_name(info.dli_fname));
     }
 }

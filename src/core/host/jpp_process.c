@@ -125,8 +125,7 @@ jpp_process_parse(const char *text, size_t len, jpp_process_t *process)
 {
     int          n;
     char         line[JPP_PROCESS_LINE];
-    long         hz;
-    uint64_t     user, system;
+    uint64_t     user, system, hz;
     const char  *name;
 
     name = memrchr(text, ')', len);
@@ -153,11 +152,9 @@ jpp_process_parse(const char *text, size_t len, jpp_process_t *process)
     }
 
     user += system;
-    hz = sysconf(_SC_CLK_TCK);
+    hz = (uint64_t) sysconf(_SC_CLK_TCK);
 
-    process->cpu_ms = hz <= 0 ? 0
-                      : user > UINT64_MAX / 1000 ? UINT64_MAX
-                                                 : user * 1000 / (uint64_t) hz;
+    process->cpu_ms = user > UINT64_MAX / 1000 ? UINT64_MAX : user * 1000 / hz;
 
     return true;
 }

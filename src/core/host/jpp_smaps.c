@@ -55,7 +55,7 @@ jpp_pagemap_read(int fd, uint64_t start, uint8_t *pages, size_t n,
 
         len = jpp_read_at(fd, entries, want * sizeof(uint64_t),
                           first * sizeof(uint64_t));
-        got = len > 0 ? (size_t) len / sizeof(uint64_t) : 0;
+        got = len != -1 ? (size_t) len / sizeof(uint64_t) : 0;
 
         if (got == 0) {
             (void) jpp_err_sys(err, len == 0 ? EIO : errno,

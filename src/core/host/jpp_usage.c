@@ -122,12 +122,12 @@ jpp_usage_read(jpp_usage_t *usage)
 
     jpp_usage_memory(usage, "/proc/self/status");
 
-    if (getrusage(RUSAGE_SELF, &rusage) == 0) {
-        usage->minor_faults = (uint64_t) rusage.ru_minflt;
-        usage->major_faults = (uint64_t) rusage.ru_majflt;
-        usage->user_us = JPP_USAGE_US(rusage.ru_utime);
-        usage->system_us = JPP_USAGE_US(rusage.ru_stime);
-    }
+    (void) getrusage(RUSAGE_SELF, &rusage);
+
+    usage->minor_faults = (uint64_t) rusage.ru_minflt;
+    usage->major_faults = (uint64_t) rusage.ru_majflt;
+    usage->user_us = JPP_USAGE_US(rusage.ru_utime);
+    usage->system_us = JPP_USAGE_US(rusage.ru_stime);
 
     usage->fds = jpp_usage_fds();
     usage->oom_score = jpp_keys_file("/proc/self/oom_score");

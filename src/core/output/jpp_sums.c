@@ -59,13 +59,8 @@ jpp_error_of_value(double value, double n, double doubt)
 
     /* a difference with as many things, but of other sizes */
 
-    if (n < 1) {
-        n = 1;
-    }
-
-    if (doubt > n) {
-        doubt = n;
-    }
+    n = n < 1 ? 1 : n;
+    doubt = doubt > n ? n : doubt;
 
     return value * value * doubt / (n * n);
 }
@@ -251,8 +246,5 @@ jpp_error_cell(double variance, int64_t value, jpp_table_t *table)
 int
 jpp_sums_compare(int64_t m, int64_t n)
 {
-    m = m < 0 ? -m : m;
-    n = n < 0 ? -n : n;
-
-    return jpp_sort_order_i64(n, m);
+    return jpp_sort_order_i64(llabs(n), llabs(m));
 }

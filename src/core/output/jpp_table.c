@@ -432,8 +432,7 @@ jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
 
         for (cell = cells + i; cell < end; cell += table->n) {
             width = jpp_utf8_width(*cell, strlen(*cell));
-            column->needs = width > column->needs ? (uint32_t) width
-                                                  : column->needs;
+            column->needs = (uint32_t) jpp_larger(width, column->needs);
         }
     }
 

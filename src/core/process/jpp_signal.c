@@ -97,7 +97,7 @@ jpp_signal_is_free(const struct sigaction *action, jpp_err_t *err)
     }
 
     name = dladdr((void *) (uintptr_t) action->sa_handler, &info) != 0
-           && info.dli_fname != NULL ? info.dli_fname : "unknown code";
+           ? info.dli_fname : "unknown code";
 
     (void) jpp_err_set(err, JPP_ERR_TAKEN, "SIGPROF belongs to %s: switch that "
                        "profiler off (google_perftools_profiles, for one), and "

@@ -124,17 +124,16 @@ jpp_heap_owner(const jpp_dump_t *named, const char *p, const char *end)
     if (named->has_frames) {
         is_owned = line - p > JPP_HEAP_OWNER_LEN
                    && jpp_heap_owner_is(line - JPP_HEAP_OWNER_LEN, &owner);
+        uid = owner;
 
     } else {
         line = memchr(line + 1, '\n', (size_t) (end - line - 1));
         is_owned = line != NULL
-                   && jpp_scan_numbers(line + 1, "  td", &uid) != NULL
-                   && uid < UINT32_MAX;
-        owner = (uint32_t) uid;
+                   && jpp_scan_numbers(line + 1, "  td", &uid) != NULL;
     }
 
-    return is_owned && owner < jpp_owner_labels_count(named->opened)
-           ? owner : (uint32_t) JPP_OWNER_NONE;
+    return is_owned && uid < jpp_owner_labels_count(named->opened)
+           ? (uint32_t) uid : (uint32_t) JPP_OWNER_NONE;
 }
 
 

@@ -104,8 +104,7 @@ jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
     symbol = NULL;
 
     if (jpp_cut_name(pc) != NULL
-        || dladdr1((void *) address, &info, &symbol, RTLD_DL_SYMENT) == 0
-        || info.dli_fname == NULL)
+        || dladdr1((void *) address, &info, &symbol, RTLD_DL_SYMENT) == 0)
     {
         (void) snprintf(name, JPP_WHERE_NAME, "code of no file");
         return NULL;

@@ -164,7 +164,7 @@ ngx_http_jpp_others_code(ngx_http_jpp_walk_t *walk, uintptr_t address)
     name = "nginx";
 
     if (address != 0
-        && dladdr((void *) address, &info) != 0 && info.dli_fname != NULL
+        && dladdr((void *) address, &info) != 0
         && dladdr(&ngx_cycle, &nginx) != 0
         && info.dli_fbase != nginx.dli_fbase)
     {
