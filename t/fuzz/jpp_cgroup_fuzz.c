@@ -4,10 +4,9 @@
  * the files of numbers.
  */
 
-#include "jpp_cgroup.h"
 #include "jpp_fuzz.h"
+#include "jpp_host.h"
 #include "jpp_test_lines.h"
-#include "jpp_usage.h"
 
 
 int

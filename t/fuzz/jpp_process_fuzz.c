@@ -2,7 +2,7 @@
 /* Any bytes as the line of /proc/PID/stat. */
 
 #include "jpp_fuzz.h"
-#include "jpp_usage.h"
+#include "jpp_host.h"
 
 
 int

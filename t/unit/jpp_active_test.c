@@ -2,7 +2,7 @@
 /* Which findings are said, and when; and what workers write down. */
 
 
-#include "jpp_notes.h"
+#include "jpp_diagnosis.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"

@@ -1,7 +1,7 @@
 
 #include "jpp_test_golden.h"
+#include "jpp_host.h"
 #include "jpp_test_main.h"
-#include "jpp_cgroup.h"
 
 
 /* what a parser may take of a stack */

@@ -1,6 +1,6 @@
 
 #include "jpp_console.h"
-#include "jpp_findings.h"
+#include "jpp_diagnosis.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"

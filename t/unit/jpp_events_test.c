@@ -3,7 +3,7 @@
 
 
 #include "jpp_control.h"
-#include "jpp_notes.h"
+#include "jpp_diagnosis.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"

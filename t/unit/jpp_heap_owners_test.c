@@ -47,10 +47,10 @@ typedef struct {
     const char       *name;
     const char       *text;
     const char       *format;      /* and more of a query */
-} jpp_owned_t;
+} jpp_owned_case_t;
 
 
-static const jpp_owned_t  jpp_owned[] = {
+static const jpp_owned_case_t  jpp_owned[] = {
 
     { "by location", JPP_OWNED, "format=folded&by=location" },
 
@@ -136,7 +136,7 @@ static jpp_profile_t   profile;
 
 
 static void
-jpp_test_owned(const jpp_owned_t *owned)
+jpp_test_owned(const jpp_owned_case_t *owned)
 {
     jpp_code_t            rc;
     jpp_capture_t         capture;

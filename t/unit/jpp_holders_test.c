@@ -4,7 +4,7 @@
  */
 
 
-#include "jpp_holders.h"
+#include "jpp_diagnosis.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_test_pools.h"

@@ -1,9 +1,8 @@
 
 #include "jpp_test_main.h"
-#include "jpp_cgroup.h"
+#include "jpp_host.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_lines.h"
-#include "jpp_usage.h"
 
 #include <sys/resource.h>
 

@@ -5,8 +5,8 @@
  */
 
 
+#include "jpp_diagnosis.h"
 #include "jpp_metrics.h"
-#include "jpp_notes.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 

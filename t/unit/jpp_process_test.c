@@ -1,7 +1,7 @@
 
 #include "jpp_test_main.h"
+#include "jpp_host.h"
 #include "jpp_test_golden.h"
-#include "jpp_usage.h"
 
 
 #define JPP_TEST_MIB  (1024 * 1024)

@@ -6,10 +6,10 @@
 
 #include <sys/socket.h>
 
+#include "jpp_host.h"
 #include "jpp_proc.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_lines.h"
-#include "jpp_usage.h"
 
 
 #define JPP_SMAPS_MANY   100000

@@ -6,7 +6,7 @@
 
 #include <sys/socket.h>
 
-#include "jpp_usage.h"
+#include "jpp_host.h"
 
 
 #define JPP_ALL  1000

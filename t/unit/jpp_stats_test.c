@@ -7,7 +7,7 @@
  */
 
 
-#include "jpp_stats.h"
+#include "jpp_jemalloc.h"
 #include "jpp_test_arena.h"
 #include "jpp_test_main.h"
 

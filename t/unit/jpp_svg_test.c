@@ -2,7 +2,7 @@
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
-#include "jpp_tree.h"
+#include "jpp_view.h"
 
 
 #define JPP_CAP  (64 << 20)

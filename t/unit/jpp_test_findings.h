@@ -9,7 +9,7 @@
 #define _JPP_TEST_FINDINGS_H_INCLUDED_
 
 
-#include "jpp_findings.h"
+#include "jpp_diagnosis.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 

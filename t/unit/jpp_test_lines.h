@@ -6,7 +6,7 @@
 #define _JPP_TEST_LINES_H_INCLUDED_
 
 
-#include "jpp_keys.h"
+#include "jpp_host.h"
 
 
 /* The name of a file with LEN bytes of TEXT, which is open as *FD. */

@@ -6,11 +6,10 @@
 
 
 #include "jpp_console.h"
-#include "jpp_holders.h"
+#include "jpp_diagnosis.h"
 #include "jpp_test_findings.h"
 #include "jpp_test_main.h"
 #include "jpp_test_pools.h"
-#include "jpp_verdict.h"
 
 
 #define JPP_VERDICT_CAP  (64 * 1024 * 1024)

@@ -1,8 +1,7 @@
 
 #include "jpp_console.h"
+#include "jpp_diagnosis.h"
 #include "jpp_page.h"
-#include "jpp_problems.h"
-#include "jpp_verdict.h"
 
 
 #define JPP_CONSOLE_POLICY(forms)                                             \

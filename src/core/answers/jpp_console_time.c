@@ -9,7 +9,7 @@
 
 
 #include "jpp_console.h"
-#include "jpp_findings.h"
+#include "jpp_diagnosis.h"
 
 
 /* the heights of a picture, and of a small one */

@@ -6,8 +6,8 @@
 
 
 #include "jpp_console.h"
+#include "jpp_diagnosis.h"
 #include "jpp_table.h"
-#include "jpp_verdict.h"
 
 
 /* What to ask for, and why, where the resource is served. */

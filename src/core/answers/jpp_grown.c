@@ -1,6 +1,6 @@
 
-#include "jpp_findings.h"
 #include "jpp_grown.h"
+#include "jpp_diagnosis.h"
 #include "jpp_table.h"
 
 

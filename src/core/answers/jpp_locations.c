@@ -1,6 +1,5 @@
 
 #include "jpp_locations.h"
-#include "jpp_owned.h"
 #include "jpp_owner_names.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 
 #include "jpp_memory.h"
+#include "jpp_diagnosis.h"
 #include "jpp_table.h"
-#include "jpp_verdict.h"
 
 
 /* "smaps of pid 4711" */

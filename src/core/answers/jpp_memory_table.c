@@ -5,9 +5,9 @@
  */
 
 
+#include "jpp_diagnosis.h"
 #include "jpp_memory.h"
 #include "jpp_table.h"
-#include "jpp_verdict.h"
 
 
 #define JPP_MEMORY_CELL   (JPP_LEDGER_NAME + 64)

@@ -6,7 +6,7 @@
 
 
 #include "jpp_console.h"
-#include "jpp_problems.h"
+#include "jpp_diagnosis.h"
 
 
 /* three numbers of 20 digits, and their keys */

@@ -20,8 +20,7 @@
 #define _JPP_REQUESTS_H_INCLUDED_
 
 
-#include "jpp_directive.h"
-#include "jpp_fleet.h"
+#include "jpp_diagnosis.h"
 
 
 typedef struct {

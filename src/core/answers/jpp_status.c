@@ -1,6 +1,5 @@
 
 #include "jpp_status.h"
-#include "jpp_verdict.h"
 
 
 /* what, why and fix of a problem */

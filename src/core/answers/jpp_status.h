@@ -11,8 +11,7 @@
 #define _JPP_STATUS_H_INCLUDED_
 
 
-#include "jpp_fleet.h"
-#include "jpp_problems.h"
+#include "jpp_diagnosis.h"
 
 
 /*

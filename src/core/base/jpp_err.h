@@ -36,7 +36,7 @@ typedef enum {
     JPP_ERR_GONE,        /* the process asked has ended, or is another */
     JPP_ERR_FULL,        /* what is held leaves no room: try again */
     JPP_ERR_DENIED,      /* a policy, or an old kernel, has no such call */
-    JPP_ERR_STATE,       /* the profiler's state forbids it: jpp_problems.h */
+    JPP_ERR_STATE,       /* the profiler's state forbids it: jpp_diagnosis.h */
     JPP_ERR_BUSY,        /* as many are at work as there may be: try again */
     JPP_ERR_TAKEN,       /* it belongs to somebody else in this process */
     JPP_ERR_ABSENT,      /* this machine, or this build, has no such thing */

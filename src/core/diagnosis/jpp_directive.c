@@ -1,5 +1,11 @@
 
-#include "jpp_directive.h"
+/*
+ * The directives that bound the memory of requests and connections, by class of
+ * memory.
+ */
+
+
+#include "jpp_diagnosis.h"
 
 
 /* any kind */

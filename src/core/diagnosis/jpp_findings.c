@@ -1,5 +1,11 @@
 
-#include "jpp_findings.h"
+/*
+ * Findings about nginx's memory: a sentence, the numbers behind it, and the
+ * fix.
+ */
+
+
+#include "jpp_diagnosis.h"
 #include "jpp_view.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  */
 
 
-#include "jpp_findings.h"
+#include "jpp_diagnosis.h"
 
 #include <math.h>
 

@@ -1,6 +1,8 @@
 
-#include "jpp_directive.h"
-#include "jpp_holders.h"
+/* The largest owners of nginx's memory. */
+
+
+#include "jpp_diagnosis.h"
 
 
 /* characters of a name that are shown: its beginning and its end */

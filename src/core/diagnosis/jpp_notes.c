@@ -1,6 +1,11 @@
 
-#include "jpp_notes.h"
-#include "jpp_verdict.h"
+/*
+ * Shared notes of the workers: their states and histories, and the findings
+ * about all of them.
+ */
+
+
+#include "jpp_diagnosis.h"
 
 
 /* The clock may have been set back. */

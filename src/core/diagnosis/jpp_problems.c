@@ -1,5 +1,8 @@
 
-#include "jpp_problems.h"
+/* Problems with the profiling of a process: cause, reason and fix. */
+
+
+#include "jpp_diagnosis.h"
 
 
 /*

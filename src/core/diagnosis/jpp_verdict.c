@@ -1,5 +1,11 @@
 
-#include "jpp_verdict.h"
+/*
+ * The verdict: one sentence that names the most severe finding, its owner, and
+ * the directive that bounds it.
+ */
+
+
+#include "jpp_diagnosis.h"
 
 
 /* what is below this share of all memory, in per cent, is not worth a name */

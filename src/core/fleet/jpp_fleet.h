@@ -11,7 +11,6 @@
 #define _JPP_FLEET_H_INCLUDED_
 
 
-#include "jpp_cgroup.h"
 #include "jpp_events.h"
 #include "jpp_stall_table.h"
 
@@ -53,7 +52,7 @@ extern const char *const  jpp_finding_ids[];
 
 /*
  * One thing there is to say about the memory of an nginx: NUL-terminated
- * printable ASCII.  jpp_findings.h has the rules.
+ * printable ASCII.  jpp_diagnosis.h has the rules.
  */
 typedef struct {
     unsigned      number;          /* its place in the table of all */
@@ -129,7 +128,7 @@ void jpp_missing_json(jpp_json_t *json, const jpp_missing_t *missing, size_t n);
 void jpp_missing_text(jpp_sink_t *sink, const jpp_missing_t *missing, size_t n);
 
 
-/* Who holds memory: jpp_holders.h finds out. */
+/* Who holds memory: jpp_diagnosis.h finds out. */
 typedef struct {
     const char            *who;            /* "upstream buffers of location */
                                            /*   /export/ of www", as text; */
@@ -155,7 +154,7 @@ typedef enum {
 } jpp_severity_t;
 
 
-/* One sentence about all of an nginx: jpp_verdict.h says it. */
+/* One sentence about all of an nginx: jpp_diagnosis.h says it. */
 typedef struct {
     jpp_severity_t         severity;
     const char            *id;             /* of a finding, "missing-worker", */

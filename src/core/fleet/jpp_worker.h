@@ -13,9 +13,8 @@
 
 
 #include "jpp_history.h"
+#include "jpp_host.h"
 #include "jpp_source.h"
-#include "jpp_stats.h"
-#include "jpp_usage.h"
 
 
 /* Write SECONDS as a member of the object that is open; 0: null. */

@@ -1,9 +1,8 @@
 
-#include "jpp_images.h"
 #include "jpp_jemalloc.h"
+#include "jpp_images.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
-#include "jpp_stats.h"
 #include "jpp_unwind.h"
 
 

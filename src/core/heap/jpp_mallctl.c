@@ -7,7 +7,7 @@
 
 
 #include "jpp_images.h"
-#include "jpp_stats.h"
+#include "jpp_jemalloc.h"
 
 #include <dlfcn.h>
 

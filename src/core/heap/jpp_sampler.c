@@ -1,8 +1,7 @@
 
-#include "jpp_jemalloc.h"
 #include "jpp_sampler.h"
+#include "jpp_jemalloc.h"
 #include "jpp_samples.h"
-#include "jpp_stats.h"
 
 #include <pthread.h>
 #include <sys/auxv.h>

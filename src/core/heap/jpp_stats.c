@@ -1,5 +1,11 @@
 
-#include "jpp_stats.h"
+/*
+ * jemalloc's counters: bytes allocated, held and retained, and operations so
+ * far.
+ */
+
+
+#include "jpp_jemalloc.h"
 
 
 typedef enum {

@@ -1,5 +1,11 @@
 
-#include "jpp_cgroup.h"
+/*
+ * The memory of this process's cgroup and its parents: usage, limit, and
+ * headroom.
+ */
+
+
+#include "jpp_host.h"
 
 
 /* version 1 has no way to say that there is no limit but a large one */

@@ -1,5 +1,8 @@
 
-#include "jpp_keys.h"
+/* Parses files of the kernel into numbers by name. */
+
+
+#include "jpp_host.h"
 
 
 /* of a file of a cgroup, and of one that consists of a number */

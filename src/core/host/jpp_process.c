@@ -12,7 +12,7 @@
  */
 
 
-#include "jpp_usage.h"
+#include "jpp_host.h"
 
 
 /* room for the line, whose comm is 15 bytes at most */

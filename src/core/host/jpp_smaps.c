@@ -1,7 +1,7 @@
 
 /* Parses smaps and pagemap: the mappings of a process, and their pages. */
 
-#include "jpp_keys.h"
+#include "jpp_host.h"
 
 
 #define JPP_SMAPS_ROW(name, key)  { key, offsetof(jpp_smaps_t, name) },

@@ -5,7 +5,7 @@
  */
 
 
-#include "jpp_cgroup.h"
+#include "jpp_host.h"
 
 
 /* a path below a test's root */

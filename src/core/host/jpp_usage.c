@@ -1,5 +1,11 @@
 
-#include "jpp_usage.h"
+/*
+ * This process's use of the machine: memory as the kernel counts it, CPU time,
+ * page faults, descriptors.
+ */
+
+
+#include "jpp_host.h"
 
 #include <linux/sock_diag.h>
 #include <sys/resource.h>

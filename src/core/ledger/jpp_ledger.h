@@ -38,9 +38,9 @@
 #define _JPP_LEDGER_H_INCLUDED_
 
 
+#include "jpp_host.h"
+#include "jpp_jemalloc.h"
 #include "jpp_pools_table.h"
-#include "jpp_keys.h"
-#include "jpp_stats.h"
 
 
 /*
@@ -201,7 +201,7 @@ bool jpp_ledger_init(jpp_ledger_t *ledger, jpp_arena_t *arena, uint64_t page,
 bool jpp_ledger_needs_pages(jpp_ledger_t *ledger, const jpp_smaps_t *mapping);
 
 /*
- * Add MAPPING, whose pages have the states (jpp_keys.h) at PAGES, or NULL.
+ * Add MAPPING, whose pages have the states (jpp_host.h) at PAGES, or NULL.
  * IS_MALLOC: it is the allocator's.  False: no memory.
  */
 bool jpp_ledger_map(jpp_ledger_t *ledger, const jpp_smaps_t *mapping,

@@ -6,7 +6,7 @@
  * A heading says what the figures rest on; the comments of the profile, such
  * as which workers are missing, follow.
  *
- * With owners=1 or by=, a table of whom the samples belong to (jpp_owned.h)
+ * With owners=1 or by=, a table of whom the samples belong to (jpp_owned.c)
  * comes first.
  *
  * Unless callers=0 is set, functions that only pass memory on (jpp_wrappers.c)
@@ -14,7 +14,7 @@
  */
 
 
-#include "jpp_owned.h"
+#include "jpp_view.h"
 
 
 /* the least that a function is worth */

@@ -1,5 +1,8 @@
 
-#include "jpp_owned.h"
+/* Sums the samples of a profile by owner, each with its largest functions. */
+
+
+#include "jpp_view.h"
 
 
 /* An upstream is shown if there is any. */

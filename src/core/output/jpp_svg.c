@@ -9,7 +9,7 @@
 
 
 #include "jpp_page.h"
-#include "jpp_tree.h"
+#include "jpp_view.h"
 
 #include <math.h>
 

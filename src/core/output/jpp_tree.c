@@ -1,5 +1,11 @@
 
-#include "jpp_tree.h"
+/*
+ * The stacks of a profile as a tree of functions, for flame graphs: from the
+ * root, or from the leaf.
+ */
+
+
+#include "jpp_view.h"
 
 #include <math.h>
 

@@ -286,4 +286,117 @@ const jpp_format_t *jpp_format_legacy(const jpp_parser_t *parser);
 const jpp_format_t *jpp_format_of(const jpp_args_t *args);
 
 
+/*
+ * The stacks of a profile as a tree of functions, for flame graphs: from the
+ * root, or from the leaf.
+ *
+ * Node 0 is the root.  A parent has a smaller index than its children, which
+ * are a list in no order.  Each node has the values of its subtree; where the
+ * view has a base, those before and after.
+ *
+ * Memory from the profile's arena; one thread at a time.
+ */
+
+typedef struct {
+    uint32_t     function;     /* id; 0: of the root, and of no stack */
+    uint32_t     parent;
+    uint32_t     child;        /* the first, or 0 */
+    uint32_t     next;         /* sibling, or 0 */
+    int64_t      after;
+    int64_t      before;       /* 0 without a base */
+    int64_t      seen;         /* samples; of what is gone, those before */
+    double       variance;     /* of the change */
+    double       width;        /* the greater of both, summed over leaves */
+} jpp_tree_node_t;
+
+
+typedef struct {
+    const jpp_profile_t  *profile;
+    jpp_vec_t            *nodes;       /* jpp_tree_node_t */
+    jpp_index_t           index;       /* by parent and function */
+    int64_t              *flat;        /* by function: what leaves gained */
+    int64_t              *owned;       /* by string id: see jpp_tree_owner() */
+    const uint8_t        *passing;     /* see jpp_view.h */
+    bool                  is_passed_over;
+    bool                  is_by_leaf;
+    bool                  is_difference;
+} jpp_tree_t;
+
+
+/* Fill the caller's TREE from VIEW, whose profile has counts. */
+bool jpp_tree_init(jpp_tree_t *tree, const jpp_view_t *view, bool is_by_leaf);
+
+/*
+ * Whose memory FUNCTION is: the id of a string.  That is the file of its
+ * mapping; among the frames of pools, the function's own name if that is one
+ * of a server, of a location, or of what belongs to none.  0: its caller's.
+ */
+uint32_t jpp_tree_owner(const jpp_profile_t *profile, uint32_t function);
+
+/*
+ * Which id of 1 to N comes behind ID, where the one with the largest of VALUES
+ * is the first, which comes behind 0.  0: all others have the value 0.
+ */
+uint32_t jpp_tree_next(const int64_t *values, size_t n, uint32_t id);
+
+
+static inline jpp_tree_node_t *
+jpp_tree_node(const jpp_tree_t *tree, uint32_t i)
+{
+    return &jpp_vec_items(tree->nodes, jpp_tree_node_t)[i];
+}
+
+
+/*
+ * Sums the samples of a profile by owner (jpp_roots.c), each with its largest
+ * functions: a table in front of the table of functions.
+ *
+ * Memory from the profile's arena; one thread at a time.
+ */
+
+/* What a function has of a row itself. */
+typedef struct {
+    uint32_t               row;        /* from 1, in order of appearance */
+    uint32_t               function;   /* id; 0: a stack without a frame */
+    int64_t                value;
+} jpp_owned_function_t;
+
+
+typedef struct {
+    uint32_t               names[JPP_ROOTS];   /* string ids; 0: not asked */
+                                               /*   for */
+    jpp_sum_t              sum;
+    size_t                 first;      /* of owned->functions, its largest */
+    size_t                 n;          /*   first */
+} jpp_owned_row_t;
+
+
+typedef struct {
+    jpp_profile_t         *profile;
+    jpp_sums_t             sums;
+    bool                   shows[JPP_ROOTS];
+    jpp_vec_t             *rows;       /* jpp_owned_row_t, the largest first */
+    jpp_vec_t             *functions;  /* jpp_owned_function_t */
+    jpp_sum_t              total;
+
+    /* while it is filled */
+
+    const uint8_t         *passing;
+    uint32_t              *sets;       /* rows by label set, from 1 */
+    jpp_index_t            row_index;
+    jpp_index_t            function_index;
+} jpp_owned_t;
+
+
+/*
+ * Fill the caller's OWNED from VIEW, whose profile has counts: by what by= says
+ * or else by all there is.  False: no memory.
+ */
+bool jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view);
+
+/* Append the table of its largest rows to SINK. */
+void jpp_owned_write(const jpp_owned_t *owned, const jpp_view_t *view,
+    jpp_sink_t *sink);
+
+
 #endif /* _JPP_VIEW_H_INCLUDED_ */

@@ -1,6 +1,12 @@
 
+/*
+ * The registry: the rows of the zone, which are the workers of this nginx in
+ * all generations.
+ */
+
+
 #include "ngx_http_jpp.h"
-#include "ngx_http_jpp_registry.h"
+#include "ngx_http_jpp_zone.h"
 
 
 /*

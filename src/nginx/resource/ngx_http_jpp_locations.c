@@ -7,7 +7,6 @@
 #include "ngx_http_jpp_resources.h"
 
 #include "jpp_locations.h"
-#include "jpp_problems.h"
 
 
 /*

@@ -8,8 +8,6 @@
 
 #include "ngx_http_jpp_resources.h"
 
-#include "jpp_problems.h"
-
 
 /* of a profile of time, as in Go */
 #define NGX_HTTP_JPP_SECONDS     30

@@ -26,8 +26,7 @@
 #define _NGX_HTTP_JPP_POOLS_H_INCLUDED_
 
 
-#include "ngx_http_jpp.h"
-#include "ngx_http_jpp_type.h"
+#include "ngx_http_jpp_ask.h"
 
 #include "jpp_ledger.h"
 #include "jpp_outside.h"

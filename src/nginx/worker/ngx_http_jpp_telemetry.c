@@ -3,7 +3,6 @@
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 
-#include "jpp_holders.h"
 #include "jpp_status.h"
 
 

@@ -23,8 +23,6 @@
 #include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_self.h"
 
-#include "jpp_verdict.h"
-
 
 typedef struct {
     jpp_telemetry_t   all;         /* of what follows */

@@ -1,5 +1,4 @@
 
-#include "ngx_http_jpp_ask.h"
 #include "ngx_http_jpp_pools.h"
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_thread.h"

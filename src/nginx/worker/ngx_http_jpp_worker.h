@@ -11,8 +11,7 @@
 #define _NGX_HTTP_JPP_WORKER_H_INCLUDED_
 
 
-#include "ngx_http_jpp.h"
-#include "ngx_http_jpp_type.h"
+#include "ngx_http_jpp_ask.h"
 
 #include "jpp_symbolize.h"
 
@@ -59,7 +58,7 @@ void ngx_http_jpp_hints(jpp_symbols_t *symbols);
 /*
  * What this worker answers to questions about its memory that cost more than a
  * status: its ledger, smaps_rollup, and its allocator's arenas
- * (ngx_http_jpp_type.h).
+ * (ngx_http_jpp_ask.h).
  */
 ngx_int_t ngx_http_jpp_ledger_slice(ngx_http_jpp_reply_t *reply);
 void ngx_http_jpp_ledger_work(ngx_http_jpp_reply_t *reply);

@@ -1,7 +1,7 @@
 
 /*
  * The work of each request type in this worker: the table of
- * ngx_http_jpp_type.h.
+ * ngx_http_jpp_ask.h.
  */
 
 
@@ -11,7 +11,6 @@
 
 #include "jpp_cpu.h"
 #include "jpp_owners.h"
-#include "jpp_problems.h"
 
 
 /* anonymous memory: reading the page tables of more takes longer than 5 ms */
