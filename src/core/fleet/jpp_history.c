@@ -1,7 +1,5 @@
 
 #include "jpp_history.h"
-#include "jpp_index.h"
-#include "jpp_units.h"
 
 #include <math.h>
 

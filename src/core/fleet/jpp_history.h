@@ -16,8 +16,7 @@
 #define _JPP_HISTORY_H_INCLUDED_
 
 
-#include "jpp_sink.h"
-#include "jpp_limits.h"
+#include "jpp_core.h"
 
 
 #define JPP_HISTORY_POINTS    120
