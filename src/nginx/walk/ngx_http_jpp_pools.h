@@ -276,10 +276,6 @@ uint64_t ngx_http_jpp_config_init(const ngx_cycle_t *cycle);
 ngx_int_t ngx_http_jpp_config_walk(ngx_http_jpp_walk_t *walk);
 ngx_int_t ngx_http_jpp_config_known(ngx_http_jpp_walk_t *walk);
 
-/* The SIZE bytes at START are the configuration's; CELL: see above. */
-void ngx_http_jpp_config_learn(ngx_http_jpp_walk_t *walk, const u_char *start,
-    size_t size, void *const *cell);
-
 /* Are the LEN bytes at P the configuration's, now? */
 ngx_uint_t ngx_http_jpp_config_has(const ngx_http_jpp_walk_t *walk,
     const void *p, size_t len);
@@ -457,24 +453,6 @@ void ngx_http_jpp_count_claim(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
  */
 void ngx_http_jpp_count_flush(ngx_http_jpp_walk_t *walk);
 
-/*
- * Fill BLOCKS with those of POOL, from its first, LIMIT at most; the next, or
- * NULL: that is all.
- */
-const ngx_pool_t *ngx_http_jpp_count_blocks(const ngx_pool_t *pool,
-    ngx_http_jpp_blocks_t *blocks, ngx_uint_t limit);
-
-/* Show it POOL. */
-void ngx_http_jpp_count_see(ngx_http_jpp_walk_t *walk, const ngx_pool_t *pool,
-    uint32_t owner);
-
-
-/*
- * Count later, for OWNER and the open unit, what POOL, which is alive, has from
- * BLOCK and from CELL on; NULL: nothing of that.
- */
-void ngx_http_jpp_rests_add(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
-    uint32_t owner, const ngx_pool_t *block, const ngx_pool_large_t *cell);
 
 /*
  * The open unit ends, but has rests: fill in what is expensive to find out, and

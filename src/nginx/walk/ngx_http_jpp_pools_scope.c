@@ -1,7 +1,7 @@
 
 /*
  * The pools in scope while a connection is scanned, and the remainders of pools
- * that are too large for one slice.
+ * that are too large for one slice, as the configuration's is.
  */
 
 
@@ -53,7 +53,12 @@ ngx_http_jpp_rest_gone(void *data)
 }
 
 
-void
+/*
+ * Count later, for OWNER and the open unit, what POOL, which is alive, has from
+ * BLOCK and from CELL on; NULL: nothing of that.
+ */
+
+static void
 ngx_http_jpp_rests_add(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
     uint32_t owner, const ngx_pool_t *block, const ngx_pool_large_t *cell)
 {
@@ -139,6 +144,27 @@ ngx_http_jpp_rests_park(ngx_http_jpp_walk_t *walk)
     jpp_pools_park(&walk->table, &parked->open);
 
     return &parked->open.unit;
+}
+
+
+/*
+ * The SIZE bytes at START are the configuration's, as long as CELL points to
+ * them.  Without memory, what lies there is not believed to be.
+ */
+
+static void
+ngx_http_jpp_config_learn(ngx_http_jpp_walk_t *walk, const u_char *start,
+    size_t size, void *const *cell)
+{
+    ngx_http_jpp_large_t  *large;
+
+    large = jpp_vec_push(walk->known, sizeof(ngx_http_jpp_large_t));
+
+    if (large != NULL) {
+        large->start = start;
+        large->size = size;
+        large->cell = cell;
+    }
 }
 
 
@@ -722,6 +748,43 @@ ngx_http_jpp_count_larges(ngx_http_jpp_walk_t *walk, const ngx_pool_t *pool)
 }
 
 
+/* Show it POOL. */
+
+static void
+ngx_http_jpp_count_see(ngx_http_jpp_walk_t *walk, const ngx_pool_t *pool,
+    uint32_t owner)
+{
+    if (ngx_http_jpp_pool_seen != NULL) {
+        ngx_http_jpp_pool_seen(pool, &walk->table, owner);
+    }
+}
+
+
+/*
+ * Fill BLOCKS with those of POOL, from its first, LIMIT at most; the next, or
+ * NULL: that is all.  All blocks of a pool have one size; only d is valid in
+ * those after the first.
+ */
+
+static const ngx_pool_t *
+ngx_http_jpp_count_blocks(const ngx_pool_t *pool, ngx_http_jpp_blocks_t *blocks,
+    ngx_uint_t limit)
+{
+    const ngx_pool_t  *p;
+
+    ngx_memzero(blocks, sizeof(ngx_http_jpp_blocks_t));
+
+    for (p = pool; p != NULL && blocks->n < limit; p = p->d.next) {
+        blocks->n++;
+        blocks->unused += p->d.end - p->d.last;
+    }
+
+    blocks->bytes = blocks->n * ngx_http_jpp_size(pool);
+
+    return p;
+}
+
+
 void
 ngx_http_jpp_count_claim(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
     uint32_t owner)
@@ -770,39 +833,6 @@ ngx_http_jpp_count_claim(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
 
 
 void
-ngx_http_jpp_count_see(ngx_http_jpp_walk_t *walk, const ngx_pool_t *pool,
-    uint32_t owner)
-{
-    if (ngx_http_jpp_pool_seen != NULL) {
-        ngx_http_jpp_pool_seen(pool, &walk->table, owner);
-    }
-}
-
-
-/*
- * All blocks of a pool have one size; only d is valid in those after the first.
- */
-
-const ngx_pool_t *
-ngx_http_jpp_count_blocks(const ngx_pool_t *pool, ngx_http_jpp_blocks_t *blocks,
-    ngx_uint_t limit)
-{
-    const ngx_pool_t  *p;
-
-    ngx_memzero(blocks, sizeof(ngx_http_jpp_blocks_t));
-
-    for (p = pool; p != NULL && blocks->n < limit; p = p->d.next) {
-        blocks->n++;
-        blocks->unused += p->d.end - p->d.last;
-    }
-
-    blocks->bytes = blocks->n * ngx_http_jpp_size(pool);
-
-    return p;
-}
-
-
-void
 ngx_http_jpp_count_flush(ngx_http_jpp_walk_t *walk)
 {
     size_t                 i, n;
@@ -826,4 +856,102 @@ ngx_http_jpp_count_flush(ngx_http_jpp_walk_t *walk)
     }
 
     ngx_http_jpp_scope_restore(walk, ngx_http_jpp_scope_extent(walk));
+}
+
+
+/*
+ * The configuration's pool is scanned in slices, like the rest of a large pool,
+ * and its blocks are recorded, because connections point into them.
+ */
+
+/* what this process started with */
+static ngx_http_jpp_blocks_t  ngx_http_jpp_first_blocks;
+static ngx_http_jpp_blocks_t  ngx_http_jpp_first_larges;
+
+
+uint64_t
+ngx_http_jpp_config_init(const ngx_cycle_t *cycle)
+{
+    ngx_pool_large_t       *l;
+    ngx_http_jpp_blocks_t  *larges;
+
+    larges = &ngx_http_jpp_first_larges;
+
+    (void) ngx_http_jpp_count_blocks(cycle->pool, &ngx_http_jpp_first_blocks,
+                                     (ngx_uint_t) -1);
+
+    ngx_memzero(larges, sizeof(ngx_http_jpp_blocks_t));
+
+    for (l = cycle->pool->large; l != NULL; l = l->next) {
+        if (l->alloc != NULL) {
+            larges->n++;
+            larges->bytes += ngx_http_jpp_size(l->alloc);
+        }
+    }
+
+    return ngx_http_jpp_first_blocks.bytes + larges->bytes;
+}
+
+
+ngx_int_t
+ngx_http_jpp_config_walk(ngx_http_jpp_walk_t *walk)
+{
+    uint32_t     owner;
+    ngx_pool_t  *pool;
+
+    pool = walk->cycle->pool;
+    owner = jpp_pools_owner(&walk->table, JPP_POOLS_CONFIGURATION, 0, 0, 0);
+
+    ngx_http_jpp_count_see(walk, pool, owner);
+    ngx_http_jpp_rests_add(walk, pool, owner, pool, pool->large);
+
+    return NGX_OK;
+}
+
+
+/* A single process has no parent that has the same. */
+
+ngx_int_t
+ngx_http_jpp_config_known(ngx_http_jpp_walk_t *walk)
+{
+    uint32_t                      owner;
+    const ngx_http_jpp_blocks_t  *blocks, *larges;
+
+    ngx_http_jpp_larges_sort(jpp_vec_items(walk->known, ngx_http_jpp_large_t),
+                             jpp_vec_count(walk->known, ngx_http_jpp_large_t));
+
+    if (ngx_process == NGX_PROCESS_WORKER) {
+        blocks = &ngx_http_jpp_first_blocks;
+        larges = &ngx_http_jpp_first_larges;
+        owner = jpp_pools_owner(&walk->table, JPP_POOLS_CONFIGURATION, 0, 0, 0);
+
+        (void) jpp_pools_add_inherited(&walk->table, owner, JPP_POOLS_BLOCKS,
+                                       blocks->n, blocks->bytes,
+                                       blocks->unused);
+        (void) jpp_pools_add_inherited(&walk->table, owner, JPP_POOLS_OTHER,
+                                       larges->n, larges->bytes, 0);
+    }
+
+    return NGX_OK;
+}
+
+
+/* Of large allocations only those that are still there. */
+
+ngx_uint_t
+ngx_http_jpp_config_has(const ngx_http_jpp_walk_t *walk, const void *p,
+    size_t len)
+{
+    const ngx_http_jpp_large_t  *large;
+
+    large = ngx_http_jpp_larges_find(jpp_vec_items(walk->known,
+                                                   ngx_http_jpp_large_t),
+                                     jpp_vec_count(walk->known,
+                                                   ngx_http_jpp_large_t), p);
+
+    return large != NULL
+           && (size_t) (large->start + large->size - (const u_char *) p) >= len
+           && (large->cell == NULL
+               || (*large->cell == large->start
+                   && ngx_http_jpp_size(large->start) == large->size));
 }
