@@ -2,9 +2,9 @@
 /*
  * The memory that all workers share: a zone of nginx's that survives reloads.
  *
- * Its writers: registry (rows), telemetry (notes, histories, findings, events),
- * control (settings, acknowledgments), request (counts), and stall (stalls,
- * which need no lock).
+ * Its writers: registry (rows, exits), telemetry (notes, histories, findings,
+ * events), control (settings, acknowledgments, events), request (counts), and
+ * stall (stalls, which need no lock).
  *
  * For the event loop, and in a worker of a master for the background thread.
  * Only workers take the mutex, for a microsecond or some: nginx's master
