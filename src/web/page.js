@@ -432,7 +432,7 @@ function shades() {
   const most = (i) => amount(scene.scale * ((i + 1) / STEPS) ** 2);
   return [[MORE + 3, 'more'], ...scene ? steps.map((i) =>
     [MORE + i, i < STEPS - 1 ? `below ${most(i)}` : 'above']) : [],
-  [LESS + 3, 'less, likewise'], [SAME, 'the same'],
+  [LESS + 3, 'less, same scale'], [SAME, 'unchanged'],
   [NOISE, 'noise: below two standard errors']];
 }
 
