@@ -675,7 +675,7 @@ END
 
     is_first($nginx, qr/Healthy: .* (?:of it|for) malloc memory of (?#
                         )location \/session of www \(in no pool, by samples; (?#
-                        )see heap\?by=location&format=top\)/,
+                        )see heap\?by=location&format=top; nginx\.conf:\d+\)/,
              'malloc memory of location /session of www');
 };
 

@@ -65,6 +65,7 @@ static void
 jpp_outside_test_note(uint64_t total, jpp_pools_kind_t kind,
     const char *location, uint64_t n, const char *dump)
 {
+    char                      place[JPP_POOLS_PLACE];
     const jpp_pools_owner_t  *owner;
 
     jpp_outside_test_find(total, kind, location, n, dump);
@@ -73,9 +74,10 @@ jpp_outside_test_note(uint64_t total, jpp_pools_kind_t kind,
 
     if (jpp_table.facts.outside_owner != 0) {
         owner = jpp_pools_owner_at(&jpp_table, jpp_table.facts.outside_owner);
-        jpp_note("    kind %u, %s \"%s\"", owner->kind,
+        jpp_note("    kind %u, %s \"%s\" (%s)", owner->kind,
                  jpp_pools_str(&jpp_table, owner->server).data,
-                 jpp_pools_str(&jpp_table, owner->location).data);
+                 jpp_pools_str(&jpp_table, owner->location).data,
+                 jpp_pools_place_text(&jpp_table, owner, place));
     }
 
     jpp_arena_destroy(&jpp_arena);
@@ -147,4 +149,49 @@ JPP_TEST(jpp_outside_test_memory)
     }
 
     jpp_is_u64(jpp_outside.bytes, 900, "with %zu bytes", cap);
+}
+
+
+/* LOCATION, by UPSTREAM, has a block at LINE of FILE. */
+
+static void
+jpp_outside_test_place(const char *location, const char *upstream,
+    const char *file, uint32_t line)
+{
+    const jpp_owner_raw_t  raw[JPP_ROOTS] = {
+        { "a.example", 9 }, { location, strlen(location) },
+        { upstream, strlen(upstream) }
+    };
+
+    jpp_owner_place(jpp_owner_name(raw),
+                    (jpp_owner_raw_t) { file, strlen(file) }, line);
+}
+
+
+/* Nobody is in the middle of a request: the names say where blocks are. */
+
+JPP_TEST(jpp_outside_test_places)
+{
+    static const char  file[] = "nginx.conf";
+
+    jpp_outside_test_place("/other", "", file, 7);
+    jpp_outside_test_place("/big", "", file, 41);
+    jpp_outside_test_place("/big", "one", file, 41);
+    jpp_outside_test_place("(no location)", "", file, 30);
+
+    jpp_outside_test_note(1000, JPP_POOLS_REQUEST, "/other", 10000,
+                          JPP_OUTSIDE_DUMP);
+    jpp_outside_test_note(800, JPP_POOLS_REQUEST, "/big", 600,
+                          JPP_OUTSIDE_DUMP);
+
+    /* nobody has a place, and two blocks of these names are no place */
+
+    jpp_owner_place(JPP_OWNER_NONE, (jpp_owner_raw_t) { file, 10 }, 1);
+    jpp_outside_test_place("/big", "one", "other.conf", 41);
+    jpp_outside_test_note(1000, JPP_POOLS_REQUEST, "/other", 10000,
+                          JPP_OUTSIDE_DUMP);
+    jpp_outside_test_place("/big", "one", file, 41);
+    jpp_outside_test_note(1000, JPP_POOLS_REQUEST, "/other", 10000,
+                          JPP_OUTSIDE_DUMP);
+    jpp_shows_notes("places");
 }

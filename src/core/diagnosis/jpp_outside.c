@@ -183,6 +183,37 @@ jpp_outside_find(jpp_outside_t *outside, const jpp_pools_t *table,
 }
 
 
+/* Blocks of these names are where their owners' are. */
+
+static void
+jpp_outside_place(const jpp_outside_t *outside, jpp_pools_t *table)
+{
+    uint32_t      i, n, file;
+    const char   *location;
+    jpp_owner_t   owner;
+
+    n = jpp_owner_names_count();
+    location = outside->location[0] != '\0' ? outside->location
+                                            : JPP_OUTSIDE_NOWHERE;
+
+    for (i = JPP_OWNERS_FIXED; i < n; i++) {
+        owner = jpp_owner_names(i);
+
+        if (owner.line != 0
+            && strcmp(owner.names[JPP_ROOT_SERVER], outside->server) == 0
+            && strcmp(owner.names[JPP_ROOT_LOCATION], location) == 0)
+        {
+            file = owner.file.len == 0 ? 0
+                   : jpp_pools_name(table, JPP_POOLS_FILE, owner.file.data,
+                                    owner.file.data, owner.file.len);
+
+            jpp_pools_place(table, table->facts.outside_owner, file,
+                            owner.line);
+        }
+    }
+}
+
+
 void
 jpp_outside_tell(const jpp_outside_t *outside, jpp_pools_t *table)
 {
@@ -203,4 +234,6 @@ jpp_outside_tell(const jpp_outside_t *outside, jpp_pools_t *table)
         jpp_pools_owner(table, location != 0 ? JPP_POOLS_REQUEST
                                              : JPP_POOLS_CLIENT_CONNECTION,
                         server, location, 0);
+
+    jpp_outside_place(outside, table);
 }

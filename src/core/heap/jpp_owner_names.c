@@ -140,6 +140,26 @@ jpp_owner_name(const jpp_owner_raw_t raw[JPP_ROOTS])
 }
 
 
+void
+jpp_owner_place(uint32_t owner, jpp_owner_raw_t file, uint32_t line)
+{
+    jpp_owner_t  *of;
+
+    of = &jpp_owner.owners[owner];
+
+    if (owner < JPP_OWNERS_FIXED
+        || (of->line == line && of->file.data == file.data))
+    {
+        return;
+    }
+
+    of->file = file;
+    of->file.len = of->line == 0 ? file.len : 0;
+
+    jpp_atomic_set(&of->line, line);
+}
+
+
 /* No byte is lost in front of a cut, so only as many are escaped. */
 
 size_t

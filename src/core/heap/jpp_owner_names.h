@@ -31,6 +31,8 @@ typedef struct {
 
 typedef struct {
     const char      *names[JPP_ROOTS];     /* "": it has none */
+    jpp_owner_raw_t  file;                 /* where its block begins; len 0: */
+    uint32_t         line;                 /*   several do; line 0: unknown */
 } jpp_owner_t;
 
 
@@ -39,6 +41,9 @@ typedef struct {
  * JPP_OWNER_NONE: a handler has interrupted this very function.
  */
 uint32_t jpp_owner_name(const jpp_owner_raw_t raw[JPP_ROOTS]);
+
+/* [signal] The block of OWNER begins at LINE of FILE, which stays there. */
+void jpp_owner_place(uint32_t owner, jpp_owner_raw_t file, uint32_t line);
 
 /* How many there are, the fixed ones included; 0: nobody was ever named. */
 uint32_t jpp_owner_names_count(void);

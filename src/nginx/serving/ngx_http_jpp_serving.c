@@ -95,11 +95,14 @@ static uint32_t                    *ngx_http_jpp_serving_sessions;
 
 static uint32_t
 ngx_http_jpp_serving_name(const ngx_http_core_srv_conf_t *cscf,
-    const ngx_str_t *location, const ngx_http_upstream_srv_conf_t *uscf)
+    void **loc_conf, const ngx_str_t *location,
+    const ngx_http_upstream_srv_conf_t *uscf)
 {
-    u_char           text[JPP_POOLS_NAME], host[JPP_POOLS_NAME];
-    ngx_str_t        server, upstream;
-    jpp_owner_raw_t  raw[JPP_ROOTS];
+    u_char                    text[JPP_POOLS_NAME], host[JPP_POOLS_NAME];
+    uint32_t                  owner;
+    ngx_str_t                 server, upstream;
+    jpp_owner_raw_t           raw[JPP_ROOTS], file;
+    ngx_http_jpp_loc_conf_t  *jlcf;
 
     server = ngx_http_jpp_server_text(cscf, text);
     ngx_str_null(&upstream);
@@ -115,7 +118,16 @@ ngx_http_jpp_serving_name(const ngx_http_core_srv_conf_t *cscf,
     raw[JPP_ROOT_UPSTREAM].data = (char *) upstream.data;
     raw[JPP_ROOT_UPSTREAM].len = upstream.len;
 
-    return jpp_owner_name(raw);
+    owner = jpp_owner_name(raw);
+
+    jlcf = loc_conf[ngx_http_jemalloc_pprof_module.ctx_index];
+
+    file.data = (char *) jlcf->file.data;
+    file.len = jlcf->file.len;
+
+    jpp_owner_place(owner, file, jlcf->line);
+
+    return owner;
 }
 
 
@@ -129,7 +141,8 @@ ngx_http_jpp_serving_name_server(const ngx_http_core_srv_conf_t *cscf)
     jscf = cscf->ctx->srv_conf[ngx_http_jemalloc_pprof_module.ctx_index];
 
     if (jscf->owner == JPP_OWNER_NONE) {
-        jscf->owner = ngx_http_jpp_serving_name(cscf, &ngx_http_jpp_no_location,
+        jscf->owner = ngx_http_jpp_serving_name(cscf, cscf->ctx->loc_conf,
+                                                &ngx_http_jpp_no_location,
                                                 NULL);
     }
 
@@ -155,8 +168,8 @@ ngx_http_jpp_serving_name_another(const ngx_http_request_t *r,
     name = clcf->name.len != 0 ? &clcf->name : &ngx_http_jpp_whole_server;
 
     owner = ngx_http_jpp_serving_name(
-                ngx_http_get_module_srv_conf(r, ngx_http_core_module), name,
-                uscf);
+                ngx_http_get_module_srv_conf(r, ngx_http_core_module),
+                r->loc_conf, name, uscf);
 
     __atomic_store_n(&by->owner, JPP_OWNER_NONE, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
