@@ -497,36 +497,27 @@ jpp_symbolize_locations(jpp_symbolizer_t *s, const jpp_elf_t *elf)
 static void
 jpp_symbolize_comment(jpp_symbolizer_t *s, const char *what, const char *why)
 {
-    size_t       i, last;
-    uint32_t    *comments, file;
-    jpp_vec_t   *vec;
+    size_t    n;
+    uint32_t  file;
 
     if (s->first == 0 || s->n_comments > JPP_SYMBOLIZE_COMMENTS) {
         return;
     }
 
-    if (s->n_comments++ == JPP_SYMBOLIZE_COMMENTS) {
+    if (s->n_comments == JPP_SYMBOLIZE_COMMENTS) {
+        s->n_comments++;
         jpp_profile_comment(s->profile, "more files have no names, or names "
                             "that may be wrong");
         return;
     }
 
     file = jpp_profile_mapping_at(s->profile, s->id)->file;
+    n = s->profile->comments->len;
 
     jpp_profile_comment(s->profile, "%s %.512s: %s", what,
                         jpp_profile_str(s->profile, file).data, why);
 
-    vec = s->profile->comments;
-    comments = jpp_vec_items(vec, uint32_t);
-    last = jpp_vec_count(vec, uint32_t) - 1;
-
-    for (i = 0; !s->profile->is_mute && i < last; i++) {
-        if (comments[i] == comments[last]) {
-            vec->len -= sizeof(uint32_t);
-            s->n_comments--;
-            break;
-        }
-    }
+    s->n_comments += s->profile->comments->len != n;
 }
 
 
