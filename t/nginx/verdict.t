@@ -9,7 +9,7 @@
 
 use JppTest;
 use JppRun qw( certificate );
-use POSIX qw(mkfifo);
+use JppStalls qw( hold release stalling );
 
 my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 my $accept = "Accept: */*\r\n";
@@ -395,57 +395,35 @@ test 'a stopped worker', 'jemalloc' => sub {
 };
 
 
-# A location that takes long, and then one that does not come back.
+# A location that takes long, and then one that does not come back: the open of
+# a pipe waits for who writes, as that of a file for its disk.
 
-test 'Perl that sleeps', 'jemalloc', 'perl' => sub {
-    my $nginx = JppNginx->start(
-        workers => 2,
-        main => modules('ngx_http_perl_module'),
-        server => <<'END');
-            location /debug/pprof/ {
-                jemalloc_pprof;
-                jemalloc_pprof_timeout 1s;
-            }
-            server_name www;
-            location /slow/ {
-                perl 'sub {
-                    select undef, undef, undef, 0.7;
-                    $_[0]->send_http_header;
-                    $_[0]->print("slow\n");
-                }';
-            }
-            location /stuck/ {
-                perl 'sub {
-                    my $n = 150;
-                    while (! -e $_[0]->args && $n--) {
-                        select undef, undef, undef, 0.2;
-                    }
-                    $_[0]->send_http_header;
-                    $_[0]->print("stuck\n");
-                }';
-            }
-END
-    my $client = $nginx->client;
+test 'Perl that sleeps', 'jemalloc', 'scripts' => sub {
+    my $nginx = stalling(workers => 2, stall => '250ms',
+                         servers => 'jemalloc_pprof_timeout 1s;');
 
-    $client->get('/slow/x') for 1 .. 2;
+    $nginx->get('/api/x') for 1 .. 2;
 
-    is_first($nginx, qr/Warning: location \/slow\/ of www $at kept worker \d (?#
-                        )\(pid \d+\) for [\d.]+ m?s, blocked in .*select (?#
-                        ).*, called by Perl_pp_sselect .*; \d+ stalls in (?#
-                        )the last minute took (?:1\.[4-9]|[2-9]\.|\d\d)/,
-             'location /slow/ of www');
+    is_first($nginx, qr/Warning: location \/api\/ of www\.example\.com $at (?#
+                        )kept worker \d \(pid \d+\) for [\d.]+ m?s, (?#
+                        )blocked in .*select .*, called by Perl_pp_sselect (?#
+                        ).*; \d+ stalls in the last minute took (?#
+                        )(?:1\.[2-9]|[2-9]\.|\d\d)/,
+             'location /api/ of www.example.com');
 
-    $client->send_request("/stuck/x?$nginx->{prefix}/done");
+    my $client = hold($nginx, 'read');
 
-    ok(wait_until(sub { verdict($nginx)->{text} =~ /has kept it/ }), 'stuck');
+    ok(wait_until(sub {
+        $nginx->get('/debug/pprof/status')->{body} =~ / has kept it /
+    }), 'stuck, as status says');
 
     is_first($nginx, qr/Critical: worker \d \(pid \d+\) did not answer: (?#
-                        ).*; location \/stuck\/ of www $at has kept it for (?#
-                        )[\d.]+ m?s, blocked in .*Perl_pp_sselect/,
-             'location /stuck/ of www');
+                        ).*; location \/read\/ of www\.example\.com $at has (?#
+                        )kept it for [\d.]+ m?s, blocked in \w*open\w*/,
+             'location /read/ of www.example.com');
 
-    spew("$nginx->{prefix}/done", '');
-    like($client->response->{body}, qr/^stuck/, 'it goes on');
+    like(release($nginx, $client, 'read')->{body}, qr/^read a line/,
+         'it goes on');
 };
 
 
@@ -498,57 +476,6 @@ sub backtracks($nginx, $path) {
                && $verdict->{text} =~ / computing in /;
     }), 'it takes a second');
 }
-
-
-# The open of a pipe waits for who writes, as that of a file for its disk.
-
-test 'a file that does not come', 'jemalloc', 'perl' => sub {
-    my $nginx = JppNginx->start(
-        workers => 2,
-        main => modules('ngx_http_perl_module'),
-        server => <<'END');
-            location /debug/pprof/ {
-                jemalloc_pprof;
-                jemalloc_pprof_timeout 1s;
-            }
-            server_name www;
-            location /read/ {
-                perl 'sub {
-                    open my $file, "<", $_[0]->args;
-                    my $line = <$file>;
-                    $_[0]->send_http_header;
-                    $_[0]->print("read $line");
-                }';
-            }
-END
-    my $fifo = "$nginx->{prefix}/fifo";
-    my $client = $nginx->client;
-
-    mkfifo($fifo, 0666) or die "mkfifo: $!\n";
-    chmod 0666, $fifo;
-    $client->send_request("/read/x?$fifo");
-
-    # before that it may take a connection of ours, too
-
-    ok(wait_until(sub {
-        grep { slurp("/proc/$_/wchan") =~ /partner/ } $nginx->worker_pids
-    }), 'stuck');
-
-    ok(wait_until(sub {
-        $nginx->get('/debug/pprof/status')->{body} =~ / has kept it /
-    }), 'as status says');
-
-    is_first($nginx, qr/Critical: worker \d \(pid \d+\) did not answer: (?#
-                        ).*; location \/read\/ of www $at has kept it for (?#
-                        )[\d.]+ m?s, blocked in \w*open\w*/,
-             'location /read/ of www');
-
-    open(my $writer, '>', $fifo) or die "$fifo: $!\n";
-    print $writer "a line\n";
-    close $writer;
-
-    like($client->response->{body}, qr/^read a line/, 'it goes on');
-};
 
 
 # It grows by steps: made at once, the stall would be what comes first.
