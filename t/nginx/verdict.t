@@ -66,7 +66,11 @@ sub is_first($nginx, $line, $owner) {
     like($page =~ s/&(?:#(\d+)|(amp|lt|gt|quot));/$1 ? chr $1 : $text{$2}/ger,
          qr/^$line/, 'the page');
 
-    my @long = grep { length > 80 } split /\n/, $root->{body};
+    my $body = $root->{body};
+
+    utf8::decode($body);
+
+    my @long = grep { length > 80 } split /\n/, $body;
 
     is_deeply(\@long, [], 'in lines of 80 columns');
 }
@@ -681,6 +685,46 @@ END
         unlike($page, qr/[\x00-\x08\x0b-\x1f]/, "$accept: no controls");
         like($page, qr/\/end of w/, "$accept: its end");
     }
+};
+
+
+# A zone, and the file that has its location.
+
+test 'names of a zone and of a file', 'jemalloc' => sub {
+    my $zone = "\xd7\x90\xf0\x9f\x98\x80\e[31m\xe2\x80\xae" x 250 . 'end';
+    my $conf = tempdir('jpp-conf-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $file = "$conf/" . "\xd7\x90\xf0\x9f\x98\x80\e[31m" x 20 . 'end.conf';
+
+    chmod 0755, $conf;
+    spew($file, <<"END");
+location /key { limit_req "zone=$zone" burst=1000; empty_gif; }
+
+location /body { client_body_buffer_size 2m; proxy_pass http://127.0.0.1:1; }
+END
+
+    my $nginx = start(
+        http => qq(limit_req_zone \$arg_key "zone=$zone:32k" rate=1000r/s;),
+        server => qq($tree server_name www; client_max_body_size 8m;
+                     include "$file";));
+    my @clients = map { $nginx->client } 1 .. 10;
+
+    $_->write("POST /body HTTP/1.1\r\nHost: localhost\r\n"
+              . "Content-Length: 2000000\r\n\r\n" . 'x' x 100_000)
+        for @clients;
+
+    ok(wait_until(sub { (verdict($nginx)->{owner} // '') =~ /request bodies/ }),
+       'all are read');
+    like(verdict($nginx)->{place}, qr/^[^\x00-\x1f]{1,120}\.\.\.(?#
+                                      )[^\x00-\x1f]*end\.conf:3$/,
+         'the file, cut in the middle');
+
+    $_->leave for @clients;
+    many($nginx, 300, '/key?key=', 'x' x 60);
+    ok(wait_until(sub { verdict($nginx)->{id} eq 'zone-full' }), 'it is full');
+    is_first($nginx, qr/Warning: zone \S.*\.\.\..*end has .* left in whole (?#
+                        )pages/, verdict($nginx)->{owner});
+    unlike($nginx->get("/debug/pprof/$_")->{body}, qr/[\x00-\x08\x0b-\x1f]/,
+           "$_: no controls") for 'memory?format=top', 'metrics', 'status';
 };
 
 
