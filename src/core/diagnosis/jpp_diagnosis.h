@@ -1,7 +1,7 @@
 
 /*
- * What is wrong with nginx's memory or its profiling, who holds the memory, and
- * which directive bounds it; in one sentence, and over time.
+ * Diagnoses nginx's memory and profiling: problems, findings, the largest
+ * owners, the directives that bound them, notes over time, and the verdict.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * What the kernel says about this process, others, its cgroup and the machine:
- * files of /proc, /sys and cgroups, and what they have, as numbers.
+ * The kernel's numbers about this process, other processes, its cgroup and the
+ * machine, read from files of /proc, /sys and cgroups.
  */
 
 

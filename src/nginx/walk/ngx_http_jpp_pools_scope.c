@@ -1,7 +1,7 @@
 
 /*
  * The pools in scope while a connection is scanned, and the remainders of pools
- * that are too large for one slice, as the configuration's is.
+ * that are too large for one slice, such as the configuration's.
  */
 
 
