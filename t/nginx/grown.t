@@ -71,7 +71,7 @@ test 'connections that hold more and more' => sub {
     my $table = $nginx->get('/debug/pprof/grown?cols=1000')->{body};
 
     like($table, qr/$text/, 'a sentence');
-    like($table, qr/^since \S+Z, [\d.]+ s ago: all of nginx /m,
+    like($table, qr/^since \S+Z, [\d.]+ s ago: nginx held /m,
          'since when');
     like($table, qr/^ *\S+ [KM]iB +\d+ % .* server growing /m, 'and a table');
     is_deeply([ grep { length > 80 }

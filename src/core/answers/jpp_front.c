@@ -18,7 +18,7 @@ static const struct {
 } jpp_front_rows[] = {
     { "memory?format=top", "every byte by kind; findings, fixes" },
     { "requests", "the largest requests" },
-    { "locations", "memory and CPU time by location" },
+    { "locations", "memory by location; seconds=5 adds CPU" },
     { "pools?format=top", "memory by server, location, module" },
     { "heap?format=top", "allocations by function" },
     { "stalls?format=top", "code that blocked an event loop" },
@@ -119,7 +119,7 @@ jpp_front_text(const jpp_console_t *console, jpp_arena_t *arena, uint32_t cols,
 
     jpp_front_holders(console, arena, cols, sink);
 
-    jpp_sink_str(sink, "\nask below this address\n");
+    jpp_sink_str(sink, "\nfor more, append to this address\n");
 
     for (i = 0; i < sizeof(jpp_front_rows) / sizeof(*jpp_front_rows); i++) {
 

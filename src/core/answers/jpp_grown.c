@@ -121,7 +121,7 @@ jpp_grown_text(const jpp_growth_t *growth, jpp_arena_t *arena, uint32_t cols,
         return;
     }
 
-    jpp_sink_printf(sink, "\nsince %s, %s ago: all of nginx %s, now %s\n\n",
+    jpp_sink_printf(sink, "\nsince %s, %s ago: nginx held %s, now %s\n\n",
                     jpp_date(growth->since),
                     jpp_duration(growth->seconds * 1000000000),
                     jpp_bytes(growth->all.then), jpp_bytes(growth->all.now));
