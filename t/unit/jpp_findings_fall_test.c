@@ -326,3 +326,30 @@ JPP_TEST(jpp_findings_fall_test)
                "and falls a fifth below");
     }
 }
+
+
+/* Owners are those of the last time that any were known. */
+
+JPP_TEST(jpp_fall_test_held)
+{
+    uint64_t      i, total;
+    jpp_held_t   *held = &jpp_noted_down.held;
+    jpp_holder_t  holder = { .where = "zone one", .place = "nginx.conf:1" };
+
+    jpp_fall_test_init();
+    jpp_notes_init(&jpp_noted_down);
+
+    jpp_test.telemetry.holders = &holder;
+    total = jpp_verdict_total(&jpp_test.telemetry);
+
+    for (i = 0; i < 3; i++) {
+        holder.bytes = 70 - i;
+        jpp_test.telemetry.n_holders = i % 2 == 0;
+
+        jpp_is_u64(jpp_notes_held(&jpp_noted_down, &jpp_test.telemetry,
+                                  1 + 5000 * i), total, "all of nginx");
+        jpp_is_u64(held->owners[0].last, i == 2 ? 68 : 70, "and its owner");
+        jpp_is_u64(held->all.allocated[i],
+                   3 * jpp_test.workers[0].stats.allocated, "and allocations");
+    }
+}
