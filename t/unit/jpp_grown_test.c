@@ -94,6 +94,9 @@ JPP_TEST(jpp_grown_test_shown)
     jpp_grown_test_shows("since=60s&top=1", "of the last minute");
     jpp_grown_test_shows("since=7d&top=1", "since more than all times");
 
+    jpp_cgroup.headroom = 48 * 720 * JPP_MIB;
+    jpp_grown_test_shows("top=1", "two days are left");
+
     jpp_cgroup.binding = 1;
     jpp_grown_test_shows("top=1", "without a limit");
 }

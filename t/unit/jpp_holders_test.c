@@ -280,6 +280,11 @@ JPP_TEST(jpp_holders_test_inherited)
     (void) jpp_pools_add_inherited(&jpp_pools, owner, JPP_POOLS_ITSELF, 1, 900,
                                    0);
 
+    owner = jpp_test_owner(&jpp_pools, JPP_POOLS_KEEPALIVE, NULL, NULL, "up");
+    jpp_holders_test_add(owner, JPP_POOLS_ITSELF, NULL, 300);
+    (void) jpp_pools_add_inherited(&jpp_pools, owner, JPP_POOLS_ITSELF, 1, 200,
+                                   0);
+
     jpp_holders_test_pools();
     jpp_worker.who.pid = 2;
     jpp_holders_test_pools();

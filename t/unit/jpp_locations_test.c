@@ -141,6 +141,7 @@ JPP_TEST(jpp_locations_test_ties)
         { "a.example", "/c", NULL, "small main", 10, 1 },
         { "a.example", "/c", NULL, "large main", 90, 1 },
         { "c.example", "/", NULL, "one main", 101, 1 },
+        { NULL, NULL, NULL, "nobody main", 500, 1 },
         { NULL, NULL, NULL, NULL, 0, 0 }
     };
 
