@@ -21,11 +21,16 @@ typedef struct {
 
 
 static const jpp_owner_t  jpp_owner_fixed[JPP_OWNERS_FIXED] = {
-    [JPP_OWNER_NONE]    = { { "(unknown)", "(unknown)", "" } },
-    [JPP_OWNER_OTHERS]  = { { "(other servers)", "(other locations)", "" } },
-    [JPP_OWNER_LOOP]    = { { "(event loop)", "(event loop)", "" } },
-    [JPP_OWNER_THREADS] = { { "(other threads)", "(other threads)", "" } },
-    [JPP_OWNER_ACCEPT]  = { { "(accept)", "(accept)", "" } }
+    [JPP_OWNER_NONE] =
+        { .names = { "(unknown)", "(unknown)", "" } },
+    [JPP_OWNER_OTHERS] =
+        { .names = { "(other servers)", "(other locations)", "" } },
+    [JPP_OWNER_LOOP] =
+        { .names = { "(event loop)", "(event loop)", "" } },
+    [JPP_OWNER_THREADS] =
+        { .names = { "(other threads)", "(other threads)", "" } },
+    [JPP_OWNER_ACCEPT] =
+        { .names = { "(accept)", "(accept)", "" } }
 };
 
 
