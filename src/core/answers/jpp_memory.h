@@ -58,32 +58,4 @@ jpp_code_t jpp_memory_check(const jpp_args_t *args, jpp_err_t *err);
 bool jpp_memory_write(const jpp_memory_t *memory, jpp_sink_t *sink);
 
 
-/*
- * For the functions above.
- */
-
-/* The ledgers that workers answered with, added up. */
-typedef struct {
-    jpp_ledger_t         ledger;       /* its rows */
-    jpp_ledger_facts_t   facts;
-    size_t               n;            /* workers */
-} jpp_memory_sum_t;
-
-
-/*
- * Load answer I of MEMORY, and LEDGER from it where ledgers were asked for;
- * false: ERR says why not.
- */
-bool jpp_memory_load(const jpp_memory_t *memory, size_t i,
-    jpp_ledger_read_t *ledger, jpp_err_t *err);
-
-/* What may be behind ROW of a ledger with FACTS; NULL: nobody knows. */
-const char *jpp_memory_hint(const jpp_ledger_facts_t *facts,
-    const jpp_ledger_row_t *row);
-
-/* Append the tables to SINK; no SUM: no ledger. */
-void jpp_memory_table(const jpp_memory_t *memory, const jpp_memory_sum_t *sum,
-    jpp_sink_t *sink);
-
-
 #endif /* _JPP_MEMORY_H_INCLUDED_ */
