@@ -7,7 +7,6 @@
 
 
 #include "ngx_http_jpp_conf.h"
-#include "ngx_http_jpp_telemetry.h"
 #include "ngx_http_jpp_worker.h"
 
 

@@ -27,9 +27,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "jpp_frame.h"
 #include "jpp_test_complete.h"
 #include "jpp_test_unwind.h"
+#include "jpp_unwind.h"
 
 #include "../jpp_bench_clock.h"
 

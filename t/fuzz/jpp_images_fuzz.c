@@ -1,6 +1,6 @@
 
 #include "jpp_fuzz.h"
-#include "jpp_images.h"
+#include "jpp_proc.h"
 
 
 /* The first byte says how the notes are aligned. */

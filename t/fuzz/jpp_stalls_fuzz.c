@@ -1,8 +1,8 @@
 
 /* Any bytes as the stalls of all workers, which lie in memory they share. */
 
+#include "jpp_events.h"
 #include "jpp_fuzz_parser.h"
-#include "jpp_stall_table.h"
 
 
 int

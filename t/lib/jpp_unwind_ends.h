@@ -8,7 +8,7 @@
 #define _JPP_UNWIND_ENDS_H_INCLUDED_
 
 
-#include "jpp_frame.h"
+#include "jpp_unwind.h"
 
 
 static inline const char *

@@ -1,5 +1,5 @@
 
-#include "jpp_backtrace.h"
+#include "jpp_proc.h"
 #include "jpp_test_golden.h"
 
 #include <spawn.h>

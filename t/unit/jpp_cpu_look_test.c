@@ -12,8 +12,8 @@
 #include <sys/prctl.h>
 
 #include "jpp_cut.h"
-#include "jpp_frame.h"
 #include "jpp_test_cpu.h"
+#include "jpp_unwind.h"
 
 
 #define JPP_LOOK_DEPTH  64

@@ -10,7 +10,7 @@
 #include <link.h>
 #include <sys/auxv.h>
 
-#include "jpp_images.h"
+#include "jpp_proc.h"
 
 
 #define JPP_IMAGES_MAX      4

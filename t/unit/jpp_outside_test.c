@@ -5,7 +5,7 @@
  */
 
 
-#include "jpp_outside.h"
+#include "jpp_diagnosis.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"

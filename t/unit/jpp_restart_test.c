@@ -10,8 +10,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 
-#include "jpp_backtrace.h"
-#include "jpp_signal.h"
+#include "jpp_proc.h"
 
 
 static volatile bool  has_restart;

@@ -6,8 +6,7 @@
 
 
 #include "jpp_test_main.h"
-#include "jpp_backtrace.h"
-#include "jpp_signal.h"
+#include "jpp_proc.h"
 
 
 #define JPP_SIGNAL_DEPTH   64

@@ -6,7 +6,7 @@
 
 #include "jpp_test_main.h"
 #include "jpp_cut.h"
-#include "jpp_stall_table.h"
+#include "jpp_events.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
 

@@ -11,7 +11,7 @@
 #define _JPP_TEST_CFI_H_INCLUDED_
 
 
-#include "jpp_frame.h"
+#include "jpp_unwind.h"
 
 
 #define JPP_CFI_CODE    0x10000

@@ -9,7 +9,7 @@
 #define _JPP_TEST_UNWIND_H_INCLUDED_
 
 
-#include "jpp_images.h"
+#include "jpp_proc.h"
 #include "jpp_unwind.h"
 #include "jpp_unwind_ends.h"
 

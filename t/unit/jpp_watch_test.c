@@ -5,8 +5,8 @@
  */
 
 
-#include "jpp_backtrace.h"
 #include "jpp_parsers.h"
+#include "jpp_proc.h"
 #include "jpp_test_threads.h"
 #include "jpp_unwind.h"
 #include "jpp_watch.h"

@@ -5,8 +5,8 @@
 
 
 #include "jpp_test_main.h"
-#include "jpp_backtrace.h"
 #include "jpp_cut.h"
+#include "jpp_proc.h"
 #include "jpp_unwind.h"
 #include "jpp_watch.h"
 

@@ -12,7 +12,6 @@
 
 
 #include "jpp_events.h"
-#include "jpp_stall_table.h"
 
 
 /*

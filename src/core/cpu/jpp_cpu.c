@@ -2,9 +2,7 @@
 #include "jpp_cpu.h"
 #include "jpp_owner_names.h"
 #include "jpp_parsers.h"
-#include "jpp_proc.h"
 #include "jpp_source.h"
-#include "jpp_unwind.h"
 
 #include <sys/syscall.h>
 

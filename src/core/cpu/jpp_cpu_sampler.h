@@ -19,7 +19,6 @@
 
 #include "jpp_args.h"
 #include "jpp_samples.h"
-#include "jpp_signal.h"
 
 
 /* words of memory for what a window sees: some 16,000 stacks; untouched pages

@@ -40,7 +40,7 @@ typedef struct {
  * The timers of these threads, and their signals.
  *
  * A timer runs on the CPU time of its thread, and signals that thread
- * (jpp_signal.h), with a number: the thread's place in the table, and the round
+ * (jpp_signal.c), with a number: the thread's place in the table, and the round
  * in which the timer was set.
  *
  * [signal] where it says so; all else for one thread at a time.

@@ -1,5 +1,8 @@
 
-#include "jpp_outside.h"
+/* Finds the owner of most memory outside of nginx's pools. */
+
+
+#include "jpp_diagnosis.h"
 #include "jpp_parsers.h"
 
 

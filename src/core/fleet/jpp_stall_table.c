@@ -1,6 +1,11 @@
 
-#include "jpp_stall_table.h"
-#include "jpp_worker.h"
+/*
+ * The last stalls of all workers, in a table in shared memory that outlives
+ * them.
+ */
+
+
+#include "jpp_events.h"
 
 
 void

@@ -2,7 +2,6 @@
 /* Replaces functions in the global offset tables (GOT) of loaded objects. */
 
 
-#include "jpp_proc.h"
 #include "jpp_sampler.h"
 
 #include <dlfcn.h>

@@ -1,9 +1,7 @@
 
 #include "jpp_jemalloc.h"
-#include "jpp_images.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
-#include "jpp_unwind.h"
 
 
 /*

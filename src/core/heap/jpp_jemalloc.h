@@ -16,7 +16,7 @@
 #define _JPP_JEMALLOC_H_INCLUDED_
 
 
-#include "jpp_backtrace.h"
+#include "jpp_proc.h"
 
 
 /*

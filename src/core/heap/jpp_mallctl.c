@@ -6,7 +6,6 @@
  */
 
 
-#include "jpp_images.h"
 #include "jpp_jemalloc.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,6 @@
 
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
-#include "jpp_unwind.h"
 
 
 /*

@@ -8,7 +8,7 @@
  * the tables of addresses that loaded objects call them by (jpp_got.c); where
  * malloc() is linked into the program, whose calls go by no table, jemalloc's
  * own hooks take that part.  Of the bytes that a thread allocates, about one in
- * 2^LG takes a sample: the stack (jpp_backtrace.h), the address and the size,
+ * 2^LG takes a sample: the stack (jpp_backtrace.c), the address and the size,
  * kept until the address is freed (jpp_samples.h).
  *
  * What it does not see: memory that was allocated before it was switched on,
@@ -32,7 +32,7 @@
 #define _JPP_SAMPLER_H_INCLUDED_
 
 
-#include "jpp_images.h"
+#include "jpp_proc.h"
 
 
 /*

@@ -1,9 +1,7 @@
 
-#include "jpp_cut.h"
-#include "jpp_frame.h"
-#include "jpp_owner_names.h"
-#include "jpp_proc.h"
 #include "jpp_samples.h"
+#include "jpp_cut.h"
+#include "jpp_owner_names.h"
 
 #include <pthread.h>
 

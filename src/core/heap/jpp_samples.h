@@ -19,7 +19,7 @@
 #define _JPP_SAMPLES_H_INCLUDED_
 
 
-#include "jpp_backtrace.h"
+#include "jpp_proc.h"
 
 
 /* The objects that are live: jpp_samples_live.c. */

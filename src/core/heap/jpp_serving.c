@@ -2,7 +2,6 @@
 /* Finds the connection that the server is serving, by the words on a stack. */
 
 
-#include "jpp_frame.h"
 #include "jpp_owners.h"
 
 

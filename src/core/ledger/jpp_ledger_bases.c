@@ -13,7 +13,6 @@
 
 
 #include "jpp_ledger.h"
-#include "jpp_proc.h"
 
 
 /* a multiple of it, where huge pages are larger */

@@ -1,8 +1,9 @@
 
-#include "jpp_backtrace.h"
+/* Unwinds the calling or the interrupted stack for samplers. */
+
+
 #include "jpp_cut.h"
-#include "jpp_images.h"
-#include "jpp_unwind.h"
+#include "jpp_proc.h"
 
 
 /* that of jpp_backtrace(), and that of its caller */

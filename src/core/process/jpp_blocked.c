@@ -12,7 +12,7 @@
  */
 
 
-#include "jpp_backtrace.h"
+#include "jpp_proc.h"
 
 #include <sys/syscall.h>
 

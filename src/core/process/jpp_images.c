@@ -1,5 +1,11 @@
 
-#include "jpp_images.h"
+/*
+ * The objects loaded into this process: their build ids, and their segments for
+ * the unwinder.
+ */
+
+
+#include "jpp_proc.h"
 
 #include <dlfcn.h>
 #include <link.h>

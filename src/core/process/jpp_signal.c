@@ -1,6 +1,8 @@
 
-#include "jpp_backtrace.h"
-#include "jpp_signal.h"
+/* The handler of SIGPROF, the signal that records stacks. */
+
+
+#include "jpp_proc.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,9 +1,7 @@
 
-#include "jpp_cut.h"
-#include "jpp_signal.h"
-#include "jpp_source.h"
-#include "jpp_unwind.h"
 #include "jpp_watch.h"
+#include "jpp_cut.h"
+#include "jpp_source.h"
 
 #include <dlfcn.h>
 #include <link.h>

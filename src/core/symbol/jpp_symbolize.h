@@ -30,7 +30,7 @@
 
 
 #include "jpp_dump.h"
-#include "jpp_images.h"
+#include "jpp_proc.h"
 
 
 /*

@@ -2,7 +2,7 @@
 /* Finds and runs call-frame entries, parsed by src/core/elf/jpp_eh_frame.c. */
 
 
-#include "jpp_frame.h"
+#include "jpp_unwind.h"
 
 
 /* The start (COLUMN 0) or the FDE (1) of row I. */

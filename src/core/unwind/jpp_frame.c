@@ -1,5 +1,11 @@
 
-#include "jpp_frame.h"
+/*
+ * One frame of a stack that is being unwound, and the steps to its caller's
+ * frame.
+ */
+
+
+#include "jpp_unwind.h"
 
 
 /*

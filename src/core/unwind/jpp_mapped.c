@@ -10,7 +10,7 @@
  */
 
 
-#include "jpp_frame.h"
+#include "jpp_unwind.h"
 
 
 #define JPP_MAPPED_HEADER   4

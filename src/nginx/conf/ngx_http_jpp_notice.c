@@ -5,7 +5,6 @@
 
 
 #include "ngx_http_jpp_conf.h"
-#include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_worker.h"
 
 #include "jpp_status.h"

@@ -6,7 +6,7 @@
 
 
 #include "ngx_http_jpp_conf.h"
-#include "ngx_http_jpp_telemetry.h"
+#include "ngx_http_jpp_worker.h"
 
 
 /* how old a value may be, ms */

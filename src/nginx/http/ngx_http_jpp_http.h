@@ -9,8 +9,8 @@
 #define _NGX_HTTP_JPP_HTTP_H_INCLUDED_
 
 
-#include "ngx_http_jpp_telemetry.h"
 #include "ngx_http_jpp_thread.h"
+#include "ngx_http_jpp_worker.h"
 
 #include "jpp_report.h"
 

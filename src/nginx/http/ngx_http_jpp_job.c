@@ -19,7 +19,6 @@
 
 
 #include "ngx_http_jpp_http.h"
-#include "ngx_http_jpp_worker.h"
 
 
 /* how often a job checks its request and the exit flags, ms */

@@ -6,7 +6,6 @@
 
 
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_worker.h"
 
 
 /* a form with every key is below 100 bytes */

@@ -6,7 +6,6 @@
 
 
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_worker.h"
 
 #include "jpp_grown.h"
 #include "jpp_timeline.h"

@@ -10,7 +10,6 @@
 
 
 #include "ngx_http_jpp_resources.h"
-#include "ngx_http_jpp_worker.h"
 
 
 typedef struct {

@@ -29,7 +29,6 @@
 #include "ngx_http_jpp_ask.h"
 
 #include "jpp_ledger.h"
-#include "jpp_outside.h"
 
 
 /* pools in scope at once: of a connection, HTTP/2, a request, its upstreams */

@@ -4,7 +4,6 @@
  */
 
 
-#include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_worker.h"
 
 

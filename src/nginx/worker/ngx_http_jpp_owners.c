@@ -9,7 +9,6 @@
  */
 
 
-#include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_serving.h"
 #include "ngx_http_jpp_worker.h"
 

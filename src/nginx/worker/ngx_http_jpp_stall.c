@@ -8,7 +8,6 @@
 
 
 #include "ngx_http_jpp_pools.h"
-#include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_worker.h"
 
 #include "jpp_watch.h"

@@ -1,5 +1,10 @@
 
-#include "ngx_http_jpp_telemetry.h"
+/*
+ * Telemetry: everything known about this nginx's memory, from the workers, the
+ * configuration, the shared zones, and the kernel.
+ */
+
+
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 

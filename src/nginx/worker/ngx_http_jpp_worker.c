@@ -1,6 +1,5 @@
 
 #include "ngx_http_jpp_pools.h"
-#include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 

@@ -6,7 +6,6 @@
 
 
 #include "ngx_http_jpp_pools.h"
-#include "ngx_http_jpp_telemetry.h"
 #include "ngx_http_jpp_worker.h"
 
 #include "jpp_cpu.h"
