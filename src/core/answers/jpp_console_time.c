@@ -140,8 +140,7 @@ jpp_console_trend(const jpp_worker_t *worker, uint64_t scale, jpp_sink_t *sink)
         return;
     }
 
-    (void) snprintf(over, sizeof(over), "over %s",
-                    jpp_span(history->n * history->interval));
+    jpp_print(over, "over %s", jpp_span(history->n * history->interval));
 
     jpp_console_svg("trend", over, history, JPP_CONSOLE_LOW, scale, sink);
     jpp_sink_str(sink, "</svg>");

@@ -298,9 +298,9 @@ jpp_memory_detail_why(jpp_json_t *json, const jpp_memory_t *memory)
             continue;
         }
 
-        (void) snprintf(key, sizeof(key), "%s%s of pid %" PRId64,
-                        jpp_memory_details[memory->detail],
-                        has ? ".pages" : "", memory->answers[i].who.pid);
+        jpp_print(key, "%s%s of pid %" PRId64,
+                  jpp_memory_details[memory->detail], has ? ".pages" : "",
+                  memory->answers[i].who.pid);
 
         jpp_json_str(json, key, has ? ledger.facts.why : err.text);
     }
@@ -564,7 +564,7 @@ jpp_memory_zones_why(jpp_json_t *json, const jpp_telemetry_t *telemetry)
                                         zone->name_len < JPP_MEMORY_ZONE
                                         ? zone->name_len : JPP_MEMORY_ZONE);
 
-            (void) snprintf(key, sizeof(key), "zones.%.*s", len, name);
+            jpp_print(key, "zones.%.*s", len, name);
 
             jpp_json_str(json, key, "the zone changed while it was read: its "
                                     "numbers are from several moments");

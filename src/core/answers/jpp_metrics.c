@@ -324,15 +324,13 @@ jpp_metrics_each(const jpp_metrics_t *metrics)
         }
 
         if (metrics->family->type == JPP_METRICS_INFO) {
-            (void) snprintf(label, sizeof(label), "worker=\"%" PRIu32
-                            "\",pid=\"%" PRId64 "\",generation=\"%" PRIu64
-                            "\"", worker->who.index, worker->who.pid,
-                            worker->who.generation);
+            jpp_print(label, "worker=\"%" PRIu32 "\",pid=\"%" PRId64
+                      "\",generation=\"%" PRIu64 "\"", worker->who.index,
+                      worker->who.pid, worker->who.generation);
             jpp_metrics_series(metrics, &jpp_metrics_info, label);
 
         } else {
-            (void) snprintf(label, sizeof(label), "worker=\"%" PRIu32 "\"",
-                            worker->who.index);
+            jpp_print(label, "worker=\"%" PRIu32 "\"", worker->who.index);
             jpp_metrics_series(metrics, &metrics->workers[i], label);
         }
     }
@@ -470,8 +468,8 @@ jpp_metrics_family(const jpp_metrics_t *metrics)
 
     case JPP_METRICS_CGROUPS:
         if (telemetry->cgroup != NULL) {
-            (void) snprintf(label, sizeof(label), "version=\"%" PRIu32 "\"",
-                            telemetry->cgroup->version);
+            jpp_print(label, "version=\"%" PRIu32 "\"",
+                      telemetry->cgroup->version);
             jpp_metrics_series(metrics, &jpp_metrics_info, label);
         }
 

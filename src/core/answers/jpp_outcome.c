@@ -59,7 +59,7 @@ jpp_outcome_read(jpp_outcome_t *outcome, const char *text, size_t len)
 
     /* numbers are read up to a byte that is no digit */
 
-    (void) snprintf(query, sizeof(query), "%.*s", (int) len, text);
+    jpp_print(query, "%.*s", (int) len, text);
 
     p = jpp_scan_numbers(query, "ok=d&of=d&bytes=d&", numbers);
 

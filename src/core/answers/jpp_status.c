@@ -201,8 +201,8 @@ jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
     n = jpp_problems(worker, problems);
 
     if (n != 0 && problems[0].is_fatal) {
-        (void) snprintf(line, sizeof(line), "%s: %s. %s", problems[0].what,
-                        problems[0].why, problems[0].fix);
+        jpp_print(line, "%s: %s. %s", problems[0].what, problems[0].why,
+                  problems[0].fix);
         (void) jpp_status_append(text, size, 0, line);
 
         return;
@@ -220,13 +220,13 @@ jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size)
         }
     }
 
-    (void) snprintf(line, sizeof(line), "%s%s%s ready, %s%s",
-                    is_on ? "the module's sampler" : "jemalloc ",
-                    is_on ? "" : worker->jemalloc.version,
-                    is_on ? "" : ", profiling",
-                    of_rate != n ? "" : "one sample every ",
-                    of_rate != n ? problems[of_rate].what
-                                 : jpp_rate(jpp_worker_lg_sample(worker)));
+    jpp_print(line, "%s%s%s ready, %s%s",
+              is_on ? "the module's sampler" : "jemalloc ",
+              is_on ? "" : worker->jemalloc.version,
+              is_on ? "" : ", profiling",
+              of_rate != n ? "" : "one sample every ",
+              of_rate != n ? problems[of_rate].what
+                           : jpp_rate(jpp_worker_lg_sample(worker)));
 
     len = jpp_status_append(text, size, 0, line);
 
@@ -615,11 +615,10 @@ jpp_facts_stats(jpp_profile_t *profile, const jpp_fleet_t *fleet)
         where[0] = '\0';
 
         if (fleet->n != 1) {
-            (void) snprintf(sum, sizeof(sum), ", the sum of %zu workers; "
-                            "inherited memory counts in each", fleet->n);
-            (void) snprintf(where, sizeof(where), " in worker %" PRIu32 " pid %"
-                            PRId64 ", the largest", largest->who.index,
-                            largest->who.pid);
+            jpp_print(sum, ", the sum of %zu workers; inherited memory "
+                      "counts in each", fleet->n);
+            jpp_print(where, " in worker %" PRIu32 " pid %" PRId64
+                      ", the largest", largest->who.index, largest->who.pid);
         }
 
         jpp_profile_comment(profile, "jemalloc stats.allocated %" PRIu64

@@ -230,9 +230,8 @@ jpp_jemalloc_options(void)
     if (jpp_mallctl_get("version", &version, sizeof(version))
         && version != NULL)
     {
-        (void) snprintf(jpp_jemalloc_fixed.version,
-                        sizeof(jpp_jemalloc_fixed.version), "%.*s",
-                        (int) strcspn(version, "-"), version);
+        jpp_print(jpp_jemalloc_fixed.version, "%.*s",
+                  (int) strcspn(version, "-"), version);
     }
 }
 
@@ -391,7 +390,7 @@ jpp_jemalloc_dump(int fd, jpp_err_t *err)
         return jpp_err_set(err, JPP_ERR_STATE, "cannot dump");
     }
 
-    (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    jpp_print(path, "/proc/self/fd/%d", fd);
     name = path;
 
     jpp_write_hold(&was);

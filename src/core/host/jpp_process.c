@@ -66,7 +66,7 @@ jpp_process_file(int64_t pid, const char *name, char *data, size_t size)
 {
     char  path[64];
 
-    (void) snprintf(path, sizeof(path), "/proc/%" PRId64 "/%s", pid, name);
+    jpp_print(path, "/proc/%" PRId64 "/%s", pid, name);
 
     return jpp_read_file(path, data, size);
 }

@@ -440,15 +440,14 @@ jpp_svg_summary(const jpp_svg_t *svg, char line[JPP_SVG_LINE])
     change[0] = '\0';
 
     if (svg->view->base != NULL) {
-        (void) snprintf(change, sizeof(change), " (%s%s)", by > 0 ? "+" : "",
-                        jpp_figure(svg->profile, by));
+        jpp_print(change, " (%s%s)", by > 0 ? "+" : "",
+                  jpp_figure(svg->profile, by));
     }
 
     rests[0] = '\0';
 
     if (!svg->is_counted) {
-        (void) snprintf(rests, sizeof(rests), ", %" PRId64 " samples",
-                        root->seen);
+        jpp_print(rests, ", %" PRId64 " samples", root->seen);
     }
 
     (void) snprintf(line, JPP_SVG_LINE, "%.256s, %s, %s %s%s%s%s%s%s%s",
@@ -658,7 +657,7 @@ jpp_svg_box(const jpp_svg_t *svg, const jpp_box_t *box)
     name = jpp_svg_name(svg, jpp_tree_node(&svg->tree, box->node)->function);
 
     if (box->n_rest != 0) {
-        (void) snprintf(more, sizeof(more), "+ %" PRIu32 " more", box->n_rest);
+        jpp_print(more, "+ %" PRIu32 " more", box->n_rest);
         name.data = more;
         name.len = strlen(more);
     }
@@ -703,8 +702,8 @@ jpp_svg_foot(const jpp_svg_t *svg)
     }
 
     if (svg->boxes.n_left_out != 0) {
-        (void) snprintf(line, sizeof(line), "%zu frames narrower than a pixel "
-                        "are not shown", svg->boxes.n_left_out);
+        jpp_print(line, "%zu frames narrower than a pixel are not shown",
+                  svg->boxes.n_left_out);
         jpp_picture_text(svg->sink, 0, y += JPP_SVG_ROW, svg->width, line,
                          strlen(line));
     }

@@ -60,8 +60,7 @@ jpp_blocked_file(pid_t tid, const char *name, char *text, size_t size)
 {
     char  path[JPP_BLOCKED_PATH];
 
-    (void) snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int) tid,
-                    name);
+    jpp_print(path, "/proc/self/task/%d/%s", (int) tid, name);
 
     return jpp_read_file(path, text, size);
 }

@@ -98,7 +98,7 @@ jpp_stalls_labels(jpp_profile_t *profile, const jpp_stall_t *stall,
 
     memset(labels, 0, sizeof(labels));
 
-    (void) snprintf(index, sizeof(index), "%" PRIu32, stall->index);
+    jpp_print(index, "%" PRIu32, stall->index);
 
     labels[0].key = "worker";
     labels[0].str = index;

@@ -161,11 +161,11 @@ jpp_file_try(jpp_file_t *file, const jpp_mapping_t *mapping,
 
     /* any change of it has a new time */
 
-    (void) snprintf(file->identity, sizeof(file->identity),
-                    "%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64 ".%ld",
-                    (uint64_t) st.st_dev, (uint64_t) st.st_ino,
-                    (uint64_t) st.st_size, (uint64_t) st.st_ctim.tv_sec,
-                    (long) st.st_ctim.tv_nsec);
+    jpp_print(file->identity,
+              "%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64 ".%ld",
+              (uint64_t) st.st_dev, (uint64_t) st.st_ino,
+              (uint64_t) st.st_size, (uint64_t) st.st_ctim.tv_sec,
+              (long) st.st_ctim.tv_nsec);
 
     return JPP_OK;
 }
@@ -191,9 +191,8 @@ jpp_file_open(jpp_file_t *file, const jpp_mapping_t *mapping,
     strict = *mapping;
     strict.deleted = true;
 
-    (void) snprintf(path, sizeof(path),
-                    "/proc/self/map_files/%" PRIx64 "-%" PRIx64,
-                    mapping->start, mapping->limit);
+    jpp_print(path, "/proc/self/map_files/%" PRIx64 "-%" PRIx64,
+              mapping->start, mapping->limit);
 
     return jpp_file_try(file, &strict, build_id, path, 0, NULL) == JPP_OK
            || (stat("/proc/self/exe", &st) == 0

@@ -232,8 +232,7 @@ jpp_hints_text(const jpp_hint_work_t *work, char text[JPP_HINT_TEXT])
     offset[0] = '\0';
 
     if (work->has_namesake && owner == NULL) {
-        (void) snprintf(offset, sizeof(offset), "+0x%" PRIx64,
-                        work->row.offset);
+        jpp_print(offset, "+0x%" PRIx64, work->row.offset);
     }
 
     has_file = offset[0] != '\0'

@@ -185,8 +185,8 @@ jpp_names_offset(jpp_names_t *names, uint64_t address)
 {
     char  text[JPP_MODULE_NAME + sizeof("+0x0123456789abcdef")];
 
-    (void) snprintf(text, sizeof(text), "%.*s%s0x%" PRIx64, JPP_MODULE_NAME,
-                    names->module, names->mapping != NULL ? "+" : "", address);
+    jpp_print(text, "%.*s%s0x%" PRIx64, JPP_MODULE_NAME, names->module,
+              names->mapping != NULL ? "+" : "", address);
 
     return jpp_profile_string(names->profile, text, strlen(text));
 }
@@ -276,11 +276,11 @@ jpp_names_near(jpp_names_t *names, const jpp_elf_function_t *function)
         return id;
     }
 
-    (void) snprintf(text, sizeof(text), "%s%.*s%s%.*s",
-                    after == NULL ? "after " : before != NULL ? "between " : "",
-                    JPP_NEIGHBOUR, before != NULL ? before : "",
-                    after == NULL ? "" : before != NULL ? " and " : "before ",
-                    JPP_NEIGHBOUR, after != NULL ? after : "");
+    jpp_print(text, "%s%.*s%s%.*s",
+              after == NULL ? "after " : before != NULL ? "between " : "",
+              JPP_NEIGHBOUR, before != NULL ? before : "",
+              after == NULL ? "" : before != NULL ? " and " : "before ",
+              JPP_NEIGHBOUR, after != NULL ? after : "");
 
     return jpp_names_file(names, id, text) ? id : 0;
 }

@@ -144,7 +144,7 @@ jpp_object_store(const jpp_elf_t *elf, const char *key, const char *why)
     object->bytes = bytes;
     object->elf = *elf;
 
-    (void) snprintf(object->key, sizeof(object->key), "%s", key);
+    jpp_print(object->key, "%s", key);
     (void) snprintf(object->why, JPP_OBJECT_WHY, "%.*s", JPP_OBJECT_WHY - 1,
                     why);
 
