@@ -677,7 +677,6 @@ jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
 static void
 jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
 {
-    size_t                    n;
     const jpp_outcome_t      *outcome;
     const jpp_console_act_t  *act;
 
@@ -705,9 +704,7 @@ jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
 
     jpp_sink_str(sink, "<div id=\"forms\">\n");
 
-    n = sizeof(jpp_console_act_rows) / sizeof(jpp_console_act_rows[0]);
-
-    jpp_each(act, jpp_console_act_rows, n) {
+    jpp_each_of(act, jpp_console_act_rows) {
         if (jpp_console_any(console->telemetry->fleet, act->fact, act->is_not))
         {
             jpp_console_act(console->telemetry->fleet, act, sink);

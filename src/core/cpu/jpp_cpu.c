@@ -73,7 +73,7 @@ jpp_cpu_window_facts(const jpp_cpu_window_t *window, const char *why_early,
         { "beyond", window->seen.beyond }
     };
 
-    jpp_each(fact, facts, sizeof(facts) / sizeof(facts[0])) {
+    jpp_each_of(fact, facts) {
         jpp_sink_printf(sink, "%s %" PRIu64 "\n", fact->key, fact->value);
     }
 

@@ -69,9 +69,7 @@ jpp_directive(const jpp_directive_of_t *of, char text[JPP_DIRECTIVE_TEXT])
 
     text[0] = '\0';
 
-    jpp_each(row, jpp_directive_rows,
-             sizeof(jpp_directive_rows) / sizeof(jpp_directive_rows[0]))
-    {
+    jpp_each_of(row, jpp_directive_rows) {
         if (row->class != of->class
             || (row->kind != JPP_DIRECTIVE_ANY && row->kind != of->kind)
             || (row->module != NULL

@@ -90,9 +90,7 @@ jpp_stats_read(jpp_stats_t *stats)
         page = 0;
     }
 
-    jpp_each(row, jpp_stats_rows,
-             sizeof(jpp_stats_rows) / sizeof(jpp_stats_rows[0]))
-    {
+    jpp_each_of(row, jpp_stats_rows) {
         value = (uint64_t *) (void *) ((char *) stats + row->offset);
 
         if (jpp_stats_get(row, page, value)) {

@@ -267,8 +267,8 @@ jpp_tree_init(jpp_tree_t *tree, const jpp_view_t *view, bool is_by_leaf)
 uint32_t
 jpp_tree_owner(const jpp_profile_t *profile, uint32_t function)
 {
-    size_t                 i;
     jpp_str_t              file, name;
+    const char *const     *pool;
     const jpp_function_t  *f;
 
     if (function == 0) {
@@ -290,11 +290,8 @@ jpp_tree_owner(const jpp_profile_t *profile, uint32_t function)
 
     name = jpp_profile_str(profile, f->name);
 
-    for (i = 0; i < sizeof(jpp_tree_pools) / sizeof(jpp_tree_pools[0]); i++) {
-
-        if (strncmp(name.data, jpp_tree_pools[i], strlen(jpp_tree_pools[i]))
-            == 0)
-        {
+    jpp_each_of(pool, jpp_tree_pools) {
+        if (strncmp(name.data, *pool, strlen(*pool)) == 0) {
             return f->name;
         }
     }

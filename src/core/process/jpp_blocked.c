@@ -30,10 +30,12 @@
 
 /* select() and its like are what they are by now */
 
-static const struct {
+typedef struct {
     long                call;
     jpp_blocked_for_t   waits_for;
-} jpp_blocked_calls[] = {
+} jpp_blocked_call_t;
+
+static const jpp_blocked_call_t  jpp_blocked_calls[] = {
 #ifdef SYS_epoll_wait
     { SYS_epoll_wait, JPP_BLOCKED_FOR_EPOLL },
 #endif
@@ -144,16 +146,11 @@ jpp_blocked_parse(const char *text, size_t len, jpp_blocked_t *blocked)
 jpp_blocked_for_t
 jpp_blocked_for(const jpp_blocked_t *blocked)
 {
-    size_t  i;
+    const jpp_blocked_call_t  *row;
 
-    for (i = 0;
-         i < sizeof(jpp_blocked_calls) / sizeof(jpp_blocked_calls[0]);
-         i++)
-    {
-        if (blocked->state == JPP_BLOCKED_WAITS
-            && blocked->call == jpp_blocked_calls[i].call)
-        {
-            return jpp_blocked_calls[i].waits_for;
+    jpp_each_of(row, jpp_blocked_calls) {
+        if (blocked->state == JPP_BLOCKED_WAITS && blocked->call == row->call) {
+            return row->waits_for;
         }
     }
 
