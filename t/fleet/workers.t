@@ -148,12 +148,12 @@ test 'dumps that do not fit', 'fake' => sub {
 
         my $why = missing($answer, $round);
 
-        like($why->{$_}, qr/does not fit.*jemalloc_pprof_max_size/,
+        like($why->{$_}, qr/exceeds the memory .*: raise jemalloc_pprof_max_/,
              "$round: the reason for the others") for keys %$why;
     }
 
     ok($client->get("$heap?format=top&cols=1000")->{body}
-       =~ /^worker \d+ pid \d+ is missing: .*does not fit/m,
+       =~ /^worker \d+ pid \d+ is missing: .*exceeds the memory /m,
        'top says so as well');
     is($client->get("$heap?strict=1")->{status}, 503, 'strict: no profile');
     is($client->get("$heap?worker=$_")->{status}, 200,
@@ -167,7 +167,7 @@ test 'dumps that do not fit', 'fake' => sub {
 
     my $why = missing($difference, 'a difference');
 
-    like($why->{$_}, qr/does not fit|did not answer the first time/,
+    like($why->{$_}, qr/exceeds the memory|did not answer the first time/,
          'a difference: the reason') for keys %$why;
 
     is_deeply([ $nginx->worker_pids ], \@pids, 'no worker ended');

@@ -25,7 +25,7 @@ is($?, 0, 'it ends with status 0') or diag($out);
 
 like($out, qr/^ +inuse_space: .* in \d+ stacks/m, 'it shows the top');
 like($out, qr/^ +[0-9.]+ [KM]iB .* ngx_\w+/m, 'with names');
-like($out, qr{ all workers: 4/4}, 'for all workers');
+like($out, qr{^All workers answered: 4/4\.}m, 'for all workers');
 like($out, qr/^ +worker $_: inuse_space: /m, "and for worker $_") for 0 .. 3;
 like($out, qr{http://127\.0\.0\.1:$port/debug/pprof/}, 'it shows its URL');
 like($out, qr{^ *go tool pprof -top http://}m, 'and a command to type');

@@ -104,7 +104,7 @@ sub acknowledged($nginx) {
     is($nginx->calm->{severity}, 'Healthy', 'which is as good as healthy');
 
     refused($nginx, 'acknowledge=swap', 409, qr/^the finding swap does not (?#
-            )hold: it is over, or it is so new /);
+            )hold: it is over, or so new that it is /);
     refused($nginx, 'acknowledge=nothing', 400, qr/^acknowledge must be the (?#
             )id of a finding, as status lists them$/);
     refused($nginx, 'acknowledge=', 400, qr/^acknowledge must be the id of /);

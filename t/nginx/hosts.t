@@ -118,9 +118,9 @@ test 'hosts that are ours' => sub {
 # clients that are no browsers say nothing of that.
 
 test 'pages of other sites' => sub {
-    my $unseen = 'a page of another site sent this request, whose answer '
-                 . 'would not be shown: paste the URL into the address bar, '
-                 . "or use curl\n";
+    my $unseen = 'a page of another site sent this request, and would not '
+                 . 'show the answer: paste the URL into the address bar, or '
+                 . "use curl\n";
     my @visit = ('Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document');
     my @shown = ('/a/', '/a/status', '/a/memory', '/a/metrics', '/a/symbol',
                  '/a/requests', '/a/locations', '/a/heap?format=html',

@@ -123,12 +123,12 @@ my @ready = (
 
     { name => 'prof_final', options => [ 'prof_final:true' ],
       problems => [ 'final' ],
-      says => 'prof_final makes every worker write a dump file as it ends' },
+      says => 'prof_final makes every worker write a dump file when it exits' },
 
     { name => 'prof_leak_error',
       keys => "opt.prof_leak_error 1\nprof.lg_sample 16\n",
       problems => [ 'leak-error' ],
-      says => 'prof_leak_error can make a worker end with status 1' },
+      says => 'prof_leak_error can make a worker exit with status 1' },
 
     { name => 'prof_accum', options => [ 'prof_accum:true',
                                          'lg_prof_sample:12' ],
@@ -150,7 +150,7 @@ my @ready = (
 
     { name => 'several', options => [ 'prof_accum:true', 'prof_final:true' ],
       problems => [ 'final', 'accum' ],
-      says => 'prof_final makes every worker write a dump file as it ends; '
+      says => 'prof_final makes every worker write a dump file when it exits; '
               . 'prof_accum keeps every stack forever' },
 
     { name => 'prof_sys_thread_name of 5.3.1',

@@ -241,8 +241,8 @@ sub console($page) {
             "\">nginx $status->{nginx}, jemalloc_pprof module "
             . "$status->{module}, 1 of 1 workers answered",
             '<dt>control (POST)</dt>',
-            'for an hour, then go back. jemalloc forgets its samples both '
-            . "times.\n<pre>curl -d lg_sample=14 &quot;\${URL}control&quot;\n"
+            'then go back. jemalloc forgets its samples at each change.'
+            . "\n<pre>curl -d lg_sample=14 &quot;\${URL}control&quot;\n"
             . 'curl -d lg_sample=19 &quot;${URL}control&quot;</pre>';
 }
 

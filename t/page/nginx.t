@@ -290,7 +290,7 @@ test 'a page of another site' => sub {
 
     is($status{$_}, 403, $ways[$_]) for 0 .. $#ways;
 
-    for ([ $file, 'return /would not be shown/.test(document.body.innerText)',
+    for ([ $file, 'return /would not show the/.test(document.body.innerText)',
            'a link to a file' ],
          [ $url, 'return location.search !== "" && document.readyState
                          === "complete" && document.title.includes("heap")',

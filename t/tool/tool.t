@@ -89,9 +89,9 @@ test 'types' => sub {
     keeps_contract('it is a profile', $pprof);
 
     refuses('a type that is not in the dump', 1,
-            'alloc_space is not in this profile: jemalloc counts what was '
-            . "ever allocated only with prof_accum:true; the module's "
-            . 'sampler always does: POST sampler=on to control',
+            'alloc_space is not in this profile: jemalloc counts freed '
+            . "memory only with prof_accum:true; the module's sampler always "
+            . 'counts it: POST sampler=on to control',
             '--type=alloc_space', $one);
 };
 
