@@ -15,9 +15,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "jpp_console.h"
+#include "jpp_answers.h"
 #include "jpp_message.h"
-#include "jpp_parsers.h"
 
 
 /* requests at work in one worker: any more are answered with 429 */

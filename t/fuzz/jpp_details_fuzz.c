@@ -1,8 +1,8 @@
 
 /* Any bytes as what a worker answers to a question for details. */
 
+#include "jpp_answers.h"
 #include "jpp_fuzz.h"
-#include "jpp_memory.h"
 
 
 int

@@ -1,6 +1,6 @@
 
+#include "jpp_answers.h"
 #include "jpp_fuzz.h"
-#include "jpp_console.h"
 
 
 /* Whatever the query is, its sentence is the module's own. */

@@ -4,8 +4,8 @@
  * requests.  The last byte says what the list is by, and its form.
  */
 
+#include "jpp_answers.h"
 #include "jpp_fuzz.h"
-#include "jpp_requests.h"
 
 
 int

@@ -1,6 +1,6 @@
 
 #include "jpp_test_main.h"
-#include "jpp_console.h"
+#include "jpp_answers.h"
 #include "jpp_report.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"

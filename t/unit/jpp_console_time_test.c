@@ -1,5 +1,5 @@
 
-#include "jpp_console.h"
+#include "jpp_answers.h"
 #include "jpp_diagnosis.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"

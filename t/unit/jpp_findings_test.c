@@ -3,7 +3,7 @@
 
 
 #include "jpp_test_main.h"
-#include "jpp_memory.h"
+#include "jpp_answers.h"
 #include "jpp_test_findings.h"
 
 

@@ -2,7 +2,7 @@
 /* What the resource grown says of a history. */
 
 
-#include "jpp_grown.h"
+#include "jpp_answers.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"

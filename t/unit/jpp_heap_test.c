@@ -1,5 +1,5 @@
 
-#include "jpp_origin.h"
+#include "jpp_parsers.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"

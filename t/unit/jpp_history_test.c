@@ -2,10 +2,10 @@
 /* A whole life in a fixed number of points; and what is written of it. */
 
 
-#include "jpp_history.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
+#include "jpp_worker.h"
 
 
 static jpp_history_t  jpp_history;

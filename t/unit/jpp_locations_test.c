@@ -4,7 +4,7 @@
  */
 
 
-#include "jpp_locations.h"
+#include "jpp_answers.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_test_owned.h"

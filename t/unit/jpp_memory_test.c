@@ -6,8 +6,8 @@
 
 
 #include "jpp_test_main.h"
+#include "jpp_answers.h"
 #include "jpp_proc.h"
-#include "jpp_memory.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 

@@ -5,7 +5,7 @@
 
 
 #include "jpp_test_main.h"
-#include "jpp_requests.h"
+#include "jpp_answers.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_pools.h"
 

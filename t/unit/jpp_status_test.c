@@ -1,7 +1,7 @@
 
 #include "jpp_test_main.h"
+#include "jpp_answers.h"
 #include "jpp_control.h"
-#include "jpp_status.h"
 #include "jpp_test_arena.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"

@@ -9,7 +9,7 @@
 #define _JPP_TEST_FLEET_H_INCLUDED_
 
 
-#include "jpp_status.h"
+#include "jpp_answers.h"
 #include "jpp_test.h"
 
 

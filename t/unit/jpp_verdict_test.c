@@ -5,7 +5,7 @@
  */
 
 
-#include "jpp_console.h"
+#include "jpp_answers.h"
 #include "jpp_diagnosis.h"
 #include "jpp_test_findings.h"
 #include "jpp_test_main.h"

@@ -1,6 +1,11 @@
 
-#include "jpp_console.h"
-#include "jpp_diagnosis.h"
+/*
+ * The console: one HTML page with the verdict, the findings and their fixes,
+ * the workers, and links to the resources.
+ */
+
+
+#include "jpp_answers.h"
 #include "jpp_page.h"
 
 

@@ -8,8 +8,7 @@
  */
 
 
-#include "jpp_console.h"
-#include "jpp_diagnosis.h"
+#include "jpp_answers.h"
 
 
 /* the heights of a picture, and of a small one */

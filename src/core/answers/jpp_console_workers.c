@@ -9,8 +9,7 @@
  */
 
 
-#include "jpp_console.h"
-#include "jpp_status.h"
+#include "jpp_answers.h"
 
 #include <math.h>
 

@@ -5,9 +5,7 @@
  */
 
 
-#include "jpp_console.h"
-#include "jpp_diagnosis.h"
-#include "jpp_table.h"
+#include "jpp_answers.h"
 
 
 /* What to ask for, and why, where the resource is served. */

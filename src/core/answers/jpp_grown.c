@@ -1,7 +1,11 @@
 
-#include "jpp_grown.h"
-#include "jpp_diagnosis.h"
-#include "jpp_table.h"
+/*
+ * The resource grown: which owners of memory have grown, how fast, and when the
+ * limit will be reached.
+ */
+
+
+#include "jpp_answers.h"
 
 
 /* More than the longest sentence: an owner, its place, a rate and a limit. */

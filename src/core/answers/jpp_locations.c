@@ -1,6 +1,11 @@
 
-#include "jpp_locations.h"
-#include "jpp_owner_names.h"
+/*
+ * Three measures of each location, side by side: the memory in its pools, its
+ * sampled memory by function, and its CPU time.
+ */
+
+
+#include "jpp_answers.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  */
 
 
-#include "jpp_locations.h"
+#include "jpp_answers.h"
 
 
 /* what a measure is called, in what, and how its values are shown */

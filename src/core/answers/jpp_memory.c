@@ -1,7 +1,11 @@
 
-#include "jpp_memory.h"
-#include "jpp_diagnosis.h"
-#include "jpp_table.h"
+/*
+ * The resource memory, as JSON and as tables: the memory of all workers, of
+ * their cgroup, of the machine and of the shared zones.
+ */
+
+
+#include "jpp_answers.h"
 
 
 /* "smaps of pid 4711" */

@@ -15,7 +15,7 @@
 
 
 #include "jpp_metrics.h"
-#include "jpp_status.h"
+#include "jpp_answers.h"
 
 
 /* the bytes of a name that are shown, and those that they may become */

@@ -5,8 +5,7 @@
  */
 
 
-#include "jpp_console.h"
-#include "jpp_diagnosis.h"
+#include "jpp_answers.h"
 
 
 /* three numbers of 20 digits, and their keys */

@@ -1,7 +1,8 @@
 
-#include "jpp_parsers.h"
-#include "jpp_requests.h"
-#include "jpp_table.h"
+/* The requests and connections that hold the most memory now. */
+
+
+#include "jpp_answers.h"
 
 
 #define JPP_REQUESTS_MOST    256

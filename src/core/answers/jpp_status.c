@@ -1,5 +1,11 @@
 
-#include "jpp_status.h"
+/*
+ * The profiling state of each worker, as a log line, as JSON, and as comments
+ * of a profile.
+ */
+
+
+#include "jpp_answers.h"
 
 
 /* what, why and fix of a problem */

@@ -1,5 +1,8 @@
 
-#include "jpp_history.h"
+/* Memory histories: a worker's, and nginx's with its largest owners. */
+
+
+#include "jpp_worker.h"
 
 #include <math.h>
 

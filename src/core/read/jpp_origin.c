@@ -1,5 +1,11 @@
 
-#include "jpp_origin.h"
+/*
+ * Separates the memory that a worker inherited from the memory that it
+ * allocated itself.
+ */
+
+
+#include "jpp_parsers.h"
 
 
 bool

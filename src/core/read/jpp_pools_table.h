@@ -3,7 +3,7 @@
  * The result of a worker's pool scan, in nginx's terms: owners, classes of
  * memory, and bytes.  The scan fills the table.  Its bytes (jpp_pools_file.c)
  * are sent to the asking worker, and become a profile (jpp_parsers.h) or a list
- * of requests (answers/jpp_requests.h).
+ * of requests (answers/jpp_requests.c).
  *
  *     names   <- owners <- rows      what is held, added up by its key
  *                       <- units     the largest requests and connections

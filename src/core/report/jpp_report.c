@@ -1,5 +1,4 @@
 
-#include "jpp_origin.h"
 #include "jpp_report.h"
 
 

@@ -33,7 +33,7 @@
  *
  * A forked process also shows what its parent had allocated.  With a baseline,
  * a dump from the time of the fork, that part gets labels of its own and
- * counts once for all captures of one group (jpp_origin.h says how).  With
+ * counts once for all captures of one group (jpp_parsers.h says how).  With
  * baselines, any two captures must have different labels, and so must the
  * inherited parts of any two groups.
  *

@@ -18,8 +18,6 @@
 #include "ngx_http_jpp_self.h"
 #include "ngx_http_jpp_thread.h"
 
-#include "jpp_status.h"
-
 
 /* questions that are read at a time */
 #define NGX_HTTP_JPP_MAX_QUERIES  16

@@ -7,8 +7,6 @@
 #include "ngx_http_jpp_conf.h"
 #include "ngx_http_jpp_worker.h"
 
-#include "jpp_status.h"
-
 
 #define NGX_HTTP_JPP_NOTICE  1536
 

@@ -7,8 +7,6 @@
 
 #include "ngx_http_jpp_http.h"
 
-#include "jpp_status.h"
-
 
 /* labels of a worker's samples and, behind them, of what it inherited */
 #define NGX_HTTP_JPP_LABELS      4

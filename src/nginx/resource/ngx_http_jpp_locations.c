@@ -6,8 +6,6 @@
 
 #include "ngx_http_jpp_resources.h"
 
-#include "jpp_locations.h"
-
 
 /*
  * Two questions to the chosen workers, for their pools and their heap; and with

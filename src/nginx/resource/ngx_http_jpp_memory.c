@@ -10,8 +10,6 @@
 
 #include "ngx_http_jpp_resources.h"
 
-#include "jpp_memory.h"
-
 
 /* anonymous memory: reading the page tables of more takes time */
 #define NGX_HTTP_JPP_MEMORY_LARGE  ((uint64_t) 1024 * 1024 * 1024)

@@ -7,7 +7,6 @@
 
 #include "ngx_http_jpp_resources.h"
 
-#include "jpp_grown.h"
 #include "jpp_timeline.h"
 
 

@@ -11,8 +11,6 @@
 
 #include "ngx_http_jpp_resources.h"
 
-#include "jpp_requests.h"
-
 
 static ngx_int_t
 ngx_http_jpp_requests_start(ngx_http_request_t *r,

@@ -7,8 +7,6 @@
 
 #include "ngx_http_jpp_resources.h"
 
-#include "jpp_status.h"
-
 
 static jpp_code_t
 ngx_http_jpp_status_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)

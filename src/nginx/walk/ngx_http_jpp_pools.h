@@ -28,8 +28,6 @@
 
 #include "ngx_http_jpp_ask.h"
 
-#include "jpp_ledger.h"
-
 
 /* pools in scope at once: of a connection, HTTP/2, a request, its upstreams */
 #define NGX_HTTP_JPP_SCOPE  8

@@ -8,8 +8,6 @@
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 
-#include "jpp_status.h"
-
 
 /* for what all workers have written, and for what is read beside it */
 #define NGX_HTTP_JPP_LOOK_CAP  (32 * 1024 * 1024)

@@ -5,7 +5,6 @@
 
 #include "jpp_cpu.h"
 #include "jpp_owners.h"
-#include "jpp_status.h"
 
 #include <dlfcn.h>
 #include <sys/random.h>
