@@ -5,10 +5,10 @@
  */
 
 
-#include "jpp_table.h"
-#include "jpp_test_main.h"
 #include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
+#include "jpp_test_main.h"
+#include "jpp_view.h"
 
 
 /* four bytes for two characters, and three for one of two columns */

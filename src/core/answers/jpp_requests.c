@@ -57,7 +57,7 @@ static const struct {
     const char           *headings[2]; /* by request, by connection; NULL: */
                                        /*   not shown */
     jpp_requests_type_t   type;
-    uint32_t              rank;        /* see jpp_table.h */
+    uint32_t              rank;        /* see jpp_table_column() */
     size_t                offset;
 } jpp_requests_columns[] = {
     { { "bytes", "bytes" }, JPP_REQUESTS_BYTES, 0,

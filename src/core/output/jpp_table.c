@@ -1,10 +1,7 @@
 
-/* memrchr() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+/* Tables, and the text around them, for a terminal of some columns. */
 
-#include "jpp_table.h"
+#include "jpp_view.h"
 
 
 /* blanks between columns */
