@@ -368,7 +368,7 @@ jpp_test_real_states(void)
 
     /* malloc() is another library's than this report */
 
-    jpp_print(both, "%s " JPP_REAL, jpp_fake_so);
+    jpp_print(both, "%s:" JPP_REAL, jpp_fake_so);
     run.preload = both;
     run.fake = "";
     jpp_is_str(jpp_run(&run), "none", "no report of another jemalloc");

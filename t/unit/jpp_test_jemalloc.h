@@ -84,9 +84,7 @@ static inline int jpp_test_jemalloc(int argc, char **argv,
 static inline bool jpp_test_is_profiled(void);
 static inline const char *jpp_run(const jpp_run_t *run);
 static inline void jpp_note_run(const jpp_run_t *run);
-static inline void jpp_run_child(const jpp_run_t *run, int fd);
 static inline void jpp_run_fake(const char *text);
-static inline void jpp_set(const char *name, const char *value);
 static inline void jpp_part_state(void);
 static inline void jpp_part_hold(void);
 static inline void jpp_part_capture(const char *directory);
@@ -177,10 +175,10 @@ jpp_test_is_profiled(void)
 static inline const char *
 jpp_run(const jpp_run_t *run)
 {
-    int      fds[2], status;
-    pid_t    pid;
+    int      status;
+    char     path[4096], command[8192];
+    FILE    *file;
     size_t   len;
-    ssize_t  n;
 
     static char  output[8192];
 
@@ -188,36 +186,25 @@ jpp_run(const jpp_run_t *run)
         jpp_run_fake(run->fake);
     }
 
-    if (pipe(fds) == -1) {
-        return "no pipe";
-    }
+    jpp_print(command, "exec env -u LD_PRELOAD -u MALLOC_CONF -u JPP_FAKE "
+              "%s%s %s%s %s%s %s '%s' '%s'",
+              run->preload != NULL ? "LD_PRELOAD=" : "",
+              run->preload != NULL ? run->preload : "",
+              run->conf != NULL ? "MALLOC_CONF=" : "",
+              run->conf != NULL ? run->conf : "",
+              run->fake != NULL ? "JPP_FAKE=" : "",
+              run->fake != NULL ? jpp_fake_file : "",
+              jpp_beside(JPP_PROGRAM, path), run->part, run->argument);
 
-    pid = fork();
-
-    if (pid == 0) {
-        close(fds[0]);
-        jpp_run_child(run, fds[1]);
-    }
-
-    close(fds[1]);
-
-    for (len = 0; len < sizeof(output) - 1; len += (size_t) n) {
-        n = read(fds[0], output + len, sizeof(output) - 1 - len);
-
-        if (n <= 0) {
-            break;
-        }
-    }
-
-    close(fds[0]);
+    file = popen(command, "r");
+    len = file != NULL ? fread(output, 1, sizeof(output) - 1, file) : 0;
+    status = file != NULL ? pclose(file) : -1;
     output[len] = '\0';
 
-    if (waitpid(pid, &status, 0) != pid || status != 0) {
+    if (status != 0) {
         jpp_print(output, "ended with 0x%x", status);
-        return output;
-    }
 
-    if (len != 0 && memchr(output, '\n', len - 1) == NULL) {
+    } else if (len != 0 && memchr(output, '\n', len - 1) == NULL) {
         output[len - 1] = '\0';
     }
 
@@ -235,22 +222,6 @@ jpp_note_run(const jpp_run_t *run)
 
 
 static inline void
-jpp_run_child(const jpp_run_t *run, int fd)
-{
-    dup2(fd, 1);
-    close(fd);
-
-    jpp_set("LD_PRELOAD", run->preload);
-    jpp_set("MALLOC_CONF", run->conf);
-    jpp_set("JPP_FAKE", run->fake != NULL ? jpp_fake_file : NULL);
-
-    execl("/proc/self/exe", JPP_PROGRAM, run->part, run->argument,
-          (char *) NULL);
-    _exit(127);
-}
-
-
-static inline void
 jpp_run_fake(const char *text)
 {
     FILE  *file;
@@ -263,17 +234,6 @@ jpp_run_fake(const char *text)
     fclose(file);
 
     rename(path, jpp_fake_file);
-}
-
-
-static inline void
-jpp_set(const char *name, const char *value)
-{
-    if (value != NULL) {
-        setenv(name, value, 1);
-    } else {
-        unsetenv(name);
-    }
 }
 
 

@@ -236,47 +236,28 @@ static const jpp_program_t  jpp_programs[] = {
 static void
 jpp_run(const jpp_program_t *program, const char *part)
 {
-    int      fds[2], status;
-    char     path[4096], line[512];
-    FILE    *lines;
-    pid_t    pid;
-    ssize_t  n;
+    char    path[4096], command[5000], line[512];
+    FILE   *lines;
 
-    n = readlink("/proc/self/exe", path, sizeof(path) - 64);
-    path[n > 0 ? n : 0] = '\0';
-    strcat(path, program->suffix);
+    jpp_print(command, "exec env -u LD_PRELOAD %s%s %s%s '%s'",
+              program->preload != NULL ? "LD_PRELOAD=" : "",
+              program->preload != NULL ? program->preload : "",
+              jpp_beside(program_invocation_short_name, path),
+              program->suffix, part);
 
-    if (pipe(fds) == -1 || (pid = fork()) == -1) {
+    lines = popen(command, "r");
+
+    if (lines == NULL) {
         jpp_ok(false, "%s: no child", part);
         return;
     }
-
-    if (pid == 0) {
-        dup2(fds[1], 1);
-        close(fds[0]);
-        close(fds[1]);
-
-        unsetenv("LD_PRELOAD");
-
-        if (program->preload != NULL) {
-            setenv("LD_PRELOAD", program->preload, 1);
-        }
-
-        execl(path, path, part, (char *) NULL);
-        _exit(127);
-    }
-
-    close(fds[1]);
-    lines = fdopen(fds[0], "r");
 
     while (fgets(line, sizeof(line), lines) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         jpp_ok(line[0] == '+', "%s, %s: %s", program->what, part, line + 2);
     }
 
-    fclose(lines);
-    waitpid(pid, &status, 0);
-    jpp_is_i64(status, 0, "%s, %s: its end", program->what, part);
+    jpp_is_i64(pclose(lines), 0, "%s, %s: its end", program->what, part);
 }
 
 
