@@ -286,7 +286,7 @@ jpp_credited(jpp_cpu_window_t *window, const char *name, uint64_t used,
     uint64_t  sum;
 
     jpp_ended(window);
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID) - used;
+    used = jpp_clock_nanos(CLOCK_PROCESS_CPUTIME_ID) - used;
 
     sum = jpp_sum(window, name);
     jpp_ok((int64_t) sum > least && sum <= used, "%s: %" PRIu64 " of %" PRIu64
@@ -379,7 +379,7 @@ JPP_TEST(jpp_test_before)
     windows[0] = jpp_opened(JPP_MODE_CPU, 1);
     jpp_burn(200 * JPP_MS);
 
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+    used = jpp_clock_nanos(CLOCK_PROCESS_CPUTIME_ID);
     windows[1] = jpp_opened(JPP_MODE_CPU, 1000);
     jpp_burn_until(windows[1], NULL, 0, NULL);
     jpp_credited(windows[1], NULL, used, 0, "a second window");
@@ -405,7 +405,7 @@ JPP_TEST(jpp_test_held_up)
     jpp_is_held = true;
     jpp_is_inside = false;
 
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+    used = jpp_clock_nanos(CLOCK_PROCESS_CPUTIME_ID);
     windows[1] = jpp_cpu_open(JPP_MODE_CPU, 1000, &err);
 
     jpp_wait_while(!jpp_is_inside);
@@ -477,7 +477,7 @@ JPP_TEST(jpp_test_overrun)
     uint64_t           used;
     jpp_cpu_window_t  *window;
 
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+    used = jpp_clock_nanos(CLOCK_PROCESS_CPUTIME_ID);
     window = jpp_opened(JPP_MODE_CPU, 1);
 
     for (i = 0; i < 100; i++) {
@@ -500,7 +500,7 @@ JPP_TEST(jpp_test_set_anew)
     uint64_t           used;
     jpp_cpu_window_t  *windows[2];
 
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+    used = jpp_clock_nanos(CLOCK_PROCESS_CPUTIME_ID);
     windows[0] = jpp_opened(JPP_MODE_CPU, 1000);
 
     number = jpp_number(getpid(), JPP_MODE_CPU);
@@ -569,7 +569,7 @@ jpp_test_missed(bool is_deaf)
     thread = jpp_start(is_deaf, NULL);
     jpp_burns(thread);
 
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+    used = jpp_clock_nanos(CLOCK_PROCESS_CPUTIME_ID);
     window = jpp_opened(JPP_MODE_CPU, 100);
     jpp_hidden = thread->tid;
     jpp_scanned(2);
@@ -596,7 +596,7 @@ JPP_TEST(jpp_test_newcomer)
     jpp_thread_t      *thread;
     jpp_cpu_window_t  *window;
 
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+    used = jpp_clock_nanos(CLOCK_PROCESS_CPUTIME_ID);
     window = jpp_opened(JPP_MODE_CPU, 1000);
 
     thread = jpp_start(false, "newcomer");
@@ -719,7 +719,7 @@ JPP_TEST(jpp_test_come_and_go)
     pthread_t          threads[8];
     jpp_cpu_window_t  *window, *other;
 
-    used = jpp_time(CLOCK_PROCESS_CPUTIME_ID);
+    used = jpp_clock_nanos(CLOCK_PROCESS_CPUTIME_ID);
     window = jpp_opened(JPP_MODE_CPU, 500);
 
     for (i = 0; i < 20; i++) {

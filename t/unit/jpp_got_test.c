@@ -106,22 +106,31 @@ jpp_object(const jpp_images_object_t *object, void *data)
 }
 
 
+/* The kernel's list of mappings. */
+
+static jpp_vec_t *
+jpp_maps(void)
+{
+    jpp_vec_t  *maps;
+
+    static jpp_arena_t  arena;
+
+    jpp_arena_destroy(&arena);
+    jpp_arena_init(&arena, 64 << 20);
+    maps = jpp_vec_create(&arena);
+    (void) jpp_proc_maps(maps, NULL);
+
+    return maps;
+}
+
+
 /* Every place of every object. */
 
 static void
 jpp_look(void)
 {
-    jpp_vec_t    *maps;
-    jpp_arena_t   arena;
-
-    jpp_arena_init(&arena, 64 << 20);
-    maps = jpp_vec_create(&arena);
-
-    (void) jpp_proc_maps(maps, NULL);
     jpp_places_n = 0;
-    jpp_images_pinned(jpp_object, maps);
-
-    jpp_arena_destroy(&arena);
+    jpp_images_pinned(jpp_object, jpp_maps());
 }
 
 
@@ -130,13 +139,8 @@ jpp_look(void)
 static size_t
 jpp_changed(void)
 {
-    size_t        i, n;
-    jpp_vec_t    *maps;
-    jpp_arena_t   arena;
-
-    jpp_arena_init(&arena, 64 << 20);
-    maps = jpp_vec_create(&arena);
-    (void) jpp_proc_maps(maps, NULL);
+    size_t      i, n;
+    jpp_vec_t  *maps = jpp_maps();
 
     for (i = 0, n = 0; i < jpp_places_n; i++) {
         n += *jpp_places[i].at != jpp_places[i].value
@@ -144,8 +148,6 @@ jpp_changed(void)
                 != jpp_proc_protection((const char *) maps->data, maps->len,
                                        (uintptr_t) jpp_places[i].at);
     }
-
-    jpp_arena_destroy(&arena);
 
     return n;
 }

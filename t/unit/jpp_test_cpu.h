@@ -22,17 +22,6 @@
 #endif
 
 
-static inline uint64_t
-jpp_time(clockid_t clock)
-{
-    struct timespec  time;
-
-    (void) clock_gettime(clock, &time);
-
-    return (uint64_t) time.tv_sec * JPP_CPU_NANOS + (uint64_t) time.tv_nsec;
-}
-
-
 /* NANOS of CPU time in the caller, whose code FACTOR makes another one. */
 
 static volatile unsigned long  jpp_work;
@@ -43,9 +32,9 @@ jpp_burn_as(uint64_t nanos, unsigned factor)
     unsigned  i;
     uint64_t  end;
 
-    end = jpp_time(CLOCK_THREAD_CPUTIME_ID) + nanos;
+    end = jpp_clock_nanos(CLOCK_THREAD_CPUTIME_ID) + nanos;
 
-    while (jpp_time(CLOCK_THREAD_CPUTIME_ID) < end) {
+    while (jpp_clock_nanos(CLOCK_THREAD_CPUTIME_ID) < end) {
         for (i = 0; i < 10000; i++) {
             jpp_work += factor * i;
         }

@@ -9,9 +9,7 @@
 #define _JPP_TEST_ELF_H_INCLUDED_
 
 
-#include "jpp_test.h"
-
-#include <dirent.h>
+#include "jpp_test_threads.h"
 
 
 static char  jpp_test_dir[] = "/tmp/jpp-elf-XXXXXX";
@@ -204,16 +202,7 @@ jpp_test_nm(const char *name, const char *symbol)
 static inline uint32_t
 jpp_test_fds(void)
 {
-    DIR       *dir;
-    uint32_t   n;
-
-    dir = opendir("/proc/self/fd");
-
-    for (n = 0; readdir(dir) != NULL; n++) { /* void */ }
-
-    (void) closedir(dir);
-
-    return n;
+    return (uint32_t) jpp_test_entries("/proc/self/fd");
 }
 
 
@@ -221,11 +210,7 @@ jpp_test_fds(void)
 static inline double
 jpp_test_ms(void)
 {
-    struct timespec  ts;
-
-    (void) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-
-    return (double) ts.tv_sec * 1e3 + (double) ts.tv_nsec / 1e6;
+    return (double) jpp_clock_nanos(CLOCK_PROCESS_CPUTIME_ID) / 1e6;
 }
 
 

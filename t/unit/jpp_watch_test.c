@@ -59,11 +59,7 @@ has(const jpp_stall_t *stall, stall_pt function)
 static uint64_t
 now(void)
 {
-    struct timespec  time;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &time);
-
-    return (uint64_t) time.tv_sec * 1000 + (uint64_t) time.tv_nsec / 1000000;
+    return jpp_clock() / 1000000;
 }
 
 
