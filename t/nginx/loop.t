@@ -13,35 +13,26 @@ use JppTest;
 my @pages = map { "/debug/pprof/$_" } '', 'status', 'memory', 'metrics';
 
 
-# What a page is written from is read in the thread: the worker serves.
+# What a page is written from is read in the thread, and so is what the kernel
+# says of the worker that is asked: the worker serves.
 
-test 'a kernel that is slow', 'fake' => sub {
+for (
+    [ 'a kernel that is slow', '/proc/meminfo', grep { !/status/ } @pages ],
+    [ 'a worker that is slow to count itself', '/proc/self/fd', @pages ],
+) {
+    my ($what, $file, @slow) = @$_;
+
+    test $what, 'fake' => sub { is_slow($file, @slow) };
+}
+
+
+sub is_slow($file, @slow) {
     my $nginx = JppNginx->start(fake => '');
 
-    for my $page (grep { !/status/ } @pages) {
+    for my $page (@slow) {
         my ($one, $other) = map { $nginx->client } 1 .. 2;
 
-        $nginx->fake("wait /proc/meminfo\n");
-        $one->send_request($page);
-
-        ok(wait_until(sub { threads($nginx->worker) > 1 }), "$page waits");
-        is($other->get('/fine')->{body}, "fine\n", 'while others are served');
-
-        $nginx->fake('');
-        is($one->response->{status}, 200, 'it is answered in the end');
-    }
-};
-
-
-# So is what the kernel says of the worker that is asked.
-
-test 'a worker that is slow to count itself', 'fake' => sub {
-    my $nginx = JppNginx->start(fake => '');
-
-    for my $page (@pages) {
-        my ($one, $other) = map { $nginx->client } 1 .. 2;
-
-        $nginx->fake("wait /proc/self/fd\n");
+        $nginx->fake("wait $file\n");
         $one->send_request($page);
 
         ok(wait_until(sub { threads($nginx->worker) > 1 }), "$page waits");
@@ -56,7 +47,7 @@ test 'a worker that is slow to count itself', 'fake' => sub {
              'with what was counted')
             if $page =~ /metrics/;
     }
-};
+}
 
 
 # One worker looks at all every five seconds.

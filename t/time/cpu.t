@@ -395,23 +395,37 @@ sub idle {
 }
 
 
-# It gives what it has, and what the others have by then.
+# The worker that serves PATH quits once there is a window, and the other one
+# gets SIGNAL, if any: it answers first, for ANSWERED.  The answer, and the pid
+# of the other.
 
-test 'the worker that serves quits' => sub {
+sub quits($path, $answered, $signal = undef) {
     my $nginx = start();
     my $client = $nginx->client;
     my ($other, $self) = $nginx->workers_of($client);
 
-    $client->send_request("$list?seconds=100&format=top&cols=1000");
+    $client->send_request("$path?seconds=100&format=top&cols=1000");
     wait_until(sub { left_over($self) && left_over($other) })
         or die 'no window';
 
+    $nginx->signal($signal, $other) if $signal;
     $nginx->signal('QUIT', $self);
 
     my $answer = $client->response;
 
     is($answer->{status}, 200, 'it answers first');
-    is($answer->{headers}{'jemalloc-pprof-workers'}, '2/2', 'for all');
+    is($answer->{headers}{'jemalloc-pprof-workers'}, $answered,
+       "for $answered");
+
+    return ($answer, $other);
+}
+
+
+# It gives what it has, and what the others have by then.
+
+test 'the worker that serves quits' => sub {
+    my ($answer) = quits($list, '2/2');
+
     like($answer->{body}, qr/^2 of 2 workers ended early, the first after /m,
          'with what they had so far');
     like($answer->{body}, qr/ s: (?:it|the worker that asked) shuts\s+down$/m,
@@ -422,25 +436,12 @@ test 'the worker that serves quits' => sub {
 # One that is stopped does not hold it up for longer than it may.
 
 test 'it quits, and another is stopped' => sub {
-    my $nginx = start();
-    my $client = $nginx->client;
-    my ($other, $self) = $nginx->workers_of($client);
+    my ($answer, $other) = quits('/late/profile', '1/2', 'STOP');
 
-    $client->send_request('/late/profile?seconds=100&format=top&cols=1000');
-    wait_until(sub { left_over($self) && left_over($other) })
-        or die 'no window';
-
-    $nginx->signal('STOP', $other);
-    $nginx->signal('QUIT', $self);
-
-    my $answer = $client->response;
-
-    is($answer->{status}, 200, 'it answers first');
-    is($answer->{headers}{'jemalloc-pprof-workers'}, '1/2', 'for itself');
     like($answer->{body}, qr/pid $other is missing: no answer within 500 ms /,
          'who is missing, and why');
 
-    $nginx->signal('CONT', $other);
+    kill 'CONT', $other;
 };
 
 
