@@ -12,7 +12,7 @@
 
 use JppTest;
 use JppFleet qw( asker connections fleet grow held is_well measured
-                 missing most wait_for );
+                 missing wait_for );
 
 my $soak = $ENV{JPP_SOAK} ? 10 : 1;
 
@@ -193,13 +193,13 @@ test 'the end of one of two', 'fake' => sub {
 
     for my $signal ('QUIT', 'TERM', 'HUP') {
         my $stock = $soak == 1 ? undef
-                  : most(times_to_end($signal, 0, 'nothing', 3 * $soak));
+                  : max(times_to_end($signal, 0, 'nothing', 3 * $soak));
 
         for my $what ('a question', 'a dump', 'a difference') {
             my $n = $soak == 1 ? 2 : 5 * $soak;
-            my $most = most(times_to_end($signal, 1, $what, $n));
+            my $most = max(times_to_end($signal, 1, $what, $n));
 
-            $most{$signal} = most($most, $most{$signal} // 0);
+            $most{$signal} = max($most, $most{$signal} // 0);
             compare("$what and $signal", $most, $stock) if defined $stock;
         }
     }
@@ -345,8 +345,8 @@ test 'those that are killed as all are asked', 'fake' => sub {
     cmp_ok($n_left, '>', 0, 'and some as they asked');
     measured(sprintf 'killed: %d rounds, %d in the middle of a dump, %d as '
                      . 'they asked; the longest %.2f s',
-                     scalar @times, $n_named, $n_left, most(@times));
-    cmp_ok(most(@times), '<', $timeout + $more, 'all in time') if $soak > 1;
+                     scalar @times, $n_named, $n_left, max(@times));
+    cmp_ok(max(@times), '<', $timeout + $more, 'all in time') if $soak > 1;
 
     $nginx->fake('');
     is_well($nginx, 'killed', @dead);

@@ -13,7 +13,7 @@ use JppNginx qw( wait_until slurp spew descriptors threads dumps sockets profile
                  partly );
 
 our @EXPORT_OK = qw( asker clients_of_one connections fleet grow held is_at_rest
-                     is_well measured missing most rests_at status wait_for );
+                     is_well measured missing rests_at status wait_for );
 
 my $heap = '/debug/pprof/heap';
 
@@ -234,9 +234,6 @@ sub connections($nginx, $pid = undef) {
 # A measured figure, which a soak run shows.
 
 sub measured { return $ENV{JPP_SOAK} ? diag(@_) : note(@_) }
-
-
-sub most { return (sort { $a <=> $b } @_)[-1] }
 
 
 1;

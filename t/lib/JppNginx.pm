@@ -500,7 +500,13 @@ sub options(@more) { return join ',', $sampling, @more }
 
 # What PATH answers, as JSON.
 
-sub json($self, $path) { return decode_json($self->get($path)->{body}) }
+sub json($self, $path) {
+    my $answer = $self->get($path);
+
+    return decode_json($answer->{body}) if $answer->{status} == 200;
+
+    die "$path: $answer->{status} $answer->{body}\n";
+}
 
 
 # That of status.

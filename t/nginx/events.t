@@ -14,10 +14,8 @@ my $time = qr/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
 
 
 sub events($nginx, $query = undef) {
-    my $answer = $nginx->get('/debug/pprof/events?format=json&top=1000'
-                             . ($query // ''));
-
-    return decode_json($answer->{body});
+    return $nginx->json('/debug/pprof/events?format=json&top=1000'
+                        . ($query // ''));
 }
 
 

@@ -26,10 +26,8 @@ sub logged($nginx, $id) {
 # Those that RESOURCE has.
 
 sub findings($nginx, $resource) {
-    my $answer = $nginx->get("/debug/pprof/$resource");
-
     return { map { $_->{id} => $_ }
-             @{ decode_json($answer->{body})->{findings} } };
+             @{ $nginx->json("/debug/pprof/$resource")->{findings} } };
 }
 
 

@@ -11,11 +11,7 @@ my $tree = 'location /debug/pprof/ { jemalloc_pprof control=on; }';
 
 
 sub grown($nginx, $query = '') {
-    my $answer = $nginx->get("/debug/pprof/grown?format=json&top=100$query");
-
-    die "$answer->{status}: $answer->{body}\n" if $answer->{status} != 200;
-
-    return decode_json($answer->{body});
+    return $nginx->json("/debug/pprof/grown?format=json&top=100$query");
 }
 
 

@@ -12,12 +12,7 @@ my $mib = 1024 * 1024;
 
 
 sub workers($nginx) {
-    my $answer = $nginx->get('/debug/pprof/memory');
-
-    return decode_json($answer->{body})->{workers} if $answer->{status} == 200;
-
-    fail("memory: $answer->{status}");
-    return [];
+    return $nginx->json('/debug/pprof/memory')->{workers};
 }
 
 

@@ -20,12 +20,7 @@ my $mib = 1024 * 1024;
 
 
 sub ask($nginx, $args) {
-    my $answer = $nginx->get("$memory?$args");
-
-    return decode_json($answer->{body}) if $answer->{status} == 200;
-
-    fail("$args: $answer->{status} $answer->{body}");
-    return {};
+    return $nginx->json("$memory?$args");
 }
 
 

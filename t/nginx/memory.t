@@ -17,14 +17,7 @@ my $has_lua = sub { $load_lua ne '' && !is_linked() };
 my $mib = 1024 * 1024;
 
 
-sub ask($nginx) {
-    my $answer = $nginx->get('/debug/pprof/memory');
-
-    return decode_json($answer->{body}) if $answer->{status} == 200;
-
-    fail("memory: $answer->{status}");
-    return {};
-}
+sub ask($nginx) { return $nginx->json('/debug/pprof/memory') }
 
 
 # The finding ID, or undef.
