@@ -276,7 +276,8 @@ function describe(tree, node) {
   const [all] = scene.trees[0].width, span = view.to - view.from;
   const share = (total, what) => percent(width[node], total) + ' of ' + what;
   const sum = tree.sum(node);
-  return listed(`${tree.name(node)}: ${amount(sum.after)}`, share(all, 'all'),
+  return listed(`${tree.name(node)}: ${amount(sum.after)}`,
+    frames.places[tree.frame[node]], share(all, 'all'),
     span < all && share(span, 'the zoom'),
     share(width[parent[node]], 'its caller'),
     base && since(sum), base && sum.change && sum.isNoise && 'noise',

@@ -28,7 +28,7 @@ const UTF8 = new TextDecoder();
 class Complaint extends Error {}
 
 /* Functions, and label sets, of all profiles, each once: ids are indices. */
-const frames = { names: [], modules: [], owners: [], kinds: [],
+const frames = { names: [], modules: [], owners: [], kinds: [], places: [],
   ids: new Map() };
 const sets = { labels: [], ids: new Map() };
 

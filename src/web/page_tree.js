@@ -182,6 +182,7 @@ function labelFrame(labels, key) {
     + (of ? ` of ${of}` : '') : `no ${key}`;
   const id = frameId(name, '', '');
   frames.owners[id] = name;
+  frames.places[id] = of && labels.get('place');
   return id;
 }
 

@@ -122,6 +122,11 @@ test 'split and colours' => sub {
 
     like($browser->text('#legend'), qr{location /two/ of main\.example \d},
          'in the legend');
+    like($browser->run('const [tree] = page.scene.trees;
+        return describe(tree, [...tree.depth.keys()].find((i) =>
+            tree.name(i) === "location /one/ of main.example"))'),
+        qr/^location \/one\/ of main\.example: [\d.]+ KiB, nginx\.conf:\d+, /,
+        'with the line of its block');
 
     $browser->run('change({ v: "owners" })');
     like($browser->text('#table'), qr{location /two/}, 'and in the table');

@@ -64,7 +64,7 @@ JPP_TEST(jpp_test_labels)
 
     jpp_ok(jpp_add(&owners, "one\t/a") && jpp_add(&owners, "two\t/b\tback"),
            "two");
-    jpp_ok(jpp_add(&owners, "three") && jpp_add(&owners, "\t\t\t")
+    jpp_ok(jpp_add(&owners, "three") && jpp_add(&owners, "\t\t\t\t")
            && jpp_add(&owners, ""), "and some that are none");
     jpp_is_u64(jpp_owner_labels_count(owners), 2, "are left out");
 
@@ -76,6 +76,9 @@ JPP_TEST(jpp_test_labels)
     (void) jpp_profile_labels(&jpp_profile, 0, 0, &state, 1, &set);
     jpp_labels_note(jpp_owner_labels(owners, &jpp_profile, 0, set));
     jpp_labels_note(jpp_owner_labels(owners, &jpp_profile, 0, 0));
+
+    jpp_ok(jpp_add(&owners, "four\t/d\t\tnginx.conf:41"), "one at a place");
+    jpp_labels_note(jpp_owner_labels(owners, &jpp_profile, 2, 0));
 
     for (i = 0; i < JPP_OWNERS_MAX + 10; i++) {
         (void) jpp_add(&owners, "many\t/c");

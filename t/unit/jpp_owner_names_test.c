@@ -50,6 +50,7 @@ JPP_TEST(jpp_owner_names_test_names)
     i = jpp_owner_name(raw);
     jpp_ok(i != a, "an upstream makes another");
 
+    jpp_owner_place(a, (jpp_owner_raw_t) { "a\tb.conf", 8 }, 41);
     jpp_note_name(a, "one");
     jpp_note_name(b, "another");
     jpp_note_name(i, "one with an upstream");

@@ -1,6 +1,7 @@
 
 #include "jpp_heap.h"
 #include "jpp_owner_names.h"
+#include "jpp_pools_table.h"
 
 
 #define JPP_OWNER_ARENA   ((size_t) 4 << 20)
@@ -195,10 +196,11 @@ jpp_owner_text(char text[JPP_OWNER_NAME], const char *name, size_t len)
 void
 jpp_owner_write(const jpp_owner_t *owner, jpp_sink_t *sink)
 {
-    uint32_t  i, n;
+    char       text[JPP_POOLS_PLACE];
+    uint32_t   i, n;
 
-    n = owner->names[JPP_ROOT_UPSTREAM][0] != '\0' ? JPP_ROOTS
-                                                    : JPP_ROOT_UPSTREAM;
+    n = owner->names[JPP_ROOT_UPSTREAM][0] != '\0' || owner->file.len != 0
+        ? JPP_ROOTS : JPP_ROOT_UPSTREAM;
 
     for (i = 0; i < n; i++) {
 
@@ -207,6 +209,12 @@ jpp_owner_write(const jpp_owner_t *owner, jpp_sink_t *sink)
         }
 
         jpp_sink_str(sink, owner->names[i]);
+    }
+
+    if (owner->file.len != 0) {
+        jpp_sink_printf(sink, "\t%s", jpp_place_text(owner->file.data,
+                                                     owner->file.len,
+                                                     owner->line, text));
     }
 }
 

@@ -1,9 +1,14 @@
 
 #include "jpp_owner_labels.h"
+#include "jpp_pools_table.h"
+
+
+/* and the place of its block */
+#define JPP_OWNER_KEYS  (JPP_ROOTS + 1)
 
 
 typedef struct {
-    jpp_str_t             names[JPP_ROOTS];
+    jpp_str_t             names[JPP_OWNER_KEYS];
 
     uint32_t              from;          /* the set, and the one that it led */
     uint32_t              set;           /*   to; 0: none so far */
@@ -26,7 +31,7 @@ jpp_owner_labels_add(jpp_owner_labels_t **owners, jpp_arena_t *arena,
 
     memset(&entry, 0, sizeof(jpp_owner_entry_t));
 
-    for (i = 0; i < JPP_ROOTS && names <= last; i++) {
+    for (i = 0; i < JPP_OWNER_KEYS && names <= last; i++) {
         tab = memchr(names, '\t', (size_t) (last - names));
         tab = tab != NULL ? tab : last;
 
@@ -68,7 +73,7 @@ jpp_owner_labels(jpp_owner_labels_t *owners, jpp_profile_t *profile,
     uint32_t owner, uint32_t from)
 {
     uint32_t            i;
-    jpp_label_t         labels[JPP_ROOTS];
+    jpp_label_t         labels[JPP_OWNER_KEYS];
     jpp_owner_entry_t  *entry;
 
     if (owner >= jpp_owner_labels_count(owners)) {
@@ -83,8 +88,8 @@ jpp_owner_labels(jpp_owner_labels_t *owners, jpp_profile_t *profile,
 
     memset(labels, 0, sizeof(labels));
 
-    for (i = 0; i < JPP_ROOTS; i++) {
-        labels[i].key = jpp_root_keys[i];
+    for (i = 0; i < JPP_OWNER_KEYS; i++) {
+        labels[i].key = i < JPP_ROOTS ? jpp_root_keys[i] : JPP_POOLS_PLACE_KEY;
         labels[i].str = jpp_arena_strndup(profile->arena, entry->names[i].data,
                                           entry->names[i].len);
 
@@ -93,8 +98,8 @@ jpp_owner_labels(jpp_owner_labels_t *owners, jpp_profile_t *profile,
         }
     }
 
-    if (!jpp_profile_labels(profile, from, 0, labels, JPP_ROOTS,
-                                 &entry->set))
+    if (!jpp_profile_labels(profile, from, 0, labels, JPP_OWNER_KEYS,
+                            &entry->set))
     {
         return JPP_OWNER_NO_LABELS;
     }

@@ -41,8 +41,9 @@ typedef struct jpp_owner_labels_s  jpp_owner_labels_t;
 
 /*
  * NAMES, up to LAST, are the next of *OWNERS, which is NULL at first: "SERVER
- * TAB LOCATION", perhaps with "TAB UPSTREAM" behind it.  What is not that, or
- * one too many, is left out.  False: no memory.
+ * TAB LOCATION", perhaps with "TAB UPSTREAM" and "TAB PLACE" behind it, where
+ * the upstream may be empty.  What is not that, or one too many, is left out.
+ * False: no memory.
  */
 bool jpp_owner_labels_add(jpp_owner_labels_t **owners, jpp_arena_t *arena,
     const char *names, const char *last);

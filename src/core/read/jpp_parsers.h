@@ -29,9 +29,6 @@
 /* the synthetic mapping of all frames */
 #define JPP_POOLS_MAPPING  "[nginx]"
 
-/* the label of a block of the configuration: "nginx.conf:41" */
-#define JPP_POOLS_PLACE_KEY  "place"
-
 
 enum {
     JPP_POOLS_INUSE_OBJECTS = 0,

@@ -209,24 +209,28 @@ jpp_pools_place(jpp_pools_t *table, uint32_t owner, uint32_t file,
 
 
 const char *
+jpp_place_text(const char *file, size_t len, uint32_t line,
+    char text[JPP_POOLS_PLACE])
+{
+    len = jpp_utf8_short(text, file, len, JPP_POOLS_PATH);
+
+    (void) snprintf(text + len, JPP_POOLS_PLACE - len, ":%" PRIu32, line);
+
+    return text;
+}
+
+
+const char *
 jpp_pools_place_text(const jpp_pools_t *table, const jpp_pools_owner_t *owner,
     char text[JPP_POOLS_PLACE])
 {
-    char       name[JPP_UTF8_SHORT(JPP_POOLS_PATH)];
-    size_t     len;
     jpp_str_t  file;
 
     text[0] = '\0';
+    file = jpp_pools_str(table, owner->file);
 
-    if (owner->file != 0) {
-        file = jpp_pools_str(table, owner->file);
-        len = jpp_utf8_short(name, file.data, file.len, JPP_POOLS_PATH);
-
-        (void) snprintf(text, JPP_POOLS_PLACE, "%.*s:%" PRIu32, (int) len, name,
-                        owner->line);
-    }
-
-    return text;
+    return owner->file != 0
+           ? jpp_place_text(file.data, file.len, owner->line, text) : text;
 }
 
 

@@ -343,10 +343,14 @@ void jpp_pools_place(jpp_pools_t *table, uint32_t owner, uint32_t file,
 #define JPP_POOLS_PATH   40
 #define JPP_POOLS_PLACE  (JPP_UTF8_SHORT(JPP_POOLS_PATH) + 16)
 
-/*
- * The place of OWNER as TEXT: "nginx.conf:41"; "": unknown, or there are
- * several.  A long name is cut.
- */
+/* the label of a block of the configuration */
+#define JPP_POOLS_PLACE_KEY  "place"
+
+/* LINE of FILE, of LEN bytes, as TEXT: "nginx.conf:41".  A long name is cut. */
+const char *jpp_place_text(const char *file, size_t len, uint32_t line,
+    char text[JPP_POOLS_PLACE]);
+
+/* The place of OWNER as TEXT; "": unknown, or there are several. */
 const char *jpp_pools_place_text(const jpp_pools_t *table,
     const jpp_pools_owner_t *owner, char text[JPP_POOLS_PLACE]);
 
