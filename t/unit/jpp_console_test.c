@@ -455,9 +455,7 @@ JPP_TEST(jpp_test_tags)
             continue;
         }
 
-        if (depth == 0 || depth > 31
-            || strcmp(open[--depth], name + 1) != 0)
-        {
+        if (depth == 0 || depth > 31 || strcmp(open[--depth], name + 1) != 0) {
             jpp_diag("%s closes nothing", name);
             wrong++;
             break;

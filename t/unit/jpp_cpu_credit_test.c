@@ -301,10 +301,9 @@ jpp_scanned(uint32_t n)
 {
     uint32_t  scan;
 
-    scan = __atomic_load_n(&jpp_cpu_sampler.threads.scan, __ATOMIC_ACQUIRE);
+    scan = jpp_atomic_get(&jpp_cpu_sampler.threads.scan);
 
-    jpp_wait_while(__atomic_load_n(&jpp_cpu_sampler.threads.scan,
-                                   __ATOMIC_ACQUIRE) - scan < n);
+    jpp_wait_while(jpp_atomic_get(&jpp_cpu_sampler.threads.scan) - scan < n);
 }
 
 
@@ -431,9 +430,7 @@ jpp_find(pid_t tid)
     threads = &jpp_cpu_sampler.threads;
 
     for (i = 0; i < JPP_CPU_THREADS; i++) {
-        if (__atomic_load_n(&threads->threads[i].tid, __ATOMIC_ACQUIRE)
-            == tid)
-        {
+        if (jpp_atomic_get(&threads->threads[i].tid) == tid) {
             return &threads->threads[i];
         }
     }
@@ -760,8 +757,7 @@ JPP_TEST(jpp_test_owed)
 
     thread = &jpp_cpu_sampler.threads.threads[0];
 
-    (void) __atomic_fetch_add(&thread->owed_nanos, 2000 * JPP_MS,
-                              __ATOMIC_RELAXED);
+    jpp_atomic_add(&thread->owed_nanos, 2000 * JPP_MS);
 
     /* a signal is for nobody if the timer is set at this moment */
 
@@ -804,7 +800,7 @@ jpp_ends_with_stack(void)
     window = jpp_opened(JPP_MODE_WALL, 1);
     (void) pthread_create(&thread, NULL, jpp_ends, window);
 
-    while (__atomic_load_n(&window->closed, __ATOMIC_ACQUIRE) == 0) {
+    while (jpp_atomic_get(&window->closed) == 0) {
         jpp_burn(JPP_MS);
     }
 

@@ -249,7 +249,7 @@ jpp_switching(void *data)
         (void) jpp_sampler_off(NULL);
     }
 
-    __atomic_store_n(&jpp_is_over, true, __ATOMIC_RELEASE);
+    jpp_atomic_set(&jpp_is_over, true);
 
     return NULL;
 }
@@ -274,7 +274,7 @@ jpp_play_state(void)
 
     pthread_create(&thread, NULL, jpp_switching, NULL);
 
-    while (!__atomic_load_n(&jpp_is_over, __ATOMIC_ACQUIRE)) {
+    while (!jpp_atomic_get(&jpp_is_over)) {
         jpp_sampler_state(&state);
 
         is_known = (state.lg_sample == JPP_FINE

@@ -144,9 +144,9 @@ jpp_writer(jpp_shared_t *shared, unsigned writer)
     /* what never comes ends by this */
 
     (void) alarm(60);
-    (void) __atomic_add_fetch(&shared->n_ready, 1, __ATOMIC_ACQ_REL);
+    jpp_atomic_add(&shared->n_ready, 1);
 
-    while (__atomic_load_n(&shared->n_ready, __ATOMIC_ACQUIRE) < JPP_WRITERS) {
+    while (jpp_atomic_get(&shared->n_ready) < JPP_WRITERS) {
         /* void */
     }
 

@@ -57,7 +57,7 @@ jpp_opened(jpp_mode_t mode, uint32_t frequency)
         exit(1);
     }
 
-    jpp_wait_while(__atomic_load_n(&window->opened, __ATOMIC_ACQUIRE) == 0);
+    jpp_wait_while(jpp_atomic_get(&window->opened) == 0);
 
     return window;
 }

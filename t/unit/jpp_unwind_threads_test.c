@@ -126,7 +126,7 @@ jpp_compare(void *data)
         && memcmp(pcs + 1, witness.pcs + i, witness.n * sizeof(uintptr_t))
            == 0)
     {
-        __atomic_fetch_add(&jpp_same, 1, __ATOMIC_RELAXED);
+        jpp_atomic_add(&jpp_same, 1);
 
     } else if (end == JPP_UNWIND_OBJECT
                && jpp_actor.code != NULL
@@ -134,10 +134,10 @@ jpp_compare(void *data)
                && memcmp(pcs + 1, witness.pcs + i,
                          (n - 1) * sizeof(uintptr_t)) == 0)
     {
-        __atomic_fetch_add(&jpp_unknown, 1, __ATOMIC_RELAXED);
+        jpp_atomic_add(&jpp_unknown, 1);
 
     } else {
-        __atomic_fetch_add(&jpp_wrong, 1, __ATOMIC_RELAXED);
+        jpp_atomic_add(&jpp_wrong, 1);
         jpp_show(pcs + 1, n - 1, witness.pcs + i, witness.n, end);
     }
 }
@@ -259,9 +259,7 @@ jpp_start_threads(void *data)
     pthread_t        thread;
     pthread_attr_t   attr;
 
-    for (i = (uintptr_t) data; !__atomic_load_n(&jpp_is_over,
-                                                __ATOMIC_RELAXED); i += 99)
-    {
+    for (i = (uintptr_t) data; !jpp_atomic_get(&jpp_is_over); i += 99) {
         pthread_attr_init(&attr);
         pthread_attr_setstacksize(&attr, (size_t) (256 + i % 7 * 64) * 1024);
 
@@ -320,16 +318,15 @@ jpp_load(void *data)
 
             actor->code = dlsym(handle, "jpp_throw_calls");
             actor->throws = (jpp_throws_pt) actor->code;
-            __atomic_store_n(&jpp_latest, (uintptr_t) actor->code,
-                             __ATOMIC_RELAXED);
+            jpp_atomic_set(&jpp_latest, (uintptr_t) actor->code);
             (void) actor->throws(3, jpp_compare, NULL);
             (void) dlclose(handle);
 
-            __atomic_fetch_add(&jpp_loads, 1, __ATOMIC_RELAXED);
+            jpp_atomic_add(&jpp_loads, 1);
 
         } while (jpp_mapped_find(&jpp_test_unwinder.mapped,
                                  (uintptr_t) actor->code) == NULL
-                 && !__atomic_load_n(&jpp_is_over, __ATOMIC_RELAXED));
+                 && !jpp_atomic_get(&jpp_is_over));
 
         (void) unlink(name);
         actor->code = NULL;
@@ -355,8 +352,8 @@ jpp_garbage(void *data)
     stack.low = (uintptr_t) words;
     stack.high = (uintptr_t) (words + 64);
 
-    while (!__atomic_load_n(&jpp_is_over, __ATOMIC_RELAXED)) {
-        code = __atomic_load_n(&jpp_latest, __ATOMIC_RELAXED);
+    while (!jpp_atomic_get(&jpp_is_over)) {
+        code = jpp_atomic_get(&jpp_latest);
 
         for (i = 0; i < 64; i++) {
             words[i] = code + jpp_random(&jpp_actor, 256);
@@ -371,7 +368,7 @@ jpp_garbage(void *data)
         at.is_exact = jpp_random(&jpp_actor, 2) == 0;
 
         (void) jpp_unwind_walk(&jpp_test_unwinder, &at, &stack, pcs, 64, &end);
-        __atomic_fetch_add(&jpp_walks, 1, __ATOMIC_RELAXED);
+        jpp_atomic_add(&jpp_walks, 1);
     }
 
     return data;
@@ -394,10 +391,10 @@ jpp_signal(int signo, siginfo_t *info, void *ucontext)
     (void) jpp_unwind_walk(&jpp_test_unwinder, &at, NULL, pcs, JPP_TEST_DEPTH,
                            &end);
 
-    __atomic_fetch_add(&jpp_signals, 1, __ATOMIC_RELAXED);
+    jpp_atomic_add(&jpp_signals, 1);
 
     if (end == JPP_UNWIND_STACK || end == JPP_UNWIND_ODD) {
-        __atomic_fetch_add(&jpp_signals_cut, 1, __ATOMIC_RELAXED);
+        jpp_atomic_add(&jpp_signals_cut, 1);
     }
 }
 
@@ -438,8 +435,8 @@ jpp_run(uint64_t count)
     pthread_create(&loader, NULL, jpp_load, NULL);
     pthread_create(&garbage, NULL, jpp_garbage, NULL);
 
-    while (__atomic_load_n(&jpp_same, __ATOMIC_RELAXED) < count
-           && __atomic_load_n(&jpp_wrong, __ATOMIC_RELAXED) == 0)
+    while (jpp_atomic_get(&jpp_same) < count
+           && jpp_atomic_get(&jpp_wrong) == 0)
     {
         for (i = 0; i < 100; i++) {
             (void) usleep(50);
@@ -450,7 +447,7 @@ jpp_run(uint64_t count)
         jpp_images_unwind(&jpp_test_unwinder.mapped);
     }
 
-    __atomic_store_n(&jpp_is_over, true, __ATOMIC_RELAXED);
+    jpp_atomic_set(&jpp_is_over, true);
 
     for (i = 0; i < JPP_THREADS; i++) {
         pthread_join(starters[i], NULL);

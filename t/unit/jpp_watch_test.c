@@ -150,9 +150,7 @@ is_stored(stall_pt stall, uint32_t kind, const char *name)
         return false;
     }
 
-    if (last->state != JPP_STALL_OVER
-        || last->nanos < THRESHOLD * 1000000ull)
-    {
+    if (last->state != JPP_STALL_OVER || last->nanos < THRESHOLD * 1000000ull) {
         jpp_diag("%s: state %u, %" PRIu64 " ns, %u frames", name, last->state,
                  last->nanos, last->depth);
         return false;
