@@ -75,7 +75,7 @@ $(OUT)/%.o: src/%.c $(OUT)/proto/profile.pb-c.h | $(OUT)/proto/jpp_page.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -c -o $@ $<
 
-$(OUT)/tools/%.o: tools/%.c
+$(OUT)/tools/%.o: tools/%.c | $(OUT)/proto/profile.pb-c.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -c -o $@ $<
 
