@@ -176,7 +176,7 @@ JPP_TEST(jpp_pools_test_invalid)
         (void) jpp_pools_load_of(out->data, out->len, what);                  \
     } while (0)
 
-    JPP_BAD(bad.facts.reason, JPP_POOLS_REASONS, "a reason");
+    JPP_BAD(bad.facts.is_partial, 2, "is partial");
     JPP_BAD(bad.facts.has_total, 2, "a boolean");
     JPP_BAD(bad.facts.outside_owner, 1000, "an owner of facts");
     JPP_BAD(bad.facts.total, (uint64_t) INT64_MAX + 1, "an amount");

@@ -105,9 +105,9 @@ JPP_TEST(jpp_pools_test_many_names)
     jpp_note("%s, %s, %s",
              jpp_pools_text(jpp_pools_find(&table, &keys[JPP_POOLS_NAMES - 1])),
              jpp_pools_text(rest), jpp_pools_text(late));
-    jpp_note("%zu rows, of %" PRIu64 " bytes, reason %u",
+    jpp_note("%zu rows, of %" PRIu64 " bytes, partial %u",
              jpp_vec_count(table.rows, jpp_pools_row_t), jpp_pools_bytes(),
-             table.facts.reason);
+             table.facts.is_partial);
     jpp_shows_notes("the last name, and what the rest is called");
     jpp_is_u64(jpp_pools_find(&table, &keys[4999]), rest, "and all others");
 }
@@ -350,7 +350,7 @@ JPP_TEST(jpp_pools_test_memory)
 
             /* a name that is missing is missing in a list only */
 
-            n_wrong += table.facts.reason != JPP_POOLS_NO_MEMORY;
+            n_wrong += !table.facts.is_partial;
             n_wrong += !is_filled && jpp_pools_bytes() > 2000000;
         }
     }

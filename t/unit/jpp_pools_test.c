@@ -350,7 +350,7 @@ JPP_TEST(jpp_pools_test_comments)
 
     table.facts.has_scripts = 1;
     table.facts.total = 1000;
-    table.facts.reason = JPP_POOLS_NO_MEMORY;
+    table.facts.is_partial = 1;
     table.facts.n_missed = 7;
     table.facts.n_unproven = 2;
     jpp_pools_capture();
@@ -371,7 +371,7 @@ JPP_TEST(jpp_pools_test_partial)
 {
     jpp_pools_filled();
 
-    table.facts.reason = JPP_POOLS_NO_MEMORY;
+    table.facts.is_partial = 1;
     jpp_pools_capture();
 
     jpp_shows(jpp_pools_text("format=top"), "the total says so, and so does "
@@ -428,7 +428,7 @@ JPP_TEST(jpp_pools_test_memory)
 
     /* and what may be said of others */
 
-    table.facts.reason = JPP_POOLS_NO_MEMORY;
+    table.facts.is_partial = 1;
     jpp_pools_capture();
 
     table.facts.has_total = 0;

@@ -202,7 +202,7 @@ JPP_TEST(jpp_requests_test_partial)
     for (i = 0; i < 2; i++) {
         jpp_requests_filled(queries[i]);
         jpp_requests_worker(0, &table);
-        table.facts.reason = JPP_POOLS_NO_MEMORY;
+        table.facts.is_partial = 1;
         table.facts.n_missed = 5;
         jpp_requests_worker(1, &table);
 

@@ -402,12 +402,10 @@ jpp_locations_pools(jpp_locations_t *locations, const jpp_identity_t *who,
         }
     }
 
-    if (table.facts.reason != JPP_POOLS_WHOLE) {
+    if (table.facts.is_partial) {
         jpp_locations_note(locations, JPP_LOCATIONS_HELD, "worker %" PRIu32
-                           " pid %" PRId64 " is partial, %" PRIu64
-                           " connections were not seen: %s", who->index,
-                           who->pid, table.facts.n_missed,
-                           jpp_pools_reasons[table.facts.reason]);
+                           " pid %" PRId64 " is partial, " JPP_POOLS_CUT_TEXT,
+                           who->index, who->pid, table.facts.n_missed);
     }
 }
 

@@ -488,15 +488,14 @@ jpp_requests_json(const jpp_requests_t *requests,
 
     jpp_vec_each(worker, requests->workers) {
 
-        if (worker->table.facts.reason == JPP_POOLS_WHOLE) {
+        if (!worker->table.facts.is_partial) {
             continue;
         }
 
         jpp_json_open(&json, NULL, '{');
         jpp_json_identity(&json, &worker->who);
         jpp_json_u64(&json, "missed", worker->table.facts.n_missed);
-        jpp_json_str(&json, "why",
-                     jpp_pools_reasons[worker->table.facts.reason]);
+        jpp_json_str(&json, "why", JPP_POOLS_CUT);
         jpp_json_close(&json, '}');
     }
 
@@ -530,12 +529,11 @@ jpp_requests_notes(const jpp_requests_t *requests,
                      n_missing);
 
     jpp_vec_each(worker, requests->workers) {
-        if (worker->table.facts.reason != JPP_POOLS_WHOLE) {
+        if (worker->table.facts.is_partial) {
             jpp_sink_printf(sink, "worker %" PRIu32 " pid %" PRId64
-                            " is partial, %" PRIu64 " connections were not "
-                            "seen: %s\n", worker->who.index, worker->who.pid,
-                            worker->table.facts.n_missed,
-                            jpp_pools_reasons[worker->table.facts.reason]);
+                            " is partial, " JPP_POOLS_CUT_TEXT "\n",
+                            worker->who.index, worker->who.pid,
+                            worker->table.facts.n_missed);
         }
     }
 

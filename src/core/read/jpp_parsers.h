@@ -41,9 +41,6 @@ enum {
 /* By jpp_pools_class_t; NULL for JPP_POOLS_ITSELF. */
 extern const char *const  jpp_pools_classes[JPP_POOLS_CLASSES];
 
-/* By jpp_pools_reason_t: why a walk ended early. */
-extern const char *const  jpp_pools_reasons[JPP_POOLS_REASONS];
-
 /* What an owner of KIND is: "request", "http2 connection". */
 const char *jpp_pools_kind_name(jpp_pools_kind_t kind);
 

@@ -60,8 +60,7 @@ typedef struct {
     uint32_t             n_short;      /* whose total is below their sum */
     uint64_t             outside;      /* of the totals, in no pool */
     uint64_t             since_start;
-    jpp_pools_facts_t    facts;        /* sums; reason of the last that is */
-                                       /*   partial, allocator of the last */
+    jpp_pools_facts_t    facts;        /* sums; allocator of the last */
 } jpp_pools_sums_t;
 
 
@@ -126,12 +125,6 @@ static const jpp_pools_part_t
 
 const char *const  jpp_pools_classes[JPP_POOLS_CLASSES] = {
     JPP_POOLS_CLASS_LIST(JPP_LIST_TEXT)
-};
-
-
-const char *const  jpp_pools_reasons[] = {
-    [JPP_POOLS_WHOLE] = "nothing",
-    [JPP_POOLS_NO_MEMORY] = "no memory was left for its results"
 };
 
 
@@ -360,9 +353,9 @@ jpp_pools_read_outside(jpp_pools_reading_t *reading)
         return false;
     }
 
-    ids[0] = jpp_pools_frame(reading, facts->reason == JPP_POOLS_WHOLE
-                                      ? "since start"
-                                      : "not seen, or since start", 0);
+    ids[0] = jpp_pools_frame(reading, facts->is_partial
+                                      ? "not seen, or since start"
+                                      : "since start", 0);
     held.bytes = outside - held.bytes;
 
     return jpp_pools_commit(reading, ids, 2, &held, NULL);
@@ -393,10 +386,9 @@ jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table)
 
     memcpy(sum->allocator, facts->allocator, JPP_POOLS_ALLOCATOR);
 
-    if (facts->reason != JPP_POOLS_WHOLE) {
+    if (facts->is_partial) {
         sums->n_partial++;
         sum->n_missed += facts->n_missed;
-        sum->reason = facts->reason;
     }
 
     if (!facts->has_total) {
@@ -412,9 +404,7 @@ jpp_pools_add_up(jpp_pools_sums_t *sums, const jpp_pools_t *table)
 
     /* what was not seen is there, too */
 
-    if (facts->reason == JPP_POOLS_WHOLE
-        && outside > facts->outside_inherited)
-    {
+    if (!facts->is_partial && outside > facts->outside_inherited) {
         sum->n_tls += facts->n_tls;
         sums->since_start += outside - facts->outside_inherited;
     }
@@ -520,9 +510,8 @@ jpp_pools_describe(jpp_profile_t *profile)
 
     if (sums->n_partial != 0) {
         jpp_profile_comment(profile, "partial: %" PRIu32 " of %" PRIu32
-                            " scans ended early, %" PRIu64 " connections were "
-                            "not seen: %s", sums->n_partial, sums->n,
-                            facts->n_missed, jpp_pools_reasons[facts->reason]);
+                            " scans ended early, " JPP_POOLS_CUT_TEXT,
+                            sums->n_partial, sums->n, facts->n_missed);
     }
 
     if (facts->n_unproven != 0) {

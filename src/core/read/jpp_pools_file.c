@@ -82,7 +82,7 @@ _Static_assert(sizeof(jpp_pools_head_t) == 32, "the head has no gaps");
 #define JPP_POOLS_BOOL(type, member)  JPP_POOLS_FIELD(type, member, NUMBER, 1)
 
 static const jpp_pools_field_t  jpp_pools_facts_fields[] = {
-    JPP_POOLS_FIELD(jpp_pools_facts_t, reason, NUMBER, JPP_POOLS_REASONS - 1),
+    JPP_POOLS_BOOL(jpp_pools_facts_t, is_partial),
     JPP_POOLS_BOOL(jpp_pools_facts_t, has_total),
     JPP_POOLS_BOOL(jpp_pools_facts_t, is_estimate),
     JPP_POOLS_BOOL(jpp_pools_facts_t, has_scripts),

@@ -120,7 +120,7 @@ jpp_pools_rest(jpp_pools_t *table, uint32_t name, jpp_pools_sort_t sort)
 static uint32_t
 jpp_pools_no_memory(jpp_pools_t *table)
 {
-    table->facts.reason = JPP_POOLS_NO_MEMORY;
+    table->facts.is_partial = 1;
 
     return 0;
 }
@@ -447,7 +447,7 @@ jpp_pools_keep(jpp_pools_t *table)
     if (n < table->top) {
 
         if (jpp_vec_push(table->units, sizeof(jpp_pools_unit_t)) == NULL) {
-            table->facts.reason = JPP_POOLS_NO_MEMORY;
+            table->facts.is_partial = 1;
             return NULL;
         }
 

@@ -211,12 +211,10 @@ typedef struct {
 } jpp_pools_unit_t;
 
 
-/* Why the walk did not see everything. */
-typedef enum {
-    JPP_POOLS_WHOLE = 0,
-    JPP_POOLS_NO_MEMORY,               /* the arena's cap: set by the table */
-    JPP_POOLS_REASONS
-} jpp_pools_reason_t;
+/* Why a walk did not see everything, for people; and what: one PRIu64. */
+#define JPP_POOLS_CUT  "no memory was left for its results"
+#define JPP_POOLS_CUT_TEXT                                                    \
+    "%" PRIu64 " connections were not seen: " JPP_POOLS_CUT
 
 
 /* How many connections a walk has left out, for people: one PRIu64. */
@@ -228,7 +226,7 @@ typedef enum {
 
 /* What the walk says of itself and of the whole heap. */
 typedef struct {
-    uint8_t        reason;             /* jpp_pools_reason_t */
+    uint8_t        is_partial;         /* the arena's cap: set by the table */
     uint8_t        has_total;          /* total and outside are known: the */
                                        /*   allocator counts by thread */
     uint8_t        is_estimate;        /* its sizes are not what it set */

@@ -26,7 +26,7 @@ ngx_http_jpp_size(const void *p)
 ngx_uint_t
 ngx_http_jpp_walk_is_over(ngx_http_jpp_walk_t *walk)
 {
-    if (walk->table.facts.reason != JPP_POOLS_WHOLE) {
+    if (walk->table.facts.is_partial) {
         return 1;
     }
 
@@ -369,7 +369,7 @@ ngx_http_jpp_walk_go_on(ngx_http_jpp_walk_t *walk)
         if (ngx_http_jpp_rests_walk(walk) == NGX_AGAIN
             || ngx_http_jpp_phases[walk->phase](walk) == NGX_AGAIN)
         {
-            if (walk->table.facts.reason == JPP_POOLS_WHOLE) {
+            if (!walk->table.facts.is_partial) {
                 return NGX_AGAIN;
             }
 

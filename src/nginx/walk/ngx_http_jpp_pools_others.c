@@ -73,7 +73,7 @@ ngx_http_jpp_others_postpone(ngx_http_jpp_walk_t *walk,
             walk->table.facts.n_unproven++;
 
         } else {
-            walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
+            walk->table.facts.is_partial = 1;
         }
 
         return;

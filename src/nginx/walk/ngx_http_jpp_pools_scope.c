@@ -66,7 +66,7 @@ ngx_http_jpp_rests_add(ngx_http_jpp_walk_t *walk, ngx_pool_t *pool,
 
     rest = jpp_arena_alloc(&walk->arena, sizeof(ngx_http_jpp_rest_t));
     if (rest == NULL) {
-        walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
+        walk->table.facts.is_partial = 1;
         return;
     }
 
@@ -102,7 +102,7 @@ ngx_http_jpp_rests_mark(ngx_http_jpp_walk_t *walk, const void *p,
     mark = ngx_http_jpp_keyed_add(&walk->marks, p);
 
     if (mark == NULL) {
-        walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
+        walk->table.facts.is_partial = 1;
         return;
     }
 
@@ -129,7 +129,7 @@ ngx_http_jpp_rests_park(ngx_http_jpp_walk_t *walk)
 
     parked = jpp_arena_alloc(&walk->arena, sizeof(ngx_http_jpp_parked_t));
     if (parked == NULL) {
-        walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
+        walk->table.facts.is_partial = 1;
         return NULL;
     }
 
@@ -720,7 +720,7 @@ ngx_http_jpp_count_larges(ngx_http_jpp_walk_t *walk, const ngx_pool_t *pool)
         large = jpp_vec_push(scope->larges, sizeof(ngx_http_jpp_large_t));
 
         if (large == NULL) {
-            walk->table.facts.reason = JPP_POOLS_NO_MEMORY;
+            walk->table.facts.is_partial = 1;
             return;
         }
 
