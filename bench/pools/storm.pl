@@ -202,7 +202,8 @@ sub storm {
 
 
 # Asks one after the other until it is told to end; writes how often it was
-# answered with which status, where 0 is none: of a worker that was killed.
+# answered with which status, where 0 is none: of a worker that was killed.  One
+# that a reload ends, as it was asked, is leaving.
 
 sub asker {
     my ($number) = @_;
@@ -240,7 +241,8 @@ sub ask {
     local $/;
     my $answer = <$socket> // '';
 
-    return $answer =~ /^HTTP\S+ (\d+)/ ? $1 : 0;
+    return $answer =~ /this worker is shutting down/ ? 'leaving'
+           : $answer =~ /^HTTP\S+ (\d+)/ ? $1 : 0;
 }
 
 
@@ -311,7 +313,7 @@ sub report {
         }
 
         print "asked:\n", map { "  $asked{$_} x $_\n" } sort keys %asked;
-        @refused = grep { !/^(?:200|0) / } keys %asked;
+        @refused = grep { !/^(?:200|0|leaving) / } keys %asked;
     }
 
     print "  $_\n" for @asan, @dead;
