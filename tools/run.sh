@@ -448,7 +448,7 @@ sampler()
     done
 
     echo
-    echo "The same of an nginx without jemalloc, which runs already:"
+    echo "The same for an nginx without jemalloc, also running:"
     echo
     echo "    curl --unix-socket $plain -d 'sampler=on&lg_sample=10'" \
          "http://localhost/debug/pprof/control"

@@ -31,8 +31,8 @@ like($out, qr{http://127\.0\.0\.1:$port/debug/pprof/}, 'it shows its URL');
 like($out, qr{^ *go tool pprof -top http://}m, 'and a command to type');
 like($out, qr/errors=0 /, 'the traffic had no errors');
 
-my ($sampled) = $out =~ /^The same of an nginx without jemalloc, which runs (?#
-                          )already:\n(.*?)^nginx \(pid/ms;
+my ($sampled) = $out =~ /^The same for an nginx without jemalloc, (?#
+                          )also running:\n(.*?)^nginx \(pid/ms;
 
 like($sampled // '', qr/-d 'sampler=on&lg_sample=10' http/, 'the sampler');
 like($sampled // '', qr/^    inuse_space: [1-9].* one every 1\.0 KiB/m,
