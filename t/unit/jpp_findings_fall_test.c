@@ -10,14 +10,27 @@
 #include "jpp_test_main.h"
 
 
-/* Sets the numbers of a rule to X of its bounds. */
-typedef void (*jpp_fall_set_pt)(double x);
+#define JPP_MIB                 ((double) JPP_TEST_MIB)
+
+/* MiB of a number of worker I, or of what the kernel counts of it */
+#define JPP_MIBS(at, base, times)  { at, (base) * JPP_MIB, (times) * JPP_MIB }
+#define JPP_OF(i, field)           &jpp_test.workers[i].field
+#define JPP_USAGE(i, field)        JPP_OF(i, activity.usage.field)
+
+
+/* a number that is BASE and so many times X, what a rule is of its bound */
+typedef struct {
+    uint64_t  *at;
+    double     base;
+    double     times;
+} jpp_fall_number_t;
 
 
 typedef struct {
-    jpp_finding_id_t    id;
-    const char         *what;
-    jpp_fall_set_pt     set;
+    jpp_finding_id_t     id;
+    const char          *what;
+    void               (*set)(double x);     /* what else there is */
+    jpp_fall_number_t    numbers[6];         /* up to the first NULL */
 } jpp_fall_row_t;
 
 
@@ -26,23 +39,12 @@ static jpp_finding_t     jpp_found[JPP_FINDINGS];
 static jpp_notes_t       jpp_noted_down;
 
 
-/* how much of the limit is left: less counts */
-
 static void
-jpp_fall_limit(double x)
+jpp_fall_limited(double x)
 {
-    jpp_test.cgroup.binding = 0;
-    jpp_test.cgroup.levels[0].limit = 10000 * JPP_TEST_MIB;
-    jpp_test.cgroup.headroom = (uint64_t) ((2 - x) * 1000 * JPP_TEST_MIB);
-}
+    (void) x;
 
-
-static void
-jpp_fall_little(double x)
-{
     jpp_test.cgroup.binding = 0;
-    jpp_test.cgroup.levels[0].limit = 512 * JPP_TEST_MIB;
-    jpp_test.cgroup.headroom = (uint64_t) ((2 - x) * 64 * JPP_TEST_MIB);
 }
 
 
@@ -64,173 +66,86 @@ jpp_fall_grows(double x)
 
 
 static void
-jpp_fall_reload(double x)
-{
-    jpp_test.telemetry.noted.inherited_before = 100 * JPP_TEST_MIB;
-    jpp_test.telemetry.noted.inherited =
-        (uint64_t) ((10 + x) * 10 * JPP_TEST_MIB);
-}
-
-
-static void
-jpp_fall_pressure(double x)
-{
-    jpp_test.cgroup.pressure.some.avg60 = (uint64_t) (1000 * x + 0.5);
-}
-
-
-static void
-jpp_fall_swap(double x)
-{
-    jpp_test.workers[0].activity.usage.swap =
-        (uint64_t) (x * 16 * JPP_TEST_MIB);
-}
-
-
-static void
 jpp_fall_zone(double x)
 {
+    (void) x;
+
     jpp_test.telemetry.zones = jpp_test.zones;
     jpp_test.telemetry.n_zones = 1;
     jpp_test.zones[0].name = "one";
     jpp_test.zones[0].name_len = 3;
-    jpp_test.zones[0].size = 100 * JPP_TEST_MIB;
-    jpp_test.zones[0].free = (uint64_t) ((2 - x) * 5 * JPP_TEST_MIB);
 }
 
 
 static void
-jpp_fall_old(double x)
+jpp_fall_exiting(double x)
 {
-    jpp_test.workers[2].activity.usage.rss_anon =
-        (uint64_t) (x * 64 * JPP_TEST_MIB);
+    (void) x;
+
     jpp_test.workers[2].is_exiting = true;
-}
-
-
-static void
-jpp_fall_old_share(double x)
-{
-    jpp_test.workers[0].activity.usage.rss_anon =
-        (uint64_t) ((1000 - x * 300) * JPP_TEST_MIB);
-    jpp_test.workers[2].activity.usage.rss_anon =
-        (uint64_t) (x * 300 * JPP_TEST_MIB);
-    jpp_test.workers[2].is_exiting = true;
-}
-
-
-static void
-jpp_fall_odd(double x)
-{
-    jpp_test.workers[1].stats.allocated = (uint64_t) (x * 3000 * JPP_TEST_MIB);
-}
-
-
-static void
-jpp_fall_outside(double x)
-{
-    jpp_test.workers[1].stats.resident = 20 * JPP_TEST_MIB;
-    jpp_test.workers[1].activity.usage.rss_anon =
-        (uint64_t) ((20 + x * 64) * JPP_TEST_MIB);
-}
-
-
-static void
-jpp_fall_outside_share(double x)
-{
-    jpp_test.workers[1].stats.resident =
-        (uint64_t) ((1000 - x * 250) * JPP_TEST_MIB);
-    jpp_test.workers[1].activity.usage.rss_anon = 1000 * JPP_TEST_MIB;
-}
-
-
-static void
-jpp_fall_retained(double x)
-{
-    jpp_test.workers[1].activity.usage.rss_anon = 81 * JPP_TEST_MIB;
-    jpp_test.workers[1].stats.dirty = (uint64_t) (x * 64 * JPP_TEST_MIB);
-}
-
-
-/* of what it shares it returns nothing */
-
-static void
-jpp_fall_retained_own(double x)
-{
-    jpp_test.workers[1].activity.usage.rss_anon = 100 * JPP_TEST_MIB;
-    jpp_test.workers[1].activity.usage.private =
-        (uint64_t) (x * 64 * JPP_TEST_MIB);
-    jpp_test.workers[1].stats.dirty = 90 * JPP_TEST_MIB;
-}
-
-
-static void
-jpp_fall_retained_share(double x)
-{
-    jpp_test.workers[1].activity.usage.rss_anon = 3000 * JPP_TEST_MIB;
-    jpp_test.workers[1].stats.dirty = (uint64_t) (x * 1500 * JPP_TEST_MIB);
-}
-
-
-static void
-jpp_fall_fragmented(double x)
-{
-    jpp_test.workers[0].stats.active =
-        (uint64_t) ((1000 + x * 1200) * JPP_TEST_MIB);
-}
-
-
-static void
-jpp_fall_thp(double x)
-{
-    size_t  i;
-
-    jpp_test.cgroup.stat.anon = 4000 * JPP_TEST_MIB;
-    jpp_test.cgroup.stat.anon_thp = 4000 * JPP_TEST_MIB;
-
-    for (i = 0; i < 3; i++) {
-        jpp_test.workers[i].activity.usage.rss_anon =
-            (uint64_t) ((1000 + x * 400) * JPP_TEST_MIB);
-    }
-}
-
-
-static void
-jpp_fall_peak(double x)
-{
-    jpp_test.workers[1].activity.usage.rss = 200 * JPP_TEST_MIB;
-    jpp_test.workers[1].activity.usage.peak =
-        (uint64_t) ((200 + x * 100) * JPP_TEST_MIB);
-}
-
-
-static void
-jpp_fall_stalls(double x)
-{
-    jpp_test.workers[1].activity.minute.slow = (uint64_t) (1000 * x + 0.5);
 }
 
 
 static const jpp_fall_row_t  jpp_fall_rows[] = {
-    { JPP_FINDING_LIMIT_NEAR, "a tenth of the limit", jpp_fall_limit },
-    { JPP_FINDING_LIMIT_NEAR, "64 MiB", jpp_fall_little },
-    { JPP_FINDING_GROWS, "16 MiB an hour", jpp_fall_grows },
-    { JPP_FINDING_RELOAD_LEAK, "a tenth more", jpp_fall_reload },
-    { JPP_FINDING_PRESSURE, "a tenth of the time", jpp_fall_pressure },
-    { JPP_FINDING_SWAP, "16 MiB", jpp_fall_swap },
-    { JPP_FINDING_ZONE_FULL, "a twentieth is free", jpp_fall_zone },
-    { JPP_FINDING_OLD_WORKERS, "64 MiB", jpp_fall_old },
-    { JPP_FINDING_OLD_WORKERS, "three tenths", jpp_fall_old_share },
-    { JPP_FINDING_ODD_WORKER, "three times", jpp_fall_odd },
-    { JPP_FINDING_OUTSIDE, "64 MiB", jpp_fall_outside },
-    { JPP_FINDING_OUTSIDE, "a quarter", jpp_fall_outside_share },
-    { JPP_FINDING_RETAINED, "64 MiB", jpp_fall_retained },
-    { JPP_FINDING_RETAINED, "64 MiB of its own", jpp_fall_retained_own },
-    { JPP_FINDING_RETAINED, "half", jpp_fall_retained_share },
-    { JPP_FINDING_FRAGMENTED, "two fifths", jpp_fall_fragmented },
-    { JPP_FINDING_THP, "two fifths", jpp_fall_thp },
-    { JPP_FINDING_PEAK, "half", jpp_fall_peak },
-    { JPP_FINDING_STALLS, "a second", jpp_fall_stalls }
+
+    /* how much of the limit, or of a zone, is left: less counts */
+
+    { JPP_FINDING_LIMIT_NEAR, "a tenth of the limit", jpp_fall_limited,
+      { JPP_MIBS(&jpp_test.cgroup.levels[0].limit, 10000, 0),
+        JPP_MIBS(&jpp_test.cgroup.headroom, 2000, -1000) } },
+    { JPP_FINDING_LIMIT_NEAR, "64 MiB", jpp_fall_limited,
+      { JPP_MIBS(&jpp_test.cgroup.levels[0].limit, 512, 0),
+        JPP_MIBS(&jpp_test.cgroup.headroom, 128, -64) } },
+    { JPP_FINDING_GROWS, "16 MiB an hour", jpp_fall_grows, { { NULL, 0, 0 } } },
+    { JPP_FINDING_RELOAD_LEAK, "a tenth more", NULL,
+      { JPP_MIBS(&jpp_test.telemetry.noted.inherited_before, 100, 0),
+        JPP_MIBS(&jpp_test.telemetry.noted.inherited, 100, 10) } },
+    { JPP_FINDING_PRESSURE, "a tenth of the time", NULL,
+      { { &jpp_test.cgroup.pressure.some.avg60, 0.5, 1000 } } },
+    { JPP_FINDING_SWAP, "16 MiB", NULL, { JPP_MIBS(JPP_USAGE(0, swap), 0, 16) }
+      },
+    { JPP_FINDING_ZONE_FULL, "a twentieth is free", jpp_fall_zone,
+      { JPP_MIBS(&jpp_test.zones[0].size, 100, 0),
+        JPP_MIBS(&jpp_test.zones[0].free, 10, -5) } },
+    { JPP_FINDING_OLD_WORKERS, "64 MiB", jpp_fall_exiting,
+      { JPP_MIBS(JPP_USAGE(2, rss_anon), 0, 64) } },
+    { JPP_FINDING_OLD_WORKERS, "three tenths", jpp_fall_exiting,
+      { JPP_MIBS(JPP_USAGE(0, rss_anon), 1000, -300),
+        JPP_MIBS(JPP_USAGE(2, rss_anon), 0, 300) } },
+    { JPP_FINDING_ODD_WORKER, "three times", NULL,
+      { JPP_MIBS(JPP_OF(1, stats.allocated), 0, 3000) } },
+    { JPP_FINDING_OUTSIDE, "64 MiB", NULL,
+      { JPP_MIBS(JPP_OF(1, stats.resident), 20, 0),
+        JPP_MIBS(JPP_USAGE(1, rss_anon), 20, 64) } },
+    { JPP_FINDING_OUTSIDE, "a quarter", NULL,
+      { JPP_MIBS(JPP_OF(1, stats.resident), 1000, -250),
+        JPP_MIBS(JPP_USAGE(1, rss_anon), 1000, 0) } },
+    { JPP_FINDING_RETAINED, "64 MiB", NULL,
+      { JPP_MIBS(JPP_USAGE(1, rss_anon), 81, 0),
+        JPP_MIBS(JPP_OF(1, stats.dirty), 0, 64) } },
+
+    /* of what it shares it returns nothing */
+
+    { JPP_FINDING_RETAINED, "64 MiB of its own", NULL,
+      { JPP_MIBS(JPP_USAGE(1, rss_anon), 100, 0),
+        JPP_MIBS(JPP_USAGE(1, private), 0, 64),
+        JPP_MIBS(JPP_OF(1, stats.dirty), 90, 0) } },
+    { JPP_FINDING_RETAINED, "half", NULL,
+      { JPP_MIBS(JPP_USAGE(1, rss_anon), 3000, 0),
+        JPP_MIBS(JPP_OF(1, stats.dirty), 0, 1500) } },
+    { JPP_FINDING_FRAGMENTED, "two fifths", NULL,
+      { JPP_MIBS(JPP_OF(0, stats.active), 1000, 1200) } },
+    { JPP_FINDING_THP, "two fifths", NULL,
+      { JPP_MIBS(&jpp_test.cgroup.stat.anon, 4000, 0),
+        JPP_MIBS(&jpp_test.cgroup.stat.anon_thp, 4000, 0),
+        JPP_MIBS(JPP_USAGE(0, rss_anon), 1000, 400),
+        JPP_MIBS(JPP_USAGE(1, rss_anon), 1000, 400),
+        JPP_MIBS(JPP_USAGE(2, rss_anon), 1000, 400) } },
+    { JPP_FINDING_PEAK, "half", NULL,
+      { JPP_MIBS(JPP_USAGE(1, rss), 200, 0),
+        JPP_MIBS(JPP_USAGE(1, peak), 200, 100) } },
+    { JPP_FINDING_STALLS, "a second", NULL,
+      { { JPP_OF(1, activity.minute.slow), 0.5, 1000 } } }
 };
 
 
@@ -255,17 +170,38 @@ jpp_fall_test_init(void)
 static bool
 jpp_fall_test_at(const jpp_fall_row_t *row, double x, bool stands)
 {
-    jpp_finding_t  finding;
+    jpp_finding_t             finding;
+    const jpp_fall_number_t  *number;
 
     jpp_fall_test_init();
 
     jpp_test.telemetry.noted.standing[row->id].holds = stands;
 
-    row->set(x);
+    for (number = row->numbers; number->at != NULL; number++) {
+        *number->at = (uint64_t) (number->base + number->times * x);
+    }
+
+    if (row->set != NULL) {
+        row->set(x);
+    }
 
     jpp_finding_of(row->id, &finding);
 
     return jpp_test_find(&jpp_test.telemetry, finding.id) != NULL;
+}
+
+
+/* What is said at NOW of X times 16 MiB in swap, and of N findings. */
+
+static size_t
+jpp_fall_look(double x, int64_t now, size_t *n)
+{
+    jpp_fall_test_init();
+    jpp_test.workers[0].activity.usage.swap = (uint64_t) (x * 16 * JPP_MIB);
+    jpp_test.telemetry.noted = jpp_noted_down.noted;
+    *n = jpp_findings(&jpp_test.telemetry, jpp_found);
+
+    return jpp_active_update(&jpp_noted_down, jpp_found, *n, now);
 }
 
 
@@ -282,25 +218,14 @@ JPP_TEST(jpp_fall_test_log)
     jpp_notes_init(&jpp_noted_down);
 
     for (now = 1000, said = 0, missed = 0; now < 5000; now += 5) {
-        jpp_fall_test_init();
-        jpp_fall_swap(swing[now / 5 % 6]);
-
-        jpp_test.telemetry.noted = jpp_noted_down.noted;
-
-        n = jpp_findings(&jpp_test.telemetry, jpp_found);
+        said += jpp_fall_look(swing[now / 5 % 6], now, &n);
         missed += now > 1030 && n == 0;
-        said += jpp_active_update(&jpp_noted_down, jpp_found, n, now);
     }
 
     jpp_is_u64(said, 1, "a value around its bound is said once in an hour");
     jpp_is_u64(missed, 0, "and is seen all the time");
 
-    jpp_fall_test_init();
-    jpp_fall_swap(0.7);
-    jpp_test.telemetry.noted = jpp_noted_down.noted;
-    n = jpp_findings(&jpp_test.telemetry, jpp_found);
-    (void) jpp_active_update(&jpp_noted_down, jpp_found, n, now);
-
+    (void) jpp_fall_look(0.7, now, &n);
     jpp_is_u64(n, 0, "clearly below it is over");
     jpp_ok(!jpp_noted_down.noted.standing[JPP_FINDING_SWAP].holds,
            "from the next look on, at the old bound");
