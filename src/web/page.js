@@ -245,6 +245,25 @@ function draw() {
   page.boxes = layOut(scene, view);
   paint(context, scene, page.boxes, palette, view);
   mark();
+  drawMap();
+}
+
+/* All of the scene, and where the window is in it, unless it shows all. */
+function drawMap() {
+  const { view, scene, palette } = page, map = $('map');
+  const [all] = scene.trees[0].width, height = scene.height * ROW;
+  const share = map.width / all, span = view.to - view.from;
+  map.hidden = span >= all && height <= view.height;
+  if (map.hidden) return;
+  const whole = { from: 0, to: all, top: 0, width: map.width, height,
+    char: Infinity };
+  const context = map.getContext('2d');
+  context.setTransform(1, 0, 0, map.height / height, 0, 0);
+  paint(context, scene, layOut(scene, whole), palette, whole);
+  context.strokeStyle = palette.line;
+  context.lineWidth = 2;
+  context.strokeRect(view.from * share, view.top, span * share,
+    Math.min(view.height, height));
 }
 
 /* The outline of the frame that the keyboard is at. */

@@ -176,7 +176,7 @@ test 'the colours of a difference' => sub {
     like(colour('same'), qr/^less/, 'per cent of each');
 
     like($browser->text('#legend'),
-         qr/more.*below 3.7 KiB.*above.*less.*the same.*noise.*outlined: (?#
+         qr/more.*below 3.7 KiB.*above.*less.*unchanged.*noise.*outlined: (?#
             )new, hatched: gone/s, 'the legend says what colours mean');
 };
 

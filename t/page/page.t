@@ -488,10 +488,20 @@ test 'the mouse' => sub {
     is(js('page.view.to - page.view.from'),
        $browser->run('const at = page.at; return at.tree.width[at.node]'),
        'a click zooms');
+    is_deeply($browser->run(<<'END'), [0, 1, 0], 'a map shows where in all');
+const map = document.getElementById("map");
+const { data } = map.getContext("2d").getImageData(0, 0, 160, 60);
+return [map.hidden, data.some((value) => value > 0),
+    map.getBoundingClientRect().right > innerWidth].map(Number);
+END
 
     $browser->click_at(where('all'));
     $browser->wait_for('return state.z === ""');
     pass('a click on a caller zooms out');
+    $browser->resize(1280, 2000);
+    $browser->wait_for('return document.getElementById("map").hidden');
+    pass('which is not there where all is shown');
+    $browser->resize(1280, 900);
 
     $browser->click_at(where('ngx_init_cycle'), 2);
     $browser->wait_for('return !document.getElementById("menu").hidden');
