@@ -248,21 +248,26 @@ function draw() {
   drawMap();
 }
 
-/* All of the scene, and where the window is in it, unless it shows all. */
+/*
+ * All of the scene, or of its height four times that of the window, and where
+ * the window is in it, unless it shows all.
+ */
 function drawMap() {
   const { view, scene, palette } = page, map = $('map');
-  const [all] = scene.trees[0].width, height = scene.height * ROW;
+  const [all] = scene.trees[0].width, rows = scene.height * ROW;
   const share = map.width / all, span = view.to - view.from;
-  map.hidden = span >= all && height <= view.height;
+  map.hidden = span >= all && rows <= view.height;
   if (map.hidden) return;
-  const whole = { from: 0, to: all, top: 0, width: map.width, height,
+  const height = Math.min(rows, 4 * view.height);
+  const top = Math.min(Math.max(0, view.top - height / 2), rows - height);
+  const whole = { from: 0, to: all, top, width: map.width, height,
     char: Infinity };
   const context = map.getContext('2d');
   context.setTransform(1, 0, 0, map.height / height, 0, 0);
   paint(context, scene, layOut(scene, whole), palette, whole);
   context.strokeStyle = palette.line;
   context.lineWidth = 2;
-  context.strokeRect(view.from * share, view.top, span * share,
+  context.strokeRect(view.from * share, view.top - top, span * share,
     Math.min(view.height, height));
 }
 
