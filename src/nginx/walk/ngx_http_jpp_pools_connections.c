@@ -7,7 +7,10 @@
 
 #include "ngx_http_jpp_pools.h"
 
+#if (NGX_HTTP_V2)
 #include <ngx_http_v2_module.h>
+#endif
+
 #include <ngx_mail.h>
 #include <ngx_stream.h>
 
