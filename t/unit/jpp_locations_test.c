@@ -132,6 +132,7 @@ JPP_TEST(jpp_locations_test_ties)
 
     static const jpp_owned_stack_t  equal[] = {
         { "b.example", "/a", NULL, "one main", 100, 1 },
+        { "a.example", "/b", NULL, "empty main", 0, 0 },
         { "a.example", "/b", NULL, "six main", 20, 1 },
         { "a.example", "/b", NULL, "five main", 20, 1 },
         { "a.example", "/b", NULL, "four main", 20, 1 },
