@@ -181,12 +181,13 @@ $(OUT)/bench/jpp_unwind_bench: $(UNWIND) $(OUT)/libjpp.a
 $(OUT)/bench/jpp_sampler_bench: $(SAMPLER) $(OUT)/libjpp.a
 $(OUT)/bench/jpp_cpu_bench: $(CPU) $(OUT)/libjpp.a
 
-# a library: what the unwinder needs, made for one
+# a library: the unwinder, and the rooms that it needs
 
-$(OUT)/bench/jpp_equal.so: $(wildcard bench/equal/*.c src/core/unwind/*.[ch]) \
-  src/core/process/jpp_images.c src/core/base/jpp_arena.c t/unit/jpp_test_unwind.h
+$(OUT)/bench/jpp_equal.so: $(wildcard bench/equal/*.c \
+  $(addprefix src/core/,$(addsuffix /*.[ch],base elf unwind))) \
+  src/core/process/jpp_images.c t/unit/jpp_test_unwind.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fPIC -shared -o $@ $(filter %.c,$^) -ldl
+	$(CC) $(CFLAGS) -fPIC -shared -Wl,-z,defs -o $@ $(filter %.c,$^) $(LIBS)
 
 # burns what it is told, whatever the optimizer thinks of that
 

@@ -47,6 +47,7 @@ typedef void *(*jpp_equal_dlopen_pt)(const char *, int);
 typedef enum {
     JPP_EQUAL_SAME = 0,
     JPP_EQUAL_CUT,              /* ours stops, and says so */
+    JPP_EQUAL_LOADING,          /* so it does: the object is not known yet */
     JPP_EQUAL_SHORT,            /* libgcc's stops before ours */
     JPP_EQUAL_WRONG,
     JPP_EQUAL_CRASH,            /* libgcc's read where nothing is */
@@ -88,6 +89,7 @@ static void jpp_equal_show(FILE *file, uint32_t i);
 static const char *const  jpp_equal_results[JPP_EQUAL_RESULTS] = {
     [JPP_EQUAL_SAME]  = "equal",
     [JPP_EQUAL_CUT]   = "cut",
+    [JPP_EQUAL_LOADING] = "cut while an object is loaded",
     [JPP_EQUAL_SHORT] = "longer than libgcc's",
     [JPP_EQUAL_WRONG] = "different",
     [JPP_EQUAL_CRASH] = "libgcc would crash",
@@ -97,6 +99,7 @@ static const char *const  jpp_equal_results[JPP_EQUAL_RESULTS] = {
 
 static jpp_equal_shared_t     *jpp_equal;
 static __thread volatile int   jpp_equal_in_libgcc;
+static __thread uint32_t       jpp_equal_is_loading;
 static __thread sigjmp_buf     jpp_equal_out;
 
 
@@ -162,7 +165,9 @@ dlopen(const char *name, int flags)
         next = (jpp_equal_dlopen_pt) dlsym(RTLD_NEXT, "dlopen");
     }
 
+    jpp_equal_is_loading++;
     handle = next(name, flags);
+    jpp_equal_is_loading--;
 
     if (jpp_equal != NULL && (flags & RTLD_NOLOAD) == 0) {
         jpp_images_unwind(&jpp_test_unwinder.mapped);
@@ -319,7 +324,8 @@ jpp_equal_compare(const uintptr_t *pcs, uint32_t n, jpp_unwind_end_t end,
         result = JPP_EQUAL_SHORT;
 
     } else {
-        result = end == JPP_UNWIND_OUTERMOST ? JPP_EQUAL_WRONG : JPP_EQUAL_CUT;
+        result = end == JPP_UNWIND_OUTERMOST ? JPP_EQUAL_WRONG
+                 : jpp_equal_is_loading ? JPP_EQUAL_LOADING : JPP_EQUAL_CUT;
     }
 
     jpp_equal_count(result, end, pcs, n, others, m);
