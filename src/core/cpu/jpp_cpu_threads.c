@@ -537,9 +537,7 @@ jpp_cpu_threads_clear(jpp_cpu_threads_t *threads)
     jpp_cpu_thread_t  *thread;
 
     jpp_each(thread, threads->threads, threads->n) {
-        if (thread->tid != 0) {
-            jpp_cpu_threads_remove(threads, thread);
-        }
+        jpp_cpu_timers_unset(thread);
     }
 
     jpp_cpu_threads_init(threads);

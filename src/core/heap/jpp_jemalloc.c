@@ -157,37 +157,29 @@ jpp_mappers_loaded(void)
 const char *
 jpp_mappers_text(uint32_t mappers, char text[JPP_MAPPERS_TEXT])
 {
-    int         n;
-    size_t      len;
-    unsigned    i, n_names;
-    uint32_t    rest;
+    char        *p;
+    unsigned     i;
+    uint32_t     rest;
+    const char  *joint, *end;
 
     text[0] = '\0';
-    n_names = 0;
 
     /* another version of the module may know more of them */
 
     rest = mappers & (((uint32_t) 1 << JPP_MAPPERS) - 1);
 
-    for (i = 0, len = 0; i < JPP_MAPPERS; i++) {
+    for (i = 0, p = text; rest != 0; i++) {
 
         if ((rest >> i & 1) == 0) {
             continue;
         }
 
         rest &= ~((uint32_t) 1 << i);
-        n_names++;
 
-        n = snprintf(text + len, JPP_MAPPERS_TEXT - len, "%s%s",
-                     len == 0 ? "" : rest != 0 ? ", " : " and ",
-                     jpp_mapper_rows[i].name);
+        joint = p == text ? "" : rest != 0 ? ", " : " and ";
+        end = rest != 0 ? "" : p == text ? " is loaded" : " are loaded";
 
-        len += (size_t) n;
-    }
-
-    if (len != 0) {
-        (void) snprintf(text + len, JPP_MAPPERS_TEXT - len, " %s loaded",
-                        n_names > 1 ? "are" : "is");
+        p = stpcpy(stpcpy(stpcpy(p, joint), jpp_mapper_rows[i].name), end);
     }
 
     return text;

@@ -51,7 +51,7 @@ jpp_owner_hash(char names[JPP_ROOTS][JPP_OWNER_NAME])
             hash = (hash ^ (unsigned char) *p) * 16777619u;
         }
 
-        hash = hash * 16777619u + i;
+        hash = (hash ^ i) * 16777619u;
     }
 
     return hash ^ hash >> 15;
@@ -171,17 +171,20 @@ jpp_owner_place(uint32_t owner, jpp_owner_raw_t file, uint32_t line)
 size_t
 jpp_owner_text(char text[JPP_OWNER_NAME], const char *name, size_t len)
 {
-    char    escaped[JPP_UTF8_ESCAPED(JPP_OWNER_NAME)];
+    char    escaped[JPP_UTF8_ESCAPED(JPP_OWNER_NAME) + 1];
     size_t  n, step, cut;
 
     n = jpp_utf8_escape(escaped, name,
                         len < JPP_OWNER_NAME ? len : JPP_OWNER_NAME);
+    escaped[n] = '\0';
 
-    for (cut = 0; cut < n; cut += step) {
-        step = n - cut >= 4 && memcmp(escaped + cut, "\\x", 2) == 0
-               ? 4 : jpp_utf8_len((const uint8_t *) escaped + cut, n - cut);
+    /* whole escapes and whole characters of at most 4 bytes */
 
-        if (step == 0 || cut + step > JPP_OWNER_NAME - 1) {
+    for (cut = 0; escaped[cut] != '\0'; cut += step) {
+        step = strncmp(escaped + cut, "\\x", 2) == 0
+               ? 4 : jpp_utf8_len((const uint8_t *) escaped + cut, 4);
+
+        if (cut + step >= JPP_OWNER_NAME) {
             break;
         }
     }
