@@ -6,6 +6,9 @@
 
 
 #include "jpp_test.h"
+
+#include <sys/resource.h>
+
 #include "jpp_cpu_sampler.h"
 
 
@@ -13,10 +16,50 @@
 #define JPP_GONE  0x70000000
 
 
+static void *
+jpp_thread(void *wait)
+{
+    (void) pthread_mutex_lock(wait);
+    (void) pthread_mutex_unlock(wait);
+
+    return NULL;
+}
+
+
+/* A thread that has no name yet, where N are known. */
+
+static uint8_t
+jpp_thread_named(jpp_cpu_threads_t *threads, uint32_t n)
+{
+    uint8_t            name;
+    pthread_t          id;
+    pthread_mutex_t    wait = PTHREAD_MUTEX_INITIALIZER;
+    jpp_cpu_thread_t  *thread;
+
+    jpp_cpu_threads_init(threads);
+    threads->seen.n_names = n;
+
+    (void) pthread_mutex_lock(&wait);
+    (void) pthread_create(&id, NULL, jpp_thread, &wait);
+    (void) jpp_cpu_threads_scan(threads, false);
+    (void) pthread_mutex_unlock(&wait);
+    (void) pthread_join(id, NULL);
+
+    name = 0;
+
+    jpp_each(thread, threads->threads, threads->n) {
+        name |= thread->name;
+    }
+
+    return name;
+}
+
+
 int
 main(void)
 {
     uint32_t            i;
+    struct rlimit       limit;
     jpp_cpu_threads_t  *threads;
 
     threads = calloc(1, sizeof(jpp_cpu_threads_t));
@@ -42,6 +85,20 @@ main(void)
     jpp_is_u64(threads->seen.threads, 1, "it is still there");
     jpp_is_u64(threads->seen.beyond, 0,
                "and has the place of one that is gone");
+
+    (void) getrlimit(RLIMIT_NOFILE, &limit);
+    (void) setrlimit(RLIMIT_NOFILE,
+                     &(struct rlimit) { 0, limit.rlim_max });
+    jpp_ok(!jpp_cpu_threads_scan(threads, false), "none without a descriptor");
+    (void) setrlimit(RLIMIT_NOFILE, &limit);
+
+    jpp_is_u64(jpp_thread_named(threads, 5), 5, "a name has the next place");
+    jpp_is_u64(jpp_thread_named(threads, JPP_CPU_NAMES - 1), JPP_CPU_NAMES - 1,
+               "the last place");
+    jpp_is_str(threads->seen.names[JPP_CPU_NAMES - 1], "(others)",
+               "is for all others");
+    jpp_is_u64(jpp_thread_named(threads, JPP_CPU_NAMES), JPP_CPU_NAMES - 1,
+               "that come later, too");
 
     jpp_cpu_threads_clear(threads);
     free(threads);
