@@ -71,7 +71,7 @@ jpp_units_time(uint64_t ns, char text[JPP_UNITS_TEXT])
 
     /* 136 years at most, which fit into the text */
 
-    whole = tenths / 10 < UINT32_MAX ? tenths / 10 : UINT32_MAX;
+    whole = jpp_smaller(tenths / 10, UINT32_MAX);
 
     (void) snprintf(text, JPP_UNITS_TEXT, "%u.%u %s", (unsigned) whole,
                     (unsigned) (tenths % 10), units[unit]);

@@ -429,9 +429,9 @@ jpp_got_object(const jpp_images_object_t *object, void *data)
 
     if (patch->n_ours != 0) {
         jpp_got_read(object, jpp_got_take, patch);
+        patch->got->n_objects++;
     }
 
-    patch->got->n_objects += patch->n_ours != 0;
     patch->got->n_foreign += patch->n_foreign;
 
     return !patch->is_full;

@@ -154,7 +154,7 @@ jpp_process_parse(const char *text, size_t len, jpp_process_t *process)
     user += system;
     hz = (uint64_t) sysconf(_SC_CLK_TCK);
 
-    process->cpu_ms = user > UINT64_MAX / 1000 ? UINT64_MAX : user * 1000 / hz;
+    process->cpu_ms = jpp_smaller(user, UINT64_MAX / 1000) * 1000 / hz;
 
     return true;
 }

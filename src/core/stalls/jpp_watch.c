@@ -12,6 +12,25 @@
 #define JPP_WATCH_STACK  (256 * 1024)
 
 
+/* Does code that STALL has addresses of lie in M? */
+
+static bool
+jpp_watch_maps_has(const jpp_stall_t *stall, const jpp_scan_mapping_t *m)
+{
+    const uint64_t  *pc;
+
+    jpp_each(pc, stall->pcs, stall->depth) {
+        if (*pc - 1 >= m->start && *pc - 1 < m->limit
+            && jpp_cut_name(*pc) == NULL)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 /*
  * What a stall's addresses lie in, for whoever reports it later.
  *
@@ -22,11 +41,10 @@
 static void
 jpp_watch_maps(jpp_stall_t *stall)
 {
-    uint32_t              i;
-    jpp_vec_t            *maps;
-    const char           *p, *next, *end;
-    jpp_arena_t           arena;
-    jpp_scan_mapping_t    m;
+    jpp_vec_t           *maps;
+    const char          *p, *next, *end;
+    jpp_arena_t          arena;
+    jpp_scan_mapping_t   m;
 
     stall->maps_len = 0;
 
@@ -40,15 +58,7 @@ jpp_watch_maps(jpp_stall_t *stall)
 
         for ( /* void */ ; (next = jpp_proc_line(p, end, &m)) != NULL; p = next)
         {
-            for (i = 0; i < stall->depth; i++) {
-                if (stall->pcs[i] - 1 >= m.start && stall->pcs[i] - 1 < m.limit
-                    && jpp_cut_name(stall->pcs[i]) == NULL)
-                {
-                    break;
-                }
-            }
-
-            if (i < stall->depth
+            if (jpp_watch_maps_has(stall, &m)
                 && (size_t) (next - p) <= JPP_STALL_MAPS - stall->maps_len)
             {
                 memcpy(stall->maps + stall->maps_len, p, (size_t) (next - p));
@@ -389,10 +399,12 @@ jpp_watch_is_idle(void)
 static bool
 jpp_watch_is_woken(void)
 {
-    uint32_t  i;
+    const uint64_t  *pc;
 
-    for (i = 0; i < jpp_watch.stall.depth && i < JPP_WATCH_IDLE; i++) {
-        if (jpp_watch_take_waits((uintptr_t) jpp_watch.stall.pcs[i])) {
+    jpp_each(pc, jpp_watch.stall.pcs,
+             jpp_smaller(jpp_watch.stall.depth, JPP_WATCH_IDLE))
+    {
+        if (jpp_watch_take_waits((uintptr_t) *pc)) {
             return true;
         }
     }
