@@ -9,6 +9,7 @@ static char  test_word[8] = "word";
 
 JPP_TEST(test_peek)
 {
+    int          fd;
     char        *pages, to[JPP_PEEK_MAX];
     size_t       size;
     unsigned     i, wrong;
@@ -51,7 +52,9 @@ JPP_TEST(test_peek)
     (void) mprotect(pages, size, PROT_NONE);
     jpp_ok(!jpp_peek(&peek, (uintptr_t) pages, to, 8), "nor what is forbidden");
 
+    fd = peek.fds[0];
     jpp_peek_close(&peek);
+    jpp_ok(fcntl(fd, F_GETFD) == -1, "its pipe is closed");
     jpp_peek_close(&peek);
     jpp_ok(!jpp_peek(&peek, (uintptr_t) to, to, 8), "closed");
 }

@@ -269,7 +269,6 @@ jpp_message_reply_pack(const jpp_message_reply_t *reply,
 static bool
 jpp_message_get(const jpp_message_field_t *field, const uint8_t *p, char *to)
 {
-    size_t       len;
     uint64_t     value;
     const char  *name;
 
@@ -280,13 +279,13 @@ jpp_message_get(const jpp_message_field_t *field, const uint8_t *p, char *to)
     }
 
     if (field->type == JPP_MESSAGE_TEXT) {
-        len = strnlen(to, field->width);
-
-        if (len == field->width) {
+        if (memchr(p, '\0', field->width) == NULL) {
             return false;
         }
 
-        memset(to + len, 0, field->width - len);
+        /* with zeros up to its end */
+
+        (void) strncpy(to, (const char *) p, field->width);
         jpp_ascii_clean(to);
 
         return true;

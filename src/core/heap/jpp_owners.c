@@ -360,9 +360,7 @@ jpp_owners_stack(uintptr_t address, jpp_owners_words_t *stack, uint32_t *owner)
         return false;
     }
 
-    if (address >= jpp_owners.high
-        || jpp_owners.high - address > JPP_OWNERS_STACK)
-    {
+    if (jpp_owners.high - address > JPP_OWNERS_STACK) {
         return false;
     }
 

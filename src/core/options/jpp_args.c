@@ -318,8 +318,7 @@ static jpp_code_t
 jpp_args_list(const char *key, const jpp_words_t *words, bool is_reversed,
     jpp_err_t *err)
 {
-    char         text[JPP_ERR_TEXT];
-    size_t       len;
+    char         text[JPP_ERR_TEXT], *p, *end;
     uint32_t     i, n;
     const char  *before;
 
@@ -328,14 +327,14 @@ jpp_args_list(const char *key, const jpp_words_t *words, bool is_reversed,
     }
 
     text[0] = '\0';
+    end = text + sizeof(text);
 
-    for (i = 0, len = 0; i < n && len < sizeof(text); i++) {
+    for (i = 0, p = text; i < n && p < end; i++) {
 
         before = i == 0 ? "" : (i + 1 < n ? ", " : " or ");
 
-        len += (size_t) snprintf(text + len, sizeof(text) - len, "%s%s",
-                                 before,
-                                 jpp_word(words, is_reversed ? n - 1 - i : i));
+        p += snprintf(p, (size_t) (end - p), "%s%s", before,
+                      jpp_word(words, is_reversed ? n - 1 - i : i));
     }
 
     return jpp_err_set(err, JPP_ERR_ARG, "%s must be %s", key, text);
