@@ -85,7 +85,8 @@ jpp_part_details(void)
            && after.small_frees <= after.small_mallocs
            && after.muzzy % 4096 == 0 && after.dirty % 4096 == 0
            && after.dirty_purged != JPP_NONE && after.tcache != JPP_NONE
-           && after.arenas >= 1 && after.threads == 0
+           && after.arenas >= 1 && after.arenas != JPP_NONE
+           && after.threads == 0
            && after.thread_runs == 0
            ? "whole" : "wrong");
 

@@ -32,13 +32,22 @@ static const jpp_keys_row_t  jpp_usage_rows[] = {
 #define JPP_SOCKETS_FDS  1048576
 
 
+/* of what SO_MEMINFO says: the memory that is not queued for sending */
+
+static const uint8_t  jpp_sockets_parts[] = {
+    SK_MEMINFO_RMEM_ALLOC, SK_MEMINFO_FWD_ALLOC, SK_MEMINFO_OPTMEM,
+    SK_MEMINFO_BACKLOG
+};
+
+
 uint64_t
 jpp_sockets_bytes(uint64_t n_fds, uint64_t *n)
 {
-    int        fd;
-    uint32_t   info[SK_MEMINFO_VARS] = { 0 };
-    uint64_t   n_seen, bytes;
-    socklen_t  len;
+    int             fd;
+    uint32_t        info[SK_MEMINFO_VARS] = { 0 };
+    uint64_t        n_seen, bytes;
+    socklen_t       len;
+    const uint8_t  *part;
 
     *n = 0;
     bytes = 0;
@@ -51,10 +60,12 @@ jpp_sockets_bytes(uint64_t n_fds, uint64_t *n)
             /* what is queued for sending is counted there, or as packets */
 
             bytes += jpp_larger(info[SK_MEMINFO_WMEM_QUEUED],
-                                info[SK_MEMINFO_WMEM_ALLOC])
-                     + info[SK_MEMINFO_RMEM_ALLOC]
-                     + info[SK_MEMINFO_FWD_ALLOC] + info[SK_MEMINFO_OPTMEM]
-                     + info[SK_MEMINFO_BACKLOG];
+                                info[SK_MEMINFO_WMEM_ALLOC]);
+
+            jpp_each_of(part, jpp_sockets_parts) {
+                bytes += info[*part];
+            }
+
             n_seen++;
             ++*n;
 

@@ -489,7 +489,7 @@ jpp_watch_take_answer(void)
 static uint64_t
 jpp_watch_next(uint64_t age)
 {
-    return age < jpp_watch.loop.threshold ? jpp_watch.loop.threshold - age : 1;
+    return jpp_larger(jpp_less(jpp_watch.loop.threshold, age), 1);
 }
 
 
