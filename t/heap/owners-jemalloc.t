@@ -83,7 +83,7 @@ test 'never a frame' => sub {
     my $dump = $nginx->get("$tree/heap?format=jemalloc&worker=0")->{body};
 
     like($dump, qr/^@.* 0x20[0-9a-f]{2}$/m, 'the dump has them');
-    like($dump, qr{^OWNERS:\n(?:.*\n)*main\.example\t/gzip/$}m,
+    like($dump, qr{^OWNERS:\n(?:.*\n)*main\.example\t/gzip/\t\tnginx\.conf:}m,
          'and their names');
 
     for my $query (qw( format=folded format=top format=text format=html

@@ -223,7 +223,7 @@ test 'what workers inherit', 'jemalloc' => sub {
 
     like($nginx->get("$tree/heap?by=location&format=top&cols=1000")->{body},
          qr/^samples with an owner: \d+ of \d+ live samples$(?#
-            )|^no sample has an owner: .*, inherited samples never$/m,
+            )|^no sample has an owner; .*, inherited samples never$/m,
          'what says how many have an owner counts what there is');
 };
 

@@ -3,8 +3,11 @@
 #include "ngx_http_jpp_zone.h"
 
 
-/* a lock is held for some microseconds: then its holder may be stopped */
-#define NGX_HTTP_JPP_YIELDS  64
+/*
+ * A lock is held for some microseconds: then its holder may be stopped.  On a
+ * busy machine, each yield may last as long as all others want to run.
+ */
+#define NGX_HTTP_JPP_YIELDS  4
 
 /* with what nginx keeps beside it, and some of it free, which it should be */
 #define NGX_HTTP_JPP_ZONE_SIZE                                     \
