@@ -103,18 +103,13 @@ jpp_owned_leaf(const jpp_owned_t *owned, const jpp_sample_t *sample)
 
 
 static bool
-jpp_owned_sample(jpp_owned_t *owned, uint32_t i)
+jpp_owned_sample(jpp_owned_t *owned, uint32_t i, const jpp_sum_t *sum)
 {
     uint32_t              set, row;
-    jpp_sum_t             sum;
     jpp_sample_t          sample;
     const jpp_profile_t  *profile;
 
     profile = owned->profile;
-
-    if (!jpp_sums_sample(&owned->sums, i, &sum)) {
-        return true;
-    }
 
     jpp_profile_sample(profile, i, &sample);
 
@@ -132,11 +127,11 @@ jpp_owned_sample(jpp_owned_t *owned, uint32_t i)
     }
 
     jpp_sum_add(&jpp_vec_items(owned->rows, jpp_owned_row_t)[row - 1].sum,
-                &sum);
-    jpp_sum_add(&owned->total, &sum);
+                sum);
+    jpp_sum_add(&owned->total, sum);
 
     return jpp_owned_function(owned, row, jpp_owned_leaf(owned, &sample),
-                              sum.value);
+                              sum->value);
 }
 
 
@@ -199,9 +194,10 @@ jpp_owned_sort(jpp_owned_t *owned)
 bool
 jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view)
 {
-    size_t               n_sets;
-    uint32_t             i;
-    jpp_arena_t         *arena;
+    size_t        n_sets;
+    uint32_t      i;
+    jpp_sum_t     sum;
+    jpp_arena_t  *arena;
 
     memset(owned, 0, sizeof(jpp_owned_t));
 
@@ -230,7 +226,9 @@ jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view)
     }
 
     for (i = 0; i < view->profile->n_samples; i++) {
-        if (!jpp_owned_sample(owned, i)) {
+        if (jpp_sums_sample(&owned->sums, i, &sum)
+            && !jpp_owned_sample(owned, i, &sum))
+        {
             return false;
         }
     }

@@ -94,16 +94,17 @@ jpp_table_name(jpp_table_t *table, const char *data, size_t len)
 static uint32_t
 jpp_table_sum(const jpp_table_t *table, bool is_least)
 {
-    uint32_t             i, sum;
+    uint32_t             sum;
     const jpp_column_t  *column;
 
-    for (i = 0, sum = 0; i < table->n; i++) {
-        column = &table->columns[i];
+    sum = 0;
 
+    jpp_each(column, table->columns, table->n) {
         if (column->width != 0) {
-            sum += JPP_TABLE_GAP + (is_least && column->least != 0
-                                    && column->least < column->width
-                                    ? column->least : column->width);
+            sum += JPP_TABLE_GAP
+                   + (is_least && column->least != 0
+                      ? (uint32_t) jpp_smaller(column->least, column->width)
+                      : column->width);
         }
     }
 
@@ -160,11 +161,11 @@ jpp_table_widest(jpp_table_t *table, uint32_t least)
 static uint32_t
 jpp_table_fit(jpp_table_t *table)
 {
-    uint32_t       i, needs;
+    uint32_t       needs;
     jpp_column_t  *column;
 
-    for (i = 0; i < table->n; i++) {
-        table->columns[i].width = table->columns[i].needs;
+    jpp_each(column, table->columns, table->n) {
+        column->width = column->needs;
     }
 
     needs = jpp_table_sum(table, false);

@@ -11,6 +11,8 @@
 
 #include "jpp_report.h"
 
+#include <ctype.h>
+
 
 #define JPP_LOOKUP_DIGITS  16
 
@@ -58,13 +60,6 @@ jpp_lookup_open(jpp_lookup_t *lookup, jpp_arena_t *arena, const char *maps,
 }
 
 
-static bool
-jpp_lookup_is_word(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-}
-
-
 /* The length of the word at TEXT if it is an address, else 0. */
 
 static size_t
@@ -85,7 +80,7 @@ jpp_lookup_address(const char *text, size_t len, uint64_t *address)
         value = value << 4 | (uint64_t) jpp_scan_digit(text[i]);
     }
 
-    if (i == prefix || (i < len && jpp_lookup_is_word(text[i]))) {
+    if (i == prefix || (i < len && isalnum((unsigned char) text[i]))) {
         return 0;
     }
 
@@ -143,7 +138,7 @@ jpp_lookup_ask(jpp_lookup_t *lookup, const char *text, size_t len)
 
         /* the rest of a word that is not an address, or separators */
 
-        while (n < len && jpp_lookup_is_word(text[n])) {
+        while (n < len && isalnum((unsigned char) text[n])) {
             n++;
         }
 
