@@ -844,7 +844,10 @@ jpp_findings_profile(const jpp_fleet_t *fleet, const jpp_profile_t *profile,
         profile->n_seen[jpp_parser_heap.values[JPP_HEAP_INUSE_SPACE].count];
     profiled.is_whole = is_whole && !profile->is_difference;
 
-    for (i = 0, sum = 0, variance = 0; i < profile->n_samples; i++) {
+    sum = 0;
+    variance = 0;
+
+    jpp_profile_each(i, profile) {
         bytes = jpp_profile_value(profile->columns[JPP_HEAP_INUSE_SPACE], i);
 
         sum = jpp_add_i64(sum, bytes);

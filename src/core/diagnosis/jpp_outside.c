@@ -78,7 +78,7 @@ jpp_outside_sampled(jpp_outside_sums_t *sums, const char *data, size_t len)
         return false;
     }
 
-    for (i = 0; i < profile->n_samples; i++) {
+    jpp_profile_each(i, profile) {
         jpp_profile_sample(profile, i, &sample);
 
         set = (uint32_t) (sample.labels - jpp_vec_items(profile->label_sets,

@@ -65,7 +65,7 @@ jpp_folded_write(const jpp_view_t *view, jpp_sink_t *sink)
         return false;
     }
 
-    for (i = 0; i < profile->n_samples; i++) {
+    jpp_profile_each(i, profile) {
 
         jpp_profile_sample(profile, i, &sample);
 

@@ -253,7 +253,7 @@ jpp_functions_write(const jpp_view_t *view, jpp_sink_t *sink)
         return false;
     }
 
-    for (i = 0; i < top.profile->n_samples; i++) {
+    jpp_profile_each(i, top.profile) {
         jpp_functions_sample(&top, i);
     }
 

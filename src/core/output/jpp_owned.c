@@ -225,7 +225,7 @@ jpp_owned_init(jpp_owned_t *owned, const jpp_view_t *view)
         return false;
     }
 
-    for (i = 0; i < view->profile->n_samples; i++) {
+    jpp_profile_each(i, view->profile) {
         if (jpp_sums_sample(&owned->sums, i, &sum)
             && !jpp_owned_sample(owned, i, &sum))
         {

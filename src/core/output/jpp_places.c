@@ -167,7 +167,7 @@ jpp_places_read(jpp_places_t *places)
 
     profile = places->profile;
 
-    for (i = 0; i < profile->n_samples; i++) {
+    jpp_profile_each(i, profile) {
 
         jpp_profile_sample(profile, i, &sample);
 

@@ -101,7 +101,7 @@ jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink)
 
     profile = view->profile;
 
-    for (i = 0; i < profile->n_samples; i++) {
+    jpp_profile_each(i, profile) {
         jpp_text_sample(profile, i, &sample);
 
         for (t = 0; t < JPP_HEAP_TYPES; t++) {
@@ -121,7 +121,7 @@ jpp_text_write(const jpp_view_t *view, jpp_sink_t *sink)
     jpp_sink_i64(sink, view->is_raw ? profile->period : 1);
     jpp_sink_char(sink, '\n');
 
-    for (i = 0; i < profile->n_samples; i++) {
+    jpp_profile_each(i, profile) {
         jpp_text_sample(profile, i, &sample);
 
         if (jpp_sample_is_zero(&sample)) {
@@ -171,7 +171,7 @@ jpp_binary_write(const jpp_view_t *view, jpp_sink_t *sink)
 
     jpp_sink_write(sink, head, sizeof(head));
 
-    for (i = 0; i < profile->n_samples; i++) {
+    jpp_profile_each(i, profile) {
         jpp_profile_sample(profile, i, &sample);
         n = jpp_stack_ids(sample.stack, sample.stack_len, ids);
 

@@ -252,7 +252,7 @@ jpp_tree_init(jpp_tree_t *tree, const jpp_view_t *view, bool is_by_leaf)
         return false;
     }
 
-    for (i = 0; i < profile->n_samples; i++) {
+    jpp_profile_each(i, profile) {
         if (!jpp_tree_sample(tree, view, i)) {
             return false;
         }

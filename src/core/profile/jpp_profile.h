@@ -262,6 +262,10 @@ bool jpp_profile_append(jpp_profile_t *profile, const int64_t *values);
 void jpp_profile_sample(const jpp_profile_t *profile, uint32_t i,
     jpp_sample_t *sample);
 
+/* A loop over the numbers of all samples of PROFILE: I has each in turn. */
+#define jpp_profile_each(i, profile)                                          \
+    for (i = 0; i < (profile)->n_samples; i++)
+
 /* Is every value of SAMPLE zero?  Writers leave such a sample out. */
 bool jpp_sample_is_zero(const jpp_sample_t *sample);
 

@@ -165,7 +165,9 @@ jpp_roots_add(jpp_profile_t *profile, jpp_by_t by)
         return false;
     }
 
-    for (i = 0, from = 0; i < profile->n_samples; i++) {
+    from = 0;
+
+    jpp_profile_each(i, profile) {
 
         (void) jpp_stack_next(profile->stacks->data + from, &set);
 

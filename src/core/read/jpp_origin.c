@@ -169,7 +169,9 @@ jpp_origin_keep(jpp_profile_t *profile, jpp_origin_t origin)
     for (i = 0; i < profile->n_counts; i++) {
         column = profile->columns[jpp_profile_seen(profile, i)];
 
-        for (k = 0, sum = 0; k < profile->n_samples; k++) {
+        sum = 0;
+
+        jpp_profile_each(k, profile) {
             sum = jpp_add_i64(sum, jpp_profile_value(column, k));
         }
 
