@@ -128,6 +128,7 @@ JPP_TEST(jpp_process_test_read)
 
     jpp_ok(jpp_process_read(getpid(), &process), "this process");
     jpp_is_u64(process.state, 'R', "it runs");
+    jpp_is_str(process.wchan, "", "and waits for nothing");
     jpp_ok(process.started != 0, "it has started");
 
     pid = fork();
