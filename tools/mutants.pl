@@ -275,16 +275,16 @@ sub is_same_at_bound($code, $at) {
 
     return 1 if $behind =~ /^[<>]=? ([\w.>\[\]-]+)\) \{\s+\Q$left\E = \1;\s+\}/;
 
-    $behind =~ /^[<>]=? ([\w.>\[\]-]+)\s+\?([^:;]+):([^;,]+?)\)*[;,]/
+    $behind =~ /^[<>]=? ([\w.>\[\]-]+)\)*\s+\?([^:;]+):([^;,\]]+?)\)*[;,\]]/
         or return 0;
     my ($right, @sides) = ($1, $2, $3);
 
-    # strings are blank, which are not the same
+    # strings are blank, which are not the same; a cast changes neither side
 
     return 0 if grep { /__/ } @sides;
 
-    s/\Q$right\E/$left/g, s/^\s+|\s+$//g, s/^\Q$left\E - \Q$left\E$/0/
-        for @sides;
+    s/^\s+|\s+$|\(\w+\) //g, s/\b\Q$right\E\b/$left/g,
+        s/^\Q$left\E - \Q$left\E$/0/, s/^\Q$left\E$/$right/ for @sides;
 
     return $sides[0] eq $sides[1];
 }

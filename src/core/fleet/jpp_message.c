@@ -294,8 +294,7 @@ jpp_message_get(const jpp_message_field_t *field, const uint8_t *p, char *to)
     value = jpp_scan_member(p, field->width);
 
     if (field->type == JPP_MESSAGE_VARIABLE) {
-        name = value < UINT32_MAX ? jpp_mallctl_variable((uint32_t) value)
-                                  : NULL;
+        name = jpp_mallctl_variable((uint32_t) jpp_smaller(value, UINT32_MAX));
         memcpy(to, &name, sizeof(name));
 
         return name != NULL;
