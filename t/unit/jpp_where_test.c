@@ -5,6 +5,9 @@
 
 
 #include "jpp_test_main.h"
+
+#include <link.h>
+
 #include "jpp_cut.h"
 #include "jpp_proc.h"
 #include "jpp_unwind.h"
@@ -43,8 +46,9 @@ jpp_where_of(uintptr_t pc, uintptr_t caller)
 JPP_TEST(jpp_where_test)
 {
     char         expected[JPP_STALL_WHERE];
+    void        *symbol;
     Dl_info      info;
-    uintptr_t    start;
+    uintptr_t    start, end;
     const char  *text;
 
     start = (uintptr_t) jpp_nameless;
@@ -68,6 +72,20 @@ JPP_TEST(jpp_where_test)
     text = jpp_where_of(start + 1, 0);
     jpp_ok(strstr(text, "computing in ") == text
            && strstr(text, "getpid (libc.") != NULL, "with one: %s", text);
+
+    /* a call that is the last instruction returns behind its function */
+
+    (void) dladdr1((void *) start, &info, &symbol, RTLD_DL_SYMENT);
+    end = start + ((const ElfW(Sym) *) symbol)->st_size;
+
+    jpp_ok(strstr(jpp_where_of(end, 0), "getpid (libc.") != NULL,
+           "the end is still of it");
+    jpp_ok(strstr(jpp_where_of(end + 1, 0), "libc.so.6+0x") != NULL,
+           "and no byte more");
+
+    text = jpp_where_of((uintptr_t) jpp_nameless + 1,
+                        (uintptr_t) jpp_nameless + 5);
+    jpp_ok(strstr(text, ", called by") == NULL, "itself: %s", text);
 
     text = jpp_where_of(start + 1, (uintptr_t) jpp_nameless + 1);
     jpp_ok(strstr(text, ", called by jpp_where_test+0x") != NULL,

@@ -4,7 +4,6 @@
 #include "jpp_source.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
@@ -101,19 +100,15 @@ static const char *const  jpp_where_kinds[JPP_STALL_KINDS] = {
 static const void *
 jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
 {
-    char               path[JPP_WHERE_PATH];
-    void              *symbol;
-    Dl_info            info;
-    ssize_t            n;
-    uintptr_t          address, start;
-    const char        *file;
+    char         path[JPP_WHERE_PATH];
+    Dl_info      info;
+    ssize_t      n;
+    uintptr_t    address, start;
+    const char  *file;
 
     address = (uintptr_t) pc - 1;
-    symbol = NULL;
 
-    if (jpp_cut_name(pc) != NULL
-        || dladdr1((void *) address, &info, &symbol, RTLD_DL_SYMENT) == 0)
-    {
+    if (jpp_cut_name(pc) != NULL || dladdr((void *) address, &info) == 0) {
         (void) snprintf(name, JPP_WHERE_NAME, "code of no file");
         return NULL;
     }
@@ -132,12 +127,9 @@ jpp_where_name(uint64_t pc, char name[JPP_WHERE_NAME])
 
     file = jpp_path_name(file);
 
-    /* the nearest symbol is the function's only if it extends so far */
+    /* glibc names a symbol only as far as it extends */
 
-    if (symbol != NULL && info.dli_sname != NULL
-        && address - (uintptr_t) info.dli_saddr
-           < ((const ElfW(Sym) *) symbol)->st_size)
-    {
+    if (info.dli_sname != NULL) {
         (void) snprintf(name, JPP_WHERE_NAME, "%.96s (%.56s)", info.dli_sname,
                         file);
 
