@@ -17,6 +17,7 @@ static const char  *accepted[] = {
     "application/openmetrics-text; q=0.3 , text/plain ; q=0.9",
     "\tapplication/openmetrics-text\t;\tQ\t=\t0.25\t",
     "*/*;q=0.9, text/plain;q=0", "text/plain;q=0.1, text/*, */*",
+    "text/plain;q=1", "text/plain;q=2.5", "text/plain ,",
     "text/plain;q=2", "text/plain;q=1.001", "text/plain;q=1.000",
     "text/plain;q=0.0001", "text/plain;q=0.1234", "text/plain;q=0.x",
     "text/plain;q=", "text/plain;q",
