@@ -246,11 +246,12 @@ JPP_TEST(jpp_test_tiles)
               "what the workers hold, and how that went; the limit, with pages "
               "of files that go first; a stall of a second; and axes");
 
-    for (i = 10; i <= 20; i += 10) {
+    for (i = 5; i <= 20; i += i) {
         cgroup.headroom = (i - 2) * JPP_FINDING_MIB;
         jpp_has(jpp_console_part("<dl id=\"tiles\"", "<div id=\"findings\""),
-                i == 10 ? "\"fair\"><dt>left below" : "\"good\"><dt>left below",
-                "%zu %% are left", i);
+                i == 5 ? "\"bad\"><dt>left below"
+                : i == 10 ? "\"fair\"><dt>left below"
+                          : "\"good\"><dt>left below", "%zu %% are left", i);
     }
 
     /* less than a minute, no limit, and nobody counts requests */
@@ -493,6 +494,16 @@ JPP_TEST(jpp_test_table)
     jpp_worker_t    workers[5];
     jpp_history_t   history;
 
+    static const struct {
+        uint64_t     free;
+        const char  *cell;
+    } zones[] = {
+        { 200000, "<td class=\"n\" data-l=\"used\">781.3 KiB" },
+        { 199999, "<td class=\"n fair\" data-l=\"used\">781.3 KiB" },
+        { 100000, "<td class=\"n fair\" data-l=\"used\">878.9 KiB" },
+        { 99999, "<td class=\"n bad\" data-l=\"used\">878.9 KiB" }
+    };
+
     for (i = 0; i < 5; i++) {
         workers[i] = jpp_fleet_worker((uint32_t) i, JPP_JEMALLOC_READY);
         workers[i].is_exiting = i >= 2;
@@ -536,6 +547,12 @@ JPP_TEST(jpp_test_table)
     fleet = jpp_fleet_of(4, workers, 4);
     jpp_shows(jpp_console_part("<table class=\"workers\">",
                                "</section>"), "two tables");
+
+    for (i = 0; i < jpp_nelts(zones); i++) {
+        jpp_zone.free = zones[i].free;
+        jpp_has(jpp_console_page(), zones[i].cell, "%" PRIu64 " bytes free",
+                jpp_zone.free);
+    }
 }
 
 

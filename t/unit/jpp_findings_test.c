@@ -163,6 +163,9 @@ JPP_TEST(jpp_findings_test_zones)
     jpp_test.zones[1].failures = 7;
     jpp_says("zone-full", "one that refused counts first");
 
+    jpp_test.zones[0].failures = 7;
+    jpp_says("zone-full", "and of two the first");
+
     jpp_shows_notes("zones");
 }
 
@@ -244,6 +247,9 @@ JPP_TEST(jpp_findings_test_odd)
     }
 
     jpp_test.telemetry.n_holders = 0;
+
+    jpp_test.workers[3].stats.allocated = jpp_test.workers[1].stats.allocated;
+    jpp_says("odd-worker", "of two that are alike the first");
 
     jpp_test.fleet.n = 2;
     jpp_test.workers[0].has_stats = false;
@@ -366,7 +372,7 @@ JPP_TEST(jpp_findings_test_time)
     jpp_says("peak", "64 MiB above");
 
     jpp_test.workers[0].activity.usage.peak++;
-    jpp_says("peak", "a byte more");
+    jpp_tells("peak", "a byte more");
 
     jpp_test.workers[1].activity.usage.peak = 100 * JPP_TEST_MIB;
     jpp_says("peak", "the next one had more");

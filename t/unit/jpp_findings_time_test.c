@@ -324,6 +324,9 @@ JPP_TEST(jpp_time_test_thp)
     jpp_test.cgroup.stat.anon_thp++;
     jpp_says("thp", "a byte more");
 
+    jpp_test.cgroup.stat.anon = 426 * JPP_TEST_MIB;
+    jpp_says("thp", "half of it is of others");
+
     jpp_test.cgroup.stat.anon = 428 * JPP_TEST_MIB;
     jpp_says("thp", "most of it is of others");
 

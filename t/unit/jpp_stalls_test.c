@@ -25,7 +25,7 @@ static const jpp_stall_t  one = {
     .time_nanos = 1700000000000000000, .nanos = 312000000,
     .pid = 4711, .generation = 2, .index = 1,
     .kind = JPP_STALL_WAITED, .state = JPP_STALL_OVER,
-    .depth = 3, .pcs = { 0x7f0000000011, 0x55d000000021, 0x101 },
+    .depth = 3, .pcs = { 0x7f0000000011, 0x55d000001000, 0x101 },
     .connection = 12, .server = "a.example", .location = "/x\n",
     .maps_len = sizeof(MAPS) - 1, .maps = MAPS
 };

@@ -251,7 +251,7 @@ jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
 
     /* three or four steps, each a power of two */
 
-    for (step = 1; step < top / 4 + (top % 4 != 0); step *= 2) {
+    for (step = 1; step * 4 < top; step *= 2) {
         /* void */
     }
 

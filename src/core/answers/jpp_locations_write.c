@@ -93,9 +93,8 @@ static void
 jpp_locations_json_cell(const jpp_locations_t *locations,
     const jpp_locations_cell_t *cell, uint32_t measure, jpp_json_t *json)
 {
-    size_t                       i;
     jpp_str_t                    name;
-    const jpp_locations_part_t  *parts;
+    const jpp_locations_part_t  *part, *parts;
 
     parts = &jpp_vec_items(locations->parts,
                            jpp_locations_part_t)[cell->first];
@@ -106,12 +105,12 @@ jpp_locations_json_cell(const jpp_locations_t *locations,
 
     jpp_json_open(json, "mostly", '[');
 
-    for (i = 0; i < cell->n && i < JPP_LOCATIONS_MOST; i++) {
-        name = jpp_profile_str(&locations->strings, parts[i].name);
+    jpp_each(part, parts, jpp_smaller(cell->n, JPP_LOCATIONS_MOST)) {
+        name = jpp_profile_str(&locations->strings, part->name);
 
         jpp_json_open(json, NULL, '{');
         jpp_json_utf8(json, "name", name.data, name.len);
-        jpp_json_i64(json, jpp_locations_columns[measure].unit, parts[i].value);
+        jpp_json_i64(json, jpp_locations_columns[measure].unit, part->value);
         jpp_json_close(json, '}');
     }
 

@@ -144,17 +144,19 @@ const char *const  jpp_status_words[] = {
 void
 jpp_status_former(jpp_worker_t *workers, size_t n)
 {
-    size_t    i;
-    uint64_t  newest;
+    uint64_t       newest;
+    jpp_worker_t  *worker;
 
-    for (i = 0, newest = 0; i < n; i++) {
-        if (!workers[i].is_exiting && workers[i].who.generation > newest) {
-            newest = workers[i].who.generation;
+    newest = 0;
+
+    jpp_each(worker, workers, n) {
+        if (!worker->is_exiting) {
+            newest = jpp_larger(worker->who.generation, newest);
         }
     }
 
-    for (i = 0; i < n; i++) {
-        workers[i].is_exiting |= workers[i].who.generation < newest;
+    jpp_each(worker, workers, n) {
+        worker->is_exiting |= worker->who.generation < newest;
     }
 }
 

@@ -188,9 +188,7 @@ jpp_finding_thp(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     cgroup = telemetry->cgroup;
 
-    if (cgroup == NULL || cgroup->stat.anon_thp == JPP_NONE
-        || cgroup->stat.anon == JPP_NONE)
-    {
+    if (cgroup == NULL || cgroup->stat.anon_thp == JPP_NONE) {
         return false;
     }
 

@@ -563,7 +563,7 @@ jpp_svg_class(const jpp_svg_t *svg, const jpp_box_t *box)
     node = jpp_tree_node(&svg->tree, box->node);
     change = (double) node->after - (double) node->before;
 
-    if (fabs(change) < 0.5) {
+    if (change == 0) {
         jpp_sink_str(svg->sink, "s");
 
     } else if (change * change < 4 * node->variance) {
@@ -572,7 +572,7 @@ jpp_svg_class(const jpp_svg_t *svg, const jpp_box_t *box)
     } else {
         step = sqrt(fabs(change) / fmax(svg->most, 1)) * JPP_SVG_STEPS;
 
-        jpp_sink_char(svg->sink, change > 0 ? 'm' : 'l');
+        jpp_sink_char(svg->sink, signbit(change) ? 'l' : 'm');
         jpp_sink_i64(svg->sink, (int64_t) fmin(step + 1, JPP_SVG_STEPS));
     }
 

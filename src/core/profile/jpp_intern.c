@@ -343,13 +343,11 @@ uint32_t
 jpp_profile_labelled(const jpp_profile_t *profile, const jpp_label_set_t *set,
     const char *key)
 {
-    uint32_t  i;
+    const jpp_profile_label_t  *label;
 
-    for (i = 0; i < set->n; i++) {
-        if (strcmp(jpp_profile_str(profile, set->labels[i].key).data, key)
-            == 0)
-        {
-            return set->labels[i].str;
+    jpp_each(label, set->labels, set->n) {
+        if (strcmp(jpp_profile_str(profile, label->key).data, key) == 0) {
+            return label->str;
         }
     }
 
