@@ -75,6 +75,10 @@ jpp_active_test_facts(const char *what)
 
 JPP_TEST(jpp_active_test_rise)
 {
+    size_t  i, n;
+
+    static jpp_event_t  events[JPP_EVENTS];
+
     jpp_notes_init(&notes);
 
     jpp_active_test_at(1000, false, false, "nothing holds, or stands");
@@ -88,6 +92,13 @@ JPP_TEST(jpp_active_test_rise)
     jpp_active_test_at(1604, true, false, "nor ten minutes, less a second");
     jpp_active_test_at(1704, false, false, "it is over");
     jpp_active_test_at(1705, true, false, "but then it is");
+
+    n = jpp_events_list(&notes.events, events);
+
+    for (i = 0; i < n; i++) {
+        jpp_note_of("event", events[i], time, text);
+    }
+
     jpp_shows_notes("what rises");
 }
 

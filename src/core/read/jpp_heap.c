@@ -612,7 +612,7 @@ static const jpp_unreadable_t  jpp_unreadables[] = {
 static const char *
 jpp_unreadable_sentence(const char *data, size_t len)
 {
-    char                     line[JPP_HEAP_LINE], *end;
+    char                     line[JPP_HEAP_LINE];
     const jpp_unreadable_t  *row;
 
     if (len == 0) {
@@ -635,11 +635,7 @@ jpp_unreadable_sentence(const char *data, size_t len)
             continue;
         }
 
-        end = strchr(line + 1, '\n');
-
-        if (end != NULL) {
-            *end = '\0';
-        }
+        line[strcspn(line, "\n")] = '\0';
 
         if (row->inside == NULL || strstr(line, row->inside) != NULL) {
             return row->sentence;
