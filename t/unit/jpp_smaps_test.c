@@ -4,6 +4,7 @@
 
 #include "jpp_test_main.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "jpp_host.h"
@@ -235,11 +236,12 @@ JPP_TEST(jpp_smaps_test_self)
 
 JPP_TEST(jpp_smaps_test_pages)
 {
-    int        fd;
-    char      *p;
-    size_t     page;
-    uint8_t    pages[8];
-    jpp_err_t  err;
+    int            fd;
+    char          *p;
+    size_t         page;
+    uint8_t        pages[8];
+    jpp_err_t      err = { 0 };
+    struct rlimit  limit;
 
     page = (size_t) sysconf(_SC_PAGESIZE);
     p = mmap(NULL, 8 * page, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS,
@@ -257,6 +259,14 @@ JPP_TEST(jpp_smaps_test_pages)
     jpp_is_mem(pages, "\0\2\0\0\0\0\0\2", 8, "those that were touched");
 
     (void) close(fd);
+
+    (void) getrlimit(RLIMIT_NOFILE, &limit);
+    (void) setrlimit(RLIMIT_NOFILE, &(struct rlimit) { 0, limit.rlim_max });
+    fd = jpp_pagemap_open(&err);
+    (void) setrlimit(RLIMIT_NOFILE, &limit);
+    jpp_ok(fd == -1, "no descriptor");
+    jpp_is_i64(err.sys_errno, EMFILE, "%s", err.text);
+    jpp_has(err.text, "/proc/self/pagemap cannot be opened", "its file");
 
     jpp_ok(!jpp_pagemap_read(-1, 0, pages, 1, &err), "no file");
     jpp_shows(err.text, "why pages cannot be read");
