@@ -17,33 +17,26 @@
 
 
 static void *
-jpp_thread(void *wait)
+jpp_thread(void *data)
 {
-    (void) pthread_mutex_lock(wait);
-    (void) pthread_mutex_unlock(wait);
+    (void) pause();
 
-    return NULL;
+    return data;
 }
 
 
-/* A thread that has no name yet, where N are known. */
+/* The name of the other thread where N are known. */
 
 static uint8_t
 jpp_thread_named(jpp_cpu_threads_t *threads, uint32_t n)
 {
     uint8_t            name;
-    pthread_t          id;
-    pthread_mutex_t    wait = PTHREAD_MUTEX_INITIALIZER;
     jpp_cpu_thread_t  *thread;
 
     jpp_cpu_threads_init(threads);
     threads->seen.n_names = n;
 
-    (void) pthread_mutex_lock(&wait);
-    (void) pthread_create(&id, NULL, jpp_thread, &wait);
     (void) jpp_cpu_threads_scan(threads, false);
-    (void) pthread_mutex_unlock(&wait);
-    (void) pthread_join(id, NULL);
 
     name = 0;
 
@@ -59,6 +52,7 @@ int
 main(void)
 {
     uint32_t            i;
+    pthread_t           id;
     struct rlimit       limit;
     jpp_cpu_threads_t  *threads;
 
@@ -91,6 +85,8 @@ main(void)
                      &(struct rlimit) { 0, limit.rlim_max });
     jpp_ok(!jpp_cpu_threads_scan(threads, false), "none without a descriptor");
     (void) setrlimit(RLIMIT_NOFILE, &limit);
+
+    (void) pthread_create(&id, NULL, jpp_thread, NULL);
 
     jpp_is_u64(jpp_thread_named(threads, 5), 5, "a name has the next place");
     jpp_is_u64(jpp_thread_named(threads, JPP_CPU_NAMES - 1), JPP_CPU_NAMES - 1,
