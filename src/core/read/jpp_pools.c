@@ -498,7 +498,7 @@ jpp_pools_describe(jpp_profile_t *profile)
                         ? ": sizes are what it lets nginx use, without its "
                           "own headers" : "");
 
-    if (facts->n_tls != 0 && sums->since_start != 0) {
+    if (facts->n_tls != 0) {
         jpp_profile_comment(profile, "TLS (OpenSSL)%s: about %s a connection: "
                             "the average of %" PRIu64 " bytes outside pools "
                             "since start over %" PRIu64 " connections",
