@@ -202,9 +202,9 @@ jpp_table_fit(jpp_table_t *table)
 static size_t
 jpp_table_alike(const jpp_table_t *table, char **cells, char **end)
 {
-    char    **row;
-    size_t    n;
-    uint32_t  i;
+    char      **row;
+    size_t      n;
+    uint32_t    i;
 
     for (row = cells + table->n, n = 1; row < end; row += table->n, n++) {
         for (i = 0; i < table->n; i++) {
@@ -228,9 +228,9 @@ jpp_table_alike(const jpp_table_t *table, char **cells, char **end)
 static char **
 jpp_table_gather(jpp_table_t *table, char **cells, char **end, size_t *most)
 {
-    char    **row, **to;
-    size_t    n, k;
-    uint32_t  i;
+    char      **row, **to;
+    size_t      n, k;
+    uint32_t    i;
 
     static char  several[] = "...";
 
@@ -309,10 +309,10 @@ static void
 jpp_table_row(jpp_table_t *table, const char **cells, char *text,
     jpp_sink_t *sink)
 {
-    bool                 is_more;
-    size_t               len, blanks, line;
-    const char         **cell;
-    const jpp_column_t  *column;
+    bool                  is_more;
+    size_t                len, blanks, line;
+    const char          **cell;
+    const jpp_column_t   *column;
 
     line = 0;
 
@@ -409,11 +409,11 @@ jpp_table_more(const jpp_table_t *table, uint32_t needs, size_t most,
 void
 jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
 {
-    char         **cells, **end, **cell, *text, *none[JPP_TABLE_COLUMNS];
-    size_t         width, most;
-    uint32_t       i, needs;
-    const char    *row[JPP_TABLE_COLUMNS];
-    jpp_column_t  *column;
+    char          **cells, **end, **cell, *text, *none[JPP_TABLE_COLUMNS];
+    size_t          width, most;
+    uint32_t        i, needs;
+    const char     *row[JPP_TABLE_COLUMNS];
+    jpp_column_t   *column;
 
     cells = none;
     end = none;
@@ -460,8 +460,8 @@ jpp_table_write(jpp_table_t *table, jpp_sink_t *sink)
 static void
 jpp_wrap_put(jpp_wrap_t *wrap)
 {
-    char   *p, *end, *blank;
-    size_t  n, indent, skip;
+    char    *p, *end, *blank;
+    size_t   n, indent, skip;
 
     p = wrap->line;
     end = p + wrap->len;
@@ -494,7 +494,7 @@ jpp_wrap_put(jpp_wrap_t *wrap)
 static int
 jpp_wrap_write(void *ctx, const uint8_t *data, size_t len)
 {
-    size_t       i;
+    size_t        i;
     jpp_wrap_t  *wrap;
 
     wrap = ctx;
