@@ -4,8 +4,8 @@
 
 
 /*
- * A lock is held for some microseconds: then its holder may be stopped.  On a
- * busy machine, each yield may last as long as all others want to run.
+ * A lock is held for some microseconds: who has it after so many yields may be
+ * stopped.  On a busy machine, a single yield can last tens of milliseconds.
  */
 #define NGX_HTTP_JPP_YIELDS  4
 
