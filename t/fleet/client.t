@@ -401,7 +401,7 @@ test 'a dump that hangs', 'fake' => sub {
 EOF
     my $pid = $nginx->worker;
     my $late = "no worker answered in time: worker 0 (pid $pid), no answer "
-               . "within ${timeout}000 ms (jemalloc_pprof_timeout): its "
+               . "within $timeout.0 s (jemalloc_pprof_timeout): its "
                . "background thread is still busy\n";
     my %n;
 

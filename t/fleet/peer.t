@@ -22,7 +22,7 @@ my $heap = '/debug/pprof/heap';
 # seconds of a question
 my $timeout = 1;
 my $timeouts = "jemalloc_pprof_timeout ${timeout}s;";
-my $late = qr/no answer within ${timeout}000 ms \(jemalloc_pprof_timeout\): (?#
+my $late = qr/no answer within $timeout\.0 s \(jemalloc_pprof_timeout\): (?#
     )it is stopped, by a signal or a debugger \(state T[^()]*\)/;
 
 # what asks a worker several times, and how often

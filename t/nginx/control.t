@@ -665,8 +665,8 @@ test 'one that is stopped' => sub {
                                 ->{body})->{workers} };
     my ($victim) = grep { $_->{pid} != $self->{pid} }
                    @{ $nginx->settled($n, '/a/status')->{workers} };
-    my $why = qr/no answer within 500 ms \(jemalloc_pprof_timeout\): it is (?#
-        )stopped, by a signal or a debugger \(state T[^()]*\)/;
+    my $why = qr/no answer within 500\.0 ms \(jemalloc_pprof_timeout\): (?#
+        )it is stopped, by a signal or a debugger \(state T[^()]*\)/;
 
     halt($victim->{pid});
 

@@ -202,7 +202,7 @@ EOF
         $nginx->fake("hold 1\n");
         answers($nginx, $heap, 504,
                 "no worker answered in time: worker 0 (pid $before->{pid}), "
-                . 'no answer within 1000 ms (jemalloc_pprof_timeout): its '
+                . 'no answer within 1.0 s (jemalloc_pprof_timeout): its '
                 . 'background thread is still busy',
                 'a dump that hangs');
         is($nginx->get('/fine')->{status}, 200, 'other requests are served');

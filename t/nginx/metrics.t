@@ -242,7 +242,7 @@ test 'a worker that hangs' => sub {
                                    ->{body})->{missing} };
 
     is($missing->{pid}, $hangs, 'memory says who it is');
-    like($missing->{why}, qr/^no answer within 2000 ms .*: it is stopped, /,
+    like($missing->{why}, qr/^no answer within 2\.0 s .*: it is stopped, /,
          'and why');
 
     kill 'CONT', $hangs;

@@ -515,7 +515,7 @@ test 'jemalloc_pprof_timeout' => sub {
 
         is($answer->{status}, 504, $uri);
         like($answer->{body}, qr/\Ano worker answered in time: worker 0 (?#
-             )\(pid \d+\), no answer within $ms ms (?#
+             )\(pid \d+\), no answer within $ms\.0 ms (?#
              )\(jemalloc_pprof_timeout\): its background thread is (?#
              )still busy\n\z/, 'the answer names the cause');
         is($answer->{headers}{'x-go-pprof'}, '1', 'for pprof to show');

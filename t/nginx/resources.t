@@ -303,8 +303,8 @@ test 'status and console of four workers, one of which is stopped' => sub {
     my $self = ($nginx->workers_of($client, '/a'))[-1];
     my ($victim) = grep { $_->{pid} != $self } @workers;
     my ($number, $pid) = @$victim{qw( worker pid )};
-    my $why = qr/no answer within 500 ms \(jemalloc_pprof_timeout\): it is (?#
-        )stopped, by a signal or a debugger \(state T[^()]*\)/;
+    my $why = qr/no answer within 500\.0 ms \(jemalloc_pprof_timeout\): (?#
+        )it is stopped, by a signal or a debugger \(state T[^()]*\)/;
     my $none = qr/\Ano worker answered in time: worker $number (?#
         )\(pid $pid\), $why\n\z/;
     my $partly = qr/\Aonly 3 of 4 workers answered, and strict=1 requires (?#

@@ -287,7 +287,8 @@ test 'a worker that is stopped' => sub {
 
     is($answer->{status}, 200, 'the other one answers');
     is($answer->{headers}{'jemalloc-pprof-workers'}, '1/2', 'alone');
-    like($answer->{body}, qr/pid $other is missing: no answer within 500 ms /,
+    like($answer->{body},
+         qr/pid $other is missing: no answer within 500\.0 ms /,
          'who is missing, and why');
 
     $answer = $client->get('/late/profile?seconds=1&strict=1');
@@ -438,7 +439,8 @@ test 'the worker that serves quits' => sub {
 test 'it quits, and another is stopped' => sub {
     my ($answer, $other) = quits('/late/profile', '1/2', 'STOP');
 
-    like($answer->{body}, qr/pid $other is missing: no answer within 500 ms /,
+    like($answer->{body},
+         qr/pid $other is missing: no answer within 500\.0 ms /,
          'who is missing, and why');
 
     kill 'CONT', $other;

@@ -613,14 +613,14 @@ ngx_http_jpp_part_give_up(ngx_http_jpp_part_t *part)
 
     (void) jpp_err_set(&part->reply.err, JPP_ERR_LATE,
                        part->state == NGX_HTTP_JPP_PART_WAITING
-                       ? "it was not queried within %lu ms "
+                       ? "it was not queried within %s "
                          "(jemalloc_pprof_timeout)%s"
                        : part->state == NGX_HTTP_JPP_PART_REFUSED
-                       ? "it accepted no connection within %lu ms "
+                       ? "it accepted no connection within %s "
                          "(jemalloc_pprof_timeout)%s"
-                       : "no answer within %lu ms "
-                         "(jemalloc_pprof_timeout)%s",
-                       (unsigned long) part->collection->inquiry.timeout,
+                       : "no answer within %s (jemalloc_pprof_timeout)%s",
+                       jpp_duration(part->collection->inquiry.timeout
+                                    * 1000000),
                        ngx_http_jpp_part_describe(part, text));
 
     ngx_http_jpp_part_finish(part);

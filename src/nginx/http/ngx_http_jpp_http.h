@@ -136,7 +136,7 @@ typedef enum {
     NGX_HTTP_JPP_LEAVING,
     NGX_HTTP_JPP_LATE,         /* uint32_t: index; int64_t: pid; */
                                           /*   char *: why */
-    NGX_HTTP_JPP_OVERDUE,      /* ngx_msec_t: the time it had */
+    NGX_HTTP_JPP_OVERDUE,      /* char *: the time it had */
     NGX_HTTP_JPP_REASONS
 } ngx_http_jpp_reason_t;
 

@@ -237,7 +237,8 @@ ngx_http_jpp_job_overdue(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     return job->is_leaving
            ? ngx_http_jpp_refuse(r, NGX_HTTP_JPP_LEAVING)
            : ngx_http_jpp_refuse(r, NGX_HTTP_JPP_OVERDUE,
-                                 job->question.conf->timeout);
+                                 jpp_duration(job->question.conf->timeout
+                                              * 1000000));
 }
 
 

@@ -182,7 +182,7 @@ static const ngx_http_jpp_refusal_t
 
     [NGX_HTTP_JPP_OVERDUE] =
         { NGX_HTTP_GATEWAY_TIME_OUT, NGX_LOG_WARN, NULL,
-          "the worker's background thread did not finish within %M ms: raise "
+          "the worker's background thread did not finish within %s: raise "
           "jemalloc_pprof_timeout, or lower the number of samples with a "
           "larger lg_prof_sample" },
 
