@@ -80,13 +80,12 @@ jpp_addresses_test_lookalike(bool is_text_first)
 {
     uint32_t            text, value;
     jpp_dump_t          dump;
-    jpp_arena_t         arena;
     jpp_profile_t       profile;
     jpp_addresses_t     addresses;
     jpp_address_key_t   by_text, by_value;
     jpp_read_options_t  options = { .n_allocator = 0 };
 
-    jpp_arena_init(&arena, 64 << 20);
+    jpp_test_anew();
 
     jpp_dump_init(&dump, NULL, 0);
 
@@ -111,8 +110,6 @@ jpp_addresses_test_lookalike(bool is_text_first)
                "it is found by its text");
     jpp_is_u64(jpp_addresses_slot(&addresses, &by_value)->varint, value,
                "and the other by its value");
-
-    jpp_arena_destroy(&arena);
 }
 
 

@@ -1,9 +1,10 @@
 
+#include "jpp_test_arena.h"
 #include "jpp_test_main.h"
 
 
 static const char *
-jpp_base64_text(jpp_arena_t *arena, const char *data, size_t len, size_t piece)
+jpp_base64_text(const char *data, size_t len, size_t piece)
 {
     size_t         i;
     uint8_t        buffer[8];
@@ -11,9 +12,9 @@ jpp_base64_text(jpp_arena_t *arena, const char *data, size_t len, size_t piece)
     jpp_sink_t     sink;
     jpp_base64_t   b64;
 
-    vec = jpp_vec_create(arena);
+    vec = jpp_vec_create(&arena);
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
-    jpp_base64_open(&b64, arena, &sink);
+    jpp_base64_open(&b64, &arena, &sink);
 
     for (i = 0; i < len; i += piece) {
         jpp_sink_write(&b64.sink, data + i, len - i < piece ? len - i : piece);
@@ -32,8 +33,7 @@ jpp_base64_text(jpp_arena_t *arena, const char *data, size_t len, size_t piece)
 
 JPP_TEST(jpp_base64_test_rfc)
 {
-    size_t        i;
-    jpp_arena_t   arena;
+    size_t  i;
 
     static const char *const  vectors[][2] = {
         { "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" }, { "foo", "Zm9v" },
@@ -45,18 +45,14 @@ JPP_TEST(jpp_base64_test_rfc)
           "EFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" }
     };
 
-    jpp_arena_init(&arena, 1 << 20);
-
     for (i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
-        jpp_is_str(jpp_base64_text(&arena, vectors[i][0],
+        jpp_is_str(jpp_base64_text(vectors[i][0],
                                    strlen(vectors[i][0]), 100),
                    vectors[i][1], "vector %zu", i);
     }
 
-    jpp_is_str(jpp_base64_text(&arena, "\0\0\0\0", 4, 100), "AAAAAA==",
+    jpp_is_str(jpp_base64_text("\0\0\0\0", 4, 100), "AAAAAA==",
                "zeros are bytes as others are");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -66,20 +62,15 @@ JPP_TEST(jpp_base64_test_pieces)
 {
     size_t        piece;
     const char   *whole;
-    jpp_arena_t   arena;
 
     static const char  data[] = "the quick brown fox jumps over it";
 
-    jpp_arena_init(&arena, 16 << 20);
-
-    whole = jpp_base64_text(&arena, data, sizeof(data), sizeof(data));
+    whole = jpp_base64_text(data, sizeof(data), sizeof(data));
 
     for (piece = 1; piece < 8; piece++) {
-        jpp_is_str(jpp_base64_text(&arena, data, sizeof(data), piece), whole,
+        jpp_is_str(jpp_base64_text(data, sizeof(data), piece), whole,
                    "in pieces of %zu", piece);
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -98,20 +89,15 @@ JPP_TEST(jpp_base64_test_fails)
 {
     uint8_t        buffer[16];
     jpp_sink_t     sink;
-    jpp_arena_t    arena;
     jpp_base64_t   b64;
 
-    jpp_arena_init(&arena, 1 << 20);
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_base64_full, NULL);
 
     jpp_ok(jpp_base64_open(&b64, &arena, &sink), "opened");
     jpp_sink_str(&b64.sink, "more than the buffer has room for");
     jpp_is_u64(jpp_base64_close(&b64), ENOSPC, "an error of the other sink");
 
-    jpp_arena_destroy(&arena);
-    jpp_arena_init(&arena, 1);
+    jpp_arena_fresh(&arena, 1);
 
     jpp_ok(!jpp_base64_open(&b64, &arena, &sink), "without memory");
-
-    jpp_arena_destroy(&arena);
 }

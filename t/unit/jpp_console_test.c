@@ -2,6 +2,7 @@
 #include "jpp_test_main.h"
 #include "jpp_answers.h"
 #include "jpp_report.h"
+#include "jpp_test_arena.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 
@@ -929,11 +930,10 @@ jpp_console_size(size_t n)
     jpp_vec_t      *out;
     jpp_gzip_t      gz;
     jpp_sink_t      sink;
-    jpp_arena_t     arena;
     jpp_worker_t   *workers;
     jpp_history_t  *histories;
 
-    jpp_arena_init(&arena, 64 * 1024 * 1024);
+    jpp_test_anew();
 
     out = jpp_vec_create(&arena);
     buffer = jpp_arena_alloc(&arena, JPP_SINK_BUFFER);
@@ -956,8 +956,6 @@ jpp_console_size(size_t n)
             len = out->len;
         }
     }
-
-    jpp_arena_destroy(&arena);
 
     return len;
 }

@@ -464,18 +464,14 @@ JPP_TEST(jpp_test_names)
 
 JPP_TEST(jpp_test_gzip)
 {
-    size_t        i, n, len, refused;
-    uint8_t       data[JPP_MAX_PROFILE], gz[2 * JPP_MAX_PROFILE];
-    jpp_vec_t    *vec;
-    jpp_arena_t   arena;
-
-    jpp_arena_init(&arena, 16 * 1024 * 1024);
+    size_t      i, n, len, refused;
+    uint8_t     data[JPP_MAX_PROFILE], gz[2 * JPP_MAX_PROFILE];
+    jpp_vec_t  *vec;
 
     len = jpp_build(data, NULL, 0);
     vec = jpp_test_packed(&arena, data, len, 6);
     n = vec->len;
     memcpy(gz, vec->data, n);
-    jpp_arena_destroy(&arena);
 
     jpp_is_u64(jpp_contract_check(gz, n, HEAP, NULL, NULL), 0, "one member");
 

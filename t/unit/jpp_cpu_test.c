@@ -77,10 +77,9 @@ jpp_is_within(uint64_t sum, uint64_t most)
 static char *
 jpp_text(jpp_cpu_window_t *window, const char *why_early)
 {
-    int         fd;
-    char       *text;
-    off_t       len;
-    jpp_err_t   err = { 0 };
+    int    fd;
+    char  *text;
+    off_t  len;
 
     fd = memfd_create("window", 0);
 
@@ -106,23 +105,19 @@ jpp_text(jpp_cpu_window_t *window, const char *why_early)
 static char *
 jpp_report_of(const char *text, bool is_wall, const char *args)
 {
-    jpp_err_t             err;
     jpp_vec_t            *out;
-    jpp_arena_t           arena;
     jpp_capture_t         capture;
     jpp_report_options_t  options;
 
-    (void) jpp_test_query(&options, is_wall ? &jpp_parser_wall
-                                            : &jpp_parser_cpu, args, &err);
+    (void) jpp_test_query(&options,
+                          is_wall ? &jpp_parser_wall : &jpp_parser_cpu, args);
     capture = jpp_test_capture(text, strlen(text));
-    jpp_arena_init(&arena, (size_t) 1 << 30);
+    jpp_test_anew();
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options, &err),
+    jpp_is_u64(jpp_test_report_into(&out, &capture, 1, &options),
                JPP_OK, "its report: %s", err.text);
 
-    (void) jpp_vec_push(out, 1);
-
-    return (char *) out->data;
+    return strdup((char *) out->data);
 }
 
 
@@ -444,7 +439,6 @@ JPP_TEST(jpp_test_nothing_is_left)
 JPP_TEST(jpp_test_full)
 {
     unsigned           i;
-    jpp_err_t          err;
     jpp_cpu_window_t  *windows[JPP_CPU_WINDOWS];
 
     for (i = 0; i < JPP_CPU_WINDOWS; i++) {
@@ -478,8 +472,6 @@ jpp_foreign(int signo)
 
 JPP_TEST(jpp_test_taken)
 {
-    jpp_err_t  err;
-
     (void) signal(SIGPROF, jpp_foreign);
 
     jpp_is_u64(jpp_cpu_check(&err), JPP_ERR_TAKEN,
@@ -496,7 +488,6 @@ JPP_TEST(jpp_test_taken)
 JPP_TEST(jpp_test_taken_meanwhile)
 {
     int                fd;
-    jpp_err_t          err;
     jpp_cpu_window_t  *window;
 
     window = jpp_opened(JPP_MODE_CPU, 99);
@@ -521,7 +512,6 @@ JPP_TEST(jpp_test_taken_meanwhile)
 
 JPP_TEST(jpp_test_signals)
 {
-    jpp_err_t          err;
     struct rlimit      limit, none;
     jpp_cpu_window_t  *window;
 
@@ -571,8 +561,6 @@ JPP_TEST(jpp_test_exit)
 int
 main(void)
 {
-    jpp_err_t  err;
-
     if (jpp_cpu_check(&err) == JPP_ERR_ABSENT) {
         jpp_has(err.text, "there is no unwinder for this machine",
                 "no unwinder: %s", err.text);

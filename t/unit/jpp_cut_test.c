@@ -33,10 +33,8 @@ JPP_TEST(jpp_cut_test_names)
 JPP_TEST(jpp_cut_test_formats)
 {
     size_t                 i;
-    jpp_err_t              err;
     jpp_vec_t             *out;
     jpp_code_t             rc;
-    jpp_arena_t            arena;
     jpp_capture_t          capture;
     jpp_report_options_t   options;
 
@@ -64,18 +62,16 @@ JPP_TEST(jpp_cut_test_formats)
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        jpp_arena_init(&arena, 256 << 20);
+        jpp_test_anew();
 
         capture = jpp_test_capture(dump, sizeof(dump) - 1);
         options = jpp_test_options(rows[i].args);
-        rc = jpp_test_report_into(&out, &arena, &capture, 1, &options, &err);
+        rc = jpp_test_report_into(&out, &capture, 1, &options);
 
         jpp_is_u64(rc, JPP_OK, "%s", rows[i].args);
         jpp_ok(rc == JPP_OK
                && memmem(out->data, out->len, rows[i].line,
                          strlen(rows[i].line)) != NULL,
                "has %s", rows[i].line);
-
-        jpp_arena_destroy(&arena);
     }
 }

@@ -127,10 +127,8 @@ static void
 jpp_damaged_report(const jpp_damaged_t *text, const char *data, size_t len,
     char report[JPP_MAX])
 {
-    jpp_err_t              err;
     jpp_vec_t             *out;
     jpp_code_t             rc;
-    jpp_arena_t            arena;
     jpp_capture_t          capture;
     jpp_report_options_t   options;
 
@@ -139,11 +137,11 @@ jpp_damaged_report(const jpp_damaged_t *text, const char *data, size_t len,
         return;
     }
 
-    (void) jpp_test_query(&options, text->parser, text->args, &err);
+    (void) jpp_test_query(&options, text->parser, text->args);
     capture = jpp_test_capture(data, len);
 
-    jpp_arena_init(&arena, (size_t) 64 << 20);
-    rc = jpp_test_report_into(&out, &arena, &capture, 1, &options, &err);
+    jpp_test_anew();
+    rc = jpp_test_report_into(&out, &capture, 1, &options);
 
     if (rc == JPP_OK) {
         (void) snprintf(report, JPP_MAX, "ok\n%.*s", (int) out->len,
@@ -153,8 +151,6 @@ jpp_damaged_report(const jpp_damaged_t *text, const char *data, size_t len,
         (void) snprintf(report, JPP_MAX, "%d, line %" PRIu64 ": %s", (int) rc,
                         err.line, err.text);
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 

@@ -5,6 +5,7 @@
  */
 
 
+#include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_elf.h"
@@ -126,7 +127,6 @@ jpp_functions(size_t len)
     uint8_t           *bytes;
     uint32_t           i;
     jpp_elf_t          elf = { 0 };
-    jpp_arena_t        arena;
     jpp_elf_source_t   source = { 0 };
 
     static const jpp_elf_segment_t  segment = { JPP_CODE, 0, 0x1000 };
@@ -136,7 +136,7 @@ jpp_functions(size_t len)
     bytes = malloc(len + 1);
     memcpy(bytes, jpp_bytes, len);
 
-    jpp_arena_init(&arena, 64 << 20);
+    jpp_test_anew();
     elf.segments = &segment;
     elf.n_segments = 1;
 
@@ -158,7 +158,6 @@ jpp_functions(size_t len)
                      (unsigned) elf.functions[i].size);
     }
 
-    jpp_arena_destroy(&arena);
     free(bytes);
 
     return jpp_found;

@@ -9,20 +9,16 @@
 #include "jpp_test_golden.h"
 
 
-#define JPP_TEST_CAP         (64 * 1024 * 1024)
-
 /* what a file of 16 kB may take, whatever it says */
 #define JPP_TEST_SMALL       (1024 * 1024)
 #define JPP_TEST_MUTATIONS   20000
 
 
-static jpp_err_t  err;
 static unsigned   jpp_pread_calls, jpp_pread_fails;
 static int        jpp_pread_error;
 
 
 static jpp_elf_t    elf;
-static jpp_arena_t  arena;
 
 
 /*
@@ -77,7 +73,7 @@ JPP_TEST(jpp_elf_test_extents)
     wrong = 0;
 
     for (round = 0; round < 4000; round++) {
-        jpp_arena_fresh(&arena, JPP_TEST_CAP);
+        jpp_test_anew();
 
         all = jpp_vec_create(&arena);
         frames = jpp_vec_create(&arena);
@@ -208,8 +204,6 @@ JPP_TEST(jpp_elf_test_names)
         { "jt_outside", 79 }, { "jt_outside", 80 }, { "jt_sizeless", 0 }
     };
 
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
-
     jpp_is_u64(jpp_elf_test_read("full.so", NULL), JPP_OK, "full.so");
     jpp_ok(elf.has_symtab, "has .symtab");
     jpp_is_u64(elf.build_id.len, 20, "build id");
@@ -250,7 +244,7 @@ jpp_elf_test_nm(const char *name, const char *options, const char *debug)
         return;
     }
 
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
+    jpp_test_anew();
 
     jpp_is_u64(jpp_elf_test_read(name, debug), JPP_OK, "%s", name);
 
@@ -312,7 +306,7 @@ jpp_elf_test_frames(const char *name)
         return;
     }
 
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
+    jpp_test_anew();
     jpp_is_u64(jpp_elf_test_read(name, NULL), JPP_OK, "%s", name);
 
     jpp_print(line, "readelf --wide --debug-dump=frames %s 2>/dev/null",
@@ -367,8 +361,6 @@ JPP_TEST(jpp_elf_test_debug)
     uint64_t  at;
 
     at = jpp_test_nm("full.so", "jt_static");
-
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
 
     jpp_is_u64(jpp_elf_test_read("stripped.so", NULL), JPP_OK,
                "stripped.so without its debug file");
@@ -483,8 +475,6 @@ JPP_TEST(jpp_elf_test_compressed)
 
     jpp_ok(i < ehdr.e_shnum, "section %zu is compressed", i);
 
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
-
     jpp_is_u64(jpp_elf_test_fd(fd), JPP_OK, "the file can be read");
     jpp_ok(!elf.has_symtab, "and has no .symtab");
     jpp_is_str(jpp_elf_test_name(jpp_test_nm("full.so", "jt_global")),
@@ -520,8 +510,6 @@ JPP_TEST(jpp_elf_test_bad)
         { "e_phnum", 57, "\377", "ELF header is damaged" },
         { "e_shnum", 61, "\100", "it is truncated" }
     };
-
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         fd = jpp_test_copy("full.so", &size);
@@ -650,13 +638,12 @@ JPP_TEST(jpp_elf_test_memory)
 {
     int  fd;
 
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
     (void) jpp_elf_test_read("full.so", NULL);
     jpp_ok(arena.peak <= 2 * 1024 * 1024, "%zu bytes for full.so", arena.peak);
 
     fd = jpp_test_open("full.so");
 
-    jpp_denies(&arena, jpp_arena_fresh(&arena, JPP_TEST_CAP), 1,
+    jpp_denies(&arena, jpp_test_anew(), 1,
                jpp_elf_test_fd(fd));
 
     jpp_arena_fresh(&arena, 128 * 1024);
@@ -684,7 +671,7 @@ JPP_TEST(jpp_elf_test_errors)
         calls = UINT32_MAX;
 
         for (n = 1; n <= calls; n++) {
-            jpp_arena_fresh(&arena, JPP_TEST_CAP);
+            jpp_test_anew();
 
             jpp_pread_calls = 0;
             jpp_pread_fails = n;

@@ -1,4 +1,5 @@
 
+#include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_view.h"
@@ -6,7 +7,6 @@
 #include <math.h>
 
 
-#define JPP_CAP     (64 << 20)
 #define JPP_PERIOD  16384
 #define JPP_TRIALS  2000
 
@@ -88,7 +88,6 @@ JPP_TEST(jpp_error_test_draws)
     int64_t        sum[2];
     uint64_t       seen, state, truth[2] = { 0, 0 };
     uint32_t       trial;
-    jpp_arena_t    arena;
     jpp_profile_t  profile;
 
     state = 42;
@@ -100,7 +99,7 @@ JPP_TEST(jpp_error_test_draws)
 
     for (trial = 0; trial < JPP_TRIALS; trial++) {
 
-        jpp_arena_init(&arena, JPP_CAP);
+        jpp_test_anew();
         jpp_parser_init(&jpp_parser_heap, &profile, &arena);
         jpp_profile_count(&profile);
 
@@ -124,8 +123,6 @@ JPP_TEST(jpp_error_test_draws)
             bias[k] += ((double) sum[k] - (double) truth[k])
                        / (double) truth[k];
         }
-
-        jpp_arena_destroy(&arena);
     }
 
     for (k = 0; k < 2; k++) {
@@ -146,7 +143,6 @@ JPP_TEST(jpp_error_test_few)
     double         percent, variance;
     size_t         i, k;
     int64_t        sum;
-    jpp_arena_t    arena;
     jpp_profile_t  profile;
 
     static const struct {
@@ -169,8 +165,6 @@ JPP_TEST(jpp_error_test_few)
           { { 10, 2000 }, { 10, 1000 } }, -1, 1e300 }
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
-
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         jpp_parser_init(&jpp_parser_heap, &profile, &arena);
         jpp_profile_count(&profile);
@@ -189,8 +183,6 @@ JPP_TEST(jpp_error_test_few)
     }
 
     jpp_ok(jpp_error_percent(4, 0) == 0, "nothing has no error");
-
-    jpp_arena_destroy(&arena);
 }
 
 

@@ -4,6 +4,7 @@
 
 #include "jpp_control.h"
 #include "jpp_diagnosis.h"
+#include "jpp_test_arena.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
@@ -171,7 +172,6 @@ JPP_TEST(jpp_events_test_control)
 {
     char           text[JPP_CONTROL_TEXT];
     jpp_args_t     args;
-    jpp_err_t      err;
     unsigned       i;
     jpp_control_t  control;
 
@@ -203,8 +203,6 @@ static jpp_output_t  jpp_output;
 static void
 jpp_events_test_writer(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
-    jpp_arena_t  arena;
-
     static jpp_stall_t  stalls[2];
 
     (void) fleet;
@@ -217,11 +215,10 @@ jpp_events_test_writer(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     strcpy(stalls[0].server, "www");
     stalls[1].time_nanos = 900000000000;
 
-    jpp_arena_init(&arena, 1 << 24);
+    jpp_test_anew();
     arena.fail_at = jpp_fail_at;
     jpp_is_done = jpp_timeline_write(&jpp_events, stalls, jpp_n_stalls,
                                      &jpp_args, &arena, sink);
-    jpp_arena_destroy(&arena);
 }
 
 

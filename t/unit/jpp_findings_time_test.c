@@ -3,6 +3,7 @@
 
 
 #include "jpp_parsers.h"
+#include "jpp_test_arena.h"
 #include "jpp_test_findings.h"
 #include "jpp_test_main.h"
 
@@ -380,11 +381,9 @@ JPP_TEST(jpp_time_test_profile)
 {
     int64_t        values[JPP_HEAP_COLUMNS] = { 0 };
     uint32_t       lg;
-    jpp_arena_t    arena;
     jpp_profile_t  profile;
 
     jpp_time_test_init();
-    jpp_arena_init(&arena, 1 << 30);
     jpp_ok(jpp_parser_init(&jpp_parser_heap, &profile, &arena), "a profile");
 
     values[JPP_HEAP_INUSE_OBJECTS] = 1000;
@@ -465,5 +464,4 @@ JPP_TEST(jpp_time_test_profile)
     jpp_profiled(&profile, true, "explains", "a change is no whole");
 
     jpp_shows_notes("profile");
-    jpp_arena_destroy(&arena);
 }

@@ -3,8 +3,6 @@
 #include "jpp_test_golden.h"
 
 
-#define JPP_CAP     (64 << 20)
-
 #define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
 
 typedef struct {
@@ -53,14 +51,13 @@ static const jpp_top_case_t  cases[] = {
 };
 
 
-static jpp_arena_t    arena;
 static jpp_profile_t  profile;
 
 
 static void
 jpp_top_begin(void)
 {
-    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_test_anew();
     jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 }
 
@@ -169,7 +166,6 @@ JPP_TEST(jpp_functions_test_empty)
         { "delay", "nanoseconds", false, 0, 0 }
     };
 
-    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_profile_init(&profile, &arena, types, 2);
     profile.period_unit = "nanoseconds";
     (void) jpp_profile_count(&profile);
@@ -200,7 +196,6 @@ JPP_TEST(jpp_functions_test_time)
         { "epoll_wait main", { 10, 100000000, 10, 10 * JPP_DOUBT_ONE } }
     };
 
-    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_profile_init(&profile, &arena, types, 2);
     (void) jpp_profile_count(&profile);
 

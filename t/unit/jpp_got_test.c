@@ -5,7 +5,7 @@
  */
 
 
-#include "jpp_test.h"
+#include "jpp_test_arena.h"
 #include "jpp_proc.h"
 #include "jpp_sampler.h"
 #include "jpp_test_seccomp.h"
@@ -33,8 +33,6 @@ typedef struct {
     uintptr_t    value;
     int          protection;
 } jpp_place_t;
-
-
 
 
 static jpp_got_function_t  jpp_functions[] = {
@@ -113,10 +111,7 @@ jpp_maps(void)
 {
     jpp_vec_t  *maps;
 
-    static jpp_arena_t  arena;
-
-    jpp_arena_destroy(&arena);
-    jpp_arena_init(&arena, 64 << 20);
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
     maps = jpp_vec_create(&arena);
     (void) jpp_proc_maps(maps, NULL);
 
@@ -184,8 +179,7 @@ jpp_protect(int protection)
 static int
 jpp_refused_on(void)
 {
-    int         found;
-    jpp_err_t   err = { 0 };
+    int  found;
 
     jpp_protect(PROT_READ);
     found = !jpp_refuse();
@@ -208,9 +202,8 @@ jpp_refused_on(void)
 static int
 jpp_refused_off(void)
 {
-    int         found;
-    uint32_t    n;
-    jpp_err_t   err = { 0 };
+    int       found;
+    uint32_t  n;
 
     jpp_protect(PROT_READ);
 

@@ -3,6 +3,7 @@
 
 
 #include "jpp_answers.h"
+#include "jpp_test_arena.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
@@ -47,22 +48,19 @@ static void
 jpp_grown_test_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
     jpp_args_t   args;
-    jpp_arena_t  arena;
 
     (void) fleet;
 
     jpp_args_init(&args, &jpp_words_top, &jpp_words_top);
     (void) jpp_args_query(&args, jpp_query, strlen(jpp_query), NULL);
 
-    jpp_arena_init(&arena, 1 << 20);
+    jpp_test_anew();
 
     if (!jpp_grown_write(&jpp_held, &jpp_cgroup, 1795236015, &args, &arena,
                          sink))
     {
         jpp_sink_fail(sink, ENOMEM);
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 

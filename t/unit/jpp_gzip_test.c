@@ -16,10 +16,6 @@ static const char  jpp_text[] =
 #define JPP_TEXT_LEN  (sizeof(jpp_text) - 1)
 
 
-static jpp_err_t    err;
-static jpp_arena_t  arena;
-
-
 /* Text of hexadecimal numbers, as in a dump: it shrinks to about a half. */
 
 static void
@@ -56,7 +52,7 @@ JPP_TEST(jpp_test_round_trip)
     for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
         for (level = 1; level <= 9; level++) {
             len = sizes[k];
-            jpp_arena_fresh(&arena, JPP_CAP);
+            jpp_test_anew();
             vec = jpp_test_packed(&arena, data, len, level);
             out = jpp_vec_create(&arena);
 
@@ -76,7 +72,7 @@ JPP_TEST(jpp_test_round_trip)
 
     free(data);
 
-    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_test_anew();
     jpp_ok(jpp_test_packed(&arena, "", 0, 10) == NULL, "level 10 is refused");
 }
 
@@ -89,7 +85,6 @@ JPP_TEST(jpp_test_members)
     uint8_t    *data;
     jpp_vec_t  *one, *two, *empty, *out;
 
-    jpp_arena_fresh(&arena, JPP_CAP);
     one = jpp_test_packed(&arena, "one ", 4, 1);
     two = jpp_test_packed(&arena, "two ", 4, 9);
     empty = jpp_test_packed(&arena, "", 0, 6);
@@ -158,7 +153,7 @@ JPP_TEST(jpp_test_damaged)
     jpp_code_t    rc;
     jpp_arena_t   work;
 
-    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_test_anew();
     vec = jpp_test_packed(&arena, jpp_text, JPP_TEXT_LEN, 6);
 
     data = malloc(vec->len);
@@ -201,7 +196,6 @@ JPP_TEST(jpp_test_cut)
     jpp_vec_t   *vec, *out;
     jpp_code_t   rc;
 
-    jpp_arena_fresh(&arena, JPP_CAP);
     vec = jpp_test_packed(&arena, jpp_text, JPP_TEXT_LEN, 6);
     out = jpp_vec_create(&arena);
 
@@ -250,7 +244,7 @@ JPP_TEST(jpp_test_max)
     };
 
     zeros = calloc(1, 10 * JPP_MIB);
-    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_test_anew();
 
     for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
         max = sizes[k];
@@ -314,7 +308,7 @@ JPP_TEST(jpp_test_write_fails)
 
     for (jpp_fail_at = 0; jpp_fail_at <= n_writes; jpp_fail_at++) {
         jpp_writes = 0;
-        jpp_arena_fresh(&arena, JPP_CAP);
+        jpp_test_anew();
         jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_give, NULL);
 
         wrong += !jpp_gzip_open(&gz, &arena, 1, &sink);
@@ -348,12 +342,11 @@ JPP_TEST(jpp_test_gzip_memory)
     jpp_sink_t   sink;
     jpp_gzip_t   gz;
 
-    jpp_arena_fresh(&arena, JPP_CAP);
     vec = jpp_test_packed(&arena, jpp_text, JPP_TEXT_LEN, 6);
     jpp_ok(vec != NULL && jpp_gzip_is(vec->data, vec->len), "compressed");
 
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, NULL);
-    jpp_denies(&arena, jpp_arena_fresh(&arena, JPP_CAP), 1,
+    jpp_denies(&arena, jpp_test_anew(), 1,
                jpp_done_code(jpp_gzip_open(&gz, &arena, 6, &sink)));
 }
 
@@ -367,7 +360,7 @@ JPP_TEST(jpp_test_gunzip_memory)
     data = malloc(JPP_MIB);
     jpp_fill(data, JPP_MIB);
 
-    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_test_anew();
     vec = jpp_test_packed(&arena, data, JPP_MIB, 6);
 
     jpp_denies(&work, out = jpp_gzip_out(&work, JPP_CAP), 1,

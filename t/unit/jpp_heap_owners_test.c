@@ -129,9 +129,7 @@ static const jpp_owned_case_t  jpp_owned[] = {
 };
 
 
-static jpp_err_t       err;
 static jpp_vec_t      *out;
-static jpp_arena_t     arena;
 static jpp_profile_t   profile;
 
 
@@ -143,10 +141,10 @@ jpp_test_owned(const jpp_owned_case_t *owned)
     jpp_report_options_t  options;
 
     options = jpp_test_options(owned->format);
-    jpp_arena_fresh(&arena, (size_t) 1 << 30);
+    jpp_test_anew();
 
     capture = jpp_test_capture(owned->text, strlen(owned->text));
-    rc = jpp_test_report_into(&out, &arena, &capture, 1, &options, &err);
+    rc = jpp_test_report_into(&out, &capture, 1, &options);
 
     jpp_ok(rc == JPP_OK || rc == JPP_ERR_INPUT, "%s: read, or refused",
            owned->name);
@@ -164,15 +162,13 @@ JPP_TEST(jpp_test_labels)
     jpp_sample_t        sample;
     jpp_read_options_t  options = { 0 };
 
-    memset(&err, 0, sizeof(err));
-    jpp_arena_fresh(&arena, (size_t) 1 << 30);
     (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
     options.has_owners = true;
 
     jpp_ok(jpp_profile_labels(&profile, 0, 0, &label, 1, &options.labels)
            && jpp_test_add(&profile, &options, JPP_OWNED,
-                           sizeof(JPP_OWNED) - 1, NULL, &err) == JPP_OK,
+                           sizeof(JPP_OWNED) - 1, NULL) == JPP_OK,
            "a dump %s", err.text);
 
     jpp_is_u64(profile.n_samples, 3, "one for each owner");
@@ -216,7 +212,6 @@ JPP_TEST(jpp_test_inherited)
     static const jpp_label_t  master = { "origin", "master", 0, NULL };
 
     options = jpp_test_options("format=folded&by=location");
-    jpp_arena_fresh(&arena, (size_t) 1 << 30);
 
     for (i = 0; i < 2; i++) {
         captures[i].data = now;
@@ -230,7 +225,7 @@ JPP_TEST(jpp_test_inherited)
         captures[i].group = 1;
     }
 
-    jpp_is_i64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+    jpp_is_i64(jpp_test_report_into(&out, captures, 2, &options),
                JPP_OK, "two workers of one master");
 
     (void) jpp_vec_push(out, 1);
@@ -247,10 +242,10 @@ JPP_TEST(jpp_test_memory)
 
     options.has_owners = true;
 
-    jpp_denies(&arena, jpp_arena_fresh(&arena, (size_t) 1 << 30), 10,
+    jpp_denies(&arena, jpp_test_anew(), 10,
                jpp_parser_init(&jpp_parser_heap, &profile, &arena)
                ? jpp_test_add(&profile, &options, JPP_OWNED,
-                              sizeof(JPP_OWNED) - 1, NULL, &err)
+                              sizeof(JPP_OWNED) - 1, NULL)
                : JPP_ERR_MEMORY);
 }
 

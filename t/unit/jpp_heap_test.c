@@ -114,8 +114,6 @@ static const jpp_heap_text_t  good[] = {
 
 
 static jpp_code_t     rc;
-static jpp_err_t      err;
-static jpp_arena_t    arena;
 static jpp_profile_t  profile;
 
 
@@ -125,8 +123,7 @@ JPP_TEST(jpp_heap_test_bad)
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 
-        rc = jpp_test_read(&profile, &arena, bad[i].text, strlen(bad[i].text),
-                           NULL, &err);
+        rc = jpp_test_read(&profile, bad[i].text, strlen(bad[i].text), NULL);
 
         jpp_is_u64(err.code, rc, "%s: code in err", bad[i].name);
         jpp_note_of(bad[i].name, err, code, line, text);
@@ -198,7 +195,7 @@ JPP_TEST(jpp_heap_test_good)
         text = good[i].text != NULL ? good[i].text : nul;
         len = good[i].text != NULL ? strlen(text) : sizeof(nul) - 1;
 
-        jpp_is_u64(jpp_test_read(&profile, &arena, text, len, NULL, &err),
+        jpp_is_u64(jpp_test_read(&profile, text, len, NULL),
                    JPP_OK, "%s: %s", good[i].name, err.text);
         jpp_heap_note(good[i].name);
     }
@@ -229,8 +226,7 @@ JPP_TEST(jpp_heap_test_frames)
 
         p += sprintf(p, "\n  t*: 1: 8 [0: 0]\n%s", JPP_TEST_MAPS);
 
-        rc = jpp_test_read(&profile, &arena, text, (size_t) (p - text), NULL,
-                           &err);
+        rc = jpp_test_read(&profile, text, (size_t) (p - text), NULL);
 
         if (depths[i] <= JPP_MAX_FRAMES) {
             jpp_is_u64(rc, JPP_OK, "%zu frames", depths[i]);
@@ -291,8 +287,7 @@ JPP_TEST(jpp_heap_test_lead)
 
         p += sprintf(p, "\n  t*: 1: 8 [0: 0]\n%s", JPP_TEST_MAPS);
 
-        rc = jpp_test_read(&profile, &arena, text, (size_t) (p - text), NULL,
-                           &err);
+        rc = jpp_test_read(&profile, text, (size_t) (p - text), NULL);
 
         jpp_is_u64(rc, stacks[i].code, "%zu frames of the allocator, %zu of "
                    "callers", stacks[i].lead, stacks[i].callers);
@@ -322,8 +317,7 @@ JPP_TEST(jpp_heap_test_merge)
         "00400000-00500000 r-xp 00000000 08:01 11 /usr/sbin/prog\n"
         "7f1111200000-7f1111300000 r-xp 00001000 08:01 13 /lib/libc.so.6\n";
 
-    jpp_is_u64(jpp_test_read(&profile, &arena, first, sizeof(first) - 1, NULL,
-                             &err),
+    jpp_is_u64(jpp_test_read(&profile, first, sizeof(first) - 1, NULL),
                JPP_OK, "the first dump: %s", err.text);
 
     jpp_heap_note("one stack but for the allocator");
@@ -331,7 +325,7 @@ JPP_TEST(jpp_heap_test_merge)
     options.is_base = true;
 
     jpp_is_u64(jpp_test_add(&profile, &options, second, sizeof(second) - 1,
-                            NULL, &err),
+                            NULL),
                JPP_OK, "the second dump: %s", err.text);
 
     jpp_heap_note("one stack is new, no mapping, and one is below zero");
@@ -341,7 +335,7 @@ JPP_TEST(jpp_heap_test_merge)
     jpp_is_u64(jpp_test_add(&profile, &options,
                             "heap_v2/2\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS,
                             strlen("heap_v2/2\n  t*: 0: 0 [0: 0]\n"
-                                   JPP_TEST_MAPS), NULL, &err),
+                                   JPP_TEST_MAPS), NULL),
                JPP_OK, "another period");
     jpp_heap_note("another period is remembered");
     jpp_shows_notes("dumps of another layout, subtracted");
@@ -368,9 +362,6 @@ JPP_TEST(jpp_heap_test_baseline)
     static const char  other[] = JPP_TEST_HEAD("2")
         "@ 0x400201\n  t*: 2: 20 [2: 20]\n" JPP_TEST_MAPS;
 
-    memset(&err, 0, sizeof(err));
-
-    jpp_arena_fresh(&arena, 1 << 30);
     jpp_ok(jpp_parser_init(&jpp_parser_heap, &profile, &arena)
            && jpp_origin_init(&split, &profile), "a profile of origins");
 
@@ -422,10 +413,8 @@ JPP_TEST(jpp_heap_test_ranges)
     options.allocator = &range;
     options.n_allocator = 1;
 
-    jpp_arena_fresh(&arena, 1 << 30);
     jpp_ok(jpp_parser_init(&jpp_parser_heap, &profile, &arena), "a profile");
-    jpp_is_u64(jpp_test_add(&profile, &options, text, sizeof(text) - 1, NULL,
-                            &err),
+    jpp_is_u64(jpp_test_add(&profile, &options, text, sizeof(text) - 1, NULL),
                JPP_OK, "a dump of a static allocator");
     jpp_is_str(jpp_heap_stack_text(0), "400200@1",
                "its frames are left out by address");
@@ -454,8 +443,6 @@ JPP_TEST(jpp_heap_test_open)
         { "\nMAPPED_LIBRARIES:\n"
           "00400000-00500000 r-xp 00000000 00:00 0 [vdso]\n", 0 }
     };
-
-    jpp_arena_fresh(&arena, 1 << 30);
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char  text[1024];
@@ -510,7 +497,7 @@ JPP_TEST(jpp_heap_test_cut)
         memcpy(copy, file.data, len);
         copy = realloc(copy, len + (len == 0));
 
-        rc = jpp_test_read(&profile, &arena, copy, len, "[vsyscall]", &err);
+        rc = jpp_test_read(&profile, copy, len, "[vsyscall]");
 
         if (rc == JPP_OK) {
             jpp_diag("accepted when cut at %zu", len);
@@ -527,8 +514,7 @@ JPP_TEST(jpp_heap_test_cut)
     jpp_is_u64(accepted, 0, "%zu cuts, all refused", cuts);
     jpp_is_u64(wrong, 0, "each with a sentence");
 
-    rc = jpp_test_read(&profile, &arena, file.data, file.len, "[vsyscall]",
-                       &err);
+    rc = jpp_test_read(&profile, file.data, file.len, "[vsyscall]");
     jpp_is_u64(rc, JPP_OK, "and the whole is read");
     jpp_ok(profile.n_samples > 100, "%u samples", profile.n_samples);
 

@@ -13,7 +13,6 @@
 #include <sys/sysmacros.h>
 
 
-#define JPP_TEST_CAP    (64 * 1024 * 1024)
 
 /* where this process has the file, and where another one has */
 #define JPP_TEST_HERE   0x7f1200001000ULL
@@ -24,12 +23,10 @@
 #define JPP_TEST_COLD    "jt_cold"
 
 
-
 /* as which file this process has stripped.so */
 static const char       *jpp_test_loaded = "stripped.so";
 
 static struct stat       st;
-static jpp_arena_t       arena;
 static jpp_profile_t     profile;
 static jpp_symbols_t     symbols;
 
@@ -60,7 +57,7 @@ jpp_test_maps(uint64_t start)
 
 
 static void
-jpp_test_begin(const jpp_hint_t *hints, size_t n)
+jpp_hints_begin(const jpp_hint_t *hints, size_t n)
 {
     jpp_vec_t  maps = { 0 }, given = { 0 };
 
@@ -69,7 +66,7 @@ jpp_test_begin(const jpp_hint_t *hints, size_t n)
     static char  root[PATH_MAX];
 
     jpp_symbols_destroy(&symbols);
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
+    jpp_test_anew();
     jpp_profile_of_space(&profile, &arena);
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
 
@@ -107,7 +104,6 @@ jpp_test_function(void)
 static const char *
 jpp_test_name(uint64_t start, uint64_t inode, const char *symbol)
 {
-    jpp_err_t       err;
     jpp_mapping_t   mapping = { 0 };
 
     jpp_profile_of_space(&profile, &arena);
@@ -138,7 +134,7 @@ JPP_TEST(jpp_hints_test_names)
         { jpp_test_here("jt_global"), "directive two", "mod_a" }
     };
 
-    jpp_test_begin(hints, 2);
+    jpp_hints_begin(hints, 2);
 
     jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC),
                "directive one (stripped.so)", "a hint where no symbol is");
@@ -185,7 +181,7 @@ JPP_TEST(jpp_hints_test_where)
         { 0x1000, "directive nowhere", NULL }
     };
 
-    jpp_test_begin(hints, 3);
+    jpp_hints_begin(hints, 3);
 
     jpp_is_u64(jpp_vec_count(symbols.loaded.hints.rows, jpp_hint_row_t), 2,
                "hints that are in a file");
@@ -197,7 +193,7 @@ JPP_TEST(jpp_hints_test_where)
     jpp_is_u64(jpp_test_function()->name, jpp_test_function()->system_name,
                "not where no function starts");
 
-    jpp_test_begin(hints, 3);
+    jpp_hints_begin(hints, 3);
 
     (void) jpp_test_name(JPP_TEST_HERE, st.st_ino + 1, JPP_TEST_STATIC);
     jpp_is_u64(jpp_test_function()->name, jpp_test_function()->system_name,
@@ -252,7 +248,7 @@ JPP_TEST(jpp_hints_test_words)
         };
 
         for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-            jpp_test_begin(rows[i].hints, rows[i].n);
+            jpp_hints_begin(rows[i].hints, rows[i].n);
 
             name = jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC);
 
@@ -278,11 +274,11 @@ JPP_TEST(jpp_hints_test_words)
 
         jpp_test_loaded = "nginx";
 
-        jpp_test_begin(hints, 2);
+        jpp_hints_begin(hints, 2);
         jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC),
                    "phase access handler 1 (nginx)", "of nobody, in nginx");
 
-        jpp_test_begin(&hints[2], 1);
+        jpp_hints_begin(&hints[2], 1);
         jpp_is_str(jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_STATIC),
                    "a", "of a module, in nginx");
 
@@ -297,13 +293,12 @@ JPP_TEST(jpp_hints_test_lookup)
 {
     char         text[32];
     jpp_sink_t   sink;
-    jpp_err_t    err;
     const char  *maps;
 
     jpp_hint_t  hint = { jpp_test_here(JPP_TEST_STATIC), "directive one",
                          NULL };
 
-    jpp_test_begin(&hint, 1);
+    jpp_hints_begin(&hint, 1);
 
     jpp_test_sink(&sink, &arena);
     jpp_print(text, "0x%" PRIx64, jpp_test_here(JPP_TEST_STATIC) + 2);
@@ -328,7 +323,7 @@ jpp_hints_test_near(const jpp_elf_function_t *functions, uint32_t n,
     jpp_mapping_t        mapping = { 0 };
     jpp_elf_segment_t    segment;
 
-    jpp_test_begin(NULL, 0);
+    jpp_hints_begin(NULL, 0);
 
     mapping.path = "/x/y";
     mapping.start = 0x1000;
@@ -422,7 +417,7 @@ JPP_TEST(jpp_hints_test_files)
         { 0x50010, "nowhere", "mod_a" }
     };
 
-    jpp_test_begin(NULL, 0);
+    jpp_hints_begin(NULL, 0);
 
     maps = jpp_vec_create(&arena);
     (void) jpp_maps_read(&profile, text, strlen(text), NULL, maps, NULL);
@@ -484,7 +479,7 @@ JPP_TEST(jpp_hints_test_apply)
 
     jpp_elf_segment_t  segment = { 0x1000, 0x1000, 0x1000 };
 
-    jpp_test_begin(NULL, 0);
+    jpp_hints_begin(NULL, 0);
 
     maps = jpp_vec_create(&arena);
     (void) jpp_maps_read(&profile, text, strlen(text), NULL, maps, NULL);
@@ -532,7 +527,7 @@ JPP_TEST(jpp_hints_test_memory)
     jpp_elf_function_t  function = { 0x1000, 0x1000, 16, 0 };
     jpp_elf_segment_t   segment = { 0x1000, 0x1000, 16 };
 
-    jpp_test_begin(NULL, 0);
+    jpp_hints_begin(NULL, 0);
 
     maps = jpp_vec_create(&arena);
     (void) jpp_maps_read(&profile, jpp_test_maps(JPP_TEST_HERE),

@@ -10,11 +10,9 @@
 #include "jpp_test_pools.h"
 
 
-#define JPP_HOLDERS_CAP  (64 * 1024 * 1024)
-#define JPP_MIB          (1024 * 1024ULL)
+#define JPP_MIB  (1024 * 1024ULL)
 
 
-static jpp_arena_t          jpp_arena;
 static jpp_pools_t          jpp_pools;
 static jpp_holders_t        jpp_holders;
 static jpp_worker_t         jpp_worker;
@@ -24,9 +22,9 @@ static const jpp_holder_t  *jpp_first;
 static void
 jpp_holders_test_begin(void)
 {
-    jpp_arena_fresh(&jpp_arena, JPP_HOLDERS_CAP);
-    (void) jpp_pools_init(&jpp_pools, &jpp_arena, JPP_POOLS_REQUESTS, 4);
-    jpp_holders_init(&jpp_holders, &jpp_arena);
+    jpp_test_anew();
+    (void) jpp_pools_init(&jpp_pools, &arena, JPP_POOLS_REQUESTS, 4);
+    jpp_holders_init(&jpp_holders, &arena);
 
     memset(&jpp_worker, 0, sizeof(jpp_worker_t));
     jpp_worker.who.generation = 1;
@@ -204,7 +202,7 @@ JPP_TEST(jpp_holders_test_places)
     jpp_holders_test_begin();
 
     for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        (void) jpp_pools_init(&jpp_pools, &jpp_arena, JPP_POOLS_NO_UNITS, 0);
+        (void) jpp_pools_init(&jpp_pools, &arena, JPP_POOLS_NO_UNITS, 0);
 
         owner = jpp_test_owner(&jpp_pools, JPP_POOLS_REQUEST, "a", "/", NULL);
         jpp_holders_test_add(owner, JPP_POOLS_BODY, NULL, 100);
@@ -222,7 +220,7 @@ JPP_TEST(jpp_holders_test_places)
 
     /* two blocks of the same names in one table */
 
-    (void) jpp_pools_init(&jpp_pools, &jpp_arena, JPP_POOLS_NO_UNITS, 0);
+    (void) jpp_pools_init(&jpp_pools, &arena, JPP_POOLS_NO_UNITS, 0);
     owner = jpp_test_owner(&jpp_pools, JPP_POOLS_REQUEST, "a", "/", NULL);
     jpp_holders_test_add(owner, JPP_POOLS_BODY, NULL, 100);
     jpp_test_place(&jpp_pools, owner, "nginx.conf", 1);
@@ -388,18 +386,18 @@ JPP_TEST(jpp_holders_test_memory)
         jpp_holders_test_unit("a", "/one", "proxy", 8, 40000);
         jpp_holders_test_unit("a", "/two", "proxy", 8, 40000);
 
-        jpp_arena.fail_at = jpp_arena.n_calls + n;
-        start = jpp_arena.fail_at;
+        arena.fail_at = arena.n_calls + n;
+        start = arena.fail_at;
 
-        jpp_holders_init(&jpp_holders, &jpp_arena);
+        jpp_holders_init(&jpp_holders, &arena);
         jpp_holders_test_pools();
         jpp_first = NULL;
 
-        if (jpp_arena.n_calls >= start) {
+        if (arena.n_calls >= start) {
             jpp_ok(jpp_holders.failed, "allocation %" PRIu64, n);
         }
 
-        jpp_arena.fail_at = jpp_holders.failed ? 0 : start;
+        arena.fail_at = jpp_holders.failed ? 0 : start;
 
         /* a second table is of no use then */
 

@@ -5,6 +5,7 @@
  */
 
 
+#include "jpp_test_arena.h"
 #include "jpp_test_main.h"
 
 #include <link.h>
@@ -263,9 +264,8 @@ jpp_made_images(jpp_image_t *image)
     bool         is_read;
     size_t       n;
     jpp_vec_t   *images;
-    jpp_arena_t  arena;
 
-    jpp_arena_init(&arena, 1024 * 1024);
+    jpp_test_anew();
     images = jpp_vec_create(&arena);
 
     JPP_MADE(is_read = jpp_images_read(images));
@@ -275,8 +275,6 @@ jpp_made_images(jpp_image_t *image)
     if (n != 0 && is_read) {
         *image = jpp_vec_items(images, jpp_image_t)[n - 1];
     }
-
-    jpp_arena_destroy(&arena);
 
     return n;
 }
@@ -394,7 +392,6 @@ JPP_TEST(jpp_images_test_zeroed)
     bool         is_read;
     uint64_t    *pair, base;
     jpp_vec_t   *pairs;
-    jpp_arena_t  arena;
 
     jpp_make(3);
 
@@ -410,7 +407,6 @@ JPP_TEST(jpp_images_test_zeroed)
     jpp_infos[2].dlpi_addr = 2 * base;
     jpp_header(2, PT_LOAD, PF_R, 0, 0)->p_memsz = 1;
 
-    jpp_arena_init(&arena, 1024 * 1024);
     pairs = jpp_vec_create(&arena);
 
     JPP_MADE(is_read = jpp_images_zeroed(pairs));
@@ -435,7 +431,6 @@ JPP_TEST(jpp_images_test_zeroed)
     jpp_is_made = false;
 
     jpp_ok(is_read, "none is needed where there is no image");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -444,14 +439,12 @@ JPP_TEST(jpp_images_test_read)
     bool         is_read;
     uint64_t     loads = 0;
     jpp_vec_t   *images;
-    jpp_arena_t  arena;
 
     jpp_make(1);
     (void) jpp_note(jpp_made[0].note, NT_GNU_BUILD_ID, "GNU", 20);
     (void) jpp_header(0, PT_LOAD, PF_R | PF_X, 0, sizeof(jpp_made_t));
     (void) jpp_header(0, PT_NOTE, PF_R, offsetof(jpp_made_t, note), 36);
 
-    jpp_arena_init(&arena, 1024 * 1024);
     images = jpp_vec_create(&arena);
     arena.fail_at = arena.n_calls + 1;
 
@@ -464,7 +457,6 @@ JPP_TEST(jpp_images_test_read)
     jpp_is_made = false;
 
     jpp_ok(!is_read, "no memory");
-    jpp_arena_destroy(&arena);
 }
 
 

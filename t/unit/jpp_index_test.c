@@ -4,17 +4,13 @@
 #include "jpp_test_arena.h"
 
 
-#define JPP_CAP  ((size_t) 64 << 20)
-
-
-static jpp_arena_t  arena;
 static jpp_index_t  ids;
 
 
 static void
 jpp_index_fresh(void)
 {
-    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_test_anew();
     jpp_index_init(&ids, &arena);
 }
 

@@ -6,13 +6,12 @@
 
 static jpp_json_t   json;
 static jpp_sink_t   sink;
-static jpp_arena_t  arena;
 
 
 static void
 jpp_json_begin(void)
 {
-    jpp_arena_fresh(&arena, 1 << 20);
+    jpp_test_anew();
     jpp_test_sink(&sink, &arena);
     jpp_json_init(&json, &sink);
 }

@@ -22,7 +22,6 @@ typedef struct {
 } jpp_bases_page_t;
 
 
-static jpp_arena_t        arena;
 static jpp_vec_t         *bases;
 static uint64_t           sum;
 static jpp_bases_page_t   pages[16];       /* each 2 MiB from JPP_START on */
@@ -74,7 +73,7 @@ jpp_bases_read(void *ctx, uint64_t address,
 static size_t
 jpp_bases_find(const char *text)
 {
-    jpp_arena_fresh(&arena, (size_t) 64 << 20);
+    jpp_test_anew();
 
     bases = jpp_vec_create(&arena);
 
@@ -197,8 +196,6 @@ JPP_TEST(jpp_bases_test_memory)
     arena.fail_at = arena.n_calls + 1;
     jpp_ok(!jpp_ledger_bases(bases, anonymous, strlen(anonymous),
                              jpp_bases_read, NULL, &sum), "no memory");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -207,10 +204,8 @@ JPP_TEST(jpp_bases_test_memory)
 JPP_TEST(jpp_bases_test_real)
 {
     int         fd;
-    jpp_err_t   err;
     jpp_vec_t  *ranges;
 
-    jpp_arena_fresh(&arena, (size_t) 64 << 20);
     ranges = jpp_vec_create(&arena);
     fd = jpp_pagemap_open(&err);
 
@@ -220,9 +215,7 @@ JPP_TEST(jpp_bases_test_real)
            "no page map");
     jpp_is_u64(ranges->len, 0, "nothing is claimed");
 
-    (void) close(fd);
-    jpp_arena_destroy(&arena);
-}
+    (void) close(fd);}
 
 
 /* A block that looks like one of jemalloc's. */
@@ -234,7 +227,6 @@ JPP_TEST(jpp_bases_test_found)
     char                      *map, *block;
     size_t                     n;
     uint64_t                  *words;
-    jpp_err_t                  err;
     jpp_vec_t                 *ranges;
     const jpp_ledger_range_t  *range;
 
@@ -253,7 +245,7 @@ JPP_TEST(jpp_bases_test_found)
     words[4] = JPP_MIB;
 
     for (n = 1, is_found = false; n < 100 && !is_found; n++) {
-        jpp_arena_fresh(&arena, (size_t) 64 << 20);
+        jpp_test_anew();
         ranges = jpp_vec_create(&arena);
         arena.fail_at = arena.n_calls + n;
 
@@ -279,6 +271,4 @@ JPP_TEST(jpp_bases_test_found)
            && ranges->len == 0, "less than jemalloc says is not believed");
 
     (void) close(fd);
-    (void) munmap(map, 4 * JPP_MIB);
-    jpp_arena_destroy(&arena);
-}
+    (void) munmap(map, 4 * JPP_MIB);}

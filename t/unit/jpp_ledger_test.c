@@ -447,7 +447,6 @@ static void
 jpp_ledger_test_rows(char *data, size_t len)
 {
     size_t               i;
-    jpp_err_t            err;
     jpp_ledger_row_t    *row;
     jpp_ledger_read_t    read_back;
 
@@ -486,7 +485,6 @@ JPP_TEST(jpp_ledger_test_file)
     uint64_t             body[4096];
     char                *data;
     ssize_t              len;
-    jpp_err_t            err;
     jpp_memfd_t          file;
     jpp_ledger_read_t    read_back;
     jpp_ledger_facts_t   facts = { 0 };

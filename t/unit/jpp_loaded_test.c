@@ -5,14 +5,6 @@
 #include "jpp_test_elf.h"
 
 
-#define JPP_TEST_CAP  (64 * 1024 * 1024)
-
-
-
-
-static jpp_arena_t  arena;
-
-
 /* What memory says of a file is what the file says. */
 
 static void
@@ -25,7 +17,7 @@ jpp_loaded_test_images(void)
     jpp_elf_t     elf;
     jpp_image_t  *image;
 
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
+    jpp_test_anew();
 
     images = jpp_vec_create(&arena);
 
@@ -103,7 +95,6 @@ JPP_TEST(jpp_loaded_test_zeroed)
 
     page = (uint64_t) sysconf(_SC_PAGESIZE);
 
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
     pairs = jpp_vec_create(&arena);
     jpp_ok(jpp_images_zeroed(pairs), "what is loaded has zeroed data");
 
@@ -235,7 +226,7 @@ jpp_test_libc(char *text, size_t size, jpp_image_t *image)
     size_t      i;
     jpp_vec_t  *maps, *images;
 
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
+    jpp_test_anew();
 
     maps = jpp_vec_create(&arena);
     images = jpp_vec_create(&arena);
@@ -302,7 +293,7 @@ jpp_loaded_test_report(const char *text, const jpp_image_t *image,
     jpp_profile_t   profile;
     jpp_symbols_t   symbols;
 
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
+    jpp_test_anew();
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
 
     if (image != NULL) {
@@ -343,7 +334,7 @@ jpp_loaded_test_build_ids(const char *text, const jpp_image_t *image)
     jpp_profile_t   profile;
     jpp_symbols_t   symbols;
 
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
+    jpp_test_anew();
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
     jpp_test_loaded(&symbols.loaded, text, image);
 
@@ -382,7 +373,7 @@ jpp_loaded_test_memory(const char *text, const jpp_image_t *image)
     jpp_is_u64(loaded.arena.mapped, 0, "all is given back");
 
     jpp_denies(&arena,
-               jpp_arena_fresh(&arena, JPP_TEST_CAP);
+               jpp_test_anew();
                images = jpp_vec_create(&arena), 1,
                jpp_done_code(jpp_images_read(images)));
 }

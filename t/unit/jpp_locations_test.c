@@ -11,8 +11,6 @@
 #include "jpp_test_pools.h"
 
 
-#define JPP_CAP  ((size_t) 256 << 20)
-
 #define JPP_MORE                                                              \
     "\nsingle requests:  requests?top=5\n"                                    \
     "every pool:       pools?format=top\n"                                    \
@@ -30,7 +28,6 @@ static const jpp_owned_stack_t  heap[] = {
 };
 
 
-static jpp_arena_t      arena;
 static jpp_args_t       args;
 static jpp_pools_t      table;
 static jpp_locations_t  locations;
@@ -39,12 +36,7 @@ static jpp_locations_t  locations;
 static void
 jpp_locations_start(const char *query)
 {
-    jpp_err_t  err;
-
-    /* what the test before it had goes */
-
-    jpp_arena_destroy(&arena);
-    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_test_anew();
     jpp_args_init(&args, &jpp_words_top, jpp_parser_heap.types);
     args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
 
@@ -70,7 +62,7 @@ jpp_locations_hold(void)
 
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
     (void) jpp_test_fill(&table);
-    bytes = jpp_test_bytes(&arena, &table);
+    bytes = jpp_test_bytes(&table);
 
     for (i = 0; i < 2; i++, who.index++, who.pid++) {
         jpp_locations_pools(&locations, &who, (char *) bytes->data,
@@ -280,8 +272,7 @@ JPP_TEST(jpp_locations_test_none)
 
 JPP_TEST(jpp_locations_test_check)
 {
-    size_t     i;
-    jpp_err_t  err;
+    size_t  i;
 
     static const struct {
         const char  *query;

@@ -19,9 +19,7 @@ static const char  fixed[] =
     "7f0000200000-7f0000300000 r-xp 00001000 08:01 13 /jpp-no/a b.so\n"
     "fffffffffffff000-ffffffffffffffff --xp 00000000 00:00 0 [top]\n";
 
-static jpp_err_t      err;
 static jpp_code_t     rc;
-static jpp_arena_t    arena;
 static jpp_vec_t     *self;        /* this process's mappings */
 
 
@@ -50,9 +48,8 @@ jpp_ask(const char *maps, const char *text, size_t len)
     static char  *answer;
 
     free(answer);
-    jpp_arena_init(&arena, 1 << 28);
+    jpp_test_anew();
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
-    memset(&err, 0, sizeof(jpp_err_t));
 
     jpp_test_sink(&sink, &arena);
     rc = jpp_lookup(&arena, &symbols, maps, strlen(maps), text, len, &sink,
@@ -61,7 +58,6 @@ jpp_ask(const char *maps, const char *text, size_t len)
     answer = rc == JPP_OK ? strdup(jpp_test_text(&sink)) : NULL;
 
     jpp_symbols_destroy(&symbols);
-    jpp_arena_destroy(&arena);
 
     return answer;
 }
@@ -92,7 +88,6 @@ JPP_TEST(jpp_lookup_test_real)
     snprintf(want, sizeof(want), JPP_HEAD "0x%" PRIx64 " jpp_lookup_test_one\n"
              "0x%" PRIx64 " jpp_lookup_test_two\n", one, two);
     jpp_is_str(jpp_ask_self(one, two), want, "two functions of ours");
-
 
     jpp_print(want, JPP_HEAD "0x%" PRIx64 " inflateInit2_\n", library);
     jpp_is_str(jpp_ask_self(library, library), want, "one of a library, once");
@@ -293,7 +288,7 @@ JPP_TEST(jpp_lookup_test_memory)
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
 
     jpp_denies(&arena,
-               jpp_arena_fresh(&arena, 1 << 24);
+               jpp_test_anew();
                jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_failing_write,
                              NULL), 20,
                (rc = jpp_lookup(&arena, &symbols, fixed, sizeof(fixed) - 1,
@@ -301,7 +296,6 @@ JPP_TEST(jpp_lookup_test_memory)
                 rc != JPP_OK && sink.total != 0 ? JPP_ERR_ARG : rc));
 
     jpp_symbols_destroy(&symbols);
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -314,7 +308,6 @@ JPP_TEST(jpp_lookup_test_writes)
 
     error = EPIPE;
 
-    jpp_arena_init(&arena, 1 << 24);
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_failing_write, &error);
 
@@ -326,7 +319,6 @@ JPP_TEST(jpp_lookup_test_writes)
     jpp_is_u64((uint64_t) err.sys_errno, EPIPE, "its errno");
 
     jpp_symbols_destroy(&symbols);
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -335,7 +327,7 @@ main(void)
 {
     jpp_arena_t  kept;
 
-    jpp_arena_init(&kept, 1 << 24);
+    jpp_arena_init(&kept, JPP_TEST_CAP);
     self = jpp_vec_create(&kept);
 
     if (!jpp_ok(jpp_proc_maps(self, &err) == JPP_OK, "mappings of ours")) {

@@ -10,9 +10,7 @@ typedef struct {
 } jpp_maps_bad_t;
 
 
-static jpp_err_t      err;
 static jpp_vec_t     *maps;
-static jpp_arena_t    arena;
 static jpp_profile_t  profile;
 
 
@@ -47,8 +45,7 @@ static const jpp_maps_bad_t  bad[] = {
 static jpp_code_t
 jpp_maps_of(const char *text, size_t len, const char *tail)
 {
-    memset(&err, 0, sizeof(err));
-    jpp_arena_fresh(&arena, 1 << 30);
+    jpp_test_anew();
     (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
     maps = jpp_vec_create(&arena);
 

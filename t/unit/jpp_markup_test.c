@@ -6,11 +6,8 @@
 JPP_TEST(jpp_markup_test)
 {
     jpp_sink_t   sink;
-    jpp_arena_t  arena;
 
     static const char  text[] = "a<b>&\"c'\n\x7f\033[1m \303\251 </script>";
-
-    jpp_arena_init(&arena, 1 << 20);
 
     jpp_test_sink(&sink, &arena);
     jpp_markup_text(&sink, text, sizeof(text));
@@ -26,6 +23,4 @@ JPP_TEST(jpp_markup_test)
                "<b>a&lt;b\n\x3f\x3f</b> -1 -9223372036854775808 4294967295 "
                "18446744073709551615 18446744073709551615 %<i>",
                "the format is markup, and strings are text");
-
-    jpp_arena_destroy(&arena);
 }

@@ -8,18 +8,16 @@
 #include "jpp_test_main.h"
 #include "jpp_answers.h"
 #include "jpp_proc.h"
+#include "jpp_test_arena.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
 
-
-#define JPP_CAP  ((size_t) 64 << 20)
 
 /* workers that there may be */
 #define JPP_MEMORY_MANY  1024
 
 
 static jpp_args_t           args;
-static jpp_arena_t          arena;
 static jpp_fleet_t          fleet;
 static jpp_worker_t         workers[2];
 static jpp_system_t         machine;
@@ -78,8 +76,7 @@ jpp_memory_test_start(const char *query)
 
     /* what the test before it had goes */
 
-    jpp_arena_destroy(&arena);
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_test_anew();
 
     memory.telemetry = &telemetry;
     memory.args = &args;
@@ -526,8 +523,7 @@ JPP_TEST(jpp_memory_test_golden)
 
 JPP_TEST(jpp_memory_test_check)
 {
-    size_t     i;
-    jpp_err_t  err;
+    size_t  i;
 
     static const char  *rows[] = {
         "", "detail=ledger", "detail=smaps", "format=top",

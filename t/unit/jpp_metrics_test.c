@@ -7,11 +7,9 @@
 
 #include "jpp_diagnosis.h"
 #include "jpp_metrics.h"
+#include "jpp_test_arena.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_golden.h"
-
-
-#define JPP_METRICS_CAP  (32 * 1024 * 1024)
 
 
 typedef struct {
@@ -111,14 +109,11 @@ jpp_metrics_test_init(jpp_metrics_test_t *test)
 static void
 jpp_metrics_test_writer(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 {
-    jpp_arena_t  arena;
-
     (void) fleet;
 
-    jpp_arena_init(&arena, JPP_METRICS_CAP);
+    jpp_test_anew();
     (void) jpp_metrics_write(&jpp_metrics_test.telemetry,
                              jpp_metrics_is_open, &arena, sink);
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -293,19 +288,15 @@ JPP_TEST(jpp_metrics_test_failing)
 {
     uint8_t      buffer[256];
     jpp_sink_t   sink;
-    jpp_arena_t  arena;
 
     jpp_metrics_test_init(&jpp_metrics_test);
     jpp_output_fails(&jpp_metrics_test_out, jpp_metrics_test_writer, NULL);
 
-    jpp_arena_init(&arena, JPP_METRICS_CAP);
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write,
                   &jpp_metrics_test_out);
     arena.fail_at = arena.n_calls + 1;
     jpp_ok(!jpp_metrics_write(&jpp_metrics_test.telemetry, false, &arena,
                               &sink), "no memory");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -326,9 +317,8 @@ jpp_metrics_test_count(void *ctx, const uint8_t *data, size_t len)
 
 JPP_TEST(jpp_metrics_test_many)
 {
-    size_t         i, k, lines[2];
-    jpp_sink_t     sink;
-    jpp_arena_t    arena;
+    size_t      i, k, lines[2];
+    jpp_sink_t  sink;
 
     static const size_t    sizes[] = { 1, JPP_NOTES };
     static jpp_worker_t    workers[JPP_NOTES];
@@ -347,15 +337,13 @@ JPP_TEST(jpp_metrics_test_many)
         lines[i] = 0;
         jpp_metrics_test.fleet.n = sizes[i];
 
-        jpp_arena_init(&arena, JPP_METRICS_CAP);
+        jpp_test_anew();
         jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_metrics_test_count,
                       &lines[i]);
 
         k += jpp_metrics_write(&jpp_metrics_test.telemetry, false, &arena,
                                &sink)
              && jpp_sink_flush(&sink) == 0;
-
-        jpp_arena_destroy(&arena);
     }
 
     jpp_is_u64(k, 2, "metrics of %zu workers", sizes[1]);

@@ -84,18 +84,9 @@ static const jpp_origin_row_t  rows[] = {
 };
 
 
-static jpp_err_t              err;
 static jpp_vec_t             *out;
-static jpp_arena_t            arena;
 static jpp_report_options_t   options;
 static jpp_origin_fleet_t     fleet;
-
-
-void
-jpp_before_each(void)
-{
-    jpp_arena_fresh(&arena, 1 << 30);
-}
 
 
 static size_t
@@ -323,7 +314,7 @@ JPP_TEST(jpp_origin_test_bad)
     for (i = 0; i < jpp_nelts(bads) * jpp_nelts(args); i++) {
         jpp_origin_fleet(&fleet, workers);
         options = jpp_test_options(args[i % jpp_nelts(args)]);
-        jpp_arena_fresh(&arena, 1 << 30);
+        jpp_test_anew();
 
         jpp_print(comment, "left out the baseline of %s: %s",
                   i % 2 != 0 ? "dump 2" : "worker 1",
@@ -383,7 +374,7 @@ JPP_TEST(jpp_origin_test_left_out)
         jpp_origin_fleet(&fleet, bad[at]);
         jpp_origin_fleet(&others, good);
         options = jpp_test_options("symbolize=0");
-        jpp_arena_fresh(&arena, 1 << 30);
+        jpp_test_anew();
 
         if (at == 0) {
             others.captures[0].labels = fleet.captures[1].labels;
@@ -595,12 +586,12 @@ JPP_TEST(jpp_origin_test_sums)
         }
 
         jpp_origin_fleet(&fleet, workers);
-        jpp_arena_fresh(&arena, 1 << 30);
+        jpp_test_anew();
 
-        wrong += jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
-                                      &options, &err) != JPP_OK;
-        wrong += jpp_test_report_into(&again, &arena, fleet.captures, fleet.n,
-                                      &options, &err) != JPP_OK;
+        wrong += jpp_test_report_into(&out, fleet.captures, fleet.n,
+                                      &options) != JPP_OK;
+        wrong += jpp_test_report_into(&again, fleet.captures, fleet.n,
+                                      &options) != JPP_OK;
         wrong += out->len != again->len
                  || memcmp(out->data, again->data, out->len) != 0;
 
@@ -641,7 +632,7 @@ JPP_TEST(jpp_origin_test_real)
     for (i = 0; i < jpp_nelts(dumps); i++) {
         file = jpp_test_file(dumps[i]);
         memset(captures, 0, sizeof(captures));
-        jpp_arena_fresh(&arena, 1 << 30);
+        jpp_test_anew();
 
         for (k = 0; k < jpp_nelts(captures); k++) {
             captures[k].data = file.data;
@@ -692,15 +683,14 @@ JPP_TEST(jpp_origin_test_memory)
 
     options = jpp_test_options("symbolize=0&origin=worker");
 
-    jpp_denies(&arena, jpp_arena_fresh(&arena, 1 << 30), 100,
-               jpp_written_code(jpp_test_report_into(&out, &arena,
-                                                     fleet.captures, fleet.n,
-                                                     &options, &err), &err));
+    jpp_denies(&arena, jpp_test_anew(), 100,
+               jpp_written_code(jpp_test_report_into(&out, fleet.captures,
+                                                     fleet.n,
+                                                     &options), &err));
 
     for (cap = 0, wrong = 0; cap <= 16 << 20; cap += 32768) {
         jpp_arena_fresh(&arena, cap);
-        rc = jpp_test_report_into(&out, &arena, fleet.captures, fleet.n,
-                                  &options, &err);
+        rc = jpp_test_report_into(&out, fleet.captures, fleet.n, &options);
 
         wrong += (rc != JPP_OK && rc != JPP_ERR_MEMORY && rc != JPP_ERR_WRITE)
                  || arena.peak > cap;

@@ -12,7 +12,6 @@
 #include "jpp_test_pools.h"
 
 
-#define JPP_OUTSIDE_CAP  (64 * 1024 * 1024)
 
 #define JPP_OUTSIDE_STACK(n, owner)                                           \
     "@ 0x400201 0x400301\n  t*: 1: " n " [0: 0]\n"                            \
@@ -32,7 +31,6 @@
     JPP_TEST_MAPS
 
 
-static jpp_arena_t    jpp_arena;
 static jpp_pools_t    jpp_table;
 static jpp_outside_t  jpp_outside;
 static uint64_t       jpp_outside_others;  /* bytes of connections in pools */
@@ -44,8 +42,8 @@ static void
 jpp_outside_test_find(uint64_t total, jpp_pools_kind_t kind,
     const char *location, uint64_t n, const char *dump)
 {
-    jpp_arena_init(&jpp_arena, JPP_OUTSIDE_CAP);
-    (void) jpp_pools_init(&jpp_table, &jpp_arena, JPP_POOLS_NO_UNITS, 0);
+    jpp_test_anew();
+    (void) jpp_pools_init(&jpp_table, &arena, JPP_POOLS_NO_UNITS, 0);
 
     jpp_table.facts.total = total + n + jpp_outside_others + 7;
     jpp_table.facts.outside_inherited = 7;
@@ -54,7 +52,7 @@ jpp_outside_test_find(uint64_t total, jpp_pools_kind_t kind,
     (void) jpp_test_holds(&jpp_table, JPP_POOLS_CLIENT_CONNECTION, "a.example",
                           NULL, NULL, jpp_outside_others);
 
-    jpp_outside_find(&jpp_outside, &jpp_table, &jpp_arena, dump, strlen(dump));
+    jpp_outside_find(&jpp_outside, &jpp_table, &arena, dump, strlen(dump));
     jpp_outside_tell(&jpp_outside, &jpp_table);
 }
 
@@ -79,8 +77,6 @@ jpp_outside_test_note(uint64_t total, jpp_pools_kind_t kind,
                  jpp_pools_str(&jpp_table, owner->location).data,
                  jpp_pools_place_text(&jpp_table, owner, place));
     }
-
-    jpp_arena_destroy(&jpp_arena);
 }
 
 
@@ -132,16 +128,15 @@ JPP_TEST(jpp_outside_test_nobody)
 JPP_TEST(jpp_outside_test_memory)
 {
     size_t       cap;
-    jpp_arena_t  arena;
+    jpp_arena_t  small;
 
     for (cap = 4096; /* void */ ; cap += 4096) {
         jpp_outside_test_find(1000, JPP_POOLS_REQUEST, "/other", 1, "");
 
-        jpp_arena_init(&arena, cap);
-        jpp_outside_find(&jpp_outside, &jpp_table, &arena, JPP_OUTSIDE_DUMP,
+        jpp_arena_init(&small, cap);
+        jpp_outside_find(&jpp_outside, &jpp_table, &small, JPP_OUTSIDE_DUMP,
                          sizeof(JPP_OUTSIDE_DUMP) - 1);
-        jpp_arena_destroy(&arena);
-        jpp_arena_destroy(&jpp_arena);
+        jpp_arena_destroy(&small);
 
         if (jpp_outside.bytes != 0) {
             break;

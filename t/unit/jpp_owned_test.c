@@ -63,7 +63,6 @@ static void
 jpp_owned_test_case(const jpp_owned_case_t *row)
 {
     const char    *text;
-    jpp_arena_t    arena = { 0 };
     jpp_profile_t  profile;
 
     jpp_owned_fill(&profile, &arena, row->stacks);
@@ -75,8 +74,6 @@ jpp_owned_test_case(const jpp_owned_case_t *row)
     jpp_ok(strstr(text, "location /\n") == NULL
            && strstr(text, "server a.example\n") == NULL,
            "no owner is a function");
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -85,14 +82,12 @@ jpp_owned_test_case(const jpp_owned_case_t *row)
 static void
 jpp_owned_test_memory(void)
 {
-    jpp_arena_t    arena = { 0 };
     jpp_profile_t  profile;
 
     jpp_owned_fill(&profile, &arena, stacks);
     jpp_denies(&arena, (void) 0, 20,
                jpp_done_code(jpp_owned_text(&profile, "format=top&owners=1",
                                             NULL) != NULL));
-    jpp_arena_destroy(&arena);
 }
 
 

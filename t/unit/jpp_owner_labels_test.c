@@ -17,7 +17,6 @@
 
 
 static jpp_profile_t  jpp_profile;
-static jpp_arena_t    jpp_arena;
 
 
 /* Notes the labels of SET. */
@@ -43,7 +42,7 @@ jpp_labels_note(uint32_t set)
 static bool
 jpp_add(jpp_owner_labels_t **owners, const char *names)
 {
-    return jpp_owner_labels_add(owners, &jpp_arena, names,
+    return jpp_owner_labels_add(owners, &arena, names,
                                 names + strlen(names));
 }
 
@@ -55,8 +54,7 @@ JPP_TEST(jpp_test_labels)
     jpp_owner_labels_t  *owners;
 
     owners = NULL;
-    jpp_arena_fresh(&jpp_arena, (size_t) 1 << 30);
-    (void) jpp_parser_init(&jpp_parser_cpu, &jpp_profile, &jpp_arena);
+    (void) jpp_parser_init(&jpp_parser_cpu, &jpp_profile, &arena);
 
     jpp_is_u64(jpp_owner_labels_count(owners), 0, "none");
     jpp_is_u64(jpp_owner_labels(owners, &jpp_profile, 3, 0), 0,
@@ -97,17 +95,14 @@ jpp_read(const char *text, bool has_owners)
     jpp_code_t          rc;
     jpp_read_options_t  options = { 0 };
     static char         capture[2048];
-    static jpp_err_t    err;
-
-    memset(&err, 0, sizeof(err));
 
     options.has_owners = options.says_owners = has_owners;
 
     (void) snprintf(capture, sizeof(capture), "jpp_times/1 cpu\nlabels 1\n"
                     "thread=main\n%s" JPP_OWNERS_MAPS, text);
 
-    jpp_arena_fresh(&jpp_arena, (size_t) 1 << 30);
-    (void) jpp_parser_init(&jpp_parser_cpu, &jpp_profile, &jpp_arena);
+    jpp_test_anew();
+    (void) jpp_parser_init(&jpp_parser_cpu, &jpp_profile, &arena);
 
     rc = jpp_parser_cpu.open(&dump, &jpp_profile, capture, strlen(capture),
                              NULL, &err);

@@ -21,7 +21,6 @@ static const jpp_value_type_t  jpp_names_types[] = {
 
 
 static jpp_vec_t    *out;
-static jpp_arena_t   arena;
 
 
 static const jpp_words_t  jpp_names_words = {
@@ -31,11 +30,11 @@ static const jpp_words_t  jpp_names_words = {
 
 static jpp_code_t
 jpp_names_open(jpp_dump_t *dump, jpp_profile_t *profile, const char *data,
-    size_t len, const char *tail, jpp_err_t *err)
+    size_t len, const char *tail, jpp_err_t *why)
 {
     (void) profile;
     (void) tail;
-    (void) err;
+    (void) why;
 
     dump->data = data;
     dump->len = len;
@@ -86,7 +85,7 @@ jpp_names_stack(jpp_profile_t *profile, uint32_t labels, const char *p,
 
 static jpp_code_t
 jpp_names_read(jpp_profile_t *profile, const jpp_dump_t *dump,
-    const jpp_read_options_t *options, jpp_err_t *err)
+    const jpp_read_options_t *options, jpp_err_t *why)
 {
     int64_t      values[JPP_MAX_COLUMNS] = { 0 };
     const char  *p, *blank, *end;
@@ -106,7 +105,7 @@ jpp_names_read(jpp_profile_t *profile, const jpp_dump_t *dump,
         if (!jpp_names_stack(profile, options->labels, p, blank)
             || !jpp_profile_commit(profile, NULL, values))
         {
-            return jpp_err_memory(err);
+            return jpp_err_memory(why);
         }
     }
 
@@ -135,16 +134,12 @@ static const jpp_parser_t  jpp_parser_names = {
 };
 
 
-static jpp_err_t  err;
-
-
 static jpp_code_t
 jpp_parser_report(const char *args, const char *data)
 {
-    jpp_arena_fresh(&arena, (size_t) 1 << 30);
+    jpp_test_anew();
 
-    return jpp_test_report_of(&out, &arena, &jpp_parser_names, args, &data, 1,
-                              &err);
+    return jpp_test_report_of(&out, &jpp_parser_names, args, &data, 1);
 }
 
 
@@ -216,9 +211,7 @@ JPP_TEST(jpp_parser_test_merge)
     captures[1] = jpp_test_capture("main;a 3\nmain;c 1\n", 18);
     captures[1].is_base = true;
 
-    jpp_arena_fresh(&arena, (size_t) 1 << 30);
-
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+    jpp_is_u64(jpp_test_report_into(&out, captures, 2, &options),
                JPP_OK, "a difference: %s", err.text);
     jpp_is_str((char *) out->data, "main;a 2\nmain 1\nmain;c -1\n", "by names");
 }
@@ -228,10 +221,9 @@ JPP_TEST(jpp_parser_test_memory)
 {
     const char  *text = "main;a 7\n";
 
-    jpp_denies(&arena, jpp_arena_fresh(&arena, (size_t) 1 << 30), 20,
-               jpp_written_code(jpp_test_report_of(&out, &arena,
-                                                   &jpp_parser_names, "",
-                                                   &text, 1, &err), &err));
+    jpp_denies(&arena, jpp_test_anew(), 20,
+               jpp_written_code(jpp_test_report_of(&out, &jpp_parser_names, "",
+                                                   &text, 1), &err));
 }
 
 
@@ -250,9 +242,9 @@ jpp_parser_test_shown(const char *name, const char *args, const char *prefers,
 
     capture = jpp_test_capture(file.data, file.len);
 
-    jpp_arena_fresh(&arena, (size_t) 1 << 30);
+    jpp_test_anew();
 
-    jpp_is_u64(jpp_test_report_into(&out, &arena, &capture, 1, &options, &err),
+    jpp_is_u64(jpp_test_report_into(&out, &capture, 1, &options),
                JPP_OK, "%s, %s: %s", name, args, err.text);
     jpp_ok(out->len > strlen(expected)
            && memcmp(out->data, expected, strlen(expected)) == 0,

@@ -6,19 +6,21 @@
 
 
 #include "jpp_test_golden.h"
+#include "jpp_test_main.h"
 #include "jpp_test_pools.h"
 
 
-#define JPP_CAP  (64 << 20)
-
-
-static jpp_arena_t  arena;
-static jpp_pools_t  table;
+static jpp_pools_t  table, loaded;
 static jpp_vec_t   *bytes;
 
 
-static jpp_err_t    err;
-static jpp_pools_t  loaded;
+void
+jpp_before_each(void)
+{
+    (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
+    jpp_ok(jpp_test_fill(&table), "a table");
+    bytes = jpp_test_bytes(&table);
+}
 
 
 static bool
@@ -52,8 +54,6 @@ JPP_TEST(jpp_pools_test_back)
     jpp_str_t   a, b;
     jpp_vec_t  *again;
 
-    memset(&err, 0, sizeof(err));
-
     jpp_is_u64(jpp_pools_load(&loaded, &arena, (char *) bytes->data,
                               bytes->len, &err),
                JPP_OK, "it is loaded: %s", err.text);
@@ -75,14 +75,14 @@ JPP_TEST(jpp_pools_test_back)
     jpp_ok(memcmp(&table.facts, &loaded.facts, sizeof(table.facts)) == 0,
            "its facts");
 
-    again = jpp_test_bytes(&arena, &loaded);
+    again = jpp_test_bytes(&loaded);
 
     jpp_ok(jpp_pools_same(bytes, again), "the same bytes again");
 
     /* an empty table is one, too: a worker without a connection */
 
     (void) jpp_pools_init(&loaded, &arena, JPP_POOLS_NO_UNITS, 0);
-    again = jpp_test_bytes(&arena, &loaded);
+    again = jpp_test_bytes(&loaded);
 
     jpp_is_u64(jpp_pools_load(&loaded, &arena, (char *) again->data,
                               again->len, &err),
@@ -95,7 +95,7 @@ JPP_TEST(jpp_pools_test_back)
 
     (void) jpp_test_name(&loaded, JPP_POOLS_LOCATION, longest);
     (void) jpp_test_name(&loaded, JPP_POOLS_SERVER, "a.example");
-    again = jpp_test_bytes(&arena, &loaded);
+    again = jpp_test_bytes(&loaded);
     n = again->len - sizeof("a.example") + 1 - sizeof(uint32_t);
 
     for (i = 0; i < 2; i++) {
@@ -170,7 +170,7 @@ JPP_TEST(jpp_pools_test_invalid)
         __typeof__(field)  was = (field);                                     \
                                                                               \
         (field) = (__typeof__(field)) (value);                                \
-        out = jpp_test_bytes(&arena, &bad);                                   \
+        out = jpp_test_bytes(&bad);                                           \
         (field) = was;                                                        \
                                                                               \
         (void) jpp_pools_load_of(out->data, out->len, what);                  \
@@ -202,7 +202,7 @@ JPP_TEST(jpp_pools_test_invalid)
 
     jpp_shows_notes("what is out of bounds by one");
 
-    jpp_ok(arena.peak < JPP_CAP / 2, "%zu bytes mapped", arena.peak);
+    jpp_ok(arena.peak < 32 << 20, "%zu bytes mapped", arena.peak);
 }
 
 
@@ -224,14 +224,14 @@ JPP_TEST(jpp_pools_test_flipped)
         memcpy(copy, bytes->data, bytes->len);
         copy[i] = (char) (copy[i] ^ 0x81);
 
-        jpp_arena_init(&part, JPP_CAP);
+        jpp_arena_init(&part, JPP_TEST_CAP);
 
         rc = jpp_pools_load(&loaded, &part, copy, bytes->len, &err);
 
         n_wrong += rc != JPP_OK && rc != JPP_ERR_INPUT && rc != JPP_ERR_CUT;
         n_loaded += rc == JPP_OK;
 
-        if (rc == JPP_OK && jpp_test_bytes(&part, &loaded) == NULL) {
+        if (rc == JPP_OK && jpp_test_bytes(&loaded) == NULL) {
             n_wrong++;
         }
 
@@ -274,26 +274,8 @@ JPP_TEST(jpp_pools_test_memory)
 {
     jpp_arena_t  part = { 0 };
 
-    jpp_denies(&part, jpp_arena_fresh(&part, JPP_CAP), 5,
+    jpp_denies(&part, jpp_arena_fresh(&part, JPP_TEST_CAP), 5,
                jpp_pools_load(&loaded, &part, (char *) bytes->data, bytes->len,
                               &err));
     jpp_arena_destroy(&part);
-}
-
-
-int
-main(void)
-{
-    jpp_arena_init(&arena, JPP_CAP);
-
-    (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
-
-    jpp_ok(jpp_test_fill(&table), "a table");
-
-    bytes = jpp_test_bytes(&arena, &table);
-
-    jpp_tests_all();
-    jpp_arena_destroy(&arena);
-
-    return jpp_done();
 }

@@ -10,17 +10,12 @@
 #include "jpp_test_pools.h"
 
 
-#define JPP_CAP  (64 << 20)
-
-
-static jpp_arena_t  arena;
 static jpp_pools_t  table;
 
 
 void
 jpp_before_each(void)
 {
-    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_NO_UNITS, 0);
 }
 
@@ -334,7 +329,7 @@ JPP_TEST(jpp_pools_test_memory)
     bool      is_filled;
     uint64_t  n, all, n_wrong;
 
-    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_test_anew();
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
     jpp_ok(jpp_test_fill(&table), "a table is filled");
 
@@ -342,7 +337,7 @@ JPP_TEST(jpp_pools_test_memory)
     n_wrong = 0;
 
     for (n = 1; n <= all; n++) {
-        jpp_arena_fresh(&arena, JPP_CAP);
+        jpp_test_anew();
         arena.fail_at = n;
 
         if (jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20)) {
@@ -357,7 +352,7 @@ JPP_TEST(jpp_pools_test_memory)
 
     jpp_ok(all > 10, "%" PRIu64 " allocations", all);
 
-    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_test_anew();
     (void) jpp_pools_init(&table, &arena, JPP_POOLS_REQUESTS, 20);
     arena.fail_at = arena.n_calls + 1;
     jpp_is_u64(jpp_test_name(&table, JPP_POOLS_SERVER, "new"), 0, "no name");

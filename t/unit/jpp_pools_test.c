@@ -11,10 +11,6 @@
 #include "jpp_test_pools.h"
 
 
-#define JPP_CAP  ((size_t) 256 << 20)
-
-
-static jpp_arena_t    arena;
 static jpp_pools_t    table;
 static jpp_capture_t  captures[4];
 static size_t         n_captures;
@@ -22,13 +18,9 @@ static bool           leaves_out;
 static jpp_vec_t     *out;
 
 
-static jpp_err_t  err;
-
-
 void
 jpp_before_each(void)
 {
-    jpp_arena_fresh(&arena, JPP_CAP);
     memset(captures, 0, sizeof(captures));
     n_captures = 0;
 
@@ -41,7 +33,7 @@ jpp_pools_capture(void)
 {
     jpp_vec_t  *bytes;
 
-    bytes = jpp_test_bytes(&arena, &table);
+    bytes = jpp_test_bytes(&table);
 
     captures[n_captures].data = (char *) bytes->data;
     captures[n_captures].len = bytes->len;
@@ -64,16 +56,13 @@ jpp_pools_report(const char *args)
 {
     jpp_report_options_t  options;
 
-    memset(&err, 0, sizeof(jpp_err_t));
-
-    if (jpp_test_query(&options, &jpp_parser_pools, args, &err) != JPP_OK) {
+    if (jpp_test_query(&options, &jpp_parser_pools, args) != JPP_OK) {
         return err.code;
     }
 
     options.leaves_out = leaves_out;
 
-    return jpp_test_report_into(&out, &arena, captures, n_captures, &options,
-                                &err);
+    return jpp_test_report_into(&out, captures, n_captures, &options);
 }
 
 
@@ -287,7 +276,7 @@ JPP_TEST(jpp_pools_test_names)
     jpp_shows(jpp_pools_text("format=folded"),
               "nothing of a name reaches a terminal");
 
-    jpp_before_each();
+    jpp_test_begin();
 
     memset(name, 0x01, JPP_POOLS_NAME);
     name[JPP_POOLS_NAME] = '\0';
@@ -444,7 +433,7 @@ JPP_TEST(jpp_pools_test_memory)
     captures[0].group = 1;
 
     for (i = 0; i < 2; i++) {
-        jpp_denies(&arena, jpp_arena_fresh(&arena, JPP_CAP), 50,
+        jpp_denies(&arena, jpp_test_anew(), 50,
                    jpp_written_code(jpp_pools_report(args[i]), &err));
     }
 }

@@ -19,17 +19,6 @@ static int jpp_proc_deep(char *top, char *name);
 static void jpp_proc_undo(char *name);
 
 
-static jpp_err_t    err;
-static jpp_arena_t  arena;
-
-
-void
-jpp_before_each(void)
-{
-    jpp_arena_fresh(&arena, (size_t) 1 << 30);
-}
-
-
 JPP_TEST(jpp_proc_test_tail)
 {
     size_t       i;
@@ -210,10 +199,10 @@ JPP_TEST(jpp_proc_test_memory)
     jpp_vec_t  *text;
 
     jpp_denies(&arena,
-               jpp_arena_fresh(&arena, 256 << 20);
+               jpp_test_anew();
                text = jpp_vec_create(&arena), 1, jpp_proc_maps(text, &err));
 
-    jpp_arena_fresh(&arena, 256 << 20);
+    jpp_test_anew();
     arena.fail_at = 1;
     jpp_ok(jpp_proc_tail("0-1 r 0 0 0 [vsyscall]\n", 23, &arena) == NULL,
            "and no name");

@@ -5,9 +5,6 @@
 #include "jpp_test_arena.h"
 
 
-#define JPP_CAP       ((size_t) 64 << 20)
-
-
 static const jpp_value_type_t  jpp_types[] = {
     { "alloc_objects", "count", true, 0, 0 },
     { "alloc_space", "bytes", true, 0, 0 },
@@ -16,14 +13,12 @@ static const jpp_value_type_t  jpp_types[] = {
 };
 
 
-static jpp_arena_t    arena;
 static jpp_profile_t  profile;
 
 
 void
 jpp_before_each(void)
 {
-    jpp_arena_fresh(&arena, JPP_CAP);
     (void) jpp_profile_init(&profile, &arena, jpp_types, 4);
 }
 
@@ -525,7 +520,6 @@ JPP_TEST(jpp_test_types)
     jpp_ok(jpp_profile_types(&profile, shown) > 2 && shown[0] < 2,
            "brings it in");
 
-    jpp_arena_fresh(&arena, JPP_CAP);
     jpp_profile_init(&profile, &arena, jpp_types, 2);
     jpp_is_u64(jpp_profile_types(&profile, shown), 0, "only optional types");
 }
@@ -591,6 +585,6 @@ jpp_script(void)
 
 JPP_TEST(jpp_test_fail_at)
 {
-    jpp_denies(&arena, jpp_arena_fresh(&arena, JPP_CAP), 10,
+    jpp_denies(&arena, jpp_test_anew(), 10,
                jpp_done_code(jpp_script()));
 }

@@ -23,7 +23,6 @@
 enum { SYMTAB = 1, STRTAB, SHSTRTAB, SECTIONS };
 
 
-
 static jpp_symbols_t    symbols;
 
 
@@ -31,11 +30,10 @@ static jpp_symbols_t    symbols;
 
 JPP_TEST(jpp_refused_test_budget)
 {
-    int           fd;
-    size_t        cap, loaded, step;
-    jpp_elf_t     elf;
-    jpp_code_t    rc;
-    jpp_arena_t   arena;
+    int         fd;
+    size_t      cap, loaded, step;
+    jpp_elf_t   elf;
+    jpp_code_t  rc;
 
     fd = jpp_test_open("fits.so");
     loaded = 400000 * (24 + 9);
@@ -43,7 +41,7 @@ JPP_TEST(jpp_refused_test_budget)
     rc = JPP_ERR_MEMORY;
 
     for (cap = step; cap < JPP_TEST_CAP && rc != JPP_OK; cap += step) {
-        jpp_arena_init(&arena, cap);
+        jpp_arena_fresh(&arena, cap);
         rc = jpp_elf_read(&elf, &arena, fd, -1, JPP_ELF_ALL, NULL);
 
         if (rc != JPP_OK && rc != JPP_ERR_MEMORY) {
@@ -55,8 +53,6 @@ JPP_TEST(jpp_refused_test_budget)
             jpp_ok(arena.peak + loaded <= cap, "%zu bytes in the arena and %zu "
                    "beside it are not more than %zu", arena.peak, loaded, cap);
         }
-
-        jpp_arena_destroy(&arena);
     }
 
     jpp_is_u64(rc, JPP_OK, "it can be read with %zu MiB", cap >> 20);
@@ -82,14 +78,13 @@ jpp_before_each(void)
 static void
 jpp_test_ask(const char *name, size_t cap, const char *what)
 {
-    uint64_t         misses, opened;
-    const char      *comment;
-    jpp_arena_t      arena;
-    struct stat      st;
-    jpp_mapping_t    mapping = { 0 };
-    jpp_profile_t    profile;
+    uint64_t       misses, opened;
+    const char    *comment;
+    struct stat    st;
+    jpp_mapping_t  mapping = { 0 };
+    jpp_profile_t  profile;
 
-    jpp_arena_init(&arena, cap);
+    jpp_arena_fresh(&arena, cap);
     jpp_profile_of_space(&profile, &arena);
     (void) stat(jpp_test_path(name), &st);
 
@@ -119,8 +114,6 @@ jpp_test_ask(const char *name, size_t cap, const char *what)
                                       jpp_profile_function_at(&profile, 1)
                                       ->name).data, "f0000001") == 0),
            "a name, or a comment");
-
-    jpp_arena_destroy(&arena);
 }
 
 

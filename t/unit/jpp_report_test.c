@@ -22,9 +22,7 @@ typedef enum {
 } jpp_report_bad_t;
 
 
-static jpp_err_t              err;
 static jpp_vec_t             *out;
-static jpp_arena_t            arena;
 static jpp_report_options_t   options;
 
 
@@ -85,13 +83,6 @@ jpp_report_capture(const char *name)
 }
 
 
-void
-jpp_before_each(void)
-{
-    jpp_arena_fresh(&arena, 1 << 30);
-}
-
-
 /*
  * Every dump of t/data against its golden file beside it: what the contract
  * checker prints of the unsymbolized profile.
@@ -107,7 +98,7 @@ JPP_TEST(jpp_report_test_golden)
 
     for (i = 0; dumps[i] != NULL; i++) {
         capture = jpp_report_capture(dumps[i]);
-        jpp_arena_fresh(&arena, 1 << 30);
+        jpp_test_anew();
 
         jpp_reports(&capture, 1, JPP_OK, "%s: %s", dumps[i], err.text);
 
@@ -132,7 +123,7 @@ JPP_TEST(jpp_report_test_formats)
         jpp_print(name, "../hand.%s", formats[i]);
 
         options = jpp_test_options(args);
-        jpp_arena_fresh(&arena, 1 << 30);
+        jpp_test_anew();
 
         jpp_reports(&capture, 1, JPP_OK, "%s: %s", formats[i], err.text);
         jpp_is_golden((const char *) out->data, name);
@@ -148,8 +139,8 @@ JPP_TEST(jpp_report_test_repeat)
     options = jpp_test_options("");
     capture = jpp_report_capture("nginx-160k");
 
-    jpp_test_report_into(&first, &arena, &capture, 1, &options, &err);
-    jpp_test_report_into(&second, &arena, &capture, 1, &options, &err);
+    jpp_test_report_into(&first, &capture, 1, &options);
+    jpp_test_report_into(&second, &capture, 1, &options);
     jpp_test_same(first, second, "twice the same");
 }
 
@@ -157,8 +148,8 @@ JPP_TEST(jpp_report_test_repeat)
 static jpp_code_t
 jpp_report_denied(jpp_capture_t *captures, size_t n)
 {
-    return jpp_written_code(jpp_test_report_into(&out, &arena, captures, n,
-                                                 &options, &err), &err);
+    return jpp_written_code(jpp_test_report_into(&out, captures, n,
+                                                 &options), &err);
 }
 
 
@@ -179,7 +170,7 @@ JPP_TEST(jpp_report_test_memory)
 
     for (i = 0; args[i] != NULL; i++) {
         options = jpp_test_options(args[i]);
-        jpp_denies(&arena, jpp_arena_fresh(&arena, 1 << 30), 20,
+        jpp_denies(&arena, jpp_test_anew(), 20,
                    jpp_report_denied(&capture, 1));
 
         wrong = 0;
@@ -187,8 +178,7 @@ JPP_TEST(jpp_report_test_memory)
         for (cap = 0; cap < 1 << 20; cap += 4096) {
             jpp_arena_fresh(&arena, cap);
 
-            rc = jpp_test_report_into(&out, &arena, &capture, 1, &options,
-                                      &err);
+            rc = jpp_test_report_into(&out, &capture, 1, &options);
 
             wrong += (rc != JPP_OK && rc != JPP_ERR_MEMORY
                       && rc != JPP_ERR_WRITE);
@@ -244,7 +234,7 @@ JPP_TEST(jpp_report_test_writes)
             failing.fail_at = n;
             failing.error = ENOSPC;
 
-            jpp_arena_fresh(&arena, 1 << 30);
+            jpp_test_anew();
             jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
             jpp_sink_init(&sink, i == 0 ? large : buffer,
                           i == 0 ? sizeof(large) : sizeof(buffer),
@@ -278,7 +268,7 @@ JPP_TEST(jpp_report_test_gzip)
     options = jpp_test_options("symbolize=0");
     capture = jpp_report_capture("nginx-530");
 
-    jpp_test_report_into(&plain, &arena, &capture, 1, &options, &err);
+    jpp_test_report_into(&plain, &capture, 1, &options);
 
     packed = jpp_test_packed(&arena, capture.data, capture.len, 6);
     capture.data = (char *) packed->data;
@@ -565,7 +555,7 @@ JPP_TEST(jpp_report_test_left_out)
 
             for (format = 0; format < 3; format++) {
                 options = jpp_test_options(args[format]);
-                jpp_arena_fresh(&arena, 1 << 30);
+                jpp_test_anew();
 
                 jpp_reports(captures, 3, codes[kind], "%d at %zu fails",
                             (int) kind, at);
@@ -706,7 +696,7 @@ JPP_TEST(jpp_report_test_left_out_memory)
     options = jpp_test_options("symbolize=0");
     options.leaves_out = true;
 
-    jpp_denies(&arena, jpp_arena_fresh(&arena, 1 << 30), 100,
+    jpp_denies(&arena, jpp_test_anew(), 100,
                jpp_report_denied(captures, 3));
     jpp_ok(captures[1].err.code == JPP_ERR_INPUT
            && captures[2].err.code == JPP_ERR_INPUT,

@@ -10,10 +10,6 @@
 #include "jpp_test_pools.h"
 
 
-#define JPP_CAP  ((size_t) 256 << 20)
-
-
-static jpp_arena_t     arena;
 static jpp_args_t      args;
 static jpp_pools_t     table;
 static jpp_requests_t  requests;
@@ -84,10 +80,9 @@ JPP_TEST(jpp_requests_test_directives)
 static void
 jpp_requests_start(const char *query)
 {
-    jpp_err_t    err;
     jpp_words_t  none = jpp_words_top;
 
-    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_test_anew();
     jpp_args_init(&args, &jpp_words_top, &none);
     args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
 
@@ -122,7 +117,7 @@ jpp_requests_worker(uint32_t index, const jpp_pools_t *from)
     jpp_vec_t       *bytes;
     jpp_identity_t   who;
 
-    bytes = jpp_test_bytes(&arena, from);
+    bytes = jpp_test_bytes(from);
 
     who.index = index;
     who.pid = 1000 + index;
@@ -172,7 +167,6 @@ JPP_TEST(jpp_requests_test_text)
 JPP_TEST(jpp_requests_test_by)
 {
     unsigned    i;
-    jpp_err_t   err;
     jpp_code_t  rc;
 
     static const char  *queries[] = {
@@ -208,7 +202,6 @@ JPP_TEST(jpp_requests_test_partial)
 
         jpp_shows(i == 0 ? jpp_requests_result() : jpp_requests_asked(),
                   "partial, with \"%s\"", queries[i]);
-
     }
 }
 
@@ -242,7 +235,6 @@ JPP_TEST(jpp_requests_test_connections)
 
         jpp_ok((strstr(jpp_requests_result(), said[i]) != NULL) == (i != 2),
                "left out, with %s", queries[i]);
-
     }
 }
 
@@ -435,7 +427,6 @@ JPP_TEST(jpp_requests_test_clients)
                 : "a\\\\x1b[2J\\\\x0a\\\"\\\\xe2\\\\x80\\\\xae\\\\xff\\u043f",
                 "the name: %s", text);
         jpp_ok(strpbrk(text, "\x1b\r\x9b\xff") == NULL, "no such byte");
-
     }
 }
 
@@ -448,7 +439,7 @@ JPP_TEST(jpp_requests_test_bad)
     jpp_identity_t   who = { 0, 4711, 1 };
 
     jpp_requests_filled("");
-    bytes = jpp_test_bytes(&arena, &table);
+    bytes = jpp_test_bytes(&table);
 
     jpp_ok(jpp_requests_add(&requests, &who, (char *) bytes->data,
                             bytes->len - 1), "half a table");
@@ -463,7 +454,7 @@ static void
 jpp_requests_bytes(const char *query, jpp_vec_t **bytes, jpp_sink_t *sink)
 {
     jpp_requests_filled(query);
-    *bytes = jpp_test_bytes(&arena, &table);
+    *bytes = jpp_test_bytes(&table);
     jpp_test_sink(sink, &arena);
 }
 

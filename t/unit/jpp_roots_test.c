@@ -25,7 +25,6 @@ static const char  *cases[] = {
 };
 
 
-static jpp_arena_t    arena;
 static jpp_profile_t  profile;
 
 
@@ -52,7 +51,6 @@ JPP_TEST(jpp_roots_test_inherited)
         { "master", "" }, { "worker", "" }, { "master", "a.example" }
     };
 
-    jpp_arena_fresh(&arena, JPP_OWNED_CAP);
     (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
     for (i = 0; i < jpp_nelts(rows); i++) {

@@ -14,7 +14,6 @@
 #include "jpp_test_pools.h"
 
 
-#define JPP_CAP   ((size_t) 64 << 20)
 
 /* of a message, which its fuzzer makes itself */
 #define JPP_HEAD  8
@@ -69,10 +68,6 @@ jpp_seeds_reply(const char *data, size_t len)
     return jpp_seeds_message(bytes, sizeof(bytes), data, len)
            && jpp_message_reply_unpack(&reply, bytes, sizeof(bytes));
 }
-
-
-static jpp_err_t    err;
-static jpp_arena_t  arena;
 
 
 static bool
@@ -134,7 +129,7 @@ jpp_seeds_heap(const char *data, size_t len)
     jpp_profile_t  profile;
 
     return jpp_parser_init(&jpp_parser_heap, &profile, &arena)
-           && jpp_test_add(&profile, NULL, data, len, NULL, &err) == JPP_OK;
+           && jpp_test_add(&profile, NULL, data, len, NULL) == JPP_OK;
 }
 
 
@@ -243,7 +238,7 @@ jpp_seeds_make_pools(jpp_vec_t *out)
         return false;
     }
 
-    bytes = jpp_test_bytes(&arena, &table);
+    bytes = jpp_test_bytes(&table);
     jpp_seeds_add(out, bytes->data, bytes->len);
 
     return true;
@@ -347,8 +342,7 @@ jpp_seeds_write(const jpp_seed_t *seed)
     FILE       *f;
     jpp_vec_t  *out;
 
-    jpp_arena_init(&arena, JPP_CAP);
-
+    jpp_test_anew();
     out = jpp_vec_create(&arena);
 
     jpp_print(path, "t/fuzz/corpus/%s", seed->name);
@@ -357,8 +351,6 @@ jpp_seeds_write(const jpp_seed_t *seed)
     jpp_ok(f != NULL && seed->make(out)
            && fwrite(out->data, 1, out->len, f) == out->len
            && fclose(f) == 0, "%s is written", path);
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -378,15 +370,11 @@ main(void)
         jpp_print(path, "../fuzz/corpus/%s", jpp_seeds[i].name);
         file = jpp_test_file(path);
 
-        memset(&err, 0, sizeof(err));
-        jpp_arena_init(&arena, JPP_CAP);
-
+        jpp_test_anew();
         jpp_ok(jpp_seeds[i].accepts(file.data, file.len),
                "%s is read %s%s", jpp_seeds[i].name, err.text,
                jpp_seeds[i].make != NULL ? " (JPP_SEEDS=1 writes it anew)"
                                          : "");
-
-        jpp_arena_destroy(&arena);
     }
 
     return jpp_done();

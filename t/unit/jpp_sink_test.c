@@ -1,6 +1,7 @@
 
 #include "jpp_test_main.h"
 #include "jpp_sink.h"
+#include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 
 
@@ -277,9 +278,7 @@ JPP_TEST(jpp_test_vec)
     uint8_t      buffer[7];
     jpp_vec_t   *vec;
     jpp_sink_t   sink;
-    jpp_arena_t  arena;
 
-    jpp_arena_init(&arena, 1024 * 1024);
     vec = jpp_vec_create(&arena);
 
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, vec);
@@ -293,8 +292,6 @@ JPP_TEST(jpp_test_vec)
     vec->len = vec->size;
     jpp_sink_write(&sink, "12345678", 8);
     jpp_is_i64(jpp_sink_flush(&sink), ENOMEM, "a vector that cannot grow");
-
-    jpp_arena_destroy(&arena);
 }
 
 

@@ -15,9 +15,7 @@
               "7f0000000000-7f0000001000 r-xp 00000000 08:01 9   /lib/libc.so\n"
 
 
-static jpp_err_t          err;
 static jpp_vec_t         *out;
-static jpp_arena_t        arena;
 static jpp_stall_table_t  table;
 static jpp_stall_t        stalls[JPP_STALLS + 1];
 
@@ -29,13 +27,6 @@ static const jpp_stall_t  one = {
     .connection = 12, .server = "a.example", .location = "/x\n",
     .maps_len = sizeof(MAPS) - 1, .maps = MAPS
 };
-
-
-void
-jpp_before_each(void)
-{
-    jpp_arena_fresh(&arena, (size_t) 256 << 20);
-}
 
 
 JPP_TEST(test_table)
@@ -169,7 +160,7 @@ report(const jpp_stall_t *from, size_t n, const char *format)
     options.comments = comments;
     options.data = &capture;
 
-    return jpp_test_report_into(&out, &arena, &capture, 1, &options, &err);
+    return jpp_test_report_into(&out, &capture, 1, &options);
 }
 
 
@@ -214,7 +205,7 @@ JPP_TEST(test_no_memory)
     stalls[1].depth = 0;
     stalls[1].maps_len = 0;
 
-    jpp_denies(&arena, jpp_before_each(), 20,
+    jpp_denies(&arena, jpp_test_begin(), 20,
                jpp_written_code(report(stalls, 2, "pprof"), &err));
 }
 
@@ -248,7 +239,7 @@ JPP_TEST(test_unsound)
             break;
         }
 
-        jpp_before_each();
+        jpp_test_begin();
         jpp_ok(report(stalls, 1, "pprof") == (i < 11 ? JPP_ERR_INPUT : JPP_OK),
                "unsound stall %d: %s", i, err.text);
     }

@@ -20,8 +20,6 @@
 static bool         jpp_has_report;
 static size_t       jpp_n_numbers;
 
-static jpp_arena_t  jpp_arena;
-static jpp_err_t    jpp_err;
 
 
 bool
@@ -86,8 +84,8 @@ JPP_TEST(jpp_stats_test_numbers)
 static void
 jpp_stats_begin(jpp_vec_t **out, size_t cap)
 {
-    jpp_arena_fresh(&jpp_arena, cap);
-    *out = jpp_vec_create(&jpp_arena);
+    jpp_arena_fresh(&arena, cap);
+    *out = jpp_vec_create(&arena);
 }
 
 
@@ -98,14 +96,14 @@ JPP_TEST(jpp_stats_test_report)
 
     jpp_stats_begin(&out, JPP_CAP);
 
-    jpp_is_u64(jpp_stats_report(out, &jpp_err), JPP_ERR_STATE, "no report");
-    jpp_is_str(jpp_err.text, "there is no jemalloc that counts by arena",
+    jpp_is_u64(jpp_stats_report(out, &err), JPP_ERR_STATE, "no report");
+    jpp_is_str(err.text, "there is no jemalloc that counts by arena",
                "its sentence");
     jpp_is_u64(out->len, 0, "and nothing else");
 
     jpp_has_report = true;
 
-    jpp_is_u64(jpp_stats_report(out, &jpp_err), JPP_OK, "a report");
+    jpp_is_u64(jpp_stats_report(out, &err), JPP_OK, "a report");
     jpp_is_u64(out->len, 3 * JPP_PIECES, "all of it");
 
     for (i = 0; i < out->len && memcmp(out->data + i, "{}\n", 3) == 0; i += 3) {
@@ -120,12 +118,11 @@ JPP_TEST(jpp_stats_test_memory)
 {
     jpp_vec_t  *out;
 
-    jpp_denies(&jpp_arena, jpp_stats_begin(&out, JPP_CAP), 1,
-               jpp_stats_report(out, &jpp_err));
+    jpp_denies(&arena, jpp_stats_begin(&out, JPP_CAP), 1,
+               jpp_stats_report(out, &err));
 
     /* more than the arena may have is none, rather than half of it */
 
     jpp_stats_begin(&out, 2 * JPP_PIECES);
-    jpp_is_u64(jpp_stats_report(out, &jpp_err), JPP_ERR_MEMORY, "too large");
-    jpp_arena_destroy(&jpp_arena);
+    jpp_is_u64(jpp_stats_report(out, &err), JPP_ERR_MEMORY, "too large");
 }

@@ -187,7 +187,6 @@ JPP_TEST(jpp_test_notice_sizes)
 
         jpp_is_u64(wrong, 0, "state %u in 1 to %zu bytes", state, len + 2);
     }
-
 }
 
 
@@ -325,7 +324,6 @@ JPP_TEST(jpp_test_json_empty)
 JPP_TEST(jpp_test_json_in_step)
 {
     size_t          i;
-    jpp_err_t       err;
     jpp_args_t      args;
     jpp_worker_t    workers[4];
     jpp_control_t   wanted;
@@ -486,13 +484,13 @@ JPP_TEST(jpp_test_json_fails)
 /* The comments on FLEET, each with its end of line; NULL: memory was out. */
 
 static const char *
-jpp_status_said(jpp_arena_t *arena)
+jpp_status_said(void)
 {
     jpp_profile_t   profile;
 
     static const jpp_value_type_t  types[] = { { "a", "b", false, 0, 0 } };
 
-    if (!jpp_profile_init(&profile, arena, types, 1)) {
+    if (!jpp_profile_init(&profile, &arena, types, 1)) {
         return NULL;
     }
 
@@ -508,21 +506,18 @@ static void
 jpp_status_comment(const char *what)
 {
     const char   *text;
-    jpp_arena_t   arena;
 
     static const char  first[] =
         "nginx 1.22.1\njemalloc_pprof module " JPP_VERSION "\n";
 
-    jpp_arena_init(&arena, 1 << 20);
-    text = jpp_status_said(&arena);
+    jpp_test_anew();
+    text = jpp_status_said();
 
     if (jpp_ok(text != NULL && strncmp(text, first, sizeof(first) - 1) == 0,
                "the versions"))
     {
         jpp_shows(text + sizeof(first) - 1, "%s", what);
     }
-
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -606,7 +601,6 @@ JPP_TEST(jpp_test_comments_coverage)
 JPP_TEST(jpp_test_comments_of_many)
 {
     char           nginx[3000];
-    jpp_arena_t    arena;
     jpp_worker_t   workers[4];
     const char    *text;
 
@@ -635,11 +629,9 @@ JPP_TEST(jpp_test_comments_of_many)
     nginx[sizeof(nginx) - 1] = '\0';
     fleet.nginx = nginx;
 
-    jpp_arena_init(&arena, 1 << 20);
-    text = jpp_status_said(&arena);
+    text = jpp_status_said();
     jpp_is_u64(text != NULL ? strcspn(text, "\n") : 0, 1279,
                "a long one is cut");
-    jpp_arena_destroy(&arena);
 }
 
 
@@ -648,7 +640,6 @@ JPP_TEST(jpp_test_comments_of_many)
 JPP_TEST(jpp_test_comments_memory)
 {
     size_t          i, n;
-    jpp_arena_t     arena;
     jpp_worker_t    workers[40];
     jpp_missing_t   missing[40];
     const char     *text;
@@ -665,15 +656,13 @@ JPP_TEST(jpp_test_comments_memory)
     fleet.missing = missing;
     fleet.n_missing = 40;
 
-    jpp_arena_init(&arena, 1 << 20);
-    text = jpp_status_said(&arena);
+    text = jpp_status_said();
 
     for (n = 0; text != NULL && *text != '\0'; text++) {
         n += *text == '\n';
     }
 
     jpp_is_u64(n, 86, "40 versions, and 40 that are missing");
-    jpp_denies(&arena, jpp_arena_fresh(&arena, 1 << 20), 85,
-               jpp_done_code(jpp_status_said(&arena) != NULL));
-    jpp_arena_destroy(&arena);
+    jpp_denies(&arena, jpp_test_anew(), 85,
+               jpp_done_code(jpp_status_said() != NULL));
 }

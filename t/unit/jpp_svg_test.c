@@ -5,9 +5,6 @@
 #include "jpp_view.h"
 
 
-#define JPP_CAP  (64 << 20)
-
-
 typedef struct {
     const char   *stack;       /* root first, by semicolons */
     int64_t       after;
@@ -16,14 +13,13 @@ typedef struct {
 } jpp_svg_stack_t;
 
 
-static jpp_arena_t    arena;
 static jpp_profile_t  profile;
 
 
 static void
 jpp_svg_begin(void)
 {
-    jpp_arena_fresh(&arena, JPP_CAP);
+    jpp_test_anew();
     jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 }
 
@@ -90,8 +86,6 @@ static void
 jpp_svg_view(jpp_view_t *view, jpp_args_t *args, jpp_vec_t **base,
     const char *query)
 {
-    jpp_err_t  err;
-
     memset(view, 0, sizeof(jpp_view_t));
     jpp_args_init(args, &jpp_format_words, jpp_parser_heap.types);
     jpp_is_u64(jpp_args_query(args, query, strlen(query), &err), JPP_OK,

@@ -8,7 +8,6 @@
 #include <sys/sysmacros.h>
 
 
-#define JPP_TEST_CAP    (64 * 1024 * 1024)
 #define JPP_TEST_START  0x7f1200000000ULL
 
 
@@ -24,10 +23,7 @@ typedef enum {
 } jpp_test_change_t;
 
 
-
 static char             root[PATH_MAX];
-static jpp_err_t        err;
-static jpp_arena_t      arena;
 static jpp_profile_t    profile;
 static jpp_symbols_t    symbols;
 
@@ -35,7 +31,6 @@ static jpp_symbols_t    symbols;
 void
 jpp_before_each(void)
 {
-    jpp_arena_fresh(&arena, JPP_TEST_CAP);
     jpp_profile_of_space(&profile, &arena);
     jpp_symbols_destroy(&symbols);
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
@@ -259,8 +254,6 @@ JPP_TEST(jpp_symbolize_test_addresses)
 }
 
 
-
-
 JPP_TEST(jpp_symbolize_test_proof)
 {
     size_t       i;
@@ -288,7 +281,7 @@ JPP_TEST(jpp_symbolize_test_proof)
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        jpp_before_each();
+        jpp_test_begin();
 
         location = jpp_test_location("full.so",
                                      jpp_test_mapping("full.so",
@@ -340,7 +333,7 @@ JPP_TEST(jpp_symbolize_test_refused)
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        jpp_before_each();
+        jpp_test_begin();
 
         /* laid out as full.so, and no other file has this size */
 
@@ -437,7 +430,7 @@ jpp_symbolize_test_deleted(const char *path)
         return 2;
     }
 
-    jpp_before_each();
+    jpp_test_begin();
 
     mapping = jpp_test_self();
     location = jpp_profile_location(&profile, mapping,
@@ -650,7 +643,7 @@ JPP_TEST(jpp_symbolize_test_comments)
 static void
 jpp_symbolize_test_two(void)
 {
-    jpp_before_each();
+    jpp_test_begin();
 
     (void) jpp_test_location("full.so", jpp_test_mapping("full.so", SAME),
                              "jt_static", 1);
@@ -690,7 +683,7 @@ JPP_TEST(jpp_symbolize_test_cxx)
         return;
     }
 
-    jpp_before_each();
+    jpp_test_begin();
 
     location = jpp_test_location("cxx.so", jpp_test_mapping("cxx.so", SAME),
                                  "_ZN2jt3BoxIiE5twiceEi", 1);

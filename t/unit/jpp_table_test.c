@@ -20,7 +20,6 @@
 
 
 static jpp_sink_t   sink;
-static jpp_arena_t  arena;
 
 
 static jpp_table_t  table;
@@ -29,7 +28,6 @@ static jpp_table_t  table;
 void
 jpp_before_each(void)
 {
-    jpp_arena_fresh(&arena, 16 << 20);
     jpp_test_sink(&sink, &arena);
 }
 
@@ -85,7 +83,7 @@ JPP_TEST(jpp_table_test_rows)
     size_t  i, k;
 
     for (i = 0; rows[i].name != NULL; i++) {
-        jpp_before_each();
+        jpp_test_begin();
         jpp_table_test_columns(rows[i].cols);
 
         for (k = 0; k < 8 && rows[i].cells[k] != NULL; k++) {
@@ -111,7 +109,7 @@ JPP_TEST(jpp_table_test_cells)
     jpp_table_write(&table, &sink);
     jpp_shows(jpp_test_text(&sink), "cells of any kind");
 
-    jpp_before_each();
+    jpp_test_begin();
     jpp_table_init(&table, &arena, 80);
     jpp_table_column(&table, "n", 0, 0);
     jpp_table_cell(&table, "%0999d", 7);
@@ -133,7 +131,7 @@ JPP_TEST(jpp_table_test_alike)
     } cases[] = { { 9, 9 }, { 10, 10 }, { 25, 3 } };
 
     for (i = 0; i < jpp_nelts(cases); i++) {
-        jpp_before_each();
+        jpp_test_begin();
         jpp_table_init(&table, &arena, 80);
         jpp_table_column(&table, "bytes", 0, 0);
         jpp_table_column(&table, "name", 2, 20);
@@ -182,7 +180,7 @@ JPP_TEST(jpp_table_test_hostile)
             memcpy(name + len, p, strlen(p));
         }
 
-        jpp_before_each();
+        jpp_test_begin();
         jpp_wrap_open(&wrap, cols, &sink);
         jpp_table_test_columns(cols);
 
@@ -227,7 +225,7 @@ JPP_TEST(jpp_table_test_wrap)
     };
 
     for (i = 0; i < jpp_nelts(cases); i++) {
-        jpp_before_each();
+        jpp_test_begin();
         jpp_wrap_open(&wrap, 20, &sink);
         jpp_sink_str(&wrap.sink, cases[i]);
         jpp_ok(jpp_wrap_close(&wrap), "line %zu", i);

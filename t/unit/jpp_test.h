@@ -307,8 +307,22 @@ jpp_test_switch(ucontext_t *callee, ucontext_t *caller, void *stack,
 }
 
 
-/* What each test begins with, where a unit has it. */
+/* What each test begins with, where a header or a unit has it. */
+void jpp_test_anew(void) __attribute__((weak));
 void jpp_before_each(void) __attribute__((weak));
+
+
+static inline void
+jpp_test_begin(void)
+{
+    if (jpp_test_anew != NULL) {
+        jpp_test_anew();
+    }
+
+    if (jpp_before_each != NULL) {
+        jpp_before_each();
+    }
+}
 
 
 static inline void
@@ -317,11 +331,7 @@ jpp_tests_all(void)
     const jpp_tests_t  *test;
 
     for (test = jpp_tests_there; test != NULL; test = test->next) {
-
-        if (jpp_before_each != NULL) {
-            jpp_before_each();
-        }
-
+        jpp_test_begin();
         test->run();
     }
 }

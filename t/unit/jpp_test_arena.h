@@ -1,5 +1,5 @@
 
-/* An arena that one test after the other works with. */
+/* What each test begins with: an arena that is empty, and no error. */
 
 
 #ifndef _JPP_TEST_ARENA_H_INCLUDED_
@@ -8,6 +8,10 @@
 
 #include "jpp_profile.h"
 #include "jpp_test.h"
+
+
+/* bytes that the arena may have */
+#define JPP_TEST_CAP  ((size_t) 1 << 30)
 
 
 /*
@@ -147,6 +151,18 @@ jpp_test_packed(jpp_arena_t *arena, const void *data, size_t len, int level)
     error = jpp_gzip_close(&gz);
 
     return error == 0 && jpp_sink_flush(&sink) == 0 ? sink.ctx : NULL;
+}
+
+
+static jpp_err_t    err;
+static jpp_arena_t  arena;
+
+
+void
+jpp_test_anew(void)
+{
+    jpp_arena_fresh(&arena, JPP_TEST_CAP);
+    memset(&err, 0, sizeof(jpp_err_t));
 }
 
 

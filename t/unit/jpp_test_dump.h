@@ -28,15 +28,15 @@
 
 /*
  * Is CODE the result of the report of N CAPTURES with a unit's own options,
- * into its out, arena and err?
+ * into its out?
  */
 #define jpp_reports(captures, n, code, ...)                                   \
     jpp_reports_to(&out, captures, n, code, __VA_ARGS__)
 
 /* The same into TO. */
 #define jpp_reports_to(to, captures, n, code, ...)                            \
-    jpp_is_u64(jpp_test_report_into((to), &arena, (captures), (n), &options,  \
-                                    &err), (code), __VA_ARGS__)
+    jpp_is_u64(jpp_test_report_into((to), (captures), (n), &options), (code), \
+               __VA_ARGS__)
 
 
 typedef struct {
@@ -78,46 +78,40 @@ jpp_test_file(const char *name)
 /* LEN bytes of dump at DATA into PROFILE; OPTIONS may be NULL. */
 static inline jpp_code_t
 jpp_test_add(jpp_profile_t *profile, const jpp_read_options_t *options,
-    const char *data, size_t len, const char *tail, jpp_err_t *err)
+    const char *data, size_t len, const char *tail)
 {
     jpp_dump_t                       dump;
     jpp_code_t                       rc;
     static const jpp_read_options_t  defaults;
 
-    rc = jpp_parser_heap.open(&dump, profile, data, len, tail, err);
+    rc = jpp_parser_heap.open(&dump, profile, data, len, tail, &err);
 
     return rc == JPP_OK
            ? jpp_parser_heap.read(profile, &dump,
-                                  options != NULL ? options : &defaults, err)
+                                  options != NULL ? options : &defaults, &err)
            : rc;
 }
 
 
-/*
- * A profile of LEN bytes of dump at DATA in ARENA, which is as new; at first it
- * is zeroed.
- */
+/* A profile of LEN bytes of dump at DATA, as in a test of its own. */
 static inline jpp_code_t
-jpp_test_read(jpp_profile_t *profile, jpp_arena_t *arena, const char *data,
-    size_t len, const char *tail, jpp_err_t *err)
+jpp_test_read(jpp_profile_t *profile, const char *data, size_t len,
+    const char *tail)
 {
-    memset(err, 0, sizeof(*err));
+    jpp_test_anew();
 
-    jpp_arena_fresh(arena, (size_t) 1 << 30);
-
-    if (!jpp_parser_init(&jpp_parser_heap, profile, arena)) {
-        return jpp_err_memory(err);
+    if (!jpp_parser_init(&jpp_parser_heap, profile, &arena)) {
+        return jpp_err_memory(&err);
     }
 
-    return jpp_test_add(profile, NULL, data, len, tail, err);
+    return jpp_test_add(profile, NULL, data, len, tail);
 }
 
 
-/* The report of CAPTURES in memory; OUT is in ARENA, which is initialized. */
+/* The report of CAPTURES in memory, as OUT. */
 static inline jpp_code_t
-jpp_test_report_into(jpp_vec_t **out, jpp_arena_t *arena,
-    jpp_capture_t *captures, size_t n,
-    const jpp_report_options_t *options, jpp_err_t *err)
+jpp_test_report_into(jpp_vec_t **out, jpp_capture_t *captures, size_t n,
+    const jpp_report_options_t *options)
 {
     jpp_code_t      rc;
     jpp_sink_t      sink;
@@ -125,25 +119,25 @@ jpp_test_report_into(jpp_vec_t **out, jpp_arena_t *arena,
 
     static uint8_t  buffer[JPP_SINK_BUFFER];
 
-    memset(err, 0, sizeof(*err));
+    memset(&err, 0, sizeof(jpp_err_t));
 
-    *out = jpp_vec_create(arena);
+    *out = jpp_vec_create(&arena);
 
     if (*out == NULL) {
-        return jpp_err_memory(err);
+        return jpp_err_memory(&err);
     }
 
     jpp_symbols_init(&symbols, JPP_SYMBOLS_CAP);
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, *out);
 
-    rc = jpp_report(arena, &symbols, captures, n, options, &sink, err);
+    rc = jpp_report(&arena, &symbols, captures, n, options, &sink, &err);
 
     jpp_symbols_destroy(&symbols);
 
     /* a NUL behind a text */
 
     if (rc == JPP_OK && jpp_vec_reserve(*out, 1) == NULL) {
-        return jpp_err_memory(err);
+        return jpp_err_memory(&err);
     }
 
     return rc;
@@ -190,7 +184,7 @@ jpp_test_same(const jpp_vec_t *a, const jpp_vec_t *b, const char *what)
  */
 static inline jpp_code_t
 jpp_test_query(jpp_report_options_t *options, const jpp_parser_t *parser,
-    const char *args, jpp_err_t *err)
+    const char *args)
 {
     jpp_report_options_init(options);
 
@@ -199,7 +193,7 @@ jpp_test_query(jpp_report_options_t *options, const jpp_parser_t *parser,
     jpp_args_init(&options->args, &jpp_format_words, parser->types);
     options->args.values[JPP_ARG_COLS] = JPP_MAX_COLS;
 
-    return jpp_args_query(&options->args, args, strlen(args), err);
+    return jpp_args_query(&options->args, args, strlen(args), &err);
 }
 
 
@@ -207,10 +201,9 @@ jpp_test_query(jpp_report_options_t *options, const jpp_parser_t *parser,
 static inline jpp_report_options_t
 jpp_test_options(const char *args)
 {
-    jpp_err_t             err;
     jpp_report_options_t  options;
 
-    if (jpp_test_query(&options, &jpp_parser_heap, args, &err) != JPP_OK) {
+    if (jpp_test_query(&options, &jpp_parser_heap, args) != JPP_OK) {
         printf("Bail out!  %s: %s\n", args, err.text);
         exit(1);
     }
@@ -228,23 +221,22 @@ jpp_test_capture(const char *data, size_t len)
 
 /* The report of up to two TEXTS; see jpp_test_report_into(). */
 static inline jpp_code_t
-jpp_test_report_of(jpp_vec_t **out, jpp_arena_t *arena,
-    const jpp_parser_t *parser, const char *args, const char *const *texts,
-    size_t n, jpp_err_t *err)
+jpp_test_report_of(jpp_vec_t **out, const jpp_parser_t *parser,
+    const char *args, const char *const *texts, size_t n)
 {
     size_t                i;
     jpp_capture_t         captures[2];
     jpp_report_options_t  options;
 
-    if (jpp_test_query(&options, parser, args, err) != JPP_OK) {
-        return err->code;
+    if (jpp_test_query(&options, parser, args) != JPP_OK) {
+        return err.code;
     }
 
     for (i = 0; i < n; i++) {
         captures[i] = jpp_test_capture(texts[i], strlen(texts[i]));
     }
 
-    return jpp_test_report_into(out, arena, captures, n, &options, err);
+    return jpp_test_report_into(out, captures, n, &options);
 }
 
 

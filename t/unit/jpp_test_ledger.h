@@ -14,7 +14,6 @@
 #include "jpp_test_pools.h"
 
 
-#define JPP_CAP   ((size_t) 64 << 20)
 #define JPP_PAGE  4096
 #define JPP_MIB   ((uint64_t) 1024 * 1024)
 
@@ -28,7 +27,6 @@
     } while (0)
 
 
-static jpp_arena_t        arena;
 static jpp_vec_t         *ranges;
 static jpp_ledger_t       ledger;
 static jpp_pools_t        pools;
@@ -41,8 +39,7 @@ static jpp_ledger_heap_t  heap;
 static inline void
 jpp_ledger_start(void)
 {
-    jpp_arena_destroy(&arena);
-    jpp_arena_init(&arena, JPP_CAP);
+    jpp_test_anew();
 
     memset(&heap, 0, sizeof(jpp_ledger_heap_t));
     memset(&stats, 0, sizeof(jpp_stats_t));

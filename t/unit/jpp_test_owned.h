@@ -12,8 +12,6 @@
 #include "jpp_test_dump.h"
 
 
-#define JPP_OWNED_CAP   (256 << 20)
-
 /* bytes of a long name: those of a word of a configuration */
 #define JPP_OWNED_LONG  4095
 
@@ -60,15 +58,15 @@ jpp_owned_push(jpp_profile_t *profile, const jpp_owned_stack_t *from)
 }
 
 
-/* The PROFILE of what is FROM, in ARENA, as new; at first it is zeroed. */
+/* The PROFILE of what is FROM, IN an arena, as new; at first it is zeroed. */
 static inline void
-jpp_owned_fill(jpp_profile_t *profile, jpp_arena_t *arena,
+jpp_owned_fill(jpp_profile_t *profile, jpp_arena_t *in,
     const jpp_owned_stack_t *from)
 {
     int64_t  values[JPP_HEAP_COLUMNS] = { 0 };
 
-    jpp_arena_fresh(arena, JPP_OWNED_CAP);
-    (void) jpp_parser_init(&jpp_parser_heap, profile, arena);
+    jpp_arena_fresh(in, JPP_TEST_CAP);
+    (void) jpp_parser_init(&jpp_parser_heap, profile, in);
     (void) jpp_profile_count(profile);
 
     profile->period = 16384;

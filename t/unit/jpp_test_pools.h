@@ -156,13 +156,13 @@ jpp_test_fill(jpp_pools_t *table)
 }
 
 
-/* The bytes of TABLE, in ARENA. */
+/* The bytes of TABLE. */
 static inline jpp_vec_t *
-jpp_test_bytes(jpp_arena_t *arena, const jpp_pools_t *table)
+jpp_test_bytes(const jpp_pools_t *table)
 {
     jpp_sink_t  sink;
 
-    jpp_test_sink(&sink, arena);
+    jpp_test_sink(&sink, &arena);
     jpp_pools_write(table, &sink);
 
     return jpp_sink_flush(&sink) == 0 ? sink.ctx : NULL;

@@ -28,11 +28,10 @@ JPP_TEST(jpp_text_test)
 {
     size_t         i;
     int64_t        values[JPP_HEAP_COLUMNS];
-    jpp_arena_t    arena;
     jpp_profile_t  profile;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        jpp_arena_init(&arena, JPP_OWNED_CAP);
+        jpp_test_anew();
         (void) jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
         memset(values, 0, sizeof(values));
@@ -44,7 +43,5 @@ JPP_TEST(jpp_text_test)
 
         jpp_shows(jpp_owned_text(&profile, "format=text", NULL), "%s",
                   rows[i].name);
-
-        jpp_arena_destroy(&arena);
     }
 }

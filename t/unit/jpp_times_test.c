@@ -35,18 +35,15 @@ static const char *const  jpp_times_cpu[] = { JPP_TIMES_TEST_CPU };
 
 
 static jpp_code_t    rc;
-static jpp_err_t     err;
 static jpp_vec_t    *out;
-static jpp_arena_t   arena;
 
 
 static jpp_code_t
 jpp_times_report(const char *args, const char *const *texts, size_t n)
 {
-    jpp_arena_fresh(&arena, (size_t) 1 << 30);
+    jpp_test_anew();
 
-    return jpp_test_report_of(&out, &arena, &jpp_parser_cpu, args, texts, n,
-                              &err);
+    return jpp_test_report_of(&out, &jpp_parser_cpu, args, texts, n);
 }
 
 
@@ -109,7 +106,7 @@ jpp_times_profile_of(const char *text, bool is_wall)
 
     parser = is_wall ? &jpp_parser_wall : &jpp_parser_cpu;
 
-    jpp_arena_fresh(&arena, (size_t) 1 << 30);
+    jpp_test_anew();
     (void) jpp_parser_init(parser, &profile, &arena);
 
     rc = parser->open(&dump, &profile, text, strlen(text), NULL, &err);
@@ -245,9 +242,7 @@ JPP_TEST(jpp_times_test_difference)
     options.parser = &jpp_parser_cpu;
     options.args.values[JPP_ARG_TYPE] = JPP_TIMES_NANOS;
 
-    jpp_arena_fresh(&arena, (size_t) 1 << 30);
-
-    jpp_is_u64(jpp_test_report_into(&out, &arena, captures, 2, &options, &err),
+    jpp_is_u64(jpp_test_report_into(&out, captures, 2, &options),
                JPP_OK, "less itself: %s", err.text);
     jpp_is_u64(out->len, 0, "nothing is left");
 }
@@ -381,10 +376,9 @@ JPP_TEST(jpp_times_test_cut)
 
 JPP_TEST(jpp_times_test_memory)
 {
-    jpp_denies(&arena, jpp_arena_fresh(&arena, (size_t) 1 << 30), 20,
-               jpp_written_code(jpp_test_report_of(&out, &arena,
-                                                   &jpp_parser_cpu,
+    jpp_denies(&arena, jpp_test_anew(), 20,
+               jpp_written_code(jpp_test_report_of(&out, &jpp_parser_cpu,
                                                    "format=folded",
-                                                   jpp_times_cpu, 1, &err),
+                                                   jpp_times_cpu, 1),
                                 &err));
 }

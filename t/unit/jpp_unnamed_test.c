@@ -8,8 +8,6 @@
 #include "jpp_symbolize.h"
 
 
-#define JPP_TEST_CAP  (1024 * 1024)
-
 #define ID     "0123456789abcdef0123456789abcdef01234567"
 
 #define HOW    "install their debug symbols, then reload. For nginx: "         \
@@ -24,8 +22,6 @@ typedef struct {
 } jpp_unnamed_test_t;
 
 
-
-
 /* Nine locations, and the N ADDED ones. */
 
 static const char *
@@ -35,14 +31,13 @@ jpp_unnamed_test_comment(const jpp_unnamed_test_t *added, size_t n,
     char            path[512];
     const char     *said;
     size_t          i;
-    jpp_arena_t     arena;
     jpp_mapping_t   mapping = { 0 };
     jpp_profile_t   profile;
     jpp_unnamed_t   unnamed = { 0 };
 
     static char  text[JPP_UNNAMED_TEXT];
 
-    jpp_arena_init(&arena, JPP_TEST_CAP);
+    jpp_test_anew();
     jpp_profile_of_space(&profile, &arena);
 
     for (i = 0; i < 9; i++) {
@@ -65,8 +60,6 @@ jpp_unnamed_test_comment(const jpp_unnamed_test_t *added, size_t n,
     jpp_ok(!profile.is_mute && strncmp(said, text, strlen(text)) == 0
            && strlen(said) == strlen(text) + (*text != '\0'),
            "the comment is the sentence");
-
-    jpp_arena_destroy(&arena);
 
     return text;
 }

@@ -12,12 +12,10 @@
 #include "jpp_test_pools.h"
 
 
-#define JPP_VERDICT_CAP  (64 * 1024 * 1024)
 
 
 typedef struct {
     jpp_test_nginx_t   nginx;
-    jpp_arena_t        arena;
     jpp_pools_t        tables[JPP_TEST_WORKERS];
     jpp_verdict_t      verdict;
 } jpp_verdict_test_t;
@@ -35,7 +33,6 @@ jpp_before_each(void)
     jpp_worker_t  *worker;
 
     jpp_test_nginx_init(&jpp_test.nginx);
-    jpp_arena_fresh(&jpp_test.arena, JPP_VERDICT_CAP);
 
     for (i = 0; i < JPP_TEST_WORKERS; i++) {
         worker = &jpp_test.nginx.workers[i];
@@ -48,7 +45,7 @@ jpp_before_each(void)
         worker->activity.usage.peak = 12 * JPP_TEST_MIB;
         worker->activity.usage.rss_anon = 8 * JPP_TEST_MIB;
 
-        (void) jpp_pools_init(&jpp_test.tables[i], &jpp_test.arena,
+        (void) jpp_pools_init(&jpp_test.tables[i], &arena,
                               JPP_POOLS_REQUESTS, 4);
     }
 }
@@ -103,7 +100,7 @@ jpp_verdict_test_end(void)
 
     telemetry = &jpp_test.nginx.telemetry;
 
-    jpp_holders_init(&holders, &jpp_test.arena);
+    jpp_holders_init(&holders, &arena);
 
     for (i = 0; i < telemetry->fleet->n; i++) {
         jpp_holders_worker(&holders, &jpp_test.nginx.workers[i]);
@@ -268,7 +265,7 @@ jpp_verdict_test_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     console.telemetry = &jpp_test.nginx.telemetry;
     console.links = links;
 
-    (void) jpp_front_text(&console, &jpp_test.arena, 80, sink);
+    (void) jpp_front_text(&console, &arena, 80, sink);
 }
 
 
@@ -417,7 +414,7 @@ JPP_TEST(jpp_verdict_test_owners)
         holders[i].bytes = (10 - i) * JPP_TEST_MIB;
     }
 
-    jpp_before_each();
+    jpp_test_begin();
     jpp_test.nginx.workers[0].activity.usage.swap = 20 * JPP_TEST_MIB;
     jpp_test.nginx.workers[1].stats.allocated = 80 * JPP_TEST_MIB;
     jpp_test.nginx.workers[1].stats.active = 80 * JPP_TEST_MIB;
@@ -462,7 +459,7 @@ JPP_TEST(jpp_verdict_test_thousand)
 
     static char  names[1000][8];
 
-    (void) jpp_pools_init(&jpp_test.tables[0], &jpp_test.arena,
+    (void) jpp_pools_init(&jpp_test.tables[0], &arena,
                           JPP_POOLS_NO_UNITS, 0);
 
     for (i = 0; i < 1000; i++) {
@@ -536,7 +533,7 @@ JPP_TEST(jpp_verdict_test_missing)
 
     jpp_verdict_test_shows("missing");
 
-    jpp_before_each();
+    jpp_test_begin();
     jpp_test.nginx.fleet.n = 0;
 
     jpp_verdict_test_shows("missing");
@@ -557,7 +554,7 @@ JPP_TEST(jpp_verdict_test_stalls)
 
     jpp_verdict_test_shows("nobody knows what blocks a loop");
 
-    jpp_before_each();
+    jpp_test_begin();
     jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
     jpp_test.nginx.workers[0].activity.minute.slow = 1200;
     jpp_verdict_test_shows("which then stands back, but is there");
@@ -575,7 +572,7 @@ JPP_TEST(jpp_verdict_test_healthy)
 
     jpp_verdict_test_shows("healthy");
 
-    jpp_before_each();
+    jpp_test_begin();
 
     cgroup = &jpp_test.nginx.cgroup;
     cgroup->binding = 0;
@@ -655,15 +652,15 @@ JPP_TEST(jpp_verdict_test_memory)
     calls = 0;
 
     for (n = 1; n == 1 || n <= calls; n++) {
-        jpp_before_each();
+        jpp_test_begin();
         jpp_verdict_test_buffers(1, 120 * JPP_TEST_MIB, 30);
 
-        start = jpp_test.arena.n_calls;
-        jpp_test.arena.fail_at = n == 1 ? 0 : start + n - 1;
+        start = arena.n_calls;
+        arena.fail_at = n == 1 ? 0 : start + n - 1;
         text = jpp_verdict_test_end();
 
         if (n == 1) {
-            calls = jpp_test.arena.n_calls - start;
+            calls = arena.n_calls - start;
             jpp_ok(text != NULL, "%" PRIu64 " allocations", calls);
 
         } else {

@@ -1,10 +1,8 @@
 
+#include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_view.h"
-
-
-#define JPP_CAP  (64 << 20)
 
 
 /* first those that pass memory on, then others, and those without a name */
@@ -74,7 +72,6 @@ JPP_TEST(jpp_wrappers_test_stacks)
     size_t           i, k, len;
     uint8_t         *pos;
     uint32_t         id, string, file, function;
-    jpp_arena_t      arena;
     jpp_sample_t     sample;
     jpp_profile_t    profile;
     const uint8_t   *table, *again, *p, *end;
@@ -95,7 +92,6 @@ JPP_TEST(jpp_wrappers_test_stacks)
         ['y' - 'a'] = "after ngx_palloc"
     };
 
-    jpp_arena_init(&arena, JPP_CAP);
     jpp_profile_init(&profile, &arena, &type, 1);
     profile.period_unit = "bytes";
 
@@ -155,8 +151,6 @@ JPP_TEST(jpp_wrappers_test_stacks)
 
     arena.fail_at = arena.n_calls + 1;
     jpp_ok(jpp_wrappers_table(&profile, false) == NULL, "no memory, no table");
-
-    jpp_arena_destroy(&arena);
 }
 
 
