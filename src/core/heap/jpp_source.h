@@ -11,10 +11,10 @@
 #define _JPP_SOURCE_H_INCLUDED_
 
 
-#include <pthread.h>
-
 #include "jpp_jemalloc.h"
 #include "jpp_sampler.h"
+
+#include <pthread.h>
 
 
 /*
