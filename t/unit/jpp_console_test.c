@@ -17,8 +17,8 @@ static jpp_telemetry_t  jpp_telemetry;
 static jpp_fleet_t  fleet;
 
 
-static void
-jpp_console_begin(void)
+void
+jpp_before_each(void)
 {
     static const jpp_console_link_t  links[] = {
         { "heap", "What is allocated.", "go tool pprof \"${URL}heap\"",
@@ -138,8 +138,6 @@ JPP_TEST(jpp_test_page)
     jpp_worker_t   workers[2];
     jpp_missing_t  missing;
 
-    jpp_console_begin();
-
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
     workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_ABSENT);
     workers[1].is_exiting = true;
@@ -183,7 +181,6 @@ JPP_TEST(jpp_test_verdict)
     };
 
     fleet = jpp_fleet_of(2, workers, 2);
-    jpp_console_begin();
 
     workers[0].activity.usage.rss_anon = 3 * 1024 * 1024;
     workers[1].activity.usage.rss_anon = JPP_NONE;
@@ -227,8 +224,6 @@ JPP_TEST(jpp_test_tiles)
     worker.activity.connections = 16384;
     worker.activity.connections_free = 16384 - 14004;
     worker.activity.minute.longest = 1300;
-
-    jpp_console_begin();
 
     held = &jpp_telemetry.held;
 
@@ -290,7 +285,6 @@ JPP_TEST(jpp_test_owners)
     worker.activity.usage.rss_anon = 40 * JPP_FINDING_MIB;
     fleet = jpp_fleet_of(1, &worker, 1);
 
-    jpp_console_begin();
     jpp_telemetry.holders = holders;
     jpp_telemetry.n_holders = 7;
 
@@ -305,8 +299,6 @@ JPP_TEST(jpp_test_folded)
 {
     size_t        i;
     jpp_worker_t  workers[12];
-
-    jpp_console_begin();
 
     for (i = 0; i < 12; i++) {
         workers[i] = jpp_fleet_worker((uint32_t) i, JPP_JEMALLOC_READY);
@@ -345,7 +337,6 @@ JPP_TEST(jpp_test_folded)
 JPP_TEST(jpp_test_no_worker)
 {
     fleet = jpp_fleet_of(4, NULL, 0);
-    jpp_console_begin();
     jpp_has(jpp_console_page(), "0 of 4 workers answered<",
             "how many there are");
     jpp_shows(jpp_console_part("<p id=\"verdict\"",
@@ -369,7 +360,6 @@ JPP_TEST(jpp_test_problems)
     workers[1].jemalloc.lg_sample = 21;
     workers[4].jemalloc.lg_sample = 22;
 
-    jpp_console_begin();
     fleet = jpp_fleet_of(5, workers, 5);
     jpp_shows(jpp_console_part("<div id=\"findings\"",
                                "<section id=\"workers\""),
@@ -435,7 +425,6 @@ JPP_TEST(jpp_test_tags)
     }
 
     fleet = jpp_fleet_of(6, workers, 6);
-    jpp_console_begin();
     jpp_console.has_control = true;
     (void) jpp_console_page();
     jpp_console_drop_script(&jpp_output);
@@ -535,7 +524,6 @@ JPP_TEST(jpp_test_table)
 
     workers[0].history = &history;
 
-    jpp_console_begin();
     cgroup = jpp_console_cgroup(1024 * 1024 * 1024, 300 * 1024 * 1024);
     jpp_telemetry.cgroup = &cgroup;
     jpp_telemetry.n_zones = 1;
@@ -568,7 +556,6 @@ JPP_TEST(jpp_test_evil)
     jpp_missing_t  missing = { .who = { .pid = INT64_MIN },
                                .why = JPP_FLEET_EVIL };
 
-    jpp_console_begin();
     memset(host, '<', sizeof(host));
     host[sizeof(host) - 1] = '\0';
 
@@ -647,7 +634,6 @@ JPP_TEST(jpp_test_links)
     worker = jpp_fleet_worker(3, JPP_JEMALLOC_READY);
     fleet = jpp_fleet_of(1, &worker, 1);
 
-    jpp_console_begin();
     jpp_console.links = none;
     (void) jpp_console_page();
     jpp_console_drop_script(&jpp_output);
@@ -710,7 +696,6 @@ JPP_TEST(jpp_test_acts)
         { JPP_JEMALLOC_READY, true, false }
     };
 
-    jpp_console_begin();
     jpp_console.has_control = true;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -761,7 +746,6 @@ JPP_TEST(jpp_test_remedies)
     worker.activity.usage.rss_anon = 390 * 1024 * 1024;
     fleet = jpp_fleet_of(1, &worker, 1);
 
-    jpp_console_begin();
     jpp_shows(jpp_console_part("<div id=\"findings\"",
                                "<section id=\"workers\""),
               "no control, no form; no memory, no ledger");
@@ -787,7 +771,6 @@ JPP_TEST(jpp_test_samples)
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_OFF);
     workers[1] = jpp_fleet_worker(1, JPP_JEMALLOC_ABSENT);
     fleet = jpp_fleet_of(2, workers, 2);
-    jpp_console_begin();
 
     jpp_shows(jpp_console_part("<div id=\"findings\"",
                                "<details id=\"resources\""),
@@ -861,7 +844,6 @@ JPP_TEST(jpp_test_policy)
     char          hash[64], expected[600];
 
     fleet = jpp_fleet_of(0, NULL, 0);
-    jpp_console_begin();
     (void) jpp_console_page();
 
     jpp_console_hash("style", hash);
@@ -967,7 +949,6 @@ JPP_TEST(jpp_test_size)
 {
     size_t  eight, many;
 
-    jpp_console_begin();
     jpp_console.has_control = true;
 
     eight = jpp_console_size(8);
@@ -986,6 +967,5 @@ JPP_TEST(jpp_test_fails)
     worker = jpp_fleet_evil(0, JPP_JEMALLOC_INACTIVE);
     fleet = jpp_fleet_of(1, &worker, 1);
 
-    jpp_console_begin();
     jpp_output_fails(&jpp_output, jpp_console_write, &fleet);
 }

@@ -14,8 +14,8 @@ static jpp_memory_t      jpp_test_memory;
 
 /* Four idle workers, without limits and zones. */
 
-static void
-jpp_findings_test_init(void)
+void
+jpp_before_each(void)
 {
     size_t         i;
     jpp_worker_t  *worker;
@@ -57,7 +57,6 @@ JPP_TEST(jpp_findings_test_limit)
     jpp_cgroup_t   *cgroup;
     jpp_finding_t   findings[JPP_FINDINGS];
 
-    jpp_findings_test_init();
     cgroup = &jpp_test.cgroup;
 
     jpp_is_u64(jpp_findings(&jpp_test.telemetry, findings), 0,
@@ -96,7 +95,6 @@ JPP_TEST(jpp_findings_test_limit)
 
 JPP_TEST(jpp_findings_test_kernel)
 {
-    jpp_findings_test_init();
     memset(&jpp_test.cgroup, 0xff, sizeof(jpp_cgroup_t));
     jpp_test.cgroup.n_levels = 0;
     jpp_test.cgroup.binding = 0;
@@ -144,8 +142,6 @@ JPP_TEST(jpp_findings_test_kernel)
 
 JPP_TEST(jpp_findings_test_zones)
 {
-    jpp_findings_test_init();
-
     jpp_test.telemetry.n_zones = 2;
 
     jpp_test.zones[0].name = "one";
@@ -174,8 +170,6 @@ JPP_TEST(jpp_findings_test_old)
 {
     size_t  i;
 
-    jpp_findings_test_init();
-
     jpp_test.workers[3].is_exiting = true;
     jpp_test.workers[3].activity.usage.rss_anon = 64 * JPP_TEST_MIB;
     jpp_says("old-workers", "64 MiB, half");
@@ -196,7 +190,7 @@ JPP_TEST(jpp_findings_test_old)
 
     /* pages that all of them have from the master count once */
 
-    jpp_findings_test_init();
+    jpp_test_begin();
 
     for (i = 0; i < 4; i++) {
         jpp_test.workers[i].activity.usage.rss_anon = 100 * JPP_TEST_MIB;
@@ -218,8 +212,6 @@ JPP_TEST(jpp_findings_test_odd)
 {
     size_t        i;
     jpp_holder_t  holder = { .who = "zone one", .place = "nginx.conf:1" };
-
-    jpp_findings_test_init();
 
     jpp_test.workers[1].stats.allocated = 65 * JPP_TEST_MIB;
     jpp_says("odd-worker", "five times the others");
@@ -257,7 +249,7 @@ JPP_TEST(jpp_findings_test_odd)
 
     /* without jemalloc, by anonymous memory */
 
-    jpp_findings_test_init();
+    jpp_test_begin();
 
     for (i = 0; i < 4; i++) {
         jpp_test.workers[i] = jpp_fleet_worker((uint32_t) i,
@@ -284,8 +276,6 @@ JPP_TEST(jpp_findings_test_odd)
 
 JPP_TEST(jpp_findings_test_outside)
 {
-    jpp_findings_test_init();
-
     /* one of each of the others */
 
     jpp_test.workers[2].activity.usage.rss_anon = 81 * JPP_TEST_MIB;
@@ -323,8 +313,6 @@ JPP_TEST(jpp_findings_test_outside)
 
 JPP_TEST(jpp_findings_test_allocator)
 {
-    jpp_findings_test_init();
-
     jpp_test.workers[0].activity.usage.rss_anon = 50 * JPP_TEST_MIB;
     jpp_test.workers[1].activity.usage.rss_anon = 30 * JPP_TEST_MIB;
     jpp_test.workers[0].stats.dirty = 40 * JPP_TEST_MIB;
@@ -345,7 +333,7 @@ JPP_TEST(jpp_findings_test_allocator)
     jpp_test.workers[2].activity.usage.rss_anon = 28 * JPP_TEST_MIB;
     jpp_says("retained", "less than half");
 
-    jpp_findings_test_init();
+    jpp_test_begin();
 
     jpp_test.workers[0].stats.allocated = 1000 * JPP_TEST_MIB;
     jpp_test.workers[0].stats.active = 1411 * JPP_TEST_MIB;
@@ -365,8 +353,6 @@ JPP_TEST(jpp_findings_test_allocator)
 JPP_TEST(jpp_findings_test_time)
 {
     jpp_minute_t  *minute;
-
-    jpp_findings_test_init();
 
     jpp_test.workers[0].activity.usage.peak = 88 * JPP_TEST_MIB;
     jpp_says("peak", "64 MiB above");
@@ -423,7 +409,6 @@ JPP_TEST(jpp_findings_test_culprit)
 {
     static jpp_stall_t  stalls[4];
 
-    jpp_findings_test_init();
     jpp_test.workers[1].activity.minute.slow = 2400;
     jpp_test.workers[1].activity.minute.longest = 800;
 
@@ -494,7 +479,6 @@ JPP_TEST(jpp_findings_test_memory)
     jpp_test_memory.args = &args;
     jpp_test_memory.detail = JPP_DETAIL_NONE;
 
-    jpp_findings_test_init();
     jpp_test.telemetry.n_zones = 1;
     jpp_test.zones[0].name = JPP_FLEET_EVIL;
     jpp_test.zones[0].name_len = strlen(JPP_FLEET_EVIL);

@@ -28,8 +28,8 @@ jpp_time_test_grow(jpp_history_t *history, uint64_t seconds, uint64_t start,
 }
 
 
-static void
-jpp_time_test_init(void)
+void
+jpp_before_each(void)
 {
     size_t  i;
 
@@ -47,7 +47,6 @@ JPP_TEST(jpp_time_test_grows)
     uint64_t        t, per_hour;
     jpp_history_t  *history;
 
-    jpp_time_test_init();
     history = &jpp_test.histories[1];
 
     jpp_says("grows", "nothing grows");
@@ -127,8 +126,6 @@ JPP_TEST(jpp_time_test_near)
     jpp_held_t    *held;
     jpp_cgroup_t  *cgroup;
 
-    jpp_time_test_init();
-
     cgroup = &jpp_test.cgroup;
     memset(cgroup, 0xff, sizeof(jpp_cgroup_t));
     cgroup->binding = 0;
@@ -162,7 +159,6 @@ JPP_TEST(jpp_time_test_shapes)
     uint64_t        i;
     jpp_history_t  *history;
 
-    jpp_time_test_init();
     history = &jpp_test.histories[1];
 
     /* ten minutes are a start; what has grown since then has to be there */
@@ -215,7 +211,6 @@ JPP_TEST(jpp_time_test_shapes)
 
 JPP_TEST(jpp_time_test_limit)
 {
-    jpp_time_test_init();
     jpp_time_test_grow(&jpp_test.histories[0], 21600, 100 * JPP_TEST_MIB,
                        60 * JPP_TEST_MIB);
     jpp_time_test_grow(&jpp_test.histories[1], 21600, 100 * JPP_TEST_MIB,
@@ -237,8 +232,6 @@ JPP_TEST(jpp_time_test_limit)
 
 JPP_TEST(jpp_time_test_reload)
 {
-    jpp_time_test_init();
-
     jpp_test.telemetry.noted.inherited = 100 * JPP_TEST_MIB;
     jpp_says("reload-leak", "the first one");
 
@@ -262,8 +255,6 @@ JPP_TEST(jpp_time_test_reload)
 
 JPP_TEST(jpp_time_test_vanished)
 {
-    jpp_time_test_init();
-
     jpp_test.telemetry.now = 1795236015;
     jpp_test.telemetry.noted.unclean_exits = 2;
     jpp_test.telemetry.noted.vanished.who.index = 1;
@@ -310,8 +301,6 @@ JPP_TEST(jpp_time_test_vanished)
 JPP_TEST(jpp_time_test_thp)
 {
     size_t  i;
-
-    jpp_time_test_init();
 
     for (i = 0; i < 3; i++) {
         jpp_test.workers[i].stats.allocated = 50 * JPP_TEST_MIB;
@@ -383,7 +372,6 @@ JPP_TEST(jpp_time_test_profile)
     uint32_t       lg;
     jpp_profile_t  profile;
 
-    jpp_time_test_init();
     jpp_ok(jpp_parser_init(&jpp_parser_heap, &profile, &arena), "a profile");
 
     values[JPP_HEAP_INUSE_OBJECTS] = 1000;

@@ -54,10 +54,9 @@ static const jpp_top_case_t  cases[] = {
 static jpp_profile_t  profile;
 
 
-static void
-jpp_top_begin(void)
+void
+jpp_before_each(void)
 {
-    jpp_test_anew();
     jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 }
 
@@ -146,7 +145,7 @@ jpp_top_text(bool (*write)(const jpp_view_t *view, jpp_sink_t *sink),
 static void
 jpp_functions_test_case(const jpp_top_case_t *row)
 {
-    jpp_top_begin();
+    jpp_test_begin();
     jpp_top_fill(row->stacks);
     profile.is_difference = row->is_difference;
 
@@ -237,8 +236,6 @@ JPP_TEST(jpp_functions_test_many)
         { "n=1000", 1000, "\n1 more function\n" }
     };
 
-    jpp_top_begin();
-
     for (i = 0; i < 1001; i++) {
         jpp_print(name, "f%zu", i);
         one[0].bytes = (int64_t) i + 1;
@@ -272,7 +269,6 @@ JPP_TEST(jpp_functions_test_memory)
         jpp_functions_write, jpp_folded_write
     };
 
-    jpp_top_begin();
     jpp_top_fill(stacks);
 
     view.profile = &profile;

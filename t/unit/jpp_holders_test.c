@@ -19,10 +19,9 @@ static jpp_worker_t         jpp_worker;
 static const jpp_holder_t  *jpp_first;
 
 
-static void
-jpp_holders_test_begin(void)
+void
+jpp_before_each(void)
 {
-    jpp_test_anew();
     (void) jpp_pools_init(&jpp_pools, &arena, JPP_POOLS_REQUESTS, 4);
     jpp_holders_init(&jpp_holders, &arena);
 
@@ -88,7 +87,7 @@ jpp_holders_test_end(const char *what)
     }
 
     jpp_shows_notes("%s", what);
-    jpp_holders_test_begin();
+    jpp_test_begin();
 }
 
 
@@ -98,8 +97,6 @@ jpp_holders_test_end(const char *what)
 JPP_TEST(jpp_holders_test_mostly)
 {
     uint32_t  owner;
-
-    jpp_holders_test_begin();
 
     owner = jpp_test_owner(&jpp_pools, JPP_POOLS_REQUEST, "a", "/75", NULL);
     jpp_holders_test_add(owner, JPP_POOLS_BODY, NULL, 7500);
@@ -123,8 +120,6 @@ JPP_TEST(jpp_holders_test_modules)
 {
     unsigned  i;
     uint32_t  owner;
-
-    jpp_holders_test_begin();
 
     owner = jpp_test_owner(&jpp_pools, JPP_POOLS_REQUEST, "a", "/one", NULL);
     jpp_holders_test_add(owner, JPP_POOLS_MODULE, "gzip", 5000);
@@ -154,8 +149,6 @@ JPP_TEST(jpp_holders_test_modules)
 JPP_TEST(jpp_holders_test_units)
 {
     uint32_t  owner;
-
-    jpp_holders_test_begin();
 
     jpp_holders_test_unit("a", "/", "fastcgi", 8, 40000);
     jpp_holders_test_unit("a", "/", "proxy", 9, 90000);
@@ -198,8 +191,6 @@ JPP_TEST(jpp_holders_test_places)
         { 4, "nginx.conf", 1 },
         { 5, "a/very/long/name/of/a/directory/and/then/a/file", 1 }
     };
-
-    jpp_holders_test_begin();
 
     for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         (void) jpp_pools_init(&jpp_pools, &arena, JPP_POOLS_NO_UNITS, 0);
@@ -247,8 +238,6 @@ JPP_TEST(jpp_holders_test_kinds)
         JPP_POOLS_CONFIGURATION, JPP_POOLS_RESOLVER
     };
 
-    jpp_holders_test_begin();
-
     for (i = sizeof(kinds) / sizeof(kinds[0]); i-- > 0; /* void */ ) {
         owner = jpp_test_owner(&jpp_pools, kinds[i], "s", "l", "t");
         jpp_pools_owner_at(&jpp_pools, owner)->n_units = 2;
@@ -265,8 +254,6 @@ JPP_TEST(jpp_holders_test_kinds)
 JPP_TEST(jpp_holders_test_inherited)
 {
     uint32_t  owner;
-
-    jpp_holders_test_begin();
 
     owner = jpp_test_owner(&jpp_pools, JPP_POOLS_OPEN_FILES, NULL, NULL, NULL);
     jpp_holders_test_add(owner, JPP_POOLS_ITSELF, NULL, 5000);
@@ -297,8 +284,6 @@ JPP_TEST(jpp_holders_test_sampled)
 {
     jpp_pools_facts_t  *facts;
 
-    jpp_holders_test_begin();
-
     facts = &jpp_pools.facts;
     facts->has_total = 1;
     facts->total = 900;
@@ -321,8 +306,6 @@ JPP_TEST(jpp_holders_test_outside)
 {
     static char  name[JPP_POOLS_NAME + 10];
     jpp_zone_t   zone = { 0 };
-
-    jpp_holders_test_begin();
 
     jpp_pools.facts.total = 50 * JPP_MIB;
     jpp_pools.facts.outside_inherited = 20 * JPP_MIB;
@@ -381,7 +364,7 @@ JPP_TEST(jpp_holders_test_memory)
     uint64_t  n, start;
 
     for (n = 1; n < 1000; n++) {
-        jpp_holders_test_begin();
+        jpp_test_begin();
 
         jpp_holders_test_unit("a", "/one", "proxy", 8, 40000);
         jpp_holders_test_unit("a", "/two", "proxy", 8, 40000);

@@ -7,10 +7,9 @@
 static jpp_index_t  ids;
 
 
-static void
-jpp_index_fresh(void)
+void
+jpp_before_each(void)
 {
-    jpp_test_anew();
     jpp_index_init(&ids, &arena);
 }
 
@@ -52,7 +51,6 @@ JPP_TEST(jpp_test_add)
 
     enum { N = 200000 };
 
-    jpp_index_fresh();
     jpp_is_u64(jpp_count(0), 0, "an index holds nothing");
     jpp_is_u64(arena.n_calls, 0, "and needs no memory");
 
@@ -87,7 +85,7 @@ JPP_TEST(jpp_test_collisions)
 
     for (k = 0; k < sizeof(hashes) / sizeof(hashes[0]); k++) {
 
-        jpp_index_fresh();
+        jpp_test_begin();
         wrong = !jpp_index_expect(&ids, 1000);
 
         for (id = 1; id <= 500; id++) {
@@ -123,7 +121,7 @@ JPP_TEST(jpp_test_room)
 
     for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
 
-        jpp_index_fresh();
+        jpp_test_begin();
         wrong = !jpp_index_expect(&ids, sizes[k]);
         n_calls = arena.n_calls;
 
@@ -135,7 +133,7 @@ JPP_TEST(jpp_test_room)
                "room for %u ids is room for them", sizes[k]);
     }
 
-    jpp_index_fresh();
+    jpp_test_begin();
     jpp_ok(!jpp_index_expect(&ids, UINT32_MAX), "too many for the cap");
 }
 
@@ -152,7 +150,7 @@ JPP_TEST(jpp_test_fail_at)
 
     for (n = 1; n <= n_calls; n++) {
 
-        jpp_index_fresh();
+        jpp_test_begin();
         arena.fail_at = n;
 
         for (id = 1, wrong = 0; id <= 2000; id++) {

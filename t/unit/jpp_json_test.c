@@ -8,10 +8,9 @@ static jpp_json_t   json;
 static jpp_sink_t   sink;
 
 
-static void
-jpp_json_begin(void)
+void
+jpp_before_each(void)
 {
-    jpp_test_anew();
     jpp_test_sink(&sink, &arena);
     jpp_json_init(&json, &sink);
 }
@@ -19,7 +18,6 @@ jpp_json_begin(void)
 
 JPP_TEST(jpp_test_nesting)
 {
-    jpp_json_begin();
     jpp_json_open(&json, NULL, '{');
     jpp_json_open(&json, "none", '[');
     jpp_json_close(&json, ']');
@@ -61,7 +59,7 @@ JPP_TEST(jpp_test_strings)
                             c < 0x7f ? (char) c : '?');
         }
 
-        jpp_json_begin();
+        jpp_test_begin();
         jpp_json_str(&json, NULL, value);
         jpp_is_str(jpp_test_text(&sink), expected, "byte 0x%02x", c);
     }
@@ -83,15 +81,15 @@ JPP_TEST(jpp_test_names)
     };
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        jpp_json_begin();
+        jpp_test_begin();
         jpp_json_name(&json, NULL, cases[i].name, cases[i].len);
         jpp_note("name %zu: %s", i, jpp_test_text(&sink));
 
-        jpp_json_begin();
+        jpp_test_begin();
         jpp_json_utf8(&json, NULL, cases[i].name, cases[i].len);
         jpp_note("text %zu: %s", i, jpp_test_text(&sink));
 
-        jpp_json_begin();
+        jpp_test_begin();
         jpp_json_bytes(&json, NULL, cases[i].name, cases[i].len);
         jpp_note("bytes %zu: %s", i, jpp_test_text(&sink));
     }

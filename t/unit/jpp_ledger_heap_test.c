@@ -16,7 +16,6 @@
 
 JPP_TEST(jpp_ledger_test_bounds)
 {
-    jpp_ledger_start();
     jpp_ledger_ready();
 
     (void) jpp_ledger_take(0x100000, 0x300000, "", 1000 * 1024, true);
@@ -42,7 +41,6 @@ JPP_TEST(jpp_ledger_test_parts)
 {
     jpp_smaps_t  mapping;
 
-    jpp_ledger_start();
     jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x10000, 0x11000, NULL);
     jpp_ledger_ready();
 
@@ -81,7 +79,7 @@ JPP_TEST(jpp_ledger_test_parts)
 static void
 jpp_ledger_test_edges(uint64_t pss)
 {
-    jpp_ledger_start();
+    jpp_test_begin();
     jpp_ledger_ready();
 
     (void) jpp_ledger_take(0x100000, 0x100000 + JPP_MIB * pss, "",
@@ -101,7 +99,7 @@ jpp_ledger_test_edges(uint64_t pss)
 static void
 jpp_ledger_test_exact(uint64_t pss, uint64_t tcache)
 {
-    jpp_ledger_start();
+    jpp_test_begin();
     jpp_ledger_ready();
 
     (void) jpp_ledger_take(0x100000, 0x300000, "", pss, true);
@@ -128,7 +126,6 @@ JPP_TEST(jpp_ledger_test_slack)
 
     memset(pages, JPP_PAGE_SHARED, sizeof(pages));
 
-    jpp_ledger_start();
     jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x100000, 0x120000, NULL);
     jpp_ledger_ready();
     ledger.sharers = 8;
@@ -155,7 +152,6 @@ JPP_TEST(jpp_ledger_test_dirty)
 {
     jpp_smaps_t  mapping;
 
-    jpp_ledger_start();
     jpp_ledger_ready();
 
     mapping = *jpp_ledger_mapping(0x100000, 0x100000 + 300 * JPP_MIB, "",
@@ -183,7 +179,6 @@ JPP_TEST(jpp_ledger_test_dirty)
 
 JPP_TEST(jpp_ledger_test_untouched)
 {
-    jpp_ledger_start();
     jpp_ledger_ready();
 
     (void) jpp_ledger_take(0x100000, 0x300000, "", 256 * 1024, true);
@@ -196,7 +191,6 @@ JPP_TEST(jpp_ledger_test_untouched)
 
 JPP_TEST(jpp_ledger_test_unknown)
 {
-    jpp_ledger_start();
     jpp_ledger_ready();
 
     (void) jpp_ledger_take(0x100000, 0x300000, "", JPP_MIB, true);
@@ -209,7 +203,6 @@ JPP_TEST(jpp_ledger_test_unknown)
 
 JPP_TEST(jpp_ledger_test_no_jemalloc)
 {
-    jpp_ledger_start();
     jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x100000, 0x200000, NULL);
     jpp_ledger_ready();
 
@@ -232,7 +225,6 @@ JPP_TEST(jpp_ledger_test_no_jemalloc)
 
 JPP_TEST(jpp_ledger_test_unmarked)
 {
-    jpp_ledger_start();
     jpp_ledger_ready();
 
     heap.is_marked = false;

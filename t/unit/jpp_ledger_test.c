@@ -18,7 +18,6 @@ JPP_TEST(jpp_ledger_test_real)
     static jpp_smaps_t          mapping;
     static jpp_smaps_parser_t   parser;
 
-    jpp_ledger_start();
     jpp_ledger_ready();
 
     (void) jpp_smaps_open(&parser, "t/data/nginx-lua.smaps");
@@ -48,7 +47,6 @@ JPP_TEST(jpp_ledger_test_kinds)
 {
     jpp_smaps_t  mapping;
 
-    jpp_ledger_start();
     jpp_ledger_ready();
 
     /* a stack lies behind pages that nobody may touch */
@@ -105,8 +103,6 @@ JPP_TEST(jpp_ledger_test_pages)
 
     static const uint8_t  pages[8] = { 2, 2, 1, 0, 2, 2, 1, 2 };
 
-    jpp_ledger_start();
-
     jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x101800, 0x102800, NULL);
     jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x103000, 0x105000, NULL);
     jpp_ledger_range(JPP_LEDGER_CONNECTIONS, 0x105000, 0x105200, NULL);
@@ -143,7 +139,7 @@ jpp_ledger_test_shared(uint64_t sharers)
 
     memset(pages, JPP_PAGE_SHARED, sizeof(pages));
 
-    jpp_ledger_start();
+    jpp_test_begin();
     jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x100000, 0x120000, NULL);
     jpp_ledger_ready();
     ledger.sharers = sharers;
@@ -161,8 +157,6 @@ jpp_ledger_test_shared(uint64_t sharers)
 
 JPP_TEST(jpp_ledger_test_unpaged)
 {
-    jpp_ledger_start();
-
     jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x100000, 0x140000, NULL);
     jpp_ledger_range(JPP_LEDGER_OWN, 0x300000, 0x301000, NULL);
     jpp_ledger_ready();
@@ -196,7 +190,6 @@ JPP_TEST(jpp_ledger_test_halves)
         { 100, JPP_NONE, 0, "no dirty ones" }
     };
 
-    jpp_ledger_start();
     jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x100000, 0x108000, NULL);
     jpp_ledger_ready();
 
@@ -237,8 +230,6 @@ JPP_TEST(jpp_ledger_test_zones)
     jpp_smaps_t           mapping;
 
     static const uint8_t  pages[4] = { 2, 1, 0, 2 };
-
-    jpp_ledger_start();
 
     jpp_ledger_range(JPP_LEDGER_ZONE, 0x102000, 0x104000, "two\n\xff\"");
     jpp_ledger_range(JPP_LEDGER_ZONE, 0x100000, 0x102000, "one");
@@ -288,7 +279,6 @@ JPP_TEST(jpp_ledger_test_ranges)
         { 0xb000, 0xd000, true, "and back" }
     };
 
-    jpp_ledger_start();
     jpp_ledger_range(JPP_LEDGER_REQUESTS, 0xa000, 0xc000, NULL);
     jpp_ledger_range(JPP_LEDGER_SLOTS, 0xe000, 0xe800, NULL);
     jpp_ledger_range(JPP_LEDGER_HTTP2, 0xf000, 0xf000, NULL);
@@ -330,8 +320,6 @@ JPP_TEST(jpp_ledger_test_hostile)
     size_t       i;
     jpp_smaps_t  mapping;
 
-    jpp_ledger_start();
-
     jpp_ledger_range(JPP_LEDGER_REQUESTS, 0, UINT64_MAX, NULL);
     jpp_ledger_range(JPP_LEDGER_OWN, 0x1000, 0x3000, NULL);
     jpp_ledger_range(JPP_LEDGER_ZONE, 0x2000, 0x1000, "backwards");
@@ -364,7 +352,6 @@ JPP_TEST(jpp_ledger_test_names)
     char      name[200];
     size_t    i;
 
-    jpp_ledger_start();
     jpp_ledger_ready();
 
     for (i = 0; i < 20000; i++) {
@@ -399,7 +386,7 @@ JPP_TEST(jpp_ledger_test_memory)
 
     for (n_rows = 0; n_rows < 40; n_rows++) {
         for (n = 1, is_whole = false; n < 100 && !is_whole; n++) {
-            jpp_ledger_start();
+            jpp_test_begin();
             jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x1000, 0x2000, NULL);
             (void) jpp_pools_add(&pools,
                                  jpp_test_owner(&pools, JPP_POOLS_REQUEST,
@@ -489,7 +476,6 @@ JPP_TEST(jpp_ledger_test_file)
     jpp_ledger_read_t    read_back;
     jpp_ledger_facts_t   facts = { 0 };
 
-    jpp_ledger_start();
     jpp_ledger_ready();
 
     (void) jpp_ledger_take(0x1000, 0x2000, "/a", 9, false);

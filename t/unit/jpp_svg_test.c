@@ -16,10 +16,9 @@ typedef struct {
 static jpp_profile_t  profile;
 
 
-static void
-jpp_svg_begin(void)
+void
+jpp_before_each(void)
 {
-    jpp_test_anew();
     jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 }
 
@@ -129,7 +128,7 @@ JPP_TEST(jpp_svg_test_fits)
     for (n = 140, is_whole = true; is_whole && n < 400; n++) {
         name[n] = '\0';
 
-        jpp_svg_begin();
+        jpp_test_begin();
         jpp_svg_fill(NULL, stacks, "/bin/prog");
         svg = jpp_svg_text(NULL, "width=1200");
 
@@ -221,7 +220,7 @@ JPP_TEST(jpp_svg_test_golden)
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         before = rows[i].is_difference ? base : NULL;
 
-        jpp_svg_begin();
+        jpp_test_begin();
         profile.period = rows[i].period != 0 ? rows[i].period : profile.period;
         jpp_svg_fill(before, rows[i].stacks, rows[i].file);
 
@@ -296,7 +295,6 @@ JPP_TEST(jpp_svg_test_tree)
         { 4, 0, 6 }, { 5 * JPP_DOUBT_ONE, 0, 6 * JPP_DOUBT_ONE }
     };
 
-    jpp_svg_begin();
     jpp_svg_fill(base, stacks, "/bin/prog");
 
     jpp_shows(jpp_svg_nodes(NULL, "callers=1", false),
@@ -327,7 +325,6 @@ JPP_TEST(jpp_svg_test_sides)
     jpp_vec_t   *base[JPP_MAX_COLUMNS];
     jpp_view_t   view;
 
-    jpp_svg_begin();
     jpp_svg_fill(base, jpp_svg_sides, "/bin/prog");
     jpp_svg_view(&view, &args, base, "");
 
@@ -363,8 +360,6 @@ JPP_TEST(jpp_svg_test_notes)
         { NULL, 0, 0, 0 }
     };
 
-    jpp_svg_begin();
-
     for (i = 0; i < sizeof(comments) / sizeof(comments[0]); i++) {
         jpp_profile_comment(&profile, "%s", comments[i]);
     }
@@ -388,8 +383,6 @@ JPP_TEST(jpp_svg_test_fails)
 
     jpp_svg_stack_t  one[2] = { { name, 9, 0, 1 }, { NULL, 0, 0, 0 } };
 
-    jpp_svg_begin();
-
     for (i = 0; i < 1000; i++) {
         jpp_print(name, "f%zu", i);
         jpp_svg_fill(NULL, one, "/bin/prog");
@@ -411,8 +404,6 @@ JPP_TEST(jpp_svg_test_many)
     size_t            i;
     const char       *svg;
     jpp_svg_stack_t   one[2] = { { name, 1, 0, 0 }, { NULL, 0, 0, 0 } };
-
-    jpp_svg_begin();
 
     for (i = 0; i < 5000; i++) {
         jpp_print(name, "f%zu", i);

@@ -36,11 +36,9 @@ static jpp_ledger_heap_t  heap;
 
 /* What the test before it had goes. */
 
-static inline void
-jpp_ledger_start(void)
+void
+jpp_before_each(void)
 {
-    jpp_test_anew();
-
     memset(&heap, 0, sizeof(jpp_ledger_heap_t));
     memset(&stats, 0, sizeof(jpp_stats_t));
 
