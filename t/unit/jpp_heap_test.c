@@ -7,114 +7,191 @@
 
 #define JPP_STACK  "@ 0x7f0000000101 0x400201 0x7f0000200301\n"
 
+/* a dump of these stacks, and of one stack with these counts */
+#define JPP_STACKS(stacks)  JPP_TEST_HEAD("1") stacks JPP_TEST_MAPS
+#define JPP_COUNTS(counts)  JPP_STACKS(JPP_STACK "  t*: " counts "\n")
+
+/* a dump without stacks, behind this first line */
+#define JPP_FIRST(line)  line "\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS
+
+#define JPP_MAX  "18446744073709551615"
+
 
 typedef struct {
     const char   *name;
     const char   *text;
+    size_t        len;             /* 0: up to the NUL */
 } jpp_heap_text_t;
 
 
+static const char  jpp_nul[] =
+    "heap_v2/1\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0] a\0b\xff\n"
+    JPP_STACK "  t*: 3: 4096 [0: 0]\n" JPP_TEST_MAPS;
+
+
 static const jpp_heap_text_t  bad[] = {
-    { "empty", "" },
-    { "cut in the magic", "heap_v" },
-    { "heap_v1", "heap_v1/524288\n" },
-    { "Go", "heap profile: 1: 2 [3: 4] @ heap/1048576\n" },
-    { "gperftools", "heap profile: 1: 2 [3: 4] @ heapprofile\n" },
-    { "our own text", "heap profile: 1: 2 [3: 4] @ heap_v2/524288\n" },
-    { "ELF", "\177ELF\2\1\1 and so on" },
-    { "something", "something else" },
+    { "empty", "", 0 },
+    { "a newline", "\n", 0 },
+    { "NULs", "\0\0\0\0\0\0\0\0", 8 },
+    { "cut in the magic", "heap_v", 0 },
+    { "cut behind it", "heap_v2", 0 },
+    { "the first line", "heap_v2/1\n", 0 },
+    { "heap_v1", "heap_v1/524288\n", 0 },
+    { "heap_v1 of jemalloc 3", "heap_v1/1: 1 [0: 0] @ heap_v1/524288\n", 0 },
+    { "heap_v3", JPP_FIRST("heap_v3/1"), 0 },
+    { "Go", "heap profile: 1: 2 [3: 4] @ heap/1048576\n", 0 },
+    { "gperftools", "heap profile: 1: 2 [3: 4] @ heapprofile\n", 0 },
+    { "our own text", "heap profile: 1: 2 [3: 4] @ heap_v2/524288\n", 0 },
+    { "jeprof --raw", "--- symbol\nbinary=/usr/sbin/nginx\n", 0 },
+    { "ELF", "\177ELF\2\1\1 and so on", 0 },
+    { "HTML", "<html>\n", 0 },
+    { "something", "something else", 0 },
+    { "an error of nginx", "404 Not Found\n", 0 },
+    { "a maps section", JPP_TEST_MAPS, 0 },
+    { "a mark of UTF-8", "\xef\xbb\xbf" JPP_FIRST("heap_v2/1"), 0 },
 
-    { "no end of line", JPP_TEST_HEAD("1") "@" },
-    { "no maps", JPP_TEST_HEAD("1") JPP_STACK "  t*: 1: 2 [0: 0]\n" },
-    { "no period", "heap_v2/\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS },
-    { "period 0", "heap_v2/0\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS },
-    { "period of 3", "heap_v2/3\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS },
-    { "period of 2^63", "heap_v2/9223372036854775808\n  t*: 0: 0 [0: 0]\n"
-      JPP_TEST_MAPS },
-    { "period of 2^64", "heap_v2/18446744073709551616\n  t*: 0: 0 [0: 0]\n"
-      JPP_TEST_MAPS },
-    { "CR LF", "heap_v2/1\r\n  t*: 0: 0 [0: 0]\r\n" JPP_TEST_MAPS },
-    { "no totals", "heap_v2/1\n" JPP_TEST_MAPS },
+    { "no end of line", JPP_TEST_HEAD("1") "@", 0 },
+    { "no maps", JPP_TEST_HEAD("1") JPP_STACK "  t*: 1: 2 [0: 0]\n", 0 },
+    { "a blank line for maps", JPP_TEST_HEAD("1") JPP_STACK
+      "  t*: 1: 2 [0: 0]\n\n", 0 },
+    { "no period", JPP_FIRST("heap_v2/"), 0 },
+    { "period 0", JPP_FIRST("heap_v2/0"), 0 },
+    { "period of 3", JPP_FIRST("heap_v2/3"), 0 },
+    { "a word as the period", JPP_FIRST("heap_v2/x"), 0 },
+    { "period of 2^63", JPP_FIRST("heap_v2/9223372036854775808"), 0 },
+    { "period of 2^64", JPP_FIRST("heap_v2/18446744073709551616"), 0 },
+    { "CR LF", "heap_v2/1\r\n  t*: 0: 0 [0: 0]\r\n" JPP_TEST_MAPS, 0 },
+    { "CR LF in the first line", JPP_FIRST("heap_v2/1\r"), 0 },
+    { "no totals", "heap_v2/1\n" JPP_TEST_MAPS, 0 },
     { "bad thread", "heap_v2/1\n  t*: 0: 0 [0: 0]\n  tx: 0: 0 [0: 0]\n"
-      JPP_TEST_MAPS },
+      JPP_TEST_MAPS, 0 },
     { "bad thread counts", "heap_v2/1\n  t*: 0: 0 [0: 0]\n  t1: 0: 0 [0: 0\n"
-      JPP_TEST_MAPS },
+      JPP_TEST_MAPS, 0 },
 
-    { "stack without totals", JPP_TEST_HEAD("1") JPP_STACK JPP_STACK
-      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS },
-    { "last stack without totals", JPP_TEST_HEAD("1") JPP_STACK
-      JPP_TEST_MAPS },
-    { "count of 2^64", JPP_TEST_HEAD("1") JPP_STACK
-      "  t*: 18446744073709551616: 2 [0: 0]\n" JPP_TEST_MAPS },
-    { "negative count", JPP_TEST_HEAD("1") JPP_STACK "  t*: -1: 2 [0: 0]\n"
-      JPP_TEST_MAPS },
-    { "words behind the counts", JPP_TEST_HEAD("1") JPP_STACK
-      "  t*: 1: 2 [0: 0] x\n" JPP_TEST_MAPS },
-    { "bad line of a thread", JPP_TEST_HEAD("1") JPP_STACK
-      "  t*: 1: 2 [0: 0]\n  t7: 1: 2\n" JPP_TEST_MAPS },
-    { "not an address", JPP_TEST_HEAD("1") "@ 0x7f00000001g1 0x400201\n"
-      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS },
-    { "upper case", JPP_TEST_HEAD("1") "@ 0x7F0000000101\n"
-      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS },
-    { "no 0x", JPP_TEST_HEAD("1") "@ 7f0000000101\n" "  t*: 1: 2 [0: 0]\n"
-      JPP_TEST_MAPS },
-    { "17 digits", JPP_TEST_HEAD("1") "@ 0x10000000000000000\n"
-      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS },
-    { "a blank at the end", JPP_TEST_HEAD("1") "@ 0x400201 \n"
-      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS },
-    { "garbage between", JPP_TEST_HEAD("1") "hello\n" JPP_TEST_MAPS },
-    { "a blank line between", JPP_TEST_HEAD("1") "\n" JPP_STACK
-      "  t*: 1: 2 [0: 0]\n" JPP_TEST_MAPS },
-    { "two maps sections", JPP_TEST_HEAD("1") JPP_STACK "  t*: 1: 2 [0: 0]\n"
-      JPP_TEST_MAPS JPP_TEST_MAPS },
-    { "two dumps", JPP_TEST_HEAD("1") JPP_TEST_MAPS JPP_TEST_HEAD( "1" )
-      JPP_TEST_MAPS },
-    { "maps without lines", JPP_TEST_HEAD("1") "\nMAPPED_LIBRARIES:\n" },
+    { "stack without totals", JPP_STACKS(JPP_STACK JPP_STACK
+      "  t*: 1: 2 [0: 0]\n"), 0 },
+    { "last stack without totals", JPP_STACKS(JPP_STACK), 0 },
+    { "a thread before the totals", JPP_STACKS(JPP_STACK
+      "  t0: 1: 1 [0: 0]\n"), 0 },
+    { "bad line of a thread", JPP_COUNTS("1: 2 [0: 0]\n  t7: 1: 2"), 0 },
+    { "a line of a thread without its number",
+      JPP_COUNTS("1: 2 [0: 0]\n  t: 1: 1 [0: 0]"), 0 },
+    { "count of 2^64", JPP_COUNTS("18446744073709551616: 2 [0: 0]"), 0 },
+    { "bytes of 2^64", JPP_COUNTS("1: 18446744073709551616 [0: 0]"), 0 },
+    { "2^64 ever", JPP_COUNTS("1: 1 [1: 18446744073709551616]"), 0 },
+    { "25 digits", JPP_COUNTS("1: 1111111111111111111111111 [0: 0]"), 0 },
+    { "negative count", JPP_COUNTS("-1: 2 [0: 0]"), 0 },
+    { "negative bytes", JPP_COUNTS("1: -1 [0: 0]"), 0 },
+    { "no counts", JPP_COUNTS(""), 0 },
+    { "a blank more", JPP_COUNTS("1:  1 [0: 0]"), 0 },
+    { "no brackets", JPP_COUNTS("1: 1"), 0 },
+    { "no second bracket", JPP_COUNTS("1: 1 [0: 0"), 0 },
+    { "words behind the counts", JPP_COUNTS("1: 2 [0: 0] x"), 0 },
+    { "a NUL in the counts", JPP_TEST_HEAD("1") "@\n  t*: 1: 1\0 [0: 0]\n"
+      JPP_TEST_MAPS, sizeof(JPP_STACKS("@\n  t*: 1: 1\0 [0: 0]\n")) - 1 },
+    { "not an address", JPP_STACKS("@ 0x7f00000001g1 0x400201\n"
+      "  t*: 1: 2 [0: 0]\n"), 0 },
+    { "a NUL behind an address", JPP_STACKS("@ 0x400201\0\n"
+      "  t*: 1: 1 [0: 0]\n"), sizeof(JPP_STACKS("@ 0x400201\0\n"
+      "  t*: 1: 1 [0: 0]\n")) - 1 },
+    { "CR LF behind it", JPP_STACKS("@ 0x400201\r\n  t*: 1: 1 [0: 0]\r\n"),
+      0 },
+    { "upper case", JPP_STACKS("@ 0x7F0000000101\n  t*: 1: 2 [0: 0]\n"), 0 },
+    { "no 0x", JPP_STACKS("@ 7f0000000101\n  t*: 1: 2 [0: 0]\n"), 0 },
+    { "17 digits", JPP_STACKS("@ 0x10000000000000000\n  t*: 1: 2 [0: 0]\n"),
+      0 },
+    { "a blank at the end", JPP_STACKS("@ 0x400201 \n  t*: 1: 2 [0: 0]\n"),
+      0 },
+    { "no @", JPP_STACKS(" 0x400201\n  t*: 1: 1 [0: 0]\n"), 0 },
+    { "garbage between", JPP_STACKS("hello\n"), 0 },
+    { "a blank line between", JPP_STACKS("\n" JPP_STACK
+      "  t*: 1: 2 [0: 0]\n"), 0 },
+    { "two maps sections", JPP_COUNTS("1: 2 [0: 0]") JPP_TEST_MAPS, 0 },
+    { "two dumps", JPP_STACKS("") JPP_STACKS(""), 0 },
+    { "maps without lines", JPP_TEST_HEAD("1") "\nMAPPED_LIBRARIES:\n", 0 },
     { "maps cut in a line", JPP_TEST_HEAD("1") "\nMAPPED_LIBRARIES:\n"
-      "00400000-00500000 r-xp 00000000 08:01\n" }
+      "00400000-00500000 r-xp 00000000 08:01\n", 0 },
+    { "a NUL in a path", JPP_TEST_HEAD("1") "\nMAPPED_LIBRARIES:\n"
+      "00400000-00500000 r-xp 00000000 08:01 11 /a\0b\n",
+      sizeof(JPP_TEST_HEAD("1") "\nMAPPED_LIBRARIES:\n"
+      "00400000-00500000 r-xp 00000000 08:01 11 /a\0b\n") - 1 }
 };
 
 
 static const jpp_heap_text_t  good[] = {
-    { "no stacks at all",
-      "heap_v2/524288\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS },
-    { "one stack", JPP_TEST_HEAD("1") JPP_STACK
-      "  t*: 3: 4096 [0: 0]\n  t0: 3: 4096 [0: 0]\n" JPP_TEST_MAPS },
-    { "without threads", JPP_TEST_HEAD("1") JPP_STACK "  t*: 3: 4096 [0: 0]\n"
-      JPP_TEST_MAPS },
+    { "no stacks at all", JPP_FIRST("heap_v2/524288"), 0 },
+    { "one stack", JPP_COUNTS("3: 4096 [0: 0]\n  t0: 3: 4096 [0: 0]"), 0 },
+    { "without threads", "heap_v2/1\n  t*: 1: 2 [0: 0]\n" JPP_STACK
+      "  t*: 3: 4096 [0: 0]\n" JPP_TEST_MAPS, 0 },
     { "a thread twice, names with blanks",
       "heap_v2/1\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0] one two\n"
       "  t0: 1: 2 [0: 0] \n" JPP_STACK "  t*: 3: 4096 [0: 0]\n"
-      "  t0: 1: 2 [0: 0]\n  t0: 2: 4094 [0: 0]\n" JPP_TEST_MAPS },
-    { "nothing left", JPP_TEST_HEAD("1") JPP_STACK "  t*: 0: 0 [5: 80]\n"
-      JPP_TEST_MAPS },
+      "  t0: 1: 2 [0: 0]\n  t0: 2: 4094 [0: 0]\n" JPP_TEST_MAPS, 0 },
+    { "a name of blanks, brackets and more",
+      "heap_v2/1\n  t*: 1: 1 [0: 0]\n  t0: 1: 1 [0: 0]  a : b [1: 2] @ 0x1 \n"
+      JPP_STACK "  t*: 1: 100 [0: 0]\n" JPP_TEST_MAPS, 0 },
+    { "a NUL in a thread's name", jpp_nul, sizeof(jpp_nul) - 1 },
+    { "a period of 2^62", JPP_TEST_HEAD("4611686018427387904") JPP_STACK
+      "  t*: 1: 100 [0: 0]\n" JPP_TEST_MAPS, 0 },
+    { "nothing left", JPP_COUNTS("0: 0 [5: 80]"), 0 },
 
     /* 1/(1 - exp(-24/524288)) = 21845.83 */
 
     { "scaled", JPP_TEST_HEAD("524288") JPP_STACK "  t*: 1: 24 [2: 48]\n"
-      JPP_TEST_MAPS },
+      JPP_TEST_MAPS, 0 },
+    { "nothing left, scaled", JPP_TEST_HEAD("524288") JPP_STACK
+      "  t*: 0: 0 [7: 7340032]\n" JPP_TEST_MAPS, 0 },
     { "objects without bytes", JPP_TEST_HEAD("524288") JPP_STACK
-      "  t*: 7: 0 [0: 9]\n" JPP_TEST_MAPS },
+      "  t*: 7: 0 [0: 9]\n" JPP_TEST_MAPS, 0 },
+    { "bytes without objects", JPP_TEST_HEAD("524288") JPP_STACK
+      "  t*: 0: 1 [0: 0]\n" JPP_TEST_MAPS, 0 },
     { "the largest counts", JPP_TEST_HEAD("524288") JPP_STACK
-      "  t*: 18446744073709551615: 18446744073709551615 [1: "
-      "18446744073709551615]\n" JPP_TEST_MAPS },
-    { "no frames", JPP_TEST_HEAD("1") "@\n  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS },
-    { "nothing but the allocator", JPP_TEST_HEAD("1")
-      "@ 0x7f0000000101 0x7f0000000201\n  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS },
-    { "the allocator further out stays", JPP_TEST_HEAD("1")
-      "@ 0x7f0000000101 0x400201 0x7f0000000201\n  t*: 1: 8 [0: 0]\n"
-      JPP_TEST_MAPS },
-    { "addresses of all lengths", JPP_TEST_HEAD("1")
-      "@ 0x0 0x1 0x12 0xffffffffffffffff 0x000000400201 0x400201\n"
-      "  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS },
-    { "the call is inside, the return address behind", JPP_TEST_HEAD("1")
-      "@ 0x500000 0x400000\n  t*: 1: 8 [0: 0]\n" JPP_TEST_MAPS },
-    { "a NUL in a thread's name", NULL }
+      "  t*: " JPP_MAX ": " JPP_MAX " [1: " JPP_MAX "]\n" JPP_TEST_MAPS, 0 },
+    { "2^63 - 1", JPP_COUNTS("1: 9223372036854775807 [0: 0]"), 0 },
+    { "2^63", JPP_COUNTS("1: 9223372036854775808 [0: 0]"), 0 },
+    { "2^64 - 1", JPP_COUNTS("1: " JPP_MAX " [0: 0]"), 0 },
+    { "2^64 - 1 of each",
+      JPP_COUNTS(JPP_MAX ": " JPP_MAX " [" JPP_MAX ": " JPP_MAX "]"), 0 },
+    { "no frames", JPP_STACKS("@\n  t*: 1: 8 [0: 0]\n"), 0 },
+    { "a frame that is nowhere", JPP_STACKS("@ 0x30000001\n"
+      "  t*: 1: 8 [0: 0]\n"), 0 },
+    { "frame 0", JPP_STACKS("@ 0x0\n  t*: 1: 8 [0: 0]\n"), 0 },
+    { "the last address", JPP_STACKS("@ 0xffffffffffffffff\n"
+      "  t*: 1: 8 [0: 0]\n"), 0 },
+    { "the same stack twice", JPP_STACKS("@ 0x400201\n  t*: 1: 8 [0: 0]\n"
+      "@ 0x400201\n  t*: 1: 8 [0: 0]\n"), 0 },
+    { "nothing but the allocator",
+      JPP_STACKS("@ 0x7f0000000101 0x7f0000000201\n  t*: 1: 8 [0: 0]\n"), 0 },
+    { "the allocator further out stays",
+      JPP_STACKS("@ 0x7f0000000101 0x400201 0x7f0000000201\n"
+      "  t*: 1: 8 [0: 0]\n"), 0 },
+    { "addresses of all lengths",
+      JPP_STACKS("@ 0x0 0x1 0x12 0xffffffffffffffff 0x000000400201 0x400201\n"
+      "  t*: 1: 8 [0: 0]\n"), 0 },
+    { "the call is inside, the return address behind",
+      JPP_STACKS("@ 0x500000 0x400000\n  t*: 1: 8 [0: 0]\n"), 0 },
+    { "paths that are odd", JPP_TEST_HEAD("1") "@ 0x1001 0x2001 0x3001 0x4001 "
+      "0x5001 0x6001\n  t*: 1: 8 [0: 0]\n\nMAPPED_LIBRARIES:\n"
+      "1000-2000 r-xp 00000000 08:01 11 /usr/sbin/a (deleted)\n"
+      "2000-3000 r-xp 00000000 08:01 12 /usr/my dir/a  b\n"
+      "3000-4000 r-xp 00000000 08:01 13 /usr/a\\012b\n"
+      "4000-5000 r-xp 00000000 08:01 14 /usr/a;b\n"
+      "5000-6000 r-xp 00000000 00:00 0 [vdso]\n"
+      "6000-7000 r-xp 00000000 00:00 0\n", 0 }
 };
 
 
-static jpp_code_t     rc;
-static jpp_profile_t  profile;
+static jpp_code_t             rc;
+static jpp_vec_t             *out;
+static jpp_profile_t          profile;
+static jpp_report_options_t   options;
+
+
+static size_t
+jpp_heap_len(const jpp_heap_text_t *row)
+{
+    return row->len != 0 ? row->len : strlen(row->text);
+}
 
 
 JPP_TEST(jpp_heap_test_bad)
@@ -123,7 +200,7 @@ JPP_TEST(jpp_heap_test_bad)
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 
-        rc = jpp_test_read(&profile, bad[i].text, strlen(bad[i].text), NULL);
+        rc = jpp_test_read(&profile, bad[i].text, jpp_heap_len(&bad[i]), NULL);
 
         jpp_is_u64(err.code, rc, "%s: code in err", bad[i].name);
         jpp_note_of(bad[i].name, err, code, line, text);
@@ -182,22 +259,33 @@ jpp_heap_note(const char *what)
 }
 
 
+/* The same as stacks, and as a profile, which keeps the contract. */
+
+static void
+jpp_heap_note_report(const jpp_heap_text_t *row)
+{
+    jpp_capture_t  capture = jpp_test_capture(row->text, jpp_heap_len(row));
+
+    options = jpp_test_options("format=folded&symbolize=0");
+    jpp_reports(&capture, 1, JPP_OK, "%s: stacks", row->name);
+    jpp_note_lines((char *) out->data);
+
+    options = jpp_test_options("symbolize=0");
+    jpp_reports(&capture, 1, JPP_OK, "%s: a profile", row->name);
+    (void) jpp_test_contract(out, JPP_CONTRACT_HEAP);
+}
+
+
 JPP_TEST(jpp_heap_test_good)
 {
-    size_t       i, len;
-    const char  *text;
+    size_t  i;
 
-    static const char  nul[] =
-        "heap_v2/1\n  t*: 1: 2 [0: 0]\n  t0: 1: 2 [0: 0] a\0b\n"
-        JPP_STACK "  t*: 3: 4096 [0: 0]\n" JPP_TEST_MAPS;
-
-    for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        text = good[i].text != NULL ? good[i].text : nul;
-        len = good[i].text != NULL ? strlen(text) : sizeof(nul) - 1;
-
-        jpp_is_u64(jpp_test_read(&profile, text, len, NULL),
+    for (i = 0; i < jpp_nelts(good); i++) {
+        jpp_is_u64(jpp_test_read(&profile, good[i].text,
+                                 jpp_heap_len(&good[i]), NULL),
                    JPP_OK, "%s: %s", good[i].name, err.text);
         jpp_heap_note(good[i].name);
+        jpp_heap_note_report(&good[i]);
     }
 
     jpp_shows_notes("dumps, and what they allocated and hold");
@@ -301,7 +389,7 @@ JPP_TEST(jpp_heap_test_lead)
 
 JPP_TEST(jpp_heap_test_merge)
 {
-    jpp_read_options_t  options = { 0 };
+    jpp_read_options_t  how = { 0 };
 
     static const char  first[] = JPP_TEST_HEAD("1")
         "@ 0x7f0000000101 0x400201\n  t*: 1: 10 [0: 0]\n"
@@ -322,17 +410,17 @@ JPP_TEST(jpp_heap_test_merge)
 
     jpp_heap_note("one stack but for the allocator");
 
-    options.is_base = true;
+    how.is_base = true;
 
-    jpp_is_u64(jpp_test_add(&profile, &options, second, sizeof(second) - 1,
+    jpp_is_u64(jpp_test_add(&profile, &how, second, sizeof(second) - 1,
                             NULL),
                JPP_OK, "the second dump: %s", err.text);
 
     jpp_heap_note("one stack is new, no mapping, and one is below zero");
 
-    options.is_base = false;
+    how.is_base = false;
 
-    jpp_is_u64(jpp_test_add(&profile, &options,
+    jpp_is_u64(jpp_test_add(&profile, &how,
                             "heap_v2/2\n  t*: 0: 0 [0: 0]\n" JPP_TEST_MAPS,
                             strlen("heap_v2/2\n  t*: 0: 0 [0: 0]\n"
                                    JPP_TEST_MAPS), NULL),
@@ -348,7 +436,7 @@ JPP_TEST(jpp_heap_test_baseline)
 {
     size_t              i;
     jpp_dump_t          dump, before;
-    jpp_read_options_t  options = { 0 };
+    jpp_read_options_t  how = { 0 };
     jpp_origin_split_t  split;
 
     static const char  now[] = JPP_TEST_HEAD("1")
@@ -367,7 +455,7 @@ JPP_TEST(jpp_heap_test_baseline)
 
     jpp_is_u64(jpp_parser_heap.open(&dump, &profile, now, sizeof(now) - 1,
                                     NULL, &err), JPP_OK, "a dump");
-    jpp_is_u64(jpp_parser_heap.read(&profile, &dump, &options, &err), JPP_OK,
+    jpp_is_u64(jpp_parser_heap.read(&profile, &dump, &how, &err), JPP_OK,
                "is read");
 
     jpp_is_u64(jpp_parser_heap.open(&before, &profile, other,
@@ -378,13 +466,13 @@ JPP_TEST(jpp_heap_test_baseline)
     jpp_ok(err.line == 1 && strstr(err.text, "was reset") != NULL, "%s",
            err.text);
 
-    options.columns = split.baseline;
+    how.columns = split.baseline;
 
     jpp_is_u64(jpp_parser_heap.open(&before, &profile, baseline,
                                     sizeof(baseline) - 1, NULL, &err), JPP_OK,
                "its baseline");
     jpp_is_u64(jpp_origin_check(&before, &dump, &err), JPP_OK, "is one");
-    jpp_is_u64(jpp_parser_heap.read(&profile, &before, &options, &err), JPP_OK,
+    jpp_is_u64(jpp_parser_heap.read(&profile, &before, &how, &err), JPP_OK,
                "and is read");
 
     jpp_note_of("one stack, and the samples of the dump", profile, n_samples,
@@ -405,16 +493,16 @@ JPP_TEST(jpp_heap_test_baseline)
 JPP_TEST(jpp_heap_test_ranges)
 {
     jpp_range_t         range = { 0x400100, 0x400200 };
-    jpp_read_options_t  options = { 0 };
+    jpp_read_options_t  how = { 0 };
 
     static const char  text[] = JPP_TEST_HEAD("1")
         "@ 0x400101 0x400200 0x400201\n  t*: 1: 10 [0: 0]\n" JPP_TEST_MAPS;
 
-    options.allocator = &range;
-    options.n_allocator = 1;
+    how.allocator = &range;
+    how.n_allocator = 1;
 
     jpp_ok(jpp_parser_init(&jpp_parser_heap, &profile, &arena), "a profile");
-    jpp_is_u64(jpp_test_add(&profile, &options, text, sizeof(text) - 1, NULL),
+    jpp_is_u64(jpp_test_add(&profile, &how, text, sizeof(text) - 1, NULL),
                JPP_OK, "a dump of a static allocator");
     jpp_is_str(jpp_heap_stack_text(0), "400200@1",
                "its frames are left out by address");
