@@ -94,17 +94,16 @@ test 'one that is stopped', 'fake' => sub {
 
     my $strict = once_like($client, "$heap?strict=1", qr/^only 2 /m);
 
-    is($strict->{status}, 503, 'strict: no profile');
-    is($strict->{body}, 'only 2 of 3 workers answered, and strict=1 requires '
-                        . 'all: the error log and the comments of the profile '
-                        . "without strict=1 say why\n", 'strict: the reason');
+    is_answer($strict, 503,
+              'only 2 of 3 workers answered, and strict=1 requires all: the '
+              . 'error log and the comments of the profile without strict=1 '
+              . 'say why', 'strict: no profile');
 
     for my $who ("pid-$victim", $number) {
         my $alone = $client->get("$heap?worker=$who");
 
-        is($alone->{status}, 504, "$who: 504");
-        like($alone->{body}, qr/\Ano worker answered in time: worker (?#
-             )$number \(pid $victim\), $late\n\z/, "$who: the reason");
+        is_answer($alone, 504, qr/\Ano worker answered in time: worker (?#
+                  )$number \(pid $victim\), $late\n\z/, "$who: 504");
     }
 
     is($client->get("$heap?worker=pid-$asker")->{status}, 200,
@@ -363,11 +362,9 @@ test 'one that ends while it is asked', 'fake' => sub {
 
             my $answer = $client->response;
 
-            is($answer->{status}, $strict ? 503 : 200, "$way: its status");
-            like($answer->{body},
-                 $strict ? qr/\Aonly 1 of 2 workers answered, /
-                         : qr/it exited before it answered/,
-                 "$way: a worker is missing");
+            is_answer($answer, $strict ? 503 : 200,
+                      $strict ? qr/\Aonly 1 of 2 workers answered, /
+                      : qr/it exited before it answered/, "$way: its status");
             is($client->get('/fine')->{status}, 200,
                "$way: the connection is kept");
 

@@ -206,9 +206,9 @@ test 'samples that are forgotten in between', 'jemalloc' => sub {
 
     my $answer = $asked{''}->response;
 
-    is($answer->{status}, 503, 'a reset of all: no difference');
-    like($answer->{body}, qr/\Ano worker answered both times: worker 0 (?#
-         )\(pid \d+\), \Q$why\E: try again\n\z/, 'a reset of all: the reason');
+    is_answer($answer, 503, qr/\Ano worker answered both times: worker 0 (?#
+              )\(pid \d+\), \Q$why\E: try again\n\z/,
+              'a reset of all: no difference');
 
     # without their baselines they still have profiles
 
@@ -433,11 +433,11 @@ test 'a baseline without room', 'fake' => sub {
 
     my $strict = $nginx->get("$heap?strict=1");
 
-    is($strict->{status}, 503, 'strict: no profile');
-    is($strict->{body}, 'strict=1 refuses: the baseline of 2 of 2 workers is '
-       . 'missing, so inherited memory would count as their own; without '
-       . "strict=1, a comment of the profile gives the reason\n",
-       'strict: the reason');
+    is_answer($strict, 503,
+              'strict=1 refuses: the baseline of 2 of 2 workers is missing, '
+              . 'so inherited memory would count as their own; without '
+              . 'strict=1, a comment of the profile gives the reason',
+              'strict: no profile');
 
     # a baseline that did not fit takes no room
 
@@ -464,10 +464,9 @@ test 'a worker without a thread', 'fake' => sub {
 
     my $answer = $nginx->get("$heap?strict=1");
 
-    is($answer->{status}, 503, 'no profile');
-    like($answer->{body},
-         qr/\Ano worker answered: worker 0 \(pid \d+\), \Q$why/,
-         'the reason');
+    is_answer($answer, 503,
+              qr/\Ano worker answered: worker 0 \(pid \d+\), \Q$why/,
+              'no profile');
 
     # the next one has a thread
 

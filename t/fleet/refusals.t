@@ -496,8 +496,7 @@ test 'a location that is left out', 'fake' => sub {
         my ($request) = asked($resources[$i], '');
         my $answer = $clients[$i]->ask(@$request);
 
-        is($answer->{status}, $status, "$resources[$i]: $status");
-        like($answer->{body}, $sentence, "$resources[$i]: the sentence");
+        is_answer($answer, $status, $sentence, "$resources[$i]: $status");
         is($clients[$i]->get('/fine')->{status}, 200,
            "$resources[$i]: the connection is kept");
     }

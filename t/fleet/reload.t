@@ -188,11 +188,8 @@ test 'workers that exit', 'fake' => sub {
     $nginx->fake('');
     is_well($nginx, 'afterwards', @before);
 
-    my $none = $nginx->get("$heap?worker=pid-$old");
-
-    is($none->{status}, 404, 'and is unknown');
-    is($none->{body}, "no such worker: status lists all workers\n",
-       'the answer says so');
+    is_answer($nginx->get("$heap?worker=pid-$old"), 404,
+              'no such worker: status lists all workers', 'and is unknown');
 };
 
 
@@ -326,15 +323,14 @@ test 'a binary upgrade', 'jemalloc' => sub {
             is($answer->{status}, 200, 'with env there are profiles');
 
         } elsif (is_linked()) {
-            is($answer->{status}, 403, 'without env jemalloc has no options');
-            like($answer->{body}, qr/^the profiling of jemalloc \S+ is off: /,
-                 'the answer says so');
+            is_answer($answer, 403,
+                      qr/^the profiling of jemalloc \S+ is off: /,
+                      'without env jemalloc has no options');
 
         } else {
-            is($answer->{status}, 501, 'without env there is no jemalloc');
-            like($answer->{body},
-                 qr/^the malloc of this nginx is not jemalloc's: /,
-                 'the answer says so');
+            is_answer($answer, 501,
+                      qr/^the malloc of this nginx is not jemalloc's: /,
+                      'without env there is no jemalloc');
         }
 
         like($answer->{body},

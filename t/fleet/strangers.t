@@ -171,10 +171,8 @@ sub is_imitated($client, $victim, $name, $file, $uid) {
     like(missing($answer, "uid $uid")->{$victim} // '', qr/^$why/,
          "uid $uid: the reason for the other");
 
-    my $alone = $client->get("$heap?worker=pid-$victim");
-
-    is($alone->{status}, 503, "uid $uid: alone: no profile");
-    like($alone->{body}, qr/$why/, "uid $uid: alone: the reason");
+    is_answer($client->get("$heap?worker=pid-$victim"), 503, qr/$why/,
+              "uid $uid: alone: no profile");
 
     my $status = status($client);
 

@@ -71,12 +71,9 @@ sub unload { again($_[0], module => 0, http => '', @_[1 .. $#_]) }
 
 sub refused($client) {
     for my $path (@resources) {
-        my $answer = $client->get("/debug/pprof/$path");
-
-        is($answer->{status}, 503, "/$path is refused");
-        like($answer->{body},
-             qr/^a reload has removed this location, .* restart nginx$/,
-             'with the reason');
+        is_answer($client->get("/debug/pprof/$path"), 503,
+                  qr/^a reload has removed this location, .* restart nginx$/,
+                  "/$path is refused");
     }
 
     my $change = $client->get('/debug/pprof/control', body => 'sampler=on');

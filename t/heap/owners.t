@@ -501,8 +501,7 @@ test 'bad questions' => sub {
     for my $query (sort keys %refused) {
         my $answer = $nginx->get("$tree/$query");
 
-        is($answer->{status}, 400, $query);
-        like($answer->{body}, $refused{$query}, 'the sentence');
+        is_answer($answer, 400, $refused{$query}, $query);
     }
 };
 

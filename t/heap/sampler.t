@@ -74,9 +74,9 @@ test 'any malloc' => sub {
     my $nginx = start();
     my $answer = $nginx->get("$tree/heap");
 
-    is($answer->{status}, 501, 'there is no profile');
-    like($answer->{body}, qr/^Without a restart: POST sampler=on to control/m,
-         'but a fix');
+    is_answer($answer, 501,
+              qr/^Without a restart: POST sampler=on to control/m,
+              'there is no profile');
 
     my @before = hold($nginx, 5);
     my @done = control($nginx, 'sampler=on&lg_sample=10');
@@ -251,8 +251,7 @@ test 'off before the dump', 'fake' => sub {
         my $answer = $asks->response;
 
         is($changes->response->{status}, 200, 'it is switched off');
-        is($answer->{status}, $path =~ /heap/ ? 503 : 200, $path);
-        like($answer->{body}, qr/$why/, 'says why there is none, and a fix');
+        is_answer($answer, $path =~ /heap/ ? 503 : 200, qr/$why/, $path);
     }
 };
 

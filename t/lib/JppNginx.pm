@@ -29,7 +29,7 @@ use JppRun qw( $fake binary free_port has_fake has_jemalloc is_alive
 our @EXPORT_OK = qw( has_fake has_jemalloc is_root free_port wait_until slurp
                      spew descriptors threads watchers mappings memory limit
                      dumps sockets cpu_time lowest profile partly escaped
-                     children is_gone options );
+                     children is_answer is_gone options );
 
 my $sampling = 'prof:true,prof_active:true,lg_prof_sample:12';
 
@@ -684,6 +684,18 @@ sub lowest($free, $pid) {
         next if $is_used{$n};
         return $n if $free-- == 0;
     }
+}
+
+
+# ANSWER has STATUS, and a body like LIKE: a pattern, or a sentence and its end
+# of line.
+
+sub is_answer($answer, $status, $like, $what) {
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    is($answer->{status}, $status, $what);
+    like($answer->{body}, ref $like ? $like : qr/\A\Q$like\E\n\z/,
+         "$what: its text");
 }
 
 

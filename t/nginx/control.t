@@ -130,10 +130,10 @@ test 'active' => sub {
     for my $what ('/a/heap', '/a/heap?worker=2', '/a/allocs?format=top') {
         my $answer = $connection->ask('GET', $what);
 
-        is($answer->{status}, 403, "$what is refused");
-        like($answer->{body}, qr/\Aprofiling is not active: prof\.active is (?#
-             )false, so jemalloc takes no samples\.\n.*prof_active:true/s,
-             'the reason and the fix');
+        is_answer($answer, 403,
+                  qr/\Aprofiling is not active: prof\.active is (?#
+                  )false, so jemalloc takes no samples\.\n.*prof_active:true/s,
+                  "$what is refused");
     }
 
     like($connection->ask('GET', '/a/')->{body},
@@ -201,11 +201,11 @@ sub gap {
 
     my $answer = $connection->ask('GET', '/a/heap?strict=1');
 
-    is($answer->{status}, 503, 'strict=1 refuses it');
-    is($answer->{body}, "strict=1 refuses: the samples of $n of $n workers "
-       . "lack allocations from a time when jemalloc's sampling was off; POST "
-       . 'reset=1 to control to begin with complete ones, or ask without '
-       . "strict=1 to see the time\n", 'why');
+    is_answer($answer, 503,
+              "strict=1 refuses: the samples of $n of $n workers lack "
+              . "allocations from a time when jemalloc's sampling was off; "
+              . 'POST reset=1 to control to begin with complete ones, or ask '
+              . 'without strict=1 to see the time', 'strict=1 refuses it');
 }
 
 
@@ -680,11 +680,11 @@ test 'one that is stopped' => sub {
 
     my $refused = in_time('?strict=1');
 
-    is($refused->{status}, 503, 'strict: 503');
-    is($refused->{body}, 'only ' . ($n - 1) . " of $n workers answered, and "
-       . 'strict=1 requires all: those that did made the change; the error '
-       . 'log and the answer without strict=1 say which are missing and '
-       . "why\n", 'strict: why');
+    is_answer($refused, 503,
+              'only ' . ($n - 1) . " of $n workers answered, and strict=1 "
+              . 'requires all: those that did made the change; the error log '
+              . 'and the answer without strict=1 say which are missing and why',
+              'strict: 503');
 
     for my $query ('', '&strict=1') {
         my $answer = asked("alone$query", 504, undef, 'POST',
@@ -890,11 +890,11 @@ test 'without a profiler' => sub {
 
     $answer = $nginx->get('/a/control?strict=1', body => 'active=on');
 
-    is($answer->{status}, 503, 'strict: no answer');
-    is($answer->{body}, 'only 0 of 2 workers answered, and strict=1 requires '
-       . 'all: those that did made the change; the error log and the '
-       . "answer without strict=1 say which are missing and why\n",
-       'the reason');
+    is_answer($answer, 503,
+              'only 0 of 2 workers answered, and strict=1 requires all: '
+              . 'those that did made the change; the error log and the '
+              . 'answer without strict=1 say which are missing and why',
+              'strict: no answer');
     like($nginx->error_log,
          qr/worker \d \(pid \d+\) did not answer: active was (?#
             )not set: the profiling of jemalloc [\d.]+ is off/,

@@ -187,10 +187,8 @@ test 'another build of the module', 'jemalloc',
 test 'parameters' => sub {
     my $nginx = JppNginx->start(server => $tree);
 
-    my $answer = $nginx->get('/debug/pprof/events?format=html');
-
-    is($answer->{status}, 400, 'there are two formats');
-    like($answer->{body}, qr/^format must be top or json$/, 'in a sentence');
+    is_answer($nginx->get('/debug/pprof/events?format=html'), 400,
+              qr/^format must be top or json$/, 'there are two formats');
     is($nginx->get('/debug/pprof/events?top=0')->{status}, 400, 'no rows');
     is($nginx->get('/debug/pprof/events', method => 'POST',
                    headers => "Content-Length: 0\r\n")->{status}, 405,

@@ -365,8 +365,7 @@ test 'not for nginx itself' => sub {
         my $warned_of = warned_of(sub {
             my $answer = $nginx->get("$site$uri");
 
-            is($answer->{status}, $status, $what);
-            like($answer->{body}, qr/$like/s, 'its body');
+            is_answer($answer, $status, qr/$like/s, $what);
         });
 
         is($warned_of, '/a/heap', 'the log names the location');
@@ -593,8 +592,7 @@ test 'some workers of all' => sub {
     {
         my $answer = $nginx->get($_);
 
-        is($answer->{status}, 404, $_);
-        is($answer->{body}, "$nobody\n", 'why');
+        is_answer($answer, 404, $nobody, $_);
     }
 
     # a raw dump is one worker's
@@ -606,10 +604,8 @@ test 'some workers of all' => sub {
         [ '&worker=self', 200, qr/\Aheap_v2/ ],
     ) {
         my ($whose, $status, $like) = @$_;
-        my $answer = $nginx->get("/a/heap?format=jemalloc$whose");
-
-        is($answer->{status}, $status, "format=jemalloc$whose");
-        like($answer->{body}, $like, 'a dump, or why not');
+        is_answer($nginx->get("/a/heap?format=jemalloc$whose"), $status, $like,
+                  "format=jemalloc$whose");
     }
 
     # any worker may answer these

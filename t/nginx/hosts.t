@@ -183,16 +183,14 @@ test 'hosts that are not ours' => sub {
 
             next if $host eq '[::1' && $answer->{status} == 400;
 
-            is($answer->{status}, 421, "$host: @$_");
-            is($answer->{body}, "$why\n", 'the reason and the fix');
+            is_answer($answer, 421, $why, "$host: @$_");
         }
     }
 
     for my $uri (sort keys %resources) {
         my $answer = ask('evil.example', 'GET', $uri);
 
-        is($answer->{status}, 421, $uri);
-        is($answer->{body}, "$why\n", 'why');
+        is_answer($answer, 421, $why, $uri);
         is($answer->{headers}{'cache-control'}, 'no-store', 'not kept');
         is(ask('evil.example', 'HEAD', $uri)->{status}, 421, "$uri: HEAD");
     }

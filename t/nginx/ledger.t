@@ -162,11 +162,7 @@ test 'what was asked for, and no more' => sub {
                    'format=top shows the ledger only: leave format out for '
                    . 'detail=smaps and detail=arenas, which are JSON' ])
     {
-        my $answer = $nginx->get("$memory?$bad->[0]");
-
-        is($answer->{status}, 400, $bad->[0]);
-        is($answer->{body}, "$bad->[1]\n", 'is refused with a sentence')
-            or diag($answer->{body});
+        is_answer($nginx->get("$memory?$bad->[0]"), 400, $bad->[1], $bad->[0]);
     }
 };
 
@@ -350,10 +346,9 @@ test 'arenas', 'jemalloc' => sub {
 
     my $answer = $nginx->get("$memory?detail=arenas");
 
-    is($answer->{status}, 400, 'not of two workers');
-    like($answer->{body},
-         qr/^detail=arenas is for one worker: choose it with worker=0 or (?#
-            )worker=pid-\d+$/, 'a sentence');
+    is_answer($answer, 400,
+              qr/^detail=arenas is for one worker: choose it with worker=0 (?#
+                 )or worker=pid-\d+$/, 'not of two workers');
 };
 
 
@@ -390,21 +385,16 @@ test 'a large worker', $has_lua, \&has_room => sub {
     is($nginx->get('/grow')->{body}, "grown\n", 'a worker above 1 GiB');
 
     for my $detail ('ledger', 'smaps') {
-        my $answer = $nginx->get("$memory?detail=$detail");
-
-        is($answer->{status}, 400, "$detail is refused");
-        like($answer->{body},
-             qr/^worker 0 \(pid \d+\) has 1\.1 GiB of anonymous memory: (?#
-                )reading its page tables takes some \d+ ms, and may stop it (?#
-                )for that time; add force=1 to read them$/,
-             'with the cost');
+        is_answer($nginx->get("$memory?detail=$detail"), 400,
+                  qr/^worker 0 \(pid \d+\) has 1\.1 GiB of anonymous (?#
+                     )memory: reading its page tables takes some \d+ ms, (?#
+                     )and may stop it for that time; add force=1 to read (?#
+                     )them$/,
+                  "$detail is refused");
     }
 
-    my $table = $nginx->get("$memory?format=top&cols=1000");
-
-    is($table->{status}, 200, 'a table');
-    like($table->{body}, qr/^no ledger: worker 0 .*; add force=1 to read /m,
-         'says why it has none');
+    is_answer($nginx->get("$memory?format=top&cols=1000"), 200,
+              qr/^no ledger: worker 0 .*; add force=1 to read /m, 'a table');
 
     is(ask($nginx, '')->{total}{ledger}, undef, 'memory is as always');
 

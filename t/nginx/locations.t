@@ -302,17 +302,17 @@ test 'since when it is sampled', 'jemalloc' => sub {
 
     my $answer = $nginx->get("$tree/locations?strict=1&cols=1000");
 
-    is($answer->{status}, 503, 'strict=1 refuses that');
-    is($answer->{body}, 'strict=1 refuses: the samples of 2 of 2 workers lack '
-       . "allocations from a time when jemalloc's sampling was off; POST "
-       . 'reset=1 to control to begin with complete ones, or ask without '
-       . "strict=1 to see the time\n", 'why');
+    is_answer($answer, 503,
+              'strict=1 refuses: the samples of 2 of 2 workers lack '
+              . "allocations from a time when jemalloc's sampling was off; "
+              . 'POST reset=1 to control to begin with complete ones, or ask '
+              . 'without strict=1 to see the time', 'strict=1 refuses that');
 
     $nginx->get($control, body => 'reset=1');
     $answer = $nginx->get("$tree/locations?strict=1&cols=1000");
-    is($answer->{status}, 200, 'not after a reset');
-    like($answer->{body}, qr/^sampled: samples complete since $time: $began$/m,
-         'which says since when');
+    is_answer($answer, 200,
+              qr/^sampled: samples complete since $time: $began$/m,
+              'not after a reset');
 };
 
 
@@ -334,10 +334,8 @@ test 'one worker that is stopped' => sub {
     like($text, qr/^sampled: worker \d+ pid $stopped is missing: no answer /m,
          'what is sampled, too');
 
-    my $answer = $nginx->get("$tree/locations?strict=1&cols=1000");
-
-    is($answer->{status}, 503, 'strict=1');
-    like($answer->{body}, qr/^only 1 of 2 workers answered/, 'the sentence');
+    is_answer($nginx->get("$tree/locations?strict=1&cols=1000"), 503,
+              qr/^only 1 of 2 workers answered/, 'strict=1');
 
     kill 'CONT', $stopped;
 };
@@ -359,10 +357,8 @@ test 'workers that end' => sub {
 
     my $answer = $client->response;
 
-    is($answer->{status}, 200, 'a worker is killed: the list comes');
-    like($answer->{body}, qr/^CPU: worker \d+ pid $other is missing: /m,
-         'and says who is missing')
-        or diag($answer->{body});
+    is_answer($answer, 200, qr/^CPU: worker \d+ pid $other is missing: /m,
+              'a worker is killed: the list comes');
     like($answer->{body}, qr/^held: |^ *\d+ +\S+ \S+ /m, 'there are rows');
 
     $client = $nginx->client;
@@ -377,8 +373,7 @@ test 'workers that end' => sub {
 
     $answer = $client->response;
 
-    is($answer->{status}, 200, 'a reload: the list comes early');
-    like($answer->{body}, qr/, CPU \d/, 'with the CPU time until then');
+    is_answer($answer, 200, qr/, CPU \d/, 'a reload: the list comes early');
 
     $nginx->stop(alerts => qr/signal 9/);
 };
@@ -421,10 +416,8 @@ test 'parameters' => sub {
 
     for my $query (sort keys %refused) {
         my ($status, $sentence) = @{ $refused{$query} };
-        my $answer = $nginx->get("$tree/locations?$query");
-
-        is($answer->{status}, $status, $query);
-        like($answer->{body}, $sentence, 'the sentence');
+        is_answer($nginx->get("$tree/locations?$query"), $status, $sentence,
+                  $query);
     }
 
     $nginx->get('/fine');

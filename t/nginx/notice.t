@@ -357,13 +357,11 @@ sub is_quiet_test(%how) {
 sub others($c, $state) {
     my $answer = $c->ask('GET', '/p/symbol');
 
-    is($answer->{status}, 200, 'symbol');
-    is($answer->{body}, "num_symbols: 1\n", 'has names');
+    is_answer($answer, 200, 'num_symbols: 1', 'symbol');
 
     $answer = $c->ask('GET', '/p/cmdline');
 
-    is($answer->{status}, 200, 'cmdline');
-    like($answer->{body}, qr/\0-c\0nginx\.conf\z/, 'is how nginx was started');
+    is_answer($answer, 200, qr/\0-c\0nginx\.conf\z/, 'cmdline');
 
     my $status = $c->ask('GET', '/p/status');
     my $json = decode_json($status->{body});
@@ -513,11 +511,10 @@ test 'jemalloc_pprof_timeout' => sub {
         my ($uri, $ms) = @$_;
         my $answer = $nginx->get($uri);
 
-        is($answer->{status}, 504, $uri);
-        like($answer->{body}, qr/\Ano worker answered in time: worker 0 (?#
-             )\(pid \d+\), no answer within $ms\.0 ms (?#
-             )\(jemalloc_pprof_timeout\): its background thread is (?#
-             )still busy\n\z/, 'the answer names the cause');
+        is_answer($answer, 504, qr/\Ano worker answered in time: worker 0 (?#
+                  )\(pid \d+\), no answer within $ms\.0 ms (?#
+                  )\(jemalloc_pprof_timeout\): its background thread is (?#
+                  )still busy\n\z/, $uri);
         is($answer->{headers}{'x-go-pprof'}, '1', 'for pprof to show');
     }
 };
@@ -546,8 +543,7 @@ test 'jemalloc_pprof_temp_path' => sub {
 
         my $answer = $nginx->get('/p/heap');
 
-        is($answer->{status}, $status, $directive || 'no directory');
-        like($answer->{body}, $like, 'a profile, or the cause');
+        is_answer($answer, $status, $like, $directive || 'no directory');
         like(contract($answer->{body}), qr/^types: /, 'keeps the contract')
             if $status == 200;
         is_deeply([ glob "$nginx->{prefix}/temp/#* $nginx->{prefix}/temp/*" ],

@@ -250,9 +250,8 @@ sub console($page) {
 test 'the console has no other place' => sub {
     my $answer = $nginx->get('/a/worker/self/');
 
-    is($answer->{status}, 404, 'in a worker');
-    is($answer->{body}, "no such resource here: use one of $resources\n",
-       'why');
+    is_answer($answer, 404, "no such resource here: use one of $resources",
+              'in a worker');
 };
 
 
@@ -325,8 +324,7 @@ test 'status and console of four workers, one of which is stopped' => sub {
         my ($path, $code, $sentence) = @$_;
         my $answer = in_time($client, $path);
 
-        is($answer->{status}, $code, $path);
-        like($answer->{body}, $sentence, 'why');
+        is_answer($answer, $code, $sentence, $path);
     }
 
     my $status = decode_json(in_time($client, 'status?strict=0')->{body});

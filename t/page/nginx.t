@@ -85,10 +85,8 @@ test 'what is refused' => sub {
          ['format=svg&width=0', 'width must be a whole number of pixels'],
          ['format=svg&width=99999', 'from 300 to 8000'],
          ['format=svg&invert=2', 'invert must be 0 or 1']) {
-        my $answer = $server->get("/debug/pprof/heap?$_->[0]");
-
-        is($answer->{status}, 400, $_->[0]);
-        like($answer->{body}, qr/\Q$_->[1]/, 'and why');
+        is_answer($server->get("/debug/pprof/heap?$_->[0]"), 400,
+                  qr/\Q$_->[1]/, $_->[0]);
     }
 };
 

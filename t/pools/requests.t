@@ -219,10 +219,10 @@ test 'clients', 'jemalloc' => sub {
 
     my $answer = $nginx->get("$list?clients=on");
 
-    is($answer->{status}, 403, 'where it is off');
-    is($answer->{body}, 'clients are not shown in this location: add '
-                        . 'clients=on to its jemalloc_pprof directive, and '
-                        . "restrict who can reach it\n", 'says why');
+    is_answer($answer, 403,
+              'clients are not shown in this location: add clients=on to its '
+              . 'jemalloc_pprof directive, and restrict who can reach it',
+              'where it is off');
 
     is($nginx->get("$list?clients=off")->{status}, 200, 'but not off');
 
@@ -260,10 +260,7 @@ test 'parameters', 'jemalloc' => sub {
     );
 
     for my $query (sort keys %refused) {
-        my $answer = $nginx->get("$list?$query");
-
-        is($answer->{status}, 400, $query);
-        is($answer->{body}, "$refused{$query}\n", 'says why');
+        is_answer($nginx->get("$list?$query"), 400, $refused{$query}, $query);
     }
 
     my $json = json($nginx, "$list?top=1");

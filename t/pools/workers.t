@@ -95,9 +95,9 @@ test 'all connections are used', 'jemalloc' => sub {
 
     my $answer = $client->response;
 
-    is($answer->{status}, 503, 'it cannot ask');
-    is($answer->{body}, "no free connection to query it (raise "
-                        . "worker_connections)\n", 'and says why');
+    is_answer($answer, 503,
+              'no free connection to query it (raise worker_connections)',
+              'it cannot ask');
 
     # none of the clients that come now gets to the worker that is full
 

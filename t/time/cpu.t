@@ -312,9 +312,8 @@ test 'a worker that is killed' => sub {
 
     my $answer = $client->response;
 
-    is($answer->{status}, 200, 'the other one answers');
-    like($answer->{body}, qr/pid $other is missing: it exited before it /,
-         'who is missing, and why');
+    is_answer($answer, 200, qr/pid $other is missing: it exited before it /,
+              'the other one answers');
 
     $nginx->stop(alerts => qr/exited on signal 9/);
 };
@@ -335,9 +334,8 @@ test 'a reload' => sub {
 
     my $answer = $client->response;
 
-    is($answer->{status}, 200, 'workers that end answer first');
-    like($answer->{body}, qr/^2 of 2 workers ended early, the first after /m,
-         'what they had so far');
+    is_answer($answer, 200, qr/^2 of 2 workers ended early, the first after /m,
+              'workers that end answer first');
     like($answer->{body}, qr/ s: (?:it|the worker that asked) shuts\s+down$/m,
          'and why');
 

@@ -311,10 +311,8 @@ test 'forms', 'scripts' => sub {
         for qw( folded top html svg );
 
     for my $format (qw( text jemalloc )) {
-        my $refused = $nginx->get("$stalls?format=$format");
-
-        is($refused->{status}, 400, "$format is for heaps");
-        like($refused->{body}, qr/choose another format/, 'and says so');
+        is_answer($nginx->get("$stalls?format=$format"), 400,
+                  qr/choose another format/, "$format is for heaps");
     }
 
     like($nginx->get("$stalls?format=top&cols=1000&type=stalls")->{body},
@@ -347,11 +345,8 @@ test 'forms', 'scripts' => sub {
     # of a worker that there is not, and never was
 
     for my $query ('worker=1', 'worker=pid-1', 'worker=1&seconds=1') {
-        my $none = $nginx->get("$stalls?$query");
-
-        is($none->{status}, 404, "$query: 404");
-        is($none->{body}, "no such worker: status lists all workers\n",
-           "$query: why");
+        is_answer($nginx->get("$stalls?$query"), 404,
+                  'no such worker: status lists all workers', "$query: 404");
     }
 };
 
