@@ -1,9 +1,8 @@
 
 #include "jpp_test_dump.h"
 #include "jpp_test_golden.h"
+#include "jpp_test_main.h"
 
-
-#define jpp_nelts(a)  (sizeof(a) / sizeof((a)[0]))
 
 typedef struct {
     const char   *stack;       /* leaf first, by blanks */
@@ -61,39 +60,6 @@ jpp_before_each(void)
 }
 
 
-static uint32_t
-jpp_top_location(const char *name, size_t len)
-{
-    uint32_t  id, string;
-
-    string = jpp_profile_string(&profile, name, len);
-    id = jpp_profile_location(&profile, 0, string);
-
-    jpp_profile_location_at(&profile, id)->function =
-                        jpp_profile_function(&profile, 0, string, string);
-    return id;
-}
-
-
-/* The STACK of a sample, up to its values. */
-
-static void
-jpp_top_push(const char *stack)
-{
-    uint8_t     *pos;
-    const char  *p, *end;
-
-    pos = jpp_profile_begin(&profile, 0, 8);
-
-    for (p = stack; *p != '\0'; p = *end == ' ' ? end + 1 : end) {
-        end = p + strcspn(p, " ");
-        pos = jpp_profile_push(pos, jpp_top_location(p, (size_t) (end - p)));
-    }
-
-    jpp_profile_end(&profile, pos);
-}
-
-
 static void
 jpp_top_fill(const jpp_top_stack_t *from)
 {
@@ -105,7 +71,7 @@ jpp_top_fill(const jpp_top_stack_t *from)
     }
 
     for ( /* void */ ; from->stack != NULL; from++) {
-        jpp_top_push(from->stack);
+        jpp_test_stack(&profile, 0, from->stack);
 
         values[JPP_HEAP_INUSE_OBJECTS] = from->objects;
         values[JPP_HEAP_INUSE_SPACE] = from->bytes;
@@ -142,17 +108,20 @@ jpp_top_text(bool (*write)(const jpp_view_t *view, jpp_sink_t *sink),
 }
 
 
-static void
-jpp_functions_test_case(const jpp_top_case_t *row)
+JPP_TEST(jpp_functions_test_cases)
 {
-    jpp_test_begin();
-    jpp_top_fill(row->stacks);
-    profile.is_difference = row->is_difference;
+    size_t  i;
 
-    jpp_shows(jpp_top_text(jpp_functions_write, row->args),
-              "%s: top", row->name);
-    jpp_shows(jpp_top_text(jpp_folded_write, row->args),
-              "%s: folded", row->name);
+    for (i = 0; i < jpp_nelts(cases); i++) {
+        jpp_test_begin();
+        jpp_top_fill(cases[i].stacks);
+        profile.is_difference = cases[i].is_difference;
+
+        jpp_shows(jpp_top_text(jpp_functions_write, cases[i].args),
+                  "%s: top", cases[i].name);
+        jpp_shows(jpp_top_text(jpp_folded_write, cases[i].args),
+                  "%s: folded", cases[i].name);
+    }
 }
 
 
@@ -205,7 +174,7 @@ JPP_TEST(jpp_functions_test_time)
     profile.n_seen[0] = 100;
 
     for (i = 0; i < jpp_nelts(rows); i++) {
-        jpp_top_push(rows[i].stack);
+        jpp_test_stack(&profile, 0, rows[i].stack);
         (void) jpp_profile_commit(&profile, NULL, rows[i].values);
     }
 
@@ -281,19 +250,4 @@ JPP_TEST(jpp_functions_test_memory)
         jpp_denies(&arena, jpp_test_sink(&sink, &arena), 1,
                    jpp_done_code(writers[i](&view, &sink) && sink.error == 0));
     }
-}
-
-
-int
-main(void)
-{
-    size_t  i;
-
-    for (i = 0; i < jpp_nelts(cases); i++) {
-        jpp_functions_test_case(&cases[i]);
-    }
-
-    jpp_tests_all();
-
-    return jpp_done();
 }

@@ -18,7 +18,7 @@
 
 /*
  * One line for each value, "workers.0.pid=4711"; strings and keys in quotes,
- * newlines as \n.
+ * newlines as \n; an empty one first, so that each is between two.
  */
 
 #define JPP_STATUS_PERL                                                       \
@@ -28,6 +28,7 @@
     "p(qq($k.$_), $v->[$_]) for 0 .. $#$v } "                                 \
     "else { $v = JSON::PP->new->allow_nonref->ascii->encode($v); "            \
     "print qq($k=$v\\n) } } "                                                 \
+    "print qq(\\n); "                                                         \
     "p(q(), JSON::PP->new->utf8->decode($_)); print qq(whole\\n)"
 
 
@@ -206,10 +207,7 @@ jpp_status_has(const char *line)
 static void
 jpp_status_parse(void)
 {
-    int      fd;
-    char     path[] = "/tmp/jpp_status.XXXXXX", command[2048];
-    FILE    *perl;
-    size_t   i, beyond;
+    size_t  i, beyond;
 
     jpp_is_i64(jpp_output_fill(&jpp_output, jpp_status_json, &fleet, 0), 0,
                "JSON of %zu bytes", jpp_output.len);
@@ -220,31 +218,9 @@ jpp_status_parse(void)
 
     jpp_is_u64(beyond, 0, "it is ASCII");
 
-    fd = mkstemp(path);
-    jpp_ok(fd != -1 && write(fd, jpp_output.text, jpp_output.len)
-                       == (ssize_t) jpp_output.len, "%s", path);
-    close(fd);
-
-    jpp_print(command, "perl -MJSON::PP -0777 -ne '%s' %s", JPP_STATUS_PERL,
-              path);
-
-    /* the newline before the first line makes each be between two */
-
-    jpp_parsed.text[0] = '\n';
-    jpp_parsed.len = 1;
-
-    perl = popen(command, "r");
-    if (perl != NULL) {
-        jpp_parsed.len += fread(jpp_parsed.text + 1, 1, JPP_FLEET_TEXT - 2,
-                                perl);
-    }
-
-    jpp_parsed.text[jpp_parsed.len] = '\0';
-
-    jpp_ok(perl != NULL && pclose(perl) == 0, "perl reads it");
+    jpp_output_filter("perl -MJSON::PP -0777 -ne '" JPP_STATUS_PERL "'",
+                      jpp_output.text, jpp_output.len, &jpp_parsed);
     jpp_ok(jpp_status_has("whole"), "to its end");
-
-    unlink(path);
 }
 
 

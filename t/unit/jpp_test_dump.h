@@ -212,6 +212,25 @@ jpp_test_options(const char *args)
 }
 
 
+/* A sample of PROFILE with the label SET: its STACK, leaf first, by blanks. */
+static inline void
+jpp_test_stack(jpp_profile_t *profile, uint32_t set, const char *stack)
+{
+    uint8_t     *pos;
+    const char  *p, *end;
+
+    pos = jpp_profile_begin(profile, set, 8);
+
+    for (p = stack; *p != '\0'; p = *end == ' ' ? end + 1 : end) {
+        end = p + strcspn(p, " ");
+        pos = jpp_profile_push(pos, jpp_profile_frame(profile, 0, p,
+                                                      (size_t) (end - p)));
+    }
+
+    jpp_profile_end(profile, pos);
+}
+
+
 static inline jpp_capture_t
 jpp_test_capture(const char *data, size_t len)
 {

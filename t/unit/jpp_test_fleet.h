@@ -158,6 +158,33 @@ jpp_output_fill(jpp_output_t *output,
 }
 
 
+/*
+ * In MADE, what COMMAND makes of a file with LEN bytes of TEXT, whose name comes
+ * behind it.
+ */
+static inline void
+jpp_output_filter(const char *command, const char *text, size_t len,
+    jpp_output_t *made)
+{
+    int    fd;
+    char   path[] = "/tmp/jpp_output.XXXXXX", line[2048];
+    FILE  *pipe;
+
+    fd = mkstemp(path);
+    jpp_ok(fd != -1 && write(fd, text, len) == (ssize_t) len, "%s", path);
+    close(fd);
+
+    jpp_print(line, "%s %s", command, path);
+    pipe = popen(line, "r");
+    made->len = pipe != NULL ? fread(made->text, 1, JPP_FLEET_TEXT - 1, pipe)
+                             : 0;
+    made->text[made->len] = '\0';
+
+    jpp_ok(pipe != NULL && pclose(pipe) == 0, "%.20s... succeeds", command);
+    unlink(path);
+}
+
+
 /* Fails each write of WRITER in turn: nothing may be written after it. */
 static inline void
 jpp_output_fails(jpp_output_t *output,

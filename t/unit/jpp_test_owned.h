@@ -29,13 +29,8 @@ typedef struct {
 static inline void
 jpp_owned_push(jpp_profile_t *profile, const jpp_owned_stack_t *from)
 {
-    size_t        n;
-    uint8_t      *pos;
-    uint32_t      set;
-    const char   *p, *end;
-    jpp_label_t   labels[3];
-
-    memset(labels, 0, sizeof(labels));
+    uint32_t     set;
+    jpp_label_t  labels[3] = { 0 };
 
     labels[0].key = "server";
     labels[0].str = from->server != NULL ? from->server : "";
@@ -45,16 +40,7 @@ jpp_owned_push(jpp_profile_t *profile, const jpp_owned_stack_t *from)
     labels[2].str = from->upstream != NULL ? from->upstream : "";
 
     (void) jpp_profile_labels(profile, 0, 0, labels, 3, &set);
-
-    pos = jpp_profile_begin(profile, set, 8);
-
-    for (p = from->stack; *p != '\0'; p = *end == ' ' ? end + 1 : end) {
-        end = p + strcspn(p, " ");
-        n = (size_t) (end - p);
-        pos = jpp_profile_push(pos, jpp_profile_frame(profile, 0, p, n));
-    }
-
-    jpp_profile_end(profile, pos);
+    jpp_test_stack(profile, set, from->stack);
 }
 
 
@@ -84,7 +70,6 @@ jpp_owned_fill(jpp_profile_t *profile, jpp_arena_t *in,
         (void) jpp_profile_commit(profile, NULL, values);
         profile->n_seen[1] += (uint64_t) from->seen;
     }
-
 }
 
 
