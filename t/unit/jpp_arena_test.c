@@ -1,8 +1,6 @@
 
 #include "jpp_test_arena.h"
 
-#include <sys/resource.h>
-
 
 #define JPP_KIB    ((size_t) 1024)
 #define JPP_MIB    (1024 * JPP_KIB)
@@ -541,25 +539,22 @@ JPP_TEST(jpp_test_vec_cap_moved)
 
 JPP_TEST(jpp_test_refused)
 {
-    void          *block, *first, *more;
-    size_t         size;
-    jpp_vec_t     *vec;
-    struct rlimit  old, low;
+    void       *block, *first, *more;
+    size_t      size;
+    rlim_t      old;
+    jpp_vec_t  *vec;
 
     jpp_arena_fresh(&arena, 64 * JPP_MIB);
     vec = jpp_vec_create(&arena);
     first = jpp_vec_push(vec, JPP_BLOCK);
     memset(first, 0x55, JPP_BLOCK);
 
-    (void) getrlimit(RLIMIT_AS, &old);
     size = jpp_process_size();
-    low = old;
-    low.rlim_cur = size * arena.page + JPP_MIB;
 
-    (void) setrlimit(RLIMIT_AS, &low);
+    old = jpp_test_limit(RLIMIT_AS, size * arena.page + JPP_MIB);
     block = jpp_arena_alloc(&arena, JPP_BLOCK);
     more = jpp_vec_push(vec, 1);
-    (void) setrlimit(RLIMIT_AS, &old);
+    (void) jpp_test_limit(RLIMIT_AS, old);
 
     jpp_ok(block == NULL && more == NULL, "no address space");
     jpp_is_u64(jpp_process_size(), size, "a failure maps nothing");

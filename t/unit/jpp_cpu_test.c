@@ -12,8 +12,6 @@
 #include "jpp_test_dump.h"
 #include "jpp_test_threads.h"
 
-#include <sys/resource.h>
-
 
 static void __attribute__((noinline))
 jpp_burn_one(uint64_t nanos)
@@ -512,19 +510,14 @@ JPP_TEST(jpp_test_taken_meanwhile)
 
 JPP_TEST(jpp_test_signals)
 {
-    struct rlimit      limit, none;
+    rlim_t             limit;
     jpp_cpu_window_t  *window;
 
     /* of the windows before, no timer counts any more */
 
     jpp_cpu_exit();
 
-    (void) getrlimit(RLIMIT_SIGPENDING, &limit);
-
-    none = limit;
-    none.rlim_cur = 0;
-    (void) setrlimit(RLIMIT_SIGPENDING, &none);
-
+    limit = jpp_test_limit(RLIMIT_SIGPENDING, 0);
     window = jpp_cpu_open(JPP_MODE_CPU, 99, &err);
 
     jpp_ok(window == NULL && err.code == JPP_ERR_SYS, "no timers: no window");
@@ -533,8 +526,7 @@ JPP_TEST(jpp_test_signals)
                "systemd)", "its sentence");
     jpp_ok(!jpp_cpu_is_on(), "nothing is on");
 
-    (void) setrlimit(RLIMIT_SIGPENDING, &limit);
-
+    (void) jpp_test_limit(RLIMIT_SIGPENDING, limit);
     window = jpp_cpu_open(JPP_MODE_CPU, 99, &err);
     jpp_ok(window != NULL, "with room there is one");
     jpp_cpu_close(window);

@@ -7,8 +7,6 @@
 
 #include "jpp_test.h"
 
-#include <sys/resource.h>
-
 #include "jpp_cpu_sampler.h"
 
 
@@ -53,7 +51,7 @@ main(void)
 {
     uint32_t            i;
     pthread_t           id;
-    struct rlimit       limit;
+    rlim_t              limit;
     jpp_cpu_threads_t  *threads;
 
     threads = calloc(1, sizeof(jpp_cpu_threads_t));
@@ -80,11 +78,9 @@ main(void)
     jpp_is_u64(threads->seen.beyond, 0,
                "and has the place of one that is gone");
 
-    (void) getrlimit(RLIMIT_NOFILE, &limit);
-    (void) setrlimit(RLIMIT_NOFILE,
-                     &(struct rlimit) { 0, limit.rlim_max });
+    limit = jpp_test_limit(RLIMIT_NOFILE, 0);
     jpp_ok(!jpp_cpu_threads_scan(threads, false), "none without a descriptor");
-    (void) setrlimit(RLIMIT_NOFILE, &limit);
+    (void) jpp_test_limit(RLIMIT_NOFILE, limit);
 
     (void) pthread_create(&id, NULL, jpp_thread, NULL);
 

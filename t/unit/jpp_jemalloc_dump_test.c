@@ -10,7 +10,6 @@
 
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 
 
 static jpp_jemalloc_t  jemalloc;
@@ -62,16 +61,13 @@ jpp_part_open(void)
 static void
 jpp_part_descriptors(void)
 {
-    int            fd, n;
-    unsigned       before;
-    struct rlimit  limit;
+    int       fd, n;
+    unsigned  before;
 
     jpp_jemalloc_read(&jemalloc);
     jpp_part_hold();
 
-    limit.rlim_cur = 64;
-    limit.rlim_max = 64;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    (void) jpp_test_limit(RLIMIT_NOFILE, 64);
 
     while ((fd = dup(0)) != -1) { /* void */ }
 
@@ -88,14 +84,9 @@ jpp_part_descriptors(void)
 static void
 jpp_part_file_size(void)
 {
-    struct rlimit  limit;
-
     jpp_jemalloc_read(&jemalloc);
     jpp_part_hold();
-
-    limit.rlim_cur = (rlim_t) atoi(jpp_argument);
-    limit.rlim_max = limit.rlim_cur;
-    setrlimit(RLIMIT_FSIZE, &limit);
+    (void) jpp_test_limit(RLIMIT_FSIZE, (rlim_t) atoi(jpp_argument));
 
     jpp_part_capture("");
     printf("\n");

@@ -4,8 +4,6 @@
 #include "jpp_test_golden.h"
 #include "jpp_test_lines.h"
 
-#include <sys/resource.h>
-
 
 typedef struct {
     uint64_t  first;
@@ -191,7 +189,7 @@ JPP_TEST(jpp_keys_test_usage)
     jpp_usage_t          before, after;
     char                 smaps[JPP_USAGE_SMAPS + 1], path[64];
     const char          *line;
-    struct rlimit        limit, none;
+    rlim_t               limit;
 
     size = (size_t) 32 << 20;
 
@@ -233,12 +231,9 @@ JPP_TEST(jpp_keys_test_usage)
     (void) close(fd);
     (void) munmap(memory, size);
 
-    (void) getrlimit(RLIMIT_NOFILE, &limit);
-    none = limit;
-    none.rlim_cur = (rlim_t) fd;
-    (void) setrlimit(RLIMIT_NOFILE, &none);
+    limit = jpp_test_limit(RLIMIT_NOFILE, (rlim_t) fd);
     jpp_usage_read(&before);
-    (void) setrlimit(RLIMIT_NOFILE, &limit);
+    (void) jpp_test_limit(RLIMIT_NOFILE, limit);
     jpp_ok(before.fds == JPP_NONE && before.max_fds == (uint64_t) fd,
            "without a free descriptor they are not counted");
 

@@ -3,8 +3,6 @@
 #include "jpp_test_golden.h"
 #include "jpp_test_threads.h"
 
-#include <sys/resource.h>
-
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL  0x0008U
@@ -201,19 +199,15 @@ JPP_TEST(jpp_memfd_test_max)
 
 JPP_TEST(jpp_memfd_test_address_space)
 {
-    jpp_code_t     rc;
-    struct rlimit  limit, none;
+    rlim_t      limit;
+    jpp_code_t  rc;
 
     jpp_memfd_open(&memfd, NULL, &err);
     jpp_is_i64(ftruncate(memfd.fd, 1 << 20), 0, "a megabyte");
 
-    getrlimit(RLIMIT_AS, &limit);
-    none = limit;
-    none.rlim_cur = 4096;
-
-    setrlimit(RLIMIT_AS, &none);
+    limit = jpp_test_limit(RLIMIT_AS, 4096);
     rc = jpp_memfd_map(&memfd, 1 << 20, &err);
-    setrlimit(RLIMIT_AS, &limit);
+    (void) jpp_test_limit(RLIMIT_AS, limit);
 
     jpp_is_u64(rc, JPP_ERR_SYS, "without room in the address space");
     jpp_is_i64(err.sys_errno, ENOMEM, "%s", err.text);
@@ -333,26 +327,18 @@ JPP_TEST(jpp_memfd_test_not_writable)
 
 JPP_TEST(jpp_memfd_test_descriptors)
 {
-    int            fd;
-    jpp_err_t      other;
-    jpp_code_t     rc, other_rc;
-    struct rlimit  limit, none;
+    rlim_t      limit;
+    jpp_err_t   other;
+    jpp_code_t  rc, other_rc;
 
-    fd = dup(0);
-    close(fd);
-
-    getrlimit(RLIMIT_NOFILE, &limit);
-    none = limit;
-    none.rlim_cur = (rlim_t) fd;
-
-    setrlimit(RLIMIT_NOFILE, &none);
+    limit = jpp_test_limit(RLIMIT_NOFILE, 0);
 
     rc = jpp_memfd_open(&memfd, NULL, &err);
     jpp_memfd_errno = EPERM;
     other_rc = jpp_memfd_open(&memfd, "/tmp", &other);
     jpp_memfd_errno = 0;
 
-    setrlimit(RLIMIT_NOFILE, &limit);
+    (void) jpp_test_limit(RLIMIT_NOFILE, limit);
 
     jpp_is_u64(rc, JPP_ERR_SYS, "without a free descriptor");
     jpp_is_i64(err.sys_errno, EMFILE, "%s", err.text);

@@ -2,7 +2,6 @@
 #include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 
-#include <sys/resource.h>
 #include <sys/time.h>
 
 #include "jpp_dump.h"
@@ -211,23 +210,15 @@ JPP_TEST(jpp_proc_test_memory)
 
 JPP_TEST(jpp_proc_test_descriptors)
 {
-    int             fd;
-    jpp_vec_t      *text;
-    jpp_code_t      rc;
-    struct rlimit   limit, none;
+    rlim_t      limit;
+    jpp_vec_t  *text;
+    jpp_code_t  rc;
 
     text = jpp_vec_create(&arena);
 
-    fd = dup(0);
-    close(fd);
-
-    getrlimit(RLIMIT_NOFILE, &limit);
-    none = limit;
-    none.rlim_cur = (rlim_t) fd;
-
-    setrlimit(RLIMIT_NOFILE, &none);
+    limit = jpp_test_limit(RLIMIT_NOFILE, 0);
     rc = jpp_proc_maps(text, &err);
-    setrlimit(RLIMIT_NOFILE, &limit);
+    (void) jpp_test_limit(RLIMIT_NOFILE, limit);
 
     jpp_is_u64(rc, JPP_ERR_SYS, "without a free descriptor");
     jpp_is_i64(err.sys_errno, EMFILE, "%s", err.text);

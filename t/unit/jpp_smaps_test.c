@@ -4,7 +4,6 @@
 
 #include "jpp_test_main.h"
 
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "jpp_host.h"
@@ -236,12 +235,12 @@ JPP_TEST(jpp_smaps_test_self)
 
 JPP_TEST(jpp_smaps_test_pages)
 {
-    int            fd;
-    char          *p;
-    size_t         page;
-    uint8_t        pages[8];
-    jpp_err_t      err = { 0 };
-    struct rlimit  limit;
+    int        fd;
+    char      *p;
+    size_t     page;
+    rlim_t     limit;
+    uint8_t    pages[8];
+    jpp_err_t  err = { 0 };
 
     page = (size_t) sysconf(_SC_PAGESIZE);
     p = mmap(NULL, 8 * page, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS,
@@ -260,10 +259,9 @@ JPP_TEST(jpp_smaps_test_pages)
 
     (void) close(fd);
 
-    (void) getrlimit(RLIMIT_NOFILE, &limit);
-    (void) setrlimit(RLIMIT_NOFILE, &(struct rlimit) { 0, limit.rlim_max });
+    limit = jpp_test_limit(RLIMIT_NOFILE, 0);
     fd = jpp_pagemap_open(&err);
-    (void) setrlimit(RLIMIT_NOFILE, &limit);
+    (void) jpp_test_limit(RLIMIT_NOFILE, limit);
     jpp_ok(fd == -1, "no descriptor");
     jpp_is_i64(err.sys_errno, EMFILE, "%s", err.text);
     jpp_has(err.text, "/proc/self/pagemap cannot be opened", "its file");

@@ -34,6 +34,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -289,6 +290,22 @@ jpp_beside(const char *name, char path[4096])
     strcpy(strrchr(path, '/') + 1, name);
 
     return path;
+}
+
+
+/* Set a soft limit of this process; the one before. */
+static inline rlim_t
+jpp_test_limit(int resource, rlim_t value)
+{
+    rlim_t         old;
+    struct rlimit  limit;
+
+    (void) getrlimit(resource, &limit);
+    old = limit.rlim_cur;
+    limit.rlim_cur = value;
+    (void) setrlimit(resource, &limit);
+
+    return old;
 }
 
 

@@ -7,26 +7,11 @@
 
 #include "jpp_test_golden.h"
 
-#include <sys/resource.h>
-
 
 #define JPP_BYTES  10000
 
 
 static uint8_t  jpp_bytes[JPP_BYTES];
-
-
-/* The soft one, which is raised again. */
-
-static void
-jpp_limit(rlim_t size)
-{
-    struct rlimit  limit;
-
-    (void) getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = size;
-    (void) setrlimit(RLIMIT_FSIZE, &limit);
-}
 
 
 static bool
@@ -60,7 +45,7 @@ JPP_TEST(jpp_sizes)
     for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         fd = memfd_create("jpp-write", MFD_CLOEXEC);
 
-        jpp_limit(limits[i]);
+        (void) jpp_test_limit(RLIMIT_FSIZE, limits[i]);
 
         rc = jpp_write(&fd, jpp_bytes, JPP_BYTES);
         size = lseek(fd, 0, SEEK_END);
@@ -72,7 +57,7 @@ JPP_TEST(jpp_sizes)
         jpp_is_i64(jpp_write_failed(&err, rc, "it"), JPP_ERR_SYS, "an error");
         jpp_note("%s", err.text);
 
-        jpp_limit(RLIM_INFINITY);
+        (void) jpp_test_limit(RLIMIT_FSIZE, RLIM_INFINITY);
         jpp_ok(!jpp_write_is_full(fd), "without a limit more can be");
         jpp_is_i64(jpp_write(&fd, jpp_bytes, JPP_BYTES), 0, "and is");
         jpp_is_i64(lseek(fd, 0, SEEK_END), (int64_t) limits[i] + JPP_BYTES,
@@ -82,13 +67,13 @@ JPP_TEST(jpp_sizes)
     }
 
     jpp_shows_notes("sizes, and what may be done about them");
-    jpp_limit(JPP_BYTES);
+    (void) jpp_test_limit(RLIMIT_FSIZE, JPP_BYTES);
 
     fd = memfd_create("jpp-write", MFD_CLOEXEC);
     jpp_is_i64(jpp_write(&fd, jpp_bytes, JPP_BYTES), 0, "just as many");
     close(fd);
 
-    jpp_limit(RLIM_INFINITY);
+    (void) jpp_test_limit(RLIMIT_FSIZE, RLIM_INFINITY);
 }
 
 
@@ -122,7 +107,7 @@ JPP_TEST(jpp_signals)
     sigset_t  set, was;
 
     fd = memfd_create("jpp-write", MFD_CLOEXEC);
-    jpp_limit(0);
+    (void) jpp_test_limit(RLIMIT_FSIZE, 0);
 
     jpp_write_hold(&was);
     jpp_ok(jpp_is(SIGXFSZ, jpp_mask), "it is held back");
@@ -147,7 +132,7 @@ JPP_TEST(jpp_signals)
 
     (void) sigprocmask(SIG_UNBLOCK, &set, NULL);
 
-    jpp_limit(RLIM_INFINITY);
+    (void) jpp_test_limit(RLIMIT_FSIZE, RLIM_INFINITY);
     close(fd);
 }
 
