@@ -5,6 +5,7 @@
 # jemalloc's own dump agree within one unit for each stack.
 
 use JppTest;
+use JppDump qw( counts dump_of stack );
 
 my $tool = "$build/jemalloc-pprof";
 my $dir = tempdir(CLEANUP => 1);
@@ -75,7 +76,74 @@ sub check($name) {
 
         like($top, qr/flat%.*\n.*%/, "-top of $file");
     }
+
+    # and formats that have no client
+
+    my %like = (jemalloc => qr/\A\Q@{[ slurp($dump) ]}\E\z/,
+                folded => qr/\A(?:\S.* \d+\n)+\z/,
+                top => qr/\Ainuse_space: .* in \d+ stack/);
+
+    for my $format (sort keys %like) {
+        for my $symbolize (0, 1) {
+            my $out = printed("$tool --format=$format --symbolize=$symbolize "
+                              . $dump);
+
+            ok($out =~ $like{$format}, "$format, symbolize=$symbolize");
+        }
+    }
 }
+
+
+# Stacks whose last frame says why they end there: every client reads them, in
+# a dump as jemalloc writes it, in our text and in a profile, and no byte is
+# lost.  (The names are those of a profile: jeprof knows only the number.)
+
+test 'stacks that are cut' => sub {
+
+    # what is cut, by frame: docs/reading-a-heap.md
+
+    my %cuts = (
+        0x101 => '[cut: JIT code]',
+        0x102 => '[cut: no call-frame information]',
+        0x103 => '[cut: unknown call-frame information]',
+        0x104 => '[cut: outside the stack]',
+    );
+
+    my $dump = spew("$dir/cut.heap", dump_of(
+        head => '  t*: ' . counts(5, 1500) . "\n  t0: " . counts(5, 1500)
+                . "\n",
+        stacks => join '',
+                  stack(counts(1, 500), 0x401234, 0x405678),
+                  map { stack(counts(1, $_ - 1), 0x401234, $_) }
+                  sort keys %cuts));
+
+    # 500, and 256 + 257 + 258 + 259
+
+    my $total = 1530;
+
+    run("$tool --format=$_ -o $dir/cut.$_ $dump", $_) for 'pprof', 'text';
+    run("$build/t/jpp_contract --heap $dir/cut.pprof", 'the contract holds');
+
+    for my $file ($dump, "$dir/cut.text") {
+        my $text = printed("jeprof --text --show_bytes --inuse_space /bin/true "
+                           . "$file 2>/dev/null") // '';
+
+        like($text, qr/^Total: $total B$/m, "jeprof reads $file as a whole");
+        like($text, qr/^ *$total 100\.0% .* 0x0+401234$/m,
+             'with the other frames');
+    }
+
+    is((totals("$dir/cut.$_"))[-1], $total, "pprof reads $_ as a whole")
+        for 'pprof', 'text';
+
+    my $traces = printed("go tool pprof -symbolize=none -traces "
+                         . "$dir/cut.pprof 2>&1");
+
+    for my $frame (sort keys %cuts) {
+        like($traces, qr/^ +@{[ $frame - 1 ]}B .*\n +\Q$cuts{$frame}\E$/m,
+             $cuts{$frame});
+    }
+};
 
 
 # A dump minus itself is nothing, for us and for pprof.

@@ -291,33 +291,6 @@ test 'options that are refused' => sub {
 };
 
 
-test 'real dumps' => sub {
-    my @dumps = glob "$root/t/data/*.heap";
-
-    cmp_ok(scalar @dumps, '>', 0, 'there are some');
-
-    for my $dump (@dumps) {
-        my ($name) = $dump =~ m{([^/]+)\.heap$};
-
-        for my $symbolize (0, 1) {
-            my @args = ("--symbolize=$symbolize", '--any-kernel', $dump);
-
-            keeps_contract("$name, $symbolize: contract",
-                           gives("$name, $symbolize: pprof", undef, @args));
-            gives("$name, $symbolize: text",
-                  qr/\Aheap profile: .*\nMAPPED_LIBRARIES:\n/s,
-                  '--format=text', @args);
-            gives("$name, $symbolize: jemalloc", slurp($dump),
-                  '--format=jemalloc', @args);
-            gives("$name, $symbolize: folded", qr/\A(?:\S.* \d+\n)+\z/,
-                  '--format=folded', @args);
-            gives("$name, $symbolize: top", qr/\Ainuse_space: .* in \d+ stack/,
-                  '--format=top', @args);
-        }
-    }
-};
-
-
 test 'several files' => sub {
     my $pprof = gives('two files', undef, $one, $two);
     my $profile = profile($pprof);
