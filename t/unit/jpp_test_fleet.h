@@ -159,8 +159,8 @@ jpp_output_fill(jpp_output_t *output,
 
 
 /*
- * In MADE, what COMMAND makes of a file with LEN bytes of TEXT, whose name comes
- * behind it.
+ * In MADE, what COMMAND makes of a file with LEN bytes of TEXT, whose name
+ * comes behind it.
  */
 static inline void
 jpp_output_filter(const char *command, const char *text, size_t len,
