@@ -551,10 +551,10 @@ JPP_TEST(jpp_test_refused)
 
     size = jpp_process_size();
 
-    old = jpp_test_limit(RLIMIT_AS, size * arena.page + JPP_MIB);
+    old = jpp_test_rlimit(RLIMIT_AS, size * arena.page + JPP_MIB);
     block = jpp_arena_alloc(&arena, JPP_BLOCK);
     more = jpp_vec_push(vec, 1);
-    (void) jpp_test_limit(RLIMIT_AS, old);
+    (void) jpp_test_rlimit(RLIMIT_AS, old);
 
     jpp_ok(block == NULL && more == NULL, "no address space");
     jpp_is_u64(jpp_process_size(), size, "a failure maps nothing");

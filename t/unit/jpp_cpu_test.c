@@ -517,7 +517,7 @@ JPP_TEST(jpp_test_signals)
 
     jpp_cpu_exit();
 
-    limit = jpp_test_limit(RLIMIT_SIGPENDING, 0);
+    limit = jpp_test_rlimit(RLIMIT_SIGPENDING, 0);
     window = jpp_cpu_open(JPP_MODE_CPU, 99, &err);
 
     jpp_ok(window == NULL && err.code == JPP_ERR_SYS, "no timers: no window");
@@ -526,7 +526,7 @@ JPP_TEST(jpp_test_signals)
                "systemd)", "its sentence");
     jpp_ok(!jpp_cpu_is_on(), "nothing is on");
 
-    (void) jpp_test_limit(RLIMIT_SIGPENDING, limit);
+    (void) jpp_test_rlimit(RLIMIT_SIGPENDING, limit);
     window = jpp_cpu_open(JPP_MODE_CPU, 99, &err);
     jpp_ok(window != NULL, "with room there is one");
     jpp_cpu_close(window);

@@ -78,9 +78,9 @@ main(void)
     jpp_is_u64(threads->seen.beyond, 0,
                "and has the place of one that is gone");
 
-    limit = jpp_test_limit(RLIMIT_NOFILE, 0);
+    limit = jpp_test_rlimit(RLIMIT_NOFILE, 0);
     jpp_ok(!jpp_cpu_threads_scan(threads, false), "none without a descriptor");
-    (void) jpp_test_limit(RLIMIT_NOFILE, limit);
+    (void) jpp_test_rlimit(RLIMIT_NOFILE, limit);
 
     (void) pthread_create(&id, NULL, jpp_thread, NULL);
 

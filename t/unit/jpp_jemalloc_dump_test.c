@@ -67,7 +67,7 @@ jpp_part_descriptors(void)
     jpp_jemalloc_read(&jemalloc);
     jpp_part_hold();
 
-    (void) jpp_test_limit(RLIMIT_NOFILE, 64);
+    (void) jpp_test_rlimit(RLIMIT_NOFILE, 64);
 
     while ((fd = dup(0)) != -1) { /* void */ }
 
@@ -86,7 +86,7 @@ jpp_part_file_size(void)
 {
     jpp_jemalloc_read(&jemalloc);
     jpp_part_hold();
-    (void) jpp_test_limit(RLIMIT_FSIZE, (rlim_t) atoi(jpp_argument));
+    (void) jpp_test_rlimit(RLIMIT_FSIZE, (rlim_t) atoi(jpp_argument));
 
     jpp_part_capture("");
     printf("\n");

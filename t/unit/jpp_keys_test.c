@@ -231,9 +231,9 @@ JPP_TEST(jpp_keys_test_usage)
     (void) close(fd);
     (void) munmap(memory, size);
 
-    limit = jpp_test_limit(RLIMIT_NOFILE, (rlim_t) fd);
+    limit = jpp_test_rlimit(RLIMIT_NOFILE, (rlim_t) fd);
     jpp_usage_read(&before);
-    (void) jpp_test_limit(RLIMIT_NOFILE, limit);
+    (void) jpp_test_rlimit(RLIMIT_NOFILE, limit);
     jpp_ok(before.fds == JPP_NONE && before.max_fds == (uint64_t) fd,
            "without a free descriptor they are not counted");
 

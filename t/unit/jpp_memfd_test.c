@@ -205,9 +205,9 @@ JPP_TEST(jpp_memfd_test_address_space)
     jpp_memfd_open(&memfd, NULL, &err);
     jpp_is_i64(ftruncate(memfd.fd, 1 << 20), 0, "a megabyte");
 
-    limit = jpp_test_limit(RLIMIT_AS, 4096);
+    limit = jpp_test_rlimit(RLIMIT_AS, 4096);
     rc = jpp_memfd_map(&memfd, 1 << 20, &err);
-    (void) jpp_test_limit(RLIMIT_AS, limit);
+    (void) jpp_test_rlimit(RLIMIT_AS, limit);
 
     jpp_is_u64(rc, JPP_ERR_SYS, "without room in the address space");
     jpp_is_i64(err.sys_errno, ENOMEM, "%s", err.text);
@@ -331,14 +331,14 @@ JPP_TEST(jpp_memfd_test_descriptors)
     jpp_err_t   other;
     jpp_code_t  rc, other_rc;
 
-    limit = jpp_test_limit(RLIMIT_NOFILE, 0);
+    limit = jpp_test_rlimit(RLIMIT_NOFILE, 0);
 
     rc = jpp_memfd_open(&memfd, NULL, &err);
     jpp_memfd_errno = EPERM;
     other_rc = jpp_memfd_open(&memfd, "/tmp", &other);
     jpp_memfd_errno = 0;
 
-    (void) jpp_test_limit(RLIMIT_NOFILE, limit);
+    (void) jpp_test_rlimit(RLIMIT_NOFILE, limit);
 
     jpp_is_u64(rc, JPP_ERR_SYS, "without a free descriptor");
     jpp_is_i64(err.sys_errno, EMFILE, "%s", err.text);

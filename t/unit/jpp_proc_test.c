@@ -216,9 +216,9 @@ JPP_TEST(jpp_proc_test_descriptors)
 
     text = jpp_vec_create(&arena);
 
-    limit = jpp_test_limit(RLIMIT_NOFILE, 0);
+    limit = jpp_test_rlimit(RLIMIT_NOFILE, 0);
     rc = jpp_proc_maps(text, &err);
-    (void) jpp_test_limit(RLIMIT_NOFILE, limit);
+    (void) jpp_test_rlimit(RLIMIT_NOFILE, limit);
 
     jpp_is_u64(rc, JPP_ERR_SYS, "without a free descriptor");
     jpp_is_i64(err.sys_errno, EMFILE, "%s", err.text);

@@ -259,9 +259,9 @@ JPP_TEST(jpp_smaps_test_pages)
 
     (void) close(fd);
 
-    limit = jpp_test_limit(RLIMIT_NOFILE, 0);
+    limit = jpp_test_rlimit(RLIMIT_NOFILE, 0);
     fd = jpp_pagemap_open(&err);
-    (void) jpp_test_limit(RLIMIT_NOFILE, limit);
+    (void) jpp_test_rlimit(RLIMIT_NOFILE, limit);
     jpp_ok(fd == -1, "no descriptor");
     jpp_is_i64(err.sys_errno, EMFILE, "%s", err.text);
     jpp_has(err.text, "/proc/self/pagemap cannot be opened", "its file");

@@ -295,7 +295,7 @@ jpp_beside(const char *name, char path[4096])
 
 /* Set a soft limit of this process; the one before. */
 static inline rlim_t
-jpp_test_limit(int resource, rlim_t value)
+jpp_test_rlimit(int resource, rlim_t value)
 {
     rlim_t         old;
     struct rlimit  limit;

@@ -45,7 +45,7 @@ JPP_TEST(jpp_sizes)
     for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         fd = memfd_create("jpp-write", MFD_CLOEXEC);
 
-        (void) jpp_test_limit(RLIMIT_FSIZE, limits[i]);
+        (void) jpp_test_rlimit(RLIMIT_FSIZE, limits[i]);
 
         rc = jpp_write(&fd, jpp_bytes, JPP_BYTES);
         size = lseek(fd, 0, SEEK_END);
@@ -57,7 +57,7 @@ JPP_TEST(jpp_sizes)
         jpp_is_i64(jpp_write_failed(&err, rc, "it"), JPP_ERR_SYS, "an error");
         jpp_note("%s", err.text);
 
-        (void) jpp_test_limit(RLIMIT_FSIZE, RLIM_INFINITY);
+        (void) jpp_test_rlimit(RLIMIT_FSIZE, RLIM_INFINITY);
         jpp_ok(!jpp_write_is_full(fd), "without a limit more can be");
         jpp_is_i64(jpp_write(&fd, jpp_bytes, JPP_BYTES), 0, "and is");
         jpp_is_i64(lseek(fd, 0, SEEK_END), (int64_t) limits[i] + JPP_BYTES,
@@ -67,13 +67,13 @@ JPP_TEST(jpp_sizes)
     }
 
     jpp_shows_notes("sizes, and what may be done about them");
-    (void) jpp_test_limit(RLIMIT_FSIZE, JPP_BYTES);
+    (void) jpp_test_rlimit(RLIMIT_FSIZE, JPP_BYTES);
 
     fd = memfd_create("jpp-write", MFD_CLOEXEC);
     jpp_is_i64(jpp_write(&fd, jpp_bytes, JPP_BYTES), 0, "just as many");
     close(fd);
 
-    (void) jpp_test_limit(RLIMIT_FSIZE, RLIM_INFINITY);
+    (void) jpp_test_rlimit(RLIMIT_FSIZE, RLIM_INFINITY);
 }
 
 
@@ -107,7 +107,7 @@ JPP_TEST(jpp_signals)
     sigset_t  set, was;
 
     fd = memfd_create("jpp-write", MFD_CLOEXEC);
-    (void) jpp_test_limit(RLIMIT_FSIZE, 0);
+    (void) jpp_test_rlimit(RLIMIT_FSIZE, 0);
 
     jpp_write_hold(&was);
     jpp_ok(jpp_is(SIGXFSZ, jpp_mask), "it is held back");
@@ -132,7 +132,7 @@ JPP_TEST(jpp_signals)
 
     (void) sigprocmask(SIG_UNBLOCK, &set, NULL);
 
-    (void) jpp_test_limit(RLIMIT_FSIZE, RLIM_INFINITY);
+    (void) jpp_test_rlimit(RLIMIT_FSIZE, RLIM_INFINITY);
     close(fd);
 }
 
