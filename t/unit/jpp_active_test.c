@@ -73,13 +73,18 @@ jpp_active_test_facts(const char *what)
 }
 
 
+void
+jpp_before_each(void)
+{
+    jpp_notes_init(&notes);
+}
+
+
 JPP_TEST(jpp_active_test_rise)
 {
     size_t  i, n;
 
     static jpp_event_t  events[JPP_EVENTS];
-
-    jpp_notes_init(&notes);
 
     jpp_active_test_at(1000, false, false, "nothing holds, or stands");
     jpp_active_test_at(1005, true, false, "it rises");
@@ -107,8 +112,6 @@ JPP_TEST(jpp_active_test_rise)
 
 JPP_TEST(jpp_active_test_clock)
 {
-    jpp_notes_init(&notes);
-
     jpp_active_test_at(10000, true, false, "it rises");
     jpp_active_test_at(6400, false, false, "an hour back it stands");
     jpp_active_test_at(6460, false, false, "for a minute");
@@ -124,8 +127,6 @@ JPP_TEST(jpp_active_test_clock)
 
 JPP_TEST(jpp_active_test_torn)
 {
-    jpp_notes_init(&notes);
-
     jpp_active_test_at(1000, true, false, "it rises");
 
     memset(&notes.active[JPP_FINDING_SWAP].finding, 'x', sizeof(jpp_finding_t));
@@ -142,8 +143,6 @@ JPP_TEST(jpp_active_test_torn)
 
 JPP_TEST(jpp_active_test_order)
 {
-    jpp_notes_init(&notes);
-
     jpp_active_test_at(1000, true, false, "one");
     jpp_active_test_at(1005, true, true, "a second one is said alone");
     jpp_shows_notes("both stand, in the order of the table");
@@ -215,8 +214,6 @@ jpp_active_test_acknowledge(int64_t now)
 
 JPP_TEST(jpp_active_test_acknowledged)
 {
-    jpp_notes_init(&notes);
-
     jpp_active_test_acknowledge(900);
     jpp_active_test_at(1000, true, true, "two rise");
     jpp_active_test_acknowledge(1002);
@@ -246,8 +243,6 @@ JPP_TEST(jpp_active_test_acknowledged)
 
 JPP_TEST(jpp_active_test_inherited)
 {
-    jpp_notes_init(&notes);
-
     jpp_notes_inherited(&notes, 1, 100);
     jpp_active_test_facts("the first configuration has none before it");
 
@@ -267,7 +262,6 @@ JPP_TEST(jpp_active_test_inherited)
 
 JPP_TEST(jpp_active_test_counted)
 {
-    jpp_notes_init(&notes);
     jpp_active_test_facts("nobody has looked");
 
     jpp_notes_counted(&notes, 1000, 10000);
@@ -287,8 +281,6 @@ JPP_TEST(jpp_active_test_requested)
 {
     char      name[] = "a";
     unsigned  i;
-
-    jpp_notes_init(&notes);
 
     jpp_notes_requested(&notes, "heap", 200);
     jpp_notes_requested(&notes, "status", 599);

@@ -22,8 +22,6 @@
 
 #define MINUS_ONE        "\377\377\377\377\377\377\377\377\377\001"
 
-#define jpp_nelts(a)     (sizeof(a) / sizeof((a)[0]))
-
 
 /* tag, and what follows it: where the wire type is 2, behind its length */
 

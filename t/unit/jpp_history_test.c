@@ -12,6 +12,13 @@ static jpp_history_t  jpp_history;
 static jpp_output_t   jpp_history_output;
 
 
+void
+jpp_before_each(void)
+{
+    jpp_history_init(&jpp_history);
+}
+
+
 /* Points of seconds, the last after 15 without any: each has the most of its
    time, and time without a point has what came after it. */
 
@@ -23,7 +30,6 @@ JPP_TEST(jpp_history_test_points)
         { 0, 10, 100 }, { 4, 12, 90 }, { 5, 11, 80 }, { 24, 20, 70 }
     };
 
-    jpp_history_init(&jpp_history);
     jpp_is_u64(jpp_history.n, 0, "a new one has no point");
 
     for (i = 0; i < 4; i++) {
@@ -44,8 +50,6 @@ JPP_TEST(jpp_history_test_points)
 JPP_TEST(jpp_history_test_merge)
 {
     uint64_t  i, second, wrong, last;
-
-    jpp_history_init(&jpp_history);
 
     for (second = 0; second < 600; second++) {
         jpp_history_add(&jpp_history, second, second, 5000 - second);
@@ -89,8 +93,6 @@ JPP_TEST(jpp_history_test_merge)
 
 JPP_TEST(jpp_history_test_time)
 {
-    jpp_history_init(&jpp_history);
-
     jpp_history_add(&jpp_history, UINT64_MAX - 1, 1, 1);
 
     jpp_ok(jpp_history.n > 0 && jpp_history.n <= JPP_HISTORY_POINTS,
@@ -105,8 +107,6 @@ JPP_TEST(jpp_history_test_time)
 
 JPP_TEST(jpp_history_test_unknown)
 {
-    jpp_history_init(&jpp_history);
-
     jpp_history_add(&jpp_history, 0, JPP_NONE, 7);
 
     jpp_is_u64(jpp_history.allocated[0], JPP_NONE, "unknown");
@@ -124,7 +124,6 @@ JPP_TEST(jpp_history_test_json)
     jpp_json_t  json;
     jpp_sink_t  sink;
 
-    jpp_history_init(&jpp_history);
     jpp_history_add(&jpp_history, 0, JPP_NONE, 7);
     jpp_history_add(&jpp_history, 5, UINT64_MAX - 1, 8);
 

@@ -87,11 +87,17 @@ jpp_bases_find(const char *text)
 }
 
 
+void
+jpp_before_each(void)
+{
+    memset(pages, 0, sizeof(pages));
+}
+
+
 JPP_TEST(jpp_bases_test_blocks)
 {
     const jpp_ledger_range_t  *base;
 
-    memset(pages, 0, sizeof(pages));
     jpp_bases_block(1, 2 * JPP_MIB, 100000);
     jpp_bases_block(4, 6 * JPP_MIB, 5 * JPP_MIB);
 
@@ -135,7 +141,6 @@ JPP_TEST(jpp_bases_test_blocks)
 
 JPP_TEST(jpp_bases_test_wrong)
 {
-    memset(pages, 0, sizeof(pages));
     pages[0].is_there = true;
     jpp_is_u64(jpp_bases_find(anonymous), 0, "zeros");
 
@@ -176,7 +181,6 @@ JPP_TEST(jpp_bases_test_maps)
         "7f0000200000-7f0002200000 rw-p x x x\n"
     };
 
-    memset(pages, 0, sizeof(pages));
     jpp_bases_block(0, 2 * JPP_MIB, 100);
 
     jpp_is_u64(jpp_bases_find(anonymous), 1, "anonymous memory");
@@ -189,7 +193,6 @@ JPP_TEST(jpp_bases_test_maps)
 
 JPP_TEST(jpp_bases_test_memory)
 {
-    memset(pages, 0, sizeof(pages));
     jpp_bases_block(0, 2 * JPP_MIB, 100);
     (void) jpp_bases_find("");
 

@@ -16,8 +16,6 @@
 
 JPP_TEST(jpp_ledger_test_bounds)
 {
-    jpp_ledger_ready();
-
     (void) jpp_ledger_take(0x100000, 0x300000, "", 1000 * 1024, true);
 
     stats.allocated = 500 * 1024;
@@ -80,7 +78,6 @@ static void
 jpp_ledger_test_edges(uint64_t pss)
 {
     jpp_test_begin();
-    jpp_ledger_ready();
 
     (void) jpp_ledger_take(0x100000, 0x100000 + JPP_MIB * pss, "",
                            pss * JPP_MIB, true);
@@ -100,7 +97,6 @@ static void
 jpp_ledger_test_exact(uint64_t pss, uint64_t tcache)
 {
     jpp_test_begin();
-    jpp_ledger_ready();
 
     (void) jpp_ledger_take(0x100000, 0x300000, "", pss, true);
 
@@ -152,8 +148,6 @@ JPP_TEST(jpp_ledger_test_dirty)
 {
     jpp_smaps_t  mapping;
 
-    jpp_ledger_ready();
-
     mapping = *jpp_ledger_mapping(0x100000, 0x100000 + 300 * JPP_MIB, "",
                                   200 * JPP_MIB);
     mapping.lazy_free = 20 * JPP_MIB;
@@ -179,8 +173,6 @@ JPP_TEST(jpp_ledger_test_dirty)
 
 JPP_TEST(jpp_ledger_test_untouched)
 {
-    jpp_ledger_ready();
-
     (void) jpp_ledger_take(0x100000, 0x300000, "", 256 * 1024, true);
     stats.dirty = JPP_MIB;
     (void) jpp_ledger_heap(0, JPP_MIB, 0);
@@ -191,8 +183,6 @@ JPP_TEST(jpp_ledger_test_untouched)
 
 JPP_TEST(jpp_ledger_test_unknown)
 {
-    jpp_ledger_ready();
-
     (void) jpp_ledger_take(0x100000, 0x300000, "", JPP_MIB, true);
     stats.dirty = JPP_MIB / 4;
     (void) jpp_ledger_heap(0, JPP_MIB / 4, 0);
@@ -225,8 +215,6 @@ JPP_TEST(jpp_ledger_test_no_jemalloc)
 
 JPP_TEST(jpp_ledger_test_unmarked)
 {
-    jpp_ledger_ready();
-
     heap.is_marked = false;
     stats.mapped = JPP_MIB;
     stats.retained = JPP_MIB;

@@ -18,8 +18,6 @@ JPP_TEST(jpp_ledger_test_real)
     static jpp_smaps_t          mapping;
     static jpp_smaps_parser_t   parser;
 
-    jpp_ledger_ready();
-
     (void) jpp_smaps_open(&parser, "t/data/nginx-lua.smaps");
 
     while (jpp_smaps_next(&parser, &mapping)) {
@@ -46,8 +44,6 @@ JPP_TEST(jpp_ledger_test_real)
 JPP_TEST(jpp_ledger_test_kinds)
 {
     jpp_smaps_t  mapping;
-
-    jpp_ledger_ready();
 
     /* a stack lies behind pages that nobody may touch */
 
@@ -352,8 +348,6 @@ JPP_TEST(jpp_ledger_test_names)
     char      name[200];
     size_t    i;
 
-    jpp_ledger_ready();
-
     for (i = 0; i < 20000; i++) {
         jpp_print(name, "/%0150zu", i);
         (void) jpp_ledger_take(0x1000 * (i + 1), 0x1000 * (i + 2), name, 10,
@@ -475,8 +469,6 @@ JPP_TEST(jpp_ledger_test_file)
     jpp_memfd_t          file;
     jpp_ledger_read_t    read_back;
     jpp_ledger_facts_t   facts = { 0 };
-
-    jpp_ledger_ready();
 
     (void) jpp_ledger_take(0x1000, 0x2000, "/a", 9, false);
     (void) jpp_ledger_heap(100, 200, 10);

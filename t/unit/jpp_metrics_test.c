@@ -30,11 +30,12 @@ static jpp_metrics_test_t   jpp_metrics_test;
 static bool                 jpp_metrics_is_open;
 
 
-static void
-jpp_metrics_test_init(jpp_metrics_test_t *test)
+void
+jpp_before_each(void)
 {
-    size_t         i;
-    jpp_worker_t  *worker;
+    size_t               i;
+    jpp_worker_t        *worker;
+    jpp_metrics_test_t  *test = &jpp_metrics_test;
 
     memset(test, 0, sizeof(jpp_metrics_test_t));
 
@@ -151,7 +152,6 @@ jpp_metrics_test_has(const char *text, const char *line)
 
 JPP_TEST(jpp_metrics_test_text)
 {
-    jpp_metrics_test_init(&jpp_metrics_test);
     jpp_metrics_test.telemetry.n_zones = 2;
 
     jpp_shows(jpp_metrics_test_write(false), "text");
@@ -163,7 +163,6 @@ JPP_TEST(jpp_metrics_test_text)
 
 JPP_TEST(jpp_metrics_test_version)
 {
-    jpp_metrics_test_init(&jpp_metrics_test);
     strcpy(jpp_metrics_test.workers[0].jemalloc.version, "5\"} 2 \\");
 
     jpp_ok(jpp_metrics_test_has(jpp_metrics_test_write(false),
@@ -179,8 +178,6 @@ JPP_TEST(jpp_metrics_test_version)
 JPP_TEST(jpp_metrics_test_unknown)
 {
     const char  *text;
-
-    jpp_metrics_test_init(&jpp_metrics_test);
 
     jpp_metrics_test.fleet.n = 1;
     jpp_metrics_test.fleet.wanted = NULL;
@@ -212,8 +209,6 @@ JPP_TEST(jpp_metrics_test_workers)
     } sums;
 
     jpp_metrics_worker_t  values[4];
-
-    jpp_metrics_test_init(&jpp_metrics_test);
 
     jpp_metrics_test.fleet.n = 3;
     jpp_metrics_test.workers[0].activity.usage.rss = JPP_NONE;
@@ -289,7 +284,6 @@ JPP_TEST(jpp_metrics_test_failing)
     uint8_t      buffer[256];
     jpp_sink_t   sink;
 
-    jpp_metrics_test_init(&jpp_metrics_test);
     jpp_output_fails(&jpp_metrics_test_out, jpp_metrics_test_writer, NULL);
 
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write,
@@ -324,8 +318,6 @@ JPP_TEST(jpp_metrics_test_many)
     static jpp_worker_t    workers[JPP_NOTES];
     static uint8_t         buffer[4096];
 
-    jpp_metrics_test_init(&jpp_metrics_test);
-
     for (i = 0; i < JPP_NOTES; i++) {
         workers[i] = jpp_metrics_test.workers[0];
         workers[i].who.index = (uint32_t) i;
@@ -356,7 +348,7 @@ int
 main(int argc, char **argv)
 {
     if (argc == 2) {
-        jpp_metrics_test_init(&jpp_metrics_test);
+        jpp_test_begin();
         printf("%s", jpp_metrics_test_write(strcmp(argv[1], "openmetrics")
                                             == 0));
         return 0;

@@ -36,6 +36,13 @@ static jpp_ledger_heap_t  heap;
 
 /* What the test before it had goes. */
 
+static inline void
+jpp_ledger_ready(void)
+{
+    (void) jpp_ledger_init(&ledger, &arena, JPP_PAGE, ranges);
+}
+
+
 void
 jpp_before_each(void)
 {
@@ -49,6 +56,8 @@ jpp_before_each(void)
     heap.pools = &pools;
     heap.stats = &stats;
     heap.is_marked = true;
+
+    jpp_ledger_ready();
 }
 
 
@@ -65,13 +74,6 @@ jpp_ledger_range(jpp_ledger_kind_t kind, uint64_t start, uint64_t end,
     range->end = end;
     range->name = name;
     range->name_len = name != NULL ? strlen(name) : 0;
-}
-
-
-static inline void
-jpp_ledger_ready(void)
-{
-    (void) jpp_ledger_init(&ledger, &arena, JPP_PAGE, ranges);
 }
 
 
