@@ -174,10 +174,8 @@ test 'clients that leave at any moment', 'fake' => sub {
     # half a body, also for a resource that takes none
 
     for my $path ('/debug/pprof/symbol', $heap) {
-        my $client = $nginx->client;
+        my $client = $nginx->upload($path, 1000, '0x1+0x2');
 
-        $client->write("POST $path HTTP/1.1\r\nHost: localhost\r\n"
-                       . "Content-Length: 1000\r\n\r\n0x1+0x2");
         sleep 0.02;
         $client->break_off;
     }

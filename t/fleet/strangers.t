@@ -179,8 +179,7 @@ sub is_imitated($client, $victim, $name, $file, $uid) {
     is("@{ $status->{counts} }", '2 1', "uid $uid: status: one of two");
     like($status->{why}[0] // '', qr/^$why/, "uid $uid: status: the reason");
 
-    $client->get('/debug/pprof/control?purge=1', method => 'POST',
-                 body => '');
+    $client->get('/debug/pprof/control', body => 'purge=1');
 
     # four connections, and not a byte
 

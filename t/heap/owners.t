@@ -86,8 +86,7 @@ sub is_of($nginx, $owner, $what, $least, @allowed) {
 
 
 sub reset_samples($nginx) {
-    my $answer = $nginx->get("$tree/control", method => 'POST',
-                             body => 'reset=1');
+    my $answer = $nginx->get("$tree/control", body => 'reset=1');
 
     is($answer->{status}, 200, 'begun anew');
 }

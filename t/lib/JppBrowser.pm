@@ -151,6 +151,16 @@ END
 }
 
 
+# Opens URL as a new tab does, and waits until SCRIPT is true.
+
+sub show($self, $url, $script = 'return page.took') {
+    $self->open('about:blank');
+    $self->open($url);
+
+    return $self->wait_for($script);
+}
+
+
 # SCRIPT's value in the page; it may be a promise.
 
 sub run($self, $script, @args) {

@@ -17,7 +17,7 @@ use File::Temp qw(tempdir);
 use IO::Socket::INET;
 use JSON::PP qw(decode_json);
 use List::Util qw(uniq);
-use POSIX qw(:sys_wait_h);
+use POSIX qw(:sys_wait_h SIGPROF);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -29,7 +29,7 @@ use JppRun qw( $fake binary free_port has_fake has_jemalloc is_alive
 our @EXPORT_OK = qw( has_fake has_jemalloc is_root free_port wait_until slurp
                      spew descriptors threads watchers mappings memory limit
                      dumps sockets cpu_time lowest profile partly escaped
-                     children is_answer is_gone options );
+                     children is_answer is_gone left_over options );
 
 my $sampling = 'prof:true,prof_active:true,lg_prof_sample:12';
 
@@ -479,6 +479,18 @@ sub slow($self, $n, $path, %how) {
 }
 
 
+# A client that has sent PART of a body of LENGTH bytes, and waits.
+
+sub upload($self, $path, $length, $part, $host = 'localhost') {
+    my $client = $self->client;
+
+    $client->write("POST $path HTTP/1.1\r\nHost: $host\r\n"
+                   . "Content-Length: $length\r\n\r\n$part");
+
+    return $client;
+}
+
+
 # One request over a connection of its own: status, headers, body.
 
 sub get($self, $path, %how) {
@@ -626,6 +638,22 @@ sub threads($pid) {
 sub watchers($pid) {
     return scalar grep { (eval { slurp($_) } // '') eq "jpp-watch\n" }
                        glob "/proc/$pid/task/*/comm";
+}
+
+
+# What PID has set up for samples of time: handler, thread, timer.
+
+sub left_over($pid) {
+    my $status = slurp("/proc/$pid/status");
+    my ($caught) = $status =~ /^SigCgt:\s+\w+(\w{8})$/m;
+    my @left;
+
+    push @left, 'a handler' if hex($caught) & 1 << SIGPROF - 1;
+    push @left, 'a thread' if $status !~ /^Threads:\s+1$/m;
+    push @left, 'a timer' if -r "/proc/$pid/timers"
+                             && slurp("/proc/$pid/timers") =~ /^ID:/m;
+
+    return join ', ', @left;
 }
 
 

@@ -747,11 +747,7 @@ test 'a reload' => sub {
 
     $connection->leave;
 
-    my $slow = $nginx->client;
-
-    $slow->write("POST /a/symbol HTTP/1.1\r\nHost: localhost\r\n"
-                 . "Content-Length: 3\r\n\r\n0");
-
+    my $slow = $nginx->upload('/a/symbol', 3, '0');
     my @before = @{ $nginx->settled($n, '/a/status')->{workers} };
 
     kill 'HUP', $nginx->{pid};

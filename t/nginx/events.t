@@ -29,8 +29,7 @@ sub told($nginx) {
 
 
 sub change($nginx, $query) {
-    return $nginx->ask('POST', "/debug/pprof/control?$query",
-                               'Content-Length: 0')->{status};
+    return $nginx->get("/debug/pprof/control?$query", body => '')->{status};
 }
 
 
@@ -124,9 +123,8 @@ test 'workers that are killed as they write' => sub {
     my $nginx = JppNginx->start(workers => 4, server => $tree);
 
     for (1 .. 40) {
-        my @clients = $nginx->clients(4, '/debug/pprof/control?purge=1',
-                                      method => 'POST',
-                                      headers => "Content-Length: 0\r\n");
+        my @clients = $nginx->clients(4, '/debug/pprof/control',
+                                      body => 'purge=1');
 
         my @pids = $nginx->worker_pids;
 
@@ -190,8 +188,7 @@ test 'parameters' => sub {
     is_answer($nginx->get('/debug/pprof/events?format=html'), 400,
               qr/^format must be top or json$/, 'there are two formats');
     is($nginx->get('/debug/pprof/events?top=0')->{status}, 400, 'no rows');
-    is($nginx->get('/debug/pprof/events', method => 'POST',
-                   headers => "Content-Length: 0\r\n")->{status}, 405,
+    is($nginx->get('/debug/pprof/events', body => '')->{status}, 405,
        'nothing can be added');
 
     my $head = $nginx->get('/debug/pprof/events', method => 'HEAD');

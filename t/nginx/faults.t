@@ -701,8 +701,7 @@ test 'the last error', 'fake' => sub {
          'the console shows it, too');
 
     $nginx->fake("refuse prof.active\n");
-    like($nginx->get('/debug/pprof/control', method => 'POST',
-                     body => 'active=on')->{body},
+    like($nginx->get('/debug/pprof/control', body => 'active=on')->{body},
          qr/"error": "active was not set: /, 'a change');
     failed_last($nginx, $refused, 'a change');
 

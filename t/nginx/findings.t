@@ -56,12 +56,9 @@ sub comments($nginx) {
 # By two at once, by a form, and what is no finding.
 
 sub acknowledged($nginx) {
-    my @clients = map { $nginx->client } 1, 2;
-
-    $_->write("POST /debug/pprof/control?acknowledge=oom-kill HTTP/1.1\r\n"
-              . "Host: localhost\r\nContent-Length: 0\r\n\r\n") for @clients;
-
-    my @answers = map { decode_json($_->answer('POST')->{body}) } @clients;
+    my @clients = $nginx->clients(2, '/debug/pprof/control',
+                                  body => 'acknowledge=oom-kill');
+    my @answers = map { decode_json($_->response->{body}) } @clients;
 
     is($answers[0]{id}, 'oom-kill', 'two acknowledge it');
     like($answers[0]{acknowledged}, qr/^20\S+Z$/, 'at a time');
@@ -114,8 +111,7 @@ sub acknowledged($nginx) {
 
 
 sub refused($nginx, $query, $status, $like) {
-    my $answer = $nginx->ask('POST', "/debug/pprof/control?$query",
-                                     'Content-Length: 0');
+    my $answer = $nginx->get("/debug/pprof/control?$query", body => '');
 
     is($answer->{status}, $status, $query);
     like($answer->{body} =~ s/\n$//r, $like, 'and why');
@@ -231,11 +227,7 @@ test 'six reloads, and clients that stay', 'jemalloc' => sub {
     is(findings($nginx, 'memory')->{'old-workers'}, undef, 'there are none');
 
     for (1 .. 6) {
-        my $client = $nginx->client;
-
-        $client->write("POST /body HTTP/1.1\r\nHost: localhost\r\n"
-                       . "Content-Length: 10\r\n\r\n1");
-        push @clients, $client;
+        push @clients, $nginx->upload('/body', 10, '1');
 
         # an answer to somebody behind it: it was read
 
@@ -335,8 +327,8 @@ test 'a profile that lacks the most', 'jemalloc' => sub {
         conf => 'prof:true,prof_active:false,lg_prof_sample:16',
         connections => 400000, server => $tree);
 
-    is($nginx->ask('POST', '/debug/pprof/control?active=on',
-                           'Content-Length: 0')->{status}, 200, 'now it is on');
+    is($nginx->get('/debug/pprof/control', body => 'active=on')->{status}, 200,
+       'now it is on');
 
     like(comments($nginx),
          qr/finding explains: .* allocated memory: [\d.]+ [KM]?i?B of \d\d\d\./,

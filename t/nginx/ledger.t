@@ -178,11 +178,7 @@ sub chars_read($pid) {
 test 'a buffer that is not touched' => sub {
     my ($conf, $what) = example('Slow uploads');
     my $nginx = JppNginx->start(server => "$tree $conf");
-    my @clients = map { $nginx->client } 1 .. 4;
-
-    $_->write("POST /up HTTP/1.1\r\nHost: localhost\r\n"
-             . 'Content-Length: ' . 8 * $mib . "\r\n\r\n" . 'x' x 20_000)
-        for @clients;
+    my @clients = map { $nginx->upload('/up', 8 * $mib, 'x' x 20_000) } 1 .. 4;
 
     my $row;
 
@@ -251,9 +247,8 @@ test 'what a burst leaves', 'jemalloc' => sub {
                 . 'muzzy_decay_ms:0',
         server => "$tree $conf");
 
-    $nginx->ask('POST', '/body',
-                                       'Content-Length: ' . 60 * $mib,
-                                       \('x' x (60 * $mib)));
+    $nginx->get('/body', body => 'x' x (60 * $mib));
+
     my ($ledger, $row);
 
     ok(wait_until(sub {

@@ -165,13 +165,8 @@ test 'names with any bytes' => sub {
 
     # bodies that do not come: their buffers wait for them
 
-    my @held = map {
-        my $client = $nginx->client;
-
-        $client->write("POST $_ HTTP/1.1\r\nHost: a\r\n"
-                       . "Content-Length: 60000\r\n\r\nx");
-        $client;
-    } '/a%1B[2Jb/', '/%3C/script%3E%3Cb%3E/', '/%FF%FE/', "/$long/";
+    my @held = map { $nginx->upload($_, 60_000, 'x') }
+               '/a%1B[2Jb/', '/%3C/script%3E%3Cb%3E/', '/%FF%FE/', "/$long/";
 
     wait_until(sub {
         4 <= grep { $_->{bytes} > 60000 } @{ held($nginx)->{rows} }

@@ -76,8 +76,8 @@ test 'the answer' => sub {
 
     is(scalar @{ $nginx->json('/debug/pprof/memory?worker=1')->{workers} }, 1,
        'one worker alone');
-    is($nginx->ask('POST', '/debug/pprof/memory',
-                           'Content-Length: 0')->{status}, 405, 'no POST');
+    is($nginx->get('/debug/pprof/memory', body => '')->{status}, 405,
+       'no POST');
 };
 
 
@@ -164,9 +164,7 @@ test 'memory that jemalloc keeps', 'jemalloc' => sub {
 
     is(finding($nginx, 'retained'), undef, 'nothing is kept');
 
-    $nginx->ask('POST', '/body',
-                                       'Content-Length: ' . 100 * $mib,
-                                       \('x' x (100 * $mib)));
+    $nginx->get('/body', body => 'x' x (100 * $mib));
 
     ok(wait_until(sub { defined finding($nginx, 'retained') }, 20),
        'what a request had is kept');
@@ -180,8 +178,8 @@ test 'memory that jemalloc keeps', 'jemalloc' => sub {
     my ($says) = $finding->{because} =~ /^([\d.]+) MiB/;
     my $before = rss_anon($pid);
 
-    is($nginx->ask('POST', '/debug/pprof/control?purge=1',
-                           'Content-Length: 0')->{status}, 200, 'a purge');
+    is($nginx->get('/debug/pprof/control', body => 'purge=1')->{status}, 200,
+       'a purge');
 
     ok(wait_until(sub {
         abs(($before - rss_anon($pid)) / $mib - $says) < $says / 5;

@@ -298,7 +298,7 @@ test 'methods and parameters' => sub {
     is($answer->{status}, 200, 'HEAD');
     is($answer->{body}, '', 'has no body');
 
-    $answer = $nginx->ask('POST', $metrics, 'Content-Length: 0');
+    $answer = $nginx->get($metrics, body => '');
     is($answer->{status}, 405, 'POST is refused');
     is($answer->{headers}{allow}, 'GET, HEAD', 'what is not');
 
@@ -323,8 +323,7 @@ test 'requests for this module', 'jemalloc' => sub {
     $nginx->get('/debug/pprof/heap?worker=9');
     $nginx->get('/debug/pprof/');
     $nginx->get('/debug/pprof/nothing');
-    $nginx->ask('POST', '/debug/pprof/control?sampler=on&lg_sample=12',
-                        'Content-Length: 0');
+    $nginx->get('/debug/pprof/control', body => 'sampler=on&lg_sample=12');
 
     # a request is counted as it ends, which is after its answer
 

@@ -663,11 +663,7 @@ test 'names of 4 KB', 'jemalloc' => sub {
             }
 END
     my $uri = $name =~ s/([^\/\w])/sprintf '%%%02x', ord $1/ger;
-    my @clients = map { $nginx->client } 1 .. 10;
-
-    $_->write("POST $uri HTTP/1.1\r\nHost: localhost\r\n"
-              . "Content-Length: 2000000\r\n\r\n" . 'x' x 100_000)
-        for @clients;
+    my @clients = map { upload($nginx, 'localhost', $uri) } 1 .. 10;
 
     ok(wait_until(sub { (verdict($nginx)->{owner} // '') =~ /request bodies/ }),
        'all are read');
@@ -706,11 +702,7 @@ END
         http => qq(limit_req_zone \$arg_key "zone=$zone:32k" rate=1000r/s;),
         server => qq($tree server_name www; client_max_body_size 8m;
                      include "$file";));
-    my @clients = map { $nginx->client } 1 .. 10;
-
-    $_->write("POST /body HTTP/1.1\r\nHost: localhost\r\n"
-              . "Content-Length: 2000000\r\n\r\n" . 'x' x 100_000)
-        for @clients;
+    my @clients = map { upload($nginx, 'localhost', '/body') } 1 .. 10;
 
     ok(wait_until(sub { (verdict($nginx)->{owner} // '') =~ /request bodies/ }),
        'all are read');
@@ -852,21 +844,14 @@ END
 
 # A client of SERVER that posts to PATH, all but the end.
 
-sub upload {
-    my ($nginx, $server, $path) = @_;
-    my $client = $nginx->client;
-
-    $client->write("POST $path HTTP/1.1\r\nHost: $server\r\n"
-                   . "Content-Length: 2000000\r\n\r\n" . 'x' x 100_000);
-
-    return $client;
+sub upload($nginx, $server, $path) {
+    return $nginx->upload($path, 2_000_000, 'x' x 100_000, $server);
 }
 
 
 # The line of each location that holds large bodies.
 
-sub lines_of {
-    my ($nginx) = @_;
+sub lines_of($nginx) {
     my $top = $nginx->get('/debug/pprof/pools?format=top&cols=1000')->{body};
 
     return { $top =~ /request body .*; location (\S+); request \((.*)\)$/mg };

@@ -20,9 +20,7 @@ my $browser = JppBrowser->start;
 
 
 sub show($name, $fragment) {
-    $browser->open('about:blank');
-    $browser->open("file://$dir/$name.html#$fragment");
-    $browser->wait_for('return page.took');
+    $browser->show("file://$dir/$name.html#$fragment");
 }
 
 

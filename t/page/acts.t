@@ -6,16 +6,9 @@
 
 use JppTest;
 use JppBrowser;
+use JppPage;
 use JppProto qw( field number proto );
-use JppTool qw( $dir run );
 use MIME::Base64 qw( decode_base64 encode_base64 );
-
-my $browser = JppBrowser->start;
-
-run('--any-kernel', '--format=html', '-o', "$dir/page.html",
-    "$root/t/data/cxx-530.heap");
-
-my $page = slurp("$dir/page.html");
 
 # a heap that is sampled every 1000 bytes: what is large is certain
 
@@ -34,24 +27,6 @@ my $before = heap([2, 30_000], [3, 40_000], [5, 5_000], [6, 20_000], [7, 100]);
 
 sub heap {
     return proto(%heap, samples => [map { [[$_->[0], 1], [1, $_->[1]]] } @_]);
-}
-
-
-sub show($bytes, $base = undef, $fragment = undef) {
-    my $blocks = block('profile', $bytes)
-                 . (defined $base ? block('base', $base) : '');
-
-    spew("$dir/acts.html",
-         $page =~ s{<script type[^>]*id="profile">[^<]*</script>}{$blocks}r);
-    $browser->open('about:blank');
-    $browser->open("file://$dir/acts.html#" . ($fragment // ''));
-    $browser->wait_for('return page.took');
-}
-
-
-sub block($id, $bytes) {
-    return qq{<script type="application/octet-stream" id="$id">}
-           . encode_base64($bytes, '') . '</script>';
 }
 
 
@@ -152,7 +127,7 @@ sub colour($name) {
 
 
 test 'the colours of a difference' => sub {
-    show($now, $before);
+    show($now, '', $before);
 
     # by the share of all that was there before
 
@@ -187,7 +162,7 @@ test 'widths of a difference' => sub {
                 before => [30_000, 40_000, 0, 5000]);
 
     for my $which (sort keys %want) {
-        show($now, $before, "d=$which");
+        show($now, "d=$which", $before);
         is_deeply([map { js('page.scene.trees[0].width['
                                        . node($_) . ']') }
                        qw( grows shrinks new gone )], $want{$which}, $which);
@@ -200,7 +175,7 @@ test 'a table in parts' => sub {
     my $rows = 'return document.querySelectorAll("#table tbody tr").length';
 
     show(proto(%heap, names => \@names,
-               samples => [map { [[$_], [1, 1000 + $_]] } 1 .. 450]), undef,
+               samples => [map { [[$_], [1, 1000 + $_]] } 1 .. 450]),
          'v=table');
     is($browser->run($rows), 200, 'two hundred rows');
     is($browser->text('#table > button'), '250 more', 'and how many there are');
@@ -245,7 +220,7 @@ test 'copying' => sub {
 
 
 test 'saving' => sub {
-    show($now, $before);
+    show($now, '', $before);
     $browser->run('window.saved = [];
         URL.createObjectURL = (blob) => {
             saved.push(blob);
@@ -280,7 +255,7 @@ test 'saving' => sub {
 
 
 test 'every control by Tab' => sub {
-    show($now, $before, 'f=main');
+    show($now, 'f=main', $before);
 
     my $wanted = js('[...document.querySelectorAll(
         "button, select, input, summary, [tabindex]")].filter((one) =>

@@ -6,31 +6,10 @@
 use JppTest;
 use Compress::Zlib ();
 use JppBrowser;
+use JppPage;
 use JppProto qw( field number proto );
 use JppRows qw( compare pprof_rows table_rows );
-use JppTool qw( $dir run );
-use MIME::Base64 qw( encode_base64 );
-
-my $browser = JppBrowser->start;
-
-# the page of a dump, whose profile others take the place of
-
-run('--any-kernel', '--format=html', '-o', "$dir/page.html",
-    "$root/t/data/cxx-530.heap");
-
-my $page = slurp("$dir/page.html");
-
-
-sub show($bytes, $fragment = undef) {
-    my $base64 = encode_base64($bytes, '');
-
-    spew("$dir/bad.html",
-         $page =~ s{(id="profile">)[^<]*}{$1$base64}r);
-    $browser->open('about:blank');
-    $browser->open("file://$dir/bad.html#" . ($fragment // ''));
-    $browser->wait_for('return page.took
-                        || document.getElementById("say").textContent');
-}
+use JppTool qw( $dir );
 
 
 # A sample of time is a count, and the time of malloc() is its own.
@@ -300,10 +279,8 @@ test 'too large' => sub {
 test 'an old browser' => sub {
     $browser->devtools('Page.addScriptToEvaluateOnNewDocument',
                        { source => 'delete window.DecompressionStream' });
-    $browser->open('about:blank');
-    $browser->open("file://$dir/page.html");
-    like($browser->wait_for('return document.getElementById("say")
-                             .textContent'),
+    like($browser->show("file://$dir/page.html",
+                        'return document.getElementById("say").textContent'),
          qr/^This browser cannot unpack gzip: use one .* or format=svg\.$/,
          'without DecompressionStream: a sentence, and what to use');
 };

@@ -37,9 +37,8 @@ $server->settled(3);
 
 
 sub show($address = undef) {
-    $browser->open('about:blank');
-    $browser->open($address // $url);
-    $browser->wait_for('return document.readyState === "complete"');
+    $browser->show($address // $url,
+                   'return document.readyState === "complete"');
 }
 
 

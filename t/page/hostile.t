@@ -7,17 +7,12 @@
 
 use JppTest;
 use JppBrowser;
+use JppPage;
 use JppProto qw( field number proto varint );
-use JppTool qw( $dir run );
+use JppTool qw( $dir );
 use MIME::Base64 qw( encode_base64 );
 
-my $browser = JppBrowser->start;
 my $damaged = 'This is no profile, or it is cut or damaged: fetch it again.';
-
-run('--any-kernel', '--format=html', '-o', "$dir/page.html",
-    "$root/t/data/cxx-530.heap");
-
-my $page = slurp("$dir/page.html");
 
 # three stacks of two processes
 
@@ -27,17 +22,6 @@ my %small = (types => [qw( inuse_objects count inuse_space bytes )],
                          [[2, 1], [2, 50], pid => '8'],
                          [[3, 1], [3, 30], pid => '8']]);
 my $small = proto(%small);
-
-
-sub show($bytes, $fragment = undef) {
-    my $base64 = encode_base64($bytes, '');
-
-    spew("$dir/hostile.html", $page =~ s{(id="profile">)[^<]*}{$1$base64}r);
-    $browser->open('about:blank');
-    $browser->open("file://$dir/hostile.html#" . ($fragment // ''));
-    $browser->wait_for('return page.took
-                        || document.getElementById("say").textContent');
-}
 
 
 sub said {

@@ -33,13 +33,6 @@ my $url = "http://127.0.0.1:$server->{port}/debug/pprof/heap?format=html";
 my $browser = JppBrowser->start;
 
 
-sub show($address) {
-    $browser->open('about:blank');
-    $browser->open($address);
-    $browser->wait_for('return page.took');
-}
-
-
 test 'headers' => sub {
     my %policy = (html => qr/script-src 'sha256-[^']+='; style-src 'sha256-/,
                   svg => qr/^default-src 'none'; style-src 'sha256-[^']+=';/);
@@ -98,7 +91,7 @@ sub total {
 
 
 test 'labels' => sub {
-    show($url);
+    $browser->show($url);
     like($browser->text('#title'), qr/^heap of nginx on \S+$/,
          'what it is and the host are its title');
     like($browser->text('#sum'), qr{, workers 2/2$}, 'who answered is said');
@@ -107,8 +100,8 @@ test 'labels' => sub {
     my %of;
 
     for my $worker (0, 1, '') {
-        show("$url#l=" . ($worker eq '' ? 'origin%3Dmaster'
-                                        : "worker%3D$worker"));
+        $browser->show($url . ($worker eq '' ? '#l=origin%3Dmaster'
+                                            : "#l=worker%3D$worker"));
         $of{$worker} = total();
         is(js('page.scene.trees[0].after[0]'),
            $of{$worker}, 'the graph has the same');
@@ -117,7 +110,7 @@ test 'labels' => sub {
 
     cmp_ok($of{0} + $of{1} + $of{''}, '<', 3 * $all, 'each has a part');
 
-    show("$url#g=worker");
+    $browser->show("$url#g=worker");
 
     my $names = $browser->run('const [tree] = page.scene.trees;
         return tree.open(0).map((node) =>
@@ -136,20 +129,20 @@ test 'labels' => sub {
 # What a profile is asked for by, the page is, too.
 
 test 'selections' => sub {
-    show("$url&worker=1");
+    $browser->show("$url&worker=1");
     is_deeply(js('[...new Set(sets.labels.map((labels) =>
         labels.get("worker") || ""))].filter((one) => one !== "1"
             && one !== "")'), [], 'one worker');
     cmp_ok(js('page.rows.length'), '>', 0, 'has some');
 
-    show("$url&symbolize=0");
+    $browser->show("$url&symbolize=0");
     is_deeply(js('frames.names.filter((name) =>
         !/0x|^all$|^\\[|in common$/.test(name))'), [], 'without names');
 };
 
 
 test 'refresh' => sub {
-    show("$url#s=ngx_&v=flame");
+    $browser->show("$url#s=ngx_&v=flame");
     $browser->run('const [tree] = page.scene.trees;
                    zoom({ tree, node: tree.open(0)[0] })');
 
@@ -183,7 +176,7 @@ test 'refresh' => sub {
 
 
 test 'a difference of seconds' => sub {
-    show("$url&seconds=1");
+    $browser->show("$url&seconds=1");
     ok(js('page.base !== null'), 'both sides are there');
     ok(js('page.profile.time > page.base.time'), 'in order');
     ok(js('document.getElementById("live").disabled'), 'live is off');
@@ -193,7 +186,7 @@ test 'a difference of seconds' => sub {
 # An address with a password, as of who lets no others in, is asked without.
 
 test 'a password' => sub {
-    show($url =~ s{//}{//user:secret@}r);
+    $browser->show($url =~ s{//}{//user:secret@}r);
 
     my $time = js('page.profile.time');
 
@@ -213,7 +206,7 @@ test 'pools' => sub {
                                    =~ s/html/svg/r)->{body},
          qr/<title>pools of nginx on /, 'the title of a picture says what');
 
-    show($pools);
+    $browser->show($pools);
     like(js('document.title'), qr/^pools of nginx on \S+$/,
          'and so does that of the tab');
     like($browser->text('#sum'), qr/ stacks, exact, workers 2\/2$/, 'exact');
@@ -236,7 +229,7 @@ test 'pools' => sub {
                 pprof_rows($type, $file), 8);
     }
 
-    show("$pools&seconds=1#v=owners");
+    $browser->show("$pools&seconds=1#v=owners");
 
     my $sides = js('page.owners.filter((one) =>
         ownerName(one.owner) === "connection slots").map((one) =>
@@ -315,7 +308,7 @@ sub logged {
 
 
 test 'a busy server' => sub {
-    show($url);
+    $browser->show($url);
     $browser->run('history.replaceState(null, "", "/busy");
                    document.getElementById("live").value = "30"');
     js('refresh()');
@@ -329,7 +322,7 @@ test 'a busy server' => sub {
 
 
 test 'a server that is gone' => sub {
-    show($url);
+    $browser->show($url);
 
     $server->stop;
 

@@ -23,7 +23,8 @@ my $nginx = JppNginx->start(preload => [], conf => 'prof:false',
               . join '', map { "location \"$_\" { $conf }\n" }
                              '/one/', '/two/', $script, "/\x1b[1m\xff/", $long);
 
-my @clients = map { upload($_) } '/one/', '/two/', '/two/',
+my @clients = map { $nginx->upload($_, 60_000, 'x') }
+                  '/one/', '/two/', '/two/',
                   '/%3C/script%3E%3Cb%20onclick=alert(1)%3E/',
                   '/%1B[1m%FF/', $long;
 
@@ -42,24 +43,12 @@ wait_until(sub {
 my $browser = JppBrowser->start;
 
 
-sub upload($path) {
-    my $client = $nginx->client;
-
-    $client->write("POST $path HTTP/1.1\r\nHost: a\r\n"
-                   . "Content-Length: 60000\r\n\r\nx");
-
-    return $client;
-}
-
-
 # Opens RESOURCE's page, and waits until it is drawn.
 
 sub view($rest, $resource = undef) {
     my $address = $url =~ s{heap}{$resource // 'heap'}er;
 
-    $browser->open('about:blank');
-    $browser->open("$address$rest");
-    $browser->wait_for('return page.took');
+    $browser->show("$address$rest");
 }
 
 

@@ -49,9 +49,7 @@ sub output {
 # Opens the page NAME at FRAGMENT, and waits until it is drawn.
 
 sub show($name, $fragment = undef) {
-    $browser->open('about:blank');
-    $browser->open("file://$page{$name}#" . ($fragment // ''));
-    $browser->wait_for('return page.took');
+    $browser->show("file://$page{$name}#" . ($fragment // ''));
 }
 
 

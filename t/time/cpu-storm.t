@@ -12,13 +12,11 @@
 # (t/unit/jpp_cpu_test.c).
 
 use JppTest;
+use JppNginx qw( left_over );
 
 my $seconds = $ENV{JPP_SOAK} ? 60 : 5;
 
 my $list = '/debug/pprof/profile';
-
-# a bit of SIGPROF in the masks of /proc
-my $sigprof = 1 << 26;
 
 my $lua = <<'LUA';
 init_by_lua_block {
@@ -132,15 +130,4 @@ sub profile($nginx, $mode, $i) {
     my $format = (qw( pprof top html svg folded ))[$i % 5];
 
     $nginx->get("$list?mode=$mode&seconds=1&frequency=1000&format=$format");
-}
-
-
-# What PID has set up for samples.
-
-sub left_over($pid) {
-    my ($caught) = slurp("/proc/$pid/status") =~ /^SigCgt:\s+\w+(\w{8})$/m;
-
-    return hex($caught) & $sigprof
-           || -r "/proc/$pid/timers" && slurp("/proc/$pid/timers") =~ /^ID:/m
-           || slurp("/proc/$pid/status") !~ /^Threads:\s+1$/m;
 }

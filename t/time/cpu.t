@@ -8,6 +8,7 @@
 # happens in a storm (time/cpu-storm.t).
 
 use JppTest;
+use JppNginx qw( left_over );
 use JppProfile qw( read_profile );
 
 my $list = '/debug/pprof/profile';
@@ -24,9 +25,6 @@ END
 
 my $http = 'jemalloc_pprof_stall off;
             map $arg_x $slow { "~^(a|aa)+$" yes; default no; }';
-
-# a bit of SIGPROF in the masks of /proc
-my $sigprof = 1 << 26;
 
 test 'an idle worker', 'root', 'strace' => \&idle;
 
@@ -67,30 +65,6 @@ sub profile($answer) {
     like($text, qr/^types: /, 'the profile keeps the contract');
 
     return read_profile($text);
-}
-
-
-sub is_refused($answer, $status, $sentence, $what) {
-    is($answer->{status}, $status, "$what: status");
-
-    ref $sentence ? like($answer->{body}, $sentence, 'and its sentence')
-                  : is($answer->{body}, "$sentence\n", 'and its sentence');
-}
-
-
-# What PID has set up for samples: handler, timers, threads.
-
-sub left_over($pid) {
-    my $status = slurp("/proc/$pid/status");
-    my ($caught) = $status =~ /^SigCgt:\s+\w+(\w{8})$/m;
-    my @left;
-
-    push @left, 'a handler' if hex($caught) & $sigprof;
-    push @left, 'a thread' if $status !~ /^Threads:\s+1$/m;
-    push @left, 'a timer' if -r "/proc/$pid/timers"
-                             && slurp("/proc/$pid/timers") =~ /^ID:/m;
-
-    return join ', ', @left;
 }
 
 
@@ -167,10 +141,10 @@ test 'forms' => sub {
     like($answers{svg}{body}, qr/<svg .*pcre/s, 'svg: a picture');
     like($answers{html}{body}, qr/<html/, 'html: a page');
 
-    is_refused($nginx->get("$list?format=text"), 400, 'format=text has '
-               . 'heap profiles only: choose another format', 'text');
-    is_refused($nginx->get("$list?origin=worker"), 400, 'origin is about '
-               . 'memory: a profile of cpu has none: leave it out', 'origin');
+    is_answer($nginx->get("$list?format=text"), 400, 'format=text has '
+              . 'heap profiles only: choose another format', 'text');
+    is_answer($nginx->get("$list?origin=worker"), 400, 'origin is about '
+              . 'memory: a profile of cpu has none: leave it out', 'origin');
 };
 
 
@@ -181,7 +155,7 @@ test 'parameters' => sub {
                     . 'from 1 to 1000';
     my $seconds = 'seconds must be a whole number from 1 to 300';
 
-    is_refused($nginx->get("$list?$_->[0]"), 400, $_->[1], $_->[0]) for (
+    is_answer($nginx->get("$list?$_->[0]"), 400, $_->[1], $_->[0]) for (
         [ 'frequency=0', $frequency ],
         [ 'frequency=1001', $frequency ],
         [ 'frequency=x', $frequency ],
@@ -192,10 +166,10 @@ test 'parameters' => sub {
         [ 'type=inuse_space', 'type must be wall, cpu or samples' ],
     );
 
-    is_refused($nginx->get('/short/profile?seconds=2'), 400,
-               'seconds must be a whole number from 1 to 1', 'the maximum');
-    is_refused($nginx->get("$list?seconds=1&type=wall"), 400,
-               'wall is not in this profile: ask for mode=wall', 'type=wall');
+    is_answer($nginx->get('/short/profile?seconds=2'), 400,
+              'seconds must be a whole number from 1 to 1', 'the maximum');
+    is_answer($nginx->get("$list?seconds=1&type=wall"), 400,
+              'wall is not in this profile: ask for mode=wall', 'type=wall');
 
     my $answer = $nginx->get('/short/profile?frequency=1000');
 
@@ -293,8 +267,8 @@ test 'a worker that is stopped' => sub {
 
     $answer = $client->get('/late/profile?seconds=1&strict=1');
 
-    is_refused($answer, 503, qr/^only 1 of 2 workers answered, and strict=1 /,
-               'strict');
+    is_answer($answer, 503, qr/^only 1 of 2 workers answered, and strict=1 /,
+              'strict');
 
     $nginx->signal('CONT', $other);
     is_at_rest($nginx);
@@ -527,9 +501,9 @@ test 'another profiler' => sub {
                       \ profiler\ off\ \(google_perftools_profiles,\ for\ one\),
                       \ and\ start\ this\ process\ again$}x;
 
-    is_refused($nginx->get("$list?seconds=1"), 409, $sentence, 'a profile');
-    is_refused($nginx->get("$list?seconds=1&mode=wall&worker=0"), 409,
-               $sentence, 'of one worker');
+    is_answer($nginx->get("$list?seconds=1"), 409, $sentence, 'a profile');
+    is_answer($nginx->get("$list?seconds=1&mode=wall&worker=0"), 409,
+              $sentence, 'of one worker');
     is($nginx->get($list, method => 'HEAD')->{status}, 409, 'HEAD');
 };
 
@@ -537,10 +511,10 @@ test 'another profiler' => sub {
 test 'no timers' => sub {
     my $nginx = with_profiler('timers');
 
-    is_refused($nginx->get("$list?seconds=1&worker=0"), 503, 'timer_create is '
-               . 'forbidden here: allow it in the filter of system calls '
-               . '(SystemCallFilter= of systemd, seccomp of a container), or '
-               . 'use mode=wall, which needs no timers', 'CPU time');
+    is_answer($nginx->get("$list?seconds=1&worker=0"), 503, 'timer_create is '
+              . 'forbidden here: allow it in the filter of system calls '
+              . '(SystemCallFilter= of systemd, seccomp of a container), or '
+              . 'use mode=wall, which needs no timers', 'CPU time');
 
     is($nginx->get("$list?seconds=1&mode=wall")->{status}, 200, 'wall clock');
     is_at_rest($nginx);
@@ -552,10 +526,10 @@ test 'no room for timers', 'root' => sub {
 
     limit($_, 'sigpending', '0') for $nginx->worker_pids;
 
-    is_refused($nginx->get("$list?seconds=1&worker=0"), 503,
-               'the kernel has no room for another timer of this user: raise '
-               . 'RLIMIT_SIGPENDING (LimitSIGPENDING= in a unit of systemd)',
-               'CPU time');
+    is_answer($nginx->get("$list?seconds=1&worker=0"), 503,
+              'the kernel has no room for another timer of this user: raise '
+              . 'RLIMIT_SIGPENDING (LimitSIGPENDING= in a unit of systemd)',
+              'CPU time');
     is_at_rest($nginx);
 };
 
@@ -601,9 +575,9 @@ test 'jeprof', 'jeprof' => sub {
            . "\n", "no $path");
     }
 
-    is_refused($nginx->get("/debug/pprof/pprof/profile?seconds=1&mode=wall"),
-               400, 'format=binary has cpu profiles only: choose another '
-               . 'format', 'no wall clock');
+    is_answer($nginx->get("/debug/pprof/pprof/profile?seconds=1&mode=wall"),
+              400, 'format=binary has cpu profiles only: choose another '
+              . 'format', 'no wall clock');
 
     is_at_rest($nginx);
 };
