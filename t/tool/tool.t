@@ -1,14 +1,15 @@
 #!/usr/bin/perl
 
 # The tool: each option, each exit code, each sentence; and that a failure
-# leaves nothing behind.  The dumps that users may give it are in JppCases.pm.
+# leaves nothing behind.  Dumps, good and bad, cut and damaged, are rows of
+# t/unit/jpp_heap_test.c.
 #
 # The tool is $JPP_BUILD/jemalloc-pprof, or in build/.  Nothing is built here.
 
 use JppTest;
 use Fcntl qw(:mode);
+use IO::Compress::Gzip ();
 use IO::Handle;
-use JppCases qw( check_cases );
 use JppDump qw( counts dump_of maps megabytes stack );
 use JppProfile qw( read_profile );
 use JppTool qw( $dir $tool finish gives keeps_contract listing refuses run
@@ -830,4 +831,74 @@ END {
 }
 
 
-test 'dumps, good and bad' => \&check_cases;
+test 'gzip' => sub {
+    my $dump = slurp("$root/t/data/accum-530.heap");
+    my $gz = gzipped($dump);
+    my $file = spew("$dir/gzip.heap", $dump);
+    my @args = ('--any-kernel', '--format=text');
+    my $want = run(@args, $file)->{out};
+
+    spew($file, $gz);
+    gives('a dump', $want, @args, $file);
+    gives('on stdin', $want, { stdin => $file }, @args, '-');
+
+    # several gzip members are one file
+
+    spew($file, gzipped(substr $dump, 0, 1000), gzipped(substr $dump, 1000));
+    gives('two members', $want, @args, $file);
+    gives('unpacked by format=jemalloc', $dump, '--any-kernel',
+          '--format=jemalloc', $file);
+
+    my $not_ours = qr/:1: not a heap dump of jemalloc: it does not start with /;
+    my $damaged = qr/: gzip: the compressed data is damaged/;
+
+    for ([ 'cut', substr($gz, 0, length($gz) / 2),
+           qr/: gzip: the compressed data is incomplete$/ ],
+         [ 'cut at 2', substr($gz, 0, 2), $not_ours ],
+         [ 'garbage behind it', "${gz}garbage\n", $damaged ],
+         [ 'damaged', $gz =~ s/.{6}\z/xxxxxx/sr, $damaged ],
+         [ 'nothing', gzipped(''), qr/:1: the dump is empty$/ ],
+         [ 'twice', gzipped($gz), $not_ours ],
+
+         # 200 KB that become 200 MB
+
+         [ 'a bomb', gzipped(megabytes(1, "\0")) x 200, $not_ours ],
+
+         # a line number counts the lines of the dump
+
+         [ 'a bad dump', gzipped(dump_of(stacks => "stack\n")),
+           qr/:4: neither a stack nor the maps section$/ ])
+    {
+        my ($name, $bytes, $sentence) = @$_;
+
+        spew($file, $bytes);
+        refuses($name, 1, qr/^\Q$file\E$sentence/, $file);
+    }
+
+    refuses('a bad dump, by format=jemalloc', 1, qr/:4: neither a stack/,
+            '--format=jemalloc', $file);
+    unlink $file;
+};
+
+
+# What becomes large is refused with little memory for its size.
+
+test 'a bomb' => sub {
+    my $file = spew("$dir/bomb.heap", gzipped(megabytes(1, "\0")) x 200);
+    my $limited = sub { exec 'sh', '-c', 'ulimit -v 200000; exec "$@"', 'sh',
+                        $tool, @_ };
+
+    plan skip_all => 'the tool was built to need much memory'
+        if !run({ before => sub { $limited->('--version') } })->{out};
+
+    refuses('with little memory', 1, "$file: the report needs more memory than "
+            . 'it may take', { before => sub { $limited->($file) } });
+    unlink $file;
+};
+
+
+sub gzipped($data) {
+    IO::Compress::Gzip::gzip(\$data, \my $gz) or die 'gzip';
+
+    return $gz;
+}

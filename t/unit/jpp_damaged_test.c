@@ -93,6 +93,9 @@ static const jpp_damaged_t  jpp_damaged[] = {
 };
 
 
+static size_t  n_profiles, n_wrong;
+
+
 static void
 jpp_damaged_smaps(const char *data, size_t len, char report[JPP_MAX])
 {
@@ -121,6 +124,27 @@ jpp_damaged_smaps(const char *data, size_t len, char report[JPP_MAX])
 }
 
 
+/* Does it keep the contract, but for mappings that were damaged? */
+
+static void
+jpp_damaged_profile(const jpp_vec_t *profile)
+{
+    char    *text;
+    FILE    *complaints;
+    size_t   len;
+
+    complaints = open_memstream(&text, &len);
+    n_wrong += jpp_contract_check(profile->data, profile->len,
+                                  JPP_CONTRACT_HEAP, complaints, NULL) != 0
+               && fflush(complaints) == 0
+               && strstr(text, "is not on a page") == NULL;
+    n_profiles++;
+
+    fclose(complaints);
+    free(text);
+}
+
+
 /* The report of the LEN bytes at DATA, or why there is none. */
 
 static void
@@ -146,6 +170,12 @@ jpp_damaged_report(const jpp_damaged_t *text, const char *data, size_t len,
     if (rc == JPP_OK) {
         (void) snprintf(report, JPP_MAX, "ok\n%.*s", (int) out->len,
                         (const char *) out->data);
+
+        if (text->parser == &jpp_parser_heap) {
+            options = jpp_test_options("symbolize=0");
+            (void) jpp_test_report_into(&out, &capture, 1, &options);
+            jpp_damaged_profile(out);
+        }
 
     } else {
         (void) snprintf(report, JPP_MAX, "%d, line %" PRIu64 ": %s", (int) rc,
@@ -273,4 +303,5 @@ JPP_TEST(jpp_damaged_test)
 
     fclose(out);
     jpp_is_golden(text, "damaged.txt");
+    jpp_is_u64(n_wrong, 0, "%zu profiles keep the contract", n_profiles);
 }

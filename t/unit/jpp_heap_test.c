@@ -48,6 +48,8 @@ static const jpp_heap_text_t  bad[] = {
     { "something", "something else", 0 },
     { "an error of nginx", "404 Not Found\n", 0 },
     { "a maps section", JPP_TEST_MAPS, 0 },
+    { "UTF-16", "h\0e\0a\0p\0_\0v\0" "2\0/\0" "1\0\n", 20 },
+    { "random bytes", "\x93\x1e\xfe\0\x7f\n\xc3", 7 },
     { "a mark of UTF-8", "\xef\xbb\xbf" JPP_FIRST("heap_v2/1"), 0 },
 
     { "no end of line", JPP_TEST_HEAD("1") "@", 0 },
@@ -160,6 +162,10 @@ static const jpp_heap_text_t  good[] = {
       "  t*: 1: 8 [0: 0]\n"), 0 },
     { "the same stack twice", JPP_STACKS("@ 0x400201\n  t*: 1: 8 [0: 0]\n"
       "@ 0x400201\n  t*: 1: 8 [0: 0]\n"), 0 },
+    { "a sum that is too large", JPP_STACKS(
+      "@ 0x400201\n  t*: 1: 9223372036854775807 [0: 0]\n"
+      "@ 0x400201\n  t*: 1: 9223372036854775807 [0: 0]\n"
+      "@ 0x400201\n  t*: 1: 9223372036854775807 [0: 0]\n"), 0 },
     { "nothing but the allocator",
       JPP_STACKS("@ 0x7f0000000101 0x7f0000000201\n  t*: 1: 8 [0: 0]\n"), 0 },
     { "the allocator further out stays",
@@ -337,6 +343,37 @@ JPP_TEST(jpp_heap_test_frames)
             jpp_is_u64(err.line, 4, "the line of it");
         }
     }
+
+    free(text);
+}
+
+
+/* ten thousand threads, and 64 MB of a word for a stack */
+
+JPP_TEST(jpp_heap_test_large)
+{
+    char    *text, *p;
+    size_t   i;
+
+    text = malloc(65 << 20);
+    p = text + sprintf(text, "%s", JPP_TEST_HEAD("1"));
+
+    for (i = 0; i < 10000; i++) {
+        p += sprintf(p, "  t%zu: 1: 1 [0: 0] n%zu\n", i, i);
+    }
+
+    p += sprintf(p, "@ 0x400201\n  t*: 1: 8 [0: 0]\n%s", JPP_TEST_MAPS);
+    jpp_is_u64(jpp_test_read(&profile, text, (size_t) (p - text), NULL), JPP_OK,
+               "ten thousand threads");
+    jpp_is_u64(profile.n_samples, 1, "are no stacks");
+
+    p = text + sprintf(text, "%s", JPP_TEST_HEAD("1"));
+    memset(p, 'x', 64 << 20);
+    strcpy(p + (64 << 20), "\n" JPP_TEST_MAPS);
+    jpp_is_u64(jpp_test_read(&profile, text, strlen(text), NULL), JPP_ERR_INPUT,
+               "a word of 64 MB");
+    jpp_is_u64(err.line, 4, "its line");
+    jpp_has(err.text, "neither a stack nor the maps section", "the sentence");
 
     free(text);
 }
@@ -592,7 +629,11 @@ JPP_TEST(jpp_heap_test_cut)
             accepted++;
         }
 
-        if (rc != JPP_OK && (err.text[0] == '\0' || err.code != rc)) {
+        if (rc != JPP_OK
+            && (strstr(err.text, len != 0 ? "cut" : "empty") == NULL
+                || err.code != rc))
+        {
+            jpp_diag("cut at %zu: %s", len, err.text);
             wrong++;
         }
 
@@ -600,7 +641,7 @@ JPP_TEST(jpp_heap_test_cut)
     }
 
     jpp_is_u64(accepted, 0, "%zu cuts, all refused", cuts);
-    jpp_is_u64(wrong, 0, "each with a sentence");
+    jpp_is_u64(wrong, 0, "each with a sentence that says so");
 
     rc = jpp_test_read(&profile, file.data, file.len, "[vsyscall]");
     jpp_is_u64(rc, JPP_OK, "and the whole is read");

@@ -196,6 +196,24 @@ JPP_TEST(jpp_maps_test_tail)
 }
 
 
+JPP_TEST(jpp_maps_test_path)
+{
+    size_t  i, n;
+    char    text[JPP_MAX_PATH + 64];
+
+    for (i = JPP_MAX_PATH; i <= JPP_MAX_PATH + 1; i++) {
+        n = (size_t) sprintf(text, "1000-2000 r-xp 00000000 08:01 12 /");
+        memset(text + n, 'x', i - 1);
+        n += i - 1;
+        text[n++] = '\n';
+
+        jpp_is_u64(jpp_maps_of(text, n, NULL),
+                   i == JPP_MAX_PATH ? JPP_OK : JPP_ERR_INPUT,
+                   "a path of %zu bytes: %s", i, err.text);
+    }
+}
+
+
 JPP_TEST(jpp_maps_test_many)
 {
     char              *text, *p;
