@@ -131,12 +131,3 @@ test 'thirty requests are one row' => sub {
 };
 
 
-test 'what is no number of columns' => sub {
-    my $nginx = start('');
-
-    for my $cols ('0', '19', 'x', '1001', '100000', '', '-80', '1e2') {
-        is_answer($nginx->get("$tree/requests?cols=$cols"), 400,
-                  'cols must be a whole number of columns from 20 to 1000',
-                  "cols=$cols");
-    }
-};

@@ -75,9 +75,7 @@ test 'headers' => sub {
 test 'what is refused' => sub {
     for (['format=html&debug=1', 'format=html has no debug=1'],
          ['format=svg&debug=1', 'format=svg has no debug=1'],
-         ['format=svg&width=0', 'width must be a whole number of pixels'],
-         ['format=svg&width=99999', 'from 300 to 8000'],
-         ['format=svg&invert=2', 'invert must be 0 or 1']) {
+         ['format=svg&width=0', 'width must be a whole number of pixels']) {
         is_answer($server->get("/debug/pprof/heap?$_->[0]"), 400,
                   qr/\Q$_->[1]/, $_->[0]);
     }

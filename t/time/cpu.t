@@ -151,17 +151,10 @@ test 'forms' => sub {
 test 'parameters' => sub {
     my $nginx = start();
 
-    my $frequency = 'frequency must be a whole number of samples a second '
-                    . 'from 1 to 1000';
-    my $seconds = 'seconds must be a whole number from 1 to 300';
-
     is_answer($nginx->get("$list?$_->[0]"), 400, $_->[1], $_->[0]) for (
-        [ 'frequency=0', $frequency ],
-        [ 'frequency=1001', $frequency ],
-        [ 'frequency=x', $frequency ],
-        [ 'seconds=0', $seconds ],
-        [ 'seconds=301', $seconds ],
-        [ 'seconds=x', $seconds ],
+        [ 'frequency=0', 'frequency must be a whole number of samples a second '
+          . 'from 1 to 1000' ],
+        [ 'seconds=301', 'seconds must be a whole number from 1 to 300' ],
         [ 'mode=x', 'mode must be cpu or wall' ],
         [ 'type=inuse_space', 'type must be wall, cpu or samples' ],
     );
@@ -181,8 +174,6 @@ test 'parameters' => sub {
 
     is($answer->{status}, 200, 'HEAD, which does not wait');
     is_at_rest($nginx);
-
-    is($nginx->get($list, method => 'POST')->{status}, 405, 'POST');
 };
 
 

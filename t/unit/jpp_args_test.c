@@ -55,14 +55,17 @@ static const char  *bad[] = {
     "origin", "n=0", "n=1001", "n=-1", "n=1e2", "n=", "n=99999999999",
     "sort=Cum", "sort", "callers=2", "callers=no", "top=0", "top=1001",
     "top=1e9", "top=1000000000", "top=-5", "top=", "cols=0", "cols=19",
-    "cols=1001", "cols=100000", "cols=x", "cols=", "width=0", "width=299",
-    "width=8001", "width=99999", "width=1e3", "width=", "frequency=0",
-    "frequency=1001", "frequency=x", "frequency=-1", "frequency=", "mode=x",
-    "mode=", "since=", "since=5", "since=s", "since=0s", "since=1w",
-    "since=-1s", "since=49711d", "since=1ss", "by=x", "by=", "by=Request",
-    "detail=none", "detail=", "fields=", "fields=workers,", "fields=,workers",
-    "fields=workers,,zones", "fields=worker", "fields=workers zones",
-    "force=yes", "clients=1", "clients", "invert=yes"
+    "cols=1001", "cols=100000", "cols=x", "cols=-80", "cols=1e2", "cols=",
+    "width=0", "width=299", "width=8001", "width=99999", "width=1e3", "width=",
+    "frequency=0", "frequency=1001", "frequency=x", "frequency=-1",
+    "frequency=", "mode=x", "mode=", "since=", "since=5", "since=s",
+    "since=0s", "since=1w", "since=-1s", "since=49711d", "since=1ss", "by=x",
+    "by=", "by=Request", "detail=none", "detail=", "fields=",
+    "fields=workers,", "fields=,workers", "fields=workers,,zones",
+    "fields=worker", "fields=workers zones", "force=yes", "clients=1",
+    "clients", "invert=yes", "invert=2", "origin=x", "sort=up", "callers=yes",
+    "detail=x", "fields=x", "force=x", "since=4294967295d", "since=5sx",
+    "worker=Self"
 };
 
 
