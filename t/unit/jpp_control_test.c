@@ -82,7 +82,8 @@ JPP_TEST(jpp_test_bad)
         "stall=4294968s", "stall=1m", "stall=100msx", "stall=-1s",
         "stall=1s&stall=off", "owners=1", "owners=", "purge=2", "purge=true",
         "purge=", "acknowledge=", "acknowledge=0", "acknowledge=swa",
-        "acknowledge=swapp", "active=on&reset=<script>"
+        "acknowledge=swapp", "active=on&reset=<script>", "active=yes",
+        "active=off&lg-sample=14", "active=off&symbolize=0", "lg_sample=-12"
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -168,6 +169,9 @@ JPP_TEST(jpp_test_nothing)
     (void) jpp_control_of("");
     jpp_is_u64(jpp_control_check(&control, &err), JPP_ERR_ARG, "nothing");
     jpp_shows(err.text, "nothing, and what there is");
+
+    (void) jpp_control_of("worker=0&strict=1");
+    jpp_is_u64(jpp_control_check(&control, &err), JPP_ERR_ARG, "nor for one");
 
     for (i = 0; i < sizeof(something) / sizeof(something[0]); i++) {
         (void) jpp_control_of(something[i]);
