@@ -456,7 +456,7 @@ jpp_sampler_see(jpp_err_t *err)
                                 &jpp_hooks, sizeof(jpp_hooks))
                == 0
                ? JPP_OK
-               : jpp_err_set(err, JPP_ERR_STATE,
+               : jpp_err_set(err, JPP_ERR_SYS,
                              "malloc is linked into the program, so the "
                              "sampler cannot see its calls (only jemalloc "
                              "5.2.0 to 5.3.1 would report them): preload an "
@@ -478,7 +478,7 @@ jpp_sampler_see(jpp_err_t *err)
     rc = jpp_got_patch(got, err);
 
     if (rc == JPP_OK && got->n_slots == 0) {
-        return jpp_err_set(err, JPP_ERR_STATE,
+        return jpp_err_set(err, JPP_ERR_SYS,
                            "no loaded object calls malloc by a table of "
                            "addresses, so the sampler cannot see any call");
     }
@@ -509,7 +509,7 @@ jpp_sampler_start(uint32_t lg, jpp_err_t *err)
     jpp_code_t  rc;
 
     if (!jpp_backtrace_start()) {
-        return jpp_err_set(err, JPP_ERR_STATE,
+        return jpp_err_set(err, JPP_ERR_SYS,
                            "the sampler unwinds stacks on amd64 only: use "
                            "jemalloc's profiler on this machine");
     }

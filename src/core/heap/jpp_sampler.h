@@ -194,8 +194,8 @@ typedef struct {
  * on at this rate already, it goes on.
  *
  * All objects are patched or none: if the kernel refuses (seccomp, SELinux),
- * nothing has changed, and ERR says what was refused.  JPP_ERR_STATE: it cannot
- * work in this process; JPP_ERR_ARG: LG is out of bounds.
+ * nothing has changed, and ERR says what was refused.  JPP_ERR_SYS: this, or it
+ * cannot work in this process; JPP_ERR_ARG: LG is out of bounds.
  */
 jpp_code_t jpp_sampler_on(uint32_t lg, jpp_err_t *err);
 

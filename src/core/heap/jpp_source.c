@@ -94,13 +94,6 @@ jpp_source_switch(jpp_control_t *control, const jpp_sampler_state_t *was,
         rc = jpp_sampler_off(err);
     }
 
-    /* a state would be jemalloc's */
-
-    if (rc == JPP_ERR_STATE) {
-        err->code = JPP_ERR_SYS;
-        rc = JPP_ERR_SYS;
-    }
-
     return rc;
 }
 
