@@ -68,6 +68,9 @@ main(void)
 
     threads->n = JPP_CPU_THREADS;
 
+    jpp_cpu_threads_arm(threads, 1000000);
+    jpp_is_u64(threads->seen.deaf, 0, "who is gone is not deaf");
+
     jpp_ok(jpp_cpu_threads_scan(threads, false),
            "a look at the threads of this process");
     jpp_is_u64(threads->seen.threads, 1, "there is one");

@@ -32,6 +32,9 @@ static jpp_stall_t  stored[TRIES * 8];
 static uint32_t     n_stored;
 static uint32_t     n_writes;
 
+/* how often the watcher has looked */
+static uint64_t     looks;
+
 /* what its waiting is: it gets the CPU late, and waits on */
 static int          late_ms;
 static int          wait_ms = 10 * THRESHOLD;
@@ -286,6 +289,8 @@ vforks(void)
 static uint64_t
 iteration(void)
 {
+    (void) __atomic_fetch_add(&looks, 1, __ATOMIC_SEQ_CST);
+
     return __atomic_load_n(&count, __ATOMIC_SEQ_CST);
 }
 
@@ -329,7 +334,7 @@ int
 main(void)
 {
     uint32_t          i;
-    uint64_t          pid;
+    uint64_t          pid, start;
     jpp_err_t         err;
     jpp_stall_t       stall;
     jpp_watch_loop_t  loop = {
@@ -348,6 +353,7 @@ main(void)
     }
 
     signals(SIG_BLOCK);
+    start = now();
     jpp_ok(jpp_watch_start(&loop, &err) == JPP_OK, "the watcher starts");
     jpp_ok(is_first(), "the first iteration is like any other");
     signals(SIG_UNBLOCK);
@@ -387,6 +393,7 @@ main(void)
     jpp_ok(n_writes > n_stored, "and was stored before, while it lasted");
 
     jpp_watch_stop();
+    jpp_ok(looks < now() - start, "it looks less than once a millisecond");
     jpp_watch_stop();
 
     signal(SIGPROF, foreign);

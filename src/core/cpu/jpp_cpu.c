@@ -124,8 +124,7 @@ jpp_cpu_window_owner(jpp_site_t *site, void *data)
     jpp_owner_t  names;
 
     if (site->key.owner == JPP_OWNER_NONE
-        || write->numbers[site->key.owner] != 0
-        || jpp_atomic_get(&site->allocated_bytes) == 0)
+        || write->numbers[site->key.owner] != 0)
     {
         return;
     }

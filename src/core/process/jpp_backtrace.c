@@ -286,7 +286,7 @@ jpp_backtrace_copy(int fd, uint8_t *copy, uintptr_t from, size_t size)
     uintptr_t  word;
 
     n = pread(fd, copy, size, (off_t) from);
-    size = n > 0 ? (size_t) n & ~(sizeof(uintptr_t) - 1) : 0;
+    size = n != -1 ? (size_t) n & ~(sizeof(uintptr_t) - 1) : 0;
 
     /* what points into the stack, like a frame pointer, moves along */
 

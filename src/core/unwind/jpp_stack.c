@@ -255,11 +255,12 @@ jpp_stack_is_main(jpp_stacks_t *stacks, uintptr_t rsp,
     stack->low = jpp_atomic_get(&stacks->low);
     stack->high = jpp_atomic_get(&stacks->top);
 
-    if (stack->high == 0 || stack->low == 0) {
+    if (stack->low == 0) {
         stack->high = (uintptr_t) getauxval(AT_RANDOM)
                       & ~(sizeof(uintptr_t) - 1);
         stack->low = jpp_stack_page(stack->high);
         jpp_atomic_set(&stacks->top, stack->high);
+        jpp_atomic_set(&stacks->low, stack->low);
     }
 
     if (rsp >= stack->high) {
