@@ -177,11 +177,27 @@ sources_fetch()
         then
             echo "sources.sh: building its release, without patches" >&3
             tar -xf "$(find . -name '*.orig.tar.*z*' ! -name '*.asc')"
+            sources_headers "$2"
             return
         fi
     done
 
     return 1
+}
+
+
+# sources_headers PACKAGE: the modules of the machine fit into a release of its
+# nginx only with its headers.  A patch may have added a field to a structure.
+
+sources_headers()
+{
+    release=$(packages_version nginx-dev)
+    release=$PWD/nginx-${release%%-*}
+
+    if [ "$1" = nginx ] && [ -d "$release" ]; then
+        (cd /usr/share/nginx/src \
+         && find src -name '*.h' -exec cp --parents -t "$release" {} +)
+    fi
 }
 
 
