@@ -26,10 +26,6 @@ jpp_play_functions(void)
     void   *p, *q;
     int     rc;
 
-    if (!jpp_on(JPP_FINE)) {
-        return;
-    }
-
     p = jpp_use(malloc(JPP_BLOCK));
     jpp_allocated("malloc()", p, JPP_BLOCK);
     free(p);
@@ -129,10 +125,6 @@ jpp_play_sizes(void)
         SIZE_MAX / 4 * 3, SIZE_MAX - JPP_BLOCK, SIZE_MAX
     };
 
-    if (!jpp_on(JPP_FINE)) {
-        return;
-    }
-
     for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         p = jpp_use(malloc(sizes[i]));
         q = jpp_use(malloc(JPP_BLOCK));
@@ -208,9 +200,9 @@ jpp_play_operators(void)
 
 
 static const jpp_part_t  jpp_parts[] = {
-    { "functions", jpp_play_functions, false },
-    { "sizes", jpp_play_sizes, false },
-    { "operators", jpp_play_operators, false }
+    { "functions", jpp_play_functions, false, JPP_FINE },
+    { "sizes", jpp_play_sizes, false, JPP_FINE },
+    { "operators", jpp_play_operators, false, 0 }
 };
 
 

@@ -102,10 +102,6 @@ jpp_play_estimates(void)
         "live objects", "live bytes", "allocated objects", "allocated bytes"
     };
 
-    if (!jpp_on(JPP_SAMPLER_LG_DEFAULT)) {
-        return;
-    }
-
     for (seed = 0; seed < JPP_SEEDS; seed++) {
         jpp_hold(seed, held, truth);
 
@@ -240,10 +236,6 @@ jpp_play_full(void)
     uintptr_t             i;
     jpp_sampler_state_t   state;
 
-    if (!jpp_on(JPP_FINE)) {
-        return;
-    }
-
     p = jpp_use(malloc(JPP_BLOCK));
 
     for (i = 0; jpp_live_add(&jpp_samples.live, 0x1000 + i * 16,
@@ -278,9 +270,9 @@ jpp_play_full(void)
 
 
 static const jpp_part_t  jpp_parts[] = {
-    { "estimates", jpp_play_estimates, false },
-    { "leak",      jpp_play_leak,      false },
-    { "full",      jpp_play_full,      false }
+    { "estimates", jpp_play_estimates, false, JPP_SAMPLER_LG_DEFAULT },
+    { "leak",      jpp_play_leak,      false, 0 },
+    { "full",      jpp_play_full,      false, JPP_FINE }
 };
 
 

@@ -206,8 +206,8 @@ jpp_play_replaced(void)
 
 
 static const jpp_part_t  jpp_parts[] = {
-    { "modes", jpp_play_modes, true },
-    { "replaced", jpp_play_replaced, true }
+    { "modes", jpp_play_modes, true, 0 },
+    { "replaced", jpp_play_replaced, true, 0 }
 };
 
 

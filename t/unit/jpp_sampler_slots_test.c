@@ -28,10 +28,6 @@ jpp_play_late(void)
 
     void                (*late_free)(void *p);
 
-    if (!jpp_on(JPP_FINE)) {
-        return;
-    }
-
     jpp_check(jpp_sampler_rescan(&err) == JPP_OK, "nothing new");
     jpp_sampler_state(&before);
 
@@ -233,10 +229,6 @@ jpp_play_another(void)
     void                 *p;
     jpp_sampler_state_t   state;
 
-    if (!jpp_on(JPP_FINE)) {
-        return;
-    }
-
     free(jpp_use(malloc(1)));
     jpp_images_pinned(jpp_find_program, NULL);
     jpp_check(jpp_slot != NULL, "the program's slot");
@@ -344,11 +336,11 @@ jpp_play_refused(void)
 
 
 static const jpp_part_t  jpp_parts[] = {
-    { "late",     jpp_play_late,        true },
-    { "switches", jpp_play_switches,    true },
-    { "another",  jpp_play_another,     true },
-    { "kept",     jpp_play_off_refused, true },
-    { "refused",  jpp_play_refused,     false }
+    { "late",     jpp_play_late,        true, JPP_FINE },
+    { "switches", jpp_play_switches,    true, 0 },
+    { "another",  jpp_play_another,     true, JPP_FINE },
+    { "kept",     jpp_play_off_refused, true, 0 },
+    { "refused",  jpp_play_refused,     false, 0 }
 };
 
 

@@ -155,10 +155,6 @@ jpp_play_ways(void)
     pthread_t                thread;
     jpp_backtrace_counts_t   before, after;
 
-    if (!jpp_on(JPP_FINE)) {
-        return;
-    }
-
     for (i = 0; i < 20000; i++) {
         random = jpp_hash_u64(i % 3000);
         jpp_way(random >> 8, random % 8);
@@ -200,10 +196,6 @@ jpp_play_threads(void)
     int             i;
     pthread_t       threads[JPP_THREADS];
     jpp_estimate_t  estimates[JPP_SITES + 1];
-
-    if (!jpp_on(JPP_FINE)) {
-        return;
-    }
 
     jpp_threads_start(threads);
 
@@ -261,10 +253,6 @@ jpp_play_state(void)
     bool       is_known;
     unsigned   n_on, n_off, n_never;
     pthread_t  thread;
-
-    if (!jpp_on(JPP_FINE)) {
-        return;
-    }
 
     jpp_off();
 
@@ -363,10 +351,6 @@ jpp_play_forks(void)
     pid_t       pid;
     pthread_t   threads[JPP_THREADS];
 
-    if (!jpp_on(JPP_FINE)) {
-        return;
-    }
-
     /* which the children know, too */
 
     held = jpp_use(malloc(JPP_BLOCK));
@@ -461,10 +445,6 @@ jpp_play_signals(void)
     struct sigaction   action = { .sa_sigaction = jpp_trap,
                                    .sa_flags = SA_SIGINFO };
 
-    if (!jpp_on(JPP_FINE)) {
-        return;
-    }
-
     sigaction(SIGTRAP, &action, NULL);
 
     /* threads, whose stacks are not known yet, are met in the same way */
@@ -491,11 +471,11 @@ jpp_play_signals(void)
 
 
 static const jpp_part_t  jpp_parts[] = {
-    { "ways",    jpp_play_ways,    true },
-    { "threads", jpp_play_threads, false },
-    { "state",   jpp_play_state,   true },
-    { "forks",   jpp_play_forks,   false },
-    { "signals", jpp_play_signals, true }
+    { "ways",    jpp_play_ways,    true, JPP_FINE },
+    { "threads", jpp_play_threads, false, JPP_FINE },
+    { "state",   jpp_play_state,   true, JPP_FINE },
+    { "forks",   jpp_play_forks,   false, JPP_FINE },
+    { "signals", jpp_play_signals, true, JPP_FINE }
 };
 
 

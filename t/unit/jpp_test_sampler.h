@@ -42,6 +42,7 @@ typedef struct {
     const char   *name;
     void        (*play)(void);
     bool          is_for_slots;    /* nothing for a malloc() without */
+    uint32_t      lg;              /* its rate; 0: it is switched on in it */
 } jpp_part_t;
 
 
@@ -275,7 +276,10 @@ jpp_play(int argc, char **argv, const jpp_part_t *parts, size_t n,
             /* what hangs has failed, and what is only slow has not */
 
             alarm(600);
-            parts[i].play();
+
+            if (parts[i].lg == 0 || jpp_on(parts[i].lg)) {
+                parts[i].play();
+            }
 
             /* by the destructors */
 
