@@ -25,15 +25,10 @@ typedef void *(*jpp_hook_alloc_pt)(size_t size, void **caller);
 static long (*jpp_hook_throw)(unsigned n);
 
 
-static jpp_jemalloc_t  jemalloc;
-
-
 static void
 jpp_part_hook(void)
 {
     jpp_hook_t  before, set, again;
-
-    jpp_jemalloc_read(&jemalloc);
 
     before = jpp_hook_read();
     set = jpp_hook_set();
@@ -48,8 +43,6 @@ jpp_part_hook(void)
 static void __attribute__((noinline))
 jpp_part_start(void)
 {
-    jpp_jemalloc_read(&jemalloc);
-
     if (jpp_hook_set() != JPP_HOOK_ON) {
         printf("no hook ");
     }

@@ -83,10 +83,7 @@ jpp_part_control_thread(void *data)
 static void
 jpp_part_control(void)
 {
-    pthread_t       thread;
-    jpp_jemalloc_t  jemalloc;
-
-    jpp_jemalloc_read(&jemalloc);
+    pthread_t  thread;
 
     pthread_create(&thread, NULL, jpp_part_control_thread, &jpp_argument);
     pthread_join(thread, NULL);
@@ -97,10 +94,8 @@ static void
 jpp_part_forget(void)
 {
     jpp_err_t             err;
-    jpp_jemalloc_t        jemalloc;
     jpp_control_result_t  result;
 
-    jpp_jemalloc_read(&jemalloc);
     jpp_part_hold();
 
     if (jpp_part_apply(jpp_argument, &result, &err) == JPP_OK) {
@@ -114,12 +109,9 @@ jpp_part_forget(void)
 static void
 jpp_part_purge(void)
 {
-    size_t           i;
-    jpp_jemalloc_t   jemalloc;
+    size_t  i;
 
     static void  *blocks[JPP_FREED / JPP_BLOCK];
-
-    jpp_jemalloc_read(&jemalloc);
 
     for (i = 0; i < JPP_FREED / JPP_BLOCK; i++) {
         blocks[i] = malloc(JPP_BLOCK);

@@ -12,16 +12,12 @@
 #include <sys/mount.h>
 
 
-static jpp_jemalloc_t  jemalloc;
-
-
 static const char  *got;
 
 
 static void
 jpp_part_dump(void)
 {
-    jpp_jemalloc_read(&jemalloc);
     jpp_part_hold();
     jpp_part_capture(jpp_argument);
     printf("\n");
@@ -31,7 +27,6 @@ jpp_part_dump(void)
 static void
 jpp_part_unsampled(void)
 {
-    jpp_jemalloc_read(&jemalloc);
     (void) jpp_jemalloc_sample_thread(false);
     jpp_part_hold();
     (void) jpp_jemalloc_sample_thread(true);
@@ -64,7 +59,6 @@ jpp_part_descriptors(void)
     int       fd, n;
     unsigned  before;
 
-    jpp_jemalloc_read(&jemalloc);
     jpp_part_hold();
 
     (void) jpp_test_rlimit(RLIMIT_NOFILE, 64);
@@ -84,7 +78,6 @@ jpp_part_descriptors(void)
 static void
 jpp_part_file_size(void)
 {
-    jpp_jemalloc_read(&jemalloc);
     jpp_part_hold();
     (void) jpp_test_rlimit(RLIMIT_FSIZE, (rlim_t) atoi(jpp_argument));
 

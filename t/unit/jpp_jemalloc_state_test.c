@@ -22,9 +22,6 @@ typedef struct {
 } jpp_case_t;
 
 
-static jpp_jemalloc_t  jemalloc;
-
-
 static void
 jpp_part_change(void)
 {
@@ -43,8 +40,6 @@ static void
 jpp_part_stats(void)
 {
     jpp_stats_t  stats;
-
-    jpp_jemalloc_read(&jemalloc);
 
     if (!jpp_stats_read(&stats)) {
         printf("none\n");
@@ -65,8 +60,6 @@ jpp_part_details(void)
 {
     jpp_stats_t      stats, after;
     void *volatile   p;      /* a compiler may leave malloc() out */
-
-    jpp_jemalloc_read(&jemalloc);
 
     p = NULL;
 
@@ -102,8 +95,6 @@ jpp_part_report(void)
     const char   *text;
     jpp_arena_t   arena;
 
-    jpp_jemalloc_read(&jemalloc);
-
     jpp_arena_init(&arena, (size_t) 16 << 20);
     out = jpp_vec_create(&arena);
 
@@ -138,8 +129,6 @@ jpp_part_thread(void)
 {
     bool       was[4], another;
     pthread_t  thread;
-
-    jpp_jemalloc_read(&jemalloc);
 
     was[0] = jpp_jemalloc_sample_thread(false);
 

@@ -24,7 +24,6 @@ jpp_part_change(const char *form)
     jpp_args_t            args;
     jpp_code_t            rc;
     jpp_control_t         control;
-    jpp_jemalloc_t        jemalloc;
     jpp_control_result_t  result;
 
     jpp_jemalloc_read(&jemalloc);

@@ -101,7 +101,8 @@ static char   jpp_fake_file[64];
 static void  *jpp_held[JPP_BLOCKS];
 
 /* of the part that is played */
-static const char  *jpp_argument;
+static const char     *jpp_argument;
+static jpp_jemalloc_t  jemalloc;
 
 
 static inline int
@@ -113,6 +114,7 @@ jpp_test_jemalloc(int argc, char **argv, const jpp_part_t *parts, size_t n,
     for (i = 0; argc == 3 && i < n; i++) {
         if (strcmp(argv[1], parts[i].name) == 0) {
             jpp_argument = argv[2];
+            jpp_jemalloc_read(&jemalloc);
             parts[i].play();
             fflush(stdout);
 
@@ -240,8 +242,6 @@ jpp_run_fake(const char *text)
 static inline void
 jpp_part_state(void)
 {
-    jpp_jemalloc_t  jemalloc;
-
     static const char *const  names[] = {
         "absent", "no_prof", "off", "refused", "inactive", "ready"
     };
