@@ -8,8 +8,6 @@ use JppTest;
 use Compress::Zlib;
 use JppBrowser;
 
-my $evil = '<img/src=x/onerror=document.title=1>&amp;"\'';
-
 my $server = JppNginx->start(workers => 3, http => <<'END', server => <<'END');
     log_format uri '$status $request_method $request_uri';
     limit_conn_zone $server_name "zone=<b>zone</b>&lt;:64k";

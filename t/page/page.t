@@ -165,7 +165,6 @@ test 'tables and format=top' => sub {
         for my $name (keys %$rows) {
             for (@{ $rows->{$name}{texts} }) {
                 my ($flat, $flat_share, $cum, $cum_share, $rests) = @$_;
-                my ($error) = $rests =~ /(exact|[\d.]+) ?%?(?:,|$)/;
 
                 s/ %$// for $flat_share, $cum_share;
                 $page{"$name: $flat $flat_share $cum $cum_share"}

@@ -554,7 +554,6 @@ test 'jeprof', 'jeprof' => sub {
     like($top, qr/^Total: [1-9]\d* samples$/m, 'jeprof reads it');
     like($top, qr/^ +\d+ +[\d.]+% .*pcre/m, 'its functions');
 
-    my $file = "$nginx->{prefix}/cpu.prof";
     my $answer = $nginx->get("$url?seconds=1&worker=self" =~ s{^.*?//[^/]*}{}r);
 
     is($answer->{status}, 200, 'of one worker');

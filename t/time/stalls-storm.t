@@ -16,8 +16,6 @@ use JppStalls qw( log_lines stalling stalls );
 my $seconds = $ENV{JPP_SOAK} ? 60 : 5;
 my $clients = 8;
 
-my $dir = File::Temp->newdir;
-
 
 test 'all at once', 'jemalloc', 'scripts' => sub {
     my $port = free_port();
