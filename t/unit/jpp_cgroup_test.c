@@ -149,6 +149,12 @@ JPP_TEST(jpp_cgroup_test_gone)
            && jpp_cgroup_test.events.oom_kill == JPP_NONE,
            "files that cannot be read are numbers that are not there");
 
+    jpp_cgroup_test_sh("sed -i 's| / /sys/fs/cgroup| /c /sys/fs/cgroup|' "
+                       "$r/proc/self/mountinfo; "
+                       "echo 3 >$r/sys/fs/cgroup/memory.current", "another's");
+    jpp_ok(jpp_cgroup_read(&jpp_cgroup_test, jpp_cgroup_root, NULL) == JPP_OK
+           && jpp_cgroup_test.usage == 3, "a mount of another part has none");
+
     jpp_cgroup_test_sh("rm -r $r", "cleaned up");
 }
 

@@ -71,10 +71,14 @@ main(void)
     jpp_cpu_threads_arm(threads, 1000000);
     jpp_is_u64(threads->seen.deaf, 0, "who is gone is not deaf");
 
+    threads->threads[0].is_deaf = true;
+    threads->seen.deaf = 1;
+
     jpp_ok(jpp_cpu_threads_scan(threads, false),
            "a look at the threads of this process");
     jpp_is_u64(threads->seen.threads, 1, "there is one");
     jpp_is_u64(threads->seen.beyond, 1, "and no place for it");
+    jpp_is_u64(threads->seen.deaf, 0, "nor was who is gone");
 
     jpp_ok(jpp_cpu_threads_scan(threads, false), "another look");
     jpp_is_u64(threads->seen.threads, 1, "it is still there");

@@ -68,8 +68,8 @@ const char *
 jpp_console_ms(uint64_t ms, char text[JPP_UNITS_TEXT])
 {
     return ms == 0 ? "0 ms"
-                   : jpp_units_time(ms < JPP_NONE / 1000000 ? ms * 1000000
-                                                            : JPP_NONE, text);
+                   : jpp_units_time(jpp_smaller(ms, JPP_NONE / 1000000)
+                                    * 1000000, text);
 }
 
 

@@ -242,11 +242,8 @@ jpp_cpu_wall_idle(const jpp_cpu_thread_t *thread, uint64_t nanos)
 
     jpp_each(at, jpp_cpu_sampler.windows[JPP_MODE_WALL], JPP_CPU_WINDOWS) {
 
-        if (*at != NULL && thread->is_main) {
-            (*at)->idle += nanos;
-
-        } else if (*at != NULL) {
-            (*at)->waits += nanos;
+        if (*at != NULL) {
+            *(thread->is_main ? &(*at)->idle : &(*at)->waits) += nanos;
         }
     }
 }

@@ -63,9 +63,7 @@ jpp_cgroup_place_own(jpp_cgroup_t *cgroup, jpp_lines_t *lines)
         list = strchr(line, ':');
         path = list != NULL ? strchr(++list, ':') : NULL;
 
-        if (path == NULL || path[1] != '/'
-            || strlen(path + 1) >= JPP_CGROUP_PATH)
-        {
+        if (path == NULL || path[1] != '/' || strlen(path) > JPP_CGROUP_PATH) {
             continue;
         }
 
@@ -122,8 +120,7 @@ jpp_cgroup_place_unescape(const char *from, char *to)
     for (n = 0; *from != '\0' && n < JPP_CGROUP_PATH - 1; n++) {
 
         if (from[0] == '\\' && strspn(from + 1, "01234567") >= 3) {
-            to[n] = (char) ((from[1] - '0') << 6 | (from[2] - '0') << 3
-                            | (from[3] - '0'));
+            to[n] = (char) (from[1] << 6 | (from[2] & 7) << 3 | (from[3] & 7));
             from += 4;
 
         } else {

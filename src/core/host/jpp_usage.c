@@ -106,13 +106,13 @@ jpp_usage_fds(void)
         return JPP_NONE;
     }
 
-    n = 0;
     len = 0;
+    st.st_size = 0;
 
-    if (fstat(fd, &st) == 0 && st.st_size > 0) {
-        n = (uint64_t) st.st_size;
+    (void) fstat(fd, &st);
+    n = (uint64_t) st.st_size;
 
-    } else {
+    if (n == 0) {
         while ((len = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0)
         {
             for (pos = 0; pos < len; pos += entry->reclen) {

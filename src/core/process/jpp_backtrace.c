@@ -309,31 +309,31 @@ jpp_backtrace_copied(const jpp_blocked_t *blocked, uint8_t *copy,
     uintptr_t *pcs, uint32_t depth)
 {
     int                 fd;
-    size_t              size;
     uint32_t            n;
     uintptr_t           from;
+    const size_t       *size;
     jpp_unwind_stack_t  stack;
+
+    static const size_t  sizes[] = { JPP_BACKTRACE_PART, JPP_BACKTRACE_COPY };
 
     fd = open("/proc/self/mem", O_RDONLY|O_CLOEXEC);
 
     from = blocked->rsp - JPP_FRAME_RED_ZONE;
-    size = JPP_BACKTRACE_PART;
     stack.low = (uintptr_t) copy;
+    n = 0;
 
-    do {
-        stack.high = stack.low + jpp_backtrace_copy(fd, copy, from, size);
+    jpp_each_of(size, sizes) {
+        stack.high = stack.low + jpp_backtrace_copy(fd, copy, from, *size);
 
         n = jpp_backtrace_memory(blocked, stack.low + JPP_FRAME_RED_ZONE,
                                  &stack, pcs, depth);
 
-        size *= JPP_BACKTRACE_COPY / JPP_BACKTRACE_PART;
-
-    } while (pcs[n - 1] == jpp_cut_frame(JPP_CUT_STACK)
-             && size == JPP_BACKTRACE_COPY);
-
-    if (fd != -1) {
-        (void) close(fd);
+        if (pcs[n - 1] != jpp_cut_frame(JPP_CUT_STACK)) {
+            break;
+        }
     }
+
+    (void) close(fd);
 
     return n;
 }

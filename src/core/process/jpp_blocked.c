@@ -176,10 +176,10 @@ jpp_blocked_masks(pid_t tid, int signo)
 
     text[n] = '\0';
 
-    p = memmem(text, (size_t) n, key, sizeof(key) - 1);
+    p = memmem(text, (size_t) n, key, strlen(key));
 
     return p != NULL
-           && jpp_scan_hex(p + sizeof(key) - 1, &mask) != NULL
+           && jpp_scan_hex(p + strlen(key), &mask) != NULL
            && (mask >> (signo - 1) & 1) != 0;
 }
 

@@ -26,8 +26,8 @@ jpp_symbols_init(jpp_symbols_t *symbols, size_t cap)
     memset(symbols, 0, sizeof(jpp_symbols_t));
 
     symbols->cap = cap;
-    symbols->room = cap < SIZE_MAX / JPP_OBJECT_READING
-                    ? cap * JPP_OBJECT_READING : SIZE_MAX;
+    symbols->room = jpp_smaller(cap, SIZE_MAX / JPP_OBJECT_READING)
+                    * JPP_OBJECT_READING;
     symbols->debug_root = JPP_DEBUG_ROOT;
 }
 
