@@ -141,10 +141,8 @@ jpp_elf_image_load(jpp_elf_image_t *image, uint64_t offset, uint64_t len,
 static jpp_code_t
 jpp_elf_image_begin(jpp_elf_image_t *image, size_t size, jpp_err_t *err)
 {
-    if (image->elf != NULL) {
-        (void) elf_end(image->elf);
-        image->elf = NULL;
-    }
+    (void) elf_end(image->elf);
+    image->elf = NULL;
 
     (void) elf_version(EV_CURRENT);
 
@@ -154,10 +152,7 @@ jpp_elf_image_begin(jpp_elf_image_t *image, size_t size, jpp_err_t *err)
         image->elf = elf_memory((char *) image->data, size);
     }
 
-    if (image->elf == NULL
-        || elf_kind(image->elf) != ELF_K_ELF
-        || gelf_getehdr(image->elf, &image->header) == NULL)
-    {
+    if (gelf_getehdr(image->elf, &image->header) == NULL) {
         return jpp_err_set(err, JPP_ERR_INPUT, "it is not an ELF file");
     }
 
@@ -314,9 +309,7 @@ jpp_elf_image_open(jpp_elf_image_t *image, int fd, jpp_arena_t *arena,
 static void
 jpp_elf_image_close(jpp_elf_image_t *image)
 {
-    if (image->elf != NULL) {
-        (void) elf_end(image->elf);
-    }
+    (void) elf_end(image->elf);
 
     if (image->data != NULL) {
         (void) munmap(image->data, image->size);

@@ -219,9 +219,7 @@ jpp_jemalloc_options(void)
 
     /* "5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c" */
 
-    if (jpp_mallctl_get("version", &version, sizeof(version))
-        && version != NULL)
-    {
+    if (jpp_mallctl_get("version", &version, sizeof(version))) {
         jpp_print(jpp_jemalloc_fixed.version, "%.*s",
                   (int) strcspn(version, "-"), version);
     }
