@@ -108,28 +108,11 @@ my @refused = (
     [ 'a timeout of 0', 'jemalloc_pprof_timeout 0;',
       '"jemalloc_pprof_timeout" directive must be above 0' ],
 
-    [ 'a timeout that is none', 'jemalloc_pprof_timeout soon;',
-      '"jemalloc_pprof_timeout" directive invalid value' ],
-
-    [ 'a timeout twice',
-      'jemalloc_pprof_timeout 1s; jemalloc_pprof_timeout 2s;',
-      '"jemalloc_pprof_timeout" directive is duplicate' ],
-
-    [ 'two timeouts', 'jemalloc_pprof_timeout 1s 2s;',
-      'invalid number of arguments in "jemalloc_pprof_timeout" directive' ],
-
     [ 'no seconds', 'jemalloc_pprof_max_seconds 0;',
       '"jemalloc_pprof_max_seconds" must be from 1s to 86400s' ],
 
     [ 'more than a day of seconds', 'jemalloc_pprof_max_seconds 86401s;',
       '"jemalloc_pprof_max_seconds" must be from 1s to 86400s' ],
-
-    [ 'seconds that are none', 'jemalloc_pprof_max_seconds -1;',
-      '"jemalloc_pprof_max_seconds" directive invalid value' ],
-
-    [ 'seconds twice',
-      'jemalloc_pprof_max_seconds 1s; jemalloc_pprof_max_seconds 2s;',
-      '"jemalloc_pprof_max_seconds" directive is duplicate' ],
 
     [ 'a size of 0', 'jemalloc_pprof_max_size 0;',
       '"jemalloc_pprof_max_size" must be from 1 to 17179869184 bytes' ],
@@ -137,62 +120,42 @@ my @refused = (
     [ 'a size above 16384m', 'jemalloc_pprof_max_size 16385m;',
       '"jemalloc_pprof_max_size" must be from 1 to 17179869184 bytes' ],
 
-    [ 'a size that is none', 'jemalloc_pprof_max_size large;',
-      '"jemalloc_pprof_max_size" directive invalid value' ],
-
-    [ 'a size twice', 'jemalloc_pprof_max_size 1m; jemalloc_pprof_max_size 2m;',
-      '"jemalloc_pprof_max_size" directive is duplicate' ],
-
     [ 'a level of 0', 'jemalloc_pprof_gzip_level 0;',
       'value must be between 1 and 9' ],
 
     [ 'a level of 10', 'jemalloc_pprof_gzip_level 10;',
       'value must be between 1 and 9' ],
 
-    [ 'a level that is none', 'jemalloc_pprof_gzip_level best;',
-      '"jemalloc_pprof_gzip_level" directive invalid number' ],
-
-    [ 'a level twice',
-      'jemalloc_pprof_gzip_level 1; jemalloc_pprof_gzip_level 2;',
-      '"jemalloc_pprof_gzip_level" directive is duplicate' ],
-
-    [ 'active in a server', 'jemalloc_pprof_active on;',
-      '"jemalloc_pprof_active" directive is not allowed here' ],
-
     [ 'active that is neither', '', 'invalid value "yes" in '
       . '"jemalloc_pprof_active" directive, it must be "on" or "off"',
       'jemalloc_pprof_active yes;' ],
-
-    [ 'active twice', '', '"jemalloc_pprof_active" directive is duplicate',
-      'jemalloc_pprof_active on; jemalloc_pprof_active off;' ],
-
-    [ 'a rate in a server', 'jemalloc_pprof_sample 16k;',
-      '"jemalloc_pprof_sample" directive is not allowed here' ],
-
-    [ 'a rate twice', '', '"jemalloc_pprof_sample" directive is duplicate',
-      'jemalloc_pprof_sample 16k; jemalloc_pprof_sample 16k;' ],
-
-    [ 'two rates', '', 'invalid number of arguments in '
-      . '"jemalloc_pprof_sample" directive', 'jemalloc_pprof_sample 1k 2k;' ],
 
     map({ [ "a rate of $_", '', '"jemalloc_pprof_sample" directive must be '
             . 'a power of two from 1k to 16m', "jemalloc_pprof_sample $_;" ] }
         qw( 0 1 512 1023 1025 3k 10k 12m 32m 1g -1k often 16kk "" )),
 
-    [ 'a path for dumps in a server', 'jemalloc_pprof_temp_path /tmp;',
-      '"jemalloc_pprof_temp_path" directive is not allowed here' ],
-
     [ 'a path for dumps without a name', '',
       '"jemalloc_pprof_temp_path" directive needs the name of a directory',
       'jemalloc_pprof_temp_path "";' ],
 
-    [ 'a path for dumps twice', '',
-      '"jemalloc_pprof_temp_path" directive is duplicate',
-      'jemalloc_pprof_temp_path /tmp; jemalloc_pprof_temp_path /tmp;' ],
+    map({ [ "$_->[0] twice", '', "\"jemalloc_pprof_$_->[0]\" directive is "
+            . 'duplicate', "jemalloc_pprof_$_->[0] $_->[1];" x 2 ] }
+        [ timeout => '1s' ], [ max_seconds => '1s' ], [ max_size => '1m' ],
+        [ gzip_level => 1 ], [ active => 'on' ], [ sample => '16k' ],
+        [ temp_path => '/tmp' ]),
 
-    [ 'two paths for dumps', '', 'invalid number of arguments in '
-      . '"jemalloc_pprof_temp_path" directive',
-      'jemalloc_pprof_temp_path /tmp /var/tmp;' ],
+    map({ [ "$_->[0] of no such value", '', "\"jemalloc_pprof_$_->[0]\" "
+            . 'directive invalid ', "jemalloc_pprof_$_->[0] $_->[1];" ] }
+        [ timeout => 'soon' ], [ max_seconds => '-1' ],
+        [ max_size => 'large' ], [ gzip_level => 'best' ]),
+
+    map({ [ "$_ in a server", "jemalloc_pprof_$_ x;",
+            "\"jemalloc_pprof_$_\" directive is not allowed here" ] }
+        qw( active sample temp_path )),
+
+    map({ [ "two values of $_", '', 'invalid number of arguments in '
+            . "\"jemalloc_pprof_$_\" directive", "jemalloc_pprof_$_ 1s 2s;" ] }
+        qw( timeout sample temp_path )),
 );
 
 for my $row (@refused) {
