@@ -9,7 +9,6 @@
 use JppTest;
 use JppPools qw( below held sums );
 
-my $pools = '/debug/pprof/pools';
 my $k = 1024;
 my $m = 1024 * $k;
 
@@ -26,34 +25,31 @@ my %ports = map {
 my $image_filter = modules('ngx_http_image_filter_module');
 my $mail = modules('ngx_mail_module');
 
-# A state is a location, /NAME/, and its client; "classes" are the least bytes
-# of what it holds, there or in the locations "at".
+# A state is a location, /NAME/, and its client, which asks for "path" there, a
+# large file; "classes" are the least bytes of what it holds, there or in the
+# locations "at".
 
 my %states = (
     temp => {
         about => 'a temporary file takes what the buffers do not',
         conf => proxy('proxy_buffers 16 64k; proxy_busy_buffers_size 128k;'),
-        path => 'large',
         classes => { 'upstream buffers' => 16 * 64 * $k },
     },
     done => {
         about => 'the upstream has sent everything',
         conf => proxy('proxy_buffers 64 64k; proxy_busy_buffers_size 128k;
                        proxy_max_temp_file_size 0;'),
-        path => 'large',
         classes => { 'upstream buffers' => 1.5 * $m },
     },
     copied => {
         about => 'a file is copied, not sent by the kernel',
         conf => 'root html; sendfile off; output_buffers 4 64k;',
-        path => 'large',
         classes => { 'output buffers' => 4 * 64 * $k },
     },
     copies => {
         about => 'so is a temporary file',
         conf => proxy('proxy_buffers 8 64k; proxy_busy_buffers_size 128k;
                        sendfile off; output_buffers 4 64k;'),
-        path => 'large',
         classes => { 'upstream buffers' => 8 * 64 * $k },
     },
     gzip => {
@@ -61,7 +57,7 @@ my %states = (
         conf => proxy('gzip on; gzip_types *; gzip_buffers 8 64k;
                        proxy_buffers 16 64k; proxy_busy_buffers_size 128k;
                        proxy_max_temp_file_size 0;'),
-        path => 'large', headers => "Accept-Encoding: gzip\r\n",
+        headers => "Accept-Encoding: gzip\r\n",
         classes => { 'upstream buffers' => 1 * $m,
                      'module ngx_http_gzip_filter_module' => 4 * 64 * $k },
     },
@@ -70,7 +66,6 @@ my %states = (
         conf => proxy('sub_filter 0 1; sub_filter_once off; sub_filter_types *;
                        proxy_buffers 16 64k; proxy_busy_buffers_size 128k;
                        proxy_max_temp_file_size 0;'),
-        path => 'large',
         classes => { 'upstream buffers' => 16 * 64 * $k },
     },
     ssi => {
@@ -83,7 +78,7 @@ my %states = (
         about => 'somebody else was asked first',
         conf => 'auth_request /asked/;' . proxy('proxy_buffers 8 64k;
             proxy_busy_buffers_size 128k; proxy_max_temp_file_size 0;'),
-        path => 'large', at => qr{/(?:auth|asked)/},
+        at => qr{/(?:auth|asked)/},
         classes => { 'upstream buffers' => 8 * 64 * $k,
                      'upstream header buffer' => 32 * $k },
     },
@@ -91,14 +86,12 @@ my %states = (
         about => 'a cache keeps it',
         conf => proxy('proxy_cache one; proxy_cache_valid any 1h;
                        proxy_buffers 16 64k; proxy_busy_buffers_size 128k;'),
-        path => 'large',
         classes => { },
     },
     unbuffered => {
         about => 'nothing is buffered',
         conf => proxy('proxy_buffering off; proxy_buffer_size 64k;
                        proxy_buffers 4 64k;'),
-        path => 'large',
         classes => { 'upstream header buffer' => 64 * $k },
     },
     slice => {
@@ -106,7 +99,6 @@ my %states = (
         conf => 'slice 1m;' . proxy('proxy_set_header Range $slice_range;
             proxy_buffers 8 64k; proxy_busy_buffers_size 128k;
             proxy_max_temp_file_size 0;'),
-        path => 'large',
         classes => { 'upstream buffers' => 8 * 64 * $k },
     },
     slices => {
@@ -119,75 +111,72 @@ my %states = (
         about => "the upstream speaks $_",
         conf => "${_}_pass 127.0.0.1:$ports{$_}; ${_}_buffers 8 64k;
                  ${_}_busy_buffers_size 128k; ${_}_max_temp_file_size 0;",
-        path => 'x',
         classes => { 'upstream buffers' => 8 * 64 * $k },
     } } qw( fastcgi scgi uwsgi ) ),
     memcached => {
         about => 'the upstream speaks memcached',
         conf => "set \$memcached_key x; memcached_buffer_size 64k;
                  memcached_pass 127.0.0.1:$ports{memcached};",
-        path => 'x',
         classes => { 'upstream header buffer' => 64 * $k },
     },
     grpc => {
         about => 'the upstream speaks gRPC',
         conf => "grpc_buffer_size 64k; grpc_pass 127.0.0.1:$ports{grpc};",
-        path => 'x',
         classes => { 'upstream header buffer' => 64 * $k },
     },
     called => {
         about => 'a body is sent by gRPC, and nobody takes it',
         conf => "client_body_buffer_size 64k;
                  grpc_pass 127.0.0.1:$ports{deaf};",
-        path => 'x', http2 => 1, body => 32_000,
+        http2 => 1, body => 32_000,
         classes => { 'request body' => 32 * $k },
     },
     upload => {
         about => 'a body is in a file, and nobody takes it',
         conf => "client_body_buffer_size 64k;
                  proxy_pass http://127.0.0.1:$ports{deaf};",
-        path => 'x', body => 4 * $m,
+        body => 4 * $m,
         classes => { 'request body' => 64 * $k },
     },
     passed => {
         about => 'a body is passed on as it comes, and nobody takes it',
         conf => "client_body_buffer_size 64k; proxy_request_buffering off;
                  proxy_pass http://127.0.0.1:$ports{deaf};",
-        path => 'x', body => 4 * $m,
+        body => 4 * $m,
         classes => { 'request body' => 64 * $k },
     },
     mirror => {
         about => 'somebody else has had a copy',
         conf => 'mirror /asked/;' . proxy('proxy_buffers 8 64k;
             proxy_busy_buffers_size 128k; proxy_max_temp_file_size 0;'),
-        path => 'large', at => qr{/(?:mirror|asked)/},
+        at => qr{/(?:mirror|asked)/},
         classes => { 'upstream buffers' => 8 * 64 * $k,
                      'upstream header buffer' => 32 * $k },
     },
     accel => {
         about => 'an upstream names a file',
         conf => "proxy_pass http://127.0.0.1:$files_port/named/;",
-        path => 'x', at => qr{/copied/},
+        at => qr{/copied/},
         classes => { 'output buffers' => 4 * 64 * $k },
     },
     frames => {
         about => 'frames of HTTP/2 have what the upstream has sent',
         conf => proxy('proxy_buffers 64 64k; proxy_busy_buffers_size 128k;
                        proxy_max_temp_file_size 0;'),
-        path => 'large', http2 => 1,
+        http2 => 1,
         classes => { 'upstream buffers' => 1.5 * $m },
     },
     preread => {
         about => 'a body comes before somebody has answered who is asked',
         conf => "auth_request /held/;
                  proxy_pass http://127.0.0.1:$ports{hold};",
-        path => 'x', http2 => 1, body => 16000,
+        http2 => 1, body => 16000,
         classes => { 'request body' => 64 * $k },
     },
     said => {
         about => 'a value is the answer',
         conf => 'return 200 "$http_x_a$http_x_a$http_x_a$http_x_a";',
-        path => 'x', headers => 'X-A: ' . 'x' x 15_000 . "\r\n",
+        headers => 'X-A: ' . 'x' x 15_000 . "\r\n",
         classes => { 'output buffers' => 50 * $k },
     },
 );
@@ -196,7 +185,6 @@ $states{image} = {
     about => 'an image is not whole yet',
     conf => "image_filter size; image_filter_buffer 4m;
              proxy_pass http://127.0.0.1:$ports{image};",
-    path => 'x',
     classes => { 'module ngx_http_image_filter_module' => $m },
 } if $image_filter ne '';
 
@@ -371,12 +359,14 @@ sub is_connected {
 # One that asks, and does not read.
 
 sub client($name, $state) {
-    return http2_client($name, $state) if $state->{http2};
+    my $path = "/$name/" . ($state->{path} // 'large');
+
+    return http2_client($path, $state) if $state->{http2};
 
     my $client = JppClient->new(port => $port, window => 4096);
 
     if ($state->{body}) {
-        $client->write("POST /$name/$state->{path} HTTP/1.1\r\nHost: a\r\n"
+        $client->write("POST $path HTTP/1.1\r\nHost: a\r\n"
                        . "Content-Length: $state->{body}\r\n\r\n");
         $client->{socket}->blocking(0);
 
@@ -396,8 +386,7 @@ sub client($name, $state) {
         return $client;
     }
 
-    $client->send_request("/$name/$state->{path}",
-                          headers => $state->{headers});
+    $client->send_request($path, headers => $state->{headers});
 
     return $client;
 }
@@ -405,13 +394,12 @@ sub client($name, $state) {
 
 # It takes all there is, as far as HTTP/2 goes.
 
-sub http2_client($name, $state) {
+sub http2_client($path, $state) {
     my $client = JppClient->http2(pack('nN', 4, 0x7fffffff),
                                   port => $http2_port, window => 4096);
 
     $client->write(JppClient::frame(8, 0, 0, pack('N', 0x7fff0000)));
-    $client->send_stream(1, "/$name/$state->{path}",
-                         'x' x ($state->{body} // 0));
+    $client->send_stream(1, $path, 'x' x ($state->{body} // 0));
 
     return $client;
 }
