@@ -168,6 +168,7 @@ is_stored(stall_pt stall, uint32_t kind, const char *name)
                                   sizeof(jpp_stall_t), NULL, &err) == JPP_OK
         && jpp_parser_stalls.read(&profile, &dump, &options, &err) == JPP_OK
         && profile.n_samples == 1
+        && jpp_vec_count(profile.mappings, jpp_mapping_t) <= last->depth
         && (kind > JPP_STALL_WAITED
             || jpp_vec_count(profile.mappings, jpp_mapping_t) != 0);
 
@@ -209,7 +210,8 @@ is_first(void)
 
     jpp_diag("the first iteration: kind %d after %d", (int) kind, i);
 
-    return kind == JPP_STALL_SHORT;
+    return kind == JPP_STALL_SHORT
+           && strncmp(stored[n_stored - 1].where, "too short", 9) == 0;
 }
 
 

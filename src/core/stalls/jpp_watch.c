@@ -230,14 +230,13 @@ typedef struct {
     pthread_cond_t      wake;
     bool                is_leaving;
 
-    jpp_blocked_t       idle;          /* where it waited last */
     jpp_blocked_t       blocked;       /* where its stack was taken last */
     bool                is_cancelled;  /* it was blocked after it was asked */
 
     uint64_t            iteration;     /* when it last looked */
     jpp_watch_stage_t   stage;
     bool                is_late;       /* the stall is over, but not closed */
-    uint64_t            waited;        /* for the signal, ms */
+    uint64_t            wait;          /* until the next look, ms */
     uint64_t            id;            /* the caller's, of the stall */
     jpp_stall_t         stall;
 } jpp_watch_t;
@@ -349,7 +348,7 @@ jpp_watch_is_idle(void)
 {
     uint32_t       i, n;
     uintptr_t      pcs[JPP_WATCH_IDLE];
-    jpp_blocked_t  blocked, *idle;
+    jpp_blocked_t  blocked;
 
     jpp_blocked_read(jpp_watch.tid, &blocked);
 
@@ -357,21 +356,10 @@ jpp_watch_is_idle(void)
         return false;
     }
 
-    /* the same call at the same depth has the same caller */
-
-    idle = &jpp_watch.idle;
-
-    if (blocked.call == idle->call && blocked.rsp == idle->rsp
-        && blocked.pc == idle->pc)
-    {
-        return true;
-    }
-
     n = jpp_backtrace_blocked(&blocked, pcs, JPP_WATCH_IDLE);
 
     for (i = 0; i < n; i++) {
         if (jpp_watch_take_waits(pcs[i])) {
-            *idle = blocked;
             return true;
         }
     }
@@ -451,11 +439,13 @@ jpp_watch_take_blocked(void)
             jpp_watch.blocked = blocked;
             return JPP_BLOCKED_WAITS;
         }
+
+        blocked.state = JPP_BLOCKED_RUNS;
     }
 
     jpp_watch.stall.depth = 0;
 
-    return i < JPP_WATCH_TRIES ? blocked.state : JPP_BLOCKED_RUNS;
+    return blocked.state;
 }
 
 
@@ -476,12 +466,12 @@ jpp_watch_take_answer(void)
 }
 
 
-/* the moment at which an iteration of AGE would be too long */
+/* The next look is when an iteration of AGE would be too long. */
 
-static uint64_t
+static void
 jpp_watch_next(uint64_t age)
 {
-    return jpp_larger(jpp_less(jpp_watch.loop.threshold, age), 1);
+    jpp_watch.wait = jpp_larger(jpp_less(jpp_watch.loop.threshold, age), 1);
 }
 
 
@@ -491,12 +481,12 @@ jpp_watch_next(uint64_t age)
  * been waiting until it got the CPU.
  */
 
-static uint64_t
+static void
 jpp_watch_passed(void)
 {
     if (jpp_watch.stage > JPP_WATCH_SUSPECTS && !jpp_watch.is_late) {
         jpp_watch.is_late = true;
-        return jpp_watch.loop.threshold;
+        return;
     }
 
     if (jpp_watch.stage == JPP_WATCH_HAS) {
@@ -507,7 +497,7 @@ jpp_watch_passed(void)
     jpp_watch.is_late = false;
     jpp_watch.stage = JPP_WATCH_LOOKS;
 
-    return jpp_watch_next(jpp_watch.loop.age());
+    jpp_watch_next(jpp_watch.loop.age());
 }
 
 
@@ -524,7 +514,7 @@ jpp_watch_begin(uint64_t age)
 }
 
 
-static uint64_t
+static void
 jpp_watch_has(jpp_stall_kind_t kind)
 {
     jpp_watch.stage = JPP_WATCH_HAS;
@@ -533,37 +523,31 @@ jpp_watch_has(jpp_stall_kind_t kind)
     jpp_watch_maps(&jpp_watch.stall);
     jpp_where(&jpp_watch.stall);
     jpp_watch.loop.store(&jpp_watch.stall, &jpp_watch.id);
-
-    return jpp_watch.loop.threshold;
 }
 
 
 /* Who shares a listening socket wakes up for others, and waits on. */
 
-static uint64_t
+static void
 jpp_watch_blocked(void)
 {
     if (jpp_blocked_for(&jpp_watch.blocked) >= JPP_BLOCKED_FOR_POLL
         && jpp_watch_is_woken())
     {
         jpp_watch.stage = JPP_WATCH_LOOKS;
-        return jpp_watch.loop.threshold;
-    }
 
-    return jpp_watch_has(JPP_STALL_WAITED);
+    } else {
+        jpp_watch_has(JPP_STALL_WAITED);
+    }
 }
 
 
 /* The thread is to record its stack itself, if it is still in the iteration. */
 
-static uint64_t
+static void
 jpp_watch_ask(void)
 {
     jpp_watch.stall.depth = 0;
-
-    if (!jpp_watch.has_signal) {
-        return jpp_watch_has(JPP_STALL_FOREIGN);
-    }
 
     /* what a handler has that comes late must not be this answer */
 
@@ -574,71 +558,72 @@ jpp_watch_ask(void)
     __atomic_store_n(&jpp_watch.asked, jpp_watch.iteration + 1,
                      __ATOMIC_SEQ_CST);
 
-    if (!jpp_signal_send(getpid(), jpp_watch.tid, JPP_SIGNAL_STALL, 0)) {
-        return jpp_watch_has(JPP_STALL_FOREIGN);
+    if (!jpp_watch.has_signal
+        || !jpp_signal_send(getpid(), jpp_watch.tid, JPP_SIGNAL_STALL, 0))
+    {
+        jpp_watch_has(JPP_STALL_FOREIGN);
+        return;
     }
 
     jpp_watch.stage = JPP_WATCH_ASKS;
-    jpp_watch.waited = 1;
-
-    return jpp_watch.waited;
+    jpp_watch.wait = 1;
 }
 
 
 /* The answer comes when the thread gets the CPU; or it is blocked by now. */
 
-static uint64_t
-jpp_watch_asks(void)
+static void
+jpp_watch_asks(uint64_t waited)
 {
     if (jpp_watch_take_answer()) {
 
         if (jpp_watch_is_woken()) {
             jpp_watch.stage = JPP_WATCH_LOOKS;
-            return jpp_watch.loop.threshold;
+
+        } else {
+            jpp_watch_has(JPP_STALL_RAN);
         }
 
-        return jpp_watch_has(JPP_STALL_RAN);
-    }
+    } else if (jpp_watch_take_blocked() == JPP_BLOCKED_WAITS) {
+        jpp_watch_blocked();
 
-    if (jpp_watch_take_blocked() == JPP_BLOCKED_WAITS) {
-        return jpp_watch_blocked();
-    }
+    } else if (jpp_watch.is_cancelled) {
+        jpp_watch_ask();
 
-    if (jpp_watch.is_cancelled) {
-        return jpp_watch_ask();
+    } else {
+        jpp_watch.wait = jpp_smaller(2 * waited, jpp_watch.loop.threshold);
     }
-
-    if (jpp_watch.waited < jpp_watch.loop.threshold) {
-        jpp_watch.waited *= 2;
-    }
-
-    return jpp_watch.waited;
 }
 
 
 /*
- * Look once; returns when to look again, ms.
+ * Look once.
  *
  * An iteration is suspect if the loop does not wait.  It may have waited a
  * moment ago, though, and has not looked at its clock since; so the next look
  * decides, in the same iteration, and in the end the stack.
  */
 
-static uint64_t
+static void
 jpp_watch_look(void)
 {
-    uint64_t             age, iteration;
+    uint64_t             age, waited, iteration;
     jpp_blocked_state_t  state;
+
+    waited = jpp_watch.wait;
+    jpp_watch.wait = jpp_watch.loop.threshold;
 
     iteration = jpp_watch.loop.iteration();
 
     if (iteration != jpp_watch.iteration) {
         jpp_watch.iteration = iteration;
-        return jpp_watch_passed();
+        jpp_watch_passed();
+        return;
     }
 
     if (jpp_watch.stage == JPP_WATCH_ASKS) {
-        return jpp_watch_asks();
+        jpp_watch_asks(waited);
+        return;
     }
 
     if (jpp_watch.stage == JPP_WATCH_HAS) {
@@ -647,20 +632,20 @@ jpp_watch_look(void)
 
         jpp_watch.stall.nanos = jpp_watch.loop.age() * 1000000;
         jpp_watch.loop.store(&jpp_watch.stall, &jpp_watch.id);
-
-        return jpp_watch.loop.threshold;
+        return;
     }
 
     if (jpp_watch_is_idle()) {
         jpp_watch.stage = JPP_WATCH_LOOKS;
-        return jpp_watch.loop.threshold;
+        return;
     }
 
     age = jpp_watch.loop.age();
 
     if (jpp_watch.stage == JPP_WATCH_LOOKS || age < jpp_watch.loop.threshold) {
         jpp_watch.stage = JPP_WATCH_SUSPECTS;
-        return jpp_watch_next(age);
+        jpp_watch_next(age);
+        return;
     }
 
     /* its stack, at once if it is blocked */
@@ -670,19 +655,20 @@ jpp_watch_look(void)
     state = jpp_watch_take_blocked();
 
     if (state == JPP_BLOCKED_WAITS) {
-        return jpp_watch_blocked();
-    }
+        jpp_watch_blocked();
 
-    return state == JPP_BLOCKED_UNKNOWN ? jpp_watch_has(JPP_STALL_BLIND)
-                                        : jpp_watch_ask();
+    } else if (state == JPP_BLOCKED_UNKNOWN) {
+        jpp_watch_has(JPP_STALL_BLIND);
+
+    } else {
+        jpp_watch_ask();
+    }
 }
 
 
 static void *
 jpp_watch_main(void *data)
 {
-    uint64_t  ms;
-
     (void) data;
 
     (void) pthread_setname_np(pthread_self(), "jpp-watch");
@@ -696,10 +682,10 @@ jpp_watch_main(void *data)
     (void) pthread_mutex_lock(&jpp_watch.mutex);
 
     while (!jpp_watch.is_leaving) {
-        ms = jpp_watch_look();
+        jpp_watch_look();
 
         jpp_thread_wait(&jpp_watch.wake, &jpp_watch.mutex,
-                        jpp_clock() + ms * 1000000);
+                        jpp_clock() + jpp_watch.wait * 1000000);
     }
 
     (void) pthread_mutex_unlock(&jpp_watch.mutex);
@@ -777,7 +763,7 @@ jpp_watch_over(uint64_t ms, jpp_stall_t *stall)
         jpp_watch_begin(ms);
 
     } else if (jpp_watch.stage == JPP_WATCH_ASKS && jpp_watch_take_answer()) {
-        (void) jpp_watch_has(JPP_STALL_RAN);
+        jpp_watch_has(JPP_STALL_RAN);
     }
 
     if (jpp_watch.stage != JPP_WATCH_HAS) {
