@@ -544,14 +544,14 @@ jpp_cpu_sampler_tune(void)
         highest = 0;
 
         jpp_each(at, jpp_cpu_sampler.windows[mode], JPP_CPU_WINDOWS) {
-            if (*at != NULL && (*at)->frequency > highest) {
-                highest = (*at)->frequency;
+            if (*at != NULL) {
+                highest = (uint32_t) jpp_larger(highest, (*at)->frequency);
             }
         }
 
         jpp_each(at, jpp_cpu_sampler.windows[mode], JPP_CPU_WINDOWS) {
-            if (*at != NULL && (*at)->highest < highest) {
-                (*at)->highest = highest;
+            if (*at != NULL) {
+                (*at)->highest = (uint32_t) jpp_larger((*at)->highest, highest);
             }
         }
 

@@ -942,9 +942,9 @@ jpp_owners_settle(uint32_t n)
         jpp_owners_last.slot = NULL;
     }
 
-    if (kept->n_waited - jpp_owners.n_settled > JPP_OWNERS_WAITING) {
-        jpp_owners.n_settled = kept->n_waited - JPP_OWNERS_WAITING;
-    }
+    jpp_owners.n_settled = jpp_larger(jpp_owners.n_settled,
+                                      jpp_less(kept->n_waited,
+                                               JPP_OWNERS_WAITING));
 
     for ( /* void */ ; n != 0 && jpp_owners.n_settled != kept->n_waited; n--) {
 

@@ -86,9 +86,7 @@ jpp_boxes_add(jpp_boxes_t *boxes, const jpp_box_t *parent, uint32_t node,
     box->x = x;
     box->width = width;
 
-    if (box->depth >= boxes->height) {
-        boxes->height = box->depth + 1;
-    }
+    boxes->height = (uint32_t) jpp_larger(boxes->height, box->depth + 1);
 
     boxes->n_left_out -= n_rest == 0;
 

@@ -53,9 +53,8 @@ jpp_profile_init(jpp_profile_t *profile, jpp_arena_t *arena,
     }
 
     for (i = 0; i < n_types; i++) {
-        if (types[i].count >= profile->n_counts) {
-            profile->n_counts = types[i].count + 1;
-        }
+        profile->n_counts = (uint32_t) jpp_larger(profile->n_counts,
+                                                  types[i].count + 1);
     }
 
     jpp_index_init(&profile->mapping_index, arena);

@@ -135,11 +135,11 @@ jpp_stalls_location(jpp_profile_t *profile, const jpp_vec_t *maps, uint64_t pc)
         return jpp_profile_frame(profile, 0, cut, strlen(cut));
     }
 
-    map = jpp_maps_find(maps, pc - 1);
+    map = jpp_maps_find(maps, --pc);
 
     return map != NULL
-           ? jpp_profile_location(profile, map->mapping, pc - 1 + map->shift)
-           : jpp_profile_location(profile, 0, pc - 1);
+           ? jpp_profile_location(profile, map->mapping, pc + map->shift)
+           : jpp_profile_location(profile, 0, pc);
 }
 
 
