@@ -388,10 +388,8 @@ jpp_cpu_wall_settle(void)
     }
 
     jpp_each(thread, threads->threads, threads->n) {
-        if (thread->tid != 0) {
-            jpp_cpu_wall_give_up(thread, thread->is_deaf ? JPP_CUT_DEAF
-                                                         : JPP_CUT_LATE);
-        }
+        jpp_cpu_wall_give_up(thread, thread->is_deaf ? JPP_CUT_DEAF
+                                                     : JPP_CUT_LATE);
     }
 }
 
@@ -435,7 +433,7 @@ jpp_cpu_sampler_deaf(void)
     jpp_each(thread, jpp_cpu_sampler.threads.threads,
              jpp_cpu_sampler.threads.n)
     {
-        if (frequency == 0 || thread->tid == 0 || !thread->is_deaf) {
+        if (!thread->is_deaf) {
             continue;
         }
 
