@@ -21,7 +21,9 @@ test 'values', 'jemalloc' => sub {
 
     # the first answer of a worker makes it larger
 
-    $nginx->get('/debug/pprof/memory');
+    ok(wait_until(sub {
+        $nginx->get('/debug/pprof/memory?strict=1')->{status} == 200;
+    }), 'both have answered');
 
     ok(wait_until(sub {
         my @is = split / /, $nginx->get('/values')->{body};
