@@ -140,7 +140,8 @@ static __attribute__((noinline)) void
 jpp_take(void *p)
 {
     jpp_samples_thread.left = -1;
-    jpp_samples_take(p, JPP_SIZE, __builtin_return_address(0), NULL);
+    jpp_samples_take(p, JPP_SIZE, __builtin_return_address(0),
+                     __builtin_frame_address(0));
     __asm__ volatile ("" : : : "memory");
 }
 

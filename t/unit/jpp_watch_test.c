@@ -153,7 +153,10 @@ is_stored(stall_pt stall, uint32_t kind, const char *name)
         return false;
     }
 
-    if (last->state != JPP_STALL_OVER || last->nanos < THRESHOLD * 1000000ull) {
+    if (last->state != JPP_STALL_OVER || last->nanos < THRESHOLD * 1000000ull
+        || last->time_nanos + (int64_t) last->nanos
+           > jpp_clock_wall() + THRESHOLD * 1000000)
+    {
         jpp_diag("%s: state %u, %" PRIu64 " ns, %u frames", name, last->state,
                  last->nanos, last->depth);
         return false;

@@ -11,7 +11,7 @@
 #define JPP_WATCH_STACK  (256 * 1024)
 
 
-/* Does code that STALL has addresses of lie in M? */
+/* Do calls that STALL has return addresses of lie in M? */
 
 static bool
 jpp_watch_maps_has(const jpp_stall_t *stall, const jpp_scan_mapping_t *m)
@@ -19,9 +19,7 @@ jpp_watch_maps_has(const jpp_stall_t *stall, const jpp_scan_mapping_t *m)
     const uint64_t  *pc;
 
     jpp_each(pc, stall->pcs, stall->depth) {
-        if (*pc - 1 >= m->start && *pc - 1 < m->limit
-            && jpp_cut_name(*pc) == NULL)
-        {
+        if (*pc > m->start && *pc <= m->limit && jpp_cut_name(*pc) == NULL) {
             return true;
         }
     }
