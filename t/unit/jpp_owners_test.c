@@ -41,6 +41,7 @@ static uint32_t          jpp_server;
 static bool              jpp_is_upstream[JPP_SLOTS];
 
 static unsigned          jpp_asked;
+static unsigned          jpp_searched;
 static unsigned          jpp_dues;
 
 
@@ -264,6 +265,7 @@ jpp_served(uint32_t index, const uintptr_t *words, uint32_t n,
     uintptr_t *waits)
 {
     jpp_asked += n == 1;
+    jpp_searched += n != 1;
 
     if (n != 1 && (words == NULL || n < 10)) {
         jpp_ok(false, "a stack of %u words", n);
@@ -706,12 +708,29 @@ jpp_test_coroutine(uint32_t a)
 static __attribute__((noinline)) void
 jpp_test_many(uint32_t a)
 {
-    int       i, n;
-    uint32_t  first, last;
+    int                      i, n;
+    uint32_t                 first, last;
+    jpp_backtrace_counts_t   before, after;
+
+    jpp_searched = 0;
+    jpp_backtrace_count(&before);
 
     for (i = 0; i < JPP_OWNERS_WAITING + 1000; i++) {
         jpp_serve(9, jpp_memory + 1000 + i);
     }
+
+    jpp_backtrace_count(&after);
+    jpp_ok(JPP_IS_SANITIZED || jpp_searched < 10, "after %u searches",
+           jpp_searched);
+
+#ifdef __OPTIMIZE__
+
+    /* otherwise frames begin where a register says */
+
+    jpp_ok(JPP_IS_SANITIZED || after.n - before.n < 10, "and %u walks",
+           (unsigned) (after.n - before.n));
+
+#endif
 
     first = jpp_owner_of(jpp_memory + 1000);
     jpp_set(9, 109, a);
@@ -724,6 +743,18 @@ jpp_test_many(uint32_t a)
 
     jpp_ok(first == jpp_server && n == JPP_OWNERS_WAITING && last == a,
            "%d wait", n);
+
+    for (i = 0; i < 20; i++) {
+        jpp_serve(41 + i / 2 % 2, jpp_memory + i);
+    }
+
+    jpp_set(41, 141, a);
+
+    for (i = 0, n = 0; i < 20; i++) {
+        n += jpp_owner_of(jpp_memory + i) == (i / 2 % 2 ? jpp_server : a);
+    }
+
+    jpp_is_i64(n, 20, "two connections in turn have their own");
 }
 
 
