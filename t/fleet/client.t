@@ -63,9 +63,8 @@ test 'a difference', 'fake' => sub {
 test 'a difference blocks nobody', 'jemalloc' => sub {
     my $nginx = JppNginx->start;
     my $pid = $nginx->worker;
-    my $client = $nginx->client;
+    my $client = $nginx->asking("$heap?seconds=60");
 
-    $client->send_request("$heap?seconds=60");
     ok(wait_for($pid, 1, 0), 'a difference is in its pause');
 
     for my $path ('/fine', $heap, '/debug/pprof/status', "$heap?format=text",
@@ -103,12 +102,7 @@ test 'clients that leave', 'fake' => sub {
     # before the worker has read the request
 
     for my $how ('leave', 'break_off') {
-        for (1 .. $n_jobs + 1) {
-            my $client = $nginx->client;
-
-            $client->send_request("$heap?seconds=60");
-            $client->$how;
-        }
+        $nginx->asking("$heap?seconds=60")->$how for 1 .. $n_jobs + 1;
 
         # a later client is answered later
 
@@ -121,9 +115,8 @@ test 'clients that leave', 'fake' => sub {
     for my $how ('leave', 'break_off') {
         $nginx->fake("hold 1\n");
 
-        my $first = $nginx->client;
+        my $first = $nginx->asking($heap);
 
-        $first->send_request($heap);
         ok(wait_for($pid, 1, 1), 'one is dumped');
 
         for (1 .. 3) {
@@ -203,9 +196,8 @@ test 'a change that outlives its client', 'fake' => sub {
     $clients[$_]->send_request("$heap?worker=$_") for 0 .. 2;
     ok(wait_until(sub { $nginx->dumping == 3 }), 'three are busy');
 
-    my $leaves = $nginx->client;
+    my $leaves = $nginx->asking($control, body => 'active=off');
 
-    $leaves->send_request($control, body => 'active=off');
     ok(wait_until(sub { connections($nginx) == 4 }), 'the change is sent');
     ok(!$leaves->hears(0.15), 'and not answered');
     $leaves->break_off;
@@ -238,9 +230,8 @@ test 'a slow parser', 'fake' => sub {
     $nginx->fake("large 43\n");
 
     for (1, 2) {
-        my $slow = $nginx->client(window => 4096);
+        my $slow = $nginx->asking("$heap?format=jemalloc", window => 4096);
 
-        $slow->send_request("$heap?format=jemalloc");
         ok($slow->hears(30), 'the answer begins');
         is_at_rest($pid, 'while it is sent');
 
@@ -267,9 +258,8 @@ test 'a slow parser', 'fake' => sub {
 
     # a client that leaves in the middle
 
-    my $slow = $nginx->client(window => 4096);
+    my $slow = $nginx->asking("$heap?format=jemalloc", window => 4096);
 
-    $slow->send_request("$heap?format=jemalloc");
     ok($slow->hears(30), 'another answer begins');
     $slow->read_some(10, 100000) for 1 .. 3;
     $slow->break_off;

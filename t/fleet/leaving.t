@@ -131,9 +131,8 @@ test 'bodies that come late', 'fake' => sub {
 
     # a client that stays is answered, whatever it has sent
 
-    my $client = $nginx->client;
+    my $client = $nginx->asking("$heap?seconds=1", headers => $length);
 
-    $client->send_request("$heap?seconds=1", headers => $length);
     sleep 0.05;
     $client->write('body');
     is($client->response->{status}, 200, 'a client that stays is answered');

@@ -394,9 +394,8 @@ test 'no stale dump', 'fake' => sub {
         # a client that leaves ends its question
 
         for (1 .. 3) {
-            my $gone = $nginx->client;
+            my $gone = $nginx->asking("$heap?worker=pid-$victim");
 
-            $gone->send_request("$heap?worker=pid-$victim");
             $gone->hears(0.05);
             $gone->break_off;
         }
@@ -605,9 +604,8 @@ test 'statistics during a dump', 'fake' => sub {
 
     $nginx->fake("hold 1\n");
 
-    my $other = $nginx->client;
+    my $other = $nginx->asking($heap);
 
-    $other->send_request($heap);
     ok($nginx->wait_dumping($nginx->worker), 'a dump');
     like($client->get($path)->{body}, qr/"stats": null/,
          'no statistics meanwhile');

@@ -356,9 +356,7 @@ test 'many jobs', 'fake' => sub {
     my @waiting = $nginx->clients(65, '/debug/pprof/status');
 
     ok(wait_until(sub {
-        my $client = $nginx->client;
-
-        $client->send_request('/debug/pprof/status');
+        my $client = $nginx->asking('/debug/pprof/status');
 
         return $client->hears(0.2) && $client->response->{status} == 429;
     }), 'no place is left');

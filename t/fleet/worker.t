@@ -360,9 +360,8 @@ test 'without a master', 'fake' => sub {
 
         is($nginx->get("$heap?worker=all")->{status}, 200, 'a profile');
 
-        my $client = $nginx->client;
+        my $client = $nginx->asking("$heap?seconds=60");
 
-        $client->send_request("$heap?seconds=60");
         ok(wait_for($nginx->worker, 1, 0), 'a job is paused');
         $nginx->signal($signal);
         ok(wait_until(sub { is_gone($nginx->{pid}) }),

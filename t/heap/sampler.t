@@ -213,9 +213,8 @@ test 'over a change' => sub {
 
     control($nginx, 'sampler=on');
 
-    my $client = $nginx->client;
+    my $client = $nginx->asking("$tree/heap?seconds=2");
 
-    $client->send_request("$tree/heap?seconds=2");
     sleep 0.5;
     control($nginx, 'sampler=on&lg_sample=10');
 

@@ -467,11 +467,16 @@ sub clients($self, $n, $path, %how) {
 }
 
 
+# One of them.
+
+sub asking($self, $path, %how) { return ($self->clients(1, $path, %how))[0] }
+
+
 # Those that read no more than the first byte.
 
 sub slow($self, $n, $path, %how) {
     return map {
-        my ($client) = $self->clients(1, $path, window => 4096, %how);
+        my $client = $self->asking($path, window => 4096, %how);
 
         $client->read_some(30, 1);
         $client;

@@ -123,9 +123,7 @@ SERVER
 
 sub hold($nginx, $how) {
     my ($before) = stalls($nginx);
-    my $client = $nginx->client;
-
-    $client->send_request("/$how/?$nginx->{prefix}/" . file($how));
+    my $client = $nginx->asking("/$how/?$nginx->{prefix}/" . file($how));
 
     wait_until(sub {
         my ($now) = stalls($nginx);

@@ -472,9 +472,8 @@ sub is_paused($server) {
 # A client that is slow to read, so that its worker holds eight megabytes.
 
 sub hold($server) {
-    my $client = $server->client;
+    my $client = $server->asking('/large');
 
-    $client->send_request('/large');
     $client->read_some(30, 1);
 
     return $client;

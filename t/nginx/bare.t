@@ -46,17 +46,6 @@ CONF
 }
 
 
-sub slow($nginx) {
-    return map {
-        my $client = $nginx->client;
-
-        $client->send_request('/slow/file');
-        $client->read_some(5, 1);
-        $client;
-    } 1 .. 5;
-}
-
-
 test 'every resource' => sub {
     my $nginx = start();
     my $heap = has_jemalloc() ? 200 : 503;
@@ -73,7 +62,7 @@ test 'every resource' => sub {
 
 test 'pools', 'jemalloc' => sub {
     my $nginx = start(conf => 'prof:false');
-    my @clients = slow($nginx);
+    my @clients = $nginx->slow(5, '/slow/file');
     my ($folded, $total);
 
     # two answers: the second may have a thread more
@@ -102,7 +91,7 @@ test 'pools', 'jemalloc' => sub {
 
 test 'requests' => sub {
     my $nginx = start();
-    my @clients = slow($nginx);
+    my @clients = $nginx->slow(5, '/slow/file');
 
     for my $by (qw( request connection )) {
         my $list = $nginx->get("$at/requests?format=json&by=$by&clients=on");

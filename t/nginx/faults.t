@@ -281,9 +281,8 @@ test 'anonymous memory is forbidden', 'fake' => sub {
 
     $nginx->fake("memfd 1\nhold 1\n");
 
-    my $client = $nginx->client;
+    my $client = $nginx->asking($heap);
 
-    $client->send_request($heap);
     ok($nginx->wait_dumping($before->{pid}), 'a dump begins');
     ok(!grep({ /^\d|\w/ && !/^\.\.?$/ } entries($dir)),
        'a dump has no name while it is written');

@@ -201,12 +201,7 @@ sub a_round($nginx, $client, $code) {
         $n_wrong++ if $client->get($path, %how)->{status} != $status;
     }
 
-    for my $path ("$heap?seconds=60", $heap) {
-        my $other = $nginx->client;
-
-        $other->send_request($path);
-        $other->break_off;
-    }
+    $nginx->asking($_)->break_off for "$heap?seconds=60", $heap;
 
     return @requests + 2, scalar @heaps, $n_wrong;
 }

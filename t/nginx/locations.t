@@ -385,9 +385,8 @@ test 'clients that leave' => sub {
     my $before = () = descriptors($worker);
 
     for my $wait (0, 0.05, 0.3, 1.1) {
-        my $client = $nginx->client;
+        my $client = $nginx->asking("$tree/locations?seconds=1");
 
-        $client->send_request("$tree/locations?seconds=1");
         select undef, undef, undef, $wait;
         $client->leave;
     }

@@ -342,9 +342,8 @@ sub total($file, @options) {
 # A slow client keeps a worker of the old configuration.
 
 test 'two generations' => sub {
-    my $slow = $nginx->client;
+    my $slow = $nginx->asking('/slow');
 
-    $slow->send_request('/slow');
     ok(wait_until(sub { $nginx->access_log !~ /\/slow/
                         && $slow->read_some(0.1, 1) }), 'a slow client');
 

@@ -343,9 +343,8 @@ END
                    window.cell = document.querySelector(".workers tbody td");
                    document.querySelector("#act-reset").open = true');
 
-    my $kept = $server->client;
+    my $kept = $server->asking('/safe/heap');
 
-    $kept->send_request('/safe/heap');
     js('tick()') for 1 .. 3;
 
     like($browser->text('#live'), qr/^live, /, 'renewed');

@@ -37,12 +37,8 @@ sub start {
         server => "server_name \"s$odd.example\";\n$locations"
                   . 'location /debug/pprof/ { jemalloc_pprof; }');
 
-    my @clients = map {
-        my $client = $nginx->client;
-
-        $client->send_request("/$_/" . escaped($odd) . $tail);
-        $client;
-    } 1 .. $n_clients;
+    my @clients = map { $nginx->asking("/$_/" . escaped($odd) . $tail) }
+                  1 .. $n_clients;
 
     ok($_->read_some(20, 1), 'an answer') || last for $clients[-1];
 

@@ -47,13 +47,7 @@ CONF
 
     spew("$nginx->{prefix}/html/files/big", 'x' x (8 << 20));
 
-    my @clients = map {
-        my $client = $nginx->client(window => 4096);
-
-        $client->send_request('/large/big?secret=1');
-        $client->read_some(30, 1);
-        $client;
-    } 1 .. 4;
+    my @clients = $nginx->slow(4, '/large/big?secret=1');
 
     push @clients, map {
         my $client = $nginx->client;

@@ -82,9 +82,8 @@ sub is_exact($nginx, $name) {
 
 
 sub leaking($nginx, $path) {
-    my $client = $nginx->client;
+    my $client = $nginx->asking($path);
 
-    $client->send_request($path);
     wait_until(sub { $client->read_some(1); $client->{buffer} =~ /done/ });
 
     return $client;
@@ -209,9 +208,8 @@ test 'memory that ends in a walk', 'jemalloc', $has_walk => sub {
     $nginx->signal('STOP', $self);
 
     my @clients = map {
-        my $slow = $nginx->client;
+        my $slow = $nginx->asking("/$_/" . 'x' x 3900);
 
-        $slow->send_request("/$_/" . 'x' x 3900);
         $slow->read_some(5);
         $slow;
     } 1 .. 700;

@@ -33,9 +33,7 @@ test 'many in the background', 'jemalloc' => sub {
 
     for (1 .. 4) {
         my $nginx = start($silent);
-        my $client = $nginx->client;
-
-        $client->send_request('/mirrored');
+        my $client = $nginx->asking('/mirrored');
 
         ok(wait_until(sub {
             sum0(map { $_->{requests} } @{ $nginx->json($list)->{rows} })
@@ -88,9 +86,7 @@ sub page($name) {
 
     spew("$nginx->{prefix}/html/pages/$_", $pages{$_}[1]) for keys %pages;
 
-    my $client = $nginx->client;
-
-    $client->send_request("/pages/$name");
+    my $client = $nginx->asking("/pages/$name");
 
     my ($rows, @silent);
 

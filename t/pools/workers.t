@@ -81,9 +81,8 @@ test 'all connections are used', 'jemalloc' => sub {
                    . "Host: localhost\r\n");
 
     ok(wait_until(sub {
-        my $slow = $nginx->client;
+        my $slow = $nginx->asking('/slow');
 
-        $slow->send_request('/slow');
         $slow->read_some(0.1);
         push @clients, $slow;
 

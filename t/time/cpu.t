@@ -47,11 +47,7 @@ sub under_load($nginx, $path, $n, $code) {
 # The answers to PATHS, for which NGINX is asked at the same time.
 
 sub at_once($nginx, @paths) {
-    my @clients = map {
-        my $client = $nginx->client;
-        $client->send_request($_);
-        $client;
-    } @paths;
+    my @clients = map { $nginx->asking($_) } @paths;
 
     return map { $_->response } @clients;
 }
@@ -413,9 +409,8 @@ test 'it quits, and another is stopped' => sub {
 test 'a client that leaves' => sub {
     my $nginx = start();
     my @pids = $nginx->worker_pids;
-    my $client = $nginx->client;
+    my $client = $nginx->asking("$list?seconds=60");
 
-    $client->send_request("$list?seconds=60");
     wait_until(sub { left_over($pids[0]) && left_over($pids[1]) })
         or die 'no window';
 

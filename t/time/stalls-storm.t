@@ -91,9 +91,8 @@ CONF
 # Waits in the kernel, for a moment.
 
 sub spawn($nginx) {
-    my $client = $nginx->client;
+    my $client = $nginx->asking("/kernel/?$nginx->{prefix}/fifo", close => 1);
 
-    $client->send_request("/kernel/?$nginx->{prefix}/fifo", close => 1);
     sleep 0.05;
 
     my $fifo = open_fifo($nginx);

@@ -230,9 +230,8 @@ C
     is(scalar(grep { $_->{id} eq 'sigprof' } @{ $worker->{problems} }), 1,
        'and has a problem');
 
-    my $client = $nginx->client;
+    my $client = $nginx->asking("/compute/?$nginx->{prefix}/go");
 
-    $client->send_request("/compute/?$nginx->{prefix}/go");
     ok(wait_until(sub {
         my ($comments) = stalls($nginx);
 
