@@ -26,10 +26,18 @@ jpp_play_functions(void)
     void   *p, *q;
     int     rc;
 
+    void *(*volatile address)(size_t size) = malloc;
+
     p = jpp_use(malloc(JPP_BLOCK));
     jpp_allocated("malloc()", p, JPP_BLOCK);
     free(p);
     jpp_freed("free()", p);
+
+    /* a program at a fixed address has one of its own */
+
+    p = address(JPP_BLOCK);
+    jpp_allocated("malloc() by its address", p, JPP_BLOCK);
+    free(p);
 
     p = jpp_use(calloc(16, JPP_BLOCK / 16));
     jpp_allocated("calloc()", p, JPP_BLOCK);
