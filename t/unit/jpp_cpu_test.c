@@ -98,7 +98,7 @@ jpp_text(jpp_cpu_window_t *window, const char *why_early)
 }
 
 
-/* TEXT as a report, in memory that stays. */
+/* TEXT as a report, until the next one. */
 
 static char *
 jpp_report_of(const char *text, bool is_wall, const char *args)
@@ -106,6 +106,8 @@ jpp_report_of(const char *text, bool is_wall, const char *args)
     jpp_vec_t            *out;
     jpp_capture_t         capture;
     jpp_report_options_t  options;
+
+    static char  *report;
 
     (void) jpp_test_query(&options,
                           is_wall ? &jpp_parser_wall : &jpp_parser_cpu, args);
@@ -115,7 +117,10 @@ jpp_report_of(const char *text, bool is_wall, const char *args)
     jpp_is_u64(jpp_test_report_into(&out, &capture, 1, &options),
                JPP_OK, "its report: %s", err.text);
 
-    return strdup((char *) out->data);
+    free(report);
+    report = strdup((char *) out->data);
+
+    return report;
 }
 
 
