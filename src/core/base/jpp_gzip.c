@@ -172,7 +172,7 @@ jpp_gunzip_members(z_stream *zs, const uint8_t *data, size_t len, size_t max,
 
         /* room for one byte too many: more may follow what fills the limit */
 
-        room = jpp_smaller(max + 1, JPP_GUNZIP_STEP);
+        room = max < JPP_GUNZIP_STEP ? max + 1 : JPP_GUNZIP_STEP;
 
         p = jpp_vec_reserve(out, room);
         if (p == NULL) {
