@@ -231,6 +231,22 @@ signals(int how)
 }
 
 
+/* A sampler's signal is pending when the watcher sends its own. */
+
+static void __attribute__((noinline))
+samples(void)
+{
+    signals(SIG_BLOCK);
+    (void) jpp_signal_send(getpid(), getpid(), JPP_SIGNAL_CPU, 0);
+    spins(3 * THRESHOLD);
+    signals(SIG_UNBLOCK);
+
+    spins(5 * THRESHOLD);
+
+    __asm__ volatile ("" : : : "memory");
+}
+
+
 /* A wait that the watcher takes for work, as its signal is not answered. */
 
 static void
@@ -387,6 +403,8 @@ main(void)
     jpp_is_u64((uint64_t) interrupted, 0, "neither was cut short");
     jpp_ok(is_stored(computes, JPP_STALL_RAN, "a computation"),
            "a computation");
+    jpp_ok(is_stored(samples, JPP_STALL_RAN, "a signal that is lost"),
+           "the watcher's signal is lost, and sent again");
     jpp_ok(JPP_IS_SANITIZED || is_stored(vforks, JPP_STALL_WAITED, "vfork()"),
            "an uninterruptible wait, while it lasts");
 

@@ -540,6 +540,19 @@ jpp_watch_blocked(void)
 }
 
 
+/*
+ * Ask the thread.  A signal gets lost while a sampler's is pending, which is
+ * until the thread gets the CPU; one too many finds that nothing is asked.
+ */
+
+static bool
+jpp_watch_send(void)
+{
+    return jpp_watch.has_signal
+           && jpp_signal_send(getpid(), jpp_watch.tid, JPP_SIGNAL_STALL, 0);
+}
+
+
 /* The thread is to record its stack itself, if it is still in the iteration. */
 
 static void
@@ -556,9 +569,7 @@ jpp_watch_ask(void)
     __atomic_store_n(&jpp_watch.asked, jpp_watch.iteration + 1,
                      __ATOMIC_SEQ_CST);
 
-    if (!jpp_watch.has_signal
-        || !jpp_signal_send(getpid(), jpp_watch.tid, JPP_SIGNAL_STALL, 0))
-    {
+    if (!jpp_watch_send()) {
         jpp_watch_has(JPP_STALL_FOREIGN);
         return;
     }
@@ -589,6 +600,7 @@ jpp_watch_asks(uint64_t waited)
         jpp_watch_ask();
 
     } else {
+        (void) jpp_watch_send();
         jpp_watch.wait = jpp_smaller(2 * waited, jpp_watch.loop.threshold);
     }
 }
