@@ -326,27 +326,45 @@ JPP_TEST(jpp_smaps_test_entries)
 }
 
 
+/* a page amid pages of somebody else, which would be one mapping otherwise */
+
 JPP_TEST(jpp_smaps_test_own)
 {
-    size_t            i, n;
-    static jpp_own_t  list[JPP_OWN_MAPPINGS];
+    size_t   page, own, size;
+    uint8_t  *around, *pages;
 
-    jpp_own_add((void *) 0x1000, 4096);
-    jpp_own_add((void *) 0x3000, 8192);
-    jpp_own_remove((void *) 0x1000);
-    jpp_own_remove((void *) 0x9000);
+    page = (size_t) sysconf(_SC_PAGESIZE);
 
-    n = jpp_own_list(list);
+    around = mmap(NULL, 3 * page, PROT_READ|PROT_WRITE,
+                  MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0);
+    pages = jpp_own_pages(page);
 
-    jpp_ok(n == 1 && list[0].start == 0x3000 && list[0].size == 8192,
-           "what is mapped is listed, what is unmapped is not");
+    jpp_ok(around != MAP_FAILED && pages != NULL
+           && mremap(pages, page, page, MREMAP_MAYMOVE|MREMAP_FIXED,
+                     around + page)
+              == around + page, "a page between two");
 
-    for (i = 0; i < 2 * JPP_OWN_MAPPINGS; i++) {
-        jpp_own_add((void *) (0x100000 + i * 4096), 4096);
+    memset(around, 1, 3 * page);
+
+    jpp_ok(jpp_smaps_open(&parser, "/proc/self/smaps"), "smaps");
+
+    own = size = 0;
+
+    while (jpp_smaps_next(&parser, &mapping)) {
+        if (mapping.start < (uintptr_t) around + 3 * page
+            && mapping.end > (uintptr_t) around)
+        {
+            own += mapping.is_own
+                   && mapping.start == (uintptr_t) around + page;
+            size += mapping.is_own ? mapping.rss : 0;
+        }
     }
 
-    jpp_is_u64(jpp_own_list(list), JPP_OWN_MAPPINGS, "as many as there is "
-               "room for");
+    jpp_lines_close(&parser.lines);
+    (void) munmap(around, 3 * page);
+
+    jpp_ok(own == 1 && size == page, "it is known for what it is, they are "
+           "not: %zu of %zu bytes", own, size);
 }
 
 

@@ -6,6 +6,9 @@
 #define JPP_HUGE_PAGE   (2 * 1024 * 1024)
 #define JPP_ALIGNMENT   16
 
+/* an arena of so much has use for huge pages */
+#define JPP_HUGE_FROM   (4 * 1024 * 1024)
+
 /* a vector that grows past this gets a mapping of its own */
 #define JPP_VEC_SMALL   (640 * 1024)
 #define JPP_VEC_FIRST   1024
@@ -29,10 +32,29 @@ jpp_arena_init(jpp_arena_t *arena, size_t cap)
 }
 
 
+void *
+jpp_own_pages(size_t size)
+{
+    void  *p;
+
+    p = mmap(NULL, size, PROT_READ|PROT_WRITE,
+             MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0);
+
+    if (p == MAP_FAILED) {
+        return NULL;
+    }
+
+    /* without the mark the ledger counts them as somebody's */
+
+    (void) madvise(p, size, MADV_RANDOM);
+
+    return p;
+}
+
+
 static void
 jpp_unmap(void *p, size_t size)
 {
-    jpp_own_remove(p);
     ASAN_UNPOISON_MEMORY_REGION(p, size);
 
     (void) munmap(p, size);
@@ -73,6 +95,18 @@ jpp_round_up(size_t size, size_t unit)
 }
 
 
+/* For the SIZE bytes at P, of huge pages once there is use for them. */
+
+static void
+jpp_arena_advise(const jpp_arena_t *arena, void *p, size_t size)
+{
+    if (size >= JPP_HUGE_PAGE) {
+        (void) madvise(p, size, arena->mapped >= JPP_HUGE_FROM
+                                ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    }
+}
+
+
 /*
  * SIZE bytes, whole pages, poisoned.  From the size of a huge page on they are
  * aligned to one, even if they end with small ones: otherwise mremap() would
@@ -80,17 +114,16 @@ jpp_round_up(size_t size, size_t unit)
  */
 
 static void *
-jpp_map(size_t size, bool is_plain)
+jpp_map(const jpp_arena_t *arena, size_t size)
 {
     size_t    spare, before;
     uint8_t  *p;
 
     spare = size >= JPP_HUGE_PAGE ? JPP_HUGE_PAGE : 0;
 
-    p = mmap(NULL, size + spare, PROT_READ|PROT_WRITE,
-             MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+    p = jpp_own_pages(size + spare);
 
-    if (p == MAP_FAILED) {
+    if (p == NULL) {
         return NULL;
     }
 
@@ -108,13 +141,7 @@ jpp_map(size_t size, bool is_plain)
         (void) munmap(p + size, spare - before);
     }
 
-    /* without huge pages, small ones do */
-
-    if (spare != 0) {
-        (void) madvise(p, size, is_plain ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
-    }
-
-    jpp_own_add(p, size);
+    jpp_arena_advise(arena, p, size);
     ASAN_POISON_MEMORY_REGION(p, size);
 
     return p;
@@ -142,7 +169,7 @@ jpp_arena_block(jpp_arena_t *arena, size_t size)
         want = need;
     }
 
-    block = want <= left ? jpp_map(want, arena->is_plain) : NULL;
+    block = want <= left ? jpp_map(arena, want) : NULL;
 
     if (block == NULL) {
         return NULL;
@@ -276,14 +303,12 @@ jpp_arena_object(size_t size)
 
     mapped = jpp_round_up(JPP_ALIGNMENT + size, page);
 
-    p = mmap(NULL, mapped, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1,
-             0);
+    p = jpp_own_pages(mapped);
 
-    if (p == MAP_FAILED) {
+    if (p == NULL) {
         return NULL;
     }
 
-    jpp_own_add(p, mapped);
     ASAN_POISON_MEMORY_REGION(p, mapped);
     ASAN_UNPOISON_MEMORY_REGION(p, JPP_ALIGNMENT + size);
 
@@ -432,7 +457,7 @@ jpp_vec_map(jpp_vec_t *vec, size_t need)
         want = jpp_round_up(need, arena->page);
     }
 
-    p = want <= left ? jpp_map(want, arena->is_plain) : NULL;
+    p = want <= left ? jpp_map(arena, want) : NULL;
 
     if (p == NULL) {
         return false;
@@ -453,7 +478,10 @@ jpp_vec_map(jpp_vec_t *vec, size_t need)
             return false;
         }
 
-        jpp_own_remove(vec->data);
+        /* the pages bring what was advised for them */
+
+        jpp_arena_advise(arena, p, want);
+
         ASAN_UNPOISON_MEMORY_REGION(vec->data, had);
         ASAN_UNPOISON_MEMORY_REGION(p, vec->len);
 

@@ -9,11 +9,12 @@
  * grows by mremap() (no copy, no moment at which old and new exist side by
  * side) and may be given back early.
  *
- * Blocks and large vectors consist of huge pages where the kernel has them:
- * getting a page of 4 KiB costs more than what a report does with it.  They
- * are multiples of 2 MiB, aligned to that.  Near the cap, where less than such
- * a multiple is left, a block or a vector maps just the size requested,
- * rounded up to pages.
+ * Blocks and large vectors are multiples of 2 MiB, aligned to that.  Once an
+ * arena has a few of them, the others consist of huge pages where the kernel
+ * has them: getting a page of 4 KiB costs more than what a report does with
+ * it, but a small report must not make the process 2 MiB larger.  Near the cap,
+ * where less than such a multiple is left, a block or a vector maps just the
+ * size requested, rounded up to pages.
  *
  * An arena belongs to one thread at a time.  All memory is handed out zeroed.
  * In units AddressSanitizer reports what touches more of it than was asked for,
@@ -45,29 +46,12 @@
 
 
 /*
- * Which addresses this module has mapped for itself, so that whoever looks at
- * the mappings of the process can tell them from those of others: the kernel
- * makes one mapping of neighbours, and need not know names.
- *
- * Any thread; a child has what its parent had.
+ * SIZE bytes of zeroed pages that smaps tells from those of others: they are
+ * marked as read in no order (MADV_RANDOM, "rr" in VmFlags), which means
+ * nothing without a file, and the kernel makes no one mapping of neighbours of
+ * which one is marked.  NULL: no memory.  munmap() gives them back.
  */
-
-/* mappings at once; those past them are nobody's */
-#define JPP_OWN_MAPPINGS  256
-
-
-typedef struct {
-    uintptr_t   start;
-    size_t      size;
-} jpp_own_t;
-
-
-/* The SIZE bytes at P are mapped; those at P are unmapped now. */
-void jpp_own_add(const void *p, size_t size);
-void jpp_own_remove(const void *p);
-
-/* Write what there is to LIST; how many. */
-size_t jpp_own_list(jpp_own_t list[JPP_OWN_MAPPINGS]);
+void *jpp_own_pages(size_t size);
 
 
 typedef struct jpp_arena_s  jpp_arena_t;
@@ -85,8 +69,6 @@ struct jpp_arena_s {
     size_t         peak;           /* the highest so far */
     size_t         cap;
     size_t         page;           /* the kernel's page size */
-    bool           is_plain;       /* the caller's: no huge pages, as little */
-                                   /*   is used, and that is looked at */
 
     uint64_t       n_calls;        /* requests so far, and for the tests: */
     uint64_t       fail_at;        /* the one that fails (0: none) */

@@ -439,10 +439,9 @@ jpp_cpu_open(jpp_mode_t mode, uint32_t frequency, jpp_err_t *err)
         return NULL;
     }
 
-    window = mmap(NULL, sizeof(jpp_cpu_window_t), PROT_READ|PROT_WRITE,
-                  MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0);
+    window = jpp_own_pages(sizeof(jpp_cpu_window_t));
 
-    if (window == MAP_FAILED) {
+    if (window == NULL) {
         (void) jpp_err_memory(err);
         return NULL;
     }

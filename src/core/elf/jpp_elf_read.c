@@ -287,10 +287,9 @@ jpp_elf_image_open(jpp_elf_image_t *image, int fd, jpp_arena_t *arena,
                            JPP_MAX_ELF_FILE >> 20);
     }
 
-    p = mmap(NULL, (size_t) st.st_size, PROT_READ|PROT_WRITE,
-             MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0);
+    p = jpp_own_pages((size_t) st.st_size);
 
-    if (p == MAP_FAILED) {
+    if (p == NULL) {
         return jpp_err_sys(err, errno, "no address space for it");
     }
 

@@ -129,7 +129,6 @@ jpp_owner_name(const jpp_owner_raw_t raw[JPP_ROOTS])
     if (jpp_owner.n == 0) {
         memcpy(jpp_owner.owners, jpp_owner_fixed, sizeof(jpp_owner_fixed));
         jpp_arena_init(&jpp_owner.arena, JPP_OWNER_ARENA);
-        jpp_owner.arena.is_plain = true;
         jpp_atomic_set(&jpp_owner.n, JPP_OWNERS_FIXED);
     }
 

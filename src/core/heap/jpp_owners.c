@@ -809,10 +809,9 @@ jpp_owners_start(const jpp_serving_t *serving,
 
     jpp_owners_stop();
 
-    slots = mmap(NULL, jpp_owners_size(serving->n), PROT_READ|PROT_WRITE,
-                 MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0);
+    slots = jpp_own_pages(jpp_owners_size(serving->n));
 
-    if (slots == MAP_FAILED) {
+    if (slots == NULL) {
         return false;
     }
 

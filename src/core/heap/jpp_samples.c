@@ -143,14 +143,11 @@ jpp_samples_prepare(void)
         return true;
     }
 
-    p = mmap(NULL, JPP_LIVE_MEMORY + JPP_SITES_MEMORY, PROT_READ|PROT_WRITE,
-             MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE, -1, 0);
+    p = jpp_own_pages(JPP_LIVE_MEMORY + JPP_SITES_MEMORY);
 
-    if (p == MAP_FAILED) {
+    if (p == NULL) {
         return false;
     }
-
-    jpp_own_add(p, JPP_LIVE_MEMORY + JPP_SITES_MEMORY);
 
     (void) madvise(p, JPP_LIVE_MEMORY + JPP_SITES_MEMORY, MADV_NOHUGEPAGE);
 

@@ -156,6 +156,7 @@ typedef struct {
     bool       is_executable;
     bool       is_shared;
     bool       is_unreserved;      /* MAP_NORESERVE */
+    bool       is_own;             /* of this module: see jpp_own_pages() */
     uint64_t   inode;              /* 0: of no file */
     size_t     name_len;
     char       name[JPP_SMAPS_NAME];    /* as the kernel writes it: a path, */

@@ -108,6 +108,7 @@ jpp_smaps_head(jpp_smaps_t *mapping, const char *line)
     mapping->is_executable = m.is_executable;
     mapping->is_shared = m.is_shared;
     mapping->is_unreserved = false;
+    mapping->is_own = false;
     mapping->inode = m.inode;
 
     len = strlen(name);
@@ -156,6 +157,8 @@ jpp_smaps_next(jpp_smaps_parser_t *parser, jpp_smaps_t *mapping)
 
             if (had && strncmp(line, "VmFlags:", 8) == 0) {
                 mapping->is_unreserved = strstr(line, " nr") != NULL;
+                mapping->is_own = strstr(line, " rr") != NULL
+                                  && mapping->inode == 0;
 
             } else if (had) {
                 jpp_keys_line(jpp_smaps_rows, &row, line, mapping);

@@ -155,7 +155,7 @@ bool
 jpp_ledger_is_anonymous(const jpp_ledger_t *ledger, const jpp_smaps_t *mapping)
 {
     return mapping->is_readable && !mapping->is_executable
-           && !mapping->is_shared && mapping->inode == 0
+           && !mapping->is_shared && mapping->inode == 0 && !mapping->is_own
            && mapping->start != ledger->guard
            && (mapping->name_len == 0 || jpp_ledger_starts(mapping, "[heap]")
                || jpp_ledger_starts(mapping, "[anon:"));
@@ -166,7 +166,8 @@ static jpp_ledger_kind_t
 jpp_ledger_class(const jpp_ledger_t *ledger, const jpp_smaps_t *mapping,
     bool is_malloc)
 {
-    if (jpp_ledger_starts(mapping, "/memfd:jemalloc-pprof")) {
+    if (mapping->is_own || jpp_ledger_starts(mapping, "/memfd:jemalloc-pprof"))
+    {
         return JPP_LEDGER_OWN;
     }
 

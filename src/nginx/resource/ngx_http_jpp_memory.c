@@ -43,8 +43,6 @@ ngx_http_jpp_memory_init(ngx_http_jpp_job_t *job, void *data)
                                     ngx_http_jpp_memory_kinds[memory->detail]);
     }
 
-    job->arena.is_plain = true;
-
     return NGX_OK;
 }
 

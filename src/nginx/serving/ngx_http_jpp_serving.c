@@ -389,7 +389,6 @@ ngx_http_jpp_serving_init(ngx_cycle_t *cycle)
     }
 
     jpp_arena_init(arena, NGX_HTTP_JPP_SERVING_CAP);
-    arena->is_plain = true;
 
     ngx_http_jpp_serving_sockets = cycle->listening.elts;
     ngx_http_jpp_serving_n_sockets = cycle->listening.nelts;

@@ -312,17 +312,13 @@ ngx_http_jpp_walk_create(ngx_http_jpp_reply_t *reply)
     size = walk->cycle->connections != NULL
            ? walk->cycle->connection_n / 8 + 1 : 1;
 
-    /* a ledger counts what it takes itself */
-
-    arena->is_plain = reply->question.type == JPP_MESSAGE_LEDGER;
-
     walk->is_counted = jpp_arena_alloc(arena, size);
     walk->is_free = jpp_arena_alloc(arena, size);
     walk->scope.larges = jpp_vec_create(arena);
     walk->known = jpp_vec_create(arena);
     walk->others = jpp_vec_create(arena);
 
-    if (arena->is_plain) {
+    if (reply->question.type == JPP_MESSAGE_LEDGER) {
         walk->held = jpp_vec_create(arena);
     }
 

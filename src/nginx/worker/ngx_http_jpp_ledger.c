@@ -96,7 +96,7 @@ ngx_http_jpp_ledger_slice(ngx_http_jpp_reply_t *reply)
 }
 
 
-/* The module's own maps, and data of programs that has no file. */
+/* Data of programs that has no file, and what jemalloc keeps of its own. */
 
 static ngx_int_t
 ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger)
@@ -104,7 +104,6 @@ ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger)
     size_t                i, n;
     uint64_t             *pair;
     ngx_int_t             slot;
-    jpp_own_t             own[JPP_OWN_MAPPINGS];
     jpp_vec_t            *pairs;
     ngx_http_jpp_walk_t  *walk;
 
@@ -117,15 +116,6 @@ ngx_http_jpp_ledger_ranges(ngx_http_jpp_ledger_t *ledger)
         || jpp_vec_reserve(ledger->pages, NGX_HTTP_JPP_LEDGER_FEW) == NULL)
     {
         return NGX_ERROR;
-    }
-
-    /* what the ledger itself takes is mapped by now, as a rule */
-
-    n = jpp_own_list(own);
-
-    for (i = 0; i < n; i++) {
-        (void) ngx_http_jpp_walk_range(walk, JPP_LEDGER_OWN, own[i].start,
-                                       own[i].size);
     }
 
     pair = jpp_vec_items(pairs, uint64_t);
@@ -313,7 +303,6 @@ ngx_http_jpp_ledger_work(ngx_http_jpp_reply_t *reply)
                            != 2;
 
     jpp_arena_init(&ledger->arena, NGX_HTTP_JPP_LEDGER_CAP);
-    ledger->arena.is_plain = true;
 
     /* without it a ledger is less exact, and says why */
 
