@@ -55,7 +55,7 @@ JPP_TEST(jpp_test_pairs)
     static const char  *rows[] = {
         "", "a=1", "a=1&b=2", "a", "a=", "a=1=2", "&", "=", "&&a=1&&",
         "a+b=c+d", "%61%3d=%26%3D", "a%=1&b=2", "%zz=1&%6=1&%6",
-        "a=%&b=%6&c=%6g&d=%g6&e=5", "a=%7a%7A%4F", "a=\xff%ff", "a=%0a%01"
+        "a=%&b=%6&c=%6g&d=%g6&e=5", "a=%7a%7A%4F", "a=\xff%ff", "a=%0a%01%40"
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -269,12 +269,11 @@ jpp_console_owners(const jpp_console_t *console, jpp_sink_t *sink)
                  "</td><th>where</th><th>what, and what bounds it</th></tr>"
                  "</thead>\n<tbody>\n");
 
-    n = telemetry->n_holders < JPP_VERDICT_OWNERS ? telemetry->n_holders
-                                                  : JPP_VERDICT_OWNERS;
+    n = jpp_smaller(telemetry->n_holders, JPP_VERDICT_OWNERS);
 
     jpp_each(holder, telemetry->holders, n) {
         tenths = (uint64_t) ((double) holder->bytes * 1000
-                             / (double) jpp_larger(all, holder->bytes + 1));
+                             / (double) jpp_larger(all, holder->bytes));
 
         jpp_markup_printf(sink, "<tr><td class=\"n\">%s</td><td class=\"n\">"
                           "%" PRIu64 ".%" PRIu64 " %%</td><td class=\"m\"><svg "

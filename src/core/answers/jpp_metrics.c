@@ -162,11 +162,11 @@ jpp_metrics_workers(const jpp_telemetry_t *telemetry,
 static void
 jpp_metrics_head(const jpp_metrics_t *metrics)
 {
-    size_t       i, len, unit_len;
-    jpp_sink_t  *sink;
-    const char  *name, *suffix, *type;
+    jpp_sink_t         *sink;
+    const char         *name, *suffix, *type, *end;
+    const char *const  *unit;
 
-    static const char  *units[] = { "bytes", "seconds" };
+    static const char *const  units[] = { "bytes", "seconds" };
 
     sink = metrics->sink;
     name = metrics->family->name;
@@ -188,15 +188,11 @@ jpp_metrics_head(const jpp_metrics_t *metrics)
         return;
     }
 
-    len = strlen(name);
+    end = strrchr(name, '_') + 1;
 
-    for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        unit_len = strlen(units[i]);
-
-        if (len > unit_len && name[len - unit_len - 1] == '_'
-            && strcmp(name + len - unit_len, units[i]) == 0)
-        {
-            jpp_sink_printf(sink, "# UNIT %s %s\n", name, units[i]);
+    jpp_each_of(unit, units) {
+        if (strcmp(end, *unit) == 0) {
+            jpp_sink_printf(sink, "# UNIT %s %s\n", name, *unit);
         }
     }
 }

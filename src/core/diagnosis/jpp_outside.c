@@ -143,7 +143,7 @@ jpp_outside_find(jpp_outside_t *outside, const jpp_pools_t *table,
     uint64_t                  all;
     jpp_str_t                 name;
     jpp_outside_sums_t        sums;
-    const jpp_outside_sum_t  *sum, *most;
+    const jpp_outside_sum_t  *sum, *most, none = { 0, 0, 0 };
 
     memset(outside, 0, sizeof(jpp_outside_t));
 
@@ -158,16 +158,16 @@ jpp_outside_find(jpp_outside_t *outside, const jpp_pools_t *table,
         return;
     }
 
-    most = NULL;
+    most = &none;
 
     jpp_vec_each(sum, sums.sums) {
-        most = most == NULL || sum->bytes > most->bytes ? sum : most;
+        most = sum->bytes > most->bytes ? sum : most;
     }
 
     all = jpp_less(jpp_pools_outside(table, &is_short),
                    table->facts.outside_inherited);
 
-    if (most == NULL || most->bytes <= 0 || (uint64_t) most->bytes < all / 2) {
+    if (most == &none || (uint64_t) most->bytes < all / 2) {
         return;
     }
 

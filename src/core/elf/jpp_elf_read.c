@@ -415,9 +415,7 @@ jpp_elf_segments(jpp_elf_t *elf, jpp_arena_t *arena,
             continue;
         }
 
-        if (phdr.p_offset > image->size
-            || phdr.p_filesz > image->size - phdr.p_offset)
-        {
+        if (phdr.p_filesz > jpp_less(image->size, phdr.p_offset)) {
             return jpp_err_set(err, JPP_ERR_CUT, "it is truncated");
         }
 

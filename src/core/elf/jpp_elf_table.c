@@ -154,24 +154,16 @@ jpp_extents_clip(jpp_vec_t *extents, const jpp_elf_t *elf,
 static uint32_t
 jpp_extent_rank(const char *name, size_t len, bool is_local, bool is_weak)
 {
-    uint32_t  n, rank;
+    uint32_t  n;
 
     for (n = 0; n < JPP_RANK_MAX_UNDERSCORES && name[n] == '_'; n++) {
         /* void */
     }
 
-    rank = n * JPP_RANK_UNDERSCORE;
-    rank += len < JPP_RANK_MAX_LEN ? (uint32_t) len : JPP_RANK_MAX_LEN;
-
-    if (is_local) {
-        rank += JPP_RANK_LOCAL;
-    }
-
-    if (is_weak) {
-        rank += JPP_RANK_WEAK;
-    }
-
-    return rank;
+    return (is_local ? JPP_RANK_LOCAL : 0)
+           | n * JPP_RANK_UNDERSCORE
+           | (is_weak ? JPP_RANK_WEAK : 0)
+           | (uint32_t) jpp_smaller(len, JPP_RANK_MAX_LEN);
 }
 
 

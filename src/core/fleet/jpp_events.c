@@ -44,10 +44,10 @@ jpp_events_list(const jpp_events_t *events, jpp_event_t list[JPP_EVENTS])
     size_t                   i, n;
     const jpp_event_slot_t  *slot;
 
-    for (i = 0, n = 0; i < JPP_EVENTS && i < events->n; i++) {
-        slot = &events->slots[(events->n - 1 - i) % JPP_EVENTS];
+    for (i = 1, n = 0; i <= JPP_EVENTS; i++) {
+        slot = &events->slots[(events->n - i) % JPP_EVENTS];
 
-        /* the sum is also of the padding */
+        /* the sum is also of the padding; a slot that is still empty has none */
 
         memcpy(&list[n], &slot->event, sizeof(jpp_event_t));
 

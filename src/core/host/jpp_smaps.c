@@ -90,7 +90,6 @@ jpp_smaps_open(jpp_smaps_parser_t *parser, const char *path)
 static bool
 jpp_smaps_head(jpp_smaps_t *mapping, const char *line)
 {
-    size_t               len;
     const char          *name;
     jpp_scan_mapping_t   m;
 
@@ -111,16 +110,11 @@ jpp_smaps_head(jpp_smaps_t *mapping, const char *line)
     mapping->is_own = false;
     mapping->inode = m.inode;
 
-    len = strlen(name);
+    name += jpp_less(strlen(name), JPP_SMAPS_NAME - 1);
 
-    if (len >= JPP_SMAPS_NAME) {
-        name += len - (JPP_SMAPS_NAME - 1);
-        len = JPP_SMAPS_NAME - 1;
-    }
-
+    mapping->name_len = strlen(name);
     memset(mapping->name, 0, JPP_SMAPS_NAME);
-    memcpy(mapping->name, name, len);
-    mapping->name_len = len;
+    memcpy(mapping->name, name, mapping->name_len);
 
     return true;
 }

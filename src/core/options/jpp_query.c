@@ -153,6 +153,10 @@ typedef struct {
 } jpp_accept_text_t;
 
 
+/* a quality is one of up to 1000 */
+#define JPP_ACCEPT_BITS  10
+
+
 /* what stands before AT, without blanks around it; TEXT is the rest */
 
 static jpp_accept_text_t
@@ -255,30 +259,31 @@ jpp_accept_quality(jpp_accept_text_t parameters)
 }
 
 
+/* The quality of the range that fits best, and of two alike the better one. */
+
 unsigned
 jpp_accept(const char *accept, size_t len, const char *type)
 {
-    unsigned           fits, best, quality, q;
+    unsigned           fits, quality, best;
     jpp_accept_text_t  text, entry, range;
 
     text.p = accept;
     text.end = accept + len;
 
     best = 0;
-    quality = 0;
 
     while (text.p < text.end) {
         entry = jpp_accept_cut(&text, ',');
         range = jpp_accept_cut(&entry, ';');
 
         fits = jpp_accept_fits(range, type);
-        q = jpp_accept_quality(entry);
+        quality = jpp_accept_quality(entry);
 
-        if (fits > best || (fits == best && fits != 0 && q > quality)) {
-            best = fits;
-            quality = q;
+        if (fits != 0) {
+            best = (unsigned) jpp_larger(best, fits << JPP_ACCEPT_BITS
+                                               | quality);
         }
     }
 
-    return quality;
+    return best & ((1u << JPP_ACCEPT_BITS) - 1);
 }

@@ -254,7 +254,7 @@ jpp_table_gather(jpp_table_t *table, char **cells, char **end, size_t *most)
             table->failed |= to[0] == NULL;
         }
 
-        *most = n > *most ? n : *most;
+        *most = jpp_larger(*most, n);
         to += table->n;
     }
 

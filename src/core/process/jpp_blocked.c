@@ -190,13 +190,9 @@ jpp_blocked_name(pid_t tid, char name[JPP_BLOCKED_NAME])
     ssize_t  n;
 
     n = jpp_blocked_file(tid, "comm", name, JPP_BLOCKED_NAME - 1);
-    n = n < 0 ? 0 : n;
 
-    while (n > 0 && name[n - 1] == '\n') {
-        n--;
-    }
-
-    name[n] = '\0';
+    name[n != -1 ? n : 0] = '\0';
+    name[strcspn(name, "\n")] = '\0';
 
     jpp_ascii_clean(name);
 }

@@ -365,7 +365,7 @@ jpp_hints_apply(const jpp_hints_t *hints, uint64_t device, uint64_t inode,
     size_t                 len;
     const jpp_hint_row_t  *row, *first, *end;
 
-    if (hints->rows == NULL || elf->n_functions == 0
+    if (hints->rows == NULL
         || jpp_vec_count(hints->rows, jpp_hint_row_t) == 0)
     {
         return true;
