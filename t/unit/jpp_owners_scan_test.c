@@ -5,6 +5,7 @@
  */
 
 
+#include "jpp_test_golden.h"
 #include "jpp_test_main.h"
 #include "jpp_owner_labels.h"
 #include "jpp_owners.h"
@@ -41,6 +42,8 @@ static jpp_connection_t  jpp_connections[JPP_SLOTS];
 static uintptr_t         jpp_layout[JPP_WORDS];     /* the outermost first */
 static size_t            jpp_n;                     /* so many are served by */
 static ucontext_t        jpp_context;
+static jpp_site_hints_t  jpp_hints;
+static unsigned          jpp_asked;
 
 
 static uint64_t
@@ -54,6 +57,8 @@ static uint32_t
 jpp_served(uint32_t index, const uintptr_t *words, uint32_t n,
     uintptr_t *waits)
 {
+    jpp_asked++;
+
     if (words == NULL || n < jpp_n) {
         jpp_ok(false, "a stack of %u words", n);
     }
@@ -343,6 +348,85 @@ JPP_TEST(jpp_owners_scan_test_told)
     (void) jpp_owners_tell(JPP_SLOTS);
     jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "no connection");
     jpp_is_u64(jpp_owners_tell(JPP_OWNERS_UNTOLD), JPP_SLOTS, "as before");
+}
+
+
+/* Notes what a sample has whose stack has the hints: INDEX is looked at, which
+   lies in the word AT, and INNER further in. */
+
+static __attribute__((noinline)) void
+jpp_sample(unsigned index, unsigned inner, const char *what)
+{
+    size_t                i;
+    volatile uintptr_t    words[JPP_OUTER];
+    jpp_owners_slot_t    *slot = &jpp_owners_waits.slots[index];
+    jpp_samples_found_t   found;
+
+    for (i = 0; i < JPP_OUTER; i++) {
+        words[i] = 0;
+    }
+
+    words[200] = (uintptr_t) &jpp_connections[index];
+    words[100] = (uintptr_t) &jpp_connections[inner];
+
+    jpp_owners_base((uintptr_t) &words[JPP_OUTER]);
+    jpp_asked = 0;
+    slot->is_mixed = false;
+
+    found = jpp_samples.owners(&jpp_hints, (uintptr_t) &words[0]);
+    words[200] = words[100] = 0;
+
+    jpp_note("%s: %s %u, %u asked, %s; %u of %u, %u of %u", what,
+             found.waits != NULL ? "waits" : "has", found.owner, jpp_asked,
+             slot->is_mixed && slot->number == jpp_connections[index].number
+             && slot->generation == jpp_samples.generation ? "learned" : "known",
+             jpp_hints.at[0], jpp_hints.kinds[0], jpp_hints.at[1],
+             jpp_hints.kinds[1]);
+}
+
+
+/* Two words of the last sample of the stack have to agree. */
+
+JPP_TEST(jpp_owners_scan_test_hints)
+{
+    jpp_sample(61, 61, "the first sample");
+    jpp_sample(61, 61, "another one");
+    jpp_sample(61, 62, "another is further in");
+    jpp_hints.at[1] = 100;
+    jpp_sample(61, 61, "as at first");
+    jpp_sample(62, 61, "or further out");
+    jpp_sample(62, 62, "another connection");
+    jpp_sample(62, 62, "and again");
+
+    jpp_connections[62].number = 7;
+    jpp_sample(62, 62, "of another client");
+    jpp_sample(62, 62, "and again");
+    jpp_connections[62].is_open = -1;
+    jpp_sample(62, 62, "it was closed");
+    jpp_connections[62].is_open = 0;
+    jpp_samples.generation += 2;
+    jpp_sample(62, 62, "all was forgotten");
+    jpp_sample(62, 62, "and again");
+
+    jpp_sample(51, 51, "nobody's");
+    jpp_sample(JPP_LISTENS, JPP_LISTENS, "one that accepts");
+    jpp_hints = (jpp_site_hints_t) { { 200, 100 }, { 1, 1 } };
+    jpp_sample(1, 1, "where the last one waited");
+    jpp_hints.at[0] = 0;
+    jpp_sample(1, 1, "an owner");
+    jpp_sample(1, 1, "and again");
+    jpp_sample(JPP_LISTENS, JPP_LISTENS, "not one that accepts");
+    jpp_hints = (jpp_site_hints_t) { { 200, 100 }, { 0, 1 } };
+    jpp_sample(51, 51, "nor nobody's");
+    jpp_hints = (jpp_site_hints_t) { { 200, 100 }, { 0, 1 } };
+    jpp_sample(61, 61, "but one that waits");
+
+    (void) jpp_owners_tell(4);
+    jpp_hints.at[0] = 0;
+    jpp_sample(62, 62, "who is told is in no word");
+    (void) jpp_owners_tell(JPP_OWNERS_UNTOLD);
+
+    jpp_shows_notes("hints");
 }
 
 
