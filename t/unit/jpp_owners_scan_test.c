@@ -33,6 +33,7 @@
 
 
 typedef struct {
+    uint64_t   first;
     uint64_t   number;
     int        is_open;
 } jpp_connection_t;
@@ -376,10 +377,13 @@ jpp_sample(unsigned index, unsigned inner, const char *what)
     found = jpp_samples.owners(&jpp_hints, (uintptr_t) &words[0]);
     words[200] = words[100] = 0;
 
-    jpp_note("%s: %s %u, %u asked, %s; %u of %u, %u of %u", what,
-             found.waits != NULL ? "waits" : "has", found.owner, jpp_asked,
-             slot->is_mixed && slot->number == jpp_connections[index].number
-             && slot->generation == jpp_samples.generation ? "learned" : "known",
+    jpp_note("%s: %s %u, %s, %s; %u of %u, %u of %u", what,
+             found.waits != NULL ? "waits" : "has", found.owner,
+             jpp_asked == 0 ? "by hints" : jpp_asked == 1 ? "one" : "several",
+             slot->is_mixed
+             && slot->number == jpp_connections[index].number
+             && slot->generation == jpp_samples.generation
+             ? "learned" : "known",
              jpp_hints.at[0], jpp_hints.kinds[0], jpp_hints.at[1],
              jpp_hints.kinds[1]);
 }
@@ -406,7 +410,17 @@ JPP_TEST(jpp_owners_scan_test_hints)
     jpp_connections[62].is_open = 0;
     jpp_samples.generation += 2;
     jpp_sample(62, 62, "all was forgotten");
-    jpp_sample(62, 62, "and again");
+
+    (void) jpp_owners_slot(63, 9);
+    jpp_sample(62, 62, "another slot");
+    jpp_connections[62].number = 8;
+    (void) jpp_owners_slot(62, 8);
+    jpp_sample(62, 62, "the same");
+    jpp_owners_settle(0);
+    jpp_sample(62, 62, "nobody was served");
+    jpp_owners_waits.slots[62].last = 9;
+    jpp_owners_settle(0);
+    jpp_sample(62, 62, "somebody was");
 
     jpp_sample(51, 51, "nobody's");
     jpp_sample(JPP_LISTENS, JPP_LISTENS, "one that accepts");
@@ -449,6 +463,8 @@ jpp_here(void)
 
 JPP_TEST(jpp_owners_scan_test_stacks)
 {
+    void  *slots;
+
     jpp_clear(JPP_OUTER);
     jpp_name(0, 1, 1);
     jpp_n = 0;
@@ -470,7 +486,9 @@ JPP_TEST(jpp_owners_scan_test_stacks)
 
     jpp_samples_thread.is_serving = true;
     jpp_is_u64(jpp_here(), JPP_OWNER + 5, "the one that serves");
+    slots = jpp_owners_waits.slots;
     jpp_owners_stop();
+    jpp_ok(msync(slots, 1, MS_ASYNC) == -1, "no memory is left");
     jpp_is_u64(jpp_here(), JPP_OWNER_NONE, "when it is over");
 }
 

@@ -40,6 +40,10 @@ static uint32_t          jpp_owners_now[JPP_SLOTS];
 static uint32_t          jpp_server;
 static bool              jpp_is_upstream[JPP_SLOTS];
 
+/* what they wait for; and whom streams are served for */
+static uintptr_t         jpp_which = JPP_SERVING_NEXT;
+static uint32_t          jpp_streams[10];
+
 static unsigned          jpp_asked;
 static unsigned          jpp_searched;
 static unsigned          jpp_dues;
@@ -282,7 +286,11 @@ jpp_served(uint32_t index, const uintptr_t *words, uint32_t n,
         return JPP_OWNER_NONE;
     }
 
-    *waits = jpp_owners_now[index] == JPP_OWNER_NONE ? JPP_SERVING_NEXT : 0;
+    if (n == 1 && words[0] < 10 && jpp_streams[words[0]] != JPP_OWNER_NONE) {
+        return jpp_streams[words[0]];
+    }
+
+    *waits = jpp_owners_now[index] == JPP_OWNER_NONE ? jpp_which : 0;
 
     return jpp_owners_now[index];
 }
@@ -566,6 +574,44 @@ jpp_test_kept(uint32_t a, uint32_t b)
     jpp_set(20, 220, b);
     jpp_is_u64(jpp_owner_of(p + 303), (uint64_t) n_settled,
                "an address that is used again");
+}
+
+
+/* Several streams of a connection wait, each for its own owner. */
+
+static __attribute__((noinline)) void
+jpp_test_streams(uint32_t a, uint32_t b)
+{
+    int    i;
+    char  *p = jpp_memory + 350;
+
+    static const uintptr_t  streams[] = { 5, 7, JPP_SERVING_FIRST, 5 };
+
+    for (i = 0; i < 8; i++) {
+        jpp_which = streams[i % 4];
+        jpp_serve(23 + i / 4, p + i);
+    }
+
+    jpp_which = JPP_SERVING_NEXT;
+
+    jpp_owners_set(jpp_owners_slot(23, 123), 7, b);
+    jpp_ok(jpp_owner_of(p) == jpp_server && jpp_owner_of(p + 1) == b
+           && jpp_owner_of(p + 2) == b && jpp_owner_of(p + 3) == jpp_server,
+           "a stream has its own, and what waits for the first");
+    jpp_owners_set(jpp_owners_slot(23, 123), 5, b);
+    jpp_ok(jpp_owner_of(p) == b && jpp_owner_of(p + 3) == b, "so has another");
+
+    jpp_streams[5] = a;
+    jpp_connections[24].number = 0;
+    jpp_owners_settle_all();
+    jpp_connections[24].number = 124;
+    jpp_is_for(p + 4, jpp_server, "a closed one has none");
+    jpp_owners_settle_all();
+    jpp_ok(jpp_owner_of(p + 4) == a && jpp_owner_of(p + 5) == jpp_server
+           && jpp_owner_of(p + 7) == a, "but what is known when it is settled");
+    jpp_owners_set(jpp_owners_slot(24, 124), 7, a);
+    jpp_is_for(p + 5, a, "and the rest in the end");
+    jpp_streams[5] = JPP_OWNER_NONE;
 }
 
 
@@ -929,6 +975,7 @@ main(void)
     jpp_test_wait(a, b);
     jpp_test_new(a, b);
     jpp_test_kept(a, b);
+    jpp_test_streams(a, b);
     jpp_test_far(a);
     jpp_test_interrupted(a, b);
     jpp_test_coroutine(a);

@@ -47,7 +47,7 @@ jpp_events_list(const jpp_events_t *events, jpp_event_t list[JPP_EVENTS])
     for (i = 1, n = 0; i <= JPP_EVENTS; i++) {
         slot = &events->slots[(events->n - i) % JPP_EVENTS];
 
-        /* the sum is also of the padding; a slot that is still empty has none */
+        /* the sum is also of the padding; an empty slot has none */
 
         memcpy(&list[n], &slot->event, sizeof(jpp_event_t));
 
