@@ -16,6 +16,14 @@ BEGIN {
     $ENV{MALLOC_CONF} = 'prof:true,prof_active:true,lg_prof_sample:12';
 }
 
+# after the END below, which ends nginx by the file with its pid
+
+END {
+    local $?;
+
+    system('rm', '-rf', $ENV{TEST_NGINX_SERVROOT});
+}
+
 use Test::Nginx::Socket 'no_plan';
 
 BEGIN {
@@ -45,8 +53,6 @@ add_block_preprocessor(sub {
 
 no_root_location();
 run_tests();
-
-system('rm', '-rf', $ENV{TEST_NGINX_SERVROOT});
 
 __DATA__
 
