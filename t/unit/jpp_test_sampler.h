@@ -116,8 +116,8 @@ jpp_on(uint32_t lg)
 {
     jpp_err_t  err = { 0 };
 
-    return jpp_check(jpp_sampler_on(lg, &err) == JPP_OK, "on at lg %u %s", lg,
-                     err.text);
+    return jpp_check(jpp_sampler_on(lg, &err) == JPP_OK && jpp_sampler_is_on(),
+                     "on at lg %u %s", lg, err.text);
 }
 
 

@@ -40,7 +40,7 @@ jpp_hook_get(jpp_hook_pt *hook)
 static void
 jpp_hook_walk(void **pcs, unsigned *n, unsigned depth)
 {
-    uint32_t   i, few, owner;
+    uint32_t   owner;
     uintptr_t  buffer[JPP_BACKTRACE_MIN];
 
     if (depth >= JPP_BACKTRACE_MIN) {
@@ -56,13 +56,9 @@ jpp_hook_walk(void **pcs, unsigned *n, unsigned depth)
         return;
     }
 
-    few = jpp_backtrace(buffer, JPP_BACKTRACE_MIN);
-
-    for (i = 0; i < few && i < depth; i++) {
-        pcs[i] = (void *) buffer[i];
-    }
-
-    *n = i;
+    *n = (unsigned) jpp_smaller(jpp_backtrace(buffer, JPP_BACKTRACE_MIN),
+                                depth);
+    memcpy(pcs, buffer, *n * sizeof(uintptr_t));
 }
 
 
@@ -279,7 +275,7 @@ jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
     jemalloc->gdump = jpp_mallctl_is_true("prof.gdump");
     jemalloc->hook = jpp_hook_read();
     jemalloc->mappers = mappers;
-    jemalloc->has_luajit = (jemalloc->mappers >> JPP_MAPPER_LUAJIT & 1) != 0;
+    jemalloc->has_luajit = mappers >> JPP_MAPPER_LUAJIT & 1;
 
     if (jpp_mallctl_get("prof.lg_sample", &lg_sample, sizeof(lg_sample))) {
         jemalloc->lg_sample = (uint32_t) lg_sample;

@@ -34,10 +34,6 @@ jpp_serving_is(const jpp_serving_t *serving, uintptr_t word,
     uintptr_t                   offset;
     const jpp_serving_range_t  *range;
 
-    if (word - serving->low >= serving->span) {
-        return false;
-    }
-
     jpp_each(range, serving->ranges, JPP_SERVING_RANGES) {
         offset = word - range->start;
 

@@ -80,7 +80,7 @@ jpp_source_switch(jpp_control_t *control, const jpp_sampler_state_t *was,
             lg = was->is_on ? (int) was->lg_sample : JPP_SAMPLER_LG_DEFAULT;
         }
 
-        if (was->is_on && control->reset) {
+        if (control->reset) {
             rc = jpp_sampler_off(err);
         }
 
@@ -157,9 +157,8 @@ jpp_source_sample_thread(unsigned set)
 {
     bool  by_jemalloc, by_sampler;
 
-    by_jemalloc = jpp_jemalloc_sample_thread((set & JPP_SOURCE_BY_JEMALLOC)
-                                             != 0);
-    by_sampler = jpp_sampler_sample_thread((set & JPP_SOURCE_BY_SAMPLER) != 0);
+    by_jemalloc = jpp_jemalloc_sample_thread(set & JPP_SOURCE_BY_JEMALLOC);
+    by_sampler = jpp_sampler_sample_thread(set & JPP_SOURCE_BY_SAMPLER);
 
     return (by_jemalloc ? JPP_SOURCE_BY_JEMALLOC : 0)
            | (by_sampler ? JPP_SOURCE_BY_SAMPLER : 0);
