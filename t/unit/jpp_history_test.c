@@ -8,6 +8,10 @@
 #include "jpp_worker.h"
 
 
+/* points of a shape */
+#define JPP_SHAPE  20
+
+
 static jpp_history_t  jpp_history;
 static jpp_output_t   jpp_history_output;
 
@@ -285,96 +289,85 @@ JPP_TEST(jpp_history_test_killed)
 
 
 /*
- * Twenty minutes: SHAPE of minutes, of which the owner "a" has half.  What is
- * said of it.
+ * SHAPE is points of 256 KiB, half of which the owner "a" has; "c" comes later.
+ * Notes who grows, the first of whom has grown most, and returns all.
  */
 
-static const jpp_grown_t *
-jpp_held_test_shape(uint64_t (*shape)(uint64_t minute), jpp_grown_t *all)
+static jpp_grown_t
+jpp_held_test_shape(const uint8_t shape[JPP_SHAPE])
 {
-    size_t    i, n;
-    uint64_t  second, value;
-
-    static jpp_grown_t  grown[JPP_HELD_OWNERS + 1];
+    size_t       i, n;
+    uint64_t     value;
+    jpp_grown_t  all, grown[JPP_HELD_OWNERS + 1];
 
     memset(&jpp_held, 0, sizeof(jpp_held));
 
-    for (second = 0; second < 1200; second += 5) {
-        value = shape(second / 60) * 1024 * 1024;
+    for (i = 0; i < JPP_SHAPE; i++) {
+        value = shape[i] * (uint64_t) 256 * 1024;
 
         jpp_held_begin(&jpp_held);
         jpp_held_see(&jpp_held, "b", "", 30 << 20);
         jpp_held_see(&jpp_held, "a", "x:1", value / 2);
-        jpp_held_add(&jpp_held, 1 + second * 1000, 1, value);
+
+        if (i >= 12) {
+            jpp_held_see(&jpp_held, "c", "", value);
+        }
+
+        jpp_held_add(&jpp_held, 1 + i * 5000, 1, value);
     }
 
-    n = jpp_held_grown(&jpp_held, jpp_held_rise(&jpp_held), all, grown);
+    n = jpp_held_grown(&jpp_held, jpp_held_rise(&jpp_held), &all, grown);
 
-    for (i = 0; i < n && strcmp(grown[i].who, "a") != 0; i++) {
-        /* void */
+    for (i = 0; i < n; i++) {
+        jpp_note_of(grown[i].who, grown[i], is_rising, n, then, now, place);
     }
 
-    return &grown[i];
-}
-
-
-static uint64_t
-jpp_held_test_leak(uint64_t minute)
-{
-    return 100 + 6 * minute;
-}
-
-
-static uint64_t
-jpp_held_test_saw(uint64_t minute)
-{
-    return 100 + minute % 4 * 50;
-}
-
-
-static uint64_t
-jpp_held_test_late(uint64_t minute)
-{
-    return minute < 10 ? 160 - minute * 6 : 100 + (minute - 9) * 20;
-}
-
-
-static uint64_t
-jpp_held_test_begun(uint64_t minute)
-{
-    return minute < 10 ? 100 : 100 + (minute - 9) * 20;
-}
-
-
-static uint64_t
-jpp_held_test_full(uint64_t minute)
-{
-    return minute < 4 ? 100 + minute * 50 : 300;
+    return all;
 }
 
 
 JPP_TEST(jpp_history_test_grown)
 {
-    size_t              i;
-    jpp_grown_t         all;
-    const jpp_grown_t  *a;
+    size_t       i;
+    jpp_grown_t  all;
 
     static const struct {
         const char  *what;
-        uint64_t   (*shape)(uint64_t minute);
+        uint8_t      shape[JPP_SHAPE];
     } rows[] = {
-        { "a leak rises, from its start", jpp_held_test_leak },
-        { "what comes and goes does not", jpp_held_test_saw },
-        { "a rise after a fall, since that has ended", jpp_held_test_late },
-        { "nor does what is full", jpp_held_test_full },
-        { "nor what has only begun to", jpp_held_test_begun }
+        { "a leak rises, from its start",
+          { 10, 16, 22, 28, 34, 40, 46, 52, 58, 64, 70, 76, 82, 88, 94, 100,
+            106, 112, 118, 124 } },
+        { "what comes and goes does not",
+          { 100, 130, 160, 190, 220, 250, 100, 125, 150, 175, 200, 225, 250,
+            100, 125, 150, 175, 200, 225, 250 } },
+        { "a rise after a fall, since that has ended",
+          { 160, 154, 148, 142, 136, 130, 124, 118, 112, 106, 100, 110, 120,
+            130, 140, 150, 160, 170, 180, 190 } },
+        { "nor does what is full",
+          { 100, 150, 200, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250,
+            250, 250, 250, 250, 250, 250, 250 } },
+        { "nor what has only begun to",
+          { 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 115, 130, 145,
+            160, 175, 190, 205, 220, 235, 250 } },
+        { "a MiB is a rise",
+          { 10, 10, 10, 10, 11, 11, 11, 11, 12, 12, 12, 12, 13, 13, 13, 13,
+            14, 14, 14, 14 } },
+        { "it is not back yet where it was, and a quarter of the rise",
+          { 80, 80, 80, 80, 80, 80, 80, 80, 80, 20, 28, 36, 44, 52, 60, 68,
+            76, 84, 92, 100 } },
+        { "what was long ago is no matter",
+          { 200, 200, 50, 50, 50, 50, 50, 50, 50, 50, 50, 20, 30, 40, 50, 60,
+            70, 80, 90, 100 } },
+        { "a MiB of noise",
+          { 10, 16, 12, 18, 14, 20, 16, 22, 18, 24, 20, 26, 22, 28, 24, 30, 26,
+            32, 28, 34 } }
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        a = jpp_held_test_shape(rows[i].shape, &all);
-        jpp_note_of(rows[i].what, *a, is_rising, then, place);
-        jpp_note("by %.0f MB an hour; all %s", a->per_hour / 1e6,
-                 all.is_rising ? "rises" : "does not");
+        all = jpp_held_test_shape(rows[i].shape);
+        jpp_note_of(rows[i].what, all, is_rising, n, then, now);
+        jpp_note("by %.0f MB an hour", all.per_hour / 1e6);
     }
 
     jpp_shows_notes("what grows");

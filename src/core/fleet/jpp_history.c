@@ -30,7 +30,8 @@ jpp_history_init(jpp_history_t *history)
 static uint64_t
 jpp_history_most(uint64_t x, uint64_t y)
 {
-    return x == JPP_NONE || (y != JPP_NONE && y > x) ? y : x;
+    return x == JPP_NONE || y == JPP_NONE ? jpp_smaller(x, y)
+                                          : jpp_larger(x, y);
 }
 
 
