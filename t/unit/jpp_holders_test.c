@@ -106,7 +106,7 @@ JPP_TEST(jpp_holders_test_mostly)
     jpp_holders_test_add(owner, JPP_POOLS_TLS, NULL, 2300);
     jpp_holders_test_add(owner, JPP_POOLS_BODY, NULL, 6600);
 
-    owner = jpp_test_owner(&jpp_pools, JPP_POOLS_REQUEST, "a", "/other", NULL);
+    owner = jpp_test_owner(&jpp_pools, JPP_POOLS_REQUEST, "b", "/75", NULL);
     jpp_holders_test_add(owner, JPP_POOLS_OTHER, "m", 100);
 
     jpp_holders_test_pools();

@@ -127,23 +127,18 @@ JPP_TEST(jpp_outside_test_nobody)
 
 JPP_TEST(jpp_outside_test_memory)
 {
-    size_t       cap;
     jpp_arena_t  small;
 
-    for (cap = 4096; /* void */ ; cap += 4096) {
-        jpp_outside_test_find(1000, JPP_POOLS_REQUEST, "/other", 1, "");
+    jpp_arena_init(&small, JPP_TEST_CAP);
+    jpp_outside_test_find(1000, JPP_POOLS_REQUEST, "/other", 1, "");
 
-        jpp_arena_init(&small, cap);
-        jpp_outside_find(&jpp_outside, &jpp_table, &small, JPP_OUTSIDE_DUMP,
-                         sizeof(JPP_OUTSIDE_DUMP) - 1);
-        jpp_arena_destroy(&small);
-
-        if (jpp_outside.bytes != 0) {
-            break;
-        }
-    }
-
-    jpp_is_u64(jpp_outside.bytes, 900, "with %zu bytes", cap);
+    jpp_denies(&small, jpp_arena_fresh(&small, JPP_TEST_CAP), 3,
+               (jpp_outside_find(&jpp_outside, &jpp_table, &small,
+                                 JPP_OUTSIDE_DUMP,
+                                 sizeof(JPP_OUTSIDE_DUMP) - 1),
+                jpp_done_code(jpp_outside.bytes != 0)));
+    jpp_is_u64(jpp_outside.bytes, 900, "and then who has them is known");
+    jpp_arena_destroy(&small);
 }
 
 

@@ -362,7 +362,7 @@ jpp_finding_median(const jpp_fleet_t *fleet, const jpp_worker_t *but)
     jpp_each(worker, fleet->workers, fleet->n) {
         held = jpp_finding_held(worker);
 
-        if (worker == but || held == JPP_NONE) {
+        if (worker == but) {
             continue;
         }
 

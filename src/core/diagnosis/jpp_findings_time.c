@@ -154,15 +154,13 @@ jpp_finding_when(const jpp_cgroup_t *cgroup, uint64_t per_hour,
 
     room = jpp_cgroup_left(cgroup);
 
-    if (room == JPP_NONE) {
-        return text;
+    if (room != JPP_NONE) {
+        seconds = (double) room * JPP_GROWS_HOUR / (double) per_hour;
+
+        (void) snprintf(text, JPP_GROWS_TEXT, ": the limit of %s is reached in "
+                        "%s", jpp_bytes(cgroup->levels[cgroup->binding].limit),
+                        jpp_span((uint64_t) fmin(seconds, JPP_GROWS_MUCH)));
     }
-
-    seconds = (double) room * JPP_GROWS_HOUR / (double) per_hour;
-
-    (void) snprintf(text, JPP_GROWS_TEXT, ": the limit of %s is reached in %s",
-                    jpp_bytes(cgroup->levels[cgroup->binding].limit),
-                    jpp_span((uint64_t) fmin(seconds, JPP_GROWS_MUCH)));
 
     return text;
 }
@@ -185,9 +183,9 @@ jpp_finding_unsampled(const jpp_worker_t *worker, jpp_finding_t *finding)
 }
 
 
-/* Who is behind at least half of TREND; "": nobody is known to be. */
+/* TEXT is who is behind at least half of TREND; "": nobody is known to be. */
 
-static const char *
+static void
 jpp_finding_grower(const jpp_held_t *held, const jpp_trend_t *trend,
     jpp_finding_t *finding, char text[JPP_GROWS_WHO])
 {
@@ -209,8 +207,6 @@ jpp_finding_grower(const jpp_held_t *held, const jpp_trend_t *trend,
                         grown->place, grown->place[0] != '\0' ? ")" : "",
                         jpp_bytes((uint64_t) grown->per_hour));
     }
-
-    return text;
 }
 
 
@@ -234,7 +230,7 @@ jpp_finding_grows(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     jpp_finding_unsampled(trend.where, finding);
     (void) jpp_finding_when(telemetry->cgroup, trend.per_hour, when);
-    (void) jpp_finding_grower(&telemetry->held, &trend, finding, who);
+    jpp_finding_grower(&telemetry->held, &trend, finding, who);
 
     what = is_allocated ? "allocated" : "resident";
 
