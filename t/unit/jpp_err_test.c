@@ -1,7 +1,13 @@
 
 #include "jpp_test_main.h"
+#include "jpp_cpu.h"
+#include "jpp_cpu_sampler.h"
 #include "jpp_err.h"
+#include "jpp_host.h"
+#include "jpp_symbolize.h"
 #include "jpp_test_golden.h"
+#include "jpp_test_seccomp.h"
+#include "jpp_watch.h"
 
 
 JPP_TEST(jpp_test_null)
@@ -83,3 +89,54 @@ JPP_TEST(jpp_err_test)
     jpp_note_of("an empty one", err, text);
     jpp_shows_notes("errors");
 }
+
+
+#if defined(__x86_64__) && defined(__LP64__)
+
+
+/* Notes what is said, and done, when CALL is refused with ERROR. */
+#define jpp_refused(call, error, code)                                        \
+    do {                                                                      \
+        bool  is_refused_ = jpp_refuse(call, 0, error);                       \
+                                                                              \
+        memset(&err, 0, sizeof(jpp_err_t));                                   \
+        jpp_note("%s: %d %s.", is_refused_ ? #call : "nothing", (int) (code), \
+                 err.text);                                                   \
+    } while (0)
+
+
+/* The last one: what is refused stays refused. */
+
+JPP_TEST(jpp_err_test_refused)
+{
+    jpp_err_t               err;
+    jpp_file_t              file;
+    jpp_peek_t              peek;
+    jpp_usage_t             usage, before;
+    jpp_mapping_t           mapping = { .path = "/etc/passwd" };
+    const jpp_watch_loop_t  loop = { 0 };
+
+    jpp_usage_read(&before);
+
+    jpp_refused(SYS_timer_create, EPERM,
+                jpp_cpu_threads_check(JPP_MODE_CPU, &err));
+    jpp_refused(SYS_timer_create, ENOMEM,
+                jpp_cpu_threads_check(JPP_MODE_CPU, &err));
+    jpp_refused(SYS_pipe2, EMFILE, jpp_peek_open(&peek));
+    (void) jpp_refuse(SYS_clone, UINT32_MAX, EAGAIN);
+    jpp_refused(SYS_clone3, EAGAIN, jpp_watch_start(&loop, &err));
+    jpp_refused(SYS_clone3, EAGAIN,
+                jpp_cpu_open(JPP_MODE_WALL, 100, &err) != NULL);
+    jpp_refused(SYS_rt_sigaction, EPERM,
+                jpp_signal_claim(JPP_SIGNAL_STALL, NULL, &err));
+    jpp_refused(SYS_access, EACCES, jpp_cpu_threads_check(JPP_MODE_CPU, &err));
+    jpp_refused(SYS_fstat, EPERM, 0);
+    jpp_refused(SYS_newfstatat, EPERM,
+                jpp_file_open(&file, &mapping, "", &err));
+    jpp_refused(SYS_getuid, EPERM,
+                (jpp_usage_read(&usage), usage.fds - before.fds));
+    jpp_shows_notes("what is refused");
+}
+
+
+#endif

@@ -182,7 +182,7 @@ jpp_refused_on(void)
     int  found;
 
     jpp_protect(PROT_READ);
-    found = !jpp_refuse();
+    found = !jpp_refuse_writable();
 
     /* what a failure calls is bound by then */
 
@@ -207,7 +207,7 @@ jpp_refused_off(void)
 
     jpp_protect(PROT_READ);
 
-    found = jpp_got_patch(&jpp_got, &err) != JPP_OK || !jpp_refuse();
+    found = jpp_got_patch(&jpp_got, &err) != JPP_OK || !jpp_refuse_writable();
     n = jpp_got.n_slots;
 
     found |= (jpp_got_restore(&jpp_got, &err) == JPP_ERR_SYS) << 1;

@@ -234,68 +234,99 @@ JPP_TEST(jpp_owners_scan_test_choice)
 }
 
 
-/* The outermost words are looked at first, and then the innermost. */
-
-JPP_TEST(jpp_owners_scan_test_bounds)
-{
-    size_t  n = JPP_WORDS - 8;
-
-    jpp_clear(n);
-    jpp_name(JPP_OUTER - 1, 1, 1);
-    jpp_name(n - 5, 2, 5);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "the last of the outermost");
-
-    jpp_clear(n);
-    jpp_name(JPP_OUTER, 1, 1);
-    jpp_name(n - 5, 2, 5);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 2, "one word further in");
-
-    jpp_clear(n);
-    jpp_name(n - JPP_INNER, 1, 1);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "the first of the innermost");
-
-    jpp_clear(n);
-    jpp_name(n - JPP_INNER - 1, 1, 1);
-    jpp_is_u64(jpp_scan(), JPP_OWNER_LOOP, "one word further out");
-
-    jpp_clear(n);
-    jpp_name(n - 1, 1, 1);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "the last word");
-
-    /* between both there is nothing */
-
-    jpp_clear(JPP_OUTER + 3);
-    jpp_name(JPP_OUTER + 2, 1, 1);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "the last of a few more");
-    jpp_name(0, 51, 1);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "with nobody's further out");
-    jpp_name(JPP_OUTER + 2, 52, 1);
-    jpp_is_u64(jpp_scan(), JPP_MEANTIME + 51, "of two such the outer");
-
-    jpp_clear(1);
-    jpp_name(0, 1, 1);
-    jpp_name(1, 2, 9);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "one word");
-}
-
-
 static void
 jpp_register(int number, unsigned index)
 {
-    jpp_context.uc_mcontext.gregs[number] = (greg_t) &jpp_connections[index];
+    jpp_context.uc_mcontext.gregs[number] = index == 0 ? 0
+                                    : (greg_t) &jpp_connections[index];
 }
 
 
-/* Registers that a call would save are the innermost words; the others count
-   where there is nothing else. */
+#define JPP_N  (JPP_WORDS - 8)
 
-JPP_TEST(jpp_owners_scan_test_registers)
+
+/*
+ * The outermost words are looked at first, and then the innermost.  Registers
+ * that a call would save are the innermost words; the others count where there
+ * is nothing else, and no word where somebody is told.
+ */
+
+JPP_TEST(jpp_owners_scan_test_words)
 {
-    size_t  i;
+    size_t  i, k;
+
+    static const struct {
+        size_t       n;
+        size_t       names[2][3];        /* words: where, whose and how many */
+        uint32_t     owner;
+        const char  *name;
+        unsigned     saved, other;       /* whose registers are */
+        uint32_t     told;
+    } rows[] = {
+        { JPP_N, { { JPP_OUTER - 1, 1, 1 }, { JPP_N - 5, 2, 5 } },
+          JPP_OWNER + 1, .name = "the last of the outermost" },
+        { JPP_N, { { JPP_OUTER, 1, 1 }, { JPP_N - 5, 2, 5 } },
+          JPP_OWNER + 2, .name = "one word further in" },
+        { JPP_N, { { JPP_N - JPP_INNER, 1, 1 } },
+          JPP_OWNER + 1, .name = "the first of the innermost" },
+        { JPP_N, { { JPP_N - JPP_INNER - 1, 1, 1 } },
+          JPP_OWNER_LOOP, .name = "one word further out" },
+        { JPP_N, { { JPP_N - 1, 1, 1 } }, JPP_OWNER + 1, .name = "the last" },
+
+        /* between both there is nothing */
+
+        { JPP_OUTER + 3, { { JPP_OUTER + 2, 1, 1 } },
+          JPP_OWNER + 1, .name = "the last of a few more" },
+        { JPP_OUTER + 3, { { JPP_OUTER + 2, 1, 1 }, { 0, 51, 1 } },
+          JPP_OWNER + 1, .name = "with nobody's further out" },
+        { JPP_OUTER + 3, { { JPP_OUTER + 2, 52, 1 }, { 0, 51, 1 } },
+          JPP_MEANTIME + 51, .name = "of two such the outer" },
+        { 1, { { 0, 1, 1 }, { 1, 2, 9 } }, JPP_OWNER + 1, .name = "one word" },
+
+        { JPP_OUTER + 1, { { 0, 1, 1 } }, JPP_OWNER + 1, .saved = 2,
+          .name = "in more words none is among the outermost" },
+        { JPP_OUTER + 1, { { JPP_OUTER, 1, 1 } }, JPP_OWNER + 2, .saved = 2,
+          .name = "but the innermost" },
+        { JPP_OUTER, .owner = JPP_OWNER + 3, .other = 3, .name = "another" },
+        { JPP_OUTER, { { 0, 51, 1 } }, JPP_OWNER + 3, .other = 3,
+          .name = "beside nobody's" },
+        { JPP_OUTER, { { 0, 1, 1 } }, JPP_OWNER + 1, .other = 3,
+          .name = "but not beside a word" },
+        { JPP_OUTER, .owner = JPP_MEANTIME + 52, .other = 3, .told = 52,
+          .name = "nor if one was told" },
+
+        { JPP_OUTER, { { 0, 1, 2 } }, JPP_OWNER + 4, .told = 4,
+          .name = "who is told" },
+        { JPP_OUTER, { { 0, 1, 2 } }, JPP_MEANTIME + 61, .told = 61,
+          .name = "who waits" },
+        { JPP_OUTER, { { 0, 1, 2 } }, JPP_MEANTIME + JPP_LISTENS,
+          .told = JPP_LISTENS, .name = "the last" },
+        { JPP_OUTER, { { 0, 1, 2 } }, JPP_OWNER + 1, .told = JPP_SLOTS,
+          .name = "no connection" }
+    };
 
     static const int  saved[] = {
         REG_RBX, REG_RBP, REG_R12, REG_R13, REG_R14, REG_R15
     };
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_clear(rows[i].n);
+
+        for (k = 0; k < 2; k++) {
+            jpp_name(rows[i].names[k][0], (unsigned) rows[i].names[k][1],
+                     rows[i].names[k][2]);
+        }
+
+        jpp_register(REG_RBX, rows[i].saved);
+        jpp_register(REG_RBP, rows[i].saved);
+        jpp_register(REG_RDI, rows[i].other);
+
+        (void) jpp_owners_tell(rows[i].told != 0 ? rows[i].told
+                                                 : JPP_OWNERS_UNTOLD);
+        jpp_is_u64(jpp_scan(), rows[i].owner, "%s", rows[i].name);
+    }
+
+    jpp_is_u64(jpp_owners_tell(JPP_OWNERS_UNTOLD), JPP_SLOTS, "as before");
 
     for (i = 0; i < sizeof(saved) / sizeof(saved[0]); i++) {
         jpp_clear(JPP_OUTER);
@@ -305,50 +336,6 @@ JPP_TEST(jpp_owners_scan_test_registers)
         jpp_name(JPP_OUTER - 1, 2, 1);
         jpp_is_u64(jpp_scan(), JPP_OWNER + 2, "and one more");
     }
-
-    /* in more words they are not among the outermost */
-
-    jpp_clear(JPP_OUTER + 1);
-    jpp_name(0, 1, 1);
-    jpp_register(REG_RBX, 2);
-    jpp_register(REG_RBP, 2);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "the outermost");
-    jpp_clear(JPP_OUTER + 1);
-    jpp_name(JPP_OUTER, 1, 1);
-    jpp_register(REG_RBX, 2);
-    jpp_register(REG_RBP, 2);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 2, "the innermost");
-
-    jpp_clear(JPP_OUTER);
-    jpp_register(REG_RDI, 3);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 3, "another one alone");
-    jpp_name(0, 51, 1);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 3, "or beside nobody's");
-    jpp_name(0, 1, 1);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "but not beside a word");
-
-    jpp_clear(JPP_OUTER);
-    jpp_register(REG_RDI, 3);
-    (void) jpp_owners_tell(52);
-    jpp_is_u64(jpp_scan(), JPP_MEANTIME + 52, "nor if one was told");
-    (void) jpp_owners_tell(JPP_OWNERS_UNTOLD);
-}
-
-
-JPP_TEST(jpp_owners_scan_test_told)
-{
-    jpp_clear(JPP_OUTER);
-    jpp_name(0, 1, 2);
-
-    (void) jpp_owners_tell(4);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 4, "who is told");
-    (void) jpp_owners_tell(61);
-    jpp_is_u64(jpp_scan(), JPP_MEANTIME + 61, "it waits");
-    (void) jpp_owners_tell(JPP_LISTENS);
-    jpp_is_u64(jpp_scan(), JPP_MEANTIME + JPP_LISTENS, "the last");
-    (void) jpp_owners_tell(JPP_SLOTS);
-    jpp_is_u64(jpp_scan(), JPP_OWNER + 1, "no connection");
-    jpp_is_u64(jpp_owners_tell(JPP_OWNERS_UNTOLD), JPP_SLOTS, "as before");
 }
 
 

@@ -297,7 +297,7 @@ jpp_play_off_refused(void)
     jpp_sampler_state(&state);
     slots = state.slots;
 
-    if (!jpp_check(jpp_refuse(), "a filter of system calls")) {
+    if (!jpp_check(jpp_refuse_writable(), "a filter of system calls")) {
         return;
     }
 

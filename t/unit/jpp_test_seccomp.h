@@ -15,19 +15,23 @@
 #include <sys/prctl.h>
 
 
-/* mprotect() that makes anything writable is refused from now on, in this
-   process. */
+/* mprotect() that makes anything writable is refused. */
+#define jpp_refuse_writable()  jpp_refuse(SYS_mprotect, PROT_WRITE, EPERM)
+
+
+/* CALL is refused from now on, in this process, if its third argument has any
+   of BITS; of 0 always. */
 
 static bool
-jpp_refuse(void)
+jpp_refuse(uint32_t call, uint32_t bits, uint32_t error)
 {
     struct sock_filter  code[] = {
         BPF_STMT(BPF_LD|BPF_W|BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP|BPF_JEQ|BPF_K, SYS_mprotect, 0, 3),
+        BPF_JUMP(BPF_JMP|BPF_JEQ|BPF_K, call, 0, 3),
         BPF_STMT(BPF_LD|BPF_W|BPF_ABS,
                  offsetof(struct seccomp_data, args[2])),
-        BPF_JUMP(BPF_JMP|BPF_JSET|BPF_K, PROT_WRITE, 0, 1),
-        BPF_STMT(BPF_RET|BPF_K, SECCOMP_RET_ERRNO|EPERM),
+        BPF_JUMP(BPF_JMP|(bits != 0 ? BPF_JSET : BPF_JGE)|BPF_K, bits, 0, 1),
+        BPF_STMT(BPF_RET|BPF_K, SECCOMP_RET_ERRNO|error),
         BPF_STMT(BPF_RET|BPF_K, SECCOMP_RET_ALLOW)
     };
 
