@@ -155,6 +155,10 @@ JPP_TEST(jpp_cgroup_test_gone)
     jpp_ok(jpp_cgroup_read(&jpp_cgroup_test, jpp_cgroup_root, NULL) == JPP_OK
            && jpp_cgroup_test.usage == 3, "a mount of another part has none");
 
+    jpp_cgroup_test_sh("echo 0::/cd >$r/proc/self/cgroup", "one like it");
+    jpp_ok(jpp_cgroup_read(&jpp_cgroup_test, jpp_cgroup_root, NULL) == JPP_OK
+           && jpp_cgroup_test.usage == 3, "has none either");
+
     jpp_cgroup_test_sh("rm -r $r", "cleaned up");
 }
 

@@ -40,7 +40,7 @@ JPP_TEST(jpp_test_good)
         "purge=1&reset=1&lg_sample=14&active=off",
         "%61ctive=%6fn&lg%5Fsample=%31%34", "&&=&active=on&",
         "worker=all&strict=1&active=on", "active=on&worker=pid-7", "stall=off",
-        "stall=10ms", "stall=60000ms", "stall=1s", "stall=60s&owners=off",
+        "stall=19ms", "stall=60000ms", "stall=1s", "stall=60s&owners=off",
         "owners=on", "acknowledge=limit-near", "worker=2&acknowledge=swap"
     };
 

@@ -638,9 +638,8 @@ static void
 jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
     jpp_sink_t *sink)
 {
-    size_t              i;
-    uint64_t            sum, freed;
-    const jpp_stats_t  *stats;
+    uint64_t             sum, freed;
+    const jpp_worker_t  *worker;
 
     if (act->confirm == NULL) {
         jpp_sink_printf(sink, "<div class=\"act\" id=\"%s\">\n", act->id);
@@ -653,13 +652,11 @@ jpp_console_act(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
              * finding's
              */
 
-            for (i = 0, sum = 0; i < fleet->n; i++) {
-                stats = &fleet->workers[i].stats;
-                freed = jpp_stats_add(stats->dirty, stats->muzzy);
+            sum = 0;
 
-                if (fleet->workers[i].has_stats && freed != JPP_NONE) {
-                    sum += freed;
-                }
+            jpp_each(worker, fleet->workers, fleet->n) {
+                freed = jpp_stats_add(worker->stats.dirty, worker->stats.muzzy);
+                sum += worker->has_stats ? jpp_known(freed) : 0;
             }
 
             jpp_sink_printf(sink, " It is about %s.", jpp_bytes(sum));

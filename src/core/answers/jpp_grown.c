@@ -43,7 +43,7 @@ jpp_grown_sentence(jpp_growth_t *growth)
         return;
     }
 
-    if (growth->n == 0 || !first->is_rising) {
+    if (!first->is_rising) {
         jpp_print(growth->sentence, "No owner keeps growing");
         return;
     }

@@ -368,16 +368,18 @@ jpp_metrics_label(char *label, const char *name, const char *value, size_t len)
 static void
 jpp_metrics_build(const jpp_metrics_t *metrics)
 {
-    int                 n;
-    char                label[JPP_METRICS_LABEL];
-    size_t              i;
-    const char         *jemalloc;
-    const jpp_fleet_t  *fleet;
+    int                  n;
+    char                 label[JPP_METRICS_LABEL];
+    const char          *jemalloc;
+    const jpp_fleet_t   *fleet;
+    const jpp_worker_t  *worker;
 
     fleet = metrics->telemetry->fleet;
 
-    for (i = 0, jemalloc = ""; i < fleet->n && jemalloc[0] == '\0'; i++) {
-        jemalloc = fleet->workers[i].jemalloc.version;
+    jemalloc = "";
+
+    jpp_each(worker, fleet->workers, fleet->n) {
+        jemalloc = jemalloc[0] == '\0' ? worker->jemalloc.version : jemalloc;
     }
 
     n = snprintf(label, sizeof(label), "version=\"%s\",nginx=\"%.32s\",",

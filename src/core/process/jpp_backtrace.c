@@ -82,20 +82,22 @@ jpp_backtrace_end(uintptr_t *pcs, uint32_t n, uint32_t depth,
 {
     uintptr_t  cut;
 
-    if (end == JPP_UNWIND_RULE
-        && n != 0
-        && jpp_backtrace_function(pcs[n - 1]) == pcs[n - 1])
+    if (n == 0) {
+        end = JPP_UNWIND_STACK;
+
+    } else if (end == JPP_UNWIND_RULE
+               && jpp_backtrace_function(pcs[n - 1]) == pcs[n - 1])
     {
         end = JPP_UNWIND_OUTERMOST;
     }
 
-    cut = n != 0 ? jpp_backtrace_cuts[end] : jpp_cut_frame(JPP_CUT_STACK);
+    cut = jpp_backtrace_cuts[end];
 
     if (cut == 0) {
         return n;
     }
 
-    if (n == depth || (n != 0 && end == JPP_UNWIND_OBJECT)) {
+    if (n == depth || end == JPP_UNWIND_OBJECT) {
         n--;
     }
 
@@ -250,7 +252,7 @@ jpp_backtrace_memory(const jpp_blocked_t *blocked, uintptr_t rsp,
 
     /* libc says nothing of clone() where a child may be, too */
 
-    if (end == JPP_UNWIND_RULE && n == 1 && depth > 1
+    if (end == JPP_UNWIND_RULE && n == 1
         && jpp_backtrace_step_call(&at, stack))
     {
         jpp_unwind_rbp_find(&jpp_backtrace_unwinder, &at, stack);

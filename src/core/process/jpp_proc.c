@@ -219,7 +219,7 @@ jpp_peek(const jpp_peek_t *peek, uintptr_t address, void *to, size_t size)
     was_errno = errno;
 
     written = syscall(SYS_write, peek->fds[1], address, size);
-    taken = written > 0 ? read(peek->fds[0], to, size) : -1;
+    taken = read(peek->fds[0], to, size);
 
     errno = was_errno;
 

@@ -68,18 +68,17 @@ static uint32_t
 jpp_pools_text(jpp_pools_t *table, const char *data, size_t len,
     const char *other)
 {
-    uint32_t          id, hash, pos;
-    jpp_str_t        *name;
-    const jpp_str_t  *known;
+    uint32_t    id, hash, pos;
+    jpp_str_t  *name;
 
     hash = jpp_hash_bytes(data, len);
     pos = hash;
 
     while ((id = jpp_index_next(&table->name_index, hash, &pos)) != 0) {
 
-        known = &jpp_vec_items(table->names, jpp_str_t)[id - 1];
-
-        if (known->len == len && memcmp(known->data, data, len) == 0) {
+        if (jpp_str_equal(jpp_vec_items(table->names, jpp_str_t)[id - 1],
+                          (jpp_str_t) { data, len }))
+        {
             return id;
         }
     }
@@ -376,8 +375,8 @@ jpp_pools_add_inherited(jpp_pools_t *table, uint32_t owner,
     jpp_pools_class_t class, uint64_t objects, uint64_t bytes,
     uint64_t unused)
 {
-    uint32_t               id;
-    jpp_pools_row_t        held = { .owner = owner, .class = (uint8_t) class };
+    uint32_t                id;
+    jpp_pools_row_t         held = { .owner = owner, .class = (uint8_t) class };
     const jpp_pools_row_t  *now;
 
     id = jpp_index_find(&table->row_index, table->rows, &held,
