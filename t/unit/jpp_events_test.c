@@ -195,7 +195,6 @@ JPP_TEST(jpp_events_test_control)
 
 static jpp_args_t    jpp_args;
 static size_t        jpp_n_stalls;
-static unsigned      jpp_fail_at;      /* of the arena's calls; 0: none */
 static bool          jpp_is_done;
 static jpp_output_t  jpp_output;
 
@@ -215,8 +214,6 @@ jpp_events_test_writer(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     strcpy(stalls[0].server, "www");
     stalls[1].time_nanos = 900000000000;
 
-    jpp_test_anew();
-    arena.fail_at = jpp_fail_at;
     jpp_is_done = jpp_timeline_write(&jpp_events, stalls, jpp_n_stalls,
                                      &jpp_args, &arena, sink);
 }
@@ -241,8 +238,6 @@ jpp_events_test_write(unsigned form, unsigned top, size_t n_stalls)
 
 JPP_TEST(jpp_events_test_list)
 {
-    unsigned  wrong;
-
     jpp_events_test_fill(2);
 
     jpp_note("%s", jpp_events_test_write(0, 20, 2));
@@ -260,11 +255,7 @@ JPP_TEST(jpp_events_test_list)
     jpp_args.values[JPP_ARG_FORMAT] = 0;
     jpp_output_fails(&jpp_output, jpp_events_test_writer, NULL);
 
-    for (jpp_fail_at = 1, jpp_is_done = false; !jpp_is_done; jpp_fail_at++) {
-        (void) jpp_output_fill(&jpp_output, jpp_events_test_writer, NULL, 0);
-    }
-
-    wrong = jpp_fail_at;
-    jpp_fail_at = 0;
-    jpp_ok(wrong > 100, "no memory, %u times", wrong - 2);
+    jpp_denies(&arena, jpp_test_anew(), 100,
+               ((void) jpp_output_fill(&jpp_output, jpp_events_test_writer,
+                                       NULL, 0), jpp_done_code(jpp_is_done)));
 }
