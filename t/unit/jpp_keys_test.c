@@ -25,8 +25,12 @@ static jpp_lines_t  lines;
 
 JPP_TEST(jpp_keys_test_lines)
 {
+    int      fd;
     char    *line, text[64];
     size_t   i;
+
+    fd = dup(0);
+    (void) close(fd);
 
     jpp_lines_text(&lines, "one\n\nthree\ncut", 14);
 
@@ -63,6 +67,7 @@ JPP_TEST(jpp_keys_test_lines)
     jpp_ok(jpp_lines_next(&lines) == NULL, "has no lines");
     jpp_is_u64((uint64_t) lines.error, EISDIR, "for a reason");
     jpp_lines_close(&lines);
+    jpp_is_i64(dup(0), fd, "and none stays open");
 }
 
 
