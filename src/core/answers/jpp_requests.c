@@ -58,28 +58,35 @@ static const struct {
                                        /*   not shown */
     jpp_requests_type_t   type;
     uint32_t              rank;        /* see jpp_table_column() */
+    uint32_t              least;       /* width, in JPP_TABLE_NAME */
     size_t                offset;
 } jpp_requests_columns[] = {
-    { { "bytes", "bytes" }, JPP_REQUESTS_BYTES, 0,
+    { { "bytes", "bytes" }, JPP_REQUESTS_BYTES, 0, 0,
       JPP_REQUESTS_AT(unit.bytes) },
-    { { "unused", "unused" }, JPP_REQUESTS_BYTES, 6,
+    { { "unused", "unused" }, JPP_REQUESTS_BYTES, 6, 0,
       JPP_REQUESTS_AT(unit.unused) },
-    { { "kernel", "kernel" }, JPP_REQUESTS_BYTES, 4, JPP_REQUESTS_AT(kernel) },
-    { { "age", "age" }, JPP_REQUESTS_AGE, 1, JPP_REQUESTS_AT(unit.age_msec) },
-    { { NULL, "requests" }, JPP_REQUESTS_NUMBER, 2,
+    { { "kernel", "kernel" }, JPP_REQUESTS_BYTES, 4, 0,
+      JPP_REQUESTS_AT(kernel) },
+    { { "age", "age" }, JPP_REQUESTS_AGE, 1, 0,
+      JPP_REQUESTS_AT(unit.age_msec) },
+    { { NULL, "requests" }, JPP_REQUESTS_NUMBER, 2, 0,
       JPP_REQUESTS_AT(unit.n_requests) },
-    { { "worker", "worker" }, JPP_REQUESTS_NUMBER, 7, JPP_REQUESTS_AT(index) },
-    { { "pid", "pid" }, JPP_REQUESTS_NUMBER, 8, JPP_REQUESTS_AT(pid) },
-    { { NULL, "kind" }, JPP_REQUESTS_NAME, 0, JPP_REQUESTS_AT(kind_name) },
-    { { "doing", "doing" }, JPP_REQUESTS_NAME, 3, JPP_REQUESTS_AT(doing) },
-    { { "server", "server" }, JPP_REQUESTS_NAME, 1, JPP_REQUESTS_AT(server) },
-    { { "location", NULL }, JPP_REQUESTS_NAME, 0, JPP_REQUESTS_AT(location) },
-    { { "upstream", "upstream/address/module" }, JPP_REQUESTS_NAME, 5,
+    { { "worker", "worker" }, JPP_REQUESTS_NUMBER, 7, 0,
+      JPP_REQUESTS_AT(index) },
+    { { "pid", "pid" }, JPP_REQUESTS_NUMBER, 8, 0, JPP_REQUESTS_AT(pid) },
+    { { NULL, "kind" }, JPP_REQUESTS_NAME, 0, 2, JPP_REQUESTS_AT(kind_name) },
+    { { "doing", "doing" }, JPP_REQUESTS_NAME, 3, 1, JPP_REQUESTS_AT(doing) },
+    { { "server", "server" }, JPP_REQUESTS_NAME, 1, 1,
+      JPP_REQUESTS_AT(server) },
+    { { "location", NULL }, JPP_REQUESTS_NAME, 0, 2,
+      JPP_REQUESTS_AT(location) },
+    { { "upstream", "upstream/address/module" }, JPP_REQUESTS_NAME, 5, 1,
       JPP_REQUESTS_AT(third) },
-    { { "mostly", "mostly" }, JPP_REQUESTS_MOSTLY, 4, 0 },
-    { { "bounded by", "bounded by" }, JPP_REQUESTS_BOUND, 2, 0 },
-    { { "client", "client" }, JPP_REQUESTS_CLIENT, 1, JPP_REQUESTS_AT(client) },
-    { { "uri", NULL }, JPP_REQUESTS_CLIENT, 1, JPP_REQUESTS_AT(uri) }
+    { { "mostly", "mostly" }, JPP_REQUESTS_MOSTLY, 4, 2, 0 },
+    { { "bounded by", "bounded by" }, JPP_REQUESTS_BOUND, 2, 2, 0 },
+    { { "client", "client" }, JPP_REQUESTS_CLIENT, 1, 1,
+      JPP_REQUESTS_AT(client) },
+    { { "uri", NULL }, JPP_REQUESTS_CLIENT, 1, 1, JPP_REQUESTS_AT(uri) }
 };
 
 #define JPP_REQUESTS_COLUMNS                                                  \
@@ -658,7 +665,6 @@ jpp_requests_text(const jpp_requests_t *requests,
     size_t                     k, shown[JPP_REQUESTS_COLUMNS];
     uint32_t                   by, n;
     jpp_table_t                table;
-    jpp_requests_type_t        type;
     const jpp_requests_row_t  *row;
 
     by = requests->args->values[JPP_ARG_BY];
@@ -668,17 +674,13 @@ jpp_requests_text(const jpp_requests_t *requests,
                    requests->args->values[JPP_ARG_COLS]);
 
     for (k = 0; k < JPP_REQUESTS_COLUMNS; k++) {
-        type = jpp_requests_columns[k].type;
-
         if (jpp_requests_columns[k].headings[by] != NULL
-            && (type != JPP_REQUESTS_CLIENT || requests->has_clients))
+            && (jpp_requests_columns[k].type != JPP_REQUESTS_CLIENT
+                || requests->has_clients))
         {
             jpp_table_column(&table, jpp_requests_columns[k].headings[by],
                              jpp_requests_columns[k].rank,
-                             type < JPP_REQUESTS_NAME ? 0
-                             : type < JPP_REQUESTS_MOSTLY
-                               && jpp_requests_columns[k].rank != 0
-                             ? JPP_TABLE_NAME : 2 * JPP_TABLE_NAME);
+                             jpp_requests_columns[k].least * JPP_TABLE_NAME);
             shown[n++] = k;
         }
     }

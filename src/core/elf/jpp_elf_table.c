@@ -425,7 +425,7 @@ jpp_extents_store(const jpp_vec_t *table, const char *strings, jpp_elf_t *elf,
         }
     }
 
-    if (n > UINT32_MAX || size > UINT32_MAX) {
+    if (size > UINT32_MAX) {
         return false;
     }
 
