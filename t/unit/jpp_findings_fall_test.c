@@ -264,6 +264,7 @@ JPP_TEST(jpp_fall_test_held)
     jpp_fall_test_init();
     jpp_notes_init(&jpp_noted_down);
 
+    jpp_test.workers[0].activity.usage.rss_anon = 7;
     jpp_test.telemetry.holders = &holder;
     total = jpp_verdict_total(&jpp_test.telemetry);
 

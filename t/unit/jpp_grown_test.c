@@ -85,10 +85,10 @@ JPP_TEST(jpp_grown_test_shown)
 
     jpp_grown_test_fill(30);
     jpp_grown_test_shows("", "six points are");
+    jpp_grown_test_shows("format=json", "the same as JSON");
 
     jpp_grown_test_fill(300);
     jpp_grown_test_shows("", "five minutes");
-    jpp_grown_test_shows("format=json", "the same as JSON");
     jpp_grown_test_shows("since=60s&top=1", "of the last minute");
     jpp_grown_test_shows("since=7d&top=1", "since more than all times");
 
