@@ -382,10 +382,8 @@ JPP_TEST(jpp_ledger_test_memory)
         for (n = 1, is_whole = false; n < 100 && !is_whole; n++) {
             jpp_test_begin();
             jpp_ledger_range(JPP_LEDGER_REQUESTS, 0x1000, 0x2000, NULL);
-            (void) jpp_pools_add(&pools,
-                                 jpp_test_owner(&pools, JPP_POOLS_REQUEST,
-                                                "a.example", "/", NULL),
-                                 JPP_POOLS_BLOCKS, 0, 1, 100, 0);
+            (void) jpp_test_holds(&pools, JPP_POOLS_REQUEST, "a.example", "/",
+                                  NULL, 100);
             (void) jpp_pools_add(&pools,
                                  jpp_test_owner(&pools, JPP_POOLS_RESOLVER,
                                                 NULL, NULL, NULL),

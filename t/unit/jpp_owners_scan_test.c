@@ -387,11 +387,9 @@ JPP_TEST(jpp_owners_scan_test_hints)
     jpp_sample(61, 61, "as at first");
     jpp_sample(62, 61, "or further out");
     jpp_sample(62, 62, "another connection");
-    jpp_sample(62, 62, "and again");
 
     jpp_connections[62].number = 7;
     jpp_sample(62, 62, "of another client");
-    jpp_sample(62, 62, "and again");
     jpp_connections[62].is_open = -1;
     jpp_sample(62, 62, "it was closed");
     jpp_connections[62].is_open = 0;
