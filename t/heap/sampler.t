@@ -420,7 +420,6 @@ sub protections($pid) {
 }
 
 
-
 test 'LuaJIT', 'lua' => sub {
     my $n = $is_long ? 100_000 : 500;
     my $nginx = start(main => lua_modules(), server => $hot, workers => 1);

@@ -24,7 +24,6 @@ sub start(%how) {
 }
 
 
-
 # What the status says of the stacks of each worker.
 
 sub unwinders($nginx) {

@@ -203,7 +203,6 @@ sub log_lines($nginx) {
 }
 
 
-
 # What docs/stalls.md shows.  The threshold is one that a busy machine alone
 # does not reach.
 

@@ -190,7 +190,6 @@ test 'queries that are' => sub {
         for @queries;
 
 
-
     asked('top before text', 200, qr/\Ainuse_space:/, 'GET',
           '/a/heap?format=top&format=text');
     asked('text before top', 200, qr/\Aheap profile:/, 'GET',

@@ -842,7 +842,6 @@ for my $case (
 }
 
 
-
 test 'without a profiler' => sub {
     $nginx = JppNginx->start(workers => 2, server => $config,
                              conf => 'prof:false');

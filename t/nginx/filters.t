@@ -43,7 +43,6 @@ test 'brotli', sub { $brotli } => sub {
 };
 
 
-
 sub filtered(%how) {
     my $nginx = JppNginx->start(%how, server => <<'END');
 location /a/ { jemalloc_pprof; }

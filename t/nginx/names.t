@@ -56,7 +56,6 @@ SKIP: {
 $nginx->stop;
 
 
-
 # The functions of nginx in a profile: name, symbol, file, and the number of
 # their frames in stacks.
 

@@ -444,5 +444,4 @@ test 'a reset forgets inherited memory' => sub {
 };
 
 
-
 $nginx->stop;

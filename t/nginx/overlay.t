@@ -41,7 +41,6 @@ is_deeply($plain{doubts}, [], 'or does without overlayfs');
 cmp_ok($overlay{names}, '>', 5, "names: $overlay{names}");
 
 
-
 # Once the files are known: the calls of read() for a request with names and for
 # one without, but for those of the list of mappings, a page each; names and
 # doubts; the device of the program, as the kernel lists it and as stat()

@@ -18,7 +18,6 @@ my $all = 'prof:true,prof_active:true,lg_prof_sample:0';
 my $k = 1024;
 
 
-
 sub has_sessions {
     return is_loaded() && $sessions ne '';
 }

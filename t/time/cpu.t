@@ -306,7 +306,6 @@ test 'a reload' => sub {
 };
 
 
-
 # No wait for events ends early, which strace would show: one that is met by a
 # signal as it begins, begins again, and rt_sigreturn returns its number.
 

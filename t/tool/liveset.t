@@ -46,7 +46,6 @@ subtest 'lg 19' => sub {
 };
 
 
-
 # The bytes of every site, by the program and by the profile: the leaves named
 # after the sites are in the program's symbol table.
 

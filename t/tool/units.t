@@ -45,7 +45,6 @@ for my $source (glob("$root/t/unit/*_test.c")) {
 }
 
 
-
 sub start {
     my $test = shift @waiting // return;
 

@@ -13,7 +13,6 @@
 #include <sys/sysmacros.h>
 
 
-
 /* where this process has the file, and where another one has */
 #define JPP_TEST_HERE   0x7f1200001000ULL
 #define JPP_TEST_THERE  0x7f3400001000ULL

@@ -12,7 +12,6 @@
 #include "jpp_test_pools.h"
 
 
-
 #define JPP_OUTSIDE_STACK(n, owner)                                           \
     "@ 0x400201 0x400301\n  t*: 1: " n " [0: 0]\n"                            \
     "  t" owner ": 1: " n " [0: 0]\n"

@@ -14,7 +14,6 @@
 #include "jpp_test_pools.h"
 
 
-
 /* of a message, which its fuzzer makes itself */
 #define JPP_HEAD  8
 

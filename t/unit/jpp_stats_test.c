@@ -21,7 +21,6 @@ static bool         jpp_has_report;
 static size_t       jpp_n_numbers;
 
 
-
 bool
 jpp_mallctl_print(void (*write)(void *ctx, const char *text), void *ctx)
 {

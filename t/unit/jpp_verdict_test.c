@@ -12,8 +12,6 @@
 #include "jpp_test_pools.h"
 
 
-
-
 typedef struct {
     jpp_test_nginx_t   nginx;
     jpp_pools_t        tables[JPP_TEST_WORKERS];
