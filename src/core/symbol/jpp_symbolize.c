@@ -145,8 +145,7 @@ jpp_object_store(const jpp_elf_t *elf, const char *key, const char *why)
     object->elf = *elf;
 
     jpp_print(object->key, "%s", key);
-    (void) snprintf(object->why, JPP_OBJECT_WHY, "%.*s", JPP_OBJECT_WHY - 1,
-                    why);
+    jpp_print(object->why, "%s", why);
 
     object->elf.segments = jpp_object_copy(&p, elf->segments, elf->n_segments
                                                * sizeof(jpp_elf_segment_t));
