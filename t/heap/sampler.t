@@ -70,7 +70,7 @@ sub hold($nginx, $n) {
 }
 
 
-test 'any malloc' => sub {
+test 'any malloc', sub { !is_linked() } => sub {
     my $nginx = start();
     my $answer = $nginx->get("$tree/heap");
 
@@ -177,7 +177,7 @@ test 'by a directive' => sub {
 };
 
 
-test 'one worker of two' => sub {
+test 'one worker of two', sub { !is_linked() } => sub {
     my $nginx = start();
 
     my ($done) = control($nginx, 'sampler=on&worker=1');

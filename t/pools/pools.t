@@ -23,7 +23,7 @@ sub has_sessions {
 }
 
 
-sub is_loaded { scalar preloads() }
+sub is_loaded { preloads() && !is_linked() }
 
 
 # The sum has to be the total that jemalloc counts, and the profile to keep the
