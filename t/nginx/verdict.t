@@ -534,9 +534,15 @@ END
 
 
 # A backend that answers none before all have come, which go on with the TLS
-# session of the first.
+# session of the first.  What newer releases of OpenSSL allocate outside of
+# pools for a connection is more than its buffers are.
 
-test 'idle connections to a backend', 'jemalloc' => sub {
+sub has_small_tls {
+    return `@{[ binary() ]} -V 2>&1` =~ /OpenSSL 3\.0/ && has_jemalloc();
+}
+
+
+test 'idle connections to a backend', \&has_small_tls => sub {
     my $port = free_port();
     my $tls = certificate();
     my $backend = JppNginx->start(http => <<"END");

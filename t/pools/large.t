@@ -302,7 +302,7 @@ test 'states', 'jemalloc' => sub {
 
 
 sub has_mail {
-    return $mail ne '' || `@{[ binary() ]} -V 2>&1` =~ /--with-mail(?!=)/;
+    return $mail ne '' || `@{[ binary() ]} -V 2>&1` =~ /--with-mail(?![=\w])/;
 }
 
 
