@@ -414,9 +414,6 @@ JPP_TEST(jpp_owners_scan_test_hints)
     jpp_hints.at[0] = 0;
     jpp_sample(1, 1, "an owner");
     jpp_sample(1, 1, "and again");
-    jpp_sample(JPP_LISTENS, JPP_LISTENS, "not one that accepts");
-    jpp_hints = (jpp_site_hints_t) { { 200, 100 }, { 0, 1 } };
-    jpp_sample(51, 51, "nor nobody's");
     jpp_hints = (jpp_site_hints_t) { { 200, 100 }, { 0, 1 } };
     jpp_sample(61, 61, "but one that waits");
 
