@@ -61,6 +61,46 @@ jpp_poll(void)
 }
 
 
+#if JPP_UNWIND_IS_HERE
+
+/* As glibc 2.41 and later make a system call: its number is an argument on the
+   stack of who has called the function. */
+
+long jpp_cancel(long a, long b, long c, long d, long e, long f, long number);
+
+__asm__ (
+    ".text\n"
+    "jpp_syscall:\n"
+    "    .cfi_startproc\n"
+    "    mov %r11, %rax\n"
+    "    movq $-1, 8(%rsp)\n"
+    "    syscall\n"
+    "    ret\n"
+    "    .cfi_endproc\n"
+    "jpp_cancel:\n"
+    "    .cfi_startproc\n"
+    "    mov 8(%rsp), %r11\n"
+    "    sub $24, %rsp\n"
+    "    .cfi_adjust_cfa_offset 24\n"
+    "    call jpp_syscall\n"
+    "    add $24, %rsp\n"
+    "    .cfi_adjust_cfa_offset -24\n"
+    "    ret\n"
+    "    .cfi_endproc\n"
+);
+
+
+static int
+jpp_poll_cancel(void)
+{
+    errno = (int) -jpp_cancel(0, 0, 300, 0, 0, 0, SYS_poll);
+
+    return errno != 0 ? -1 : 0;
+}
+
+#endif
+
+
 /* The errno of CALL, which is interrupted; 0: it ended by itself. */
 
 static int
@@ -112,7 +152,10 @@ main(void)
     } rows[] = {
         { "nanosleep()", jpp_nanosleep, SYS_clock_nanosleep },
         { "poll()", jpp_poll, SYS_poll },
-        { "epoll_wait()", jpp_epoll, SYS_epoll_wait }
+        { "epoll_wait()", jpp_epoll, SYS_epoll_wait },
+#if JPP_UNWIND_IS_HERE
+        { "a number on the stack", jpp_poll_cancel, SYS_poll }
+#endif
     };
 
     if (!jpp_backtrace_start()) {

@@ -196,6 +196,41 @@ jpp_backtrace_interrupted(const void *ucontext, uintptr_t *pcs,
 }
 
 
+/* Arguments begin where a stack ends that is about to be called from. */
+
+uint32_t
+jpp_backtrace_arguments(const void *ucontext, uintptr_t *arguments, uint32_t n)
+{
+    uint32_t     i;
+    uintptr_t    rsp;
+    jpp_frame_t  frame;
+
+    jpp_unwind_interrupted(&frame.at, ucontext);
+
+    (void) jpp_stack_bounds(&jpp_backtrace_unwinder.stacks,
+                            frame.at.registers[JPP_CFI_RSP], &frame.stack);
+
+    for (i = 0; i < n; i++) {
+
+        if (jpp_complete_step(&jpp_backtrace_unwinder.mapped, &frame)
+            != JPP_UNWIND_ON)
+        {
+            break;
+        }
+
+        rsp = frame.at.registers[JPP_CFI_RSP];
+
+        if (!jpp_frame_reads(&frame, rsp)) {
+            break;
+        }
+
+        arguments[i] = jpp_frame_word(rsp);
+    }
+
+    return i;
+}
+
+
 /* AT becomes its caller, if it has pushed nothing. */
 
 static bool

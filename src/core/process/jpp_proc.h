@@ -321,6 +321,11 @@ uint32_t jpp_backtrace_from(const jpp_backtrace_frame_t *frame,
 uint32_t jpp_backtrace_interrupted(const void *ucontext, uintptr_t *pcs,
     uint32_t depth);
 
+/* [signal] The first argument on the stack of the function that a signal has
+   interrupted, and of its callers: at most N, as if they had one; how many. */
+uint32_t jpp_backtrace_arguments(const void *ucontext, uintptr_t *arguments,
+    uint32_t n);
+
 /*
  * [signal] The same of the main thread while it is BLOCKED, for any thread of
  * the process: by its memory, so that it is not disturbed.  It may go on in the
@@ -431,7 +436,8 @@ bool jpp_signal_send(pid_t process, pid_t thread, jpp_signal_user_t user,
  * it will.
  *
  * The number of the call is not in UCONTEXT; it is taken from the instruction
- * before it.  Where that is another than libc has, the call ends early.
+ * before it, or from the stack, where glibc 2.41 and later have it.  Where it
+ * is in neither place, the call ends early.
  */
 bool jpp_restart(void *ucontext);
 

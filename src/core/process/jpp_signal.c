@@ -236,11 +236,51 @@ jpp_signal_send(pid_t process, pid_t thread, jpp_signal_user_t user,
 #define JPP_RESTART_LEN      7
 #define JPP_RESTART_BACK     2
 
+/* __syscall_cancel_arch(), and who has called it */
+#define JPP_RESTART_CALLERS  2
+
+
+#if JPP_UNWIND_IS_HERE
+
+/*
+ * From glibc 2.41 on, a call that can be cancelled has its number on the stack:
+ * the seventh argument of __syscall_cancel().  What is found there has to be
+ * the number of such a call.
+ */
+
+static bool
+jpp_restart_argument(const void *ucontext, uint32_t *number)
+{
+    uint32_t         i, n;
+    uintptr_t        arguments[JPP_RESTART_CALLERS];
+    const uint16_t  *call;
+
+    static const uint16_t  calls[] = {
+        SYS_poll, SYS_select, SYS_nanosleep, SYS_clock_nanosleep,
+        SYS_epoll_wait, SYS_epoll_pwait, SYS_pselect6, SYS_ppoll
+    };
+
+    n = jpp_backtrace_arguments(ucontext, arguments, JPP_RESTART_CALLERS);
+
+    for (i = 0; i < n; i++) {
+        jpp_each(call, calls, sizeof(calls) / sizeof(calls[0])) {
+            if (arguments[i] == *call) {
+                *number = *call;
+                return true;
+            }
+        }
+    }
+
+    return false;
+}
+
+#endif
+
 
 bool
 jpp_restart(void *ucontext)
 {
-#if defined(__x86_64__) && defined(__LP64__)
+#if JPP_UNWIND_IS_HERE
     uint8_t      code[JPP_RESTART_LEN];
     uint16_t     call;
     uint32_t     number;
@@ -265,7 +305,10 @@ jpp_restart(void *ucontext)
     memcpy(&number, code + 1, sizeof(number));
     memcpy(&call, code + JPP_RESTART_LEN - JPP_RESTART_BACK, sizeof(call));
 
-    if (code[0] != JPP_RESTART_MOV || call != JPP_RESTART_SYSCALL) {
+    if (call != JPP_RESTART_SYSCALL
+        || (code[0] != JPP_RESTART_MOV
+            && !jpp_restart_argument(ucontext, &number)))
+    {
         return false;
     }
 
