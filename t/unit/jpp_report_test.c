@@ -319,6 +319,7 @@ JPP_TEST(jpp_report_test_errors)
 
     jpp_reports(captures, JPP_MAX_CAPTURES + 1, JPP_ERR_LIMIT, "%s", err.text);
 
+    jpp_is_u64(jpp_report_check(&options, 0, &err), JPP_ERR_ARG, "no dump");
     jpp_is_u64(jpp_report_check(&options, JPP_MAX_CAPTURES, &err), JPP_OK,
                "as many captures as there may be");
     jpp_is_u64(jpp_report_check(&options, JPP_MAX_CAPTURES + 1, &err),

@@ -137,19 +137,21 @@ jpp_samples_forked(void)
 bool
 jpp_samples_prepare(void)
 {
+    size_t    size;
     uint8_t  *p;
 
     if (jpp_samples.live.addresses != NULL) {
         return true;
     }
 
-    p = jpp_own_pages(JPP_LIVE_MEMORY + JPP_SITES_MEMORY);
+    size = JPP_LIVE_MEMORY + JPP_SITES_MEMORY;
+    p = jpp_own_pages(size);
 
     if (p == NULL) {
         return false;
     }
 
-    (void) madvise(p, JPP_LIVE_MEMORY + JPP_SITES_MEMORY, MADV_NOHUGEPAGE);
+    (void) madvise(p, size, MADV_NOHUGEPAGE);
 
     jpp_sites_init(&jpp_samples.sites, p + JPP_LIVE_MEMORY, JPP_SITES_WORDS);
     jpp_live_init(&jpp_samples.live, p);
@@ -338,7 +340,7 @@ jpp_samples_walk(const jpp_site_key_t *key, const void *caller)
     uint32_t   i, n;
     uintptr_t  pcs[JPP_SITES_DEPTH + JPP_SAMPLES_OWN];
 
-    n = jpp_backtrace(pcs, JPP_SITES_DEPTH + JPP_SAMPLES_OWN);
+    n = jpp_backtrace(pcs, sizeof(pcs) / sizeof(pcs[0]));
 
     for (i = 0; i < n && pcs[i] != (uintptr_t) caller; i++) {
         /* void */

@@ -105,8 +105,7 @@ jpp_cgroup_place_is(uint32_t version, const char *line)
     options = strrchr(type, ' ');
 
     return strncmp(type, "cgroup ", 7) == 0
-           && jpp_scan_has_word(options + 1, strlen(options + 1), ",",
-                                "memory");
+           && jpp_scan_has_word(options, strlen(options), " ,", "memory");
 }
 
 
