@@ -122,15 +122,13 @@ SERVER
 # stall with a stack, or lasts.
 
 sub hold($nginx, $how) {
-    my ($before) = stalls($nginx);
     my $client = $nginx->asking("/$how/?$nginx->{prefix}/" . file($how));
 
     wait_until(sub {
         my ($now) = stalls($nginx);
 
-        return @$now > @$before && $now->[0] =~ /so far, (?:computing|blocked)/
-               && $now->[0] !~ /without a stack/;
-    }) or die "$how: no stall\n";
+        return grep { /so far, (?:computing|blocked), in/ } @$now;
+    }) or die join "\n", "$how: no stall", map { @$_ } stalls($nginx);
 
     return $client;
 }

@@ -26,7 +26,7 @@ my %found = (
 # Seen from another worker while it lasts, and afterwards.
 
 test 'a worker that stands still', 'scripts' => sub {
-    my $nginx = stalling(workers => 2);
+    my $nginx = stalling(stall => '250ms', workers => 2);
 
     for my $how (qw( read compute kernel )) {
         my $client = hold($nginx, $how);
@@ -84,7 +84,7 @@ test 'it is not disturbed', 'scripts' => sub {
 
 
 test 'it is killed', 'scripts' => sub {
-    my $nginx = stalling(workers => 2);
+    my $nginx = stalling(stall => '250ms', workers => 2);
     my $client = hold($nginx, 'read');
     my ($comments) = stalls($nginx);
     my ($pid) = $comments->[0] =~ /pid (\d+)/;
