@@ -287,7 +287,7 @@ jpp_backtrace_memory(const jpp_blocked_t *blocked, uintptr_t rsp,
 
     /* libc says nothing of clone() where a child may be, too */
 
-    if (end == JPP_UNWIND_RULE && n == 1
+    if (end == JPP_UNWIND_RULE && n == 1 && depth > 1
         && jpp_backtrace_step_call(&at, stack))
     {
         jpp_unwind_rbp_find(&jpp_backtrace_unwinder, &at, stack);
