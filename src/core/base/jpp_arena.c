@@ -95,7 +95,7 @@ jpp_round_up(size_t size, size_t unit)
 }
 
 
-/* For the SIZE bytes at P, of huge pages once there is use for them. */
+/* Huge pages for the SIZE bytes at P, if ARENA is large; otherwise none. */
 
 static void
 jpp_arena_advise(const jpp_arena_t *arena, void *p, size_t size)

@@ -47,9 +47,9 @@
 
 /*
  * SIZE bytes of zeroed pages that smaps tells from those of others: they are
- * marked as read in no order (MADV_RANDOM, "rr" in VmFlags), which means
- * nothing without a file, and the kernel makes no one mapping of neighbours of
- * which one is marked.  NULL: no memory.  munmap() gives them back.
+ * marked as read in no order (MADV_RANDOM, "rr" in VmFlags).  Without a file
+ * this has no effect, but the kernel never joins a marked mapping with another
+ * one.  NULL: errno says why.  munmap() gives them back.  Any thread.
  */
 void *jpp_own_pages(size_t size);
 

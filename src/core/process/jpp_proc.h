@@ -321,8 +321,9 @@ uint32_t jpp_backtrace_from(const jpp_backtrace_frame_t *frame,
 uint32_t jpp_backtrace_interrupted(const void *ucontext, uintptr_t *pcs,
     uint32_t depth);
 
-/* [signal] The first argument on the stack of the function that a signal has
-   interrupted, and of its callers: at most N, as if they had one; how many. */
+/* [signal] ARGUMENTS become the first argument that the interrupted function,
+   its caller and so on have on the stack: N of them at most; returns how many.
+   Of one that has no such argument it is any word. */
 uint32_t jpp_backtrace_arguments(const void *ucontext, uintptr_t *arguments,
     uint32_t n);
 
