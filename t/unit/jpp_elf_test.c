@@ -21,9 +21,12 @@ static int        jpp_pread_error;
 static jpp_elf_t    elf;
 
 
+static const char  strings[] = "\0a\0bb\0_c\0ddd\0__e\0ff\0g@V1\0hh\0_i\0j";
+
+
 /*
  * The last start at or before ADDRESS among what reaches it; extents of one
- * start are one, with the lowest rank.
+ * start are one, with the lowest rank and of that the first name.
  */
 
 static uint32_t
@@ -46,7 +49,10 @@ jpp_elf_test_owner(const jpp_extent_t *extents, uint32_t n, uint64_t address)
 
     for (k = 0; best != n && k < n; k++) {
         if (extents[k].start == extents[best].start
-            && extents[k].rank < extents[best].rank)
+            && (extents[k].rank < extents[best].rank
+                || (extents[k].rank == extents[best].rank
+                    && strcmp(strings + extents[k].name,
+                              strings + extents[best].name) < 0)))
         {
             best = k;
         }
@@ -66,8 +72,6 @@ JPP_TEST(jpp_elf_test_extents)
     jpp_vec_t           *all, *frames, *named, *nameless, *table;
     jpp_extent_t        *extent, *copy, copies[2][16];
     const jpp_extent_t  *piece;
-
-    static const char  strings[] = "\0a\0bb\0_c\0ddd\0__e\0ff\0g@V1\0hh\0_i\0j";
 
     seed = 1;
     wrong = 0;
@@ -99,7 +103,7 @@ JPP_TEST(jpp_elf_test_extents)
         }
 
         if (!jpp_extents_resolve(all, strings, named)
-            || !jpp_extents_resolve(frames, NULL, nameless)
+            || !jpp_extents_resolve(frames, "", nameless)
             || !jpp_extents_fill(named, nameless, table))
         {
             wrong++;
@@ -136,6 +140,8 @@ JPP_TEST(jpp_elf_test_extents)
                 wrong += j == n_table
                          || piece[j].entry != copy[owner].start
                          || (piece[j].name == 0) != (copy == copies[0])
+                         || strcmp(strings + piece[j].name,
+                                   strings + copy[owner].name) != 0
                          || piece[j].rank != copy[owner].rank;
             }
         }

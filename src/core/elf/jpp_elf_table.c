@@ -16,9 +16,8 @@
 #define JPP_RANK_MAX_LEN           (JPP_RANK_WEAK - 1)
 
 /*
- * Names of the same rank are compared up to this length, and then by their
- * place in the string table: comparing long names to their end is quadratic in
- * a hostile file.
+ * Names of the same rank are compared up to this length: comparing long names
+ * to their end is quadratic in a hostile file.
  */
 #define JPP_EXTENT_COMPARED        64
 
@@ -208,21 +207,14 @@ static int
 jpp_extents_compare(const void *first, const void *second, void *ctx)
 {
     int                  rc;
-    const char          *strings;
+    const char          *strings = ctx;
     const jpp_extent_t  *a = first, *b = second;
 
     rc = jpp_sort_order(a->start, b->start);
     rc = rc != 0 ? rc : jpp_sort_order(a->rank, b->rank);
 
-    if (rc != 0 || a->name == b->name) {
-        return rc;
-    }
-
-    strings = ctx;
-
-    rc = strncmp(strings + a->name, strings + b->name, JPP_EXTENT_COMPARED);
-
-    return rc != 0 ? rc : jpp_sort_order(a->name, b->name);
+    return rc != 0 ? rc : strncmp(strings + a->name, strings + b->name,
+                                  JPP_EXTENT_COMPARED);
 }
 
 
@@ -562,7 +554,7 @@ jpp_elf_table(jpp_elf_t *elf, jpp_arena_t *arena,
            && (source->eh_frame_len == 0
                || jpp_eh_frame_read(frames, elf, source))
            && jpp_extents_resolve(source->symbols, source->strings, named)
-           && jpp_extents_resolve(frames, NULL, nameless)
+           && jpp_extents_resolve(frames, "", nameless)
            && jpp_extents_fill(named, nameless, table)
            && jpp_extents_store(table, source->strings, elf, arena);
 
