@@ -113,7 +113,7 @@ jpp_console_bar(jpp_sink_t *sink, const jpp_console_part_t *parts,
         /* what a worker says of itself may be anything */
 
         sum += (double) part->bytes;
-        end = sum < scale ? (unsigned) (sum * 1000 / scale) : 1000;
+        end = (unsigned) fmin(sum * 1000 / scale, 1000);
 
         jpp_sink_printf(sink, "<rect class=\"%s\" x=\"%u.%u%%\" "
                         "width=\"%u.%u%%\" height=\"100%%\"/>", part->css,
@@ -247,8 +247,8 @@ jpp_console_marks(const jpp_worker_t *worker, const jpp_console_scale_t *scale,
     others = scale->n < 2 || anon == JPP_NONE
              ? JPP_NONE : jpp_less(scale->anon, anon) / (scale->n - 1);
 
-    if (others != JPP_NONE && anon / 2 > others
-        && anon - others > JPP_CONSOLE_ODD)
+    if (others != JPP_NONE
+        && jpp_less(anon, others) > jpp_larger(others, JPP_CONSOLE_ODD))
     {
         marks[JPP_CONSOLE_PRIVATE] = JPP_VERDICT_WARNING;
     }

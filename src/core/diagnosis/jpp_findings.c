@@ -570,11 +570,8 @@ jpp_finding_variance(const jpp_profile_t *profile, int64_t objects,
 {
     double  p;
 
-    if (objects <= 0 || bytes <= 0) {
-        return 0;
-    }
-
-    p = -expm1(-(double) bytes / (double) objects / (double) profile->period);
+    p = -expm1(-(double) bytes / fmax((double) objects, 1)
+               / (double) profile->period);
 
     return jpp_error_of_value((double) bytes, (double) objects * p,
                               (double) objects * p * (1 - p));

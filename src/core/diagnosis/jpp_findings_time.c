@@ -193,9 +193,7 @@ jpp_finding_grower(const jpp_held_t *held, const jpp_trend_t *trend,
 
     text[0] = '\0';
 
-    if (held->all.n != 0
-        && jpp_held_grown(held, held->all.n - 1 - (held->all.n - 1) / 3, &all,
-                          grown) != 0
+    if (jpp_held_grown(held, held->all.n - held->all.n / 3, &all, grown) != 0
         && grown->is_rising
         && grown->per_hour * 2 >= (double) trend->per_hour)
     {

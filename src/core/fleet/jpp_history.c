@@ -193,8 +193,7 @@ jpp_history_change(const jpp_history_t *history, const uint64_t *values,
     grown->per_hour = jpp_history_slope(values, n, &grown->error) * points;
     grown->error *= points;
 
-    before = jpp_larger(before, grown->then)
-             + jpp_less(grown->now, grown->then) / 4;
+    before += jpp_less(grown->now, grown->then) / 4;
 
     grown->is_rising = jpp_less(grown->now, grown->then) >= JPP_GROWN_FLOOR
                        && grown->now > before

@@ -160,7 +160,7 @@ jpp_keys_line(const jpp_keys_row_t *rows, size_t *next, const char *line,
         return;
     }
 
-    *next = (size_t) (row - rows) + 1;
+    *next = (size_t) (row - rows);
     value = jpp_keys_value(row, to);
 
     if (*value == JPP_NONE) {

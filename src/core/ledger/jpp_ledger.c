@@ -429,10 +429,8 @@ jpp_ledger_row(jpp_ledger_t *ledger, jpp_ledger_kind_t kind, const char *name,
     size_t             i, n;
     jpp_ledger_row_t  *row;
 
-    if (len > JPP_LEDGER_NAME) {
-        name += len - JPP_LEDGER_NAME;
-        len = JPP_LEDGER_NAME;
-    }
+    name += jpp_less(len, JPP_LEDGER_NAME);
+    len = jpp_smaller(len, JPP_LEDGER_NAME);
 
     row = jpp_vec_items(ledger->rows, jpp_ledger_row_t);
     n = jpp_vec_count(ledger->rows, jpp_ledger_row_t);

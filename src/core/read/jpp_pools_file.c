@@ -228,7 +228,7 @@ jpp_pools_head(jpp_pools_head_t *head, const char *data, size_t len,
                            "of another version");
     }
 
-    if (len < sizeof(jpp_pools_head_t) || len < head->len) {
+    if (len < jpp_larger(sizeof(jpp_pools_head_t), head->len)) {
         return jpp_err_set(err, JPP_ERR_CUT, "the table of pools was cut: "
                            "whoever wrote it did not finish");
     }

@@ -277,7 +277,7 @@ jpp_pools_add_row(jpp_pools_t *table, const jpp_pools_row_t *held)
                                        sizeof(jpp_pools_row_t),
                                        JPP_POOLS_ROW_KEY);
 
-    return table->last_row != 0 || jpp_pools_no_memory(table) != 0;
+    return table->last_row != 0 || jpp_pools_no_memory(table);
 }
 
 
