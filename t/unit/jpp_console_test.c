@@ -235,7 +235,7 @@ JPP_TEST(jpp_test_tiles)
     cgroup = jpp_console_cgroup(100 * JPP_FINDING_MIB, 10 * JPP_FINDING_MIB);
     cgroup.stat.inactive_file = 2 * JPP_FINDING_MIB;
     jpp_telemetry.cgroup = &cgroup;
-    jpp_telemetry.noted.requests = 12345678;
+    jpp_telemetry.noted.requests = 10006785;
 
     fleet = jpp_fleet_of(1, &worker, 1);
     jpp_shows(jpp_console_part("<dl id=\"tiles\"", "<div id=\"findings\""),

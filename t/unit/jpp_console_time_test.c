@@ -140,7 +140,7 @@ JPP_TEST(jpp_test_time)
         { .time = 1795236005, .type = JPP_EVENT_RELOAD, .text = "<2>" },
         { .time = 1795236001, .type = JPP_EVENT_CRASH, .text = "two" },
         { .time = 1795236001, .type = JPP_EVENT_KILL, .text = "at once" },
-        { .time = 1795235000, .text = "before all points" }
+        { .time = 1795235910, .text = "before all points" }
     };
 
     fleet = jpp_fleet_of(0, NULL, 0);
@@ -182,7 +182,7 @@ JPP_TEST(jpp_test_limit)
     jpp_time_held(60, 8 * JPP_MIB, 0);
     fleet = jpp_fleet_of(0, NULL, 0);
 
-    cgroup.levels[0].limit = 32 * JPP_MIB;
+    cgroup.levels[0].limit = 64 * JPP_MIB;
     jpp_shows(jpp_time_shown(&fleet), "above: it is the top, and explained");
 
     cgroup.levels[0].limit = 8 * JPP_MIB;
@@ -247,6 +247,8 @@ JPP_TEST(jpp_test_rate)
     rss[12] = JPP_NONE;
     jpp_time_note("unknown");
 
+    jpp_time_held(600, 100 * JPP_MIB, JPP_MIB);
+    jpp_time_note("of ten minutes, five of them");
     jpp_time_held(100000, 100 * JPP_MIB, JPP_MIB);
     jpp_time_note("of a long life, at least four points");
     jpp_shows_notes("what was gained of late");

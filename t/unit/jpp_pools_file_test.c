@@ -180,6 +180,7 @@ JPP_TEST(jpp_pools_test_invalid)
     JPP_BAD(bad.facts.has_total, 2, "a boolean");
     JPP_BAD(bad.facts.outside_owner, 1000, "an owner of facts");
     JPP_BAD(bad.facts.total, (uint64_t) INT64_MAX + 1, "an amount");
+    JPP_BAD(bad.facts.longest_nanos, UINT64_MAX, "the last amount");
     JPP_BAD(owner->kind, JPP_POOLS_KINDS, "a kind");
     JPP_BAD(owner->server, jpp_vec_count(bad.names, jpp_str_t) + 1, "a name");
     JPP_BAD(row->owner, 0, "no owner");
@@ -192,12 +193,13 @@ JPP_TEST(jpp_pools_test_invalid)
 
     /* numbers of records that cannot be there take no memory */
 
-    for (i = 0; i < 4; i++) {
+    for (i = 0; i < 5; i++) {
         copy = jpp_arena_alloc(&arena, bytes->len);
         memcpy(copy, bytes->data, bytes->len);
-        memset(copy + 16 + 4 * i, 0xff, 4);
+        memset(copy + 16 + 4 * jpp_smaller(i, 3), i < 4 ? 0xff : 0, 4);
 
-        (void) jpp_pools_load_of(copy, bytes->len, "2^32 records");
+        (void) jpp_pools_load_of(copy, bytes->len,
+                                 i < 4 ? "2^32 records" : "and no unit");
     }
 
     jpp_shows_notes("what is out of bounds by one");

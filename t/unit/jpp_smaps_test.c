@@ -35,7 +35,7 @@ static jpp_smaps_t         mapping;
 #define JPP_TEST_TWO                                                          \
     "7f0000200000-7f0000300000 r--s 00000000 00:01 17     /dev/zero (deleted)" \
     "\nRss:                  12 kB\n"                                         \
-    "Pss:                   4 kB\n"                                           \
+    "Pss:                   4 kB\nZero: 0 kB\n"                               \
     "VmFlags: rd mr \n"
 
 

@@ -48,6 +48,13 @@ JPP_TEST(jpp_sockets_test)
     (void) jpp_sockets_bytes(0, &more);
     jpp_is_u64(more, 0, "none");
 
+    /* without a size, as that of fd was before Linux 6.2 */
+
+    jpp_is_u64(jpp_usage_fds("/proc/self/task"), 0, "one entry, but for one");
+    n = jpp_usage_fds("/proc/self/fdinfo");
+    jpp_ok(n < JPP_ALL && n == jpp_usage_fds("/proc/self/fd"), "all of them");
+    jpp_is_u64(jpp_usage_fds("/proc/none"), JPP_NONE, "nobody knows");
+
     (void) close(other);
     (void) close(fds[0]);
     (void) close(fds[1]);

@@ -62,7 +62,7 @@ jpp_wrappers_test_marks(jpp_profile_t *profile)
 
 
 /*
- * Each letter is a function: p passes memory on, u has no name, and neither
+ * Each letter is a function: p and z pass memory on, u has no name, and neither
  * have v, w, x and y, whose neighbours are below.  The others hold memory.
  */
 
@@ -80,7 +80,7 @@ JPP_TEST(jpp_wrappers_test_stacks)
     /* the leaf first; the last are with static functions of the pools */
 
     static const char  *rows[] = {
-        "", "a", "ab", "pa", "ppab", "apb", "p", "ppp", "pua", "pupa", "puupab",
+        "", "a", "ab", "pa", "ppab", "apb", "p", "pzp", "pua", "pupa", "puupab",
         "ua", "upa", "pu", "pup", "pap", "puap", "pva", "va", "pwa", "pvwpa",
         "pxa", "pya", "pxpa", "pv"
     };
@@ -99,6 +99,7 @@ JPP_TEST(jpp_wrappers_test_stacks)
         name[0] = (char) ('a' + i);
         nameless[0] = name[0];
         string = name[0] == 'p' ? jpp_profile_string(&profile, "strdup", 6)
+                 : name[0] == 'z' ? jpp_profile_string(&profile, "malloc", 6)
                  : name[0] == 'u' || near[i] != NULL
                  ? jpp_profile_string(&profile, nameless, 5)
                  : jpp_profile_string(&profile, name, 1);

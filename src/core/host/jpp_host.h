@@ -436,6 +436,9 @@ void jpp_usage_read(jpp_usage_t *usage);
 /* The same with nothing but what PATH, /proc/self/status, has: its memory. */
 void jpp_usage_memory(jpp_usage_t *usage, const char *path);
 
+/* The entries of the directory PATH but one, or JPP_NONE. */
+uint64_t jpp_usage_fds(const char *path);
+
 /*
  * The bytes of pages that no other process has, as the page tables of PID say,
  * or with 0 of this process; JPP_NONE: unreadable.  The kernel needs 5 ms for

@@ -91,8 +91,8 @@ typedef struct {
 
 /* since Linux 6.2 the size of the directory is their number */
 
-static uint64_t
-jpp_usage_fds(void)
+uint64_t
+jpp_usage_fds(const char *path)
 {
     int                       fd;
     long                      len, pos;
@@ -101,7 +101,7 @@ jpp_usage_fds(void)
     struct stat               st;
     const jpp_usage_entry_t  *entry;
 
-    fd = open("/proc/self/fd", O_RDONLY|O_DIRECTORY|O_CLOEXEC);
+    fd = open(path, O_RDONLY|O_DIRECTORY|O_CLOEXEC);
     if (fd == -1) {
         return JPP_NONE;
     }
@@ -146,7 +146,7 @@ jpp_usage_read(jpp_usage_t *usage)
     usage->user_us = JPP_USAGE_US(rusage.ru_utime);
     usage->system_us = JPP_USAGE_US(rusage.ru_stime);
 
-    usage->fds = jpp_usage_fds();
+    usage->fds = jpp_usage_fds("/proc/self/fd");
     usage->oom_score = jpp_keys_file("/proc/self/oom_score");
 
     (void) jpp_read_file("/proc/self/oom_score_adj", adj, JPP_USAGE_ADJ);
