@@ -84,6 +84,7 @@ JPP_TEST(jpp_others)
     jpp_err_t  err;
 
     jpp_is_i64(jpp_read_file("t/nothing", data, 1), -1, "no file");
+    jpp_is_u64(jpp_read_text("t/nothing", data, 1), 0, "nothing of it");
 
     fd = -1;
     jpp_is_i64(jpp_write(&fd, jpp_bytes, 1), EBADF, "no descriptor");

@@ -171,6 +171,9 @@ jpp_code_t jpp_write_failed(jpp_err_t *err, int sys_errno, const char *what);
  */
 ssize_t jpp_read_file(const char *path, char *data, size_t size);
 
+/* The same as a string, with a NUL as its last byte; 0: nothing, or no file. */
+size_t jpp_read_text(const char *path, char *text, size_t size);
+
 /* The same of the file at FD, from OFFSET on: fewer than LEN, where it ends. */
 ssize_t jpp_read_at(int fd, void *data, size_t len, uint64_t offset);
 

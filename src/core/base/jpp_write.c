@@ -33,6 +33,20 @@ jpp_read_file(const char *path, char *data, size_t size)
 }
 
 
+size_t
+jpp_read_text(const char *path, char *text, size_t size)
+{
+    ssize_t  n;
+
+    n = jpp_read_file(path, text, size - 1);
+    n = n > 0 ? n : 0;
+
+    text[n] = '\0';
+
+    return (size_t) n;
+}
+
+
 ssize_t
 jpp_read_at(int fd, void *data, size_t len, uint64_t offset)
 {

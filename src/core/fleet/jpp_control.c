@@ -129,11 +129,12 @@ jpp_control_unknown(jpp_err_t *err)
 }
 
 
-/* "100ms", "2s"; false: not a time */
+/* "100ms", "2s"; false or 0: not a time */
 
 static bool
 jpp_control_time(const char *value, size_t len, uint32_t *ms)
 {
+    bool      is_time;
     size_t    digits;
     uint32_t  unit;
 
@@ -146,16 +147,11 @@ jpp_control_time(const char *value, size_t len, uint32_t *ms)
     unit = jpp_control_is("ms", value + digits, len - digits) ? 1
            : jpp_control_is("s", value + digits, len - digits) ? 1000 : 0;
 
-    if (unit == 0
-        || !jpp_query_number(value, digits, ms)
-        || *ms > JPP_CONTROL_MAX_STALL)
-    {
-        return false;
-    }
-
+    is_time = jpp_query_number(value, digits, ms)
+              && *ms <= JPP_CONTROL_MAX_STALL;
     *ms *= unit;
 
-    return true;
+    return is_time;
 }
 
 

@@ -49,7 +49,7 @@ jpp_hook_walk(void **pcs, unsigned *n, unsigned depth)
 
         /* a walk leaves room for two */
 
-        if (owner != JPP_OWNER_NONE && *n < depth) {
+        if (owner != JPP_OWNER_NONE) {
             pcs[(*n)++] = (void *) (uintptr_t) (JPP_OWNER_FRAME + owner);
         }
 
@@ -102,9 +102,7 @@ jpp_hook_set(void)
 void
 jpp_hook_reset(void)
 {
-    jpp_hook_pt  hook;
-
-    if (jpp_hook_get(&hook) && hook == jpp_hook_walk) {
+    if (jpp_hook_read() == JPP_HOOK_ON) {
         (void) jpp_mallctl_call(jpp_hook_name, NULL, 0, &jpp_hook_before,
                                 sizeof(jpp_hook_before));
     }

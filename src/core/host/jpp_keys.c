@@ -238,12 +238,12 @@ jpp_keys_number(const char *line)
 uint64_t
 jpp_keys_file(const char *path)
 {
-    char     text[JPP_KEYS_NUMBER];
-    ssize_t  n;
+    char    text[JPP_KEYS_NUMBER];
+    size_t  n;
 
-    n = jpp_read_file(path, text, sizeof(text));
+    n = jpp_read_text(path, text, sizeof(text));
 
-    if (n <= 0 || text[n - 1] != '\n') {
+    if (n == 0 || text[n - 1] != '\n') {
         return JPP_NONE;
     }
 

@@ -61,33 +61,33 @@ static const jpp_process_row_t  jpp_process_rows[] = {
 };
 
 
-static ssize_t
+static size_t
 jpp_process_file(int64_t pid, const char *name, char *data, size_t size)
 {
     char  path[64];
 
     jpp_print(path, "/proc/%" PRId64 "/%s", pid, name);
 
-    return jpp_read_file(path, data, size);
+    return jpp_read_text(path, data, size);
 }
 
 
 bool
 jpp_process_read(int64_t pid, jpp_process_t *process)
 {
-    char     line[JPP_PROCESS_LINE];
-    ssize_t  n;
+    char    line[JPP_PROCESS_LINE];
+    size_t  n;
 
     memset(process, 0, sizeof(jpp_process_t));
 
     n = jpp_process_file(pid, "stat", line, sizeof(line));
 
-    if (n <= 0 || !jpp_process_parse(line, (size_t) n, process)) {
+    if (!jpp_process_parse(line, n, process)) {
         return false;
     }
 
     (void) jpp_process_file(pid, "wchan", process->wchan,
-                            sizeof(process->wchan) - 1);
+                            sizeof(process->wchan));
 
     /* "0": it runs, or it is none of our business */
 
@@ -105,12 +105,12 @@ uint64_t
 jpp_process_anon(int64_t pid)
 {
     char      line[JPP_PROCESS_LINE];
-    ssize_t   n;
+    size_t    n;
     uint64_t  pages[3];
 
     n = jpp_process_file(pid, "statm", line, sizeof(line));
 
-    if (n <= 0 || line[n - 1] != '\n'
+    if (n == 0 || line[n - 1] != '\n'
         || jpp_scan_numbers(line, "d d d ", pages) == NULL)
     {
         return JPP_NONE;

@@ -26,7 +26,7 @@ static const jpp_keys_row_t  jpp_usage_rows[] = {
 
 
 /* bytes of oom_score_adj */
-#define JPP_USAGE_ADJ    15
+#define JPP_USAGE_ADJ    16
 
 /* beyond it nobody has descriptors: the kernel's default for fs.nr_open */
 #define JPP_SOCKETS_FDS  1048576
@@ -133,7 +133,7 @@ jpp_usage_fds(const char *path)
 void
 jpp_usage_read(jpp_usage_t *usage)
 {
-    char           adj[JPP_USAGE_ADJ + 1] = { 0 };
+    char           adj[JPP_USAGE_ADJ];
     struct rlimit  rlimit;
     struct rusage  rusage;
 
@@ -149,7 +149,7 @@ jpp_usage_read(jpp_usage_t *usage)
     usage->fds = jpp_usage_fds("/proc/self/fd");
     usage->oom_score = jpp_keys_file("/proc/self/oom_score");
 
-    (void) jpp_read_file("/proc/self/oom_score_adj", adj, JPP_USAGE_ADJ);
+    (void) jpp_read_text("/proc/self/oom_score_adj", adj, sizeof(adj));
     usage->oom_score_adj = strtol(adj, NULL, 10);
 
     if (getrlimit(RLIMIT_NOFILE, &rlimit) == 0) {

@@ -55,30 +55,27 @@ static const jpp_blocked_call_t  jpp_blocked_calls[] = {
 };
 
 
-/* The file NAME of thread TID; -1: there is none. */
+/* The file NAME of thread TID, a string; 0: there is none. */
 
-static ssize_t
+static size_t
 jpp_blocked_file(pid_t tid, const char *name, char *text, size_t size)
 {
     char  path[JPP_BLOCKED_PATH];
 
     jpp_print(path, "/proc/self/task/%d/%s", (int) tid, name);
 
-    return jpp_read_file(path, text, size);
+    return jpp_read_text(path, text, size);
 }
 
 
 void
 jpp_blocked_read(pid_t tid, jpp_blocked_t *blocked)
 {
-    char     line[JPP_BLOCKED_LINE];
-    ssize_t  n;
+    char  line[JPP_BLOCKED_LINE];
 
-    n = jpp_blocked_file(tid, "syscall", line, sizeof(line));
-
-    /* an error has no length that a line may have */
-
-    jpp_blocked_parse(line, (size_t) n, blocked);
+    jpp_blocked_parse(line, jpp_blocked_file(tid, "syscall", line,
+                                             sizeof(line)),
+                      blocked);
 }
 
 
@@ -110,7 +107,7 @@ jpp_blocked_parse(const char *text, size_t len, jpp_blocked_t *blocked)
 
     /* no number, and nothing that is looked for, goes past its end */
 
-    if (len == 0 || len >= JPP_BLOCKED_LINE || text[len - 1] != '\n') {
+    if (len == 0 || text[len - 1] != '\n') {
         return;
     }
 
@@ -162,21 +159,14 @@ bool
 jpp_blocked_masks(pid_t tid, int signo)
 {
     char         text[JPP_BLOCKED_STATUS];
-    ssize_t      n;
     uint64_t     mask;
     const char  *p;
 
     static const char  key[] = "\nSigBlk:\t";
 
-    n = jpp_blocked_file(tid, "status", text, sizeof(text) - 1);
+    (void) jpp_blocked_file(tid, "status", text, sizeof(text));
 
-    if (n <= 0) {
-        return false;
-    }
-
-    text[n] = '\0';
-
-    p = memmem(text, (size_t) n, key, strlen(key));
+    p = strstr(text, key);
 
     return p != NULL
            && jpp_scan_hex(p + strlen(key), &mask) != NULL
@@ -187,11 +177,8 @@ jpp_blocked_masks(pid_t tid, int signo)
 void
 jpp_blocked_name(pid_t tid, char name[JPP_BLOCKED_NAME])
 {
-    ssize_t  n;
+    (void) jpp_blocked_file(tid, "comm", name, JPP_BLOCKED_NAME);
 
-    n = jpp_blocked_file(tid, "comm", name, JPP_BLOCKED_NAME - 1);
-
-    name[n != -1 ? n : 0] = '\0';
     name[strcspn(name, "\n")] = '\0';
 
     jpp_ascii_clean(name);
