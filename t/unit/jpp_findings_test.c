@@ -360,6 +360,8 @@ JPP_TEST(jpp_findings_test_time)
     jpp_test.workers[0].activity.usage.peak++;
     jpp_tells("peak", "a byte more");
 
+    jpp_test.workers[1].activity.usage.peak = 88 * JPP_TEST_MIB + 1;
+    jpp_says("peak", "of two that are alike the first");
     jpp_test.workers[1].activity.usage.peak = 100 * JPP_TEST_MIB;
     jpp_says("peak", "the next one had more");
 

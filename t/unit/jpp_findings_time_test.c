@@ -264,6 +264,7 @@ JPP_TEST(jpp_time_test_vanished)
     jpp_says("oom-kill", "nobody knows when");
 
     jpp_test.telemetry.noted.vanished.at = 1795236010;
+    jpp_test.telemetry.noted.killed.at = 1795236010;
     jpp_says("oom-kill", "a worker that vanished is named");
     jpp_is_i64(jpp_test_find(&jpp_test.telemetry, "oom-kill")->at, 1795236010,
                "and when");

@@ -80,6 +80,9 @@ JPP_TEST(jpp_grown_test_shown)
     jpp_grown_test_shows("", "nothing was seen");
     jpp_grown_test_shows("format=json", "nothing was seen, as JSON");
 
+    jpp_grown_test_fill(5);
+    jpp_grown_test_shows("", "nothing has grown");
+
     jpp_grown_test_fill(25);
     jpp_grown_test_shows("", "five points are no rate");
 

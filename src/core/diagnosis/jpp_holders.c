@@ -641,11 +641,12 @@ jpp_holders_close(jpp_holders_t *holders, const jpp_holder_t **first)
 
         for (part = item->parts; part != NULL; part = part->next) {
             all += part->bytes;
-            most = most == NULL || part->bytes > most->bytes ? part : most;
         }
 
-        if (most != NULL && most->bytes < all / 100 * JPP_HOLDER_MOSTLY) {
-            most = NULL;
+        for (part = item->parts; part != NULL; part = part->next) {
+            if (part->bytes >= all / 100 * JPP_HOLDER_MOSTLY) {
+                most = part;
+            }
         }
 
         holder = jpp_vec_push(holders->list, sizeof(jpp_holder_t));

@@ -583,7 +583,6 @@ jpp_svg_class(const jpp_svg_t *svg, const jpp_box_t *box)
 static void
 jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
 {
-    double                  total;
     int64_t                 change;
     uint64_t                tenths;
     jpp_str_t               name;
@@ -592,7 +591,6 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
 
     sink = svg->sink;
     node = jpp_tree_node(&svg->tree, box->node);
-    total = jpp_tree_node(&svg->tree, 0)->width;
 
     if (box->n_rest != 0) {
         jpp_sink_printf(sink, "%" PRIu32 " frames narrower than a pixel",
@@ -601,7 +599,7 @@ jpp_svg_title(const jpp_svg_t *svg, const jpp_box_t *box)
     }
 
     name = jpp_svg_name(svg, node->function);
-    tenths = (uint64_t) llrint(total > 0 ? 1000 * (node->width / total) : 0);
+    tenths = (uint64_t) llrint(1000 * box->width / svg->width);
 
     jpp_markup_text(sink, name.data, name.len);
     jpp_sink_printf(sink, ": %s, %" PRIu64 ".%" PRIu64 " %%",
