@@ -81,8 +81,8 @@ JPP_TEST(jpp_unnamed_test_few)
           { { 1, ID, 3 }, { 2, "", 4 }, { 1, ID, 2 } } },
         { "two builds of a file", 2, { { 1, "ab12", 3 }, { 1, "cd34", 4 } } },
         { "the files with the most addresses", 6,
-          { { 1, "", 1 }, { 2, "", 5 }, { 3, "", 2 }, { 4, "", 3 },
-            { 5, "", 1 }, { 6, "", 4 } } }
+          { { 1, "", 1 }, { 2, "", 5 }, { 3, "", 2 }, { 4, "", 5 },
+            { 6, "", 4 }, { 5, "", 2 } } }
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
