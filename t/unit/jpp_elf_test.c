@@ -543,7 +543,8 @@ JPP_TEST(jpp_elf_test_bad)
         { "e_phoff", 36, "\1", "it is truncated" },
         { "e_shoff", 44, "\1", "it is truncated" },
         { "e_phnum", 57, "\377", "ELF header is damaged" },
-        { "e_shnum", 61, "\100", "it is truncated" }
+        { "e_shnum", 61, "\100", "it is truncated" },
+        { "e_shnum of 0", 60, "", "ELF header is damaged" }
     };
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

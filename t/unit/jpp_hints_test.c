@@ -191,6 +191,7 @@ JPP_TEST(jpp_hints_test_where)
     (void) jpp_test_name(JPP_TEST_HERE, st.st_ino, JPP_TEST_COLD);
     jpp_is_u64(jpp_test_function()->name, jpp_test_function()->system_name,
                "not where no function starts");
+    jpp_has(symbols.unnamed, "1 of 1 addresses", "it has none");
 
     jpp_hints_begin(hints, 3);
 

@@ -310,9 +310,7 @@ jpp_elf_image_close(jpp_elf_image_t *image)
 {
     (void) elf_end(image->elf);
 
-    if (image->data != NULL) {
-        (void) munmap(image->data, image->size);
-    }
+    (void) munmap(image->data, image->size);
 }
 
 
@@ -373,12 +371,8 @@ jpp_build_id_note(const uint8_t *data, size_t len, size_t alignment,
 
         desc += jpp_elf_round(note.n_descsz, alignment);
 
-        if (desc > len) {
-            return false;
-        }
-
-        data += desc;
-        len -= desc;
+        data += jpp_smaller(desc, len);
+        len = jpp_less(len, desc);
     }
 
     return false;
