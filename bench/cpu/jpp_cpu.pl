@@ -37,9 +37,9 @@ use Time::HiRes qw( clock_gettime sleep time );
 use lib dirname(__FILE__) . '/../../t/lib';
 
 use JppNginx qw( memory slurp spew wait_until );
+use JppProfile qw( checked read_profile );
 use JppRun qw( $build $checker lua_modules preloads );
 use JppStalls qw( block stalling %block_under );
-use JppTool ();
 
 my $list = '/debug/pprof/profile';
 my $turns = $ENV{JPP_TURNS} // 100;
@@ -500,7 +500,7 @@ sub measured {
 
     $sum += $1 while $text =~ /^    \d+ (\d+):/mg;
 
-    my $profile = JppTool::profile($bytes);
+    my $profile = read_profile(checked($bytes, '--print'));
 
     return ($profile->{time} / 1e9, $profile->{duration} / 1e9, $sum / 1e9);
 }

@@ -9,8 +9,8 @@
  * which is what the kernel takes for one; and the receiver is called as often
  * without a signal.  The rows are medians, in nanoseconds.
  *
- * Then the receiver has to look for owners, too: of a connection, which is in
- * the first words that are looked at, and of nobody, in all of them.
+ * Then the receiver has to look for owners, too: of a connection that is told,
+ * of one that a word of the stack names, and of none, in all words.
  *
  * All signals come from the same place, so that the rules of the unwinder are
  * cached; and of them all one stack is kept.
@@ -125,8 +125,12 @@ static const jpp_bench_row_t  jpp_bench_rows[] = {
     { "its receiver alone", jpp_bench_call },
 };
 
-static const jpp_bench_row_t  jpp_bench_of_one = {
+static const jpp_bench_row_t  jpp_bench_of_told = {
     "its receiver, of a connection", jpp_bench_call
+};
+
+static const jpp_bench_row_t  jpp_bench_of_one = {
+    "its receiver, of one that is named", jpp_bench_call
 };
 
 static const jpp_bench_row_t  jpp_bench_of_nobody = {
@@ -230,8 +234,6 @@ jpp_bench_own(void)
     serving.ranges[0].size = sizeof(jpp_bench_connection_t);
     serving.n = JPP_BENCH_SLOTS;
     serving.number = jpp_bench_connection_number;
-    serving.number_at = offsetof(jpp_bench_connection_t, number);
-    serving.open_at = offsetof(jpp_bench_connection_t, is_open);
 
     jpp_serving_init(&serving);
 
@@ -342,6 +344,9 @@ main(int argc, char **argv)
 
     jpp_owners_base((uintptr_t) __builtin_frame_address(0));
 
+    (void) jpp_owners_tell(7);
+    jpp_bench_serve(NULL, depth, &jpp_bench_of_told);
+    (void) jpp_owners_tell(JPP_OWNERS_ELSE);
     jpp_bench_serve(&jpp_bench_connections[7], depth, &jpp_bench_of_one);
     jpp_bench_serve(NULL, depth, &jpp_bench_of_nobody);
 

@@ -181,10 +181,12 @@ END
 };
 
 
-# Connections that take turns: everybody has what he has alone.
+# Connections that take turns, with events that nginx posts: everybody has what
+# he has alone.
 
 test 'several at once' => sub {
-    my $nginx = start(locations => <<'END');
+    my $nginx = start(workers => 2, events => 'accept_mutex on;',
+                      locations => <<'END');
 location /small/ { return 200 "small"; }
 location /large/ {
     gzip on; gzip_min_length 1; gzip_types *;

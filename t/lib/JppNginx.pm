@@ -43,7 +43,7 @@ my %running;
 
 # HOW, all of it optional:
 #
-#     main, http, server    pieces of configuration
+#     main, events, http, server    pieces of configuration
 #     bare                  1: what a server has besides its own is there in
 #                           every nginx, without a single optional module
 #     level                 of the error log (info)
@@ -177,7 +177,8 @@ sub configure($self, %how) {
                  // ($self->{module}
                      ? 'location /debug/pprof/ { jemalloc_pprof; }' : '');
 
-    my ($main, $http) = map { $self->{$_} // '' } qw( main http );
+    my ($main, $events, $http) = map { $self->{$_} // '' }
+                                 qw( main events http );
     my $timeout = $self->{module} && $http !~ /jemalloc_pprof_timeout/
                   ? "    jemalloc_pprof_timeout ${patience}s;" : '';
     my $connections = $self->{connections} // 256;
@@ -194,6 +195,7 @@ error_log logs/error.log $self->{level};
 $main
 events {
     worker_connections $connections;
+    $events
 }
 http {
 $temp

@@ -1,10 +1,7 @@
 
 /*
  * Whom samples belong to, in a process that serves connections of its own
- * making: samples are taken by hand, in functions that carry a connection.
- *
- * No test becomes part of main(), in whose frame it would leave addresses of
- * connections to the tests behind it.
+ * making: samples are taken by hand, while a connection is told.
  */
 
 
@@ -27,8 +24,6 @@
 typedef struct {
     uint64_t   words[17];
     uint64_t   number;
-    uint64_t   more[10];
-    int        is_open;                  /* -1: it is not */
 } jpp_connection_t;
 
 
@@ -45,7 +40,6 @@ static uintptr_t         jpp_which = JPP_SERVING_NEXT;
 static uint32_t          jpp_streams[10];
 
 static unsigned          jpp_asked;
-static unsigned          jpp_searched;
 static unsigned          jpp_dues;
 
 
@@ -68,8 +62,6 @@ jpp_served_are(jpp_serving_t *serving, jpp_connection_t *connections,
     serving->ranges[0].size = sizeof(jpp_connection_t);
     serving->n = n;
     serving->number = number;
-    serving->number_at = offsetof(jpp_connection_t, number);
-    serving->open_at = offsetof(jpp_connection_t, is_open);
     jpp_serving_init(serving);
 }
 
@@ -101,28 +93,10 @@ jpp_allocated(uint32_t owner)
 }
 
 
-/*
- * What lies below the caller's frame names no connection any more: compilers
- * and sanitizers make frames with room that nobody writes to, where it would be
- * taken for what is served.
- */
-
-static __attribute__((noinline)) void
-jpp_wipe(void)
-{
-    char  words[16384];
-
-    memset(words, 0, sizeof(words));
-    __asm__ volatile ("" : : "r" (words) : "memory");
-}
-
-
 static uint32_t
 jpp_owner_of(const void *p)
 {
     uint64_t  object;
-
-    jpp_wipe();
 
     if (!jpp_live_take(&jpp_samples.live, (uintptr_t) p, &object)) {
         return UINT32_MAX;
@@ -151,40 +125,18 @@ jpp_take(void *p)
 }
 
 
-/*
- * While CALL the address of connection INDEX is on the stack in N words, here
- * only: a compiler knows neither the index before nor the words afterwards.
- */
-#define JPP_NAMED(connections, index, n, call)                                \
-    do {                                                                      \
-        unsigned           i_, index_ = (index);                              \
-        jpp_connection_t  *volatile served_[n];                               \
-                                                                              \
-        __asm__ volatile ("" : "+r" (index_));                                \
-                                                                              \
-        for (i_ = 0; i_ < (n); i_++) {                                        \
-            served_[i_] = &(connections)[index_];                             \
-        }                                                                     \
-                                                                              \
-        call;                                                                 \
-        __asm__ volatile ("" : : "r" (served_) : "memory");                   \
-                                                                              \
-        for (i_ = 0; i_ < (n); i_++) {                                        \
-            served_[i_] = NULL;                                               \
-        }                                                                     \
-    } while (0)
-
-
-static __attribute__((noinline)) void
+static void
 jpp_serve(unsigned index, void *p)
 {
-    JPP_NAMED(jpp_connections, index, 2, jpp_take(p));
+    (void) jpp_owners_tell(index);
+    jpp_take(p);
+    (void) jpp_owners_tell(JPP_OWNERS_UNTOLD);
 }
 
 
 /* As above: is that for OWNER? */
 
-static __attribute__((noinline)) void
+static void
 jpp_serves(unsigned index, void *p, uint32_t owner, const char *what)
 {
     jpp_serve(index, p);
@@ -192,50 +144,20 @@ jpp_serves(unsigned index, void *p, uint32_t owner, const char *what)
 }
 
 
-static __attribute__((noinline)) void
-jpp_pass(unsigned client, unsigned upstream, void *p)
-{
-    JPP_NAMED(jpp_connections, client, 2, jpp_serve(upstream, p));
-}
-
+/* The same, in a frame where the first words name CLIENT. */
 
 static __attribute__((noinline)) void
-jpp_accept_all(unsigned outer, unsigned inner, void *p)
+jpp_pass(unsigned client, unsigned index, void *p)
 {
-    JPP_NAMED(jpp_connections, JPP_LISTENS, 2, jpp_pass(outer, inner, p));
-}
+    jpp_connection_t  *volatile served[2];
 
+    __asm__ volatile ("" : "+r" (client));
+    served[0] = served[1] = &jpp_connections[client];
 
-/* INDEX, in more words than what is left over further in. */
+    jpp_owners_base((uintptr_t) __builtin_frame_address(0));
+    jpp_serve(index, p);
 
-static __attribute__((noinline)) void
-jpp_left_over(unsigned index, unsigned newer, void *p)
-{
-    JPP_NAMED(jpp_connections, index, 16, jpp_accept_all(newer, newer, p));
-}
-
-
-/* The same behind several times as many words as are looked at, and many more
-   than a hint can be away. */
-
-static __attribute__((noinline)) void
-jpp_between(void *p)
-{
-    uintptr_t  words[100000];
-
-    memset(words, 0, sizeof(words));
-
-    __asm__ volatile ("" : : "r" (words) : "memory", "rbx", "r12", "r13",
-                      "r14", "r15");
-    jpp_take(p);
-    __asm__ volatile ("" : : "r" (words) : "memory");
-}
-
-
-static __attribute__((noinline)) void
-jpp_far(unsigned index, void *p)
-{
-    JPP_NAMED(jpp_connections, index, 2, jpp_between(p));
+    __asm__ volatile ("" : : "r" (served) : "memory");
 }
 
 
@@ -269,15 +191,12 @@ jpp_served(uint32_t index, const uintptr_t *words, uint32_t n,
     uintptr_t *waits)
 {
     jpp_asked += n == 1;
-    jpp_searched += n != 1;
 
     if (n != 1 && (words == NULL || n < 10)) {
         jpp_ok(false, "a stack of %u words", n);
     }
 
-    if (jpp_connections[index].number == 0
-        || jpp_connections[index].is_open == -1 || jpp_is_upstream[index])
-    {
+    if (jpp_connections[index].number == 0 || jpp_is_upstream[index]) {
         return JPP_OWNER_NONE;
     }
 
@@ -309,7 +228,6 @@ static void
 jpp_set(uint32_t index, uint64_t number, uint32_t owner)
 {
     jpp_owners_set(jpp_owners_slot(index, number), JPP_SERVING_NEXT, owner);
-    jpp_wipe();
 }
 
 
@@ -324,7 +242,7 @@ jpp_name(const char *server, const char *location)
 }
 
 
-static __attribute__((noinline)) void
+static void
 jpp_test_find(uint32_t a, uint32_t b)
 {
     char       *p = jpp_memory;
@@ -342,10 +260,9 @@ jpp_test_find(uint32_t a, uint32_t b)
     jpp_is_for(p - 1, a, "which the ones before keep");
     jpp_ok(!jpp_owners_is_due(), "none of them waits");
 
-    /* an upstream's has none; a site knows where it has found one last */
+    /* an upstream's has none */
 
     jpp_is_upstream[4] = true;
-    jpp_pass(3, 5, ++p);
     jpp_pass(3, 4, ++p);
     jpp_is_for(p, b, "a client behind an upstream");
     jpp_serves(4, ++p, JPP_OWNER_NONE, "an upstream alone");
@@ -377,7 +294,7 @@ jpp_due(void)
 }
 
 
-static __attribute__((noinline)) void
+static void
 jpp_test_wait(uint32_t a, uint32_t b)
 {
     char      *p = jpp_memory + 100;
@@ -447,7 +364,7 @@ jpp_test_wait(uint32_t a, uint32_t b)
 
 /* A connection that is sampled before it has a number. */
 
-static __attribute__((noinline)) void
+static void
 jpp_test_new(uint32_t a, uint32_t b)
 {
     char  *p = jpp_memory + 200;
@@ -475,16 +392,12 @@ jpp_test_new(uint32_t a, uint32_t b)
 /* Requests on a connection that is kept alive, each with samples before anybody
    knows whom it is for. */
 
-static __attribute__((noinline)) void
+static void
 jpp_test_kept(uint32_t a, uint32_t b)
 {
     int       i, n_a, n_b, n_settled;
     char     *p = jpp_memory + 400;
     uint64_t  object;
-
-    /* main()'s frame may be large */
-
-    jpp_owners_base((uintptr_t) __builtin_frame_address(0));
 
     jpp_owners_settle_all();
     jpp_set(20, 120, a);
@@ -527,43 +440,12 @@ jpp_test_kept(uint32_t a, uint32_t b)
     jpp_ok(jpp_owner_of(p + 301) == b && jpp_owner_of(p + 302) == a,
            "has its own alone");
 
-    /* what is further in may be left over, and so what was closed */
-
-    jpp_pass(20, 21, p + 304);
-    jpp_is_for(p + 304, a, "the outermost");
-    jpp_connections[20].is_open = -1;
-    jpp_set(21, 121, b);
-    jpp_pass(20, 21, p + 305);
-    jpp_is_for(p + 305, b, "is another's when that is closed");
-    jpp_connections[20].is_open = 0;
-
-    /* of those further in than what listens the newest was accepted */
+    /* of those that are named the newest was accepted */
 
     jpp_connections[22].number = 322;
-    jpp_accept_all(21, 22, p + 306);
+    jpp_pass(22, JPP_LISTENS, p + 306);
     jpp_set(22, 322, a);
     jpp_is_for(p + 306, a, "the one that was accepted");
-    jpp_accept_all(22, 21, p + 307);
-    jpp_is_for(p + 307, a, "wherever it is");
-
-    jpp_set(21, 121, b);
-    jpp_left_over(21, 22, p + 308);
-    jpp_is_for(p + 308, b, "not where one that listens is left over");
-
-    /* whatever the stack says */
-
-    jpp_is_u64(jpp_owners_tell(21), JPP_OWNERS_UNTOLD, "nobody is told");
-
-    for (i = 0; i < 3; i++) {
-        jpp_serve(22, p + 310 + i);
-    }
-
-    jpp_is_u64(jpp_owners_tell(JPP_OWNERS_UNTOLD), 21, "somebody was");
-    jpp_serve(22, p + 313);
-
-    jpp_ok(jpp_owner_of(p + 310) == b && jpp_owner_of(p + 312) == b,
-           "who is told is served");
-    jpp_is_for(p + 313, a, "until he is not any more");
 
     /* what was freed, and is another's by now */
 
@@ -579,7 +461,7 @@ jpp_test_kept(uint32_t a, uint32_t b)
 
 /* Several streams of a connection wait, each for its own owner. */
 
-static __attribute__((noinline)) void
+static void
 jpp_test_streams(uint32_t a, uint32_t b)
 {
     int    i;
@@ -615,117 +497,7 @@ jpp_test_streams(uint32_t a, uint32_t b)
 }
 
 
-/* The bound is on words that are looked at: some are the innermost, some the
-   outermost. */
-
-static __attribute__((noinline)) void
-jpp_test_far(uint32_t a)
-{
-    char  *p = jpp_memory + 800;
-
-    /* main()'s frame may be large */
-
-    jpp_owners_base((uintptr_t) __builtin_frame_address(0));
-
-    jpp_owners_now[21] = a;
-
-    jpp_far(21, p);
-    jpp_is_for(p, a, "a connection behind large arrays");
-    jpp_far(21, p + 1);
-    jpp_is_for(p + 1, a, "and again");
-
-    jpp_owners_now[21] = JPP_OWNER_NONE;
-    jpp_far(21, p + 2);
-    jpp_set(21, 121, a);
-    jpp_is_for(p + 2, a, "which waits");
-}
-
-
-/* A handler of a signal, and what it has interrupted: INDEX is in N of the
-   registers, and the stack begins with the caller's frame. */
-
-static __attribute__((noinline)) uint32_t
-jpp_interrupt(unsigned index, const int *registers, unsigned n)
-{
-    unsigned           i;
-    static ucontext_t  context;
-
-    memset(&context, 0, sizeof(context));
-
-    for (i = 0; i < n; i++) {
-        context.uc_mcontext.gregs[registers[i]] =
-                                       (greg_t) &jpp_connections[index];
-    }
-
-    context.uc_mcontext.gregs[REG_RSP] =
-                                       (greg_t) __builtin_frame_address(0);
-
-    return jpp_owners_interrupted(&context);
-}
-
-
-/* The same behind three words of LEFT, which are left over. */
-
-static __attribute__((noinline)) uint32_t
-jpp_behind(unsigned left, unsigned index, const int *registers, unsigned n)
-{
-    uint32_t  owner;
-
-    JPP_NAMED(jpp_connections, left, 3,
-              owner = jpp_interrupt(index, registers, n));
-
-    return owner;
-}
-
-
-/* And those behind one word of INDEX, or two, which are the first. */
-
-static __attribute__((noinline)) uint32_t
-jpp_interrupted(unsigned left, unsigned index, bool is_twice,
-    const int *registers, unsigned n)
-{
-    uint32_t           owner;
-    jpp_connection_t  *volatile served, *volatile again;
-
-    jpp_owners_base((uintptr_t) __builtin_frame_address(0));
-
-    __asm__ volatile ("" : "+r" (index));
-    served = &jpp_connections[index];
-    again = is_twice ? served : NULL;
-
-    owner = jpp_behind(left, index, registers, n);
-
-    __asm__ volatile ("" : : "r" (served), "r" (again) : "memory");
-    served = NULL;
-    again = NULL;
-
-    return owner;
-}
-
-
-static __attribute__((noinline)) void
-jpp_test_interrupted(uint32_t a, uint32_t b)
-{
-    static const int  saved[] = { REG_RBX, REG_RBP, REG_R12, REG_R15 };
-    static const int  others[] = { REG_RDI, REG_RSI, REG_RAX, REG_R8 };
-
-    jpp_owners_now[30] = a;
-    jpp_owners_now[31] = b;
-
-    jpp_is_u64(jpp_interrupted(30, 31, false, saved, 0), a, "more words");
-    jpp_is_u64(jpp_interrupted(30, 31, false, saved, 4), b, "and registers "
-               "that the next call would save");
-    jpp_is_u64(jpp_interrupted(30, 31, false, others, 4), a, "not others, "
-               "which calls leave something in");
-
-    jpp_ok(JPP_IS_SANITIZED || jpp_interrupted(30, 31, true, saved, 0) == b,
-           "two words that come first");
-
-    jpp_owners_base((uintptr_t) __builtin_frame_address(0));
-}
-
-
-static __attribute__((noinline)) void
+static void
 jpp_test_coroutine(uint32_t a)
 {
     void    *stack;
@@ -751,14 +523,13 @@ jpp_test_coroutine(uint32_t a)
 }
 
 
-static __attribute__((noinline)) void
+static void
 jpp_test_many(uint32_t a)
 {
     int                      i, n;
     uint32_t                 first, last;
     jpp_backtrace_counts_t   before, after;
 
-    jpp_searched = 0;
     jpp_backtrace_count(&before);
 
     for (i = 0; i < JPP_OWNERS_WAITING + 1000; i++) {
@@ -766,9 +537,6 @@ jpp_test_many(uint32_t a)
     }
 
     jpp_backtrace_count(&after);
-    jpp_ok(JPP_IS_SANITIZED || jpp_searched < 10, "after %u searches",
-           jpp_searched);
-
 #ifdef __OPTIMIZE__
 
     /* otherwise frames begin where a register says */
@@ -804,7 +572,7 @@ jpp_test_many(uint32_t a)
 }
 
 
-static __attribute__((noinline)) void
+static void
 jpp_test_again(const jpp_serving_t *serving,
     const jpp_owners_server_t *server, uint32_t a)
 {
@@ -812,8 +580,7 @@ jpp_test_again(const jpp_serving_t *serving,
     int          fd;
     ssize_t      n;
     jpp_err_t    err = { 0 };
-    static char  text[65536];           /* on the stack it would hold words that
-                                           calls before have left there */
+    static char  text[65536];
 
     jpp_serve(2, jpp_memory);
 
@@ -884,14 +651,7 @@ jpp_wide_meanwhile(uint32_t index)
 }
 
 
-static __attribute__((noinline)) void
-jpp_serve_wide(unsigned index, void *p)
-{
-    JPP_NAMED(jpp_wide, index, 1, jpp_take(p));
-}
-
-
-static __attribute__((noinline)) void
+static void
 jpp_test_wide(uint32_t a)
 {
     char                   *p = jpp_memory + 900;
@@ -919,11 +679,11 @@ jpp_test_wide(uint32_t a)
     jpp_ok(jpp_owners_start(&serving, &server), "%u connections", JPP_WIDE);
 
     for (i = 0; i < 10; i++) {
-        jpp_serve_wide(last, p + i);
-        jpp_serve_wide(1, p + 20 + i);
+        jpp_serve(last, p + i);
+        jpp_serve(1, p + 20 + i);
     }
 
-    jpp_serve_wide(JPP_WIDE, p + 40);
+    jpp_serve(JPP_WIDE, p + 40);
     jpp_owners_settle_all();
     jpp_set(last, 2, a);
     jpp_ok(jpp_owners_slot_at(JPP_WIDE)->waiting == 0, "no connection");
@@ -934,7 +694,7 @@ jpp_test_wide(uint32_t a)
            && jpp_owner_of(p + 29) == jpp_server, "and another one not");
     jpp_is_for(p + 40, JPP_OWNER_LOOP, "nor what is none");
 
-    jpp_serve_wide(last, p + 50);
+    jpp_serve(last, p + 50);
     jpp_is_for(p + 50, a, "which it has again");
 
     jpp_owners_stop();
@@ -945,15 +705,11 @@ jpp_test_wide(uint32_t a)
 int
 main(void)
 {
-    uint32_t       i, a, b;
-    static jpp_serving_t  serving;      /* not on the stack: its words would
-                                           name a connection */
-
+    uint32_t              i, a, b;
+    jpp_serving_t         serving = { 0 };
     jpp_owners_server_t   server = { jpp_served, jpp_meanwhile, jpp_due };
 
-    /* the first is free: compilers keep its address, which is the array's */
-
-    for (i = 1; i < JPP_SLOTS; i++) {
+    for (i = 0; i < JPP_SLOTS; i++) {
         jpp_connections[i].number = 100 + i;
     }
 
@@ -976,8 +732,6 @@ main(void)
     jpp_test_new(a, b);
     jpp_test_kept(a, b);
     jpp_test_streams(a, b);
-    jpp_test_far(a);
-    jpp_test_interrupted(a, b);
     jpp_test_coroutine(a);
     jpp_test_many(a);
     jpp_test_again(&serving, &server, a);

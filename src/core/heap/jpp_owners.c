@@ -4,65 +4,51 @@
 
 
 /*
- * What a stack says about whom its thread is busy for.
+ * Whom the thread that serves is busy for.
  *
  * The problem: a sample is taken deep in a library, where nothing says which
- * request is served; and while nothing is sampled, nothing may be noted.
+ * request is served.
  *
- * The method: handlers carry their connection down, so that words of the stack
- * point at its record (jpp_serving.c).  The words are read from the outermost
- * on, which the event loop's handler has saved for the event of this moment.
- * The connection counts that its first JPP_OWNERS_LEAD words name, before any
- * other's, or else the one that most words name: others are left over from
- * earlier calls, in arrays that nobody has written to.  Where the outermost one
- * accepts connections, the newest was accepted.  The server says whom the
- * connection is for; or that this will be known later, and then the sample
- * waits.
+ * The method: whoever hands an event to its handler tells its connection
+ * (jpp_owners_tell()), and the server says whom that is for; or that this will
+ * be known later, and then the sample waits.  Two kinds of events name no
+ * client: one that accepts, and one of something else, as a timer's, or the end
+ * of a thread.  Handlers carry the connection that they serve down, so that
+ * words of the stack point at its record (jpp_serving.c): it is the newest of
+ * those that are named where others are accepted, and else the one that most
+ * words name.  The rest is left over from earlier calls, in arrays that nobody
+ * has written to.
  *
  * Why it is safe: words of this thread's own stack are read, and no word is
  * followed; one that names a record has its place in an array, whose number
  * says whether the record is in use.
  *
- * What bounds it: the JPP_OWNERS_OUTER outermost words, then the others up to
- * JPP_SERVING_WORDS; JPP_OWNERS_SEEN connections are told apart.  Each stack
- * remembers two words that have to agree: most samples look at no others.
+ * What bounds it: JPP_SERVING_WORDS words of the stack, from the handler on,
+ * in which JPP_OWNERS_SEEN connections are told apart.
  *
- * Measured: of 141,000 samples under storms of connections none had a wrong
- * owner; with the outermost word alone 4 of 200,000 had, and without the LEAD
- * some 300 in five seconds, where a handshake has an array of 4 KiB.  Owners
- * cost a request for a static file 1.6 % of its instructions, sampled at every
- * 4 KiB, and a signal for CPU time 0.3 us.
+ * Measured: of 559,000 samples under storms of connections none had a wrong
+ * owner, with nginx 1.22.1 and 1.26.3, by gcc -O and -O2 and clang -O1 and -O3.
+ * Owners cost a request for a static file 2.3 % of its instructions, sampled at
+ * every 4 KiB, and a signal for CPU time 0.01 us.
  *
- * Tried instead: the registers of the event loop's frame, as the unwinder
- * restores them.  In 310,000 samples (nginx 1.22.1 of Debian, and by gcc -O2)
- * one always held the event's connection; that was the one served in 99 %, and
- * of 657 others all but one had just been accepted.  But 12 frames with all
- * registers take 8.6 us, where this takes 0.8; the words have to be searched
- * for what was accepted all the same; and an nginx built without --with-debug,
- * by gcc or clang, has a posted event in no register that outlives the call.
+ * Tried instead: the words alone, the outermost before the others.  Compilers
+ * decide what the event loop saves, and where it leaves words of events before:
+ * of 120,000 samples under storms of connections none had a wrong owner with
+ * nginx 1.22.1, but 100 to 400 with 1.26.3 by gcc -O2 or clang -O3.  And the
+ * registers of the loop's frame, as the unwinder restores them: 12 frames with
+ * all registers take 8.6 us, and a posted event is in none that outlives the
+ * call.
  *
  * All but jpp_owners_start(), _stop() and _base() is [signal], and for any
  * thread where it does not say otherwise.
  */
 
 
-/* words of the JPP_SERVING_WORDS that are the outermost */
-#define JPP_OWNERS_OUTER   256
-
-/* so many words of the outermost connection, before any other's, decide: a
-   handler saves the event and the connection that the loop calls it for, and in
-   an array of 4 KiB next to them more words may be left over */
-#define JPP_OWNERS_LEAD    2
-
 /* connections that are told apart; others are left over from earlier calls */
 #define JPP_OWNERS_SEEN    8
 
 /* bytes of the main stack: the least distance to what lies below it */
 #define JPP_OWNERS_STACK   ((uintptr_t) 8 << 20)
-
-/* until jpp_owners_base(): who serves is called from about where who calls
-   jpp_owners_start() is */
-#define JPP_OWNERS_ABOVE   (256 * sizeof(uintptr_t))
 
 
 /* the words of a stack; and registers that a call would save below them, where
@@ -75,16 +61,12 @@ typedef struct {
 } jpp_owners_words_t;
 
 
-/* what names a connection, and what it is served for */
+/* a connection, what it is served for, and how many words name it */
 typedef struct {
     jpp_serving_one_t     one;
-    uintptr_t             address;       /* of its outermost word; 0: there */
-                                         /*   is none */
-    uintptr_t             inner;         /* of its innermost that was seen, */
-    uint32_t              inner_range;   /*   and whose record that is */
     uintptr_t             waits;
     uint32_t              owner;
-    uint32_t              first;         /* a connection that is for nobody */
+    uint32_t              n;
 } jpp_owners_look_t;
 
 
@@ -101,15 +83,6 @@ typedef struct {
 } jpp_owners_t;
 
 
-/* a connection, and how many words name it; LEAD of them come before any word
-   that names another one */
-typedef struct {
-    jpp_owners_look_t     look;
-    uint32_t              n;
-    uint32_t              lead;
-} jpp_owners_seen_t;
-
-
 static jpp_owners_t  jpp_owners;
 
 /* what a function saves before it uses it: rbx, rbp, r12 to r15 */
@@ -119,9 +92,7 @@ static const uint8_t  jpp_owners_saved[] = { 3, JPP_CFI_RBP, 12, 13, 14, 15 };
 void
 jpp_owners_base(uintptr_t base)
 {
-    if (base < jpp_owners.high) {
-        jpp_owners.base = base;
-    }
+    jpp_owners.base = base;
 }
 
 
@@ -137,47 +108,29 @@ jpp_owners_tell(uint32_t index)
 }
 
 
-/* Whom the connection INDEX, which STACK names, is served for. */
+/* Is somebody served by the one of LOOK, now or next? */
 
-static uint32_t
-jpp_owners_served(uint32_t index, const jpp_owners_words_t *stack,
-    uintptr_t *waits)
+static bool
+jpp_owners_is_served(jpp_owners_look_t *look, const jpp_owners_words_t *stack)
 {
-    return jpp_owners.server.served(index, (const uintptr_t *) stack->address,
-                                    stack->n, waits);
-}
-
-
-/* No word of the stack names it. */
-
-static void
-jpp_owners_told(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
-{
-    uint32_t  index;
-
-    index = jpp_owners.told;
-
-    look->one.index = index;
-    look->one.number = jpp_owners.serving.number(index);
-    look->address = 0;
     look->waits = 0;
-    look->owner = jpp_owners_served(index, stack, &look->waits);
+    look->owner = jpp_owners.server.served(look->one.index,
+                                           (const uintptr_t *) stack->address,
+                                           stack->n, &look->waits);
 
-    if (look->owner == JPP_OWNER_NONE && look->waits == 0) {
-        look->owner = jpp_owners.server.meanwhile(index);
-    }
+    return look->waits != JPP_SERVING_OTHERS
+           && (look->owner != JPP_OWNER_NONE || look->waits != 0);
 }
 
 
-/* The outermost is the first of the N in SEEN. */
+/* Of SEEN, where N are, there are more when the N_WORDS at ADDRESS are read. */
 
 static uint32_t
 jpp_owners_see(uintptr_t address, uint32_t n_words,
-    jpp_owners_seen_t seen[JPP_OWNERS_SEEN], uint32_t n)
+    jpp_owners_look_t seen[JPP_OWNERS_SEEN], uint32_t n)
 {
-    uint32_t            i, k;
-    jpp_serving_one_t   one;
-    jpp_owners_look_t  *look;
+    uint32_t           i, k;
+    jpp_serving_one_t  one;
 
     for (i = n_words; i != 0; i--) {
         i = jpp_serving_find(&jpp_owners.serving, address, i, &one);
@@ -185,7 +138,7 @@ jpp_owners_see(uintptr_t address, uint32_t n_words,
             break;
         }
 
-        for (k = 0; k < n && seen[k].look.one.index != one.index; k++) {
+        for (k = 0; k < n && seen[k].one.index != one.index; k++) {
             /* void */
         }
 
@@ -193,143 +146,85 @@ jpp_owners_see(uintptr_t address, uint32_t n_words,
             continue;
         }
 
-        look = &seen[k].look;
-        look->inner = address + (i - 1) * sizeof(uintptr_t);
-        look->inner_range = one.range;
-
         if (k == n) {
-            look->one = one;
-            look->address = look->inner;
-            seen[k].n = 0;
-            seen[k].lead = 0;
-            n++;
+            seen[n++] = (jpp_owners_look_t) { .one = one };
         }
 
         seen[k].n++;
-        seen[k].lead += n == 1;
     }
 
     return n;
 }
 
 
-static const jpp_owners_seen_t *
-jpp_owners_choose(jpp_owners_seen_t *seen, uint32_t n,
-    const jpp_owners_words_t *stack, uint32_t *first)
-{
-    bool                      is_accepting, is_better;
-    uint32_t                  k;
-    jpp_owners_look_t        *look;
-    const jpp_owners_seen_t  *chosen;
+/* Whom STACK, by its words, is for becomes LOOK; or it stays as it is. */
 
-    is_accepting = false;
-    chosen = NULL;
+static void
+jpp_owners_scan(const jpp_owners_words_t *stack, bool is_accepting,
+    jpp_owners_look_t *look)
+{
+    uint32_t            k, n;
+    jpp_owners_look_t  *one, *best, seen[JPP_OWNERS_SEEN];
+
+    n = (uint32_t) (jpp_less(jpp_owners.base, stack->address)
+                    / sizeof(uintptr_t));
+    n = (uint32_t) jpp_smaller(n, stack->n);
+
+    n = jpp_owners_see(stack->address, n, seen, 0);
+    n = jpp_owners_see((uintptr_t) stack->saved, stack->n_saved, seen, n);
+    best = NULL;
 
     for (k = 0; k < n; k++) {
-        look = &seen[k].look;
-        look->waits = 0;
-        look->owner = jpp_owners_served(look->one.index, stack, &look->waits);
-        look->first = *first;
+        one = &seen[k];
 
-        if (k == 0 && look->waits == JPP_SERVING_OTHERS) {
-            is_accepting = true;
-        }
-
-        if (look->waits == JPP_SERVING_OTHERS
-            || (look->owner == JPP_OWNER_NONE && look->waits == 0))
+        if (jpp_owners_is_served(one, stack)
+            && (best == NULL
+                || (is_accepting ? one->one.number > best->one.number
+                                 : one->n > best->n)))
         {
-            *first = *first != jpp_owners.serving.n ? *first : look->one.index;
-            continue;
-        }
-
-        is_better = chosen == NULL
-                    || (is_accepting
-                        ? look->one.number > chosen->look.one.number
-                        : seen[k].n > chosen->n);
-
-        chosen = is_better ? &seen[k] : chosen;
-
-        if (chosen->lead >= JPP_OWNERS_LEAD) {
-            break;
+            best = one;
         }
     }
 
-    return chosen;
-}
-
-
-static bool
-jpp_owners_scan(const jpp_owners_words_t *words,
-    const jpp_owners_words_t *stack, jpp_owners_look_t *look)
-{
-    uint32_t                  n, first;
-    jpp_owners_seen_t         seen[JPP_OWNERS_SEEN];
-    const jpp_owners_seen_t  *chosen;
-
-    first = look->first;
-    n = jpp_owners_see(words->address, words->n, seen, 0);
-    n = jpp_owners_see((uintptr_t) words->saved, words->n_saved, seen, n);
-    chosen = jpp_owners_choose(seen, n, stack, &first);
-
-    if (chosen != NULL) {
-        *look = chosen->look;
-        return true;
+    if (best != NULL) {
+        *look = *best;
     }
-
-    look->first = first;
-    look->address = 0;
-    look->waits = 0;
-    look->owner = first != jpp_owners.serving.n
-                  ? jpp_owners.server.meanwhile(first) : JPP_OWNER_LOOP;
-
-    return false;
 }
 
-
-/*
- * Whom STACK is for becomes LOOK.  If nobody has an owner, the outermost has
- * what it has in the meantime.
- *
- * Further in than the outermost there may be more than the bound: functions
- * have large arrays between those that serve and what they do for that.
- * Registers are the innermost.
- */
 
 static void
 jpp_owners_look(const jpp_owners_words_t *stack, jpp_owners_look_t *look)
 {
-    uint32_t            n;
-    jpp_owners_words_t  words;
+    bool      is_accepting;
+    uint32_t  told;
 
-    look->first = jpp_owners.serving.n;
+    told = jpp_owners.told;
+    is_accepting = false;
 
-    if (jpp_owners.told < jpp_owners.serving.n) {
-        jpp_owners_told(stack, look);
-        return;
+    look->owner = JPP_OWNER_LOOP;
+    look->waits = 0;
+
+    if (told < jpp_owners.serving.n) {
+        look->one.index = told;
+        look->one.number = jpp_owners.serving.number(told);
+
+        if (look->one.number == 0 || jpp_owners_is_served(look, stack)) {
+            return;
+        }
+
+        is_accepting = look->waits == JPP_SERVING_OTHERS;
+
+        look->waits = 0;
+        look->owner = jpp_owners.server.meanwhile(told);
+
+        if (look->owner != JPP_OWNER_NONE && !is_accepting) {
+            return;
+        }
     }
 
-    n = stack->n;
-
-    if (stack->address < jpp_owners.base) {
-        n = (uint32_t) ((jpp_owners.base - stack->address) / sizeof(uintptr_t));
+    if (told != JPP_OWNERS_UNTOLD) {
+        jpp_owners_scan(stack, is_accepting, look);
     }
-
-    words.n = (uint32_t) jpp_smaller(n, JPP_OWNERS_OUTER);
-    words.address = stack->address + (n - words.n) * sizeof(uintptr_t);
-    words.n_saved = n <= JPP_OWNERS_OUTER ? stack->n_saved : 0;
-    words.saved = stack->saved;
-
-    if (jpp_owners_scan(&words, stack, look)) {
-        return;
-    }
-
-    n -= words.n;
-
-    words.n = (uint32_t) jpp_smaller(n, JPP_SERVING_WORDS - JPP_OWNERS_OUTER);
-    words.address = stack->address;
-    words.n_saved = stack->n_saved;
-
-    (void) jpp_owners_scan(&words, stack, look);
 }
 
 
@@ -395,8 +290,8 @@ jpp_owners_here(void)
 
 
 /* What lies below rsp may be left over from calls that have ended.  A function
-   that is about to begin, or about to return, has its connection in registers,
-   where more words of another may be left over in its caller's arrays. */
+   that is about to begin, or about to return, has its connection in registers.
+   */
 
 uint32_t
 jpp_owners_interrupted(const void *ucontext)
@@ -404,7 +299,7 @@ jpp_owners_interrupted(const void *ucontext)
     uint32_t              i, owner;
     uintptr_t             saved[sizeof(jpp_owners_saved)];
     jpp_owners_look_t     look;
-    jpp_owners_words_t    stack, registers;
+    jpp_owners_words_t    stack;
     jpp_unwind_context_t  context;
 
     jpp_unwind_interrupted(&context, ucontext);
@@ -421,14 +316,6 @@ jpp_owners_interrupted(const void *ucontext)
     stack.saved = saved;
 
     jpp_owners_look(&stack, &look);
-
-    if (look.address == 0 && jpp_owners.told == JPP_OWNERS_UNTOLD) {
-        registers.address = (uintptr_t) context.registers;
-        registers.n = JPP_FRAME_REGISTERS;
-        registers.n_saved = 0;
-
-        (void) jpp_owners_scan(&registers, &stack, &look);
-    }
 
     return jpp_owners_looked(&look);
 }
@@ -457,30 +344,6 @@ typedef struct {
 } jpp_owners_kept_t;
 
 
-/*
- * The connection that a sample was last found to be for: if it is kept alive,
- * its next owner is that of the last time, as a rule, and most samples of small
- * requests are done with by that.
- *
- * The kind of a hint is the record that its word points at, from 1.  That of
- * the first is 0 where samples of the stack are not for the next of their
- * connection: somebody was served by then, or nobody knows.
- */
-
-
-typedef struct {
-    uintptr_t             words[JPP_SERVING_RANGES + 1];
-                                         /* of its records; no word is like */
-                                         /*   the first of these */
-    uintptr_t             outermost;     /* the last word of the stack */
-    const uint64_t       *number;
-    const int            *open;
-    jpp_owners_slot_t    *slot;          /* NULL: there is none */
-    uint32_t              meanwhile;     /* whose samples are, until it has a */
-                                         /*   last owner, or is settled */
-} jpp_owners_last_t;
-
-
 /* bytes of N slots; no mapping has none */
 #define jpp_owners_size(n)  (((size_t) (n) + ((n) == 0))                      \
                              * sizeof(jpp_owners_slot_t))
@@ -489,7 +352,6 @@ jpp_owners_wait_t         jpp_owners_waits;
 jpp_owners_slot_t         jpp_owners_no_slot;
 
 static jpp_owners_kept_t  jpp_owners_kept;
-static jpp_owners_last_t  jpp_owners_last;
 
 
 void
@@ -502,10 +364,6 @@ jpp_owners_another(jpp_owners_slot_t *slot, uint64_t number)
         slot->waiting = 0;
         slot->last = JPP_OWNER_NONE;
         slot->is_mixed = false;
-
-        if (jpp_owners_last.slot == slot) {
-            jpp_owners_last.slot = NULL;
-        }
     }
 
     slot->number = number;
@@ -578,100 +436,10 @@ jpp_owners_set(jpp_owners_slot_t *slot, uintptr_t which, uint32_t owner)
 }
 
 
-/* Both words have to agree. */
-
-static bool
-jpp_owners_again(const jpp_site_hints_t *hints, uintptr_t frame,
-    const jpp_owners_words_t *stack, jpp_owners_look_t *look)
-{
-    uintptr_t             inner, open;
-    jpp_serving_one_t     one;
-    const jpp_serving_t  *serving;
-
-    serving = &jpp_owners.serving;
-    look->address = frame + hints->at[0] * sizeof(uintptr_t);
-    inner = frame + hints->at[1] * sizeof(uintptr_t);
-
-    if (hints->at[0] == 0
-        || look->address - stack->address >= stack->n * sizeof(uintptr_t)
-        || !jpp_serving_is(serving, jpp_frame_word(look->address), &look->one)
-        || !jpp_serving_is(serving, jpp_frame_word(inner), &one)
-        || one.index != look->one.index)
-    {
-        return false;
-    }
-
-    look->owner = JPP_OWNER_NONE;
-    look->waits = JPP_SERVING_NEXT;
-
-    open = serving->ranges[0].start
-           + (uintptr_t) serving->ranges[0].size * look->one.index
-           + serving->open_at;
-
-    if (hints->kinds[0] != 0 && *(const int *) open != -1) {
-        return true;
-    }
-
-    look->waits = 0;
-    look->owner = jpp_owners_served(look->one.index, stack, &look->waits);
-
-    return look->waits != JPP_SERVING_OTHERS
-           && (look->owner != JPP_OWNER_NONE || look->waits != 0);
-}
-
-
-static void
-jpp_owners_hints(const jpp_owners_look_t *look, uintptr_t frame,
-    jpp_site_hints_t *hints)
-{
-    memset(hints, 0, sizeof(jpp_site_hints_t));
-
-    if (look->inner > frame
-        && look->address - frame <= UINT16_MAX * sizeof(uintptr_t))
-    {
-        hints->at[0] = (uint16_t) ((look->address - frame) / sizeof(uintptr_t));
-        hints->at[1] = (uint16_t) ((look->inner - frame) / sizeof(uintptr_t));
-        hints->kinds[1] = (uint8_t) (look->inner_range + 1);
-
-        if (look->waits == JPP_SERVING_NEXT) {
-            hints->kinds[0] = (uint8_t) (look->one.range + 1);
-        }
-    }
-}
-
-
-/* SLOT, which the connection INDEX has, is that of the last one.  A sample that
-   is found by it has its owner, or MEANWHILE: there must be one. */
-
-static void
-jpp_owners_learn(uint32_t index, jpp_owners_slot_t *slot, uint32_t meanwhile)
-{
-    unsigned              i;
-    uintptr_t             record;
-    jpp_owners_last_t    *last;
-    const jpp_serving_t  *serving;
-
-    last = &jpp_owners_last;
-    serving = &jpp_owners.serving;
-
-    for (i = 0; i < JPP_SERVING_RANGES; i++) {
-        last->words[i + 1] = serving->ranges[i].start
-                             + (uintptr_t) serving->ranges[i].size * index;
-    }
-
-    record = last->words[1];
-
-    last->number = (const uint64_t *) (record + serving->number_at);
-    last->open = (const int *) (record + serving->open_at);
-    last->slot = meanwhile != JPP_OWNER_NONE ? slot : NULL;
-    last->meanwhile = meanwhile;
-}
-
-
 /* Where a sample is to be kept that waits for WHICH of SLOT.  One that a
    handler keeps at the same moment may take its place. */
 
-static inline jpp_sample_at_t *
+static jpp_sample_at_t *
 jpp_owners_keep(jpp_owners_slot_t *slot, uintptr_t which)
 {
     uint64_t               n;
@@ -719,20 +487,23 @@ jpp_owners_late(const jpp_owners_look_t *look, jpp_samples_found_t *found)
 
     found->waits = jpp_owners_keep(slot, look->waits);
 
-    jpp_owners_learn(look->one.index, slot, found->owner);
     jpp_owners_leave();
 }
 
 
 /*
+ * For jpp_samples.h.  Samples of a stack that were for the next of their
+ * connection are so again, and most of small requests are done with by that.
+ *
  * What the caller and those before it had in registers is on the stack by the
- * builtin, if it was not before; but no hint, which counts from FRAME, says
- * where.  The rest is that of whoever allocates.
+ * builtin, if it was not before.
  */
 
-static jpp_samples_found_t __attribute__((noinline))
-jpp_owners_search(jpp_site_hints_t *hints, uintptr_t frame)
+static jpp_samples_found_t
+jpp_owners_find(bool *is_next)
 {
+    uint32_t             told;
+    jpp_owners_slot_t   *slot;
     jpp_owners_look_t    look;
     jpp_owners_words_t   stack;
     jpp_samples_found_t  found = { NULL, JPP_OWNER_NONE };
@@ -745,11 +516,23 @@ jpp_owners_search(jpp_site_hints_t *hints, uintptr_t frame)
         return found;
     }
 
-    if (!jpp_owners_again(hints, frame, &stack, &look)) {
-        jpp_owners_look(&stack, &look);
-        jpp_owners_hints(&look, frame, hints);
+    told = jpp_owners.told;
+    slot = jpp_owners_slot_at(told);
+
+    if (*is_next
+        && slot->last != JPP_OWNER_NONE
+        && slot->generation == jpp_samples.generation
+        && slot->number == jpp_owners.serving.number(told)
+        && !jpp_owners_kept.is_busy)
+    {
+        found.owner = slot->last;
+        found.waits = jpp_owners_keep(slot, JPP_SERVING_NEXT);
+        return found;
     }
 
+    jpp_owners_look(&stack, &look);
+
+    *is_next = look.waits == JPP_SERVING_NEXT;
     found.owner = look.owner;
 
     if (look.waits != 0 && !jpp_owners_kept.is_busy) {
@@ -760,52 +543,11 @@ jpp_owners_search(jpp_site_hints_t *hints, uintptr_t frame)
 }
 
 
-/*
- * For jpp_samples.h.  Is the sample whose stack has HINTS, from FRAME on, for
- * the next of the same connection as the last one?
- *
- * The same stack has what it carries down at the same places.  Where a
- * connection that serves one at a time had nobody yet, it has none again, or
- * one that what waits will be given in any case.
- */
-
-static jpp_samples_found_t
-jpp_owners_find(jpp_site_hints_t *hints, uintptr_t frame)
-{
-    uintptr_t                 outer, inner;
-    jpp_samples_found_t       found;
-    const jpp_owners_last_t  *last;
-
-    last = &jpp_owners_last;
-    outer = frame + hints->at[0] * sizeof(uintptr_t);
-    inner = frame + hints->at[1] * sizeof(uintptr_t);
-
-    if (last->outermost - outer > JPP_OWNERS_STACK
-        || last->slot == NULL
-        || jpp_frame_word(outer) != last->words[hints->kinds[0]]
-        || jpp_frame_word(inner) != last->words[hints->kinds[1]]
-        || *last->number != last->slot->number
-        || last->slot->generation != jpp_samples.generation
-        || *last->open == -1
-        || jpp_owners_kept.is_busy)
-    {
-        return jpp_owners_search(hints, frame);
-    }
-
-    found.owner = last->slot->last != JPP_OWNER_NONE ? last->slot->last
-                                                     : last->meanwhile;
-    found.waits = jpp_owners_keep(last->slot, JPP_SERVING_NEXT);
-
-    return found;
-}
-
-
 bool
 jpp_owners_start(const jpp_serving_t *serving,
     const jpp_owners_server_t *server)
 {
-    void      *slots;
-    uintptr_t  base;
+    void  *slots;
 
     jpp_owners_stop();
 
@@ -820,16 +562,8 @@ jpp_owners_start(const jpp_serving_t *serving,
 
     jpp_owners.serving = *serving;
     jpp_owners.server = *server;
-    jpp_owners.high = jpp_backtrace_top((uintptr_t) &base);
+    jpp_owners.high = jpp_backtrace_top((uintptr_t) &slots);
     jpp_owners.told = JPP_OWNERS_UNTOLD;
-
-    if (jpp_owners.base == 0) {
-        base = (uintptr_t) __builtin_frame_address(0) + JPP_OWNERS_ABOVE;
-        jpp_owners.base = jpp_smaller(base, jpp_owners.high);
-    }
-
-    jpp_owners_last.words[0] = (uintptr_t) &jpp_owners_last + 1;
-    jpp_owners_last.outermost = jpp_owners.high - sizeof(uintptr_t);
 
     jpp_samples_thread.is_serving = true;
     jpp_samples.owners = jpp_owners_find;
@@ -846,8 +580,6 @@ jpp_owners_stop(void)
 
     jpp_owners.n_settled = 0;
     jpp_owners.is_due = false;
-
-    jpp_owners_last.slot = NULL;
 
     if (jpp_owners_waits.slots != NULL) {
         (void) munmap(jpp_owners_waits.slots,
@@ -934,12 +666,6 @@ jpp_owners_settle(uint32_t n)
     jpp_owners_enter();
 
     jpp_owners.turn++;
-
-    if (jpp_owners_last.slot != NULL
-        && jpp_owners_last.slot->last == JPP_OWNER_NONE)
-    {
-        jpp_owners_last.slot = NULL;
-    }
 
     jpp_owners.n_settled = jpp_larger(jpp_owners.n_settled,
                                       jpp_less(kept->n_waited,

@@ -3,10 +3,10 @@
  * Attributes samples to owners: the server and location on whose behalf memory
  * was allocated, or CPU time was used.
  *
- * An owner is the number of some names (jpp_owner_names.h).  The words of a
- * sample's stack name the connection that is served (jpp_serving.c), and the
- * server's own structures say whom for: it looks there at that moment, so that
- * nothing has to be noted while nothing is sampled.
+ * An owner is the number of some names (jpp_owner_names.h).  The event loop
+ * tells which connection its event is of, and the server's own structures say
+ * whom that is served for: it looks there when a sample is taken.  Where an
+ * event is of none, the words of the sample's stack name one (jpp_serving.c).
  *
  * What is sampled before that is known has what its connection had last, or the
  * best that is known, and waits for better if it is memory.
@@ -69,11 +69,6 @@ typedef struct {
        is none, or none that serves anybody */
     uint64_t             (*number)(uint32_t index);
 
-    /* where a record of the first range has that itself (another word means
-       that NUMBER has to be asked), and an int: -1, it was closed */
-    uint32_t               number_at;
-    uint32_t               open_at;
-
     uintptr_t              low;        /* of all ranges: */
     uintptr_t              span;       /*   jpp_serving_init() */
 } jpp_serving_t;
@@ -82,11 +77,10 @@ typedef struct {
 typedef struct {
     uint64_t               number;
     uint32_t               index;
-    uint32_t               range;      /* whose record the word points at */
 } jpp_serving_one_t;
 
 
-/* The caller has set the ranges of SERVING, N, NUMBER and where both are. */
+/* The caller has set the ranges of SERVING, N and NUMBER. */
 void jpp_serving_init(jpp_serving_t *serving);
 
 /* Does WORD name a connection, which becomes ONE? */
@@ -102,7 +96,10 @@ uint32_t jpp_serving_find(const jpp_serving_t *serving, uintptr_t address,
     uint32_t n, jpp_serving_one_t *one);
 
 
+/* what may be told instead of a connection: it is nobody's turn; or that of
+   something else, which may serve one */
 #define JPP_OWNERS_UNTOLD   UINT32_MAX
+#define JPP_OWNERS_ELSE     (UINT32_MAX - 1)
 
 /* samples that wait, at most: a power of two */
 #define JPP_OWNERS_WAITING  4096
@@ -129,16 +126,11 @@ typedef struct {
 } jpp_owners_server_t;
 
 
-/* It serves from BASE on, an address of its stack; words further out may be
-   left over from its start. */
+/* Handlers are called from BASE on, an address of the stack. */
 void jpp_owners_base(uintptr_t base);
 
-/*
- * The thread that serves is busy for the connection INDEX from now on, whatever
- * its stack says; with JPP_OWNERS_UNTOLD the stack says it again, as at first.
- * For those who go on with a connection without being called for it, when a
- * thread is done, say.  Returns what was told before.
- */
+/* The thread that serves is busy for the connection INDEX from now on, or for
+   JPP_OWNERS_...: at first it is UNTOLD.  Returns what was told before. */
 uint32_t jpp_owners_tell(uint32_t index);
 
 /*

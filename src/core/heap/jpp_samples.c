@@ -430,9 +430,7 @@ jpp_samples_record(void *p, size_t size, uint32_t generation,
 
     if (jpp_samples.owners != NULL) {
         at = jpp_sites_at(&jpp_samples.sites, site);
-        found = jpp_samples.owners(&at->hints,
-                                   (uintptr_t) __builtin_frame_address(0)
-                                   - JPP_SAMPLES_SAVED);
+        found = jpp_samples.owners(&at->is_next);
 
         /* the owner's, but where there is no room */
 

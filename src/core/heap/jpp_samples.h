@@ -137,14 +137,6 @@ typedef struct {
 } jpp_site_key_t;
 
 
-/* of two words of a stack: how far from the frame, in words, and of what kind,
-   by whoever sets it; zeroed: none */
-typedef struct {
-    uint16_t      at[2];
-    uint8_t       kinds[2];
-} jpp_site_hints_t;
-
-
 typedef struct {
     uint64_t      hash;
     uint32_t      next;            /* the next site of this hash, 0: none */
@@ -153,8 +145,7 @@ typedef struct {
                   key;
     uint32_t      given;           /* the site that its samples were given to */
                                    /*   last; 0: none */
-    jpp_site_hints_t
-                  hints;           /* where its owner was found last */
+    bool          is_next;         /* jpp_samples_owners_pt */
     uint64_t      reach;           /* bytes of stack that have the addresses, */
                                    /*   JPP_SITES_UNKNOWN, or _VARIES */
 
@@ -308,13 +299,9 @@ typedef struct {
 } jpp_samples_found_t;
 
 
-/*
- * [signal] Who knows whom a sample of the present call belongs to, in any
- * thread (jpp_owners.h).  HINTS are the stack's own: where to look first, from
- * FRAME on, an address in the caller's frame; zeroed at first.
- */
-typedef jpp_samples_found_t (*jpp_samples_owners_pt)(jpp_site_hints_t *hints,
-    uintptr_t frame);
+/* [signal] Who knows whom a sample of the present call belongs to, in any
+   thread (jpp_owners.h), and keeps IS_NEXT for its stack; false at first. */
+typedef jpp_samples_found_t (*jpp_samples_owners_pt)(bool *is_next);
 
 
 /* repeat sites: jpp_samples.c */

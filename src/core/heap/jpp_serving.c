@@ -41,7 +41,6 @@ jpp_serving_is(const jpp_serving_t *serving, uintptr_t word,
             && offset % range->size == 0)
         {
             one->index = (uint32_t) (offset / range->size);
-            one->range = (uint32_t) (range - serving->ranges);
             one->number = serving->number(one->index);
 
             return one->number != 0;

@@ -35,6 +35,7 @@ typedef struct {
     char             unnamed[JPP_UNNAMED_TEXT];   /* of its last report */
     jpp_stalling_t   stalling;     /* how it looks for stalls */
     bool             has_owners;   /* its samples do */
+    bool             is_hooked;    /* jemalloc's, too */
     jpp_failure_t    last_error;
 } ngx_http_jpp_self_t;
 

@@ -56,14 +56,11 @@ static volatile uint64_t  ngx_http_jpp_last;
 #endif
 
 
-typedef ngx_int_t (*ngx_http_jpp_process_pt)(ngx_cycle_t *cycle,
-    ngx_msec_t timer, ngx_uint_t flags);
-
-
 jpp_loop_t  ngx_http_jpp_loop;
 jpp_recent_t  ngx_http_jpp_recent;
 
-static ngx_http_jpp_process_pt  ngx_http_jpp_process;
+/* what was put in place of nginx's; NULL: nothing */
+static ngx_http_jpp_process_pt  ngx_http_jpp_loop_wrapper;
 
 /* ticks of an iteration of which nothing but the number is of interest */
 static volatile uint64_t  ngx_http_jpp_short = NGX_HTTP_JPP_SHORT;
@@ -100,10 +97,10 @@ ngx_http_jpp_loop_long(ngx_cycle_t *cycle, ngx_msec_t timer, ngx_uint_t flags)
     if (ngx_http_jpp_short == 0) {
         ngx_http_jpp_short = NGX_HTTP_JPP_SHORT;
 
-        ngx_http_jpp_owners_settle((uintptr_t) __builtin_frame_address(0));
+        ngx_http_jpp_owners_settle();
     }
 
-    return ngx_http_jpp_process(cycle, timer, flags);
+    return ngx_http_jpp_events_process(cycle, timer, flags);
 }
 
 
@@ -129,7 +126,7 @@ ngx_http_jpp_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
 
     ngx_http_jpp_loop.counts[0]++;
 
-    return ngx_http_jpp_process(cycle, timer, flags);
+    return ngx_http_jpp_events_process(cycle, timer, flags);
 }
 
 
@@ -142,14 +139,18 @@ ngx_http_jpp_loop_init(ngx_cycle_t *cycle)
 
     ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
 
-    if (ccf->timer_resolution != 0 || ngx_http_jpp_process != NULL) {
+    if (ngx_http_jpp_loop_wrapper != NULL) {
         return;
     }
 
     ngx_time_update();
 
+    ngx_http_jpp_loop_wrapper = ccf->timer_resolution != 0
+                                ? ngx_http_jpp_events_process
+                                : ngx_http_jpp_loop_process;
+
     ngx_http_jpp_process = ngx_event_actions.process_events;
-    ngx_event_actions.process_events = ngx_http_jpp_loop_process;
+    ngx_event_actions.process_events = ngx_http_jpp_loop_wrapper;
 }
 
 
@@ -158,9 +159,11 @@ ngx_http_jpp_loop_init(ngx_cycle_t *cycle)
 void
 ngx_http_jpp_loop_exit(void)
 {
-    if (ngx_event_actions.process_events == ngx_http_jpp_loop_process) {
+    if (ngx_http_jpp_loop_wrapper != NULL
+        && ngx_event_actions.process_events == ngx_http_jpp_loop_wrapper)
+    {
         ngx_event_actions.process_events = ngx_http_jpp_process;
-        ngx_http_jpp_process = NULL;
+        ngx_http_jpp_loop_wrapper = NULL;
     }
 }
 
@@ -168,7 +171,7 @@ ngx_http_jpp_loop_exit(void)
 ngx_int_t
 ngx_http_jpp_loop_watch(ngx_msec_t ms)
 {
-    if (ngx_http_jpp_process == NULL) {
+    if (ngx_http_jpp_loop_wrapper != ngx_http_jpp_loop_process) {
         return NGX_DECLINED;
     }
 

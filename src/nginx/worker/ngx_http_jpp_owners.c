@@ -18,9 +18,6 @@
 /* samples that are settled after an iteration */
 #define NGX_HTTP_JPP_SETTLED  256
 
-/* bytes of the stack: the frame of nginx's function that calls all handlers */
-#define NGX_HTTP_JPP_ABOVE    256
-
 
 static ngx_connection_t  *ngx_http_jpp_owners_connections;
 
@@ -121,10 +118,8 @@ ngx_http_jpp_owners_phases(ngx_conf_t *cf)
 /* What is more than that comes after the next iteration. */
 
 void
-ngx_http_jpp_owners_settle(uintptr_t frame)
+ngx_http_jpp_owners_settle(void)
 {
-    jpp_owners_base(frame + NGX_HTTP_JPP_ABOVE);
-
     if (jpp_owners_is_due()) {
         jpp_owners_settle(NGX_HTTP_JPP_SETTLED);
     }
@@ -167,19 +162,14 @@ ngx_http_jpp_owners_start(ngx_cycle_t *cycle, int owners, jpp_err_t *err)
     serving.ranges[2].size = sizeof(ngx_event_t);
     serving.n = cycle->connection_n;
     serving.number = ngx_http_jpp_serving_number;
-    serving.number_at = offsetof(ngx_connection_t, number);
-    serving.open_at = offsetof(ngx_connection_t, fd);
 
     jpp_serving_init(&serving);
-
-    /* its first iteration says where it is on the stack */
-
-    ngx_http_jpp_loop_look();
 
     ngx_http_jpp_owners_connections = cycle->connections;
 
     if (jpp_owners_start(&serving, &ngx_http_jpp_owners_server)) {
         ngx_http_jpp_self.has_owners = true;
+        ngx_http_jpp_self.is_hooked = jpp_hook_read() == JPP_HOOK_ON;
         return JPP_OK;
     }
 

@@ -65,6 +65,19 @@ void ngx_http_jpp_ledger_smaps(ngx_http_jpp_reply_t *reply);
 void ngx_http_jpp_ledger_arenas(ngx_http_jpp_reply_t *reply);
 
 
+/* ngx_http_jpp_events.c */
+
+typedef ngx_int_t (*ngx_http_jpp_process_pt)(ngx_cycle_t *cycle,
+    ngx_msec_t timer, ngx_uint_t flags);
+
+/* nginx's own: what waits for events */
+extern ngx_http_jpp_process_pt  ngx_http_jpp_process;
+
+/* The same, which tells whose events are while anything is sampled. */
+ngx_int_t ngx_http_jpp_events_process(ngx_cycle_t *cycle, ngx_msec_t timer,
+    ngx_uint_t flags);
+
+
 /* ngx_http_jpp_loop.c */
 
 /* of this worker; all zeros with timer_resolution, which stops nginx's clock */
@@ -72,7 +85,8 @@ extern jpp_loop_t  ngx_http_jpp_loop;
 extern jpp_recent_t  ngx_http_jpp_recent;
 
 
-/* Begin to count, once per worker; and stop, before the module is gone. */
+/* Be called for events, once per worker, and count them; and stop, before the
+   module is gone. */
 void ngx_http_jpp_loop_init(ngx_cycle_t *cycle);
 void ngx_http_jpp_loop_exit(void);
 
@@ -108,11 +122,9 @@ ngx_int_t ngx_http_jpp_owners_phases(ngx_conf_t *cf);
 jpp_code_t ngx_http_jpp_owners_start(ngx_cycle_t *cycle, int owners,
     jpp_err_t *err);
 
-/*
- * At the end of an iteration that has to be looked at: settle samples whose
- * owner was not known.  FRAME is where on the stack an iteration begins.
- */
-void ngx_http_jpp_owners_settle(uintptr_t frame);
+/* At the end of an iteration that has to be looked at: settle samples whose
+   owner was not known. */
+void ngx_http_jpp_owners_settle(void);
 
 /*
  * What comes until the end is for R, whatever called for it.  The end has what
