@@ -86,6 +86,18 @@ ngx_http_jpp_events_posted(ngx_queue_t *posted)
 }
 
 
+/* All of FROM follows what is in TO. */
+
+static void
+ngx_http_jpp_events_move(ngx_queue_t *to, ngx_queue_t *from)
+{
+    if (!ngx_queue_empty(from)) {
+        ngx_queue_add(to, from);
+        ngx_queue_init(from);
+    }
+}
+
+
 /* The names of these are in stacks, in place of nginx's. */
 
 
@@ -129,19 +141,19 @@ ngx_http_jpp_process_events(ngx_cycle_t *cycle, ngx_msec_t timer,
     ngx_int_t     rc;
     ngx_msec_t    before;
     ngx_event_t  *rest;
-    ngx_queue_t  *last, *first, events;
+    ngx_queue_t   posted, events;
 
     before = ngx_current_msec;
-    last = ngx_queue_last(&ngx_posted_events);
+
+    ngx_queue_init(&posted);
+    ngx_queue_init(&events);
+
+    ngx_http_jpp_events_move(&posted, &ngx_posted_events);
 
     rc = ngx_http_jpp_process(cycle, timer, flags | NGX_POST_EVENTS);
 
-    ngx_queue_init(&events);
-
-    first = ngx_queue_next(last);
-
-    if (!(flags & NGX_POST_EVENTS) && first != &ngx_posted_events) {
-        ngx_queue_split(&ngx_posted_events, first, &events);
+    if (!(flags & NGX_POST_EVENTS)) {
+        ngx_http_jpp_events_move(&events, &ngx_posted_events);
     }
 
     ngx_http_jpp_events_posted(&ngx_posted_accept_events);
@@ -153,9 +165,12 @@ ngx_http_jpp_process_events(ngx_cycle_t *cycle, ngx_msec_t timer,
         ngx_http_jpp_expire_timers();
     }
 
-    if (!ngx_queue_empty(&ngx_posted_events)) {
-        rest = &ngx_http_jpp_events_rest;
+    ngx_http_jpp_events_move(&posted, &ngx_posted_events);
+    ngx_http_jpp_events_move(&ngx_posted_events, &posted);
 
+    rest = &ngx_http_jpp_events_rest;
+
+    if (!ngx_queue_empty(&ngx_posted_events) && !rest->posted) {
         rest->log = cycle->log;
         rest->handler = ngx_http_jpp_process_posted;
         rest->posted = 1;
