@@ -363,35 +363,21 @@ jpp_hints_apply(const jpp_hints_t *hints, uint64_t device, uint64_t inode,
 {
     char                  *names;
     size_t                 len;
-    const jpp_hint_row_t  *row, *first, *end;
+    const jpp_hint_row_t  *row;
 
-    if (hints->rows == NULL
-        || jpp_vec_count(hints->rows, jpp_hint_row_t) == 0)
-    {
+    if (hints->rows == NULL) {
         return true;
-    }
-
-    /* those of a file are in a row */
-
-    first = jpp_vec_items(hints->rows, jpp_hint_row_t);
-    end = first + jpp_vec_count(hints->rows, jpp_hint_row_t);
-
-    while (first < end && (first->device != device || first->inode != inode)) {
-        first++;
     }
 
     len = elf->names_len;
 
-    for (row = first;
-         row < end && row->device == device && row->inode == inode;
-         row++)
-    {
-        len += row->len + 1;
+    jpp_vec_each(row, hints->rows) {
+        if (row->device == device && row->inode == inode) {
+            len += row->len + 1;
+        }
     }
 
-    end = row;
-
-    if (first == end || len > UINT32_MAX) {
+    if (len == elf->names_len || len > UINT32_MAX) {
         return true;
     }
 
@@ -403,9 +389,10 @@ jpp_hints_apply(const jpp_hints_t *hints, uint64_t device, uint64_t inode,
     memcpy(names, elf->names, elf->names_len);
     len = elf->names_len;
 
-    for (row = first; row < end; row++) {
-
-        if (jpp_hints_name(elf, row->offset, len)) {
+    jpp_vec_each(row, hints->rows) {
+        if (row->device == device && row->inode == inode
+            && jpp_hints_name(elf, row->offset, len))
+        {
             memcpy(names + len, jpp_vec_items(hints->names, char) + row->name,
                    row->len + 1);
             len += row->len + 1;
