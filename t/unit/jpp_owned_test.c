@@ -25,7 +25,7 @@ static const jpp_owned_stack_t  stacks[] = {
     { "a.example", "/", NULL, "other main", 1000, 1 },
     { "b.example", "/", "10.0.0.1:80", "tls main", 5000, 1 },
     { NULL, NULL, NULL, "main", 1900, 1 },
-    { NULL, NULL, NULL, "", 10, 1 },
+    { NULL, NULL, NULL, "", 1910, 1 },
     { NULL, NULL, NULL, NULL, 0, 0 }
 };
 

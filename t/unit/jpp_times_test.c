@@ -195,7 +195,8 @@ JPP_TEST(jpp_times_test_binary)
     static const char  text[] = "jpp_times/1 cpu\nfrequency 100\n"
         "highest 100\nduration 1000000000\nlabels 0\n"
         "@ 0 3 30000000 0x401000 0x402000\n"
-        "@ 0 1 10000000 0x7f0000001000\n" JPP_TIMES_TEST_MAPS;
+        "@ 0 0 8796093022207 0x401000\n"
+        "@ 0 8796093022207 10000000 0x7f0000001000\n" JPP_TIMES_TEST_MAPS;
 
     jpp_is_u64(jpp_times_report("format=binary",
                                 (const char *const[]) { text }, 1),
