@@ -100,7 +100,7 @@ ngx_http_jpp_loop_long(ngx_cycle_t *cycle, ngx_msec_t timer, ngx_uint_t flags)
         ngx_http_jpp_owners_settle();
     }
 
-    return ngx_http_jpp_events_process(cycle, timer, flags);
+    return ngx_http_jpp_dispatch(cycle, timer, flags);
 }
 
 
@@ -126,7 +126,7 @@ ngx_http_jpp_loop_process(ngx_cycle_t *cycle, ngx_msec_t timer,
 
     ngx_http_jpp_loop.counts[0]++;
 
-    return ngx_http_jpp_events_process(cycle, timer, flags);
+    return ngx_http_jpp_dispatch(cycle, timer, flags);
 }
 
 
@@ -146,7 +146,7 @@ ngx_http_jpp_loop_init(ngx_cycle_t *cycle)
     ngx_time_update();
 
     ngx_http_jpp_loop_wrapper = ccf->timer_resolution != 0
-                                ? ngx_http_jpp_events_process
+                                ? ngx_http_jpp_dispatch
                                 : ngx_http_jpp_loop_process;
 
     ngx_http_jpp_process = ngx_event_actions.process_events;

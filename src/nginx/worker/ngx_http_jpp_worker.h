@@ -65,7 +65,7 @@ void ngx_http_jpp_ledger_smaps(ngx_http_jpp_reply_t *reply);
 void ngx_http_jpp_ledger_arenas(ngx_http_jpp_reply_t *reply);
 
 
-/* ngx_http_jpp_events.c */
+/* ngx_http_jpp_dispatch.c */
 
 typedef ngx_int_t (*ngx_http_jpp_process_pt)(ngx_cycle_t *cycle,
     ngx_msec_t timer, ngx_uint_t flags);
@@ -74,7 +74,7 @@ typedef ngx_int_t (*ngx_http_jpp_process_pt)(ngx_cycle_t *cycle,
 extern ngx_http_jpp_process_pt  ngx_http_jpp_process;
 
 /* The same, which tells whose events are while anything is sampled. */
-ngx_int_t ngx_http_jpp_events_process(ngx_cycle_t *cycle, ngx_msec_t timer,
+ngx_int_t ngx_http_jpp_dispatch(ngx_cycle_t *cycle, ngx_msec_t timer,
     ngx_uint_t flags);
 
 

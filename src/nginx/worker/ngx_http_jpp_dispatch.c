@@ -1,6 +1,6 @@
 
 /*
- * Hands events to their handlers, and tells whose each is.
+ * Dispatches events to their handlers, and tells whose each is.
  *
  * nginx's event modules call handlers themselves, or post the events, which
  * nginx hands on later, as accept_mutex has it.  While anything is sampled they
@@ -26,13 +26,13 @@
 ngx_http_jpp_process_pt  ngx_http_jpp_process;
 
 /* hands on what handlers have posted */
-static ngx_event_t  ngx_http_jpp_events_rest;
+static ngx_event_t  ngx_http_jpp_dispatch_rest;
 
 
 /* An event has the index of its connection; another may be of anything. */
 
 static uint32_t
-ngx_http_jpp_events_index(const ngx_event_t *ev)
+ngx_http_jpp_dispatch_index(const ngx_event_t *ev)
 {
     size_t              reads, writes, size;
     const ngx_cycle_t  *cycle;
@@ -57,13 +57,13 @@ ngx_http_jpp_events_index(const ngx_event_t *ev)
  */
 
 static inline __attribute__((always_inline)) void
-ngx_http_jpp_events_handle(ngx_event_t *ev)
+ngx_http_jpp_dispatch_handle(ngx_event_t *ev)
 {
     uintptr_t  here;
 
     jpp_owners_base((uintptr_t) &here);
 
-    (void) jpp_owners_tell(ngx_http_jpp_events_index(ev));
+    (void) jpp_owners_tell(ngx_http_jpp_dispatch_index(ev));
 
     ev->handler(ev);
 
@@ -72,7 +72,7 @@ ngx_http_jpp_events_handle(ngx_event_t *ev)
 
 
 static inline __attribute__((always_inline)) void
-ngx_http_jpp_events_posted(ngx_queue_t *posted)
+ngx_http_jpp_dispatch_posted(ngx_queue_t *posted)
 {
     ngx_event_t  *ev;
 
@@ -81,7 +81,7 @@ ngx_http_jpp_events_posted(ngx_queue_t *posted)
 
         ngx_delete_posted_event(ev);
 
-        ngx_http_jpp_events_handle(ev);
+        ngx_http_jpp_dispatch_handle(ev);
     }
 }
 
@@ -89,7 +89,7 @@ ngx_http_jpp_events_posted(ngx_queue_t *posted)
 /* All of FROM follows what is in TO. */
 
 static void
-ngx_http_jpp_events_move(ngx_queue_t *to, ngx_queue_t *from)
+ngx_http_jpp_dispatch_move(ngx_queue_t *to, ngx_queue_t *from)
 {
     if (!ngx_queue_empty(from)) {
         ngx_queue_add(to, from);
@@ -104,7 +104,7 @@ ngx_http_jpp_events_move(ngx_queue_t *to, ngx_queue_t *from)
 static void
 ngx_http_jpp_process_posted(ngx_event_t *ev)
 {
-    ngx_http_jpp_events_posted(&ngx_posted_events);
+    ngx_http_jpp_dispatch_posted(&ngx_posted_events);
 }
 
 
@@ -129,7 +129,7 @@ ngx_http_jpp_expire_timers(void)
 
         ev->timedout = 1;
 
-        ngx_http_jpp_events_handle(ev);
+        ngx_http_jpp_dispatch_handle(ev);
     }
 }
 
@@ -148,16 +148,16 @@ ngx_http_jpp_process_events(ngx_cycle_t *cycle, ngx_msec_t timer,
     ngx_queue_init(&posted);
     ngx_queue_init(&events);
 
-    ngx_http_jpp_events_move(&posted, &ngx_posted_events);
+    ngx_http_jpp_dispatch_move(&posted, &ngx_posted_events);
 
     rc = ngx_http_jpp_process(cycle, timer, flags | NGX_POST_EVENTS);
 
     if (!(flags & NGX_POST_EVENTS)) {
-        ngx_http_jpp_events_move(&events, &ngx_posted_events);
+        ngx_http_jpp_dispatch_move(&events, &ngx_posted_events);
     }
 
-    ngx_http_jpp_events_posted(&ngx_posted_accept_events);
-    ngx_http_jpp_events_posted(&events);
+    ngx_http_jpp_dispatch_posted(&ngx_posted_accept_events);
+    ngx_http_jpp_dispatch_posted(&events);
 
     /* nginx looks at none before a millisecond has passed */
 
@@ -165,10 +165,10 @@ ngx_http_jpp_process_events(ngx_cycle_t *cycle, ngx_msec_t timer,
         ngx_http_jpp_expire_timers();
     }
 
-    ngx_http_jpp_events_move(&posted, &ngx_posted_events);
-    ngx_http_jpp_events_move(&ngx_posted_events, &posted);
+    ngx_http_jpp_dispatch_move(&posted, &ngx_posted_events);
+    ngx_http_jpp_dispatch_move(&ngx_posted_events, &posted);
 
-    rest = &ngx_http_jpp_events_rest;
+    rest = &ngx_http_jpp_dispatch_rest;
 
     if (!ngx_queue_empty(&ngx_posted_events) && !rest->posted) {
         rest->log = cycle->log;
@@ -183,8 +183,7 @@ ngx_http_jpp_process_events(ngx_cycle_t *cycle, ngx_msec_t timer,
 
 
 ngx_int_t
-ngx_http_jpp_events_process(ngx_cycle_t *cycle, ngx_msec_t timer,
-    ngx_uint_t flags)
+ngx_http_jpp_dispatch(ngx_cycle_t *cycle, ngx_msec_t timer, ngx_uint_t flags)
 {
     return ngx_http_jpp_self.has_owners
            && (ngx_http_jpp_self.is_hooked
