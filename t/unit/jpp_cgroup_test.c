@@ -67,6 +67,7 @@ JPP_TEST(jpp_cgroup_test_files)
         { "below", "a cgroup below that part, with a limit of its own" },
         { "odd", "lines and numbers that are none are left out" },
         { "empty", "files that say nothing" },
+        { "longest", "the longest path, and one that is too long" },
         { "unmounted", "no mount" },
         { "hidden", "nothing but a path" },
         { "absent", "no /proc" }

@@ -214,7 +214,8 @@ JPP_TEST(test_no_memory)
 
 JPP_TEST(test_unsound)
 {
-    int  i;
+    int         i;
+    jpp_dump_t  dump;
 
     for (i = 0; i < 12; i++) {
         stalls[0] = one;
@@ -236,6 +237,10 @@ JPP_TEST(test_unsound)
             stalls[0].depth = JPP_STALL_DEPTH;
             stalls[0].nanos = INT64_MAX;
             stalls[0].generation = INT64_MAX;
+            stalls[0].maps_len = JPP_STALL_MAPS;
+            memset(stalls[0].maps + sizeof(MAPS) - 2, 'x',
+                   JPP_STALL_MAPS - sizeof(MAPS) + 1);
+            stalls[0].maps[JPP_STALL_MAPS - 1] = '\n';
             break;
         }
 
@@ -252,4 +257,7 @@ JPP_TEST(test_unsound)
     jpp_ok(report(stalls, JPP_STALLS, "pprof") == JPP_OK
            && report(stalls, JPP_STALLS + 1, "pprof") == JPP_ERR_LIMIT,
            "one too many: %s", err.text);
+    jpp_is_u64(jpp_parser_stalls.open(&dump, NULL, (char *) stalls, 9, NULL,
+                                      &err),
+               JPP_ERR_CUT, "and a part of one: %s", err.text);
 }

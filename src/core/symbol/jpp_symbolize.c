@@ -168,16 +168,11 @@ static jpp_object_t *
 jpp_object_refuse(const jpp_symbols_t *symbols, const jpp_file_t *file,
     const jpp_arena_t *arena, jpp_err_t *err)
 {
-    bool           is_passing;
     jpp_object_t  *object;
 
     static const jpp_elf_t  nothing;
 
-    is_passing = err->code == JPP_ERR_SYS;
-
     if (err->code == JPP_ERR_MEMORY && arena->cap < symbols->room) {
-        is_passing = true;
-
         (void) jpp_err_set(err, JPP_ERR_MEMORY, "this report has %zu MiB "
                            "left to read its functions, which is too "
                            "little (raise the memory of a report)",
@@ -192,7 +187,8 @@ jpp_object_refuse(const jpp_symbols_t *symbols, const jpp_file_t *file,
     object = jpp_object_store(&nothing, file->identity, err->text);
 
     if (object != NULL) {
-        object->is_passing = is_passing;
+        object->is_passing = err->code == JPP_ERR_SYS
+                             || err->code == JPP_ERR_MEMORY;
     }
 
     return object;
