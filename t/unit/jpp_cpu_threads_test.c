@@ -1,7 +1,7 @@
 
 /*
  * A table of threads that is full: what has no place is counted, and places
- * come free as their threads are gone.
+ * come free as their threads are gone.  And why the kernel gives no timer.
  */
 
 
@@ -12,6 +12,25 @@
 
 /* no thread has such a number */
 #define JPP_GONE  0x70000000
+
+
+/* why there is no timer */
+static int  jpp_refused;
+
+
+/* In place of libc's. */
+
+int
+timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
+{
+    (void) clock;
+    (void) event;
+    (void) timer;
+
+    errno = jpp_refused;
+
+    return -1;
+}
 
 
 static void *
@@ -52,7 +71,19 @@ main(void)
     uint32_t            i;
     pthread_t           id;
     rlim_t              limit;
+    jpp_err_t           err;
     jpp_cpu_threads_t  *threads;
+
+    static const struct {
+        int          error;
+        uint32_t     deaf;
+        const char  *why;
+    } rows[] = {
+        { EINVAL, 0, "cannot create a timer: Invalid argument" },
+        { ESRCH, 0, "cannot create a timer: No such process" },
+        { EAGAIN, 1, "raise RLIMIT_SIGPENDING" },
+        { EPERM, 1, "timer_create is forbidden here: allow it" }
+    };
 
     threads = calloc(1, sizeof(jpp_cpu_threads_t));
 
@@ -66,11 +97,17 @@ main(void)
         threads->threads[i].tid = JPP_GONE + (pid_t) i;
     }
 
+    for (i = 0; i < 4; i++) {
+        jpp_refused = rows[i].error;
+        threads->n = 1;
+        jpp_cpu_threads_arm(threads, 1000000 + i);
+        jpp_is_u64(threads->seen.deaf, rows[i].deaf, "is it deaf or gone?");
+
+        jpp_ok(jpp_cpu_threads_check(JPP_MODE_CPU, &err) != JPP_OK
+               && strstr(err.text, rows[i].why) != NULL, "%s", err.text);
+    }
+
     threads->n = JPP_CPU_THREADS;
-
-    jpp_cpu_threads_arm(threads, 1000000);
-    jpp_is_u64(threads->seen.deaf, 0, "who is gone is not deaf");
-
     threads->threads[0].is_deaf = true;
     threads->seen.deaf = 1;
 

@@ -354,6 +354,31 @@ JPP_TEST(jpp_pools_test_comments)
 }
 
 
+/* Nothing is outside of pools; or what has been since the start. */
+
+JPP_TEST(jpp_pools_test_total)
+{
+    uint64_t                i, sum;
+    const jpp_pools_row_t  *row;
+
+    (void) jpp_test_fill(&table);
+    sum = 0;
+
+    jpp_vec_each(row, table.rows) {
+        sum += row->is_inherited ? 0 : row->bytes;
+    }
+
+    for (i = 0; i < 2; i++) {
+        n_captures = 0;
+        table.facts.total = sum + i * table.facts.outside_inherited;
+        jpp_pools_capture();
+
+        jpp_shows(jpp_pools_text("format=top"), i == 0
+                  ? "pools are all" : "all of the rest is inherited");
+    }
+}
+
+
 /* How much of the rest a walk has missed, nobody knows. */
 
 JPP_TEST(jpp_pools_test_partial)

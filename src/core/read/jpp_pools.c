@@ -259,7 +259,7 @@ jpp_pools_commit(jpp_pools_reading_t *reading, const uint32_t *ids,
 
     profile = reading->profile;
 
-    if (held->objects == 0 && held->bytes == 0) {
+    if (held->bytes == 0) {
         return true;
     }
 
