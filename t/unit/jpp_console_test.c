@@ -242,6 +242,10 @@ JPP_TEST(jpp_test_tiles)
               "what the workers hold, and how that went; the limit, with pages "
               "of files that go first; a stall of a second; and axes");
 
+    held->all.rss[0] = held->all.rss[12];
+    jpp_has(jpp_console_part("<dl id=\"tiles\"", "<div id=\"findings\""),
+            "\"grown\">0 B an hour<", "it is what it was");
+
     for (i = 5; i <= 20; i += i) {
         cgroup.headroom = (i - 2) * JPP_FINDING_MIB;
         jpp_has(jpp_console_part("<dl id=\"tiles\"", "<div id=\"findings\""),

@@ -82,6 +82,11 @@ JPP_TEST(jpp_events_test_torn)
 
     jpp_events.slots[1].sum++;
     jpp_is_u64(jpp_events_list(&jpp_events, jpp_list), 1, "nor another sum");
+
+    slot.event.type = JPP_EVENT_TYPES;
+    slot.sum = jpp_hash_bytes(&slot.event, sizeof(jpp_event_t));
+    jpp_events.slots[1] = slot;
+    jpp_is_u64(jpp_events_list(&jpp_events, jpp_list), 1, "nor a type of none");
 }
 
 

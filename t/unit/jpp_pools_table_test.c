@@ -153,6 +153,8 @@ JPP_TEST(jpp_pools_test_many_rows)
     }
 
     jpp_is_u64(n_wrong, 0, "all are added");
+    jpp_ok(!jpp_pools_add(&table, 0, JPP_POOLS_BLOCKS, 0, 1, 10, 1),
+           "but for what has no owner");
     jpp_is_u64(jpp_vec_count(table.rows, jpp_pools_row_t), JPP_POOLS_ROWS + 1,
                "one row for those past the limit");
     jpp_note_of("with all their bytes",

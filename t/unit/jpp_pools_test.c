@@ -113,6 +113,7 @@ JPP_TEST(jpp_pools_test_places)
                         256);
     jpp_test_place(&table, id, "sites/c", 1);
     jpp_test_place(&table, id, "sites/c", 5);
+    (void) jpp_pools_add(&table, id, JPP_POOLS_HEADERS, 0, 1, 256, 0);
 
     id = jpp_test_owner(&table, JPP_POOLS_SLOTS_USED, NULL, NULL, NULL);
     (void) jpp_pools_add(&table, id, JPP_POOLS_ITSELF, 0, 1, 128, 0);

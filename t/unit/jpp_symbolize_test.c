@@ -756,6 +756,16 @@ JPP_TEST(jpp_symbolize_test_demangle)
     name[len - 3] = '\0';
     jpp_ok(jpp_demangle(demangle, name, buf, sizeof(buf)), "and without it");
 
+    /* as long as a name may be, and one byte more */
+
+    memset(name, 'x', sizeof(name));
+    memcpy(name, "_Z1017", 6);
+    strcpy(name + 6 + 1017, "v");
+    jpp_ok(jpp_demangle(demangle, name, buf, sizeof(buf)), "1024 bytes");
+    memcpy(name, "_Z1018", 6);
+    strcpy(name + 6 + 1018, "v");
+    jpp_ok(!jpp_demangle(demangle, name, buf, sizeof(buf)), "a byte more");
+
     /* what looks like a pack is D and p */
 
     jpp_is_str(jpp_demangle(demangle, "_Z12appappappDapv", buf, sizeof(buf))

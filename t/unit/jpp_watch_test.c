@@ -380,6 +380,9 @@ main(void)
     signals(SIG_UNBLOCK);
 
     jpp_test_files(1, 2, "the watcher has a pipe of its own");
+    jpp_ok(jpp_backtrace_holds((uintptr_t) &loop, sizeof(loop))
+           && !jpp_backtrace_holds((uintptr_t) &loop, (size_t) 1 << 40),
+           "the stack has this, and an end");
 
     n_stored = 0;
     once(waits);
