@@ -420,6 +420,9 @@ main(void)
 
     jpp_watch_stop();
     jpp_ok(looks < now() - start, "it looks less than once a millisecond");
+    start = looks;
+    (void) usleep(5 * THRESHOLD * 1000);
+    jpp_is_u64(looks, start, "and never once it is stopped");
     jpp_watch_stop();
 
     signal(SIGPROF, foreign);
