@@ -100,6 +100,8 @@ static const jpp_heap_text_t  bad[] = {
       0 },
     { "upper case", JPP_STACKS("@ 0x7F0000000101\n  t*: 1: 2 [0: 0]\n"), 0 },
     { "no 0x", JPP_STACKS("@ 7f0000000101\n  t*: 1: 2 [0: 0]\n"), 0 },
+    { "0y", JPP_STACKS(JPP_STACK "  t*: 1: 2 [0: 0]\n"
+                       "@ 0x400201 0y7f0000200301\n  t*: 1: 2 [0: 0]\n"), 0 },
     { "17 digits", JPP_STACKS("@ 0x10000000000000000\n  t*: 1: 2 [0: 0]\n"),
       0 },
     { "a blank at the end", JPP_STACKS("@ 0x400201 \n  t*: 1: 2 [0: 0]\n"),
@@ -374,6 +376,57 @@ JPP_TEST(jpp_heap_test_large)
                "a word of 64 MB");
     jpp_is_u64(err.line, 4, "its line");
     jpp_has(err.text, "neither a stack nor the maps section", "the sentence");
+
+    free(text);
+}
+
+
+/* The first or the last digits are those of others. */
+
+static uint64_t
+jpp_heap_test_address(size_t i)
+{
+    return 0x100000000000 + (i % 2 ? i * 8 : i << 16);
+}
+
+
+/* As many addresses as fill half of their table, twice; and one that begins as
+   the first does. */
+
+JPP_TEST(jpp_heap_test_many)
+{
+    char          *text, *p;
+    size_t         i, wrong;
+    uint32_t       ids[JPP_MAX_FRAMES];
+    jpp_sample_t   sample;
+
+    text = malloc(2 << 20);
+    p = text + sprintf(text, "%s", JPP_TEST_HEAD("1"));
+
+    for (i = 0; i < 16000; i++) {
+        p += sprintf(p, "@ 0x7f0000200301 0x%" PRIx64
+                     "\n  t*: 1: %zu [0: 0]\n",
+                     jpp_heap_test_address(i % 8000), 1000 + i % 8000);
+    }
+
+    p += sprintf(p, "@ 0x7f0000200301 0x1000000000000\n  t*: 1: 7 [0: 0]\n%s",
+                 JPP_TEST_MAPS);
+
+    jpp_is_u64(jpp_test_read(&profile, text, (size_t) (p - text), NULL), JPP_OK,
+               "8000 addresses");
+    jpp_is_u64(profile.n_samples, 8001, "and one with a digit more");
+
+    for (i = 0, wrong = 0; i < 8000; i++) {
+        jpp_profile_sample(&profile, (uint32_t) i, &sample);
+
+        wrong += jpp_stack_ids(sample.stack, sample.stack_len, ids) != 2
+                 || jpp_profile_location_at(&profile, ids[1])->address + 1
+                    != jpp_heap_test_address(i)
+                 || sample.values[JPP_HEAP_INUSE_SPACE]
+                    != 2 * (1000 + (int64_t) i);
+    }
+
+    jpp_is_u64(wrong, 0, "each is told apart");
 
     free(text);
 }
