@@ -2,6 +2,7 @@
 #include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
 
+#include <sys/syscall.h>
 #include <sys/time.h>
 
 #include "jpp_dump.h"
@@ -16,6 +17,69 @@
 
 static int jpp_proc_deep(char *top, char *name);
 static void jpp_proc_undo(char *name);
+
+
+/* what the kernel lists each time; NULL: what there is */
+static const char  *jpp_proc_listed;
+static unsigned     jpp_proc_tries;
+
+
+/* In place of libc's. */
+
+ssize_t
+pread(int fd, void *data, size_t size, off_t offset)
+{
+    size_t  len;
+
+    if (jpp_proc_listed == NULL) {
+        return syscall(SYS_pread64, fd, data, size, offset);
+    }
+
+    len = strlen(jpp_proc_listed);
+
+    if (len == 0) {
+        errno = EIO;
+        return -1;
+    }
+
+    jpp_proc_tries += offset == 0;
+    memcpy(data, jpp_proc_listed, len);
+
+    return offset == 0 ? (ssize_t) len : 0;
+}
+
+
+/* A listing that is out of order, as others map and unmap, is read again. */
+
+JPP_TEST(jpp_proc_test_order)
+{
+    size_t      i;
+    jpp_vec_t  *text;
+
+    static const struct {
+        const char  *listed;
+        unsigned     tries;
+        jpp_code_t   code;
+    } rows[] = {
+        { "1-2 r-xp 0 0:0 0 /a\n2-3 r-xp 0 0:0 0 /b\n", 1, JPP_OK },
+        { "1-3 r-xp 0 0:0 0 /a\n2-4 r-xp 0 0:0 0 /b\n", 10, JPP_OK },
+        { "1-2 r-xp 0 0:0 0 /a\n2-3 r-xp 0 0:0", 10, JPP_OK },
+        { "", 0, JPP_ERR_SYS }
+    };
+
+    text = jpp_vec_create(&arena);
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        jpp_proc_listed = rows[i].listed;
+        jpp_proc_tries = 0;
+
+        jpp_is_u64(jpp_proc_maps(text, &err), rows[i].code, "listing %zu", i);
+        jpp_is_u64(jpp_proc_tries, rows[i].tries, "read so many times");
+    }
+
+    jpp_has(err.text, "/proc/self/maps cannot be read: ", "the sentence");
+    jpp_proc_listed = NULL;
+}
 
 
 JPP_TEST(jpp_proc_test_tail)
