@@ -31,9 +31,12 @@ isnt($overlay{devices}[0], $overlay{devices}[1],
      'a mapping and its file have different devices')
     or diag("both are $overlay{devices}[0]");
 
+# A file that is read again is read in many parts; a list of mappings may have
+# become a page longer between its two readers.
+
 for my $what (sort keys %{ $plain{reads} }) {
-    is($overlay{reads}{$what}, $plain{reads}{$what},
-       "$what: as many reads as without overlayfs");
+    cmp_ok(abs $overlay{reads}{$what} - $plain{reads}{$what}, '<=', 1,
+           "$what: as many reads as without overlayfs");
 }
 
 is_deeply($overlay{doubts}, [], 'no comment doubts a file');

@@ -144,7 +144,7 @@ jpp_serves(unsigned index, void *p, uint32_t owner, const char *what)
 }
 
 
-/* The same, in a frame where the first words name CLIENT. */
+/* The same, in a frame whose first words name CLIENT; none does later. */
 
 static __attribute__((noinline)) void
 jpp_pass(unsigned client, unsigned index, void *p)
@@ -156,6 +156,7 @@ jpp_pass(unsigned client, unsigned index, void *p)
 
     jpp_owners_base((uintptr_t) __builtin_frame_address(0));
     jpp_serve(index, p);
+    jpp_owners_base(0);
 
     __asm__ volatile ("" : : "r" (served) : "memory");
 }
