@@ -71,11 +71,12 @@ jpp_blocked_file(pid_t tid, const char *name, char *text, size_t size)
 void
 jpp_blocked_read(pid_t tid, jpp_blocked_t *blocked)
 {
-    char  line[JPP_BLOCKED_LINE];
+    char    line[JPP_BLOCKED_LINE];
+    size_t  len;
 
-    jpp_blocked_parse(line, jpp_blocked_file(tid, "syscall", line,
-                                             sizeof(line)),
-                      blocked);
+    len = jpp_blocked_file(tid, "syscall", line, sizeof(line));
+
+    jpp_blocked_parse(line, len, blocked);
 }
 
 
