@@ -8,8 +8,6 @@
 #include "jpp_answers.h"
 #include "jpp_page.h"
 
-#include <math.h>
-
 
 #define JPP_CONSOLE_POLICY(forms)                                             \
     "default-src 'none'; script-src '" JPP_CONSOLE_SCRIPT_HASH "'; "          \
@@ -175,7 +173,7 @@ jpp_console_tile_left(const jpp_console_t *console, jpp_sink_t *sink)
     jpp_console_meter(sink, jpp_less(limit, left), limit, "used of the limit");
 
     per_hour = jpp_finding_rate(&console->telemetry->held, &window);
-    seconds = (double) left * 3600 / fmax((double) per_hour, 1);
+    seconds = per_hour > 0 ? (double) left * 3600 / (double) per_hour : 1e9;
 
     jpp_sink_printf(sink, "</dd><dd class=\"note\">%s%s</dd></div>\n",
                     seconds < 1e8 ? "full in " : "not used up at this rate",
