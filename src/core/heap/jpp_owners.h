@@ -96,8 +96,8 @@ uint32_t jpp_serving_find(const jpp_serving_t *serving, uintptr_t address,
     uint32_t n, jpp_serving_one_t *one);
 
 
-/* what may be told instead of a connection: it is nobody's turn; or that of
-   something else, which may serve one */
+/* told instead of a connection: no event is handled; or one of no connection,
+   whose handler may serve some */
 #define JPP_OWNERS_UNTOLD   UINT32_MAX
 #define JPP_OWNERS_ELSE     (UINT32_MAX - 1)
 
