@@ -24,19 +24,25 @@ plan skip_all => 'this nginx is not below /usr' unless binary() =~ m{^/usr/};
 plan skip_all => 'no overlay can be mounted here'
     if system(@overlay, 'true') >> 8;
 
-my %plain = measure();
-my %overlay = measure(run => \@overlay);
+my (%plain, %overlay);
+
+# on a busy machine a worker may read something of its own each time
+
+for (1 .. 5) {
+    %plain = measure();
+    %overlay = measure(run => \@overlay);
+
+    last if !grep { $overlay{reads}{$_} != $plain{reads}{$_} }
+            keys %{ $plain{reads} };
+}
 
 isnt($overlay{devices}[0], $overlay{devices}[1],
      'a mapping and its file have different devices')
     or diag("both are $overlay{devices}[0]");
 
-# A file that is read again is read in many parts; a list of mappings may have
-# become a page longer between its two readers.
-
 for my $what (sort keys %{ $plain{reads} }) {
-    cmp_ok(abs $overlay{reads}{$what} - $plain{reads}{$what}, '<=', 1,
-           "$what: as many reads as without overlayfs");
+    is($overlay{reads}{$what}, $plain{reads}{$what},
+       "$what: as many reads as without overlayfs");
 }
 
 is_deeply($overlay{doubts}, [], 'no comment doubts a file');
