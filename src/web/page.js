@@ -34,9 +34,12 @@ let state = { ...DEFAULTS };
 const VIEW = { from: 0, to: 1, top: 0, origin: 0, width: 0, height: 0,
   char: 7.2, match: null, span: null };
 
+const MAP_SIZE = { width: 160, height: 60 };
+
 /* What is shown; turn: how often what is shown was chosen anew. */
 const page = { first: null, profile: null, base: null, rows: null, stacks: null,
   m: null, scene: null, palette: null, boxes: [], matches: [], at: null,
+  map: { is: false, of: [], canvas: make('canvas', {}) },
   keys: [], choices: '', shown: 200, turn: 0, view: VIEW,
   sort: { column: 0, isUp: false }, clicked: '', took: 0 };
 
@@ -245,30 +248,39 @@ function draw() {
   page.boxes = layOut(scene, view);
   paint(context, scene, page.boxes, palette, view);
   mark();
-  drawMap();
+  drawMap(context);
 }
 
 /*
- * All of the scene, or of its height four times that of the window, and where
- * the window is in it, unless it shows all.
+ * A map in the corner, unless the window shows all: the scene, or of its height
+ * four times that of the window, painted once; and where the window is in it.
  */
-function drawMap() {
-  const { view, scene, palette } = page, map = $('map');
-  const [all] = scene.trees[0].width, rows = scene.height * ROW;
-  const share = map.width / all, span = view.to - view.from;
-  map.hidden = span >= all && rows <= view.height;
-  if (map.hidden) return;
-  const height = Math.min(rows, 4 * view.height);
-  const top = Math.min(Math.max(0, view.top - height / 2), rows - height);
-  const whole = { from: 0, to: all, top, width: map.width, height,
-    char: Infinity };
-  const context = map.getContext('2d');
-  context.setTransform(1, 0, 0, map.height / height, 0, 0);
-  paint(context, scene, layOut(scene, whole), palette, whole);
+function drawMap(context) {
+  const { view, scene, palette, map } = page, { width, height } = MAP_SIZE;
+  const [all] = scene.trees[0].width, span = view.to - view.from;
+  const rows = scene.height * ROW, high = Math.min(rows, 4 * view.height);
+  const top = Math.min(Math.max(0, view.top - high / 2), rows - high);
+  const of = [scene, palette, top, high], scale = height / high;
+  map.is = span < all || rows > view.height;
+  if (!map.is) return;
+  if (of.some((what, i) => what !== map.of[i])) {
+    Object.assign(map.canvas, MAP_SIZE);
+    const own = map.canvas.getContext('2d');
+    /* of the view's shape: another would make painting slower everywhere */
+    const whole = { ...view, from: 0, to: all, top, width, height: high,
+      char: Infinity, match: null };
+    own.setTransform(1, 0, 0, scale, 0, 0);
+    paint(own, scene, layOut(scene, whole), palette, whole);
+    map.of = of;
+  }
+  const x = view.width - width - 16, y = view.height - height - 8;
+  context.clearRect(x, y, width, height);
+  context.drawImage(map.canvas, x, y);
+  context.strokeStyle = palette.text;
+  context.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
   context.strokeStyle = palette.line;
-  context.lineWidth = 2;
-  context.strokeRect(view.from * share, view.top - top, span * share,
-    Math.min(view.height, height));
+  context.strokeRect(x + view.from / all * width, y + (view.top - top) * scale,
+    span / all * width, Math.min(view.height, high) * scale);
 }
 
 /* The outline of the frame that the keyboard is at. */
