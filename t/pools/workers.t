@@ -167,17 +167,18 @@ test 'many walks', 'jemalloc' => sub {
 
     my ($before, $after) = map { $_->[0] } @measures;
 
-    # the answer is there before what it was made in is gone
+    # the answer is there before what it was made in is gone, also at first
 
     wait_until(sub {
         $after = measure($client, $pids[0]);
 
-        return $after->{mappings} == $before->{mappings}
+        return $after->{mappings} <= $before->{mappings}
                && $after->{anonymous} - $before->{anonymous} <= 16;
     }, 5);
 
     is($after->{total}, $before->{total}, 'not a byte from malloc()');
-    is($after->{mappings}, $before->{mappings}, 'no mapping is left');
+    cmp_ok($after->{mappings}, '<=', $before->{mappings},
+           'no mapping is left');
     cmp_ok($after->{anonymous} - $before->{anonymous}, '<=', 16,
            'nor any page: kB');
 
