@@ -167,7 +167,7 @@ test 'many walks', 'jemalloc' => sub {
 
     my ($before, $after) = map { $_->[0] } @measures;
 
-    # the answer is there before what it was made in is gone, also at first
+    # what an answer was made in goes after it; the first measure may have it
 
     wait_until(sub {
         $after = measure($client, $pids[0]);
