@@ -40,6 +40,7 @@ typedef enum {
     JPP_ERR_BUSY,        /* as many are at work as there may be: try again */
     JPP_ERR_TAKEN,       /* it belongs to somebody else in this process */
     JPP_ERR_ABSENT,      /* this machine, or this build, has no such thing */
+    JPP_ERR_MISSING,     /* what is asked for is not there, or no longer */
     JPP_CODES
 } jpp_code_t;
 

@@ -178,6 +178,21 @@ size_t jpp_read_text(const char *path, char *text, size_t size);
 ssize_t jpp_read_at(int fd, void *data, size_t len, uint64_t offset);
 
 
+/* The entries of an open directory, from where its descriptor FD is. */
+typedef struct {
+    int           fd;
+    int           error;           /* errno; 0: none */
+    long          len;
+    long          pos;
+    _Alignas(uint64_t) char  buffer[4096];
+} jpp_directory_t;
+
+void jpp_directory_init(jpp_directory_t *directory, int fd);
+
+/* The name of the next one; NULL: no more, or an error. */
+const char *jpp_directory_next(jpp_directory_t *directory);
+
+
 /*
  * gzip, both ways; the owner of zlib.  zlib's memory comes from the arena.
  *
@@ -292,6 +307,44 @@ void jpp_json_known(jpp_json_t *json, const char *key, uint64_t value);
 
 /* An array of two numbers on a line, in an array; JPP_NONE becomes null. */
 void jpp_json_pair(jpp_json_t *json, uint64_t one, uint64_t other);
+
+
+/*
+ * tar, both ways: files with names of up to 99 bytes in one stream, as every
+ * tar(1) reads it (ustar of POSIX.1-1988, without owners and directories).
+ */
+
+#define JPP_TAR_NAME  100
+
+
+/* The member that was read last. */
+typedef struct {
+    char           name[JPP_TAR_NAME];
+    const uint8_t *data;
+    size_t         len;
+
+    const uint8_t *pos;
+    const uint8_t *end;
+} jpp_tar_t;
+
+
+/*
+ * Append the LEN bytes at DATA as the file NAME, last changed at TIME (seconds
+ * since the epoch); and the end of the archive.
+ */
+void jpp_tar_add(jpp_sink_t *sink, const char *name, int64_t time,
+    const void *data, size_t len);
+void jpp_tar_end(jpp_sink_t *sink);
+
+/* Initialize the caller's TAR with the LEN bytes of an archive at DATA. */
+void jpp_tar_init(jpp_tar_t *tar, const uint8_t *data, size_t len);
+
+/*
+ * Read the next regular file; one of another type is skipped.  Its data is
+ * NULL at the end of the archive.  JPP_ERR_INPUT: it is not an archive, or
+ * damaged; JPP_ERR_CUT: it ends too early.
+ */
+jpp_code_t jpp_tar_next(jpp_tar_t *tar, jpp_err_t *err);
 
 
 #endif /* _JPP_SINK_H_INCLUDED_ */

@@ -8,6 +8,7 @@
 #include "jpp_sink.h"
 
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 
 ssize_t
@@ -192,4 +193,49 @@ jpp_write_failed(jpp_err_t *err, int sys_errno, const char *what)
                        "have %" PRIu64 " bytes at most (raise RLIMIT_FSIZE: "
                        "LimitFSIZE= in the unit of systemd, or ulimit -f)",
                        what, (uint64_t) limit);
+}
+
+
+/* of getdents64(), as the kernel has it; readdir() would allocate */
+
+typedef struct {
+    uint64_t        inode;
+    int64_t         offset;
+    uint16_t        len;
+    uint8_t         type;
+    char            name[];
+} jpp_directory_entry_t;
+
+
+void
+jpp_directory_init(jpp_directory_t *directory, int fd)
+{
+    directory->fd = fd;
+    directory->error = 0;
+    directory->len = 0;
+    directory->pos = 0;
+}
+
+
+const char *
+jpp_directory_next(jpp_directory_t *directory)
+{
+    const jpp_directory_entry_t  *entry;
+
+    if (directory->pos == directory->len) {
+        directory->pos = 0;
+        directory->len = syscall(SYS_getdents64, directory->fd,
+                                 directory->buffer, sizeof(directory->buffer));
+
+        if (directory->len <= 0) {
+            directory->error = directory->len == 0 ? 0 : errno;
+            directory->len = 0;
+            return NULL;
+        }
+    }
+
+    entry = (const void *) (directory->buffer + directory->pos);
+    directory->pos += entry->len;
+
+    return entry->name;
 }

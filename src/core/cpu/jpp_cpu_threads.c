@@ -15,20 +15,8 @@
 #include <sys/syscall.h>
 
 
-#define JPP_CPU_ENTRIES  4096
-
 /* scans in which a thread is new */
 #define JPP_CPU_NEW      3
-
-/* of getdents64(), as the kernel has it */
-typedef struct {
-    uint64_t          inode;
-    int64_t           offset;
-    uint16_t          len;
-    uint8_t           type;
-    char              name[];
-} jpp_cpu_entry_t;
-
 
 /* musl, and glibc before 2.36, have the field by this name only */
 #ifndef sigev_notify_thread_id
@@ -445,14 +433,11 @@ jpp_cpu_threads_remove(jpp_cpu_threads_t *threads, jpp_cpu_thread_t *thread)
 bool
 jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough)
 {
-    int                     fd;
-    char                   *p;
-    long                    n;
-    uint64_t                tid;
-    jpp_cpu_thread_t       *thread;
-    const jpp_cpu_entry_t  *entry;
-
-    _Alignas(jpp_cpu_entry_t) char  entries[JPP_CPU_ENTRIES];
+    int                fd;
+    uint64_t           tid;
+    const char        *name;
+    jpp_directory_t    directory;
+    jpp_cpu_thread_t  *thread;
 
     fd = open("/proc/self/task", O_RDONLY|O_DIRECTORY|O_CLOEXEC);
 
@@ -464,15 +449,11 @@ jpp_cpu_threads_scan(jpp_cpu_threads_t *threads, bool is_thorough)
     threads->seen.threads = 0;
     threads->seen.beyond = 0;
 
-    while ((n = syscall(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
+    jpp_directory_init(&directory, fd);
 
-        for (p = entries; p < entries + n; p += entry->len) {
-
-            entry = (const jpp_cpu_entry_t *) (void *) p;
-
-            if (jpp_scan_dec(entry->name, &tid) != NULL) {
-                jpp_cpu_threads_see(threads, (pid_t) tid, is_thorough);
-            }
+    while ((name = jpp_directory_next(&directory)) != NULL) {
+        if (jpp_scan_dec(name, &tid) != NULL) {
+            jpp_cpu_threads_see(threads, (pid_t) tid, is_thorough);
         }
     }
 

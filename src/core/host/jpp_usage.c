@@ -78,55 +78,40 @@ jpp_sockets_bytes(uint64_t n_fds, uint64_t *n)
 }
 
 
-/* an entry of getdents64(); readdir() would allocate */
-
-typedef struct {
-    uint64_t         ino;
-    int64_t          off;
-    unsigned short   reclen;
-    unsigned char    type;
-    char             name[1];
-} jpp_usage_entry_t;
-
-
 /* since Linux 6.2 the size of the directory is their number */
 
 uint64_t
 jpp_usage_fds(const char *path)
 {
-    int                       fd;
-    long                      len, pos;
-    char                      buffer[4096];
-    uint64_t                  n;
-    struct stat               st;
-    const jpp_usage_entry_t  *entry;
+    int               fd;
+    uint64_t          n;
+    const char       *name;
+    struct stat       st;
+    jpp_directory_t   directory;
 
     fd = open(path, O_RDONLY|O_DIRECTORY|O_CLOEXEC);
     if (fd == -1) {
         return JPP_NONE;
     }
 
-    len = 0;
     st.st_size = 0;
 
     (void) fstat(fd, &st);
     n = (uint64_t) st.st_size;
 
-    if (n == 0) {
-        while ((len = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0)
-        {
-            for (pos = 0; pos < len; pos += entry->reclen) {
-                entry = (const jpp_usage_entry_t *) (void *) (buffer + pos);
-                n += entry->name[0] != '.';
-            }
-        }
+    jpp_directory_init(&directory, fd);
+
+    while (st.st_size == 0
+           && (name = jpp_directory_next(&directory)) != NULL)
+    {
+        n += name[0] != '.';
     }
 
     (void) close(fd);
 
     /* without this one */
 
-    return len == 0 ? n - 1 : JPP_NONE;
+    return directory.error == 0 ? n - 1 : JPP_NONE;
 }
 
 
