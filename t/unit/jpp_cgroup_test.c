@@ -13,6 +13,36 @@ static jpp_cgroup_t  jpp_cgroup_test;
 static char          jpp_cgroup_root[] = "/tmp/jpp_cgroup_test.XXXXXX";
 
 
+/* What is read each second is the same, and goes on when a file is gone. */
+
+static void
+jpp_cgroup_test_watch(const char *root)
+{
+    uint64_t  usage, kills;
+    size_t    binding;
+
+    static jpp_cgroup_watch_t  watch;
+
+    jpp_cgroup_watch(&watch, root);
+    jpp_cgroup_look(&watch, &usage, &kills);
+
+    binding = jpp_cgroup_test.binding;
+
+    if (binding < jpp_cgroup_test.n_levels) {
+        jpp_is_u64(watch.limit, jpp_cgroup_test.levels[binding].limit,
+                   "%s: the limit that is near", root);
+        jpp_is_u64(usage, jpp_cgroup_test.levels[binding].usage,
+                   "%s: and its usage", root);
+
+    } else {
+        jpp_is_u64(watch.limit, JPP_NONE, "%s: no limit", root);
+        jpp_is_u64(usage, JPP_NONE, "%s: and so no usage of it", root);
+    }
+
+    jpp_is_u64(kills, jpp_cgroup_test.events.oom_kill, "%s: the kills", root);
+}
+
+
 /* Notes what the files below t/data/cgroup say, as NAME: WHAT. */
 
 static void
@@ -28,8 +58,13 @@ jpp_cgroup_test_read(const char *name, const char *what)
         != JPP_OK)
     {
         jpp_note_of("error", jpp_cgroup_test_err, code, text);
+        memset(&jpp_cgroup_test, 0xff, sizeof(jpp_cgroup_t));
+        jpp_cgroup_test.n_levels = 0;
+        jpp_cgroup_test_watch(root);
         return;
     }
+
+    jpp_cgroup_test_watch(root);
 
     jpp_note_of("usage", jpp_cgroup_test, version, path, usage, peak,
                 working_set, swap_usage, swap_limit, binding, headroom);

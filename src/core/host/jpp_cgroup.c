@@ -425,12 +425,12 @@ jpp_cgroup_itself(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files)
 }
 
 
-jpp_code_t
-jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
+static jpp_code_t
+jpp_cgroup_find(jpp_cgroup_t *cgroup, jpp_cgroup_files_t *files,
+    const char *root, jpp_err_t *err)
 {
     uint64_t                   room;
     jpp_code_t                 code;
-    jpp_cgroup_files_t         files;
     const jpp_cgroup_level_t  *level;
 
     /* numbers that are not there, until they are */
@@ -441,18 +441,18 @@ jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
     cgroup->n_levels = 0;
     cgroup->binding = 0;
 
-    code = jpp_cgroup_where(cgroup, &files, root, err);
+    code = jpp_cgroup_where(cgroup, files, root, err);
 
     if (code != JPP_OK) {
         return code;
     }
 
-    jpp_cgroup_levels(cgroup, &files);
+    jpp_cgroup_levels(cgroup, files);
 
     if (cgroup->n_levels == 0) {
         return jpp_err_set(err, JPP_ERR_DENIED, "the kernel shows no memory "
                            "usage of cgroup %s below %s", cgroup->path,
-                           files.mount + strlen(root));
+                           files->mount + strlen(root));
     }
 
     cgroup->binding = cgroup->n_levels;
@@ -466,7 +466,84 @@ jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
         }
     }
 
-    jpp_cgroup_itself(cgroup, &files);
-
     return JPP_OK;
+}
+
+
+jpp_code_t
+jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root, jpp_err_t *err)
+{
+    jpp_code_t          code;
+    jpp_cgroup_files_t  files;
+
+    code = jpp_cgroup_find(cgroup, &files, root, err);
+
+    if (code == JPP_OK) {
+        jpp_cgroup_itself(cgroup, &files);
+    }
+
+    return code;
+}
+
+
+/* A longer path cannot be opened. */
+
+static void
+jpp_cgroup_copy(char to[JPP_CGROUP_PATH], const char *path)
+{
+    size_t  len;
+
+    len = strlen(path);
+    memcpy(to, path, jpp_smaller(len + 1, JPP_CGROUP_PATH));
+    to[JPP_CGROUP_PATH - 1] = '\0';
+}
+
+
+void
+jpp_cgroup_watch(jpp_cgroup_watch_t *watch, const char *root)
+{
+    uint32_t                   i;
+    jpp_cgroup_t               cgroup;
+    jpp_cgroup_files_t         files;
+    const jpp_cgroup_level_t  *level;
+
+    watch->limit = JPP_NONE;
+    watch->rows = NULL;
+
+    if (jpp_cgroup_find(&cgroup, &files, root, NULL) != JPP_OK) {
+        return;
+    }
+
+    i = cgroup.version - 1;
+
+    watch->rows = jpp_cgroup_versions[i].events_rows;
+    jpp_cgroup_copy(watch->events,
+                    jpp_cgroup_file(&cgroup, &files, cgroup.levels[0].len,
+                                    jpp_cgroup_versions[i].events));
+
+    if (cgroup.binding < cgroup.n_levels) {
+        level = &cgroup.levels[cgroup.binding];
+
+        watch->limit = level->limit;
+        jpp_cgroup_copy(watch->usage,
+                        jpp_cgroup_file(&cgroup, &files, level->len,
+                                        jpp_cgroup_versions[i].level[0].key));
+    }
+}
+
+
+void
+jpp_cgroup_look(const jpp_cgroup_watch_t *watch, uint64_t *usage,
+    uint64_t *kills)
+{
+    jpp_cgroup_events_t  events;
+
+    *usage = watch->limit != JPP_NONE ? jpp_keys_file(watch->usage) : JPP_NONE;
+    *kills = JPP_NONE;
+
+    if (watch->rows != NULL
+        && jpp_keys_read(watch->rows, watch->events, &events) == 0)
+    {
+        *kills = events.oom_kill;
+    }
 }

@@ -255,6 +255,9 @@ typedef struct {
 /* Fill SYSTEM.  ROOT is what comes before /proc and /sys: "" but for tests. */
 void jpp_system_read(jpp_system_t *system, const char *root);
 
+/* Of these only what meminfo has. */
+void jpp_system_memory(jpp_system_t *system, const char *root);
+
 
 #define JPP_CGROUP_PATH  4096
 
@@ -355,6 +358,27 @@ extern const jpp_keys_row_t  jpp_cgroup_events_rows[];
  */
 jpp_code_t jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root,
     jpp_err_t *err);
+
+
+/* Two of its numbers, for who reads them every second. */
+typedef struct {
+    uint64_t               limit;  /* of the level with the least headroom; */
+                                   /*   JPP_NONE: none has one */
+    char                   usage[JPP_CGROUP_PATH];     /* a file of that one */
+    char                   events[JPP_CGROUP_PATH];    /* its own */
+    const jpp_keys_row_t  *rows;   /* of events; NULL: there is no cgroup */
+} jpp_cgroup_watch_t;
+
+
+/* Find them, as jpp_cgroup_read() does. */
+void jpp_cgroup_watch(jpp_cgroup_watch_t *watch, const char *root);
+
+/*
+ * Read them: the usage of what is limited, and how many processes the kernel
+ * has killed; JPP_NONE: that is not known.
+ */
+void jpp_cgroup_look(const jpp_cgroup_watch_t *watch, uint64_t *usage,
+    uint64_t *kills);
 
 
 /*

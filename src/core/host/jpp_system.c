@@ -65,14 +65,23 @@ static const jpp_keys_row_t  jpp_system_rows[] = {
 
 
 void
+jpp_system_memory(jpp_system_t *system, const char *root)
+{
+    char  path[JPP_SYSTEM_PATH];
+
+    jpp_print(path, "%s/proc/meminfo", root);
+    (void) jpp_keys_read(jpp_system_rows, path, system);
+}
+
+
+void
 jpp_system_read(jpp_system_t *system, const char *root)
 {
     char         path[JPP_SYSTEM_PATH], *line, *word;
     size_t       len;
     jpp_lines_t  lines;
 
-    jpp_print(path, "%s/proc/meminfo", root);
-    (void) jpp_keys_read(jpp_system_rows, path, system);
+    jpp_system_memory(system, root);
 
     jpp_print(path, "%s/proc/sys/vm/overcommit_memory", root);
     system->overcommit = jpp_keys_file(path);
