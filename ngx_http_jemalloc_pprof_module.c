@@ -77,6 +77,7 @@ ngx_http_jpp_init_module(ngx_cycle_t *cycle)
     }
 
     ngx_http_jpp_self.zone = jmcf->zone->data;
+    ngx_http_jpp_snapshot_configured(cycle, jmcf);
     ngx_http_jpp_self.directory = (char *) jmcf->temp_path.data;
     ngx_http_jpp_self.generation =
         ngx_http_jpp_registry_advance(ngx_http_jpp_self.zone);
@@ -113,6 +114,7 @@ ngx_http_jpp_init_process(ngx_cycle_t *cycle)
     {
         ngx_http_jpp_worker_init(cycle);
         ngx_http_jpp_history_init(cycle);
+        ngx_http_jpp_snapshot_init(cycle);
     }
 
     return NGX_OK;

@@ -45,6 +45,20 @@
 typedef struct ngx_http_jpp_loc_conf_s  ngx_http_jpp_loc_conf_t;
 
 
+/* The directive jemalloc_pprof_snapshots. */
+typedef struct {
+    ngx_flag_t   is_on;            /* UNSET: as if it were on */
+    ngx_shm_zone_t
+                *shm;
+    size_t       zone;             /* bytes */
+    ngx_str_t    path;             /* of files; no data: none are written */
+    ngx_uint_t   limit;            /* per cent */
+    ngx_uint_t   growth;           /* per cent */
+    ngx_uint_t   keep;
+    size_t       size;             /* bytes of files */
+} ngx_http_jpp_snapshots_conf_t;
+
+
 typedef struct {
     ngx_str_t    temp_path;        /* where dumps go if memory may not */
     ngx_shm_zone_t
@@ -57,6 +71,8 @@ typedef struct {
     ngx_uint_t   source;           /* jpp_source_t */
     ngx_int_t    sampler;          /* 1; NGX_CONF_UNSET: off */
     ngx_int_t    sampler_lg;
+    ngx_http_jpp_snapshots_conf_t
+                 snapshots;
     ngx_http_jpp_loc_conf_t
                 *locations;        /* and servers: all of them */
 } ngx_http_jpp_main_conf_t;
@@ -116,6 +132,8 @@ typedef struct {
     const ngx_http_jpp_loc_conf_t
                 *conf;             /* of the location that serves it */
     jpp_args_t   args;
+    uint64_t     at;               /* the snapshot that it is about; 0: now */
+    uint64_t     base;             /* and the one to compare it with; 0: none */
 } ngx_http_jpp_question_t;
 
 

@@ -40,10 +40,11 @@ my @resources = ('', slurp("$adapter/resource/ngx_http_jpp_resources.c")
 
 # what asks no worker, what asks none for memory, what no job makes, and what
 # waits for no busy thread
-my %asks_nobody = map { $_ => 1 } qw( symbol cmdline events grown );
+my %asks_nobody = map { $_ => 1 } qw( symbol cmdline events grown
+                                  snapshots );
 my %is_stored = (%asks_nobody, stalls => 1);
 my %has_no_job = (cmdline => 1);
-my %is_brief = (events => 1, grown => 1);
+my %is_brief = (events => 1, grown => 1, snapshots => 1);
 
 # the parameters with which a resource takes another way to its answer
 my %ways = (
@@ -82,6 +83,9 @@ my %rows = (
         $_[0] eq 'control'
         ? ()
         : both($_[0], '', headers => [ 'Sec-Fetch-Site: cross-site' ]) } ],
+    UNRECORDED => [ 'at once', sub {
+        $_[0] =~ /^(?:allocs|pools|memory|events|grown|snapshots)$/
+        ? both($_[0], 'at=99') : () } ],
     OVER => [ 'at once', sub {
         $_[0] eq 'control'
         ? [ 'POST', '/debug/pprof/control?acknowledge=oom-kill' ] : () } ],

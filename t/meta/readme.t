@@ -179,7 +179,7 @@ test 'directives' => sub {
                                   $context{NGX_HTTP_LOC_CONF} && 'location';
 
         is($row{context}, join(', ', @context), "$directive: context");
-        like($row{default}, qr/^(?:none|`$directive [^ ]+;`)$/,
+        like($row{default}, qr/^(?:none|`$directive [^`]+;`)$/,
              "$directive: default");
     }
 
@@ -216,7 +216,7 @@ test 'directives' => sub {
     for my $directive (sort keys %row) {
         my ($short) = $row{$directive}[1] =~ /^`([^`]+)`$/;
         my ($long) = section('docs/directives.md', $directive)
-                     =~ /^\| \*\*default\*\* \| `$directive ([^ ]+);` \|$/m;
+                     =~ /^\| \*\*default\*\* \| `$directive ([^`]+);` \|$/m;
 
         is($short, $long, "$directive: its default in the summary");
     }

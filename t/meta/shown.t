@@ -48,6 +48,14 @@ my %states = (
     'docs/install.md' => {
         'Debian and Ubuntu, as a file' => undef,
     },
+    'docs/last-night.md' => {
+        'A peak that has passed' => \&passed,
+        'A worker that the kernel killed'
+            => -w '/sys/fs/cgroup/memory' ? \&killed : undef,
+        'Growth over a day' => \&growing,
+        'Growth over reloads' => \&reloaded,
+        'A cache that only looks like a leak' => \&filled,
+    },
     'docs/memory.md' => {
         '' => \&downloads,
     },
@@ -122,6 +130,9 @@ for my $document ('README.md', map { 'docs/' . basename($_) }
     for my $state (grep { defined } uniq values %$states) {
         my @headings = @{ $headings{$state} };
 
+        next if join(', ', $document, @headings)
+                !~ ($ENV{JPP_SUBTEST} // qr/./);
+
         subtest join(', ', $document, @headings) => sub {
             check($state, map { @{ $blocks{$_} } } @headings);
         };
@@ -167,7 +178,7 @@ sub check($state, @blocks) {
     }
 
     undef @clients;
-    $server->stop;
+    $server->stop(alerts => $server->{allowed});
 }
 
 
@@ -246,6 +257,154 @@ sub downloads {
 
         return $text =~ /: 1[5-9]\d\.\d MiB/;
     }), 'the downloads fill their buffers');
+
+    return ($server, @clients);
+}
+
+
+# An nginx whose clock goes SPEED times as fast, and its snapshots.
+
+sub fast($speed, %how) {
+    return (preload => [ JppRun::preloads(), $JppRun::clock ],
+            env => { JPP_CLOCK => $speed }, %how);
+}
+
+
+sub has_snapshot($server, $reason) {
+    return wait_until(sub {
+        my $list = $server->json('/debug/pprof/snapshots?format=json');
+        return grep { $_->{reason} eq $reason } @{ $list->{snapshots} };
+    });
+}
+
+
+# Downloads that have come and gone.
+
+sub passed {
+    my $server = server(fast(30));
+
+    ok(has_snapshot($server, 'start'), 'a snapshot of the start');
+
+    my @clients = $server->slow($clients, '/large/big.bin');
+
+    ok(has_snapshot($server, 'growth'), 'the growth is recorded');
+
+    $_->break_off for @clients;
+
+    ok(wait_until(sub {
+        $server->get("/debug/pprof/pools?format=folded")->{body}
+            !~ m{location /large/};
+    }), 'the downloads are gone');
+
+    return $server;
+}
+
+
+# Uploads until the kernel kills a worker in a container of 128 MiB.
+
+sub killed {
+    my $dir = "/sys/fs/cgroup/memory/jpp-shown-$$";
+    my $part = 'x' x 12_000_000;
+    my @clients;
+
+    mkdir $dir or die "$dir: $!";
+
+    my $server = JppNginx->start(
+        workers => 2, server => 'server_name www.example.com;
+            location /debug/pprof/ { jemalloc_pprof; }
+            location /fill { client_body_buffer_size 64m;
+                             client_max_body_size 1g;
+                             proxy_pass http://127.0.0.1:$server_port/none; }',
+        run => [ 'sh', '-c', "echo \$\$ >$dir/cgroup.procs; exec \"\$\@\"",
+                 'sh' ]);
+
+    open my $limit, '+<', "$dir/memory.limit_in_bytes" or die "limit: $!";
+    print $limit 128 << 20;
+    close $limit or die "limit: $!";
+
+    for (1 .. 60) {
+        push @clients, $server->upload('/fill', 64_000_000, $part);
+        last if slurp("$dir/memory.oom_control") =~ /oom_kill [1-9]/;
+        sleep 1;
+    }
+
+    ok(has_snapshot($server, 'kill'), 'a worker was killed');
+    ok(wait_until(sub {
+        $server->get('/debug/pprof/events')->{body} =~ /kill /;
+    }), 'which is an event');
+
+    $server->{allowed} = 'exited on signal 9';
+
+    return ($server, @clients);
+}
+
+
+# Headers that do not end: N of them, one each second of its day.
+
+sub headers($server, $n) {
+    return map {
+        my $client = $server->client;
+
+        $client->write("GET /x HTTP/1.1\r\nHost: growing\r\nX: "
+                       . 'x' x 200_000);
+        select undef, undef, undef, 0.05;
+
+        $client;
+    } 1 .. $n;
+}
+
+
+sub growing {
+    my $server = JppNginx->start(fast(100,
+        http => 'client_header_buffer_size 256k; client_header_timeout 30d;',
+        server => 'server_name growing;
+                   location /debug/pprof/ { jemalloc_pprof; }'));
+
+    ok(has_snapshot($server, 'start'), 'a snapshot of the start');
+
+    my @clients;
+
+    ok(wait_until(sub {
+        push @clients, headers($server, 10);
+        $server->get('/debug/pprof/grown')->{body} =~ /^server growing.* grows/;
+    }), 'it grows');
+
+    return ($server, @clients);
+}
+
+
+sub filled {
+    my $server = JppNginx->start(fast(100,
+        http => 'client_header_buffer_size 256k; client_header_timeout 30d;',
+        server => 'server_name growing;
+                   location /debug/pprof/ { jemalloc_pprof; }'));
+    my @clients = headers($server, 20);
+
+    # until the rise is long past
+
+    ok(wait_until(sub {
+        $server->get('/debug/pprof/grown')->{body} =~ /^No owner keeps growing/;
+    }), 'it does not grow any more');
+
+    return ($server, @clients);
+}
+
+
+sub reloaded {
+    my $server = server(fast(30));
+    my @clients;
+
+    ok(has_snapshot($server, 'start'), 'a snapshot of the start');
+
+    for (1 .. 6) {
+        push @clients, $server->slow(8, '/large/big.bin');
+        $server->reload(is_kept => 1);
+    }
+
+    ok(wait_until(sub {
+        $server->get('/debug/pprof/pools?format=top&worker=exiting')->{body}
+            =~ m{location /large/};
+    }), 'old workers hold memory');
 
     return ($server, @clients);
 }

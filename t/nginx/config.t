@@ -138,11 +138,30 @@ my @refused = (
       '"jemalloc_pprof_temp_path" directive needs the name of a directory',
       'jemalloc_pprof_temp_path "";' ],
 
+    map({ [ "snapshots: $_->[0]", '', $_->[1],
+            "jemalloc_pprof_snapshots $_->[0];" ] }
+        [ 'zone=1k', '"zone=" of "jemalloc_pprof_snapshots" must be from 64k '
+                     . 'to 256m' ],
+        [ 'limit=85', '"limit=" of "jemalloc_pprof_snapshots" must be from '
+                      . '50% to 99%' ],
+        [ 'growth=4%', '"growth=" of "jemalloc_pprof_snapshots" must be from '
+                       . '5% to 1000%' ],
+        [ 'keep=65', '"keep=" of "jemalloc_pprof_snapshots" must be from 2 to '
+                     . '64' ],
+        [ 'keep=4 size=1k', '"size=" of "jemalloc_pprof_snapshots" must be '
+                            . '1m or more' ],
+        [ 'path=', 'invalid parameter "path=" of "jemalloc_pprof_snapshots": '
+                   . 'it takes off, or zone=, path=, limit=, growth=, keep= '
+                   . 'and size=' ],
+        [ 'zone=1m off', 'invalid parameter "off" of '
+                         . '"jemalloc_pprof_snapshots": it takes off, or '
+                         . 'zone=, path=, limit=, growth=, keep= and size=' ]),
+
     map({ [ "$_->[0] twice", '', "\"jemalloc_pprof_$_->[0]\" directive is "
             . 'duplicate', "jemalloc_pprof_$_->[0] $_->[1];" x 2 ] }
         [ timeout => '1s' ], [ max_seconds => '1s' ], [ max_size => '1m' ],
         [ gzip_level => 1 ], [ active => 'on' ], [ sample => '16k' ],
-        [ temp_path => '/tmp' ]),
+        [ temp_path => '/tmp' ], [ snapshots => 'off' ]),
 
     map({ [ "$_->[0] of no such value", '', "\"jemalloc_pprof_$_->[0]\" "
             . 'directive invalid ', "jemalloc_pprof_$_->[0] $_->[1];" ] }
@@ -151,7 +170,7 @@ my @refused = (
 
     map({ [ "$_ in a server", "jemalloc_pprof_$_ x;",
             "\"jemalloc_pprof_$_\" directive is not allowed here" ] }
-        qw( active sample temp_path )),
+        qw( active sample snapshots temp_path )),
 
     map({ [ "two values of $_", '', 'invalid number of arguments in '
             . "\"jemalloc_pprof_$_\" directive", "jemalloc_pprof_$_ 1s 2s;" ] }

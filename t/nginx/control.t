@@ -12,10 +12,10 @@ my $nothing = 'nothing to change: send active=on, active=off, sampler=on, '
               . 'sampler=off, lg_sample= and a number from 10 to 24, stall= '
               . 'and a time, stall=off, owners=on, owners=off, reset=1, '
               . 'purge=1, or several of them joined by &; or '
-              . 'acknowledge= and the id of a finding';
+              . 'acknowledge= and the id of a finding; or snapshot=1';
 
 my $keys = 'control takes active, sampler, lg_sample, stall, owners, reset, '
-           . 'purge, acknowledge, worker and strict';
+           . 'purge, acknowledge, snapshot, worker and strict';
 my $unknown = "unknown key: $keys";
 
 my $bad_rate = 'lg_sample must be a whole number from 10 to 24: below 10 too '

@@ -140,7 +140,7 @@ JPP_TEST(jpp_test_beside)
 
     static const char  *rows[] = {
         "active=on", "lg_sample=14", "reset=1", "purge=1", "sampler=off",
-        "stall=off", "owners=on"
+        "stall=off", "owners=on", "snapshot=1"
     };
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -150,8 +150,9 @@ JPP_TEST(jpp_test_beside)
 
         jpp_is_u64(jpp_control_check(&control, &err), JPP_ERR_ARG,
                    "acknowledge beside %s", rows[i]);
-        jpp_is_str(err.text, "acknowledge is about a finding, and the rest "
-                   "about workers: send two requests", "and why not");
+        jpp_is_str(err.text, "acknowledge is about a finding, snapshot about "
+                   "nginx, and the rest about workers: send a request for "
+                   "each", "and why not");
     }
 }
 

@@ -42,19 +42,19 @@ JPP_TEST(jpp_test_question)
     jpp_message_question_t  in, out;
 
     static const jpp_control_t  controls[] = {
-        { -1, -1, false, false, -1, -1, -1, -1, -1 },
-        { 0, -1, false, false, -1, -1, -1, -1, -1 },
-        { 1, -1, false, false, -1, -1, -1, -1, -1 },
-        { -1, 10, false, false, -1, -1, -1, -1, -1 },
-        { -1, 24, false, false, -1, -1, -1, -1, -1 },
-        { -1, -1, true, false, -1, -1, -1, -1, -1 },
-        { -1, -1, false, true, -1, -1, -1, -1, -1 },
-        { 1, 14, true, true, -1, -1, -1, -1, -1 },
-        { -1, -1, false, false, 0, -1, -1, -1, -1 },
-        { -1, 12, false, false, 1, -1, -1, -1, -1 },
-        { -1, -1, false, false, -1, -1, 0, -1, -1 },
-        { -1, -1, false, false, -1, -1, 10, 0, -1 },
-        { -1, -1, false, false, -1, -1, 60000, 1, -1 }
+        { -1, -1, false, false, -1, -1, -1, -1, -1, 0 },
+        { 0, -1, false, false, -1, -1, -1, -1, -1, 0 },
+        { 1, -1, false, false, -1, -1, -1, -1, -1, 0 },
+        { -1, 10, false, false, -1, -1, -1, -1, -1, 0 },
+        { -1, 24, false, false, -1, -1, -1, -1, -1, 0 },
+        { -1, -1, true, false, -1, -1, -1, -1, -1, 0 },
+        { -1, -1, false, true, -1, -1, -1, -1, -1, 0 },
+        { 1, 14, true, true, -1, -1, -1, -1, -1, 0 },
+        { -1, -1, false, false, 0, -1, -1, -1, -1, 0 },
+        { -1, 12, false, false, 1, -1, -1, -1, -1, 0 },
+        { -1, -1, false, false, -1, -1, 0, -1, -1, 0 },
+        { -1, -1, false, false, -1, -1, 10, 0, -1, 0 },
+        { -1, -1, false, false, -1, -1, 60000, 1, -1, 0 }
     };
 
     for (i = 0; i < sizeof(controls) / sizeof(controls[0]); i++) {

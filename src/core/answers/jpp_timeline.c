@@ -156,3 +156,116 @@ jpp_timeline_write(const jpp_events_t *events, const jpp_stall_t *stalls,
 
     return jpp_wrap_close(&wrap);
 }
+
+
+static void
+jpp_timeline_list_json(const jpp_snapshot_t *list, size_t n, size_t n_shown,
+    jpp_sink_t *sink)
+{
+    size_t                 i;
+    jpp_json_t             json;
+    const jpp_snapshot_t  *one;
+
+    jpp_json_init(&json, sink);
+    jpp_json_open(&json, NULL, '{');
+    jpp_json_u64(&json, "kept", n);
+    jpp_json_open(&json, "snapshots", '[');
+
+    for (i = 0; i < n_shown; i++) {
+        one = &list[n - 1 - i];
+
+        jpp_json_open(&json, NULL, '{');
+        jpp_json_u64(&json, "id", one->id);
+        jpp_json_str(&json, "time", jpp_date(one->time));
+        jpp_json_str(&json, "reason", jpp_snapshot_reasons[one->reason]);
+        jpp_json_name(&json, "text", one->text, strnlen(one->text,
+                                                        JPP_SNAPSHOT_TEXT));
+        jpp_json_numbers(&json, { "generation", one->generation },
+                         { "rise", one->rise },
+                         { "workers", one->n_workers },
+                         { "asked", one->n_asked },
+                         { "left_out", one->n_left_out }, { "held", one->held },
+                         { "usage", one->usage }, { "limit", one->limit },
+                         { "bytes", one->len });
+        jpp_json_close(&json, '}');
+    }
+
+    jpp_json_close(&json, ']');
+    jpp_json_close(&json, '}');
+    jpp_sink_str(sink, "\n");
+}
+
+
+static void
+jpp_timeline_list_text(const jpp_snapshot_t *list, size_t n, size_t n_shown,
+    jpp_arena_t *arena, uint32_t cols, jpp_sink_t *sink)
+{
+    size_t                 i;
+    jpp_table_t            table;
+    const jpp_snapshot_t  *one;
+
+    if (n == 0) {
+        jpp_sink_str(sink, "no snapshots yet: one is taken a minute after "
+                     "nginx has started, and at once by control with "
+                     "snapshot=1\n");
+        return;
+    }
+
+    jpp_table_init(&table, arena, cols);
+    jpp_table_column(&table, "id", 0, 0);
+    jpp_table_column(&table, "time", 0, JPP_TIMELINE_TIME);
+    jpp_table_column(&table, "reason", 0, JPP_TABLE_NAME);
+    jpp_table_column(&table, "held", 1, 0);
+    jpp_table_column(&table, "workers", 2, 0);
+    jpp_table_column(&table, "generation", 3, 0);
+    jpp_table_column(&table, "text", 0, 2 * JPP_TABLE_NAME);
+
+    for (i = 0; i < n_shown; i++) {
+        one = &list[n - 1 - i];
+
+        jpp_table_cell(&table, "%" PRIu64, one->id);
+        jpp_table_cell(&table, "%s", jpp_date(one->time));
+        jpp_table_cell(&table, "%s", jpp_snapshot_reasons[one->reason]);
+        jpp_table_bytes(&table, one->held);
+        jpp_table_cell(&table, "%" PRIu32 "/%" PRIu32, one->n_workers,
+                       one->n_asked);
+        jpp_table_cell(&table, "%" PRIu64, one->generation);
+        jpp_table_name(&table, one->text, strnlen(one->text,
+                                                  JPP_SNAPSHOT_TEXT));
+    }
+
+    (void) jpp_table_write(&table, sink);
+
+    one = &list[n - 1];
+
+    jpp_sink_printf(sink, "\nheap?at=%" PRIu64 "&format=top shows the heap "
+                    "then, heap?base=%" PRIu64 "&format=top what has grown "
+                    "since\n", one->id, one->id);
+
+    if (n > n_shown) {
+        jpp_sink_printf(sink, "%zu older snapshots: top=%d shows them\n",
+                        n - n_shown, JPP_SNAPSHOTS);
+    }
+}
+
+
+bool
+jpp_timeline_snapshots(const jpp_snapshot_t *list, size_t n,
+    const jpp_args_t *args, jpp_arena_t *arena, jpp_sink_t *sink)
+{
+    size_t      n_shown;
+    jpp_wrap_t  wrap;
+
+    n_shown = jpp_smaller(n, args->values[JPP_ARG_TOP]);
+
+    if (!jpp_args_is_top(args)) {
+        jpp_timeline_list_json(list, n, n_shown, sink);
+        return true;
+    }
+
+    jpp_wrap_open(&wrap, args->values[JPP_ARG_COLS], sink);
+    jpp_timeline_list_text(list, n, n_shown, arena, args->values[JPP_ARG_COLS],
+                           &wrap.sink);
+
+    return jpp_wrap_close(&wrap);
+}

@@ -12,6 +12,7 @@ typedef enum {
     JPP_CONTROL_RESET,
     JPP_CONTROL_PURGE,
     JPP_CONTROL_ACKNOWLEDGE,
+    JPP_CONTROL_SNAPSHOT,
     JPP_CONTROLS
 } jpp_control_key_t;
 
@@ -68,7 +69,11 @@ static const jpp_control_row_t  jpp_control_rows[JPP_CONTROLS] = {
     [JPP_CONTROL_ACKNOWLEDGE] =
         { "acknowledge", offsetof(jpp_control_t, acknowledge), -1,
           jpp_finding_ids, 0, 0, false,
-          "acknowledge must be the id of a finding, as status lists them" }
+          "acknowledge must be the id of a finding, as status lists them" },
+
+    [JPP_CONTROL_SNAPSHOT] =
+        { "snapshot", offsetof(jpp_control_t, snapshot), 0,
+          NULL, 1, 1, false, "snapshot must be 1" }
 };
 
 
@@ -82,7 +87,7 @@ static const char *const  jpp_control_args[] = { "worker", "strict" };
 
 const char  jpp_control_keys[] =
     "active, sampler, lg_sample, stall, owners, reset, purge, acknowledge, "
-    "worker and strict";
+    "snapshot, worker and strict";
 
 
 static int *
@@ -264,23 +269,28 @@ jpp_code_t
 jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
 {
     size_t         i;
+    unsigned       n;
     jpp_control_t  copy;
 
     copy = *control;
+    n = 0;
 
-    for (i = 0; i < JPP_CONTROL_ACKNOWLEDGE; i++) {
-        if (*jpp_control_field(&copy, &jpp_control_rows[i])
-            != jpp_control_rows[i].none)
-        {
-            return control->acknowledge == -1 ? JPP_OK
-                   : jpp_err_set(err, JPP_ERR_ARG,
-                                 "acknowledge is about a finding, and the rest "
-                                 "about workers: send two requests");
-        }
+    for (i = 0; i < JPP_CONTROL_ACKNOWLEDGE && n == 0; i++) {
+        n += *jpp_control_field(&copy, &jpp_control_rows[i])
+             != jpp_control_rows[i].none;
     }
 
-    if (control->acknowledge != -1) {
+    n += control->acknowledge != -1;
+    n += control->snapshot != 0;
+
+    if (n == 1) {
         return JPP_OK;
+    }
+
+    if (n != 0) {
+        return jpp_err_set(err, JPP_ERR_ARG, "acknowledge is about a finding, "
+                           "snapshot about nginx, and the rest about workers: "
+                           "send a request for each");
     }
 
     return jpp_err_set(err, JPP_ERR_ARG,
@@ -288,7 +298,8 @@ jpp_control_check(const jpp_control_t *control, jpp_err_t *err)
                        "sampler=on, sampler=off, lg_sample= and a number from "
                        "%d to %d, stall= and a time, stall=off, owners=on, "
                        "owners=off, reset=1, purge=1, or several of them "
-                       "joined by &; or acknowledge= and the id of a finding",
+                       "joined by &; or acknowledge= and the id of a finding; "
+                       "or snapshot=1",
                        JPP_JEMALLOC_LG_MIN, JPP_JEMALLOC_LG_MAX);
 }
 

@@ -12,6 +12,7 @@
  *     reset=1             forget all samples
  *     purge=1             give unused memory back to the kernel
  *     acknowledge=ID      know of a finding, until it is over
+ *     snapshot=1          take a snapshot
  *
  * Beside these it takes worker and strict of jpp_args.h.
  *
@@ -60,8 +61,8 @@ jpp_code_t jpp_control_query(jpp_control_t *control, jpp_args_t *args,
     const char *text, size_t len, jpp_err_t *err);
 
 /*
- * JPP_ERR_ARG if CONTROL has no change, or acknowledges beside one; the
- * sentence lists the changes.
+ * JPP_ERR_ARG if CONTROL has no change, or acknowledges or takes a snapshot
+ * beside one; the sentence lists the changes.
  */
 jpp_code_t jpp_control_check(const jpp_control_t *control, jpp_err_t *err);
 

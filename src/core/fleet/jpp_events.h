@@ -27,7 +27,7 @@
 /*
  * A generation has ended when its last worker has exited; a worker has crashed
  * or was killed, or the kernel killed in the cgroup; a finding begins to hold,
- * and is over; the limit of memory has changed.
+ * and is over; the limit of memory has changed; a snapshot was stored.
  */
 
 #define JPP_EVENT_LIST(X)                                                     \
@@ -40,6 +40,7 @@
     X(JPP_EVENT_OVER, "over")                                                 \
     X(JPP_EVENT_LIMIT, "limit")                                               \
     X(JPP_EVENT_CONTROL, "control")                                           \
+    X(JPP_EVENT_SNAPSHOT, "snapshot")                                         \
     X(JPP_EVENT_STALL, "stall")
 
 typedef enum {

@@ -103,6 +103,7 @@ typedef struct {
     int                    stall;          /* ms; 0: off; -1: keep */
     int                    owners;         /* of samples: 0, 1; -1: keep */
     int                    acknowledge;    /* a finding, by its number; -1 */
+    int                    snapshot;       /* take one; 0 */
 } jpp_control_t;
 
 

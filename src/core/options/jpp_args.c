@@ -11,6 +11,7 @@ typedef enum {
     JPP_ARG_IS_FORMAT,                  /* one of the formats' words */
     JPP_ARG_IS_TYPE,                    /* one of the types' words */
     JPP_ARG_IS_AGO,                     /* "90s", "15m", "2h", "7d" */
+    JPP_ARG_IS_MOMENT,                  /* jpp_moment_t */
     JPP_ARG_IS_WORKER                   /* one of words, a number, or a pid */
 } jpp_arg_kind_t;
 
@@ -99,7 +100,15 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
     { .key = "mode", .words = { "cpu", "wall" }, .value = JPP_MODE_CPU },
 
     { .key = "since", .kind = JPP_ARG_IS_AGO,
-      .allowed = "since must be a time such as 90s, 15m, 2h or 7d" }
+      .allowed = "since must be a time such as 90s, 15m, 2h or 7d" },
+
+    { .key = "at", .kind = JPP_ARG_IS_MOMENT,
+      .allowed = "at must be the id of a snapshot, last, a time such as -1h or "
+                 "2026-11-23T10:00Z, or a generation such as generation-3" },
+
+    { .key = "base", .kind = JPP_ARG_IS_MOMENT,
+      .allowed = "base must be the id of a snapshot, last, a time such as -1h "
+                 "or 2026-11-23T10:00Z, or a generation such as generation-3" }
 };
 
 
@@ -159,6 +168,8 @@ jpp_args_init(jpp_args_t *args, const jpp_words_t *formats,
     args->values[JPP_ARG_FORMAT] = formats->value;
     args->values[JPP_ARG_TYPE] = types->value;
 
+    args->at.kind = JPP_MOMENT_NONE;
+    args->base.kind = JPP_MOMENT_NONE;
     args->worker = 0;
     args->max_seconds = JPP_MAX_SECONDS;
     args->formats = *formats;
@@ -242,6 +253,87 @@ jpp_args_ago(const char *value, size_t len, uint32_t *number)
 }
 
 
+/* "2026-11-23T10:00Z", or with seconds; false: it is none. */
+
+static bool
+jpp_args_time(const char *value, size_t len, int64_t *time)
+{
+    char         text[sizeof("2026-11-23T10:00:00Z")];
+    time_t       seconds;
+    struct tm    tm, back;
+    const char  *end;
+
+    if (len >= sizeof(text)) {
+        return false;
+    }
+
+    memcpy(text, value, len);
+    text[len] = '\0';
+
+    memset(&tm, 0, sizeof(struct tm));
+
+    end = strptime(text, "%Y-%m-%dT%H:%M", &tm);
+
+    if (end != NULL && *end == ':') {
+        end = strptime(end, ":%S", &tm);
+    }
+
+    if (end == NULL || strcmp(end, "Z") != 0) {
+        return false;
+    }
+
+    /* a day that its month does not have would be one of the next */
+
+    back = tm;
+    seconds = timegm(&back);
+    *time = seconds;
+
+    return back.tm_mday == tm.tm_mday && back.tm_sec == tm.tm_sec;
+}
+
+
+/* A moment: "last", "7", "-1h", "2026-11-23T10:00Z", "generation-3". */
+
+static bool
+jpp_args_moment(jpp_moment_t *moment, const char *value, size_t len)
+{
+    size_t    prefix;
+    uint32_t  n;
+
+    prefix = sizeof("generation-") - 1;
+
+    if (len == 4 && memcmp(value, "last", 4) == 0) {
+        *moment = (jpp_moment_t) { JPP_MOMENT_LAST, 0 };
+        return true;
+    }
+
+    if (jpp_query_number(value, len, &n) && n != 0) {
+        *moment = (jpp_moment_t) { JPP_MOMENT_ID, n };
+        return true;
+    }
+
+    if (len > prefix && memcmp(value, "generation-", prefix) == 0) {
+        *moment = (jpp_moment_t) { JPP_MOMENT_GENERATION, 0 };
+
+        if (!jpp_query_number(value + prefix, len - prefix, &n)) {
+            return false;
+        }
+
+        moment->value = n;
+        return n != 0;
+    }
+
+    if (len > 1 && value[0] == '-' && jpp_args_ago(value + 1, len - 1, &n)) {
+        *moment = (jpp_moment_t) { JPP_MOMENT_AGO, n };
+        return true;
+    }
+
+    moment->kind = JPP_MOMENT_TIME;
+
+    return jpp_args_time(value, len, &moment->value);
+}
+
+
 /* A bit for each word, the first the lowest. */
 
 static bool
@@ -298,6 +390,12 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
 
     if (row->kind == JPP_ARG_IS_AGO) {
         return jpp_args_ago(value, len, number);
+    }
+
+    if (row->kind == JPP_ARG_IS_MOMENT) {
+        return jpp_args_moment(row == &jpp_arg_rows[JPP_ARG_AT] ? &args->at
+                                                                : &args->base,
+                               value, len);
     }
 
     words = jpp_args_words(args, row);

@@ -94,6 +94,23 @@ typedef struct {
 } jpp_selector_t;
 
 
+/* Which moment of the past. */
+typedef enum {
+    JPP_MOMENT_NONE = 0,
+    JPP_MOMENT_LAST,           /* "last" */
+    JPP_MOMENT_ID,             /* "7" */
+    JPP_MOMENT_AGO,            /* "-1h", in seconds */
+    JPP_MOMENT_TIME,           /* "2026-11-23T10:00Z", since the epoch */
+    JPP_MOMENT_GENERATION      /* "generation-3" */
+} jpp_moment_kind_t;
+
+
+typedef struct {
+    jpp_moment_kind_t  kind;
+    int64_t            value;
+} jpp_moment_t;
+
+
 /*
  * The keys; a value is the index of a word of the key's list, or the number
  * itself where the key takes one: plain digits, no more than ten.
@@ -126,6 +143,8 @@ typedef enum {                 /* values, the default first */
     JPP_ARG_FREQUENCY,         /* samples a second: 99; 1..JPP_MAX_FREQUENCY */
     JPP_ARG_MODE,              /* jpp_mode_t: cpu */
     JPP_ARG_SINCE,             /* seconds ago: 0, not set */
+    JPP_ARG_AT,                /* args.at says which moment; not set: now */
+    JPP_ARG_BASE,              /* args.base: what is subtracted; none */
     JPP_ARGS
 } jpp_arg_t;
 
@@ -157,6 +176,8 @@ extern const jpp_words_t  jpp_words_top;
 typedef struct {
     uint32_t       values[JPP_ARGS];
     bool           is_set[JPP_ARGS];
+    jpp_moment_t   at;
+    jpp_moment_t   base;
     uint64_t       worker;     /* JPP_WORKER_INDEX: 0.., _PID: 1..; else 0 */
     uint32_t       max_seconds;    /* JPP_MAX_SECONDS, unless the caller */
                                    /*   sets it */

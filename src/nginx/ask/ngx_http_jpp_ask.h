@@ -123,12 +123,15 @@ extern const ngx_http_jpp_type_t  ngx_http_jpp_types[JPP_MESSAGE_TYPES];
 
 
 typedef struct ngx_http_jpp_collection_s  ngx_http_jpp_collection_t;
+typedef struct ngx_http_jpp_load_s        ngx_http_jpp_load_t;
 
 
 /* A question, the workers it goes to, and the limits of the answer. */
 typedef struct {
     jpp_message_question_t       question;
     jpp_selector_t               selector;
+    uint64_t                     snapshot;     /* that has the answers; 0: */
+                                               /*   workers give them */
     ngx_uint_t                   is_second;    /* of a difference */
     ngx_uint_t                   is_spare;     /* an answer without it is */
                                                /*   less, but is one */
@@ -181,6 +184,7 @@ struct ngx_http_jpp_collection_s {
     ngx_http_jpp_inquiry_t       inquiry;
     const ngx_http_jpp_type_t   *type;
     ngx_uint_t                   n_changes;    /* before it began */
+    ngx_http_jpp_load_t         *load;         /* of a snapshot; or NULL */
 
     ngx_event_t                  timer;
     ngx_msec_t                   started;
@@ -266,6 +270,30 @@ void ngx_http_jpp_part_give_up(ngx_http_jpp_part_t *part);
 
 /* Stop waiting, and free all that PART holds.  Allowed at any time. */
 void ngx_http_jpp_part_close(ngx_http_jpp_part_t *part);
+
+
+/* ngx_http_jpp_recorded.c */
+
+/*
+ * Load the parts of CO, which is empty, from the snapshot of its inquiry;
+ * collect_proceed() goes on with it.  NGX_ERROR: no memory, or no thread.
+ */
+ngx_int_t ngx_http_jpp_recorded_load(ngx_http_jpp_collection_t *co);
+
+/* CO, which has LOAD, is released. */
+void ngx_http_jpp_recorded_leave(ngx_http_jpp_load_t *load);
+
+/* In the thread: append PART, of a heap or of pools, to an archive. */
+void ngx_http_jpp_recorded_add(jpp_sink_t *sink,
+    const ngx_http_jpp_part_t *part, int64_t time);
+
+/*
+ * In the thread: copy the bytes of the snapshot ID to PACKED and, if OUT is not
+ * NULL, unpack them there, MAX at most; and fill ABOUT.
+ */
+jpp_code_t ngx_http_jpp_recorded_open(const jpp_snapshots_t *snapshots,
+    uint64_t id, size_t max, jpp_vec_t *packed, jpp_vec_t *out,
+    jpp_snapshot_t *about, jpp_err_t *err);
 
 
 /*

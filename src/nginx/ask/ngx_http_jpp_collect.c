@@ -47,6 +47,7 @@ ngx_http_jpp_inquiry_is_same(const ngx_http_jpp_inquiry_t *a,
     return jpp_message_question_is_same(&a->question, &b->question)
            && a->selector.kind == b->selector.kind
            && a->selector.number == b->selector.number
+           && a->snapshot == b->snapshot
            && a->is_second == b->is_second
            && a->delay == b->delay
            && a->max_size == b->max_size
@@ -255,13 +256,28 @@ ngx_http_jpp_collect_create(const ngx_http_jpp_inquiry_t *inquiry,
         jpp_memfd_init(&co->parts[i].inherited);
     }
 
+    if (inquiry->snapshot != 0) {
+
+        /* until it is loaded it has a part that nobody asks for */
+
+        co->n = 1;
+        co->n_next = 1;
+
+        if (ngx_http_jpp_recorded_load(co) != NGX_OK) {
+            jpp_arena_object_destroy(co);
+            return NULL;
+        }
+    }
+
     ngx_queue_init(&co->subscribers);
     ngx_queue_insert_tail(&ngx_http_jpp_collections, &co->queue);
 
     ngx_http_jpp_timer_init(&co->timer, ngx_http_jpp_collect_tick);
 
-    ngx_http_jpp_collect_schedule();
-    ngx_http_jpp_collect_arm(co);
+    if (inquiry->snapshot == 0) {
+        ngx_http_jpp_collect_schedule();
+        ngx_http_jpp_collect_arm(co);
+    }
 
     return co;
 }
@@ -293,7 +309,11 @@ ngx_http_jpp_collect(ngx_http_jpp_subscriber_t *subscriber,
 
     if (co == NULL) {
 
-        rc = ngx_http_jpp_choose(&inquiry->selector, &rows, &n);
+        rows = NULL;
+        n = 0;
+
+        rc = inquiry->snapshot != 0
+             ? NGX_OK : ngx_http_jpp_choose(&inquiry->selector, &rows, &n);
 
         if (rc != NGX_OK) {
             return rc;
@@ -330,8 +350,13 @@ ngx_http_jpp_collect_release(ngx_http_jpp_collection_t *co)
 
     ngx_queue_remove(&co->queue);
 
-    for (i = 0; i < co->n_next; i++) {
-        ngx_http_jpp_part_close(&co->parts[i]);
+    if (co->load != NULL) {
+        ngx_http_jpp_recorded_leave(co->load);
+
+    } else {
+        for (i = 0; i < co->n_next; i++) {
+            ngx_http_jpp_part_close(&co->parts[i]);
+        }
     }
 
     jpp_arena_object_destroy(co);
@@ -373,7 +398,7 @@ ngx_http_jpp_collect_hurry(ngx_http_jpp_subscriber_t *subscriber)
 
     co = subscriber->collection;
 
-    if (co == NULL || co->is_complete) {
+    if (co == NULL || co->is_complete || co->load != NULL) {
         return;
     }
 

@@ -21,6 +21,7 @@ typedef struct {
     const char      *directory;    /* for dumps, or NULL */
     ngx_http_jpp_zone_t
                     *zone;         /* NULL: no location serves */
+    jpp_snapshots_t *snapshots;    /* NULL: none are taken */
     ngx_http_jpp_row_t
                      row;          /* its own, in the registry or not */
     ngx_uint_t       generation;

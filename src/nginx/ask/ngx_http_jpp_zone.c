@@ -62,6 +62,55 @@ ngx_http_jpp_zone_add(ngx_conf_t *cf)
 }
 
 
+static ngx_int_t
+ngx_http_jpp_snapshots_zone_init(ngx_shm_zone_t *shm, void *data)
+{
+    size_t            size;
+    ngx_slab_pool_t  *shpool;
+    jpp_snapshots_t  *snapshots;
+
+    shpool = (ngx_slab_pool_t *) shm->shm.addr;
+
+    snapshots = data != NULL ? data : shm->shm.exists ? shpool->data : NULL;
+
+    if (snapshots == NULL) {
+        size = shpool->pfree / 5 * 4 * ngx_pagesize;
+        snapshots = ngx_slab_alloc(shpool, size);
+
+        if (snapshots == NULL) {
+            return NGX_ERROR;
+        }
+
+        ngx_memzero(snapshots, sizeof(jpp_snapshots_t));
+        jpp_snapshots_init(snapshots, size);
+
+        shpool->data = snapshots;
+    }
+
+    shm->data = snapshots;
+
+    return NGX_OK;
+}
+
+
+ngx_shm_zone_t *
+ngx_http_jpp_snapshots_zone_add(ngx_conf_t *cf, size_t size)
+{
+    ngx_str_t        name = ngx_string("jemalloc_pprof_snapshots");
+    ngx_shm_zone_t  *shm;
+
+    shm = ngx_shared_memory_add(cf, &name, (JPP_SNAPSHOTS_MIN + size) / 4 * 5
+                                           + 16 * ngx_pagesize,
+                                &ngx_http_jemalloc_pprof_module);
+
+    if (shm != NULL) {
+        shm->init = ngx_http_jpp_snapshots_zone_init;
+    }
+
+    return shm;
+}
+
+
 /*
  * A worker may be stopped while it holds the lock, by a signal or a debugger,
  * and must not stop the others: they take the lock from it.  When it continues,

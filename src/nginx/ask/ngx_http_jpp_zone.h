@@ -1,6 +1,7 @@
 
 /*
- * The memory that all workers share: a zone of nginx's that survives reloads.
+ * The memory that all workers share: a zone of nginx's that survives reloads,
+ * and another for snapshots, which is changed under the lock of the first.
  *
  * Its writers: registry (rows, exits), telemetry (notes, histories, findings,
  * events), control (settings, acknowledgments, events), request (counts), and
@@ -23,6 +24,7 @@
 
 #include "jpp_control.h"
 #include "jpp_diagnosis.h"
+#include "jpp_snapshots.h"
 
 
 /* any more workers are not found by the others until some have exited */
@@ -60,6 +62,12 @@ typedef struct {
 
 /* At configuration: the zone; NULL: an error, which was logged. */
 ngx_shm_zone_t *ngx_http_jpp_zone_add(ngx_conf_t *cf);
+
+/*
+ * The same for a zone with room for SIZE bytes of snapshots, whose pages are
+ * taken when they are used.
+ */
+ngx_shm_zone_t *ngx_http_jpp_snapshots_zone_add(ngx_conf_t *cf, size_t size);
 
 /* Lock the zone, for some microseconds; and unlock it. */
 void ngx_http_jpp_zone_lock(ngx_http_jpp_zone_t *zone);

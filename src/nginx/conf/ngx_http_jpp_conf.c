@@ -29,6 +29,12 @@ ngx_http_jpp_create_main_conf(ngx_conf_t *cf)
     conf->sampler = NGX_CONF_UNSET;
     conf->sampler_lg = NGX_CONF_UNSET;
     conf->stall = NGX_CONF_UNSET;
+    conf->snapshots.is_on = NGX_CONF_UNSET;
+    conf->snapshots.zone = 4 * 1024 * 1024;
+    conf->snapshots.limit = 85;
+    conf->snapshots.growth = 25;
+    conf->snapshots.keep = 24;
+    conf->snapshots.size = 64 * 1024 * 1024;
 
     return conf;
 }
@@ -55,6 +61,17 @@ ngx_http_jpp_init_main_conf(ngx_conf_t *cf, void *conf)
         ngx_log_error(NGX_LOG_WARN, cf->log, 0,
                       "\"jemalloc_pprof_stall\" has no effect, because no "
                       "location has \"jemalloc_pprof\"");
+    }
+
+    ngx_conf_init_value(jmcf->snapshots.is_on, 1);
+
+    if (jmcf->zone != NULL && jmcf->snapshots.is_on) {
+        jmcf->snapshots.shm =
+            ngx_http_jpp_snapshots_zone_add(cf, jmcf->snapshots.zone);
+
+        if (jmcf->snapshots.shm == NULL) {
+            return NGX_CONF_ERROR;
+        }
     }
 
     return NGX_CONF_OK;

@@ -257,6 +257,139 @@ ngx_http_jpp_set_stall(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
+/* The parameters of jemalloc_pprof_snapshots: numbers and their bounds. */
+
+typedef struct {
+    ngx_str_t    name;
+    size_t       offset;          /* of a size_t, or an ngx_uint_t */
+    ngx_uint_t   is_percent;      /* "85%"; else a number, or "4m" */
+    size_t       min;
+    size_t       max;
+    const char  *allowed;
+} ngx_http_jpp_snapshots_row_t;
+
+
+static const ngx_http_jpp_snapshots_row_t  ngx_http_jpp_snapshots_rows[] = {
+
+    { ngx_string("zone="), offsetof(ngx_http_jpp_snapshots_conf_t, zone),
+      0, 64 * 1024, (size_t) JPP_SNAPSHOT_PAGES * JPP_SNAPSHOT_PAGE,
+      "from 64k to 256m" },
+
+    { ngx_string("limit="), offsetof(ngx_http_jpp_snapshots_conf_t, limit),
+      1, 50, 99, "from 50% to 99%" },
+
+    { ngx_string("growth="), offsetof(ngx_http_jpp_snapshots_conf_t, growth),
+      1, 5, 1000, "from 5% to 1000%" },
+
+    { ngx_string("keep="), offsetof(ngx_http_jpp_snapshots_conf_t, keep),
+      0, 2, JPP_SNAPSHOTS, "from 2 to 64" },
+
+    { ngx_string("size="), offsetof(ngx_http_jpp_snapshots_conf_t, size),
+      0, 1024 * 1024, (size_t) 1 << 40, "1m or more" }
+};
+
+#define NGX_HTTP_JPP_SNAPSHOTS_ROWS                                           \
+    (sizeof(ngx_http_jpp_snapshots_rows)                                      \
+     / sizeof(ngx_http_jpp_snapshots_rows[0]))
+
+
+/* NGX_DECLINED: it is none of these; NGX_ERROR: it has no such value. */
+
+static ngx_int_t
+ngx_http_jpp_snapshots_number(ngx_conf_t *cf,
+    ngx_http_jpp_snapshots_conf_t *conf, const ngx_str_t *value)
+{
+    ssize_t                              number;
+    ngx_str_t                            rest;
+    const ngx_http_jpp_snapshots_row_t  *row;
+
+    jpp_each(row, ngx_http_jpp_snapshots_rows, NGX_HTTP_JPP_SNAPSHOTS_ROWS) {
+        if (value->len > row->name.len
+            && ngx_strncmp(value->data, row->name.data, row->name.len) == 0)
+        {
+            break;
+        }
+    }
+
+    if (row == ngx_http_jpp_snapshots_rows + NGX_HTTP_JPP_SNAPSHOTS_ROWS) {
+        return NGX_DECLINED;
+    }
+
+    rest.data = value->data + row->name.len;
+    rest.len = value->len - row->name.len;
+
+    number = !row->is_percent ? ngx_parse_size(&rest)
+             : rest.data[rest.len - 1] == '%'
+             ? ngx_atoi(rest.data, rest.len - 1) : NGX_ERROR;
+
+    if (number == NGX_ERROR || (size_t) number < row->min
+        || (size_t) number > row->max)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" of \"jemalloc_pprof_snapshots\" must be "
+                           "%s", &row->name, row->allowed);
+        return NGX_ERROR;
+    }
+
+    *(size_t *) ((u_char *) conf + row->offset) = number;
+
+    return NGX_OK;
+}
+
+
+static char *
+ngx_http_jpp_set_snapshots(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_jpp_main_conf_t *jmcf = conf;
+
+    ngx_int_t                       rc;
+    ngx_str_t                      *value;
+    ngx_uint_t                      i;
+    ngx_http_jpp_snapshots_conf_t  *snapshots;
+
+    snapshots = &jmcf->snapshots;
+
+    if (snapshots->is_on != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    snapshots->is_on = cf->args->nelts != 2
+                       || ngx_strcmp(value[1].data, "off") != 0;
+
+    for (i = 1; snapshots->is_on && i < cf->args->nelts; i++) {
+
+        rc = ngx_http_jpp_snapshots_number(cf, snapshots, &value[i]);
+
+        if (rc == NGX_OK) {
+            continue;
+        }
+
+        if (rc == NGX_ERROR) {
+            return NGX_CONF_ERROR;
+        }
+
+        if (value[i].len <= 5 || ngx_strncmp(value[i].data, "path=", 5) != 0) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "invalid parameter \"%V\" of "
+                               "\"jemalloc_pprof_snapshots\": it takes off, or "
+                               "zone=, path=, limit=, growth=, keep= and size=",
+                               &value[i]);
+            return NGX_CONF_ERROR;
+        }
+
+        snapshots->path.data = value[i].data + 5;
+        snapshots->path.len = value[i].len - 5;
+
+        if (ngx_conf_full_name(cf->cycle, &snapshots->path, 0) != NGX_OK) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+
 static char *
 ngx_http_jpp_check_temp_path(ngx_conf_t *cf, void *post, void *data)
 {
@@ -417,6 +550,13 @@ ngx_command_t  ngx_http_jpp_directives[] = {
       ngx_conf_set_flag_slot,
       NGX_HTTP_MAIN_CONF_OFFSET,
       offsetof(ngx_http_jpp_main_conf_t, owners),
+      NULL },
+
+    { ngx_string("jemalloc_pprof_snapshots"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_1MORE,
+      ngx_http_jpp_set_snapshots,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
       NULL },
 
     { ngx_string("jemalloc_pprof_temp_path"),

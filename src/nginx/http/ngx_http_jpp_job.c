@@ -476,6 +476,7 @@ ngx_http_jpp_job_question(ngx_http_jpp_job_t *job, jpp_message_type_t type)
 
     inquiry->question.type = type;
     inquiry->selector = jpp_args_selector(&job->question.args);
+    inquiry->snapshot = job->question.at;
     inquiry->max_size = job->question.conf->max_size;
     inquiry->timeout = job->question.conf->timeout;
 

@@ -37,6 +37,9 @@ typedef struct {
 #define NGX_HTTP_JPP_ABSENT                                                   \
     { NGX_HTTP_NOT_IMPLEMENTED, NGX_LOG_WARN, NULL, "%s" }
 
+#define NGX_HTTP_JPP_UNRECORDED                                               \
+    { NGX_HTTP_NOT_FOUND, NGX_LOG_INFO, NULL, "%s" }
+
 #define NGX_HTTP_JPP_BROKEN                                                   \
     { NGX_HTTP_INTERNAL_SERVER_ERROR, NGX_LOG_WARN, NULL, "%s" }
 
@@ -66,6 +69,7 @@ static const ngx_http_jpp_refusal_t
     [JPP_ERR_BUSY] = NGX_HTTP_JPP_CROWDED,
     [JPP_ERR_TAKEN] = NGX_HTTP_JPP_TAKEN,
     [JPP_ERR_ABSENT] = NGX_HTTP_JPP_ABSENT,
+    [JPP_ERR_MISSING] = NGX_HTTP_JPP_UNRECORDED,
 
     [NGX_HTTP_JPP_INTERNAL] =
         { NGX_HTTP_NOT_FOUND, NGX_LOG_INFO, NULL,

@@ -19,6 +19,7 @@ typedef struct {
                      *report;
     jpp_arena_t    *arena;
     jpp_capture_t  *captures;
+    jpp_identity_t *whose;       /* of each capture */
     ngx_uint_t      n;
 
     jpp_worker_t   *workers;     /* that answered */
@@ -95,6 +96,7 @@ ngx_http_jpp_report_capture(ngx_http_jpp_input_t *input,
 
     ngx_memcpy(labels, all, sizeof(all));
 
+    input->whose[input->n] = *who;
     capture = &input->captures[input->n++];
 
     capture->data = part->dump.data;
@@ -164,7 +166,7 @@ ngx_http_jpp_report_part(ngx_http_jpp_input_t *input,
     report = input->report;
     before = NULL;
 
-    if (report->base != NULL) {
+    if (report->base != NULL && report->base->inquiry.snapshot == 0) {
         before = ngx_http_jpp_report_find(report->base, part);
         why = ngx_http_jpp_report_compare(report->last->type, before, part);
 
@@ -212,6 +214,42 @@ ngx_http_jpp_report_part(ngx_http_jpp_input_t *input,
 }
 
 
+/*
+ * All that was held then is subtracted, whoever held it: workers come and go.
+ */
+
+static ngx_int_t
+ngx_http_jpp_report_recorded(ngx_http_jpp_input_t *input,
+    const ngx_http_jpp_collection_t *base)
+{
+    jpp_capture_t              *capture;
+    const ngx_http_jpp_part_t  *part;
+
+    jpp_each(part, base->parts, base->n) {
+
+        if (part->state != NGX_HTTP_JPP_PART_ANSWERED) {
+            input->fleet.n_asked++;
+            ngx_http_jpp_report_missing(input, &part->row.who,
+                                        part->reply.err.text);
+            continue;
+        }
+
+        capture = ngx_http_jpp_report_capture(input, part);
+        if (capture == NULL) {
+            return NGX_ERROR;
+        }
+
+        capture->is_base = true;
+        capture->source = 0;
+
+        input->report->options.duration_nanos =
+            input->report->options.time_nanos - part->reply.time_nanos;
+    }
+
+    return NGX_OK;
+}
+
+
 /* The answered parts as captures, the others with their reasons. */
 
 static ngx_int_t
@@ -226,10 +264,12 @@ ngx_http_jpp_report_parts(ngx_http_jpp_input_t *input)
     n = last->n + (base != NULL ? base->n : 0);
 
     input->captures = jpp_arena_alloc(input->arena, n * sizeof(jpp_capture_t));
+    input->whose = jpp_arena_alloc(input->arena, n * sizeof(jpp_identity_t));
     input->workers = jpp_arena_alloc(input->arena, n * sizeof(jpp_worker_t));
     input->missing = jpp_arena_alloc(input->arena, n * sizeof(jpp_missing_t));
 
-    if (input->captures == NULL || input->workers == NULL
+    if (input->captures == NULL || input->whose == NULL
+        || input->workers == NULL
         || input->missing == NULL)
     {
         return NGX_ERROR;
@@ -247,6 +287,10 @@ ngx_http_jpp_report_parts(ngx_http_jpp_input_t *input)
         if (ngx_http_jpp_report_part(input, &last->parts[i]) != NGX_OK) {
             return NGX_ERROR;
         }
+    }
+
+    if (base != NULL && base->inquiry.snapshot != 0) {
+        return ngx_http_jpp_report_recorded(input, base);
     }
 
     /* a difference needs workers that were there all the time */
@@ -285,9 +329,15 @@ ngx_http_jpp_report_comments(void *data, jpp_profile_t *profile)
 
     jpp_each(capture, input->captures, input->n) {
 
-        /* a base shares its error with the capture before it */
+        /* a base shares its error with the capture before it, if it has one */
 
         if (capture->is_base) {
+            if (capture->source == 0 && capture->err.code != JPP_OK) {
+                ngx_http_jpp_report_missing(input,
+                    &input->whose[capture - input->captures],
+                    capture->err.text);
+            }
+
             continue;
         }
 

@@ -94,6 +94,28 @@ ngx_http_jpp_control_acknowledge(ngx_http_request_t *r,
 }
 
 
+/* The worker that looks next takes it, of all workers. */
+
+static ngx_int_t
+ngx_http_jpp_control_snapshot(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question)
+{
+    jpp_err_t              err;
+    ngx_http_jpp_answer_t  answer;
+
+    static u_char  text[] = "{\n  \"snapshot\": \"is being taken; snapshots "
+                            "lists it within seconds\"\n}\n";
+
+    if (ngx_http_jpp_snapshot_want(&err) != JPP_OK) {
+        return ngx_http_jpp_refuse_error(r, &err);
+    }
+
+    answer = ngx_http_jpp_control.answer;
+
+    return ngx_http_jpp_send(r, NGX_HTTP_OK, &answer, text, sizeof(text) - 1);
+}
+
+
 /* It is an event when it is asked for: a worker may not survive the change. */
 
 static void
@@ -140,6 +162,10 @@ ngx_http_jpp_control_apply(ngx_http_request_t *r,
     }
 
     ngx_http_jpp_control_event(control, question);
+
+    if (control->snapshot != 0) {
+        return ngx_http_jpp_control_snapshot(r, question);
+    }
 
     asked = *control;
 

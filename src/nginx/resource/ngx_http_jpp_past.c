@@ -1,7 +1,8 @@
 
 /*
- * The resources about the past: events, and grown, the owners whose memory has
- * grown.  No worker is asked, because their data lies in shared memory.
+ * The resources about the past: events, grown, the owners whose memory has
+ * grown, snapshots, and what was recorded with these.  No worker is asked,
+ * because their data lies in shared memory.
  */
 
 
@@ -10,9 +11,16 @@
 #include "jpp_timeline.h"
 
 
+/* of an archive, unpacked, as a multiple of jemalloc_pprof_max_size */
+#define NGX_HTTP_JPP_PAST_TIMES  4
+
+
 typedef struct {
-    jpp_events_t   events;
-    jpp_held_t     held;
+    jpp_events_t      events;
+    jpp_held_t        held;
+    jpp_snapshot_t    snapshots[JPP_SNAPSHOTS];
+    ngx_uint_t        n;
+    jpp_snapshots_t  *zone;
 } ngx_http_jpp_past_t;
 
 
@@ -31,6 +39,11 @@ ngx_http_jpp_past_init(ngx_http_jpp_job_t *job, void *data)
 
     past->events = zone->notes.events;
     past->held = zone->notes.held;
+    past->zone = ngx_http_jpp_self.snapshots;
+
+    if (past->zone != NULL) {
+        past->n = jpp_snapshots_list(past->zone, past->snapshots);
+    }
 
     ngx_http_jpp_zone_unlock(zone);
 
@@ -74,6 +87,111 @@ ngx_http_jpp_grown_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
                            time(NULL), &job->question.args, &job->arena, sink)
            ? JPP_OK : jpp_err_memory(&job->err);
 }
+
+
+static jpp_code_t
+ngx_http_jpp_snapshots_list(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
+{
+    ngx_http_jpp_past_t *past = job->state;
+
+    return jpp_timeline_snapshots(past->snapshots, past->n,
+                                  &job->question.args, &job->arena, sink)
+           ? JPP_OK : jpp_err_memory(&job->err);
+}
+
+
+/* The archive itself is a file to save. */
+
+static void
+ngx_http_jpp_recorded_describe(ngx_http_request_t *r,
+    const ngx_http_jpp_question_t *question, ngx_http_jpp_answer_t *answer)
+{
+    if (question->resource->handler == &ngx_http_jpp_snapshots) {
+        answer->type = "application/gzip";
+        answer->disposition =
+            "attachment; filename=\"nginx-snapshot.tar.gz\"";
+        return;
+    }
+
+    answer->type = jpp_args_is_top(&question->args) ? "text/plain"
+                                                    : "application/json";
+}
+
+
+/* What a resource answered then is a member of the archive. */
+
+static jpp_code_t
+ngx_http_jpp_recorded_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
+{
+    ngx_http_jpp_past_t *past = job->state;
+
+    char                            name[JPP_TAR_NAME];
+    size_t                          max;
+    jpp_tar_t                       tar;
+    jpp_vec_t                      *packed, *out;
+    jpp_code_t                      rc;
+    jpp_snapshot_t                  about;
+    const ngx_http_jpp_resource_t  *resource;
+
+    resource = job->question.resource;
+    packed = jpp_vec_create(&job->arena);
+    out = jpp_vec_create(&job->arena);
+
+    if (packed == NULL || out == NULL) {
+        return jpp_err_memory(&job->err);
+    }
+
+    max = NGX_HTTP_JPP_PAST_TIMES * job->question.conf->max_size;
+
+    rc = ngx_http_jpp_recorded_open(past->zone, job->question.at, max, packed,
+                                    resource->handler == &ngx_http_jpp_snapshots
+                                    ? NULL : out, &about, &job->err);
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    if (resource->handler == &ngx_http_jpp_snapshots) {
+        jpp_sink_write(sink, packed->data, packed->len);
+        return JPP_OK;
+    }
+
+    jpp_print(name, "%.64s.%s", resource->name.data,
+              jpp_args_is_top(&job->question.args) ? "txt" : "json");
+
+    jpp_tar_init(&tar, out->data, out->len);
+
+    while ((rc = jpp_tar_next(&tar, &job->err)) == JPP_OK && tar.data != NULL) {
+
+        if (strcmp(tar.name, name) == 0) {
+            jpp_sink_write(sink, tar.data, tar.len);
+            return JPP_OK;
+        }
+    }
+
+    return rc != JPP_OK ? rc
+           : jpp_err_set(&job->err, JPP_ERR_MISSING, "snapshots do not contain "
+                         "%s: use heap, allocs, pools, memory, events or grown",
+                         (char *) resource->name.data);
+}
+
+
+const ngx_http_jpp_handler_t  ngx_http_jpp_snapshots = {
+    .formats = &jpp_words_top,
+    .size = sizeof(ngx_http_jpp_past_t),
+    .is_brief = 1,
+    .init = ngx_http_jpp_past_init,
+    .ask = ngx_http_jpp_job_run,
+    .write = ngx_http_jpp_snapshots_list
+};
+
+
+const ngx_http_jpp_handler_t  ngx_http_jpp_recorded = {
+    .describe = ngx_http_jpp_recorded_describe,
+    .size = sizeof(ngx_http_jpp_past_t),
+    .init = ngx_http_jpp_past_init,
+    .ask = ngx_http_jpp_job_run,
+    .write = ngx_http_jpp_recorded_write
+};
 
 
 const ngx_http_jpp_handler_t  ngx_http_jpp_events = {

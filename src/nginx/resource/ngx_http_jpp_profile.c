@@ -92,8 +92,9 @@ ngx_http_jpp_profile_start(ngx_http_request_t *r,
     /* a difference has two captures at least; workers are counted later */
 
     if (jpp_report_check(&options,
-                         options.args.values[JPP_ARG_SECONDS] != 0
-                         && evidence->wall == NULL ? 2 : 1,
+                         (options.args.values[JPP_ARG_SECONDS] != 0
+                          && evidence->wall == NULL) || question->base != 0
+                         ? 2 : 1,
                          &err)
         != JPP_OK)
     {
@@ -142,6 +143,11 @@ ngx_http_jpp_profile_init(ngx_http_jpp_job_t *job, void *data)
     }
 
     job->is_begun = values[JPP_ARG_SECONDS] != 0;
+
+    if (job->question.base != 0) {
+        inquiry = ngx_http_jpp_job_question(job, evidence->type);
+        inquiry->snapshot = job->question.base;
+    }
 
     return NGX_OK;
 }
@@ -213,11 +219,11 @@ ngx_http_jpp_profile_asked(ngx_http_jpp_job_t *job, ngx_http_request_t *r)
     report->last = *last;
     report->base = *base;
 
-    /* a single process may have lost it by a reload */
+    /* a single process may have lost it by a reload; findings are of now */
 
     zone = ngx_http_jpp_self.zone;
 
-    if (zone != NULL) {
+    if (zone != NULL && job->question.at == 0) {
         ngx_http_jpp_zone_lock(zone);
         report->n_findings = jpp_active_findings(&zone->notes,
                                                  report->findings);

@@ -75,6 +75,77 @@ ngx_http_jpp_is_shown(const ngx_http_jpp_question_t *question)
 }
 
 
+/*
+ * Find the snapshots that QUESTION is about.  Profiles of memory compare what
+ * workers answered then; of other resources the answer itself was recorded.
+ */
+
+static jpp_code_t
+ngx_http_jpp_find_snapshots(ngx_http_jpp_question_t *question,
+    const ngx_http_jpp_handler_t **handler, jpp_err_t *err)
+{
+    ngx_uint_t                   n, is_profile;
+    jpp_snapshot_t               list[JPP_SNAPSHOTS];
+    const jpp_args_t            *args;
+    const jpp_snapshot_t        *found;
+    const ngx_http_jpp_self_t   *self;
+
+    self = &ngx_http_jpp_self;
+    args = &question->args;
+
+    question->at = 0;
+    question->base = 0;
+
+    if (!args->is_set[JPP_ARG_AT] && !args->is_set[JPP_ARG_BASE]) {
+        return JPP_OK;
+    }
+
+    is_profile = *handler == &ngx_http_jpp_profile
+                 && question->resource->evidence.wall == NULL;
+
+    if ((!is_profile && (args->is_set[JPP_ARG_BASE]
+                         || (*handler)->formats == NULL))
+        || args->is_set[JPP_ARG_SECONDS])
+    {
+        return jpp_err_set(err, JPP_ERR_ARG, "at= is for heap, allocs, pools, "
+                           "memory, events, grown and snapshots, base= for "
+                           "heap, allocs and pools, and both exclude seconds=");
+    }
+
+    if (self->snapshots == NULL) {
+        return ngx_http_jpp_snapshot_none(err);
+    }
+
+    ngx_http_jpp_zone_lock(self->zone);
+    n = jpp_snapshots_list(self->snapshots, list);
+    ngx_http_jpp_zone_unlock(self->zone);
+
+    if (args->is_set[JPP_ARG_AT]) {
+        found = jpp_snapshots_find(list, n, &args->at, ngx_time(), err);
+        if (found == NULL) {
+            return err->code;
+        }
+
+        question->at = found->id;
+    }
+
+    if (args->is_set[JPP_ARG_BASE]) {
+        found = jpp_snapshots_find(list, n, &args->base, ngx_time(), err);
+        if (found == NULL) {
+            return err->code;
+        }
+
+        question->base = found->id;
+    }
+
+    if (!is_profile) {
+        *handler = &ngx_http_jpp_recorded;
+    }
+
+    return JPP_OK;
+}
+
+
 static ngx_int_t
 ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
 {
@@ -150,6 +221,10 @@ ngx_http_jpp_answer(ngx_http_request_t *r, const ngx_http_jpp_path_t *path)
     if (handler->check != NULL
         && handler->check(&question.args, &err) != JPP_OK)
     {
+        return ngx_http_jpp_refuse_error(r, &err);
+    }
+
+    if (ngx_http_jpp_find_snapshots(&question, &handler, &err) != JPP_OK) {
         return ngx_http_jpp_refuse_error(r, &err);
     }
 

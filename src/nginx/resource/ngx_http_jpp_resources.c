@@ -98,6 +98,11 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "Whose memory grows, how fast, and when the limit is reached.",
       NULL, false },
 
+    { "snapshots",
+      "The heap and the pools of moments when memory was short or has grown; "
+      "heap?at=last and pools?base=-1h read them.",
+      "curl -d snapshot=1 \"${URL}control\"", false },
+
     { "symbol",
       "The names of addresses, which pprof requests by itself.",
       "curl -d 0x55d0c0de1234 \"${URL}symbol\"", false },
@@ -171,6 +176,9 @@ static const ngx_http_jpp_resource_t  ngx_http_jpp_rows[] = {
 
     { ngx_string("grown"), NGX_HTTP_JPP_READ,
       .handler = &ngx_http_jpp_grown },
+
+    { ngx_string("snapshots"), NGX_HTTP_JPP_READ,
+      .handler = &ngx_http_jpp_snapshots },
 
     { ngx_string("symbol"), NGX_HTTP_JPP_READ|NGX_HTTP_POST,
       .handler = &ngx_http_jpp_symbol },

@@ -289,6 +289,7 @@ ngx_http_jpp_worker_let_go(void)
     self = &ngx_http_jpp_self;
 
     self->zone = NULL;
+    self->snapshots = NULL;
     jpp_memfd_close(&self->baseline);
 
     /* a master has nothing else */

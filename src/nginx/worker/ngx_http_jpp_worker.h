@@ -237,4 +237,20 @@ const jpp_worker_t *ngx_http_jpp_figures(ngx_msec_t age);
 void ngx_http_jpp_history_init(ngx_cycle_t *cycle);
 
 
+/* ngx_http_jpp_snapshot.c */
+
+/* In the master: take snapshots as JMCF has it; a single process takes none. */
+void ngx_http_jpp_snapshot_configured(ngx_cycle_t *cycle,
+    const ngx_http_jpp_main_conf_t *jmcf);
+
+/* In a worker: look from now on whether one is due. */
+void ngx_http_jpp_snapshot_init(ngx_cycle_t *cycle);
+
+/* Have one taken within a second; an error: none are taken. */
+jpp_code_t ngx_http_jpp_snapshot_want(jpp_err_t *err);
+
+/* None are taken: ERR says why. */
+jpp_code_t ngx_http_jpp_snapshot_none(jpp_err_t *err);
+
+
 #endif /* _NGX_HTTP_JPP_WORKER_H_INCLUDED_ */
