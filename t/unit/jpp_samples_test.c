@@ -407,7 +407,9 @@ JPP_TEST(jpp_test_sites)
 
 JPP_TEST(jpp_test_generations)
 {
-    uint32_t  on, off;
+    uint32_t        on, off, site;
+    uintptr_t       pc = 0x400201;
+    jpp_site_key_t  key = { 0, 0 };
 
     if (!jpp_samples_prepare()) {
         jpp_ok(true, "no samples on this machine");
@@ -416,7 +418,14 @@ JPP_TEST(jpp_test_generations)
 
     jpp_samples_start(19, 1);
     on = jpp_samples.generation;
+
+    /* the sites lie behind the pages that a clear gives back */
+
+    site = jpp_sites_add(&jpp_samples.sites, &pc, 1, &key);
     jpp_samples_stop();
+    jpp_ok(jpp_sites_add(&jpp_samples.sites, &pc, 1, &key) == site,
+           "a site is known after a stop");
+
     off = jpp_samples.generation;
     jpp_samples_start(19, 1);
 

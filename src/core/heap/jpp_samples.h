@@ -33,8 +33,11 @@
 /* how many it takes: half of the places, so that few windows are full */
 #define JPP_LIVE_MAX       (1u << JPP_LIVE_LG_MAX)
 
-/* bytes of memory that it works in */
-#define JPP_LIVE_MEMORY    (JPP_LIVE_PLACES * 2 * sizeof(uint64_t))
+/* bytes of memory that it works in: whole pages, which a clear gives back */
+#define JPP_LIVE_PAGE      4096
+#define JPP_LIVE_MEMORY                                                       \
+    ((JPP_LIVE_PLACES * 2 * sizeof(uint64_t) + JPP_LIVE_PAGE - 1)             \
+     & ~((size_t) JPP_LIVE_PAGE - 1))
 
 /* an object in a word: the size in 40 bits, larger ones cut; the site in 24 */
 #define JPP_LIVE_SIZE      40
