@@ -31,6 +31,7 @@ static const jpp_option_t  jpp_options_table[] = {
     { "callers",    JPP_OPTION_ARG,        true },
     { "by",         JPP_OPTION_ARG,        true },
     { "owners",     JPP_OPTION_ARG,        true },
+    { "ages",       JPP_OPTION_ARG,        true },
     { "width",      JPP_OPTION_ARG,        true },
     { "cols",       JPP_OPTION_ARG,        true },
     { "invert",     JPP_OPTION_ARG,        true },
@@ -74,6 +75,8 @@ static const char  jpp_options_more[] =
 "  --by=OWNER         group samples by server, location or upstream, if the\n"
 "                     dump has owners: a table in top, else the roots\n"
 "  --owners=0|1       1: label samples with their owners (0)\n"
+"  --ages=0|1         1: label samples with their age if the dump has ages,\n"
+"                     and show the median age and suspected leaks in top (0)\n"
 "  --width=PIXELS     the width of svg: 300 to 8000 (1200)\n"
 "  --cols=COLUMNS     the width of top: 20 to 1000 (COLUMNS if it is set, or\n"
 "                     the width of the terminal, or 1000 in a file or a pipe)\n"
@@ -311,6 +314,11 @@ jpp_options_check(jpp_options_t *options, jpp_err_t *err)
     rc = jpp_report_check(&options->report, n, err);
     if (rc != JPP_OK) {
         return rc;
+    }
+
+    if (options->base != NULL && jpp_args_has_ages(&options->report.args)) {
+        return jpp_err_set(err, JPP_ERR_ARG, "--ages=1 is about samples at one "
+                           "time: leave it out, or --base");
     }
 
     n_stdin = options->base != NULL && strcmp(options->base, "-") == 0;

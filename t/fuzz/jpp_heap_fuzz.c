@@ -10,7 +10,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (jpp_fuzz_parse(&parsed, &jpp_parser_heap, data, size,
                        (jpp_read_options_t) { .is_raw = size & 1,
-                                              .has_owners = size & 2 }))
+                                              .has_owners = size & 2,
+                                              .has_ages = size & 4 }))
     {
         view.profile = &parsed.profile;
 

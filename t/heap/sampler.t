@@ -206,6 +206,120 @@ test 'one worker of two', sub { !is_linked() } => sub {
 };
 
 
+# The bytes of the heap by QUERY.
+
+sub held_of($nginx, $query) {
+    my $answer = $nginx->get("$tree/heap?format=folded&$query");
+
+    die "$query: $answer->{status} $answer->{body}"
+        if $answer->{status} != 200;
+
+    my $sum = 0;
+
+    $sum += $1 while $answer->{body} =~ / (\d+)$/mg;
+
+    return $sum;
+}
+
+
+# What connections hold is old at some time, and what requests take never is.
+
+test 'ages' => sub {
+    my $nginx = start(workers => 1);
+
+    control($nginx, 'sampler=on&lg_sample=10');
+
+    my @old = hold($nginx, 30);
+
+    ok(wait_until(sub {
+        $nginx->get('/fine') for 1 .. 20;
+        held_of($nginx, 'age=3s') > 8 * 1024
+    }), 'what is held has an age');
+
+    my @new = hold($nginx, 30);
+    my ($old, $all) = map { held_of($nginx, $_) } 'age=3s', 'ages=1';
+
+    cmp_ok($all, '>', $old, "young memory is left out: $old of $all bytes");
+    is(held_of($nginx, 'age=1d'), 0, 'and nothing is a day old');
+
+    my $profile = profile($nginx->get("$tree/heap?ages=1"));
+    my %keys = map { $_ => 1 } @{ $profile->{strings} };
+
+    ok($keys{age_seconds} && $keys{quarter}, 'labels of a profile');
+
+    my $dump = $nginx->get("$tree/heap?format=jemalloc&ages=1")->{body};
+
+    like($dump, qr/^  t65536: 0: 0 \[0: 0\] ages$/m, 'a dump with ages');
+    unlike($nginx->get("$tree/heap?format=jemalloc")->{body}, qr/ ages$/m,
+           'and one without');
+    like($nginx->get("$tree/heap?format=text&age=1s")->{body},
+         qr/\Aheap profile: /, 'as text');
+
+    my $top = "$tree/heap?format=top&cols=1000";
+
+    like($nginx->get("$top&ages=1")->{body}, qr/  median age  function$/m,
+         'a column of the table');
+    unlike($nginx->get($top)->{body}, qr/median|leak\?/,
+           'which others do not have');
+
+    # a reset forgets
+
+    control($nginx, 'reset=1');
+    is(held_of($nginx, 'age=1m'), 0, 'nothing is old after a reset');
+
+    for ([ 'heap?age=5', qr/^age must be a time such as 90s, 15m/ ],
+         [ 'heap?ages=2', qr/^ages must be 0 or 1$/ ],
+         [ 'heap?age=1m&seconds=5', qr/^age and ages are about live heap/ ],
+         [ 'pools?ages=1', qr/ask for the resource heap, without seconds$/ ])
+    {
+        is_answer($nginx->get("$tree/$_->[0]"), 400, $_->[1], $_->[0]);
+    }
+};
+
+
+# Connections that nobody closes, beside requests that come and go.
+
+test 'a leak' => sub {
+    my $nginx = start(workers => 1);
+    my @held;
+
+    control($nginx, 'sampler=on&lg_sample=10');
+
+    ok(wait_until(sub {
+        push @held, hold($nginx, 4) if @held < 1500;
+        $nginx->get('/fine') for 1 .. 20;
+        sleep 0.2;
+
+        return $nginx->get("$tree/heap?format=top&ages=1&cols=1000")->{body}
+               =~ /^leak\? \S+ holds \S+ KiB of \S+ KiB allocated; left (?#
+                 )from each quarter of the recording: (?#
+                 )(?:\S+ \w+, ){3}\S+ \w+$/m
+    }, 300), 'a function is suspected');
+};
+
+
+test 'ages are of the sampler', 'jemalloc' => sub {
+    my $nginx = start(with_profiler());
+    my $why = qr/the samples of jemalloc's profiler have no age, which age= (?#
+                )and ages=1 ask for: POST sampler=on to control, so that the (?#
+                )module's sampler is the source$/;
+
+    is_answer($nginx->get("$tree/heap?ages=1&worker=0"), 400, qr/^$why/,
+              'not of jemalloc');
+    is_answer($nginx->get("$tree/heap?age=1s"), 400,
+              qr/^no worker answered: worker \d .*$why/, 'nor of all workers');
+
+    control($nginx, 'sampler=on&worker=1');
+
+    my $answer = $nginx->get("$tree/heap?ages=1");
+
+    is(partly($answer), '1/2', 'one of two has the sampler');
+    ok((grep { /is missing: $why/ } @{ profile($answer)->{comments} }),
+       'the other says why not');
+    is(partly($nginx->get("$tree/heap")), '2/2', 'without ages both answer');
+};
+
+
 # A difference over a change is none.
 
 test 'over a change' => sub {

@@ -26,10 +26,12 @@ static const struct {
     const char             *key;
     bool                    is_str;
 } jpp_contract_known_labels[] = {
-    { "worker",     true },
-    { "origin",     true },
-    { "pid",        false },
-    { "generation", false }
+    { "worker",      true },
+    { "origin",      true },
+    { "pid",         false },
+    { "generation",  false },
+    { "age_seconds", false },
+    { "quarter",     false }
 };
 
 

@@ -28,7 +28,8 @@ static const char  *good[] = {
     "by=server", "by=upstream", "detail=ledger", "detail=smaps",
     "detail=arenas", "fields=findings", "fields=unavailable,findings,findings",
     "fields=workers%2Czones", "force=0", "force=1", "clients=off", "clients=on",
-    "invert=1", "since=1s", "since=90m", "since=2h", "since=49710d"
+    "invert=1", "since=1s", "since=90m", "since=2h", "since=49710d",
+    "age=1s", "age=10m", "age=49710d", "ages=0", "ages=1"
 };
 
 
@@ -65,7 +66,8 @@ static const char  *bad[] = {
     "fields=worker", "fields=workers zones", "force=yes", "clients=1",
     "clients", "invert=yes", "invert=2", "origin=x", "sort=up", "callers=yes",
     "detail=x", "fields=x", "force=x", "since=4294967295d", "since=5sx",
-    "worker=Self"
+    "worker=Self", "age=", "age=0s", "age=10", "age=10M", "age=-1m",
+    "age=49711d", "ages=", "ages=2", "ages=yes"
 };
 
 

@@ -121,7 +121,8 @@ JPP_TEST(jpp_test_question_empty)
 JPP_TEST(jpp_test_question_same)
 {
     size_t                  i;
-    jpp_message_question_t  a, b[13];
+    uint8_t                 data[JPP_MESSAGE_QUESTION];
+    jpp_message_question_t  a, b[13], out;
 
     static const jpp_message_type_t  types[] = {
         JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL,
@@ -163,6 +164,19 @@ JPP_TEST(jpp_test_question_same)
 
     jpp_ok(jpp_message_question_is_same(&a, &b[4]),
            "what the type does not use makes no difference");
+
+    a.ages.least = 600;
+    jpp_ok(!jpp_message_question_is_same(&a, &b[4]), "an age does");
+    a.ages.are_told = true;
+    jpp_message_question_pack(&a, data);
+    jpp_ok(jpp_message_question_unpack(&out, data, sizeof(data))
+           && out.ages.least == 600 && out.ages.are_told, "and arrives");
+
+    a.type = JPP_MESSAGE_STATUS;
+    jpp_message_question_pack(&a, data);
+    jpp_ok(jpp_message_question_unpack(&out, data, sizeof(data))
+           && out.ages.least == 0 && !out.ages.are_told,
+           "but for a dump alone");
 }
 
 
@@ -214,13 +228,15 @@ JPP_TEST(jpp_test_question_bytes)
 
     /*
      * the other types, one of active, 14 rates, two booleans, one of the
-     * sampler, 246 and 233 times of a stall, one of owners; of pools two sorts
-     * of units, 255 and 3 numbers of them, and a boolean; of times a mode,
-     * 255 and 3 frequencies, and 255, 255 and 1 numbers of seconds
+     * sampler, 246 and 233 times of a stall, one of owners; of ages four times
+     * 255 and a boolean; of pools two sorts of units, 255 and 3 numbers of
+     * them, and a boolean; of times a mode, 255 and 3 frequencies, and 255, 255
+     * and 1 numbers of seconds
      */
 
     jpp_is_u64(accepted, JPP_MESSAGE_TYPES - 1 + 1 + 14 + 1 + 1 + 1
                          + 246 + 233 + 1
+                         + 4 * 255 + 1
                          + 2 + 255 + 3 + 1
                          + 1 + 255 + 3 + 255 + 255 + 1,
                "one byte makes other valid questions of it");

@@ -510,7 +510,7 @@ JPP_TEST(jpp_origin_test_labels)
     };
 
     for (i = 0; i <= JPP_MAX_LABELS; i++) {
-        labels[i].key = &"abcdefghi"[i];
+        labels[i].key = &"abcdefghijk"[i];
         labels[i].str = "value";
     }
 

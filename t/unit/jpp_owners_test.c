@@ -581,6 +581,7 @@ jpp_test_again(const jpp_serving_t *serving,
     int          fd;
     ssize_t      n;
     jpp_err_t    err = { 0 };
+    jpp_ages_t   ages = { 0 };
     static char  text[65536];
 
     jpp_serve(2, jpp_memory);
@@ -596,8 +597,8 @@ jpp_test_again(const jpp_serving_t *serving,
 
     fd = mkstemp(path);
     unlink(path);
-    jpp_ok(jpp_samples_dump(&jpp_samples, fd, &err) == JPP_OK, "a dump %s",
-           err.text);
+    jpp_ok(jpp_samples_dump(&jpp_samples, fd, &ages, &err) == JPP_OK,
+           "a dump %s", err.text);
     n = pread(fd, text, sizeof(text) - 1, 0);
     text[n > 0 ? n : 0] = '\0';
     close(fd);

@@ -333,7 +333,7 @@ JPP_TEST(jpp_report_test_errors)
                 "a dump that is read, but has not that type");
 
     for (i = 0; i <= JPP_MAX_LABELS; i++) {
-        labels[i].key = &"abcdefghi"[i];
+        labels[i].key = &"abcdefghijk"[i];
         labels[i].str = "value";
     }
 

@@ -211,7 +211,7 @@ jpp_play_leak(void)
 
     jpp_off();
     jpp_check(jpp_sampler_off(&err) == JPP_OK, "off once more");
-    jpp_check(jpp_sampler_dump(1, NULL, &err) == JPP_ERR_STATE
+    jpp_check(jpp_sampler_dump(1, NULL, NULL, &err) == JPP_ERR_STATE
               && strstr(err.text, "is off") != NULL, "a dump: %s", err.text);
     jpp_check(jpp_sampler_rescan(&err) == JPP_OK, "a rescan");
 
@@ -220,7 +220,7 @@ jpp_play_leak(void)
     }
 
     jpp_on(JPP_SAMPLER_LG_DEFAULT);
-    jpp_check(jpp_sampler_dump(-1, NULL, &err) == JPP_ERR_SYS
+    jpp_check(jpp_sampler_dump(-1, NULL, NULL, &err) == JPP_ERR_SYS
               && strstr(err.text, "cannot write the dump") != NULL,
               "a dump that nobody takes: %s", err.text);
     jpp_off();

@@ -134,9 +134,11 @@ jpp_test_visit(jpp_site_t *site, void *data)
 
 
 static void
-jpp_test_sum(uint64_t object, void *data)
+jpp_test_sum(uint64_t object, uint32_t birth, void *data)
 {
     uint64_t *sum = data;
+
+    (void) birth;
 
     sum[0]++;
     sum[1] += jpp_live_size(object);

@@ -328,6 +328,7 @@ static const jpp_seed_t  jpp_seeds[] = {
     { "jpp_details/ledger", jpp_seeds_ledger, jpp_seeds_make_ledger },
     { "jpp_stalls/two", jpp_seeds_stalls, jpp_seeds_make_stalls },
     { "jpp_times/cpu", jpp_seeds_times, NULL },
+    { "jpp_heap/ages", jpp_seeds_heap, NULL },
     { "jpp_heap/hand", jpp_seeds_heap, NULL },
     { "jpp_heap/owners", jpp_seeds_heap, NULL },
     { "jpp_heap/threads", jpp_seeds_heap, NULL }

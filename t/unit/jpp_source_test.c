@@ -64,7 +64,7 @@ jpp_part_dump(void)
     jpp_part_hold();
 
     if (jpp_memfd_open(&memfd, NULL, &err) != JPP_OK
-        || jpp_source_dump(memfd.fd, &sampler, &err) != JPP_OK
+        || jpp_source_dump(memfd.fd, NULL, &sampler, &err) != JPP_OK
         || jpp_memfd_map(&memfd, 16 << 20, &err) != JPP_OK)
     {
         printf("no dump\n");

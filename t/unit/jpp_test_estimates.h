@@ -113,7 +113,7 @@ jpp_read(jpp_estimate_t *estimates, jpp_sampler_state_t *state)
     jpp_parser_init(&jpp_parser_heap, &profile, &arena);
 
     is_read = jpp_memfd_open(&memfd, NULL, &err) == JPP_OK
-              && jpp_sampler_dump(memfd.fd, state, &err) == JPP_OK
+              && jpp_sampler_dump(memfd.fd, NULL, state, &err) == JPP_OK
               && jpp_memfd_map(&memfd, 64 << 20, &err) == JPP_OK
               && jpp_proc_maps(maps, &err) == JPP_OK;
 

@@ -276,7 +276,7 @@ JPP_TEST(jpp_times_test_bad)
         "jpp_times/1 wall\n", "jpp_times/1 cpux\n",
         "jpp_times/1 cpu\nfrequency x\n", "jpp_times/1 cpu\nunknown 3\n",
         "jpp_times/1 cpu\nidle 18446744073709551615\n", "jpp_times/1 cpu\n\n",
-        "jpp_times/1 cpu\nlabels 9\n", "jpp_times/1 cpu\nlabels x\n",
+        "jpp_times/1 cpu\nlabels 11\n", "jpp_times/1 cpu\nlabels x\n",
         "jpp_times/1 cpu\nlabels 1\nthread\n",
         "jpp_times/1 cpu\nlabels 1\n=main\n",
         "jpp_times/1 cpu\nlabels 2\na=b\n",

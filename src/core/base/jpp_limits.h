@@ -22,7 +22,7 @@
 #define JPP_MAX_STACK_BYTES     0xffff0000u
 
 /* labels of one capture */
-#define JPP_MAX_LABELS          8
+#define JPP_MAX_LABELS          10
 
 /* captures of one report */
 #define JPP_MAX_CAPTURES        4096

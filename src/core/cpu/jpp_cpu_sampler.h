@@ -17,7 +17,6 @@
 #define _JPP_CPU_SAMPLER_H_INCLUDED_
 
 
-#include "jpp_args.h"
 #include "jpp_samples.h"
 
 

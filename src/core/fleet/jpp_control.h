@@ -24,7 +24,6 @@
 #define _JPP_CONTROL_H_INCLUDED_
 
 
-#include "jpp_args.h"
 #include "jpp_worker.h"
 
 

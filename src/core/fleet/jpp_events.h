@@ -13,7 +13,6 @@
 #define _JPP_EVENTS_H_INCLUDED_
 
 
-#include "jpp_profile.h"
 #include "jpp_stall.h"
 #include "jpp_worker.h"
 

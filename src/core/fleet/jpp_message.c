@@ -13,7 +13,7 @@
 
 
 /* to be changed with the fields */
-#define JPP_MESSAGE_VERSION         16
+#define JPP_MESSAGE_VERSION         17
 
 /* "jppQ", "jppR" */
 #define JPP_MESSAGE_MAGIC_QUESTION  0x5170706a
@@ -42,6 +42,9 @@
     X(INT, control.owners, 1)                                                 \
     X(NUMBER, control.reset, 1)                                               \
     X(NUMBER, control.purge, 1)                                               \
+                                                                              \
+    X(NUMBER, ages.least, UINT32_MAX)                                         \
+    X(NUMBER, ages.are_told, 1)                                               \
                                                                               \
     X(NUMBER, pools.wants, JPP_POOLS_WANTS - 1)                               \
     X(NUMBER, pools.top, JPP_MAX_ROWS)                                        \
@@ -240,6 +243,10 @@ jpp_message_question_pack(const jpp_message_question_t *question,
 
     if (copy.type != JPP_MESSAGE_CONTROL) {
         jpp_control_init(&copy.control);
+    }
+
+    if (copy.type != JPP_MESSAGE_DUMP) {
+        memset(&copy.ages, 0, sizeof(jpp_ages_t));
     }
 
     if (copy.type != JPP_MESSAGE_POOLS) {

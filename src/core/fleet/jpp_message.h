@@ -22,7 +22,7 @@
 
 
 /* Bytes in a message.  Another sum of its fields does not compile. */
-#define JPP_MESSAGE_QUESTION  61
+#define JPP_MESSAGE_QUESTION  66
 #define JPP_MESSAGE_REPLY     1746
 
 
@@ -59,6 +59,7 @@ typedef struct {
 typedef struct {
     jpp_message_type_t     type;
     jpp_control_t          control;        /* of JPP_MESSAGE_CONTROL */
+    jpp_ages_t             ages;           /* of JPP_MESSAGE_DUMP */
     jpp_message_pools_t    pools;          /* of JPP_MESSAGE_POOLS */
     jpp_message_times_t    times;          /* of JPP_MESSAGE_TIMES */
 } jpp_message_question_t;

@@ -32,6 +32,7 @@
 #define _JPP_SAMPLER_H_INCLUDED_
 
 
+#include "jpp_ages.h"
 #include "jpp_proc.h"
 
 
@@ -210,9 +211,10 @@ jpp_code_t jpp_sampler_on(uint32_t lg, jpp_err_t *err);
 jpp_code_t jpp_sampler_off(jpp_err_t *err);
 
 /*
- * Patch what was loaded since the last time; to be called from time to time.
- * Costs a fraction of a microsecond if nothing was, or if it is off.  A refusal
- * is reported once for each change, and leaves the new objects as they are.
+ * Patch what was loaded since the last time, and look at the clock; to be
+ * called every second.  Costs a fraction of a microsecond if nothing was
+ * loaded, or if it is off.  A refusal is reported once for each change, and
+ * leaves the new objects as they are.
  */
 jpp_code_t jpp_sampler_rescan(jpp_err_t *err);
 
@@ -222,11 +224,16 @@ jpp_code_t jpp_sampler_rescan(jpp_err_t *err);
  * MAPPED_LIBRARIES.  Its counts are those of the samples, grouped by stack and
  * size so that jpp_heap.h makes unbiased estimates of them.
  *
+ * Samples know the second of their birth by the last rescan: ages are at most
+ * too large by the time between two.  AGES, which may be NULL, says which are
+ * left out, of what is live, and whether ages are told.
+ *
  * Samples go on meanwhile: each is in it as a whole or not at all.
  * JPP_ERR_STATE: it is off; JPP_ERR_SYS: FD takes no more.  STATE, which may be
  * NULL, is what goes with the dump.
  */
-jpp_code_t jpp_sampler_dump(int fd, jpp_sampler_state_t *state, jpp_err_t *err);
+jpp_code_t jpp_sampler_dump(int fd, const jpp_ages_t *ages,
+    jpp_sampler_state_t *state, jpp_err_t *err);
 
 /* Is it on?  Costs nothing, where the whole state counts slots and sites. */
 bool jpp_sampler_is_on(void);

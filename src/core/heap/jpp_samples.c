@@ -171,6 +171,7 @@ jpp_samples_start(uint32_t lg, uint64_t seed)
 
     jpp_atomic_set(&jpp_samples.n_cut, 0);
     jpp_atomic_set(&jpp_samples.lg, lg);
+    jpp_atomic_set(&jpp_samples.started, jpp_samples.live.now);
     jpp_atomic_set(&jpp_samples.seed, seed);
     jpp_atomic_set(&jpp_samples.generation, (jpp_samples.generation + 1) | 1);
 
@@ -529,14 +530,28 @@ jpp_samples_give(jpp_sample_at_t *sample, uint32_t owner)
  * what was sampled, as it was sampled.  So a stack comes once for each class,
  * and its mean, which jpp_heap.h scales by, is that of objects alike.  And it
  * comes once for each owner (jpp_owners.h), who takes the place of a thread
- * (jpp_heap.c).
+ * (jpp_heap.c).  With ages, a stack comes once for what it has allocated, and
+ * once for each age of its live objects.
  *
  * One thread at a time; samples may be taken meanwhile.
  */
 
 
+/* a live object, where ages are told */
+typedef struct {
+    uint64_t               key;        /* site and age; the site is above */
+    uint64_t               bytes;
+} jpp_samples_aged_t;
+
+#define JPP_SAMPLES_AGE    8
+
+
 typedef struct {
     const jpp_samples_t   *samples;
+    const jpp_ages_t      *ages;
+    uint32_t               now;
+    jpp_samples_aged_t    *aged;       /* NULL: no ages are told */
+    size_t                 n_aged;
     jpp_sink_t             sink;
     uint32_t               n_owners;
     jpp_site_t            *owners;     /* the counts of the sites of each */
@@ -546,16 +561,42 @@ typedef struct {
 
 
 static void
-jpp_dump_live(uint64_t object, void *data)
+jpp_dump_live(uint64_t object, uint32_t birth, void *data)
 {
     jpp_samples_dump_t *dump = data;
 
-    jpp_site_t  *site;
+    uint32_t             site, age;
+    jpp_site_t          *at;
+    jpp_samples_aged_t  *aged;
 
-    site = jpp_sites_at(&dump->samples->sites, jpp_live_site(object));
+    /* one of a moment ago may be born after this dump began */
 
-    site->live++;
-    site->live_bytes += jpp_live_size(object);
+    age = (uint32_t) jpp_less(dump->now, birth);
+
+    if (age < dump->ages->least) {
+        return;
+    }
+
+    site = jpp_live_site(object);
+
+    if (dump->aged != NULL) {
+
+        if (dump->n_aged == JPP_LIVE_MAX) {
+            return;
+        }
+
+        aged = &dump->aged[dump->n_aged++];
+
+        aged->key = (uint64_t) site << JPP_SAMPLES_AGE
+                    | jpp_age(age, jpp_less(birth, dump->samples->started),
+                              dump->now - dump->samples->started);
+        aged->bytes = jpp_live_size(object);
+    }
+
+    at = jpp_sites_at(&dump->samples->sites, site);
+
+    at->live++;
+    at->live_bytes += jpp_live_size(object);
 }
 
 
@@ -624,19 +665,21 @@ jpp_dump_owners(jpp_samples_dump_t *dump)
 
         jpp_sink_char(&dump->sink, '\n');
     }
+
+    if (dump->aged != NULL) {
+        jpp_sink_printf(&dump->sink, "  t%d: 0: 0 [0: 0] " JPP_AGES_NAME "\n",
+                        JPP_AGES);
+    }
 }
 
 
+/* The stack of SITE with COUNTS, up to the newline of its owner's line. */
+
 static void
-jpp_dump_site(jpp_site_t *site, void *data)
+jpp_dump_stack(jpp_samples_dump_t *dump, const jpp_site_t *site,
+    const jpp_site_t *counts)
 {
-    jpp_samples_dump_t *dump = data;
-
     uint32_t  i;
-
-    if (site->live == 0 && jpp_atomic_get(&site->allocated) == 0) {
-        return;
-    }
 
     jpp_sink_char(&dump->sink, '@');
 
@@ -646,21 +689,92 @@ jpp_dump_site(jpp_site_t *site, void *data)
     }
 
     jpp_sink_str(&dump->sink, "\n  t*: ");
-    jpp_dump_counts(&dump->sink, site);
+    jpp_dump_counts(&dump->sink, counts);
     jpp_sink_printf(&dump->sink, "\n  t%" PRIu32 ": ",
                     jpp_dump_owner(dump, site));
-    jpp_dump_counts(&dump->sink, site);
+    jpp_dump_counts(&dump->sink, counts);
     jpp_sink_char(&dump->sink, '\n');
+}
+
+
+static void
+jpp_dump_site(jpp_site_t *site, void *data)
+{
+    jpp_samples_dump_t *dump = data;
+
+    jpp_site_t  counts;
+
+    counts = *site;
 
     /* for the next dump */
 
     site->live = 0;
     site->live_bytes = 0;
+
+    if (dump->aged != NULL) {
+        counts.live = 0;
+        counts.live_bytes = 0;
+    }
+
+    if (counts.live != 0 || counts.allocated != 0) {
+        jpp_dump_stack(dump, site, &counts);
+    }
+}
+
+
+static int
+jpp_dump_compare(const void *a, const void *b, void *ctx)
+{
+    const jpp_samples_aged_t  *x = a, *y = b;
+
+    (void) ctx;
+
+    return jpp_sort_order(x->key, y->key);
+}
+
+
+/* What is live, by site and age. */
+
+static void
+jpp_dump_aged(jpp_samples_dump_t *dump)
+{
+    size_t               i;
+    jpp_site_t           counts;
+    jpp_samples_aged_t  *aged;
+
+    memset(&counts, 0, sizeof(counts));
+    aged = dump->aged;
+
+    jpp_sort(aged, dump->n_aged, sizeof(jpp_samples_aged_t), jpp_dump_compare,
+             NULL);
+
+    for (i = 0; i < dump->n_aged; i++) {
+        counts.live++;
+        counts.live_bytes += aged[i].bytes;
+
+        if (i + 1 < dump->n_aged && aged[i + 1].key == aged[i].key) {
+            continue;
+        }
+
+        jpp_dump_stack(dump, jpp_sites_at(&dump->samples->sites,
+                                          (uint32_t) (aged[i].key
+                                                      >> JPP_SAMPLES_AGE)),
+                       &counts);
+
+        jpp_sink_printf(&dump->sink, "  t%" PRIu64 ": ", JPP_AGES
+                        + (aged[i].key & ((1u << JPP_SAMPLES_AGE) - 1)));
+        jpp_dump_counts(&dump->sink, &counts);
+        jpp_sink_char(&dump->sink, '\n');
+
+        counts.live = 0;
+        counts.live_bytes = 0;
+    }
 }
 
 
 jpp_code_t
-jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err)
+jpp_samples_dump(jpp_samples_t *samples, int fd, const jpp_ages_t *ages,
+    jpp_err_t *err)
 {
     uint8_t             *buffer;
     jpp_vec_t           *maps;
@@ -678,7 +792,13 @@ jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err)
     buffer = jpp_arena_alloc(&arena, JPP_SINK_BUFFER);
     maps = jpp_vec_create(&arena);
 
+    dump.aged = ages->are_told
+                ? jpp_arena_alloc(&arena, JPP_LIVE_MAX
+                                          * sizeof(jpp_samples_aged_t))
+                : NULL;
+
     rc = buffer != NULL && maps != NULL && dump.owners != NULL
+         && (dump.aged != NULL || !ages->are_told)
          ? jpp_proc_maps(maps, err) : jpp_err_memory(err);
 
     if (rc != JPP_OK) {
@@ -688,6 +808,9 @@ jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err)
 
     memset(&dump.total, 0, sizeof(dump.total));
     dump.samples = samples;
+    dump.ages = ages;
+    dump.now = jpp_atomic_get(&samples->live.now);
+    dump.n_aged = 0;
     jpp_sink_init(&dump.sink, buffer, JPP_SINK_BUFFER, jpp_write, &fd);
 
     jpp_live_walk(&samples->live, jpp_dump_live, &dump);
@@ -701,6 +824,7 @@ jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err)
     jpp_dump_owners(&dump);
 
     jpp_sites_walk(&samples->sites, jpp_dump_site, &dump);
+    jpp_dump_aged(&dump);
 
     jpp_sink_str(&dump.sink, "\nMAPPED_LIBRARIES:\n");
     jpp_sink_write(&dump.sink, maps->data, maps->len);

@@ -19,6 +19,7 @@
 #define _JPP_SAMPLES_H_INCLUDED_
 
 
+#include "jpp_ages.h"
 #include "jpp_proc.h"
 
 
@@ -35,8 +36,9 @@
 
 /* bytes of memory that it works in: whole pages, which a clear gives back */
 #define JPP_LIVE_PAGE      4096
+#define JPP_LIVE_PLACE     (2 * sizeof(uint64_t) + sizeof(uint32_t))
 #define JPP_LIVE_MEMORY                                                       \
-    ((JPP_LIVE_PLACES * 2 * sizeof(uint64_t) + JPP_LIVE_PAGE - 1)             \
+    ((JPP_LIVE_PLACES * JPP_LIVE_PLACE + JPP_LIVE_PAGE - 1)                   \
      & ~((size_t) JPP_LIVE_PAGE - 1))
 
 /* an object in a word: the size in 40 bits, larger ones cut; the site in 24 */
@@ -53,13 +55,15 @@ typedef struct {
     uint32_t     lg;                /* of the largest table in use */
     int64_t      n;                 /* less those that a clear overtook */
     uint64_t     n_dropped;
+    uint32_t     now;               /* seconds of any clock, by the caller */
     uintptr_t   *addresses;         /* 0: free, 1: being filled */
     uint64_t    *objects;
+    uint32_t    *births;            /* the second each was added in */
 } jpp_live_t;
 
 
 /* Called for each object. */
-typedef void (*jpp_live_visit_pt)(uint64_t object, void *data);
+typedef void (*jpp_live_visit_pt)(uint64_t object, uint32_t birth, void *data);
 
 
 /* LIVE is empty, and works in the JPP_LIVE_MEMORY bytes at MEMORY. */
@@ -318,6 +322,7 @@ typedef struct {
     uint64_t       n_cut;          /* stacks that were not walked to the end */
     uint32_t       generation;     /* counts starts and stops: odd is on */
     uint32_t       lg;
+    uint32_t       started;        /* by live.now */
     uint64_t       seed;           /* of the next thread's numbers */
 
     jpp_samples_owners_pt
@@ -332,8 +337,10 @@ extern jpp_samples_t                            jpp_samples
     __attribute__((visibility("hidden")));
 
 
-/* Write SAMPLES, and the mappings of this process, to FD. */
-jpp_code_t jpp_samples_dump(jpp_samples_t *samples, int fd, jpp_err_t *err);
+/* Write SAMPLES, with AGES as jpp_sampler_dump() has it, and the mappings of
+   this process to FD. */
+jpp_code_t jpp_samples_dump(jpp_samples_t *samples, int fd,
+    const jpp_ages_t *ages, jpp_err_t *err);
 
 /* Get the memory, which is done once; false: the kernel has none. */
 bool jpp_samples_prepare(void);

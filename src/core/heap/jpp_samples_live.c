@@ -1,7 +1,7 @@
 
 /*
- * The live sampled objects: a map from an address to the allocation site and
- * the size.
+ * The live sampled objects: a map from an address to the allocation site, the
+ * size, and the second of the allocation.
  *
  * A filter of one byte for each of 65,536 hashes says that an address is not
  * there, which is all that most calls of free() take.  Otherwise an object lies
@@ -34,6 +34,7 @@ jpp_live_init(jpp_live_t *live, void *memory)
 {
     live->addresses = memory;
     live->objects = (uint64_t *) memory + JPP_LIVE_PLACES;
+    live->births = (uint32_t *) (live->objects + JPP_LIVE_PLACES);
     live->lg = JPP_LIVE_LG_MIN;
 }
 
@@ -128,6 +129,20 @@ jpp_live_place(jpp_live_t *live, uintptr_t address)
 }
 
 
+static inline uint32_t
+jpp_live_fill(jpp_live_t *live, const uintptr_t *place, uint64_t object)
+{
+    size_t  i;
+
+    i = (size_t) (place - live->addresses);
+
+    jpp_atomic_set(&live->objects[i], object);
+    jpp_atomic_set(&live->births[i], jpp_atomic_get(&live->now));
+
+    return (uint32_t) i;
+}
+
+
 /* Where so many objects share a hash, it is looked for them ever after. */
 
 static inline void
@@ -149,14 +164,14 @@ jpp_live_counted(jpp_live_t *live, uintptr_t address, int change)
 uint32_t
 jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object)
 {
+    uint32_t    i;
     uintptr_t  *place;
 
     if (jpp_live_may_have(live, address)) {
         place = jpp_live_find(live, address);
 
         if (place != NULL) {
-            jpp_atomic_set(&live->objects[place - live->addresses], object);
-            return (uint32_t) (place - live->addresses);
+            return jpp_live_fill(live, place, object);
         }
     }
 
@@ -167,13 +182,13 @@ jpp_live_add(jpp_live_t *live, uintptr_t address, uint64_t object)
         return 0;
     }
 
-    jpp_atomic_set(&live->objects[place - live->addresses], object);
+    i = jpp_live_fill(live, place, object);
 
     jpp_live_counted(live, address, 1);
 
     jpp_atomic_set(place, address);
 
-    return (uint32_t) (place - live->addresses);
+    return i;
 }
 
 
@@ -223,7 +238,8 @@ jpp_live_walk(const jpp_live_t *live, jpp_live_visit_pt visit, void *data)
 
     for (i = (size_t) 1 << JPP_LIVE_LG_MIN; i < n; i++) {
         if (jpp_atomic_get(&live->addresses[i]) > JPP_LIVE_FILLED) {
-            visit(jpp_atomic_get(&live->objects[i]), data);
+            visit(jpp_atomic_get(&live->objects[i]),
+                  jpp_atomic_get(&live->births[i]), data);
         }
     }
 }
@@ -246,5 +262,5 @@ jpp_live_bytes(const jpp_live_t *live)
     return sizeof(live->filter)
            + (((size_t) 2 << jpp_atomic_get(&live->lg))
               + JPP_LIVE_WINDOW - ((size_t) 1 << JPP_LIVE_LG_MIN))
-             * 2 * sizeof(uint64_t);
+             * JPP_LIVE_PLACE;
 }

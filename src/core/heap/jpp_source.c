@@ -28,14 +28,23 @@ jpp_source_name(jpp_source_t source)
 
 
 jpp_code_t
-jpp_source_dump(int fd, jpp_sampler_state_t *sampler, jpp_err_t *err)
+jpp_source_dump(int fd, const jpp_ages_t *ages, jpp_sampler_state_t *sampler,
+    jpp_err_t *err)
 {
     jpp_code_t  rc;
 
     jpp_sampler_state(sampler);
 
     if (sampler->is_on) {
-        return jpp_sampler_dump(fd, sampler, err);
+        return jpp_sampler_dump(fd, ages, sampler, err);
+    }
+
+    if (ages != NULL && (ages->are_told || ages->least != 0)) {
+        return jpp_err_set(err, JPP_ERR_ARG,
+                           "the samples of jemalloc's profiler have no age, "
+                           "which age= and ages=1 ask for: POST sampler=on to "
+                           "control, so that the module's sampler is the "
+                           "source");
     }
 
     rc = jpp_jemalloc_dump(fd, err);

@@ -87,10 +87,11 @@ const char *jpp_source_name(jpp_source_t source);
 
 /*
  * Write the dump of the source to FD, as jpp_jemalloc_dump() does; SAMPLER is
- * filled with the state that it belongs to.
+ * filled with the state that it belongs to.  AGES, NULL for none, are the
+ * sampler's alone: JPP_ERR_ARG otherwise.
  */
-jpp_code_t jpp_source_dump(int fd, jpp_sampler_state_t *sampler,
-    jpp_err_t *err);
+jpp_code_t jpp_source_dump(int fd, const jpp_ages_t *ages,
+    jpp_sampler_state_t *sampler, jpp_err_t *err);
 
 /*
  * The rate lg_sample of CONTROL is for the one that will be the source of a

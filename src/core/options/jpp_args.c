@@ -108,7 +108,12 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
 
     { .key = "base", .kind = JPP_ARG_IS_MOMENT,
       .allowed = "base must be the id of a snapshot, last, a time such as -1h "
-                 "or 2026-11-23T10:00Z, or a generation such as generation-3" }
+                 "or 2026-11-23T10:00Z, or a generation such as generation-3" },
+
+    { .key = "age", .kind = JPP_ARG_IS_AGO,
+      .allowed = "age must be a time such as 90s, 15m, 2h or 7d" },
+
+    { .key = "ages", .words = { "0", "1" } }
 };
 
 

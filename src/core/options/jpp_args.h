@@ -145,6 +145,8 @@ typedef enum {                 /* values, the default first */
     JPP_ARG_SINCE,             /* seconds ago: 0, not set */
     JPP_ARG_AT,                /* args.at says which moment; not set: now */
     JPP_ARG_BASE,              /* args.base: what is subtracted; none */
+    JPP_ARG_AGE,               /* seconds: 0, not set */
+    JPP_ARG_AGES,              /* 0, 1: labels of live samples */
     JPP_ARGS
 } jpp_arg_t;
 
@@ -195,6 +197,13 @@ void jpp_args_init(jpp_args_t *args, const jpp_words_t *formats,
 
 /* Do ARGS ask for a table for a terminal? */
 bool jpp_args_is_top(const jpp_args_t *args);
+
+/* Do they ask how old live samples are? */
+static inline bool
+jpp_args_has_ages(const jpp_args_t *args)
+{
+    return args->values[JPP_ARG_AGES] != 0 || args->values[JPP_ARG_AGE] != 0;
+}
 
 /* Do they ask for whom samples belong to? */
 static inline bool

@@ -9,6 +9,9 @@
  * With owners=1 or by=, a table of whom the samples belong to (jpp_owned.c)
  * comes first.
  *
+ * With ages=1 or age=, rows have a median age, and the functions that are
+ * suspected of a leak (jpp_aged.c) follow.
+ *
  * Unless callers=0 is set, functions that only pass memory on (jpp_wrappers.c)
  * are passed over: the rows are the functions that hold it.
  */
@@ -24,7 +27,8 @@
 typedef struct {
     jpp_sum_t  sums[2];   /* by jpp_sort_by_t: flat and cum */
     uint32_t   function;  /* id */
-    uint32_t   seen;      /* the last sample counted in cum, from 1 */
+    uint32_t   last;      /* the last sample counted in cum, from 1 */
+    bool       is_seen;   /* some sample was, which has a value */
 } jpp_functions_row_t;
 
 
@@ -32,6 +36,7 @@ typedef struct {
     const jpp_profile_t  *profile;
     const uint8_t        *passing;
     jpp_sums_t            sums;
+    jpp_aged_t            aged;       /* a row for each function */
     jpp_sort_by_t         sort;
 
     jpp_functions_row_t  *rows;
@@ -63,7 +68,9 @@ jpp_functions_init(jpp_functions_t *top, const jpp_view_t *view)
     top->passing = jpp_wrappers_table(profile,
                                       view->args->values[JPP_ARG_CALLERS] == 0);
 
-    if (top->rows == NULL || top->passing == NULL) {
+    if (top->rows == NULL || top->passing == NULL
+        || !jpp_aged_init(&top->aged, view, top->n))
+    {
         return false;
     }
 
@@ -78,6 +85,7 @@ jpp_functions_init(jpp_functions_t *top, const jpp_view_t *view)
 static void
 jpp_functions_sample(jpp_functions_t *top, uint32_t i)
 {
+    bool                  is_shown;
     uint32_t              id;
     jpp_sum_t             sum;
     jpp_sample_t          sample;
@@ -87,14 +95,18 @@ jpp_functions_sample(jpp_functions_t *top, uint32_t i)
 
     profile = top->profile;
 
-    if (!jpp_sums_sample(&top->sums, i, &sum)) {
+    is_shown = jpp_sums_sample(&top->sums, i, &sum);
+
+    /* what was allocated, and is not live, counts beside ages */
+
+    if (!is_shown && top->aged.rows == NULL) {
         return;
     }
 
     jpp_profile_sample(profile, i, &sample);
 
     jpp_sum_add(&top->total, &sum);
-    top->n_stacks++;
+    top->n_stacks += is_shown;
 
     end = sample.stack + sample.stack_len;
     leaf = jpp_wrappers_skip(profile, top->passing, sample.stack, end);
@@ -109,10 +121,15 @@ jpp_functions_sample(jpp_functions_t *top, uint32_t i)
             jpp_sum_add(&row->sums[JPP_SORT_FLAT], &sum);
         }
 
+        if (top->sort == JPP_SORT_FLAT ? p == leaf : row->last != i + 1) {
+            jpp_aged_add(&top->aged, row->function - 1, i);
+        }
+
         /* a function that recurs in the stack counts once */
 
-        if (row->seen != i + 1) {
-            row->seen = i + 1;
+        if (row->last != i + 1) {
+            row->last = i + 1;
+            row->is_seen |= is_shown;
             jpp_sum_add(&row->sums[JPP_SORT_CUM], &sum);
         }
     }
@@ -131,7 +148,7 @@ jpp_functions_compare(const void *a, const void *b, void *ctx)
 
     /* functions without samples come last */
 
-    order = jpp_sort_order(y->seen != 0, x->seen != 0);
+    order = jpp_sort_order(y->is_seen, x->is_seen);
     sort = top->sort;
 
     if (order == 0) {
@@ -198,7 +215,7 @@ jpp_functions_rows(jpp_functions_t *top, const jpp_view_t *view,
     const jpp_functions_row_t  *row;
 
     jpp_each(row, top->rows, top->n) {
-        n += row->seen != 0;
+        n += row->is_seen;
     }
 
     /* the first line says that there is nothing */
@@ -216,6 +233,11 @@ jpp_functions_rows(jpp_functions_t *top, const jpp_view_t *view,
     jpp_table_column(&table, "cum", top->sort == JPP_SORT_FLAT, 0);
     jpp_table_column(&table, "cum%", 3, 0);
     jpp_sums_columns(&top->sums, &table);
+
+    if (top->aged.rows != NULL) {
+        jpp_table_column(&table, "median age", 1, 0);
+    }
+
     jpp_table_column(&table, "function", 0, JPP_TOP_FUNCTION);
 
     jpp_each(row, top->rows, shown) {
@@ -227,6 +249,7 @@ jpp_functions_rows(jpp_functions_t *top, const jpp_view_t *view,
         /* objects, mean and error are of the column that rows are sorted by */
 
         jpp_sums_cells(&top->sums, &row->sums[top->sort], &table);
+        jpp_aged_cell(&top->aged, row->function - 1, &table);
         jpp_table_cell(&table, "%s",
                        jpp_profile_function_name(top->profile,
                                                  row->function).data);
@@ -239,6 +262,36 @@ jpp_functions_rows(jpp_functions_t *top, const jpp_view_t *view,
         jpp_sink_str(sink, "allocation wrappers (pools, strdup, operator new) "
                            "are skipped: callers=0 shows them\n");
     }
+}
+
+
+/* By flat only: a function whose callees leak is none that does. */
+
+static void
+jpp_functions_suspects(const jpp_functions_t *top, const jpp_view_t *view,
+    jpp_sink_t *sink)
+{
+    size_t                      n;
+    const jpp_functions_row_t  *row;
+
+    if (view->args->values[JPP_ARG_AGES] == 0
+        || view->args->values[JPP_ARG_AGE] != 0
+        || top->sort != JPP_SORT_FLAT || !top->aged.is_known)
+    {
+        return;
+    }
+
+    n = 0;
+    jpp_sink_char(sink, '\n');
+
+    jpp_each(row, top->rows, top->n) {
+        n += jpp_aged_suspect(&top->aged, row->function - 1, n,
+                              jpp_profile_function_name(top->profile,
+                                                        row->function).data,
+                              sink);
+    }
+
+    jpp_aged_rest(n, sink);
 }
 
 
@@ -273,6 +326,7 @@ jpp_functions_write(const jpp_view_t *view, jpp_sink_t *sink)
     }
 
     jpp_functions_rows(&top, view, sink);
+    jpp_functions_suspects(&top, view, sink);
     jpp_figures_comments(top.profile, sink);
 
     return true;

@@ -12,6 +12,7 @@
 #define _JPP_VIEW_H_INCLUDED_
 
 
+#include "jpp_ages.h"
 #include "jpp_parsers.h"
 
 
@@ -322,6 +323,49 @@ void jpp_error_cell(double variance, int64_t value, jpp_table_t *table);
  * interesting as what grew.  As qsort() has it.
  */
 int jpp_sums_compare(int64_t m, int64_t n);
+
+
+/*
+ * How old live memory is, by row of a table: the median age, and which rows are
+ * suspected of a leak.  Without ages=1 and age= nothing is kept or written.
+ *
+ * Memory from the profile's arena; one thread at a time.
+ */
+
+typedef struct {
+    int64_t                live;       /* of the type that is shown */
+    int64_t                allocated;
+    int64_t                ages[JPP_AGE_POWERS];
+    int64_t                quarters[JPP_AGE_QUARTERS];
+    int64_t                seen[JPP_AGE_QUARTERS];    /* samples */
+} jpp_aged_row_t;
+
+
+typedef struct {
+    const jpp_profile_t   *profile;
+    jpp_aged_row_t        *rows;       /* NULL: nobody asks */
+    bool                   is_known;   /* some sample has an age */
+} jpp_aged_t;
+
+
+/* Initialize the caller's AGED with N rows; false: no memory. */
+bool jpp_aged_init(jpp_aged_t *aged, const jpp_view_t *view, size_t n);
+
+/* Add sample I of the profile to ROW. */
+void jpp_aged_add(jpp_aged_t *aged, size_t row, uint32_t i);
+
+/* Append the median age of ROW as a cell. */
+void jpp_aged_cell(const jpp_aged_t *aged, size_t row, jpp_table_t *table);
+
+/*
+ * Is ROW, which is called NAME, suspected of a leak?  Then append a line that
+ * says why to SINK, unless N others, which come first, are enough.
+ */
+bool jpp_aged_suspect(const jpp_aged_t *aged, size_t row, size_t n,
+    const char *name, jpp_sink_t *sink);
+
+/* Append that there are no suspects to SINK, or how many of N have no line. */
+void jpp_aged_rest(size_t n, jpp_sink_t *sink);
 
 
 /*

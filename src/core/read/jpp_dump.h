@@ -70,6 +70,7 @@ typedef struct {
     jpp_vec_t            *maps;         /* jpp_map_t */
     void                 *opened;       /* the parser's: what it made of it */
     bool                  has_frames;   /* its owners are frames of stacks */
+    bool                  has_ages;     /* of what is live */
     uint32_t              program;      /* the mapping whose functions say */
                                         /*   where the allocator lies, or 0 */
 } jpp_dump_t;
@@ -85,6 +86,8 @@ typedef struct {
                                         /*   those, and have their owners */
     bool                  has_owners;   /* as labels: jpp_roots.c, */
     bool                  says_owners;  /*   and how many in a comment */
+    bool                  has_ages;     /* as labels, where a dump has them; */
+                                        /*   a comment says where not */
     jpp_vec_t *const     *columns;      /* NULL: the profile's */
     const jpp_range_t    *allocator;    /* see jpp_addresses_t */
     size_t                n_allocator;

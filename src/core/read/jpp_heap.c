@@ -1,5 +1,6 @@
 
 #include "jpp_heap.h"
+#include "jpp_ages.h"
 
 #include <math.h>
 
@@ -66,6 +67,8 @@ typedef struct {
 
     const jpp_dump_t          *named;     /* the one whose owners it has */
     uint32_t                   owner;     /* of the stack */
+    bool                       has_ages;  /* and is asked for them */
+    uint64_t                   age;       /* of the stack: jpp_ages_read() */
 
     jpp_scales_t               scales;
 } jpp_heap_t;
@@ -76,6 +79,7 @@ typedef struct {
     uint64_t   live;
     uint64_t   allocated;          /* ever */
     bool       is_asked;           /* for owners */
+    bool       is_ageless;         /* a dump, of which ages are asked for */
 } jpp_heap_facts_t;
 
 
@@ -341,6 +345,7 @@ jpp_heap_frames(jpp_heap_t *heap, const char *p, uint8_t **stack)
                               options->labels);
 
     pos = labels != JPP_OWNER_NO_LABELS
+          && jpp_ages_label(heap->reading.profile, labels, heap->age, &labels)
           ? jpp_profile_begin(heap->reading.profile, labels, JPP_MAX_FRAMES)
           : NULL;
 
@@ -473,6 +478,7 @@ jpp_heap_stack(jpp_heap_t *heap, const char *p)
     }
 
     heap->owner = jpp_heap_owner(heap->named, p, end);
+    heap->age = heap->has_ages ? jpp_ages_read(p, end) : 0;
 
     line = jpp_heap_frames(heap, p, &stack);
     if (line == NULL) {
@@ -528,6 +534,7 @@ jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
 
     heap.scales.period = options->is_raw ? 1 : dump->period;
     heap.lead = dump->data;
+    heap.has_ages = options->has_ages && dump->has_ages;
     heap.named = options->baseline_of != NULL ? options->baseline_of : dump;
 
     stacks = (size_t) (dump->end - dump->data) / JPP_HEAP_STACK;
@@ -561,6 +568,8 @@ jpp_heap_read(jpp_profile_t *profile, const jpp_dump_t *dump,
     }
 
     profile->is_difference |= options->is_base;
+    ((jpp_heap_facts_t *) profile->facts)->is_ageless |= options->has_ages
+                                                         && !dump->has_ages;
 
     jpp_addresses_destroy(&heap.reading.addresses);
 
@@ -775,6 +784,10 @@ jpp_heap_header(jpp_dump_t *dump, jpp_arena_t *arena, const char *names,
         /* a thread's name may hold anything but a newline */
 
         end = memchr(p, '\n', (size_t) (dump->end - p));
+
+        dump->has_ages |= numbers[0] == JPP_AGES
+                          && jpp_scan_text(p, end, " " JPP_AGES_NAME) == end;
+
         p = jpp_scan_text(p, end, " owner\t");
 
         if (p != NULL && numbers[0] == jpp_owner_labels_count(owners)
@@ -933,6 +946,12 @@ jpp_heap_describe(jpp_profile_t *profile)
 
     if (profile->columns[JPP_HEAP_ALLOC_OBJECTS]->len != 0) {
         jpp_profile_comment(profile, "prof_accum true");
+    }
+
+    if (facts->is_ageless) {
+        jpp_profile_comment(profile, "samples without an age: only the "
+                            "module's sampler knows ages, and its dumps have "
+                            "them if taken with ages=1 (format=jemalloc)");
     }
 
     if (!facts->is_asked) {

@@ -35,12 +35,13 @@
  * numbered likewise.  Other dumps have none; what comes in another order, or
  * past the bound, is none either.
  *
+ * One of the sampler may have ages, too: jpp_ages.h.
+ *
  * Pure functions; memory from the profile's arena.
  */
 
 /* what separates the names of a dump by jemalloc */
 #define JPP_HEAP_OWNERS  "OWNERS:\n"
-
 
 extern const jpp_parser_t  jpp_parser_heap;
 

@@ -266,6 +266,8 @@ jpp_report_capture(jpp_reporter_t *report, jpp_capture_t *capture,
                          || (report->format->shows_owners
                              && !report->options->args.is_set[JPP_ARG_OWNERS]);
 
+    options.has_ages = jpp_args_has_ages(&report->options->args);
+
     has_baseline = report->has_baselines && jpp_report_has_baseline(capture);
 
     /* a baseline must only meet samples of its own capture */
@@ -518,6 +520,15 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
         }
     }
 
+    if (jpp_args_has_ages(&options->args)
+        && (options->parser->values != jpp_parser_heap.values
+            || options->args.values[JPP_ARG_SECONDS] != 0))
+    {
+        return jpp_err_set(err, JPP_ERR_ARG, "age and ages are about live heap "
+                           "samples at one time: ask for the resource heap, "
+                           "without seconds");
+    }
+
     if (!options->parser->has_origins
         && options->args.values[JPP_ARG_ORIGIN] != JPP_ORIGIN_ALL)
     {
@@ -654,6 +665,13 @@ jpp_report_describe(jpp_reporter_t *report)
 
     if (origin != NULL) {
         jpp_profile_comment(profile, "%s", origin);
+    }
+
+    if (options->args.values[JPP_ARG_AGE] != 0) {
+        jpp_profile_comment(profile, "live memory is at least %s old: age=%"
+                            PRIu32 "s", jpp_span(options->args.values
+                                                 [JPP_ARG_AGE]),
+                            options->args.values[JPP_ARG_AGE]);
     }
 
     jpp_report_left_out(report);

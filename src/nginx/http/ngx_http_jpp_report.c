@@ -319,10 +319,12 @@ ngx_http_jpp_report_comments(void *data, jpp_profile_t *profile)
 
     ngx_uint_t              n;
     jpp_worker_t           *worker;
+    const uint32_t         *values;
     const jpp_capture_t    *capture;
     ngx_http_jpp_report_t  *report;
 
     report = input->report;
+    values = report->options.args.values;
 
     worker = input->workers;
     n = 0;
@@ -357,7 +359,8 @@ ngx_http_jpp_report_comments(void *data, jpp_profile_t *profile)
 
     if (report->options.parser == &jpp_parser_heap) {
         report->n_findings += jpp_findings_profile(&input->fleet, profile,
-            report->options.args.values[JPP_ARG_ORIGIN] == JPP_ORIGIN_ALL,
+            values[JPP_ARG_ORIGIN] == JPP_ORIGIN_ALL
+            && values[JPP_ARG_AGE] == 0,
             &report->findings[report->n_findings]);
 
         input->fleet.findings = report->findings;

@@ -134,6 +134,10 @@ ngx_http_jpp_profile_init(ngx_http_jpp_job_t *job, void *data)
 
     inquiry = ngx_http_jpp_job_question(job, evidence->type);
 
+    inquiry->question.ages.least = values[JPP_ARG_AGE];
+    inquiry->question.ages.are_told =
+                          jpp_args_has_ages(&profile->report.options.args);
+
     if (evidence->wall != NULL) {
         inquiry->wait = (ngx_msec_t) values[JPP_ARG_SECONDS] * 1000;
         inquiry->question.times.seconds = values[JPP_ARG_SECONDS];

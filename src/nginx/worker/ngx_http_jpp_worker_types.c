@@ -152,8 +152,8 @@ ngx_http_jpp_type_dump_work(ngx_http_jpp_reply_t *reply)
 
     start = jpp_clock();
 
-    (void) jpp_source_dump(reply->file.fd, &message->worker.sampler,
-                           &message->err);
+    (void) jpp_source_dump(reply->file.fd, &reply->question.ages,
+                           &message->worker.sampler, &message->err);
 
     /* a change may come between the check and the dump */
 
@@ -309,7 +309,7 @@ ngx_http_jpp_type_pools_work(ngx_http_jpp_reply_t *reply)
     jpp_arena_init(&arena, NGX_HTTP_JPP_OUTSIDE_CAP);
 
     if (jpp_memfd_open(&dump, ngx_http_jpp_self.directory, &err) == JPP_OK
-        && jpp_source_dump(dump.fd, &sampler, &err) == JPP_OK
+        && jpp_source_dump(dump.fd, NULL, &sampler, &err) == JPP_OK
         && jpp_memfd_map(&dump, NGX_HTTP_JPP_OUTSIDE_CAP, &err) == JPP_OK)
     {
         jpp_outside_find(&walk->outside.owner, &walk->table, &arena, dump.data,
