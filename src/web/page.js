@@ -385,7 +385,7 @@ function showChoices() {
   write('about', profile.comments.join('\n'));
   const types = profile.types.map((type) => type.name);
   const labels = [...values].map(([key, set]) => [key, [...set].sort(
-    (p, q) => p - q || (p < q ? -1 : 1))]);
+    (p, q) => parseFloat(p) - parseFloat(q) || (p < q ? -1 : 1))]);
   const choices = JSON.stringify([types, labels]);
   if (choices === page.choices) return;
   Object.assign(page, { choices, keys: [...values.keys()] });

@@ -202,7 +202,8 @@ function setId(text, wire, string) {
   if (all.length > MAX_LABELS) throw damaged();
   const pairs = all.map((label) => {
     const [, key, str, n, unit] = label.split(',').map(Number);
-    return [string(key), str ? string(str) : n + string(unit)];
+    return [string(key),
+      str ? string(str) : `${n} ${string(unit)}`.trim()];
   }).sort();
   return setOf(pairs, wire);
 }

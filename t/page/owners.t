@@ -126,6 +126,35 @@ test 'split and colours' => sub {
 };
 
 
+# Ages are numbers with a unit: they stand in their order, and split.
+
+test 'ages' => sub {
+    ok(wait_until(sub {
+        $nginx->get('/debug/pprof/heap?age=16s&format=folded')->{body} =~ / /
+    }), 'some memory is old');
+
+    # of 4 seconds, which comes before 16, unless the machine is slow
+
+    push @clients, $nginx->upload('/one/', 60_000, 'x');
+    sleep 6;
+    view('&ages=1');
+
+    my @ages = @{ js('[...document.querySelectorAll(
+        "#labels input[name=age_seconds]")].map((one) => one.value)') };
+
+    cmp_ok(scalar @ages, '>=', 2, "a menu of ages: @ages");
+    is_deeply([ grep { !/^\d+ seconds$/ } @ages ], [], 'with their unit');
+
+    my @numbers = map { /^(\d+)/ ? $1 : () } @ages;
+
+    is_deeply(\@numbers, [ sort { $a <=> $b } @numbers ], 'by number');
+
+    view('&ages=1#g=age_seconds');
+    ok((grep { /^age_seconds \d+ seconds$/ } keys %{ owners() }),
+       'the graph is split by them') or diag(join ', ', keys %{ owners() });
+};
+
+
 # by= puts them into the stacks, and gives the labels.
 
 test 'roots' => sub {
