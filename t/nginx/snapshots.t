@@ -200,6 +200,10 @@ test 'what is not there' => sub {
         for "heap?at=$id&seconds=1", "profile?at=$id", "memory?base=$id",
             "stalls?at=$id", "status?at=$id", "cmdline?at=$id";
 
+    is_answer($nginx->get("/debug/pprof/heap?$_=$id&ages=1"), 400,
+              qr/^age and ages are about live heap samples of the present: /,
+              "$_ with ages") for 'at', 'base';
+
     is_answer($nginx->get("/debug/pprof/requests?at=$id"), 404,
               qr/^snapshots do not contain requests: use heap, allocs, (?#
                 )pools, memory, events or grown$/, 'what is not in it');

@@ -522,11 +522,13 @@ jpp_report_check(const jpp_report_options_t *options, size_t n,
 
     if (jpp_args_has_ages(&options->args)
         && (options->parser->values != jpp_parser_heap.values
-            || options->args.values[JPP_ARG_SECONDS] != 0))
+            || options->args.values[JPP_ARG_SECONDS] != 0
+            || options->args.is_set[JPP_ARG_AT]
+            || options->args.is_set[JPP_ARG_BASE]))
     {
         return jpp_err_set(err, JPP_ERR_ARG, "age and ages are about live heap "
-                           "samples at one time: ask for the resource heap, "
-                           "without seconds");
+                           "samples of the present: ask for the resource heap, "
+                           "without seconds, at and base");
     }
 
     if (!options->parser->has_origins
