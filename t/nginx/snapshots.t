@@ -340,6 +340,34 @@ test 'kills' => sub {
 };
 
 
+# All die together, and the next ones go on.
+
+test 'all workers at once' => sub {
+    my $n = 64;
+    my $nginx = JppNginx->start(workers => $n, server => $tree);
+    my $id = take($nginx);
+
+    is(partly($nginx->get("/debug/pprof/pools?at=$id")), "$n/$n", 'all are in');
+
+    my %old = map { $_ => 1 } $nginx->worker_pids;
+
+    $nginx->get('/debug/pprof/control?snapshot=1', body => '');
+    kill 'KILL', keys %old;
+
+    ok(wait_until(sub { $n == grep { !$old{$_} } $nginx->worker_pids }),
+       'all are others');
+
+    is(partly($nginx->get("/debug/pprof/pools?at=$id")), "$n/$n",
+       'what they held is there');
+
+    my $next = take($nginx);
+
+    cmp_ok($next, '>', $id, 'and the others are recorded');
+
+    $nginx->stop(alerts => 'exited on signal 9');
+};
+
+
 # Uploads of 64 MiB each fill a container of 128 MiB: the kernel kills a worker,
 # and snapshots show what it held.
 
