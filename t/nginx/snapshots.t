@@ -93,7 +93,7 @@ test 'a moment that has passed' => sub {
     $_->break_off for @clients;
     ok(wait_until(sub { held(pools($nginx)) == 0 }), 'and held no more');
 
-    cmp_ok(held(pools($nginx, "&at=$id")), '>', 4_000_000, 'then it was');
+    is(held(pools($nginx, "&at=$id")), held($then), 'then it was');
     is(held(pools($nginx, '&at=last')), held(pools($nginx, "&at=$id")),
        'the last one is this');
     is(held(pools($nginx, "&base=$id")), -held(pools($nginx, "&at=$id")),
@@ -114,8 +114,19 @@ test 'a moment that has passed' => sub {
 
     is($nginx->get("/debug/pprof/heap?at=$id&strict=1")->{status}, 200,
        'strictly');
-    is($nginx->get("/debug/pprof/heap?at=$id&worker=0")->{status}, 200,
-       'one of them');
+    for my $query ('worker=0', 'worker=1&format=jemalloc', 'by=location',
+                   'owners=1&format=html', 'type=inuse_objects&format=top',
+                   'origin=worker', 'symbolize=0', 'sort=cum&n=3&format=top',
+                   'base=last&by=server&format=top')
+    {
+        is_answer($nginx->get("/debug/pprof/heap?at=$id&$query"), 200, qr/./s,
+                  $query);
+    }
+
+    like($nginx->get("/debug/pprof/heap?at=$id&format=jemalloc&worker=0")
+               ->{body}, qr/\Aheap_v2/, 'the dump itself');
+    is_answer($nginx->get("/debug/pprof/heap?at=$id&format=jemalloc"), 400,
+              qr/one worker|one dump/, 'of all workers there is none');
 
     is_answer($nginx->get("/debug/pprof/heap?at=$id&worker=9"), 404,
               qr/^no such worker in snapshot $id: it has 2, such as (?#
