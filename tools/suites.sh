@@ -44,6 +44,7 @@ t/pools/large.t         asan loaded linked reloaded
 t/pools/workers.t       loaded linked reloaded soak
 t/pools/*.t             loaded linked reloaded
 t/meta/*.t              loaded
+t/nginx/snapshots.t     asan loaded reloaded soak
 t/nginx/leak.t          alone soak
 t/nginx/names.t         loaded updated
 t/nginx/locations.t     loaded

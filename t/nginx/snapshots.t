@@ -320,7 +320,7 @@ test 'a zone that is too small' => sub {
 # Whoever is killed, what is listed can be read.
 
 test 'kills' => sub {
-    my $n = $ENV{JPP_SOAK} ? 500 : 25;
+    my $n = $ENV{JPP_SOAK} ? 500 : 12;
     my $nginx = JppNginx->start(workers => 4, server => $tree);
     my ($wrong, $read) = (0, 0);
 
