@@ -204,6 +204,8 @@ JPP_TEST(jpp_trigger_test_others)
     /* two looks in one second are one */
 
     jpp_ok(!jpp_trigger_is_due(&jpp_trigger, jpp_now + 999), "not yet");
+    jpp_ok(!jpp_trigger_is_due(&jpp_trigger, jpp_now - 5000),
+           "nor by a clock that is behind");
     jpp_ok(jpp_trigger_is_due(&jpp_trigger, jpp_now + 1000), "now");
 
     jpp_shows_notes("asked for, a reload, growth");

@@ -36,7 +36,11 @@
 bool
 jpp_trigger_is_due(jpp_trigger_t *trigger, uint64_t now)
 {
-    if (trigger->looked != 0 && now - trigger->looked < JPP_TRIGGER_EVERY) {
+    /* the time of a worker's event loop may be a little behind */
+
+    if (trigger->looked != 0
+        && jpp_less(now, trigger->looked) < JPP_TRIGGER_EVERY)
+    {
         return false;
     }
 
