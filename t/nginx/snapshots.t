@@ -101,6 +101,55 @@ test 'a moment that has passed' => sub {
     is(total(pools($nginx, "&at=$id&base=$id")), 0,
        'then less then is nothing');
 
+    like($nginx->get("/debug/pprof/memory?at=$id&format=top")->{body},
+         qr/\AHealthy|Warning|Critical/, 'memory of then');
+    ok($nginx->json("/debug/pprof/memory?at=$id&format=json")->{total},
+       'as JSON');
+    like($nginx->get("/debug/pprof/events?at=$id")->{body}, qr/^time /,
+       'events of then');
+    like($nginx->get("/debug/pprof/grown?at=$id")->{body}, qr/rate|grow/,
+       'what had grown then');
+
+    my $archive = $nginx->get("/debug/pprof/snapshots?at=$id");
+
+    is($archive->{headers}{'content-type'}, 'application/gzip', 'an archive');
+    gunzip(\$archive->{body}, \my $tar);
+    like($tar, qr{^memory\.txt\0}m, 'which is a tar');
+
+    # through a reload, and a crash
+
+    $nginx->reload;
+
+    cmp_ok(held(pools($nginx, "&at=$id")), '>', 4_000_000,
+           'a reload forgets nothing');
+
+    is($nginx->get("/debug/pprof/pools?base=$id&format=top")->{status}, 200,
+       'what has grown since, over the reload');
+
+    my ($victim) = $nginx->worker_pids;
+    kill 'KILL', $victim;
+    ok(wait_until(sub { 2 == grep { $_ != $victim } $nginx->worker_pids }),
+       'a worker is killed');
+    cmp_ok(held(pools($nginx, "&at=$id")), '>', 4_000_000, 'and it is there');
+
+    like($nginx->get('/debug/pprof/snapshots')->{body},
+         qr/^heap\?at=$id&format=top shows the heap then/m, 'what to do next');
+    like($nginx->error_log, qr/snapshot $id \(manual: control asked for it\)/,
+         'the log has it');
+    my ($event) = grep { $_->{event} eq 'snapshot' }
+        @{ $nginx->json('/debug/pprof/events?format=json')->{events} };
+
+    is($event->{text}, "snapshot $id, manual: control asked for it",
+       'and it is an event');
+
+    $nginx->stop(alerts => 'exited on signal 9');
+};
+
+
+test 'the heap', sub { has_jemalloc() } => sub {
+    my $nginx = JppNginx->start(workers => 2, server => $tree);
+    my $id = take($nginx);
+
     for my $format ('pprof', 'top', 'html', 'svg', 'folded', 'text') {
         my $answer = $nginx->get("/debug/pprof/heap?at=$id&format=$format");
 
@@ -132,48 +181,10 @@ test 'a moment that has passed' => sub {
               qr/^no such worker in snapshot $id: it has 2, such as (?#
                  )worker=pid-\d+$/, 'one that was not there');
 
-    like($nginx->get("/debug/pprof/memory?at=$id&format=top")->{body},
-         qr/\AHealthy|Warning|Critical/, 'memory of then');
-    ok($nginx->json("/debug/pprof/memory?at=$id&format=json")->{total},
-       'as JSON');
-    like($nginx->get("/debug/pprof/events?at=$id")->{body}, qr/^time /,
-       'events of then');
-    like($nginx->get("/debug/pprof/grown?at=$id")->{body}, qr/rate|grow/,
-       'what had grown then');
-
-    my $archive = $nginx->get("/debug/pprof/snapshots?at=$id");
-
-    is($archive->{headers}{'content-type'}, 'application/gzip', 'an archive');
-    gunzip(\$archive->{body}, \my $tar);
-    like($tar, qr{^memory\.txt\0}m, 'which is a tar');
-
-    # through a reload, and a crash
-
     $nginx->reload;
-
-    cmp_ok(held(pools($nginx, "&at=$id")), '>', 4_000_000,
-           'a reload forgets nothing');
 
     is($nginx->get("/debug/pprof/heap?base=$id&format=top")->{status}, 200,
        'what has grown since, over the reload');
-
-    my ($victim) = $nginx->worker_pids;
-    kill 'KILL', $victim;
-    ok(wait_until(sub { 2 == grep { $_ != $victim } $nginx->worker_pids }),
-       'a worker is killed');
-    cmp_ok(held(pools($nginx, "&at=$id")), '>', 4_000_000, 'and it is there');
-
-    like($nginx->get('/debug/pprof/snapshots')->{body},
-         qr/^heap\?at=$id&format=top shows the heap then/m, 'what to do next');
-    like($nginx->error_log, qr/snapshot $id \(manual: control asked for it\)/,
-         'the log has it');
-    my ($event) = grep { $_->{event} eq 'snapshot' }
-        @{ $nginx->json('/debug/pprof/events?format=json')->{events} };
-
-    is($event->{text}, "snapshot $id, manual: control asked for it",
-       'and it is an event');
-
-    $nginx->stop(alerts => 'exited on signal 9');
 };
 
 
@@ -193,7 +204,7 @@ test 'what is not there' => sub {
     is_answer($nginx->get("/debug/pprof/heap?$_"), 404, $other, $_)
         for 'at=9999', 'at=-7d', 'base=2001-01-01T00:00Z', 'at=generation-99';
 
-    is($nginx->get("/debug/pprof/heap?at=$_")->{status}, 200, "at=$_")
+    is($nginx->get("/debug/pprof/pools?at=$_")->{status}, 200, "at=$_")
         for $id, 'last', '2099-01-01T00:00Z';
 
     is_answer($nginx->get("/debug/pprof/heap?$_"), 400,
@@ -268,8 +279,8 @@ test 'files' => sub {
 
     my $list = `tar -tzf '$files->[1]'`;
 
-    like($list, qr{^heap/worker-0-pid-\d+-generation-\d+\.dump$}m,
-         'a dump of each worker');
+    like($list, qr{^pools/worker-0-pid-\d+-generation-\d+\.dump$}m,
+         'what each worker sent');
     like($list, qr{^memory\.json$}m, 'and what memory said');
     is(slurp($files->[1]),
        $nginx->get("/debug/pprof/snapshots?at=$ids[2]")->{body},
@@ -291,7 +302,7 @@ test 'files' => sub {
 };
 
 
-test 'a zone that is too small' => sub {
+test 'a zone that is too small', sub { has_jemalloc() } => sub {
     my $nginx = JppNginx->start(
         workers => 12, http => 'jemalloc_pprof_snapshots zone=64k;',
         server => $tree, conf => options('lg_prof_sample:4'));
