@@ -270,7 +270,8 @@ test 'ages' => sub {
     for ([ 'heap?age=5', qr/^age must be a time such as 90s, 15m/ ],
          [ 'heap?ages=2', qr/^ages must be 0 or 1$/ ],
          [ 'heap?age=1m&seconds=5', qr/^age and ages are about live heap/ ],
-         [ 'pools?ages=1', qr/ask for the resource heap, without seconds, at and base$/ ])
+         [ 'pools?ages=1',
+           qr/ask for the resource heap, without seconds, at and base$/ ])
     {
         is_answer($nginx->get("$tree/$_->[0]"), 400, $_->[1], $_->[0]);
     }
