@@ -89,6 +89,14 @@ test 'a moment that has passed' => sub {
 
     my $then = pools($nginx);
     my $id = take($nginx);
+    my $listed = listed($nginx)->{snapshots}[0];
+
+    like($listed->{owner}, qr{^upstream buffers of location /held of },
+         'whose most of it is');
+    like($listed->{place}, qr/^nginx\.conf:\d+$/, 'where');
+    cmp_ok($listed->{owner_bytes}, '>', 4_000_000, 'how much');
+    is($nginx->json('/debug/pprof/grown?format=json')->{snapshot}, $id,
+       'grown compares with it');
 
     $_->break_off for @clients;
     ok(wait_until(sub { held(pools($nginx)) == 0 }), 'and held no more');
@@ -441,6 +449,20 @@ test 'a worker that the kernel kills', sub { -w $cgroup } => sub {
                ->{body}, qr{MiB .*location /fill},
          'whose memory it was');
 
-    $nginx->stop(alerts => 'exited on signal 9');
+    my $finding = wait_until(sub {
+        my ($one) = grep { $_->{id} eq 'oom-kill' }
+            @{ $nginx->json('/debug/pprof/memory')->{findings} };
+        return $one && $one->{link} ? $one : undef;
+    });
+
+    like($finding->{owner}, qr/location \/fill/, 'the finding names it');
+    like($finding->{because}, qr/; in snapshot \d+, [\d.]+ MiB of [\d.]+ (?#
+            )MiB are .*location \/fill/, 'with its snapshot');
+    like($nginx->get("/debug/pprof/$finding->{link}&cols=200")->{body},
+         qr{MiB .*location /fill}, 'and links it');
+
+    # the kernel may have killed it as it held the lock
+
+    $nginx->stop(alerts => 'exited on signal 9|was locked by');
     rmdir $dir;
 };

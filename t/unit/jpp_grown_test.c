@@ -12,10 +12,13 @@
 #define JPP_MIB  ((uint64_t) 1024 * 1024)
 
 
-static jpp_held_t    jpp_held;
-static jpp_cgroup_t  jpp_cgroup;
-static jpp_output_t  jpp_output;
-static const char   *jpp_query;
+static jpp_telemetry_t  jpp_telemetry;
+static jpp_cgroup_t     jpp_cgroup;
+static jpp_snapshot_t   jpp_snapshots[3];
+static jpp_output_t     jpp_output;
+static const char      *jpp_query;
+
+static jpp_held_t *const  jpp_held = &jpp_telemetry.held;
 
 
 /* SECONDS in which "location /export/ of www" gains a MiB in each five. */
@@ -25,14 +28,14 @@ jpp_grown_test_fill(uint64_t seconds)
 {
     uint64_t  t;
 
-    memset(&jpp_held, 0, sizeof(jpp_held));
+    memset(jpp_held, 0, sizeof(jpp_held_t));
 
     for (t = 0; t < seconds; t += 5) {
-        jpp_held_begin(&jpp_held);
-        jpp_held_see(&jpp_held, "zone a<b\x01", "", 20 * JPP_MIB);
-        jpp_held_see(&jpp_held, "location /export/ of www", "nginx.conf:41",
+        jpp_held_begin(jpp_held);
+        jpp_held_see(jpp_held, "zone a<b\x01", "", 20 * JPP_MIB);
+        jpp_held_see(jpp_held, "location /export/ of www", "nginx.conf:41",
                      10 * JPP_MIB + t / 5 * JPP_MIB);
-        jpp_held_add(&jpp_held, 1 + t * 1000, 1,
+        jpp_held_add(jpp_held, 1 + t * 1000, 1,
                      60 * JPP_MIB + t / 5 * 2 * JPP_MIB);
     }
 
@@ -56,8 +59,10 @@ jpp_grown_test_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
 
     jpp_test_anew();
 
-    if (!jpp_grown_write(&jpp_held, &jpp_cgroup, 1795236015, &args, &arena,
-                         sink))
+    jpp_telemetry.now = 1795236015;
+    jpp_telemetry.cgroup = &jpp_cgroup;
+
+    if (!jpp_grown_write(&jpp_telemetry, &args, &arena, sink))
     {
         jpp_sink_fail(sink, ENOMEM);
     }
@@ -103,6 +108,35 @@ JPP_TEST(jpp_grown_test_shown)
 }
 
 
+JPP_TEST(jpp_grown_test_compared)
+{
+    size_t  i;
+
+    jpp_grown_test_fill(300);
+
+    /* four minutes before the growth, a minute before it, and within it */
+
+    for (i = 0; i < 3; i++) {
+        jpp_snapshots[i].id = 7 + i;
+        jpp_snapshots[i].time = 1795236015 - 540 + (int64_t) i * 180;
+    }
+
+    jpp_telemetry.snapshots = jpp_snapshots;
+    jpp_telemetry.n_snapshots = 3;
+
+    jpp_grown_test_shows("top=1", "with the last snapshot before it");
+    jpp_grown_test_shows("top=1&since=60s", "or before what is asked for");
+    jpp_grown_test_shows("format=json", "as JSON");
+
+    jpp_telemetry.snapshots = &jpp_snapshots[2];
+    jpp_telemetry.n_snapshots = 1;
+
+    jpp_grown_test_shows("top=1", "else with the first one within it");
+
+    jpp_telemetry.n_snapshots = 0;
+}
+
+
 JPP_TEST(jpp_grown_test_fails)
 {
     char      name[16];
@@ -112,10 +146,10 @@ JPP_TEST(jpp_grown_test_fails)
 
     for (i = 0; i < 20; i++) {
         jpp_print(name, "zone %u", i);
-        jpp_held_see(&jpp_held, name, "", JPP_MIB);
+        jpp_held_see(jpp_held, name, "", JPP_MIB);
     }
 
-    jpp_held_add(&jpp_held, 300000, 1, 1);
+    jpp_held_add(jpp_held, 300000, 1, 1);
 
     jpp_query = "";
     jpp_output_fails(&jpp_output, jpp_grown_test_write, NULL);

@@ -71,12 +71,11 @@ void jpp_status_comments(const jpp_fleet_t *fleet, jpp_profile_t *profile);
  */
 
 /*
- * Append what HELD, a copy that does not change, says at the time NOW, as ARGS
- * ask; CGROUP may be NULL.  False: no memory in ARENA.
+ * Append what TELEMETRY says, of which this needs held, cgroup, now and the
+ * snapshots alone, as ARGS ask.  False: no memory in ARENA.
  */
-bool jpp_grown_write(const jpp_held_t *held, const jpp_cgroup_t *cgroup,
-    int64_t now, const jpp_args_t *args, jpp_arena_t *arena,
-    jpp_sink_t *sink);
+bool jpp_grown_write(const jpp_telemetry_t *telemetry, const jpp_args_t *args,
+    jpp_arena_t *arena, jpp_sink_t *sink);
 
 
 /*

@@ -13,15 +13,16 @@
 
 
 typedef struct {
-    const jpp_held_t    *held;
-    const jpp_cgroup_t  *cgroup;
-    int64_t              since;        /* seconds since the epoch */
-    uint64_t             seconds;      /* from then on */
-    jpp_grown_t          all;
-    jpp_grown_t          owners[JPP_HELD_OWNERS + 1];
-    size_t               n;
-    size_t               n_shown;
-    char                 sentence[JPP_GROWN_TEXT];
+    const jpp_held_t      *held;
+    const jpp_cgroup_t    *cgroup;
+    const jpp_snapshot_t  *base;       /* to compare with; NULL: none */
+    int64_t                since;      /* seconds since the epoch */
+    uint64_t               seconds;    /* from then on */
+    jpp_grown_t            all;
+    jpp_grown_t            owners[JPP_HELD_OWNERS + 1];
+    size_t                 n;
+    size_t                 n_shown;
+    char                   sentence[JPP_GROWN_TEXT];
 } jpp_growth_t;
 
 
@@ -106,6 +107,14 @@ jpp_grown_json(const jpp_growth_t *growth, jpp_sink_t *sink)
     }
 
     jpp_json_close(&json, ']');
+
+    if (growth->base == NULL) {
+        jpp_json_null(&json, "snapshot");
+
+    } else {
+        jpp_json_u64(&json, "snapshot", growth->base->id);
+    }
+
     jpp_json_close(&json, '}');
     jpp_sink_str(sink, "\n");
 }
@@ -158,25 +167,36 @@ jpp_grown_text(const jpp_growth_t *growth, jpp_arena_t *arena, uint32_t cols,
     }
 
     (void) jpp_table_write(&table, sink);
+
+    if (growth->base != NULL) {
+        jpp_sink_printf(sink, "\nsince the snapshot of %s: "
+                        "heap?base=%" PRIu64 "&format=html shows the growth "
+                        "by function, pools?base=%" PRIu64 "&format=html by "
+                        "location\n", jpp_date(growth->base->time),
+                        growth->base->id, growth->base->id);
+    }
 }
 
 
 bool
-jpp_grown_write(const jpp_held_t *held, const jpp_cgroup_t *cgroup,
-    int64_t now, const jpp_args_t *args, jpp_arena_t *arena, jpp_sink_t *sink)
+jpp_grown_write(const jpp_telemetry_t *telemetry, const jpp_args_t *args,
+    jpp_arena_t *arena, jpp_sink_t *sink)
 {
-    size_t         from;
-    uint64_t       back;
-    jpp_wrap_t     wrap;
-    jpp_growth_t  *growth;
+    size_t             from;
+    uint64_t           back;
+    jpp_wrap_t         wrap;
+    jpp_growth_t      *growth;
+    const jpp_held_t  *held;
 
     growth = jpp_arena_alloc(arena, sizeof(jpp_growth_t));
     if (growth == NULL) {
         return false;
     }
 
+    held = &telemetry->held;
+
     growth->held = held;
-    growth->cgroup = cgroup;
+    growth->cgroup = telemetry->cgroup;
 
     if (held->all.n != 0) {
         back = args->values[JPP_ARG_SINCE] / held->all.interval;
@@ -188,7 +208,9 @@ jpp_grown_write(const jpp_held_t *held, const jpp_cgroup_t *cgroup,
         growth->n = jpp_held_grown(held, from, &growth->all, growth->owners);
     }
 
-    growth->since = now - (int64_t) growth->seconds;
+    growth->since = telemetry->now - (int64_t) growth->seconds;
+    growth->base = jpp_snapshots_before(telemetry->snapshots,
+                                        telemetry->n_snapshots, growth->since);
     growth->n_shown = jpp_smaller(growth->n, args->values[JPP_ARG_TOP]);
 
     jpp_grown_sentence(growth);

@@ -187,6 +187,9 @@ jpp_timeline_list_json(const jpp_snapshot_t *list, size_t n, size_t n_shown,
                          { "left_out", one->n_left_out }, { "held", one->held },
                          { "usage", one->usage }, { "limit", one->limit },
                          { "bytes", one->len });
+        jpp_json_filled(&json, "owner", one->owner);
+        jpp_json_filled(&json, "place", one->place);
+        jpp_json_u64(&json, "owner_bytes", one->owner_bytes);
         jpp_json_close(&json, '}');
     }
 

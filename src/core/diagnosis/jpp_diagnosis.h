@@ -189,6 +189,12 @@ int64_t jpp_finding_rate(const jpp_held_t *held, int64_t *window);
 const char *jpp_finding_when(const jpp_cgroup_t *cgroup, uint64_t per_hour,
     char text[JPP_GROWS_TEXT]);
 
+/*
+ * SNAPSHOT, or NULL, shows whose memory FINDING is about: say so and link it;
+ * true.
+ */
+bool jpp_finding_shown(jpp_finding_t *finding, const jpp_snapshot_t *snapshot);
+
 /* The rules of profiles (jpp_findings_profile.c). */
 bool jpp_finding_few_samples(const jpp_telemetry_t *telemetry,
     jpp_finding_t *finding);

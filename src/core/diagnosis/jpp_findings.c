@@ -14,8 +14,11 @@
 /* the characters of a zone's name that are shown */
 #define JPP_FINDING_NAME  40
 
-/* seconds that an event is a finding for */
-#define JPP_FINDING_NEWS  3600
+/* seconds that an event is a finding for; and those before it, and after it,
+   whose snapshots are of it */
+#define JPP_FINDING_NEWS    3600
+#define JPP_FINDING_BEFORE  600
+#define JPP_FINDING_AFTER   10
 
 
 /*
@@ -128,7 +131,12 @@ jpp_finding_oom_kill(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
                "because memory ran out", jpp_date(finding->at),
                vanished->at >= killed
                ? last : "the kernel killed a process of its cgroup",
-               telemetry->noted.unclean_exits, kills);
+               telemetry->noted.unclean_exits, kills)
+           && jpp_finding_shown(finding,
+                  jpp_snapshots_most(telemetry->snapshots,
+                                     telemetry->n_snapshots,
+                                     finding->at - JPP_FINDING_BEFORE,
+                                     finding->at + JPP_FINDING_AFTER));
 }
 
 
@@ -521,6 +529,29 @@ jpp_finding_fragmented(const jpp_telemetry_t *telemetry,
 }
 
 
+/* The snapshot of WHERE's life that has half of what it held MORE, or more. */
+
+static const jpp_snapshot_t *
+jpp_finding_height(const jpp_telemetry_t *telemetry, const jpp_worker_t *where,
+    uint64_t more)
+{
+    uint64_t               now;
+    const jpp_worker_t    *worker;
+    const jpp_snapshot_t  *most;
+
+    now = 0;
+
+    jpp_each(worker, telemetry->fleet->workers, telemetry->fleet->n) {
+        jpp_add_known(&now, worker->activity.usage.rss_anon);
+    }
+
+    most = jpp_snapshots_most(telemetry->snapshots, telemetry->n_snapshots,
+                              where->started, telemetry->now);
+
+    return most != NULL && most->held >= now + more / 2 ? most : NULL;
+}
+
+
 /* of the worker where the difference is largest */
 
 static bool
@@ -554,7 +585,9 @@ jpp_finding_peak(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     return jpp_finding_because(finding, "%s: peak RSS %s, now %s",
                jpp_worker_name(&where->who), jpp_bytes(usage->peak),
-               jpp_bytes(usage->rss));
+               jpp_bytes(usage->rss))
+           && jpp_finding_shown(finding,
+                                jpp_finding_height(telemetry, where, most));
 }
 
 

@@ -166,12 +166,75 @@ jpp_finding_when(const jpp_cgroup_t *cgroup, uint64_t per_hour,
 }
 
 
-/* Without samples there is no difference, but pools can be compared. */
+bool
+jpp_finding_shown(jpp_finding_t *finding, const jpp_snapshot_t *snapshot)
+{
+    uint64_t  all;
+
+    if (snapshot == NULL) {
+        return true;
+    }
+
+    jpp_print(finding->link, "pools?at=%" PRIu64 "&format=top", snapshot->id);
+    jpp_text_add(finding->fix, sizeof(finding->fix), " %s shows whose memory "
+                 "it was at %s.", finding->link, jpp_date(snapshot->time));
+
+    if (snapshot->owner[0] == '\0') {
+        return true;
+    }
+
+    /* not all of what is allocated was ever touched */
+
+    all = jpp_larger(snapshot->held, snapshot->owner_bytes);
+
+    jpp_text_add(finding->because, sizeof(finding->because), "; in snapshot %"
+                 PRIu64 ", %s of %s are %s%s%s%s", snapshot->id,
+                 jpp_bytes(snapshot->owner_bytes), jpp_bytes(all),
+                 snapshot->owner, snapshot->place[0] != '\0' ? " (" : "",
+                 snapshot->place, snapshot->place[0] != '\0' ? ")" : "");
+
+    if (snapshot->owner_bytes >= all / 2) {
+        jpp_print(finding->owner, "%s", snapshot->owner);
+        jpp_print(finding->place, "%s", snapshot->place);
+    }
+
+    return true;
+}
+
+
+/*
+ * A snapshot from before the rise says at once which functions hold more.
+ * Without samples there is no such difference, but pools can be compared.
+ */
 
 static void
-jpp_finding_unsampled(const jpp_worker_t *worker, jpp_finding_t *finding)
+jpp_finding_compared(const jpp_telemetry_t *telemetry,
+    const jpp_worker_t *worker, jpp_finding_t *finding)
 {
-    if (jpp_source(&worker->jemalloc, &worker->sampler) != JPP_SOURCE_NONE) {
+    bool                   is_sampled;
+    const jpp_snapshot_t  *base;
+
+    is_sampled = jpp_source(&worker->jemalloc, &worker->sampler)
+                 != JPP_SOURCE_NONE;
+
+    base = jpp_snapshots_before(telemetry->snapshots, telemetry->n_snapshots,
+                                telemetry->now
+                                - (int64_t) jpp_held_since(&telemetry->held));
+
+    if (base != NULL) {
+        jpp_print(finding->link, "%s?base=%" PRIu64 "&format=top",
+                  is_sampled ? "heap" : "pools", base->id);
+        jpp_print(finding->fix, "%s shows which %s hold more than at %s. %s",
+                  finding->link, is_sampled ? "functions" : "locations",
+                  jpp_date(base->time), is_sampled
+                  ? "If heap shows less growth, the rest does not come from "
+                    "malloc: memory?format=top shows the rest."
+                  : "To see the functions of later allocations, POST "
+                    "sampler=on to control.");
+        return;
+    }
+
+    if (is_sampled) {
         return;
     }
 
@@ -226,7 +289,7 @@ jpp_finding_grows(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
         return false;
     }
 
-    jpp_finding_unsampled(trend.where, finding);
+    jpp_finding_compared(telemetry, trend.where, finding);
     (void) jpp_finding_when(telemetry->cgroup, trend.per_hour, when);
     jpp_finding_grower(&telemetry->held, &trend, finding, who);
 

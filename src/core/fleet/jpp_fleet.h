@@ -11,7 +11,7 @@
 #define _JPP_FLEET_H_INCLUDED_
 
 
-#include "jpp_events.h"
+#include "jpp_snapshots.h"
 
 
 /* the most severe first; the last ones are about a profile */
@@ -313,6 +313,8 @@ typedef struct {
     jpp_held_t             held;           /* over the life of nginx */
     const jpp_event_t     *marks;          /* events, the newest first */
     size_t                 n_marks;
+    const jpp_snapshot_t  *snapshots;      /* that are kept, the oldest */
+    size_t                 n_snapshots;    /*   first */
     const jpp_system_t    *system;
     const jpp_cgroup_t    *cgroup;         /* NULL: */
     const char            *cgroup_why;     /*   a sentence that says why */

@@ -342,6 +342,14 @@ jpp_held_rise(const jpp_held_t *held)
 }
 
 
+uint64_t
+jpp_held_since(const jpp_held_t *held)
+{
+    return held->all.n == 0 ? 0
+           : held->seconds - jpp_held_rise(held) * held->all.interval;
+}
+
+
 static int
 jpp_held_compare(const void *a, const void *b, void *ctx)
 {

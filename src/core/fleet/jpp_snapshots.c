@@ -383,6 +383,37 @@ jpp_snapshots_find(const jpp_snapshot_t *list, size_t n,
 }
 
 
+const jpp_snapshot_t *
+jpp_snapshots_most(const jpp_snapshot_t *list, size_t n, int64_t since,
+    int64_t until)
+{
+    const jpp_snapshot_t  *one, *most;
+
+    most = NULL;
+
+    jpp_each(one, list, n) {
+        if (one->time >= since && one->time <= until
+            && (most == NULL || one->held >= most->held))
+        {
+            most = one;
+        }
+    }
+
+    return most;
+}
+
+
+const jpp_snapshot_t *
+jpp_snapshots_before(const jpp_snapshot_t *list, size_t n, int64_t time)
+{
+    while (n > 1 && list[n - 1].time > time) {
+        n--;
+    }
+
+    return n != 0 ? &list[n - 1] : NULL;
+}
+
+
 void
 jpp_snapshot_name(char name[JPP_TAR_NAME], const char *folder,
     const jpp_identity_t *who, const char *suffix)

@@ -66,6 +66,9 @@ typedef struct {
     uint64_t   usage;          /* what is limited, and how: the cgroup's, or */
     uint64_t   limit;          /*   the machine's; or JPP_NONE */
     char       text[JPP_SNAPSHOT_TEXT];    /* "usage is 86 % of 512 MiB" */
+    uint64_t   owner_bytes;    /* of the owner that held most, */
+    char       owner[JPP_HELD_NAME];       /* "location /a of www"; "" */
+    char       place[JPP_HELD_PLACE];      /* "nginx.conf:41"; "" */
 } jpp_snapshot_t;
 
 
@@ -192,6 +195,17 @@ size_t jpp_snapshots_victim(const jpp_snapshot_t *list, size_t n);
  */
 const jpp_snapshot_t *jpp_snapshots_find(const jpp_snapshot_t *list, size_t n,
     const jpp_moment_t *moment, int64_t now, jpp_err_t *err);
+
+/* The one of SINCE to UNTIL that held most; NULL: there is none. */
+const jpp_snapshot_t *jpp_snapshots_most(const jpp_snapshot_t *list, size_t n,
+    int64_t since, int64_t until);
+
+/*
+ * The one to compare with what has grown since TIME: the newest that is not
+ * later, else the oldest.  NULL: there is none.
+ */
+const jpp_snapshot_t *jpp_snapshots_before(const jpp_snapshot_t *list,
+    size_t n, int64_t time);
 
 
 /* Of a file in its archive: "heap/worker-0-pid-4711-generation-1.dump". */

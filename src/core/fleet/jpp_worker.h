@@ -136,6 +136,9 @@ void jpp_held_add(jpp_held_t *held, uint64_t now, uint64_t allocated,
  */
 size_t jpp_held_rise(const jpp_held_t *held);
 
+/* Seconds since it began; 0: nothing is known. */
+uint64_t jpp_held_since(const jpp_held_t *held);
+
 
 /*
  * Fill GROWN with the owners from the point FROM on, which there is, those that

@@ -24,7 +24,6 @@
 
 #include "jpp_control.h"
 #include "jpp_diagnosis.h"
-#include "jpp_snapshots.h"
 
 
 /* any more workers are not found by the others until some have exited */

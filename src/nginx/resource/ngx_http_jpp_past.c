@@ -17,7 +17,7 @@
 
 typedef struct {
     jpp_events_t      events;
-    jpp_held_t        held;
+    jpp_telemetry_t   grown;       /* what this resource needs */
     jpp_snapshot_t    snapshots[JPP_SNAPSHOTS];
     ngx_uint_t        n;
     jpp_snapshots_t  *zone;
@@ -38,7 +38,7 @@ ngx_http_jpp_past_init(ngx_http_jpp_job_t *job, void *data)
     ngx_http_jpp_zone_lock(zone);
 
     past->events = zone->notes.events;
-    past->held = zone->notes.held;
+    past->grown.held = zone->notes.held;
     past->zone = ngx_http_jpp_self.snapshots;
 
     if (past->zone != NULL) {
@@ -83,8 +83,12 @@ ngx_http_jpp_grown_write(ngx_http_jpp_job_t *job, jpp_sink_t *sink)
 
     rc = jpp_cgroup_read(&cgroup, "", NULL);
 
-    return jpp_grown_write(&past->held, rc == JPP_OK ? &cgroup : NULL,
-                           time(NULL), &job->question.args, &job->arena, sink)
+    past->grown.cgroup = rc == JPP_OK ? &cgroup : NULL;
+    past->grown.now = time(NULL);
+    past->grown.snapshots = past->snapshots;
+    past->grown.n_snapshots = past->n;
+
+    return jpp_grown_write(&past->grown, &job->question.args, &job->arena, sink)
            ? JPP_OK : jpp_err_memory(&job->err);
 }
 

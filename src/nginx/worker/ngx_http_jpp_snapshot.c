@@ -156,9 +156,7 @@ static jpp_code_t
 ngx_http_jpp_shot_grown(ngx_http_jpp_shot_t *shot, const jpp_args_t *args,
     jpp_sink_t *sink)
 {
-    return jpp_grown_write(&shot->telemetry->all.held,
-                           shot->telemetry->all.cgroup, shot->about.time, args,
-                           &shot->arena, sink)
+    return jpp_grown_write(&shot->telemetry->all, args, &shot->arena, sink)
            ? JPP_OK : jpp_err_memory(&shot->err);
 }
 
@@ -362,6 +360,27 @@ ngx_http_jpp_shot_store(ngx_http_jpp_shot_t *shot, const jpp_vec_t *archive)
 }
 
 
+/* What is in no worker is not in what they hold either. */
+
+static void
+ngx_http_jpp_shot_owner(ngx_http_jpp_shot_t *shot)
+{
+    const jpp_holder_t     *holder;
+    const jpp_telemetry_t  *all;
+
+    all = &shot->telemetry->all;
+
+    jpp_each(holder, all->holders, all->n_holders) {
+        if (holder->worker.pid != 0) {
+            shot->about.owner_bytes = holder->bytes;
+            jpp_print(shot->about.owner, "%s", holder->who);
+            jpp_print(shot->about.place, "%s", holder->place);
+            return;
+        }
+    }
+}
+
+
 /* In the thread; what does not fit is taken of fewer workers. */
 
 static void
@@ -383,6 +402,8 @@ ngx_http_jpp_shot_work(ngx_http_jpp_task_t *task)
     {
         return;
     }
+
+    ngx_http_jpp_shot_owner(shot);
 
     most = shot->subscribers[0].collection->n;
 

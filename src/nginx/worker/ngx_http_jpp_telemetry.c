@@ -238,6 +238,7 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
 {
     jpp_stall_t               *stalls;
     jpp_event_t               *marks;
+    jpp_snapshot_t            *snapshots;
     const ngx_core_conf_t     *ccf;
     ngx_http_jpp_self_t       *self;
     ngx_http_jpp_telemetry_t  *telemetry;
@@ -247,11 +248,12 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
     telemetry = jpp_arena_alloc(arena, sizeof(ngx_http_jpp_telemetry_t));
     stalls = jpp_arena_alloc(arena, JPP_STALLS * sizeof(jpp_stall_t));
     marks = jpp_arena_alloc(arena, JPP_EVENTS * sizeof(jpp_event_t));
+    snapshots = jpp_arena_alloc(arena, JPP_SNAPSHOTS * sizeof(jpp_snapshot_t));
 
     /* a single process may have lost its zone by a reload meanwhile */
 
     if (telemetry == NULL || stalls == NULL || marks == NULL
-        || self->zone == NULL
+        || snapshots == NULL || self->zone == NULL
         || ngx_http_jpp_zones(arena, &telemetry->all) != NGX_OK)
     {
         return NULL;
@@ -276,6 +278,7 @@ ngx_http_jpp_telemetry(jpp_arena_t *arena)
         ngx_http_jpp_stall_list((telemetry->all.now - 60) * 1000000000, stalls);
 
     telemetry->marks = marks;
+    telemetry->snapshots = snapshots;
 
     telemetry->all.fleet = &telemetry->fleet;
     telemetry->all.oom_kills = self->oom_kills;
@@ -393,6 +396,14 @@ ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry)
     telemetry->all.marks = telemetry->marks;
     telemetry->all.n_marks = jpp_events_list(&zone->notes.events,
                                              telemetry->marks);
+
+    telemetry->all.snapshots = telemetry->snapshots;
+
+    if (ngx_http_jpp_self.snapshots != NULL) {
+        telemetry->all.n_snapshots =
+            jpp_snapshots_list(ngx_http_jpp_self.snapshots,
+                               telemetry->snapshots);
+    }
 
     telemetry->fleet.findings = telemetry->findings;
     telemetry->fleet.n_findings =

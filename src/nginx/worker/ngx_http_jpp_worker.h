@@ -188,6 +188,7 @@ typedef struct {
     jpp_system_t      system;
     jpp_cgroup_t      cgroup;
     jpp_event_t      *marks;
+    jpp_snapshot_t   *snapshots;
     jpp_err_t         err;
     ngx_http_jpp_zone_t
                      *zone;        /* this worker may forget its own */
