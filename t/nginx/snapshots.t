@@ -455,6 +455,8 @@ test 'a worker that the kernel kills', sub { -w $cgroup } => sub {
         return $one && $one->{link} ? $one : undef;
     });
 
+    like($nginx->get('/debug/pprof/metrics')->{body},
+         qr/^nginx_snapshots_total\{reason="kill"\} 1$/m, 'metrics count it');
     like($finding->{owner}, qr/location \/fill/, 'the finding names it');
     like($finding->{because}, qr/; in snapshot \d+, [\d.]+ MiB of [\d.]+ (?#
             )MiB are .*location \/fill/, 'with its snapshot');

@@ -70,6 +70,9 @@ jpp_before_each(void)
 
     strcpy(test->telemetry.noted.requested[0].name, "heap");
     test->telemetry.noted.requested[0].answers[0] = 11;
+    test->telemetry.snapshots_taken[JPP_SNAPSHOT_LIMIT] = 3;
+    test->telemetry.snapshots_failed = 1;
+    test->telemetry.n_snapshots = 2;
     test->telemetry.noted.requested[0].answers[2] = 5;
 
     test->wanted.active = 1;

@@ -119,6 +119,8 @@ JPP_TEST(jpp_snapshots_test_kept)
     }
 
     jpp_snapshots_show("ten of one rise, the first the largest");
+    jpp_is_u64(jpp_region.snapshots.counts[JPP_SNAPSHOT_LIMIT], 10,
+               "all are counted");
 
     for (time = 20; time <= 30; time++) {
         (void) jpp_snapshots_put(time, 5000, 2, (uint64_t) time);

@@ -83,6 +83,31 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
     JPP_METRICS_MORE(TELEMETRY, "event=\"over\"", events[JPP_EVENT_OVER])
     JPP_METRICS_MORE(TELEMETRY, "event=\"limit\"", events[JPP_EVENT_LIMIT])
     JPP_METRICS_MORE(TELEMETRY, "event=\"control\"", events[JPP_EVENT_CONTROL])
+    JPP_METRICS_MORE(TELEMETRY, "event=\"snapshot\"",
+                     events[JPP_EVENT_SNAPSHOT])
+
+    JPP_METRICS_BY(COUNTER, TELEMETRY, "reason=\"start\"",
+        snapshots_taken[JPP_SNAPSHOT_START],
+        "nginx_snapshots",
+        "Snapshots stored, by reason.")
+    JPP_METRICS_MORE(TELEMETRY, "reason=\"growth\"",
+                     snapshots_taken[JPP_SNAPSHOT_GROWTH])
+    JPP_METRICS_MORE(TELEMETRY, "reason=\"soon\"",
+                     snapshots_taken[JPP_SNAPSHOT_SOON])
+    JPP_METRICS_MORE(TELEMETRY, "reason=\"limit\"",
+                     snapshots_taken[JPP_SNAPSHOT_LIMIT])
+    JPP_METRICS_MORE(TELEMETRY, "reason=\"kill\"",
+                     snapshots_taken[JPP_SNAPSHOT_KILL])
+    JPP_METRICS_MORE(TELEMETRY, "reason=\"manual\"",
+                     snapshots_taken[JPP_SNAPSHOT_MANUAL])
+
+    JPP_METRICS_ONE(COUNTER, TELEMETRY, snapshots_failed,
+        "nginx_snapshots_failed",
+        "Snapshots that could not be stored.")
+
+    JPP_METRICS_ONE(GAUGE, TELEMETRY, n_snapshots,
+        "nginx_snapshots_kept",
+        "Snapshots that can be read.")
 
     /* this module */
 

@@ -535,20 +535,14 @@ static const jpp_snapshot_t *
 jpp_finding_height(const jpp_telemetry_t *telemetry, const jpp_worker_t *where,
     uint64_t more)
 {
-    uint64_t               now;
-    const jpp_worker_t    *worker;
     const jpp_snapshot_t  *most;
-
-    now = 0;
-
-    jpp_each(worker, telemetry->fleet->workers, telemetry->fleet->n) {
-        jpp_add_known(&now, worker->activity.usage.rss_anon);
-    }
 
     most = jpp_snapshots_most(telemetry->snapshots, telemetry->n_snapshots,
                               where->started, telemetry->now);
 
-    return most != NULL && most->held >= now + more / 2 ? most : NULL;
+    return most != NULL
+           && most->held >= jpp_fleet_held(telemetry->fleet) + more / 2
+           ? most : NULL;
 }
 
 

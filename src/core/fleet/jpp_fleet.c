@@ -67,6 +67,22 @@ jpp_fleet_anon(const jpp_fleet_t *fleet)
 }
 
 
+uint64_t
+jpp_fleet_held(const jpp_fleet_t *fleet)
+{
+    uint64_t             sum;
+    const jpp_worker_t  *worker;
+
+    sum = 0;
+
+    jpp_each(worker, fleet->workers, fleet->n) {
+        jpp_add_known(&sum, worker->activity.usage.rss_anon);
+    }
+
+    return sum;
+}
+
+
 const char *
 jpp_finding_severity(const jpp_finding_t *finding)
 {

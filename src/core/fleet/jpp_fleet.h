@@ -192,6 +192,9 @@ typedef struct {
  */
 uint64_t jpp_fleet_anon(const jpp_fleet_t *fleet);
 
+/* The same where it counts in each of them. */
+uint64_t jpp_fleet_held(const jpp_fleet_t *fleet);
+
 
 /* resources, and the bytes of a name */
 #define JPP_RESOURCES      24
@@ -314,7 +317,9 @@ typedef struct {
     const jpp_event_t     *marks;          /* events, the newest first */
     size_t                 n_marks;
     const jpp_snapshot_t  *snapshots;      /* that are kept, the oldest */
-    size_t                 n_snapshots;    /*   first */
+    uint64_t               n_snapshots;    /*   first */
+    uint64_t               snapshots_taken[JPP_SNAPSHOT_REASONS];  /* so far, */
+    uint64_t               snapshots_failed;   /*   and that were not stored */
     const jpp_system_t    *system;
     const jpp_cgroup_t    *cgroup;         /* NULL: */
     const char            *cgroup_why;     /*   a sentence that says why */

@@ -301,6 +301,7 @@ jpp_snapshots_end(jpp_snapshots_t *snapshots,
     }
 
     slot->sum = jpp_snapshot_sum(&slot->about);
+    snapshots->counts[slot->about.reason]++;
 
     return true;
 }

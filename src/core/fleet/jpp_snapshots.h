@@ -62,7 +62,7 @@ typedef struct {
     uint64_t   len;            /* how many */
     uint64_t   generation;     /* of the configuration */
     uint64_t   rise;           /* of memory: which one it is of */
-    uint64_t   held;           /* memory of all workers */
+    uint64_t   held;           /* memory of the workers that answered */
     uint64_t   usage;          /* what is limited, and how: the cgroup's, or */
     uint64_t   limit;          /*   the machine's; or JPP_NONE */
     char       text[JPP_SNAPSHOT_TEXT];    /* "usage is 86 % of 512 MiB" */
@@ -130,6 +130,7 @@ typedef struct {
 typedef struct {
     uint64_t             n_ids;
     uint64_t             n_failed;
+    uint64_t             counts[JPP_SNAPSHOT_REASONS];     /* listed so far */
     uint32_t             n_pages;
     uint32_t             keep;             /* how many; at most JPP_SNAPSHOTS */
     jpp_trigger_t        trigger;

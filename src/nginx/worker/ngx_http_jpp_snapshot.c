@@ -360,15 +360,20 @@ ngx_http_jpp_shot_store(ngx_http_jpp_shot_t *shot, const jpp_vec_t *archive)
 }
 
 
-/* What is in no worker is not in what they hold either. */
+/*
+ * What those that answered hold, and who has most of it: what is in no worker
+ * is not in that.
+ */
 
 static void
-ngx_http_jpp_shot_owner(ngx_http_jpp_shot_t *shot)
+ngx_http_jpp_shot_held(ngx_http_jpp_shot_t *shot)
 {
     const jpp_holder_t     *holder;
     const jpp_telemetry_t  *all;
 
     all = &shot->telemetry->all;
+
+    shot->about.held = jpp_fleet_held(all->fleet);
 
     jpp_each(holder, all->holders, all->n_holders) {
         if (holder->worker.pid != 0) {
@@ -403,7 +408,7 @@ ngx_http_jpp_shot_work(ngx_http_jpp_task_t *task)
         return;
     }
 
-    ngx_http_jpp_shot_owner(shot);
+    ngx_http_jpp_shot_held(shot);
 
     most = shot->subscribers[0].collection->n;
 

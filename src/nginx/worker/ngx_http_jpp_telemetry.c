@@ -385,7 +385,8 @@ ngx_http_jpp_telemetry_note(ngx_http_jpp_telemetry_t *telemetry,
 static void
 ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry)
 {
-    ngx_http_jpp_zone_t  *zone;
+    ngx_http_jpp_zone_t    *zone;
+    const jpp_snapshots_t  *snapshots;
 
     zone = telemetry->zone;
 
@@ -399,10 +400,14 @@ ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry)
 
     telemetry->all.snapshots = telemetry->snapshots;
 
-    if (ngx_http_jpp_self.snapshots != NULL) {
-        telemetry->all.n_snapshots =
-            jpp_snapshots_list(ngx_http_jpp_self.snapshots,
-                               telemetry->snapshots);
+    snapshots = ngx_http_jpp_self.snapshots;
+
+    if (snapshots != NULL) {
+        telemetry->all.n_snapshots = jpp_snapshots_list(snapshots,
+                                                        telemetry->snapshots);
+        telemetry->all.snapshots_failed = snapshots->n_failed;
+        ngx_memcpy(telemetry->all.snapshots_taken, snapshots->counts,
+                   sizeof(snapshots->counts));
     }
 
     telemetry->fleet.findings = telemetry->findings;
