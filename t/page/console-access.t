@@ -20,10 +20,12 @@ my $browser = JppBrowser->start(size => [1280, 900]);
 
 my $status = $server->settled(2);
 
-# a picture of the time needs two looks at the workers
+# a picture of the time needs two looks at the workers, and has a snapshot
+
+$server->get('/debug/pprof/control?snapshot=1', body => '');
 
 wait_until(sub {
-    $server->get('/debug/pprof/')->{body} =~ /class="span"/;
+    $server->get('/debug/pprof/')->{body} =~ /class="shot"/;
 });
 
 
@@ -97,7 +99,8 @@ test 'text' => sub {
 # Tab goes to every control, in the order of the page.
 
 test 'keyboard' => sub {
-    my $controls = 'a, button, select, summary, [tabindex]';
+    my $controls = 'a:not([tabindex="-1"]), button, select, summary, '
+                   . '[tabindex="0"]';
 
     show();
 

@@ -136,7 +136,13 @@ test 'forms without a script' => sub {
     show();
     is($browser->text('#outcome'), '', 'which is of one answer');
 
+    $browser->click('#act-snapshot button');
+    is(outcome('snapshot'), 'A snapshot is being taken: it is listed within '
+       . 'seconds.', 'a snapshot');
+
     # what loses something needs a second press
+
+    show();
 
     my $stop = '#act-stop button';
 
@@ -417,6 +423,24 @@ test 'forms in place' => sub {
     my @said = grep { !/ 400 / } $browser->complaints;
 
     is_deeply(\@said, [], 'nothing else is said');
+
+    # a snapshot, when it is there, is a line of the picture and a row
+
+    my $before = js('document.querySelectorAll(".shots tbody tr").length');
+
+    $browser->click('#act-snapshot button');
+    ok(outcome('A snapshot is being taken'), 'a snapshot');
+    $browser->wait_for("return document.querySelectorAll('.shots tbody tr')
+                        .length > $before && document.querySelector('.shot')");
+    like($browser->text('.shots tbody tr'),
+         qr/^20\S+Z manual: control asked for it [\d.]+ MiB /, 'is listed');
+
+    my @links = @{ js('[...document.querySelectorAll(
+        ".shots tbody tr:first-child a, .over a")]
+        .map((one) => one.getAttribute("href"))') };
+
+    cmp_ok(scalar(@links), '>=', 5, 'with links');
+    is($server->get("/debug/pprof/$_")->{status}, 200, $_) for @links;
 
     # Keyboard: the same without a mouse
 

@@ -688,6 +688,8 @@ JPP_TEST(jpp_test_acts)
     const char   *p;
     jpp_worker_t  worker;
 
+    static const jpp_snapshot_t  none;
+
     static const struct {
         jpp_jemalloc_state_t   state;
         bool                   has_sampler;
@@ -725,6 +727,12 @@ JPP_TEST(jpp_test_acts)
     jpp_shows(jpp_console_part("<section id=\"acts\"", "</section>"),
               "what a purge returns, the rates, and what is lost");
     jpp_test_outcome();
+
+    jpp_is_u64(jpp_console_count("id=\"act-snapshot\""), 0,
+               "none are taken");
+    jpp_telemetry.snapshots = &none;
+    (void) jpp_console_page();
+    jpp_is_u64(jpp_console_count("id=\"act-snapshot\""), 1, "or they are");
 
     jpp_console.has_control = false;
     (void) jpp_console_page();
@@ -928,12 +936,49 @@ jpp_console_size(size_t n)
 }
 
 
+JPP_TEST(jpp_test_shown)
+{
+    jpp_worker_t  workers[1];
+
+    static const jpp_snapshot_t      snapshot = { .id = 7, .time = 1795233720 };
+    static const jpp_console_link_t  links[] = {
+        { "pools", "Pools.", NULL, false }, { NULL, NULL, NULL, false }
+    };
+
+    workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    fleet = jpp_fleet_of(1, workers, 1);
+
+    jpp_console.links = links;
+    jpp_telemetry.noted.vanished.at = 1795233721;
+    jpp_telemetry.now = 1795233725;
+    jpp_telemetry.snapshots = &snapshot;
+    jpp_telemetry.n_snapshots = 1;
+
+    jpp_has(jpp_console_page(), "<a href=\"pools?at=7&amp;format=top\">Whose "
+            "memory it was</a>", "a finding leads to its snapshot");
+}
+
+
 /* Workers with 120 points that have nothing to do with each other. */
 
 JPP_TEST(jpp_test_size)
 {
-    size_t  eight, many;
+    size_t  i, eight, many;
 
+    static jpp_snapshot_t  list[24];
+
+    for (i = 0; i < 24; i++) {
+        list[i].id = 100 + i * i;
+        list[i].time = 1795233720 + (int64_t) (i * i * 97);
+        list[i].reason = JPP_SNAPSHOT_LIMIT;
+        list[i].held = list[i].id * 7919 * 1024;
+        jpp_print(list[i].text, "usage is %zu %% of 512.0 MiB", 70 + i);
+        jpp_print(list[i].owner, "upstream buffers of location /%zu of www",
+                  i % 7);
+    }
+
+    jpp_telemetry.snapshots = list;
+    jpp_telemetry.n_snapshots = 24;
     jpp_console.has_control = true;
 
     eight = jpp_console_size(8);

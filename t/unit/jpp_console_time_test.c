@@ -166,6 +166,53 @@ JPP_TEST(jpp_test_time)
 }
 
 
+/* Snapshots are lines that lead to them, and rows: the eight newest ones. */
+
+JPP_TEST(jpp_test_snapshots)
+{
+    size_t          i;
+    jpp_fleet_t     fleet;
+    jpp_worker_t    worker;
+
+    static jpp_event_t     event = {
+        .time = 1795236001, .type = JPP_EVENT_SNAPSHOT, .text = "no line of it"
+    };
+    static jpp_snapshot_t  list[10];
+
+    for (i = 0; i < 10; i++) {
+        list[i].id = 5 + i;
+        list[i].time = 1795236001 - 9000 + (int64_t) i * 1000;
+        list[i].reason = i == 9 ? JPP_SNAPSHOT_LIMIT : JPP_SNAPSHOT_GROWTH;
+        list[i].held = 90 * JPP_MIB;
+        jpp_print(list[i].text, "usage is 86 %% of 512.0 <MiB>");
+    }
+
+    list[9].owner_bytes = 60 * JPP_MIB;
+    jpp_print(list[9].owner, "request bodies of location /<a> of www");
+    jpp_print(list[9].place, "nginx.conf:41");
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    fleet = jpp_fleet_of(1, &worker, 1);
+
+    jpp_time_held(100, 8 * JPP_MIB, JPP_MIB);
+    jpp_telemetry.marks = &event;
+    jpp_telemetry.n_marks = 1;
+    jpp_telemetry.snapshots = list;
+    jpp_telemetry.n_snapshots = 10;
+    jpp_shows(jpp_time_shown(&fleet), "ten snapshots, one within the picture");
+
+    /* without samples there is no heap to compare */
+
+    worker.jemalloc.state = JPP_JEMALLOC_OFF;
+    jpp_telemetry.snapshots = &list[9];
+    jpp_telemetry.n_snapshots = 1;
+    jpp_shows(jpp_time_shown(&fleet), "pools alone");
+
+    jpp_telemetry.n_snapshots = 0;
+    jpp_telemetry.n_marks = 0;
+}
+
+
 /* It is shown where it is less than four times as high. */
 
 JPP_TEST(jpp_test_limit)

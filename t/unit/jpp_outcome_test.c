@@ -46,6 +46,7 @@ JPP_TEST(jpp_test_fill)
     jpp_controlled_t  workers[3];
 
     static const char  finding[] = "ok=0&of=0&bytes=0&acknowledge=limit-near";
+    static const char  snapshot[] = "ok=0&of=0&bytes=0&snapshot=1";
 
     memset(workers, 0, sizeof(workers));
 
@@ -65,6 +66,10 @@ JPP_TEST(jpp_test_fill)
 
     jpp_ok(jpp_outcome_read(&jpp_outcome, finding, strlen(finding)),
            "a finding");
+    jpp_shows(jpp_outcome_said(true), "in words");
+
+    jpp_ok(jpp_outcome_read(&jpp_outcome, snapshot, strlen(snapshot)),
+           "a snapshot");
     jpp_shows(jpp_outcome_said(true), "in words");
 
     jpp_outcome_fill(&jpp_outcome, &control, workers, 3);

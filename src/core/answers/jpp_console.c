@@ -296,19 +296,37 @@ jpp_console_owners(const jpp_console_t *console, jpp_sink_t *sink)
 }
 
 
+/* A snapshot answers at once. */
+
+static jpp_console_remedy_t
+jpp_console_remedy(const jpp_finding_t *finding)
+{
+    bool  is_past;
+
+    is_past = strstr(finding->link, "?at=") != NULL;
+
+    if (is_past || strstr(finding->link, "?base=") != NULL) {
+        return (jpp_console_remedy_t) { finding->link,
+                   is_past ? "Whose memory it was" : "What holds more" };
+    }
+
+    return jpp_console_remedies[finding->number];
+}
+
+
 static void
 jpp_console_findings(const jpp_console_t *console,
     const jpp_finding_t *finding, size_t n, jpp_sink_t *sink)
 {
-    char                         known[JPP_FINDING_LINK];
-    const jpp_console_remedy_t  *remedy;
+    char                  known[JPP_FINDING_LINK];
+    jpp_console_remedy_t  remedy;
 
     if (n != 0) {
         jpp_sink_str(sink, "\n<h2>Findings</h2>\n");
     }
 
     for ( /* void */ ; n != 0; n--, finding++) {
-        remedy = &jpp_console_remedies[finding->number];
+        remedy = jpp_console_remedy(finding);
 
         jpp_sink_str(sink, finding->is_critical
                            ? "\n<div class=\"card critical\""
@@ -320,13 +338,13 @@ jpp_console_findings(const jpp_console_t *console,
                           "<p class=\"fix\">%s", finding->what,
                           finding->because, finding->fix);
 
-        if (remedy->address != NULL
-            && (remedy->address[0] == '#'
+        if (remedy.address != NULL
+            && (remedy.address[0] == '#'
                 ? console->has_control
-                : jpp_console_serves(console->links, remedy->address)))
+                : jpp_console_serves(console->links, remedy.address)))
         {
-            jpp_markup_printf(sink, " <a href=\"%s\">%s</a>", remedy->address,
-                              remedy->text);
+            jpp_markup_printf(sink, " <a href=\"%s\">%s</a>", remedy.address,
+                              remedy.text);
         }
 
         jpp_sink_printf(sink, "</p>\n<p>Since %s%s.</p>\n",
@@ -597,6 +615,16 @@ static const jpp_console_act_t  jpp_console_act_rows[] = {
 };
 
 
+/* It is about nginx, and no worker. */
+
+static const jpp_console_act_t  jpp_console_act_snapshot = {
+    "act-snapshot", "snapshot", "1", "Take a snapshot",
+    "Records what all workers hold now, for a comparison later. Nothing is "
+    "lost but, if there is no room left, an older snapshot.", NULL,
+    JPP_CONSOLE_READY, false
+};
+
+
 static void
 jpp_console_form(const jpp_fleet_t *fleet, const jpp_console_act_t *act,
     jpp_sink_t *sink)
@@ -710,6 +738,11 @@ jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
         {
             jpp_console_act(console->telemetry->fleet, act, sink);
         }
+    }
+
+    if (console->telemetry->snapshots != NULL) {
+        jpp_console_act(console->telemetry->fleet, &jpp_console_act_snapshot,
+                        sink);
     }
 
     jpp_sink_str(sink, "</div>\n<p>A button applies to all workers, and "

@@ -15,6 +15,9 @@
 #define JPP_CONSOLE_HIGH   200
 #define JPP_CONSOLE_LOW    24
 
+/* snapshots that are listed */
+#define JPP_CONSOLE_SHOTS  8
+
 /* bytes: more is not believed */
 #define JPP_CONSOLE_MUCH   ((int64_t) 1 << 60)
 
@@ -192,6 +195,136 @@ jpp_console_spark(const jpp_history_t *history, jpp_sink_t *sink)
 }
 
 
+/* The step of HISTORY that TIME is in; its number of steps: in none. */
+
+static size_t
+jpp_console_step(const jpp_console_t *console, const jpp_history_t *history,
+    int64_t time)
+{
+    int64_t  age;
+
+    age = (console->telemetry->now - time) / (int64_t) history->interval;
+
+    return age < 0 || age >= (int64_t) history->n
+           ? history->n : history->n - 1 - (size_t) age;
+}
+
+
+/* Is there a heap to be compared with a snapshot's? */
+
+static bool
+jpp_console_is_sampled(const jpp_fleet_t *fleet)
+{
+    size_t  i;
+
+    for (i = 0; i < fleet->n && !jpp_worker_is_sampled(&fleet->workers[i]);
+         i++)
+    {
+        /* void */
+    }
+
+    return i < fleet->n;
+}
+
+
+/*
+ * A line for each snapshot, to be pointed at: those for keys are below.  They
+ * lie above the picture, which is one thing to a reader of screens.
+ */
+
+static void
+jpp_console_shots(const jpp_console_t *console, const jpp_history_t *history,
+    jpp_sink_t *sink)
+{
+    size_t                  step;
+    const char             *resource;
+    const jpp_snapshot_t   *one;
+    const jpp_telemetry_t  *telemetry;
+
+    telemetry = console->telemetry;
+    resource = jpp_console_is_sampled(telemetry->fleet) ? "heap" : "pools";
+
+    if (telemetry->n_snapshots == 0) {
+        return;
+    }
+
+    jpp_sink_printf(sink, "<svg class=\"over\" aria-hidden=\"true\" "
+                    "viewBox=\"0 0 %" PRIu64 " %d\" "
+                    "preserveAspectRatio=\"none\">", history->n,
+                    JPP_CONSOLE_HIGH);
+
+    jpp_each(one, telemetry->snapshots, telemetry->n_snapshots) {
+        step = jpp_console_step(console, history, one->time);
+
+        if (step != history->n) {
+            jpp_markup_printf(sink, "<a href=\"%s?at=%" PRIu64
+                              "&amp;format=html\" tabindex=\"-1\">"
+                              "<path class=\"shot\" d=\"M%zu 0v%d\"><title>"
+                              "snapshot, %s: %s</title></path></a>", resource,
+                              one->id, step, JPP_CONSOLE_HIGH,
+                              jpp_date(one->time), one->text);
+        }
+    }
+
+    jpp_sink_str(sink, "</svg>\n");
+}
+
+
+static void
+jpp_console_shot(jpp_sink_t *sink, const char *resource, const char *whose,
+    uint64_t id)
+{
+    jpp_sink_printf(sink, "<a href=\"%s?at=%" PRIu64 "&amp;format=html\">%s"
+                    "</a>, <a href=\"%s?base=%" PRIu64 "&amp;format=html\">%s "
+                    "growth</a>", resource, id, resource, resource, id, whose);
+}
+
+
+/* The newest snapshots: what was held, whose it was, and what has grown. */
+
+static void
+jpp_console_snapshots(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
+{
+    size_t                 i, n;
+    const jpp_snapshot_t  *one;
+
+    if (telemetry->n_snapshots == 0) {
+        return;
+    }
+
+    jpp_sink_printf(sink, "<table class=\"shots\">\n<thead><tr>"
+                    "<th><a href=\"snapshots?top=%d\">snapshots</a>, %" PRIu64
+                    "</th><th>why</th><th class=\"n\">held</th>"
+                    "<th>most of it, whose</th><th>compare with now</th></tr>"
+                    "</thead>\n<tbody>\n", JPP_SNAPSHOTS,
+                    telemetry->n_snapshots);
+
+    n = jpp_smaller(telemetry->n_snapshots, JPP_CONSOLE_SHOTS);
+
+    for (i = 1; i <= n; i++) {
+        one = &telemetry->snapshots[telemetry->n_snapshots - i];
+
+        jpp_markup_printf(sink, "<tr><th scope=\"row\">%s</th><td>%s: %s</td>"
+                          "<td class=\"n\">%s</td><td>%s %s "
+                          "<small>%s</small></td><td>", jpp_date(one->time),
+                          jpp_snapshot_reasons[one->reason], one->text,
+                          jpp_bytes(one->held), one->owner[0] != '\0'
+                          ? jpp_bytes(one->owner_bytes) : "", one->owner,
+                          one->place);
+
+        if (jpp_console_is_sampled(telemetry->fleet)) {
+            jpp_console_shot(sink, "heap", "its", one->id);
+            jpp_sink_str(sink, "; ");
+        }
+
+        jpp_console_shot(sink, "pools", "their", one->id);
+        jpp_sink_str(sink, "</td></tr>\n");
+    }
+
+    jpp_sink_str(sink, "</tbody>\n</table>\n");
+}
+
+
 /* a line for the newest event of each step */
 
 static void
@@ -199,7 +332,6 @@ jpp_console_marks(const jpp_console_t *console, const jpp_history_t *history,
     jpp_sink_t *sink)
 {
     size_t                  step, last;
-    int64_t                 age;
     const jpp_event_t      *event;
     const jpp_telemetry_t  *telemetry;
 
@@ -207,15 +339,11 @@ jpp_console_marks(const jpp_console_t *console, const jpp_history_t *history,
     last = history->n;
 
     jpp_each(event, telemetry->marks, telemetry->n_marks) {
-        age = (telemetry->now - event->time) / (int64_t) history->interval;
+        step = jpp_console_step(console, history, event->time);
 
-        if (age < 0 || age >= (int64_t) history->n) {
-            continue;
-        }
-
-        step = history->n - 1 - (size_t) age;
-
-        if (step != last) {
+        if (step != history->n && step != last
+            && event->type != JPP_EVENT_SNAPSHOT)
+        {
             jpp_sink_printf(sink, "<path class=\"start\" d=\"M%zu 0v%d\">"
                             "<title>%s, %s: ", step, JPP_CONSOLE_HIGH,
                             jpp_date(event->time),
@@ -281,16 +409,22 @@ jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
     }
 
     jpp_console_marks(console, history, sink);
+    jpp_sink_str(sink, "</svg>\n");
+    jpp_console_shots(console, history, sink);
 
     seconds = history->n * history->interval;
 
-    jpp_sink_printf(sink, "</svg>\n<p class=\"x\"><span>%s ago</span>"
+    jpp_sink_printf(sink, "<p class=\"x\"><span>%s ago</span>"
                     "<span>%s ago</span><span>now</span></p>\n</div>\n"
                     "<p id=\"readout\" data-top=\"%" PRIu64 "\" "
                     "data-seconds=\"%" PRIu64 "\">Blue is allocated, grey is "
                     "anonymous memory%s; a dashed line is an "
-                    "<a href=\"events?format=top\">event</a>.</p>\n"
-                    "</section>\n", jpp_span(seconds),
-                    jpp_span(seconds / 2), top, seconds,
-                    limit != JPP_NONE ? "; the red line is the limit" : "");
+                    "<a href=\"events?format=top\">event</a>%s.</p>\n",
+                    jpp_span(seconds), jpp_span(seconds / 2), top, seconds,
+                    limit != JPP_NONE ? "; the red line is the limit" : "",
+                    console->telemetry->n_snapshots != 0
+                    ? ", a solid one a snapshot" : "");
+
+    jpp_console_snapshots(console->telemetry, sink);
+    jpp_sink_str(sink, "</section>\n");
 }

@@ -91,6 +91,12 @@ jpp_outcome_text(const jpp_outcome_t *outcome, jpp_sink_t *sink)
         return;
     }
 
+    if (control->snapshot != 0) {
+        jpp_sink_str(sink, "A snapshot is being taken: it is listed within "
+                     "seconds.");
+        return;
+    }
+
     jpp_sink_printf(sink, "%" PRIu64 " of %" PRIu64 " workers applied the "
                     "change", outcome->done, outcome->asked);
 

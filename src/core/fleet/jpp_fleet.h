@@ -317,7 +317,7 @@ typedef struct {
     const jpp_event_t     *marks;          /* events, the newest first */
     size_t                 n_marks;
     const jpp_snapshot_t  *snapshots;      /* that are kept, the oldest */
-    uint64_t               n_snapshots;    /*   first */
+    uint64_t               n_snapshots;    /*   first; NULL: none are taken */
     uint64_t               snapshots_taken[JPP_SNAPSHOT_REASONS];  /* so far, */
     uint64_t               snapshots_failed;   /*   and that were not stored */
     const jpp_system_t    *system;

@@ -105,12 +105,18 @@ ngx_http_jpp_control_snapshot(ngx_http_request_t *r,
 
     static u_char  text[] = "{\n  \"snapshot\": \"is being taken; snapshots "
                             "lists it within seconds\"\n}\n";
+    static u_char  page[] = "./?ok=0&of=0&bytes=0&snapshot=1#acts";
 
     if (ngx_http_jpp_snapshot_want(&err) != JPP_OK) {
         return ngx_http_jpp_refuse_error(r, &err);
     }
 
     answer = ngx_http_jpp_control.answer;
+    ngx_http_jpp_control_describe(r, question, &answer);
+
+    if (answer.is_address) {
+        return ngx_http_jpp_send_see_other(r, page, sizeof(page) - 1);
+    }
 
     return ngx_http_jpp_send(r, NGX_HTTP_OK, &answer, text, sizeof(text) - 1);
 }

@@ -398,11 +398,10 @@ ngx_http_jpp_telemetry_facts(ngx_http_jpp_telemetry_t *telemetry)
     telemetry->all.n_marks = jpp_events_list(&zone->notes.events,
                                              telemetry->marks);
 
-    telemetry->all.snapshots = telemetry->snapshots;
-
     snapshots = ngx_http_jpp_self.snapshots;
 
     if (snapshots != NULL) {
+        telemetry->all.snapshots = telemetry->snapshots;
         telemetry->all.n_snapshots = jpp_snapshots_list(snapshots,
                                                         telemetry->snapshots);
         telemetry->all.snapshots_failed = snapshots->n_failed;
