@@ -293,6 +293,7 @@ const CHANGES = {
     save(target.value);
     target.value = '';
   },
+  shot: (target) => compareWith(target.value),
   theme: (target) => {
     remembered(target.value);
     setTheme();
@@ -334,6 +335,9 @@ const WINDOW = {
 function listenToEvents() {
   Object.assign(window, WINDOW);
   Object.assign($('graph'), POINTER);
+  $('others').ontoggle = ({ target }) => {
+    if (target.open) listSnapshots().catch(complain);
+  };
   new ResizeObserver(redraw).observe($('graph'));
   for (const query of [DARK, FORCED, PAPER]) {
     matchMedia(query).onchange = setTheme;

@@ -54,6 +54,7 @@ async function refresh() {
   const { turn } = page, url = new URL(location.href);
   Object.assign(url, { hash: '', username: '', password: '' });
   url.searchParams.set('format', 'pprof');
+  url.searchParams.delete('base');
   if (page.keys.includes('server')) url.searchParams.set('owners', '1');
   live.isBusy = true;
   let wait = 0;
@@ -73,6 +74,33 @@ async function refresh() {
   }
   live.isBusy = false;
   return wait;
+}
+
+/*
+ * Snapshots to compare with, for who looks: a page from a file, or of a time,
+ * has none.
+ */
+async function listSnapshots() {
+  const { href, pathname, search } = location;
+  if (!/^http/.test(href) || !/\/(heap|allocs|pools)$/.test(pathname)
+    || /[?&]seconds=/.test(search)) return;
+  const url = new URL('snapshots?format=json&top=64', href);
+  Object.assign(url, { username: '', password: '' });
+  const answer = await fetch(url, { cache: 'no-store' });
+  if (!answer.ok) return;
+  const { snapshots } = await answer.json();
+  $('shot').length = 1;
+  $('shot').append(...snapshots.map(({ id, time, reason, held }) =>
+    make('option', { value: id },
+      `${time}, ${reason}, ${show(held, 'bytes')}`)));
+  $('kept').hidden = !snapshots.length;
+}
+
+/* The server compares: this page, with a base. */
+function compareWith(id) {
+  const url = new URL(location.href);
+  url.searchParams.set('base', id);
+  location.assign(url);
 }
 
 /* 429 is no failure: the server says when to come back. */

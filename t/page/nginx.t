@@ -14,7 +14,7 @@ END
         access_log logs/access.log uri;
 
         location /debug/pprof/ {
-            jemalloc_pprof;
+            jemalloc_pprof control=on;
         }
 
         location = /site {
@@ -238,10 +238,59 @@ test 'pools' => sub {
 };
 
 
+# A snapshot is a base, once there is one; who does not look asks for none.
+
+test 'snapshots' => sub {
+    my $shown = 'document.querySelector("#kept").checkVisibility()';
+
+    $browser->show($url);
+    $browser->click('#others summary');
+    wait_until(sub { grep { m{ /debug/pprof/snapshots\?} } logged() });
+    ok(!js($shown), 'there is none');
+
+    $server->get('/debug/pprof/control?snapshot=1', body => '');
+
+    my $one = wait_until(sub {
+        $server->json('/debug/pprof/snapshots?format=json')->{snapshots}[0];
+    });
+
+    $browser->show("$url#v=table");
+    $browser->click('#others summary');
+    $browser->wait_for("return $shown");
+    like(js('document.querySelector("#shot").textContent'),
+         qr/$one->{time}, manual, [\d.]+ MiB$/, 'one is listed');
+
+    $browser->run("const select = document.querySelector('#shot');
+                   select.value = '$one->{id}';
+                   select.dispatchEvent(new Event('change'))");
+    $browser->wait_for('return location.search.includes("base=")
+                        && typeof page === "object" && page.took > 0
+                        && page.base !== null');
+
+    like($browser->call(GET => '/url'), qr/[?&]base=$one->{id}#v=table$/,
+         'its address');
+
+    # refreshed, it is compared with the same base
+
+    my $before = js('[page.profile.time, page.base.time]');
+
+    $browser->press('#graph', 'r');
+    $browser->wait_for("return page.profile.time !== $before->[0]
+                        || document.getElementById('say').textContent");
+    is(js('page.base.time'), $before->[1], 'which stays');
+    is(js('page.profile.values.some((one) => one < 0)'), 0,
+       'a profile, and no difference');
+
+    $browser->show("$url&at=$one->{id}");
+    is(js('page.profile.time'), $before->[1], 'it was of that moment');
+};
+
+
 test 'what it asks for' => sub {
     my @lines = logged();
-    my @others = grep { !m{^(?:200|400)\ (?:GET|HEAD)
-                           \ /debug/pprof/(?:heap|pools)(?:$|\?)}x } @lines;
+    my @others = grep { !m{^(?:200|400)\ (?:GET|HEAD|POST)
+                           \ /debug/pprof/(?:heap|pools|control
+                              |snapshots)(?:$|\?)}x } @lines;
 
     cmp_ok(scalar @lines, '>', 10, 'there were requests');
     is_deeply(\@others, [], 'all of them for its own address');
