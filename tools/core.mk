@@ -168,6 +168,7 @@ $(OUT)/fuzz/%: t/fuzz/%.c $(OUT)/libjpp.a
 	$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $(filter-out %.a,$^) \
 	    $(filter %.a,$^) $(LIBS)
 
+$(OUT)/fuzz/jpp_archive_fuzz: $(OUT)/tools/jpp_archive.o
 $(OUT)/fuzz/jpp_saved_fuzz: $(OUT)/tools/jpp_saved.o
 
 $(OUT)/bench/%.o: bench/%.c

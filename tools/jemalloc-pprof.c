@@ -1,12 +1,14 @@
 
 /*
- * jemalloc-pprof: profiles of the dumps that jemalloc wrote by itself.
+ * jemalloc-pprof: profiles of the dumps that jemalloc wrote by itself, and of
+ * those that an nginx has recorded in archives.
  *
  * Options (jpp_options.h), files (jpp_io.h) and one call of jpp_report():
  * what a server answers for the same dumps comes from the same code.
  */
 
 
+#include "jpp_archive.h"
 #include "jpp_io.h"
 #include "jpp_options.h"
 #include "jpp_proc.h"
@@ -24,13 +26,28 @@
 
 typedef struct {
     jpp_options_t    options;
+    jpp_arena_t      arena;
 
-    jpp_capture_t   *captures;     /* the files, then the base */
-    const char     **names;        /* theirs, to show */
-    size_t           n;
+    jpp_vec_t       *captures;     /* of the files, then of the base */
+    jpp_vec_t       *names;        /* theirs, to show */
+    jpp_vec_t       *comments;     /* which files they are from */
+    size_t           n_saved;      /* of them, saved profiles */
+    const char      *tail;         /* of their mappings, or NULL */
 
     const char      *place;        /* where it went wrong; NULL: nowhere */
 } jpp_tool_t;
+
+
+/* A file, or a member of one. */
+typedef struct {
+    const char      *path;         /* of the file */
+    const char      *name;         /* to show */
+    const char      *data;
+    size_t           len;
+    int64_t          time;         /* ns */
+    bool             is_base;
+    bool             is_archive;
+} jpp_tool_input_t;
 
 
 static void jpp_tool_say(const char *fmt, ...)
@@ -78,51 +95,31 @@ jpp_tool_answer(jpp_tool_t *tool, jpp_err_t *err)
 static void
 jpp_tool_comments(void *data, jpp_profile_t *profile)
 {
-    size_t             i;
+    char             **comment;
     const jpp_tool_t  *tool = data;
 
     jpp_profile_comment(profile, JPP_TOOL " " JPP_VERSION);
 
-    for (i = 0; i < tool->n; i++) {
-        jpp_profile_comment(profile, "dump %s%s", tool->names[i],
-                            tool->captures[i].is_base ? " (base)" : "");
+    jpp_vec_each(comment, tool->comments) {
+        jpp_profile_comment(profile, "%s", *comment);
     }
 }
 
 
-/* Comments and labels: which file a sample is from. */
+/* Append TEXT, which was printed to the arena or could not be, to TEXTS. */
 
-static jpp_code_t
-jpp_tool_describe(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
+static bool
+jpp_tool_text(jpp_vec_t *texts, char *text)
 {
-    size_t           i;
-    jpp_label_t     *labels;
-    jpp_capture_t   *capture;
+    char  **last;
 
-    labels = jpp_arena_alloc(arena, tool->n * sizeof(jpp_label_t));
+    last = text != NULL ? jpp_vec_push(texts, sizeof(char *)) : NULL;
 
-    if (labels == NULL) {
-        return jpp_err_memory(err);
+    if (last != NULL) {
+        *last = text;
     }
 
-    for (i = 0; i < tool->n; i++) {
-        capture = &tool->captures[i];
-
-        /* a base is subtracted from samples with the same labels */
-
-        if (tool->n > 1 && tool->options.base == NULL) {
-            labels[i].key = "file";
-            labels[i].str = tool->names[i];
-            capture->labels = &labels[i];
-            capture->n_labels = 1;
-        }
-    }
-
-    tool->options.report.title = tool->names[0];
-    tool->options.report.comments = jpp_tool_comments;
-    tool->options.report.data = tool;
-
-    return JPP_OK;
+    return last != NULL;
 }
 
 
@@ -146,78 +143,372 @@ jpp_tool_tail(jpp_arena_t *arena)
 }
 
 
+/* Read the file PATH, and find the member of it that is asked for. */
+
 static jpp_code_t
-jpp_tool_read(jpp_tool_t *tool, jpp_arena_t *arena, jpp_err_t *err)
+jpp_tool_open(jpp_tool_t *tool, const char *path, jpp_tool_input_t *input,
+    jpp_err_t *err)
 {
-    size_t                 i, n_saved;
-    int64_t                newest;
-    jpp_code_t             rc;
-    const char            *tail;
-    jpp_input_t            input;
-    jpp_capture_t         *capture;
-    const jpp_options_t   *options;
+    jpp_tar_t       member;
+    jpp_code_t      rc;
+    jpp_input_t     file;
+    jpp_archive_t   archive;
 
-    options = &tool->options;
+    file.path = path;
+    input->path = path;
 
-    tool->n = options->n_files + (options->base != NULL);
-    tool->captures = jpp_arena_alloc(arena, tool->n * sizeof(jpp_capture_t));
-    tool->names = jpp_arena_alloc(arena, tool->n * sizeof(char *));
+    rc = jpp_input_read(&file, &tool->arena, err);
 
-    if (tool->captures == NULL || tool->names == NULL) {
+    tool->place = file.name;
+
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    input->name = file.name;
+    input->data = (const char *) file.data->data;
+    input->len = file.data->len;
+    input->time = file.mtime;
+    input->is_archive = jpp_archive_is(input->data, input->len, &tool->arena);
+
+    if (!input->is_archive && (tool->options.member != NULL
+                               || tool->options.is_list))
+    {
+        return jpp_err_set(err, JPP_ERR_INPUT, "not an archive (tar or "
+                           "tar.gz), whose members --list and --member show");
+    }
+
+    if (tool->options.member == NULL) {
+        return JPP_OK;
+    }
+
+    rc = jpp_archive_open(&archive, input->data, input->len, &tool->arena, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_archive_member(&archive, tool->options.member, &member, err);
+    }
+
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    input->data = (const char *) member.data;
+    input->len = member.len;
+    input->time = member.time * JPP_SECOND;
+    input->name = jpp_arena_printf(&tool->arena, "%s: %s", input->name,
+                                   tool->options.member);
+    input->is_archive = jpp_archive_is(input->data, input->len, &tool->arena);
+
+    tool->place = input->name;
+
+    return input->name != NULL ? JPP_OK : jpp_err_memory(err);
+}
+
+
+/* The label of the samples from INPUT; NULL: they have none. */
+
+static const char *
+jpp_tool_label(const jpp_tool_t *tool, const jpp_tool_input_t *input)
+{
+    /* a base is subtracted from samples with the same labels */
+
+    return tool->options.n_files > 1 && tool->options.base == NULL
+           ? input->name : NULL;
+}
+
+
+/* One more capture from INPUT, called NAME; NULL: no memory. */
+
+static jpp_capture_t *
+jpp_tool_capture(jpp_tool_t *tool, const jpp_tool_input_t *input, char *name)
+{
+    jpp_capture_t  *capture;
+
+    if (!jpp_tool_text(tool->names, name)) {
+        return NULL;
+    }
+
+    capture = jpp_vec_push(tool->captures, sizeof(jpp_capture_t));
+
+    if (capture != NULL) {
+        capture->is_base = input->is_base;
+        capture->tail = tool->tail;
+    }
+
+    return capture;
+}
+
+
+static jpp_code_t
+jpp_tool_file(jpp_tool_t *tool, const jpp_tool_input_t *input, jpp_err_t *err)
+{
+    jpp_label_t    *label;
+    jpp_capture_t  *capture;
+
+    label = jpp_arena_alloc(&tool->arena, sizeof(jpp_label_t));
+    capture = jpp_tool_capture(tool, input,
+                               jpp_arena_printf(&tool->arena, "%s",
+                                                input->name));
+
+    if (label == NULL || capture == NULL
+        || !jpp_tool_text(tool->comments,
+                          jpp_arena_printf(&tool->arena, "dump %s%s",
+                                           input->name, input->is_base
+                                           ? " (base)" : "")))
+    {
         return jpp_err_memory(err);
     }
 
-    tail = options->any_kernel ? NULL : jpp_tool_tail(arena);
+    capture->data = input->data;
+    capture->len = input->len;
+
+    label->key = "file";
+    label->str = jpp_tool_label(tool, input);
+    capture->labels = label;
+    capture->n_labels = label->str != NULL;
+
+    tool->n_saved += !tool->options.is_pools
+                     && jpp_saved_is(input->data, input->len, &tool->arena);
+
+    return JPP_OK;
+}
+
+
+/* What a WORKER of the archive INPUT answered: a capture, or why it is none. */
+
+static bool
+jpp_tool_worker(jpp_tool_t *tool, jpp_tool_input_t *input,
+    const jpp_archive_worker_t *worker, size_t first)
+{
+    const jpp_tar_t  *dump, *baseline;
+    jpp_capture_t    *capture;
+
+    dump = &worker->parts[JPP_ARCHIVE_DUMP];
+
+    if (dump->data == NULL) {
+        return jpp_tool_text(tool->comments,
+                   jpp_arena_printf(&tool->arena, "%s of %s is missing: %s",
+                                    jpp_worker_name(&worker->who), input->name,
+                                    worker->reply.err.code != JPP_OK
+                                    ? worker->reply.err.text
+                                    : "it has no dump"));
+    }
+
+    capture = jpp_tool_capture(tool, input,
+                               jpp_arena_printf(&tool->arena, "%s: %s",
+                                                input->name, dump->name));
+
+    if (capture == NULL
+        || !jpp_snapshot_identify(capture, &worker->who,
+                                  tool->options.report.parser,
+                                  jpp_tool_label(tool, input), &tool->arena))
+    {
+        return false;
+    }
+
+    capture->data = (const char *) dump->data;
+    capture->len = dump->len;
+
+    baseline = tool->options.report.parser->is_own_baseline ? dump
+                                                            : worker->baseline;
+
+    if (baseline != NULL) {
+        capture->baseline = (const char *) baseline->data;
+        capture->baseline_len = baseline->len;
+    }
+
+    /* the same generation of another nginx inherited something else */
+
+    capture->group = (uint32_t) (first + worker->group);
+    capture->source = 0;
+
+    input->time = dump->time * JPP_SECOND;
+
+    return true;
+}
+
+
+static jpp_code_t
+jpp_tool_archive(jpp_tool_t *tool, jpp_tool_input_t *input, jpp_err_t *err)
+{
+    size_t                       first;
+    jpp_vec_t                   *workers;
+    jpp_code_t                   rc;
+    jpp_archive_t                archive;
+    const jpp_archive_worker_t  *worker;
+
+    workers = jpp_vec_create(&tool->arena);
+
+    if (workers == NULL
+        || !jpp_tool_text(tool->comments,
+                          jpp_arena_printf(&tool->arena, "archive %s%s",
+                                           input->name, input->is_base
+                                           ? " (base)" : "")))
+    {
+        return jpp_err_memory(err);
+    }
+
+    rc = jpp_archive_open(&archive, input->data, input->len, &tool->arena, err);
+
+    if (rc == JPP_OK) {
+        rc = jpp_archive_workers(&archive, tool->options.report.parser, workers,
+                                 err);
+    }
+
+    if (rc != JPP_OK) {
+        return rc;
+    }
+
+    first = jpp_vec_count(tool->captures, jpp_capture_t);
+
+    jpp_vec_each(worker, workers) {
+        if (!jpp_tool_worker(tool, input, worker, first)) {
+            return jpp_err_memory(err);
+        }
+    }
+
+    return JPP_OK;
+}
+
+
+static jpp_code_t
+jpp_tool_input(jpp_tool_t *tool, jpp_tool_input_t *input, jpp_err_t *err)
+{
+    size_t       i, n;
+    jpp_code_t   rc;
+    const char  *path;
+
+    n = 0;
+
+    for (i = 0; input->is_archive && i < tool->options.n_files; i++) {
+        path = tool->options.files[i];
+        n += jpp_tool_label(tool, input) != NULL
+             && strcmp(path, input->path) == 0;
+    }
+
+    if (n > 1) {
+        return jpp_err_set(err, JPP_ERR_INPUT, "the archive is given twice: "
+                           "what its workers inherited would count twice");
+    }
+
+    rc = input->is_archive ? jpp_tool_archive(tool, input, err)
+                           : jpp_tool_file(tool, input, err);
+
+    if (rc == JPP_OK && tool->n_saved != 0
+        && tool->n_saved != jpp_vec_count(tool->captures, jpp_capture_t))
+    {
+        return jpp_err_set(err, JPP_ERR_INPUT, "a dump and a saved profile "
+                           "have no stacks in common: make a profile of "
+                           "the dump first (-o FILE.pb.gz DUMP)");
+    }
+
+    return rc;
+}
+
+
+static jpp_code_t
+jpp_tool_read(jpp_tool_t *tool, jpp_err_t *err)
+{
+    size_t                 i;
+    int64_t                newest;
+    jpp_code_t             rc;
+    jpp_tool_input_t       input;
+    jpp_report_options_t  *report;
+    const jpp_options_t   *options;
+
+    options = &tool->options;
+    report = &tool->options.report;
+
+    tool->captures = jpp_vec_create(&tool->arena);
+    tool->names = jpp_vec_create(&tool->arena);
+    tool->comments = jpp_vec_create(&tool->arena);
+
+    if (tool->captures == NULL || tool->names == NULL
+        || tool->comments == NULL)
+    {
+        return jpp_err_memory(err);
+    }
+
+    tool->tail = options->any_kernel ? NULL : jpp_tool_tail(&tool->arena);
     newest = INT64_MIN;
-    n_saved = 0;
 
-    for (i = 0; i < tool->n; i++) {
-        capture = &tool->captures[i];
+    for (i = 0; i < options->n_files + (options->base != NULL); i++) {
+        input.is_base = i == options->n_files;
 
-        capture->is_base = (i == options->n_files);
-        capture->tail = tail;
-
-        input.path = capture->is_base ? options->base : options->files[i];
-
-        rc = jpp_input_read(&input, arena, err);
-        tool->place = input.name;
+        rc = jpp_tool_open(tool, input.is_base ? options->base
+                                               : options->files[i],
+                           &input, err);
+        if (rc == JPP_OK) {
+            rc = jpp_tool_input(tool, &input, err);
+        }
 
         if (rc != JPP_OK) {
             return rc;
         }
 
-        tool->names[i] = input.name;
-        capture->data = (const char *) input.data->data;
-        capture->len = input.data->len;
-
-        n_saved += jpp_saved_is(capture->data, capture->len, arena);
-
-        if (n_saved != 0 && n_saved != i + 1) {
-            return jpp_err_set(err, JPP_ERR_INPUT, "a dump and a saved profile "
-                               "have no stacks in common: make a profile of "
-                               "the dump first (-o FILE.pb.gz DUMP)");
+        if (i == 0) {
+            report->title = input.name;
         }
 
-        if (capture->is_base) {
-            tool->options.report.duration_nanos = newest - input.mtime;
+        if (input.is_base) {
+            report->duration_nanos = newest - input.time;
 
-        } else if (input.mtime > newest) {
-            newest = input.mtime;
+        } else if (input.time > newest) {
+            newest = input.time;
         }
     }
 
-    tool->options.report.time_nanos = newest;
+    report->time_nanos = newest;
+    report->comments = jpp_tool_comments;
+    report->data = tool;
 
-    if (n_saved != 0) {
-        tool->options.report.parser = jpp_saved_parser();
+    if (tool->n_saved != 0) {
+        report->parser = jpp_saved_parser();
 
-        if (jpp_format_of(&options->report.args)->takes_one) {
+        if (jpp_format_of(&report->args)->takes_one) {
             return jpp_err_set(err, JPP_ERR_INPUT, "a saved profile, not a "
                                "dump: choose another format");
         }
     }
 
-    return jpp_tool_describe(tool, arena, err);
+    return JPP_OK;
+}
+
+
+/* Write the members of each file, below its name if there are several. */
+
+static jpp_code_t
+jpp_tool_list(jpp_tool_t *tool, jpp_sink_t *sink, jpp_err_t *err)
+{
+    size_t            i;
+    jpp_code_t        rc;
+    jpp_archive_t     archive;
+    jpp_tool_input_t  input;
+
+    rc = JPP_OK;
+
+    for (i = 0; rc == JPP_OK && i < tool->options.n_files; i++) {
+        rc = jpp_tool_open(tool, tool->options.files[i], &input, err);
+
+        if (rc == JPP_OK) {
+            rc = jpp_archive_open(&archive, input.data, input.len,
+                                  &tool->arena, err);
+        }
+
+        if (rc == JPP_OK && tool->options.n_files > 1) {
+            jpp_sink_printf(sink, "%s:\n", input.name);
+        }
+
+        if (rc == JPP_OK) {
+            rc = jpp_archive_list(&archive, sink, err);
+        }
+    }
+
+    if (rc == JPP_OK && jpp_sink_flush(sink) != 0) {
+        return jpp_err_sys(err, sink->error, "cannot be written");
+    }
+
+    return rc;
 }
 
 
@@ -237,33 +528,32 @@ jpp_tool_demangler(const jpp_report_options_t *options)
 
 
 static jpp_code_t
-jpp_tool_report(jpp_tool_t *tool, jpp_arena_t *arena, jpp_output_t *output,
-    jpp_err_t *err)
+jpp_tool_report(jpp_tool_t *tool, jpp_sink_t *sink, jpp_err_t *err)
 {
     jpp_code_t      rc;
-    jpp_sink_t      sink;
     jpp_symbols_t   symbols;
 
-    static uint8_t  buffer[JPP_SINK_BUFFER];
+    rc = jpp_tool_read(tool, err);
+
+    if (rc != JPP_OK) {
+        return rc;
+    }
 
     jpp_tool_demangler(&tool->options.report);
 
     /* nothing outlives the call, so that nothing need make room */
 
-    jpp_symbols_init(&symbols, arena->cap);
-    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write, output);
+    jpp_symbols_init(&symbols, tool->arena.cap);
 
-    rc = jpp_report(arena, &symbols, tool->captures, tool->n,
-                    &tool->options.report, &sink, err);
+    rc = jpp_report(&tool->arena, &symbols,
+                    jpp_vec_items(tool->captures, jpp_capture_t),
+                    jpp_vec_count(tool->captures, jpp_capture_t),
+                    &tool->options.report, sink, err);
 
     jpp_symbols_destroy(&symbols);
 
-    if (rc == JPP_ERR_WRITE) {
-        tool->place = output->name;
-
-    } else {
-        tool->place = rc != JPP_ERR_ARG ? tool->names[err->capture] : NULL;
-    }
+    tool->place = rc == JPP_ERR_ARG
+                  ? NULL : jpp_vec_items(tool->names, char *)[err->capture];
 
     return rc;
 }
@@ -273,13 +563,10 @@ static jpp_code_t
 jpp_tool_run(jpp_tool_t *tool, jpp_err_t *err)
 {
     jpp_code_t    rc;
-    jpp_arena_t   arena;
+    jpp_sink_t    sink;
     jpp_output_t  output;
 
-    /* beyond that the machine would fail, without a reason */
-
-    jpp_arena_init(&arena, (size_t) sysconf(_SC_PHYS_PAGES)
-                           * (size_t) sysconf(_SC_PAGESIZE));
+    static uint8_t  buffer[JPP_SINK_BUFFER];
 
     rc = jpp_output_open(&output, tool->options.output, err);
     tool->place = output.name;
@@ -288,23 +575,20 @@ jpp_tool_run(jpp_tool_t *tool, jpp_err_t *err)
         return rc;
     }
 
-    rc = jpp_tool_read(tool, &arena, err);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_output_write, &output);
 
-    if (rc == JPP_OK) {
-        rc = jpp_tool_report(tool, &arena, &output, err);
-    }
+    rc = tool->options.is_list ? jpp_tool_list(tool, &sink, err)
+                               : jpp_tool_report(tool, &sink, err);
 
-    if (rc == JPP_OK) {
+    if (rc == JPP_OK || sink.error != 0) {
         tool->place = output.name;
-        rc = jpp_output_commit(&output, err);
-
-    } else {
-        jpp_output_discard(&output);
     }
 
-    /* the names in the error are argv's */
+    if (rc == JPP_OK) {
+        return jpp_output_commit(&output, err);
+    }
 
-    jpp_arena_destroy(&arena);
+    jpp_output_discard(&output);
 
     return rc;
 }
@@ -382,13 +666,19 @@ main(int argc, char **argv)
         return JPP_EXIT_USAGE;
     }
 
+    /* beyond that the machine would fail, without a reason */
+
+    jpp_arena_init(&tool.arena, (size_t) sysconf(_SC_PHYS_PAGES)
+                                * (size_t) sysconf(_SC_PAGESIZE));
+
     rc = tool.options.answer != NULL ? jpp_tool_answer(&tool, &err)
                                      : jpp_tool_run(&tool, &err);
 
     if (rc != JPP_OK) {
         jpp_tool_failed(&tool, &err);
-        return JPP_EXIT_FAILED;
     }
 
-    return JPP_EXIT_OK;
+    jpp_arena_destroy(&tool.arena);
+
+    return rc == JPP_OK ? JPP_EXIT_OK : JPP_EXIT_FAILED;
 }

@@ -14,7 +14,6 @@
 #define JPP_IO_TEMPORARY  ".jemalloc-pprof.%d.%d"
 #define JPP_IO_TRIES      100
 
-#define JPP_SECOND          INT64_C(1000000000)
 
 
 /*

@@ -21,6 +21,9 @@
 #include "jpp_err.h"
 
 
+#define JPP_SECOND  INT64_C(1000000000)
+
+
 typedef struct {
     const char   *path;            /* "-" is stdin */
     const char   *name;            /* of the file, to show */

@@ -7,7 +7,11 @@
 typedef enum {
     JPP_OPTION_ARG,            /* of jpp_args.h, by the same name */
     JPP_OPTION_LEVEL,
+    JPP_OPTION_TYPE,
     JPP_OPTION_BASE,
+    JPP_OPTION_MEMBER,
+    JPP_OPTION_POOLS,
+    JPP_OPTION_LIST,
     JPP_OPTION_OUTPUT,
     JPP_OPTION_ANY_KERNEL,
     JPP_OPTION_HELP,
@@ -24,7 +28,7 @@ typedef struct {
 
 static const jpp_option_t  jpp_options_table[] = {
     { "format",     JPP_OPTION_ARG,        true },
-    { "type",       JPP_OPTION_ARG,        true },
+    { "type",       JPP_OPTION_TYPE,       true },
     { "symbolize",  JPP_OPTION_ARG,        true },
     { "sort",       JPP_OPTION_ARG,        true },
     { "n",          JPP_OPTION_ARG,        true },
@@ -38,6 +42,9 @@ static const jpp_option_t  jpp_options_table[] = {
     { "level",      JPP_OPTION_LEVEL,      true },
     { "base",       JPP_OPTION_BASE,       true },
     { "output",     JPP_OPTION_OUTPUT,     true },
+    { "member",     JPP_OPTION_MEMBER,     true },
+    { "pools",      JPP_OPTION_POOLS,      false },
+    { "list",       JPP_OPTION_LIST,       false },
     { "any-kernel", JPP_OPTION_ANY_KERNEL, false },
     { "help",       JPP_OPTION_HELP,       false },
     { "version",    JPP_OPTION_VERSION,    false },
@@ -50,9 +57,9 @@ static const char  jpp_options_usage[] =
 "usage: " JPP_TOOL " [option...] FILE...\n"
 "\n"
 "Makes a profile from heap dumps that jemalloc wrote (prof_gdump, prof_final,\n"
-"lg_prof_interval, prof.dump), or from saved profiles (heap.pb.gz).  A FILE\n"
-"may be gzip-ed; - is stdin.  Several FILEs are added; the label \"file\"\n"
-"names the FILE that a sample is from.\n"
+"lg_prof_interval, prof.dump), from saved profiles (heap.pb.gz), or from\n"
+"snapshots of nginx (tar.gz).  A FILE may be gzip-ed; - is stdin.  Several\n"
+"FILEs are added; the label \"file\" names the FILE that a sample is from.\n"
 "\n"
 "  --format=FORMAT    top if the output is a terminal, otherwise pprof;\n"
 "                     FORMAT is one of\n";
@@ -66,6 +73,9 @@ static const char  jpp_options_more[] =
 "                     inuse_objects, alloc_space or alloc_objects\n"
 "  --base=FILE        subtract this file, to show what has changed since;\n"
 "                     the profile has no label \"file\"\n"
+"  --pools            read the pools in snapshots, not the heaps\n"
+"  --member=NAME      read this member of the archive FILE\n"
+"  --list             list the members of the archive FILE\n"
 "  --symbolize=0|1    1: find names of functions in files of this machine (1)\n"
 "  --sort=flat|cum    sort top by flat (the default), or by cum\n"
 "  --n=ROWS           the rows of top: 1 to 1000 (50)\n"
@@ -162,6 +172,22 @@ jpp_options_set(jpp_options_t *options, const jpp_option_t *option,
         }
 
         options->report.level = value[0] - '0';
+        break;
+
+    case JPP_OPTION_TYPE:
+        options->type = value;
+        break;
+
+    case JPP_OPTION_MEMBER:
+        options->member = value;
+        break;
+
+    case JPP_OPTION_POOLS:
+        options->is_pools = true;
+        break;
+
+    case JPP_OPTION_LIST:
+        options->is_list = true;
         break;
 
     case JPP_OPTION_BASE:
@@ -297,6 +323,27 @@ jpp_options_default(jpp_options_t *options, jpp_err_t *err)
 }
 
 
+/* The types are those of heaps, or of pools. */
+
+static jpp_code_t
+jpp_options_type(jpp_options_t *options, jpp_err_t *err)
+{
+    jpp_args_t  *args;
+
+    args = &options->report.args;
+
+    if (options->is_pools) {
+        options->report.parser = &jpp_parser_pools;
+        args->types = *jpp_parser_pools.types;
+        args->values[JPP_ARG_TYPE] = args->types.value;
+    }
+
+    return options->type == NULL
+           ? JPP_OK : jpp_args_set(args, "type", sizeof("type") - 1,
+                                   options->type, strlen(options->type), err);
+}
+
+
 /* Checks that need all options. */
 
 static jpp_code_t
@@ -304,6 +351,11 @@ jpp_options_check(jpp_options_t *options, jpp_err_t *err)
 {
     size_t      i, n, n_stdin;
     jpp_code_t  rc;
+
+    rc = jpp_options_type(options, err);
+    if (rc != JPP_OK) {
+        return rc;
+    }
 
     if (options->n_files == 0) {
         return jpp_err_set(err, JPP_ERR_ARG, "no FILE given");

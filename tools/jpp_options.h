@@ -24,6 +24,10 @@
 typedef struct {
     jpp_report_options_t   report;      /* args and level */
     const char            *base;
+    const char            *type;
+    const char            *member;      /* of each file */
+    bool                   is_pools;    /* not heaps */
+    bool                   is_list;     /* of members, and no report */
     const char            *output;
     bool                   any_kernel;
     char                 **files;       /* the head of argv, compacted */

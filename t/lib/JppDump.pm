@@ -8,8 +8,9 @@ use JppPerl;
 no warnings 'portable';
 
 use Exporter qw(import);
+use IO::Compress::Gzip ();
 
-our @EXPORT_OK = qw( counts dump_of maps megabytes stack );
+our @EXPORT_OK = qw( counts dump_of gzipped maps megabytes stack );
 
 
 my $maps = <<'END';
@@ -43,6 +44,13 @@ sub stack($counts, @frames) {
 
 sub megabytes($n, $text) {
     return $text x (($n << 20) / length $text);
+}
+
+
+sub gzipped($data) {
+    IO::Compress::Gzip::gzip(\$data, \my $gz) or die 'gzip';
+
+    return $gz;
 }
 
 

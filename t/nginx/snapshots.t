@@ -70,6 +70,35 @@ sub held($folded) {
 }
 
 
+# The offline tool makes of the ARCHIVE of snapshot ID what the server makes of
+# it, which alone knows names of functions that nginx does not export.
+
+sub is_read_by_tool($nginx, $id, $archive) {
+    my $file = spew(tempdir(CLEANUP => 1) . '/snapshot.tar.gz', $archive);
+    my $tool = "'$build/jemalloc-pprof' --symbolize=0";
+
+    for my $what ([ 'heap' ], [ 'pools', '--pools' ]) {
+        my ($resource, @options) = @$what;
+        my $answer = $nginx->get("/debug/pprof/$resource?at=$id&symbolize=0");
+        my $is = `$tool @options '$file'`;
+        my ($mine, $its) = map { JppProfile::read_profile(checked($_,
+                                                                  '--print')) }
+                           $is, $answer->{body};
+
+        cmp_ok(scalar @{ $its->{samples} }, '>', 3, "samples of $resource");
+        ok($its->{labels}{origin}{master}, 'inherited ones, too');
+        is_deeply($mine->{$_}, $its->{$_}, "the tool has its $_")
+            for 'labels', 'types', 'period';
+        is_deeply([ sort map { explain($_) } @{ $mine->{samples} } ],
+                  [ sort map { explain($_) } @{ $its->{samples} } ],
+                  "the tool has its samples of $resource");
+    }
+
+    like(`$tool --list '$file'`, qr{^ +\d+  heap/worker-0-pid-\d+-}m,
+         'it lists them');
+}
+
+
 test 'a moment that has passed' => sub {
     my $prefix = tempdir(CLEANUP => 1);
     chmod 0755, $prefix;
@@ -188,6 +217,9 @@ test 'the heap', sub { has_jemalloc() } => sub {
     is_answer($nginx->get("/debug/pprof/heap?at=$id&worker=9"), 404,
               qr/^no such worker in snapshot $id: it has 2, such as (?#
                  )worker=pid-\d+$/, 'one that was not there');
+
+    is_read_by_tool($nginx, $id,
+                    $nginx->get("/debug/pprof/snapshots?at=$id")->{body});
 
     $nginx->reload;
 

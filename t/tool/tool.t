@@ -8,9 +8,8 @@
 
 use JppTest;
 use Fcntl qw(:mode);
-use IO::Compress::Gzip ();
 use IO::Handle;
-use JppDump qw( counts dump_of maps megabytes stack );
+use JppDump qw( counts dump_of gzipped maps megabytes stack );
 use JppProfile qw( read_profile );
 use JppTool qw( $dir $tool finish gives keeps_contract listing refuses run
                 start );
@@ -241,6 +240,8 @@ test 'options that are refused' => sub {
         '-top' => 'unknown option -top',
         '--help=1' => '--help takes no value',
         '--any-kernel=1' => '--any-kernel takes no value',
+        '--pools=1' => '--pools takes no value',
+        '--list=1' => '--list takes no value',
     );
 
     for my $option (sort keys %sentence) {
@@ -248,7 +249,7 @@ test 'options that are refused' => sub {
     }
 
     for my $option (qw( format type symbolize sort n callers width cols
-                        invert level base output )) {
+                        invert level base output member )) {
         refuses("--$option without", 2, "--$option needs a value $more", $one,
                 "--$option");
     }
@@ -256,7 +257,7 @@ test 'options that are refused' => sub {
     my %value = ( format => 'top', type => 'inuse_space', symbolize => 1,
                   sort => 'cum', n => 1, callers => 0, level => 1,
                   width => 300, cols => 80, invert => 1,
-                  base => $one, output => "$dir/never" );
+                  base => $one, member => 'x', output => "$dir/never" );
 
     for my $option (sort keys %value) {
         refuses("--$option twice", 2, "--$option is given twice $more",
@@ -891,10 +892,3 @@ test 'a bomb' => sub {
             . 'it may take', { before => sub { $limited->($file) } });
     unlink $file;
 };
-
-
-sub gzipped($data) {
-    IO::Compress::Gzip::gzip(\$data, \my $gz) or die 'gzip';
-
-    return $gz;
-}

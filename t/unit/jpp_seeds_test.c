@@ -8,7 +8,7 @@
 
 #include "jpp_ledger.h"
 #include "jpp_proc.h"
-#include "jpp_message.h"
+#include "jpp_snapshots.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_fleet.h"
 #include "jpp_test_pools.h"
@@ -129,6 +129,31 @@ jpp_seeds_heap(const char *data, size_t len)
 
     return jpp_parser_init(&jpp_parser_heap, &profile, &arena)
            && jpp_test_add(&profile, NULL, data, len, NULL) == JPP_OK;
+}
+
+
+static bool
+jpp_seeds_archive(const char *data, size_t len)
+{
+    size_t                       n;
+    jpp_tar_t                    tar;
+    jpp_message_reply_t          reply = { 0 };
+    const jpp_snapshot_reply_t  *packed;
+
+    jpp_tar_init(&tar, (const uint8_t *) data, len);
+
+    for (n = 0; jpp_tar_next(&tar, &err) == JPP_OK && tar.data != NULL; n++) {
+        packed = (const void *) tar.data;
+
+        if (tar.len == sizeof(*packed)
+            && !jpp_message_reply_unpack(&reply, packed->message,
+                                         JPP_MESSAGE_REPLY))
+        {
+            return false;
+        }
+    }
+
+    return n == 4 && reply.has_baseline;
 }
 
 
@@ -316,6 +341,41 @@ jpp_seeds_make_stalls(jpp_vec_t *out)
 }
 
 
+static bool
+jpp_seeds_make_archive(jpp_vec_t *out)
+{
+    char                  name[JPP_TAR_NAME];
+    size_t                i;
+    jpp_sink_t            sink;
+    jpp_message_reply_t   reply = { 0 };
+    jpp_snapshot_reply_t  packed = { 0 };
+
+    static uint8_t      buffer[JPP_SINK_BUFFER];
+    static const char   dump[] = JPP_TEST_HEAD("1") JPP_TEST_MAPS;
+
+    reply.worker = jpp_fleet_worker(1, JPP_JEMALLOC_READY);
+    reply.has_file = true;
+    reply.has_baseline = true;
+
+    jpp_message_reply_pack(&reply, packed.message);
+    jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
+
+    jpp_snapshot_name(name, "heap", &reply.worker.who, "reply");
+    jpp_tar_add(&sink, name, 1700000000, &packed, sizeof(packed));
+
+    for (i = 0; i < 2; i++) {
+        jpp_snapshot_name(name, "heap", &reply.worker.who,
+                          i == 0 ? "dump" : "baseline");
+        jpp_tar_add(&sink, name, 1700000000, dump, sizeof(dump) - 1);
+    }
+
+    jpp_tar_add(&sink, "memory.txt", 1700000000, "Healthy", 7);
+    jpp_tar_end(&sink);
+
+    return jpp_sink_flush(&sink) == 0;
+}
+
+
 static const jpp_seed_t  jpp_seeds[] = {
     { "jpp_message/control", jpp_seeds_question, jpp_seeds_make_control },
     { "jpp_message/times", jpp_seeds_question, jpp_seeds_make_times },
@@ -326,6 +386,7 @@ static const jpp_seed_t  jpp_seeds[] = {
     { "jpp_pools/empty", jpp_seeds_pools, NULL },
     { "jpp_requests/worker", jpp_seeds_requests, jpp_seeds_make_requests },
     { "jpp_details/ledger", jpp_seeds_ledger, jpp_seeds_make_ledger },
+    { "jpp_archive/worker", jpp_seeds_archive, jpp_seeds_make_archive },
     { "jpp_stalls/two", jpp_seeds_stalls, jpp_seeds_make_stalls },
     { "jpp_times/cpu", jpp_seeds_times, NULL },
     { "jpp_heap/ages", jpp_seeds_heap, NULL },

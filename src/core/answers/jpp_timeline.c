@@ -1,6 +1,5 @@
 
 #include "jpp_timeline.h"
-#include "jpp_view.h"
 
 
 /* columns of a time, 2026-11-26T16:22:05Z */

@@ -322,6 +322,7 @@ typedef struct {
     char           name[JPP_TAR_NAME];
     const uint8_t *data;
     size_t         len;
+    int64_t        time;           /* seconds since the epoch; 0: none */
 
     const uint8_t *pos;
     const uint8_t *end;

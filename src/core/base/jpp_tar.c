@@ -124,7 +124,7 @@ jpp_code_t
 jpp_tar_next(jpp_tar_t *tar, jpp_err_t *err)
 {
     size_t                   left;
-    uint64_t                 size, sum;
+    uint64_t                 size, sum, time;
     const jpp_tar_header_t  *header;
 
     do {
@@ -159,7 +159,12 @@ jpp_tar_next(jpp_tar_t *tar, jpp_err_t *err)
                                "a member");
         }
 
+        if (!jpp_tar_number(header->mtime, sizeof(header->mtime), &time)) {
+            time = 0;
+        }
+
         memcpy(tar->name, header->name, JPP_TAR_NAME);
+        tar->time = (int64_t) time;
         tar->data = tar->pos;
         tar->len = size;
         tar->pos += size + -size % JPP_TAR_BLOCK;

@@ -20,13 +20,6 @@
 #define NGX_HTTP_JPP_RECORDED_TIMES  NGX_HTTP_JPP_TOTAL
 
 
-typedef struct {
-    u_char                       key[NGX_HTTP_JPP_KEY];
-    uint64_t                     started;
-    uint8_t                      message[JPP_MESSAGE_REPLY];
-} ngx_http_jpp_recorded_reply_t;
-
-
 /* A collection that is being loaded, in the thread. */
 struct ngx_http_jpp_load_s {
     ngx_http_jpp_task_t          task;
@@ -60,9 +53,9 @@ void
 ngx_http_jpp_recorded_add(jpp_sink_t *sink, const ngx_http_jpp_part_t *part,
     int64_t time)
 {
-    char                            name[JPP_TAR_NAME];
-    const char                     *folder;
-    ngx_http_jpp_recorded_reply_t   recorded;
+    char                   name[JPP_TAR_NAME];
+    const char            *folder;
+    jpp_snapshot_reply_t   recorded;
 
     folder = ngx_http_jpp_recorded_folder(part->collection->type
                                           - ngx_http_jpp_types);
@@ -148,16 +141,16 @@ static void
 ngx_http_jpp_recorded_member(ngx_http_jpp_load_t *load, const jpp_tar_t *tar,
     const char *folder)
 {
-    jpp_identity_t                        who;
-    ngx_http_jpp_part_t                  *part;
-    const ngx_http_jpp_recorded_reply_t  *recorded;
+    jpp_identity_t               who;
+    ngx_http_jpp_part_t         *part;
+    const jpp_snapshot_reply_t  *recorded;
 
     if (jpp_snapshot_named(tar->name, folder, &who, "reply")) {
 
         recorded = (const void *) tar->data;
         part = &load->parts[load->n];
 
-        if (tar->len != sizeof(ngx_http_jpp_recorded_reply_t)
+        if (tar->len != sizeof(jpp_snapshot_reply_t)
             || !jpp_message_reply_unpack(&part->reply, recorded->message,
                                          JPP_MESSAGE_REPLY))
         {

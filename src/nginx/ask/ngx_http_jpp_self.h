@@ -13,7 +13,6 @@
 #include "ngx_http_jpp.h"
 #include "ngx_http_jpp_zone.h"
 
-#include "jpp_symbolize.h"
 
 
 typedef struct {

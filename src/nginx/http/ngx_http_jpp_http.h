@@ -12,7 +12,6 @@
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 
-#include "jpp_report.h"
 
 
 /* ngx_http_jpp_headers.c */

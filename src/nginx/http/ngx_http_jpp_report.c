@@ -8,11 +8,6 @@
 #include "ngx_http_jpp_http.h"
 
 
-/* labels of a worker's samples and, behind them, of what it inherited */
-#define NGX_HTTP_JPP_LABELS      4
-#define NGX_HTTP_JPP_INHERITED   2
-
-
 /* What the parts become. */
 typedef struct {
     ngx_http_jpp_report_t
@@ -62,57 +57,20 @@ static jpp_capture_t *
 ngx_http_jpp_report_capture(ngx_http_jpp_input_t *input,
     const ngx_http_jpp_part_t *part)
 {
-    char                  *name, *index;
-    jpp_label_t           *labels;
-    jpp_capture_t         *capture;
-    const jpp_identity_t  *who;
+    jpp_capture_t  *capture;
 
-    who = &part->row.who;
-
-    name = jpp_arena_printf(input->arena, "worker %d pid %d", (int) who->index,
-                            (int) who->pid);
-    index = jpp_arena_printf(input->arena, "%d", (int) who->index);
-    labels = jpp_arena_alloc(input->arena, (NGX_HTTP_JPP_LABELS
-                                            + NGX_HTTP_JPP_INHERITED)
-                                           * sizeof(jpp_label_t));
-
-    if (name == NULL || index == NULL || labels == NULL) {
-        return NULL;
-    }
-
-    /*
-     * parsers make series of string labels: a pid must not be one; inherited
-     * memory belongs to a generation, not to a worker
-     */
-
-    const jpp_label_t  all[NGX_HTTP_JPP_LABELS + NGX_HTTP_JPP_INHERITED] = {
-        { .key = "worker", .str = index },
-        { .key = "pid", .num = who->pid },
-        { .key = "generation", .num = who->generation },
-        { .key = "origin", .str = "worker" },
-        { .key = "generation", .num = who->generation },
-        { .key = "origin", .str = "master" }
-    };
-
-    ngx_memcpy(labels, all, sizeof(all));
-
-    input->whose[input->n] = *who;
+    input->whose[input->n] = part->row.who;
     capture = &input->captures[input->n++];
 
     capture->data = part->dump.data;
     capture->len = part->dump.len;
-    capture->labels = labels;
-    capture->n_labels = NGX_HTTP_JPP_LABELS
-                        - !input->report->options.parser->has_origins;
-    capture->inherited_labels = labels + NGX_HTTP_JPP_LABELS;
-    capture->n_inherited_labels = NGX_HTTP_JPP_INHERITED;
-    capture->group = who->generation;
-    capture->source = who->pid;
-    capture->name = name;
     capture->tail = ngx_http_jpp_self.tail[0] != '\0' ? ngx_http_jpp_self.tail
                                                       : NULL;
 
-    return capture;
+    return jpp_snapshot_identify(capture, &part->row.who,
+                                 input->report->options.parser, NULL,
+                                 input->arena)
+           ? capture : NULL;
 }
 
 
