@@ -103,6 +103,11 @@ const jpp_console_link_t  ngx_http_jpp_links[] = {
       "heap?at=last and pools?base=-1h read them.",
       "curl -d snapshot=1 \"${URL}control\"", false },
 
+    { "bundle",
+      "One file for a ticket: status, memory, metrics, events, profiles with "
+      "names and the last snapshots, without addresses of clients.",
+      "curl -OJ \"${URL}bundle\"", false },
+
     { "symbol",
       "The names of addresses, which pprof requests by itself.",
       "curl -d 0x55d0c0de1234 \"${URL}symbol\"", false },
@@ -179,6 +184,9 @@ static const ngx_http_jpp_resource_t  ngx_http_jpp_rows[] = {
 
     { ngx_string("snapshots"), NGX_HTTP_JPP_READ,
       .handler = &ngx_http_jpp_snapshots },
+
+    { ngx_string("bundle"), NGX_HTTP_JPP_READ,
+      .handler = &ngx_http_jpp_bundle },
 
     { ngx_string("symbol"), NGX_HTTP_JPP_READ|NGX_HTTP_POST,
       .handler = &ngx_http_jpp_symbol },

@@ -38,6 +38,7 @@ extern const jpp_console_link_t  ngx_http_jpp_links[];
 extern const ngx_http_jpp_resource_t  ngx_http_jpp_console;
 
 /* their handlers */
+extern const ngx_http_jpp_handler_t  ngx_http_jpp_bundle;
 extern const ngx_http_jpp_handler_t  ngx_http_jpp_cmdline;
 extern const ngx_http_jpp_handler_t  ngx_http_jpp_control;
 extern const ngx_http_jpp_handler_t  ngx_http_jpp_events;

@@ -12,7 +12,6 @@
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 
-#include "jpp_timeline.h"
 
 
 #define NGX_HTTP_JPP_SNAPSHOT_TIMEOUT  1500
@@ -51,6 +50,7 @@ typedef struct {
     ngx_http_jpp_zone_t       *zone;
     jpp_snapshots_t           *snapshots;
     ngx_http_jpp_telemetry_t  *telemetry;
+    ngx_http_jpp_archive_t     archive;
     jpp_arena_t                arena;
 
     jpp_snapshot_t             about;
@@ -59,14 +59,6 @@ typedef struct {
     jpp_code_t                 file_rc;
     jpp_err_t                  file_err;
 } ngx_http_jpp_shot_t;
-
-
-/* How the answers of memory and so on are recorded. */
-typedef struct {
-    const char                *name;
-    jpp_code_t               (*write)(ngx_http_jpp_shot_t *shot,
-                                  const jpp_args_t *args, jpp_sink_t *sink);
-} ngx_http_jpp_shot_answer_t;
 
 
 static ngx_http_jpp_shot_t  ngx_http_jpp_shot;
@@ -105,119 +97,6 @@ ngx_http_jpp_snapshot_configured(ngx_cycle_t *cycle,
     if (ngx_http_jpp_self.snapshots != NULL) {
         ngx_http_jpp_self.snapshots->keep = conf->keep;
     }
-}
-
-
-static jpp_code_t
-ngx_http_jpp_shot_memory(ngx_http_jpp_shot_t *shot, const jpp_args_t *args,
-    jpp_sink_t *sink)
-{
-    jpp_memory_t  from;
-
-    ngx_memzero(&from, sizeof(jpp_memory_t));
-
-    from.telemetry = &shot->telemetry->all;
-    from.args = args;
-    from.arena = &shot->arena;
-    from.detail = JPP_DETAIL_NONE;
-
-    return jpp_memory_write(&from, sink) ? JPP_OK : jpp_err_memory(&shot->err);
-}
-
-
-static jpp_code_t
-ngx_http_jpp_shot_events(ngx_http_jpp_shot_t *shot, const jpp_args_t *args,
-    jpp_sink_t *sink)
-{
-    ngx_uint_t     n;
-    jpp_stall_t   *stalls;
-    jpp_events_t  *events;
-
-    stalls = jpp_arena_alloc(&shot->arena, JPP_STALLS * sizeof(jpp_stall_t));
-    events = jpp_arena_alloc(&shot->arena, sizeof(jpp_events_t));
-
-    if (stalls == NULL || events == NULL) {
-        return jpp_err_memory(&shot->err);
-    }
-
-    ngx_http_jpp_zone_lock(shot->zone);
-    *events = shot->zone->notes.events;
-    ngx_http_jpp_zone_unlock(shot->zone);
-
-    n = ngx_http_jpp_stall_list(0, stalls);
-
-    return jpp_timeline_write(events, stalls, n, args, &shot->arena, sink)
-           ? JPP_OK : jpp_err_memory(&shot->err);
-}
-
-
-static jpp_code_t
-ngx_http_jpp_shot_grown(ngx_http_jpp_shot_t *shot, const jpp_args_t *args,
-    jpp_sink_t *sink)
-{
-    return jpp_grown_write(&shot->telemetry->all, args, &shot->arena, sink)
-           ? JPP_OK : jpp_err_memory(&shot->err);
-}
-
-
-static const ngx_http_jpp_shot_answer_t  ngx_http_jpp_shot_answers[] = {
-    { "memory", ngx_http_jpp_shot_memory },
-    { "events", ngx_http_jpp_shot_events },
-    { "grown", ngx_http_jpp_shot_grown }
-};
-
-#define NGX_HTTP_JPP_SHOT_ANSWERS  3
-
-
-/* An answer in both of its forms: memory.json, memory.txt. */
-
-static jpp_code_t
-ngx_http_jpp_shot_answer(ngx_http_jpp_shot_t *shot,
-    const ngx_http_jpp_shot_answer_t *answer, jpp_sink_t *sink)
-{
-    char         name[JPP_TAR_NAME];
-    uint8_t     *buffer;
-    uint32_t     i;
-    jpp_vec_t   *out;
-    jpp_args_t   args;
-    jpp_code_t   rc;
-    jpp_sink_t   to;
-
-    jpp_args_init(&args, &jpp_words_top, jpp_parser_heap.types);
-
-    buffer = jpp_arena_alloc(&shot->arena, JPP_SINK_BUFFER);
-    if (buffer == NULL) {
-        return jpp_err_memory(&shot->err);
-    }
-
-    for (i = 0; jpp_word(&jpp_words_top, i) != NULL; i++) {
-        args.values[JPP_ARG_FORMAT] = i;
-        args.values[JPP_ARG_TOP] = JPP_MAX_ROWS;
-
-        out = jpp_vec_create(&shot->arena);
-        if (out == NULL) {
-            return jpp_err_memory(&shot->err);
-        }
-
-        jpp_sink_init(&to, buffer, JPP_SINK_BUFFER, jpp_sink_to_vec, out);
-
-        rc = answer->write(shot, &args, &to);
-
-        if (rc != JPP_OK) {
-            return rc;
-        }
-
-        if (jpp_sink_flush(&to) != 0) {
-            return jpp_err_memory(&shot->err);
-        }
-
-        jpp_print(name, "%s.%s", answer->name,
-                  jpp_args_is_top(&args) ? "txt" : "json");
-        jpp_tar_add(sink, name, shot->about.time, out->data, out->len);
-        jpp_vec_release(out);
-    }
-
-    return JPP_OK;
 }
 
 
@@ -279,10 +158,14 @@ ngx_http_jpp_shot_archive(ngx_http_jpp_shot_t *shot, ngx_uint_t most)
         return NULL;
     }
 
-    for (i = 0; i < NGX_HTTP_JPP_SHOT_ANSWERS; i++) {
-        if (ngx_http_jpp_shot_answer(shot, &ngx_http_jpp_shot_answers[i],
-                                     &gz.sink)
-            != JPP_OK)
+    shot->archive.sink = &gz.sink;
+    shot->archive.time = shot->about.time;
+
+    for (i = 0; ngx_http_jpp_archive_members[i].name != NULL; i++) {
+        if (ngx_http_jpp_archive_members[i].is_recorded
+            && ngx_http_jpp_archive_add(&shot->archive,
+                                        &ngx_http_jpp_archive_members[i])
+               != JPP_OK)
         {
             return NULL;
         }
@@ -522,6 +405,9 @@ ngx_http_jpp_shot_ready(void *data)
     shot->telemetry = ngx_http_jpp_telemetry(&shot->arena);
 
     if (shot->telemetry == NULL
+        || ngx_http_jpp_archive_init(&shot->archive, shot->telemetry,
+                                     &shot->arena, &shot->err)
+           != NGX_OK
         || shot->subscribers[0].collection == NULL
         || ngx_http_jpp_thread_post(&shot->task) != NGX_OK)
     {

@@ -238,6 +238,57 @@ const jpp_worker_t *ngx_http_jpp_figures(ngx_msec_t age);
 void ngx_http_jpp_history_init(ngx_cycle_t *cycle);
 
 
+/* ngx_http_jpp_archive.c */
+
+typedef struct ngx_http_jpp_archive_s  ngx_http_jpp_archive_t;
+typedef struct ngx_http_jpp_member_s   ngx_http_jpp_member_t;
+
+
+/* A tar that is being written, at one moment. */
+struct ngx_http_jpp_archive_s {
+    ngx_http_jpp_telemetry_t  *telemetry;
+    jpp_events_t              *events;
+    int64_t                    time;       /* seconds since the epoch */
+    size_t                     left;       /* bytes that members may have */
+    jpp_sink_t                *sink;       /* of the tar */
+    uint8_t                   *buffer;
+    jpp_arena_t               *arena;
+    jpp_err_t                 *err;
+};
+
+
+struct ngx_http_jpp_member_s {
+    const char                *name;       /* NULL ends a table */
+    const char                *about;
+    jpp_code_t               (*write)(ngx_http_jpp_archive_t *archive,
+                                  const ngx_http_jpp_member_t *member,
+                                  jpp_sink_t *sink);
+    ngx_uint_t                 is_text;    /* else JSON */
+    ngx_uint_t                 is_recorded;    /* in snapshots, too */
+
+    /* of a profile */
+    const jpp_parser_t        *parser;
+    const char                *format;
+    ngx_uint_t                 question;
+};
+
+
+/* what workers' status, and shared memory, have to say */
+extern const ngx_http_jpp_member_t  ngx_http_jpp_archive_members[];
+
+
+/*
+ * On the event loop: initialize the caller's ARCHIVE, whose sink it sets
+ * itself.  NGX_ERROR: ARENA has no memory.
+ */
+ngx_int_t ngx_http_jpp_archive_init(ngx_http_jpp_archive_t *archive,
+    ngx_http_jpp_telemetry_t *telemetry, jpp_arena_t *arena, jpp_err_t *err);
+
+/* In the thread: add MEMBER; JPP_ERR_LIMIT: it is larger than what is left. */
+jpp_code_t ngx_http_jpp_archive_add(ngx_http_jpp_archive_t *archive,
+    const ngx_http_jpp_member_t *member);
+
+
 /* ngx_http_jpp_snapshot.c */
 
 /* In the master: take snapshots as JMCF has it; a single process takes none. */
