@@ -103,7 +103,7 @@ $(OUT)/t/%.o: t/unit/%.c
 	$(CC) $(CFLAGS) -c -o $@ $<
 
 $(OUT)/t/%: $(OUT)/t/%.o $(CHECKER) $(OUT)/libjpp.a
-	$(CC) $(FLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
+	$(CC) $(FLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 # without the sanitizers: it runs on jemalloc
 
@@ -168,7 +168,9 @@ $(OUT)/fuzz/%: t/fuzz/%.c $(OUT)/libjpp.a
 	$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $(filter-out %.a,$^) \
 	    $(filter %.a,$^) $(LIBS)
 
-$(OUT)/fuzz/jpp_archive_fuzz: $(OUT)/tools/jpp_archive.o
+$(OUT)/t/jpp_archive_test $(OUT)/fuzz/jpp_archive_fuzz: \
+  $(OUT)/tools/jpp_archive.o
+
 $(OUT)/fuzz/jpp_saved_fuzz: $(OUT)/tools/jpp_saved.o
 
 $(OUT)/bench/%.o: bench/%.c

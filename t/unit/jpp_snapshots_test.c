@@ -335,3 +335,40 @@ JPP_TEST(jpp_snapshots_test_names)
                "no name: \"%s\"", others[i]);
     }
 }
+
+
+JPP_TEST(jpp_snapshots_test_identity)
+{
+    char            text[256];
+    size_t          i, n;
+    jpp_identity_t  who = { 7, 4711, 3 };
+    jpp_capture_t   capture;
+
+    for (i = 0; i < 4; i++) {
+        memset(&capture, 0, sizeof(jpp_capture_t));
+
+        jpp_denies(&arena, jpp_arena_fresh(&arena, JPP_TEST_CAP), 0,
+                   jpp_snapshot_identify(&capture, &who,
+                                         i / 2 == 0 ? &jpp_parser_heap
+                                                    : &jpp_parser_stalls,
+                                         i % 2 == 0 ? NULL : "a.tar", &arena)
+                   ? JPP_OK : JPP_ERR_MEMORY);
+
+        jpp_note("%s, group %u", capture.name, (unsigned) capture.group);
+
+        for (n = 0; n < capture.n_labels + capture.n_inherited_labels; n++) {
+            const jpp_label_t  *label;
+
+            label = n < capture.n_labels
+                    ? &capture.labels[n]
+                    : &capture.inherited_labels[n - capture.n_labels];
+
+            jpp_print(text, "%" PRId64, label->num);
+            jpp_note("%s %s=%s", n < capture.n_labels ? "own" : "inherited",
+                     label->key, label->str != NULL ? label->str : text);
+        }
+    }
+
+    jpp_arena_destroy(&arena);
+    jpp_shows_notes("labels of heaps and of times, of a server and of a file");
+}

@@ -38,7 +38,7 @@ jpp_tar_test_archive(void)
 }
 
 
-/* "name len" of each member; and the error. */
+/* Name, length and time of each member; and the error. */
 
 static void
 jpp_tar_test_note(const uint8_t *data, size_t len)
@@ -49,7 +49,7 @@ jpp_tar_test_note(const uint8_t *data, size_t len)
     jpp_tar_init(&tar, data, len);
 
     while ((rc = jpp_tar_next(&tar, &err)) == JPP_OK && tar.data != NULL) {
-        jpp_note("%s: %zu", tar.name, tar.len);
+        jpp_note("%s: %zu, at %" PRId64, tar.name, tar.len, tar.time);
     }
 
     jpp_note("%s", rc == JPP_OK ? "the end" : err.text);
