@@ -143,6 +143,18 @@ jpp_tool_tail(jpp_arena_t *arena)
 }
 
 
+static jpp_code_t
+jpp_tool_unpack(jpp_tool_t *tool, const jpp_tool_input_t *input,
+    jpp_archive_t *archive, jpp_err_t *err)
+{
+    return input->is_archive
+           ? jpp_archive_open(archive, input->data, input->len, &tool->arena,
+                              err)
+           : jpp_err_set(err, JPP_ERR_INPUT, "not an archive (tar or tar.gz), "
+                         "whose members --list and --member show");
+}
+
+
 /* Read the file PATH, and find the member of it that is asked for. */
 
 static jpp_code_t
@@ -171,18 +183,11 @@ jpp_tool_open(jpp_tool_t *tool, const char *path, jpp_tool_input_t *input,
     input->time = file.mtime;
     input->is_archive = jpp_archive_is(input->data, input->len, &tool->arena);
 
-    if (!input->is_archive && (tool->options.member != NULL
-                               || tool->options.is_list))
-    {
-        return jpp_err_set(err, JPP_ERR_INPUT, "not an archive (tar or "
-                           "tar.gz), whose members --list and --member show");
-    }
-
     if (tool->options.member == NULL) {
         return JPP_OK;
     }
 
-    rc = jpp_archive_open(&archive, input->data, input->len, &tool->arena, err);
+    rc = jpp_tool_unpack(tool, input, &archive, err);
 
     if (rc == JPP_OK) {
         rc = jpp_archive_member(&archive, tool->options.member, &member, err);
@@ -348,7 +353,7 @@ jpp_tool_archive(jpp_tool_t *tool, jpp_tool_input_t *input, jpp_err_t *err)
         return jpp_err_memory(err);
     }
 
-    rc = jpp_archive_open(&archive, input->data, input->len, &tool->arena, err);
+    rc = jpp_tool_unpack(tool, input, &archive, err);
 
     if (rc == JPP_OK) {
         rc = jpp_archive_workers(&archive, tool->options.report.parser, workers,
@@ -491,8 +496,7 @@ jpp_tool_list(jpp_tool_t *tool, jpp_sink_t *sink, jpp_err_t *err)
         rc = jpp_tool_open(tool, tool->options.files[i], &input, err);
 
         if (rc == JPP_OK) {
-            rc = jpp_archive_open(&archive, input.data, input.len,
-                                  &tool->arena, err);
+            rc = jpp_tool_unpack(tool, &input, &archive, err);
         }
 
         if (rc == JPP_OK && tool->options.n_files > 1) {

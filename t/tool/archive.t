@@ -187,6 +187,8 @@ test 'members' => sub {
     refuses("no archive: $_", 1, "$dump: not an archive (tar or tar.gz), whose "
             . 'members --list and --member show', $_, $dump)
         for '--list', '--member=x';
+    refuses('a list of no archive within', 1, qr/: README: not an archive /,
+            '--list', '--member=README', $nested);
     refuses('a list to a full disk', 1,
             'stdout: cannot be written: No space left on device',
             { stdout => '/dev/full' }, '--list', $one);
