@@ -304,7 +304,7 @@ jpp_tool_worker(jpp_tool_t *tool, jpp_tool_input_t *input,
                                                 input->name, dump->name));
 
     if (capture == NULL
-        || !jpp_snapshot_identify(capture, &worker->who,
+        || !jpp_recorded_identify(capture, &worker->who,
                                   tool->options.report.parser,
                                   jpp_tool_label(tool, input), &tool->arena))
     {

@@ -216,7 +216,7 @@ jpp_archive_sort(const jpp_archive_t *archive, const char *folder,
 
         for (i = 0; i < JPP_ARCHIVE_PARTS; i++) {
 
-            if (!jpp_snapshot_named(tar.name, folder, &who,
+            if (!jpp_recorded_named(tar.name, folder, &who,
                                     jpp_archive_suffixes[i]))
             {
                 continue;
@@ -248,12 +248,12 @@ jpp_archive_complete(jpp_archive_worker_t *worker, jpp_vec_t *workers)
 {
     const jpp_tar_t              *packed, *baseline;
     const jpp_archive_worker_t   *other;
-    const jpp_snapshot_reply_t   *reply;
+    const jpp_recorded_reply_t   *reply;
 
     packed = &worker->parts[JPP_ARCHIVE_REPLY];
     reply = (const void *) packed->data;
 
-    if (packed->len != sizeof(jpp_snapshot_reply_t)
+    if (packed->len != sizeof(jpp_recorded_reply_t)
         || !jpp_message_reply_unpack(&worker->reply, reply->message,
                                      JPP_MESSAGE_REPLY))
     {

@@ -14,7 +14,7 @@
 #define _JPP_ARCHIVE_H_INCLUDED_
 
 
-#include "jpp_snapshots.h"
+#include "jpp_recorded.h"
 
 
 /* bytes of an unpacked archive */

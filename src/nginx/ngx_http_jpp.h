@@ -16,7 +16,7 @@
 #include <ngx_http.h>
 
 #include "jpp_answers.h"
-#include "jpp_message.h"
+#include "jpp_recorded.h"
 
 
 /* requests at work in one worker: any more are answered with 429 */

@@ -24,7 +24,7 @@ jpp_archive_test_add(jpp_sink_t *sink, uint32_t index, uint64_t generation,
     char            name[JPP_TAR_NAME];
     jpp_identity_t  who = { index, 100 + index, generation };
 
-    jpp_snapshot_name(name, "heap", &who, suffix);
+    jpp_recorded_name(name, "heap", &who, suffix);
     jpp_tar_add(sink, name, 1700000000, data, len);
 }
 
@@ -36,7 +36,7 @@ jpp_archive_test_reply(jpp_sink_t *sink, uint32_t index, uint64_t generation,
     bool has_baseline, size_t less)
 {
     jpp_message_reply_t   reply = { 0 };
-    jpp_snapshot_reply_t  packed = { 0 };
+    jpp_recorded_reply_t  packed = { 0 };
 
     reply.worker = jpp_fleet_worker(index, JPP_JEMALLOC_READY);
     reply.has_baseline = has_baseline;

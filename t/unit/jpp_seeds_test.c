@@ -8,6 +8,7 @@
 
 #include "jpp_ledger.h"
 #include "jpp_proc.h"
+#include "jpp_recorded.h"
 #include "jpp_snapshots.h"
 #include "jpp_test_dump.h"
 #include "jpp_test_fleet.h"
@@ -138,7 +139,7 @@ jpp_seeds_archive(const char *data, size_t len)
     size_t                       n;
     jpp_tar_t                    tar;
     jpp_message_reply_t          reply = { 0 };
-    const jpp_snapshot_reply_t  *packed;
+    const jpp_recorded_reply_t  *packed;
 
     jpp_tar_init(&tar, (const uint8_t *) data, len);
 
@@ -348,7 +349,7 @@ jpp_seeds_make_archive(jpp_vec_t *out)
     size_t                i;
     jpp_sink_t            sink;
     jpp_message_reply_t   reply = { 0 };
-    jpp_snapshot_reply_t  packed = { 0 };
+    jpp_recorded_reply_t  packed = { 0 };
 
     static uint8_t      buffer[JPP_SINK_BUFFER];
     static const char   dump[] = JPP_TEST_HEAD("1") JPP_TEST_MAPS;
@@ -360,11 +361,11 @@ jpp_seeds_make_archive(jpp_vec_t *out)
     jpp_message_reply_pack(&reply, packed.message);
     jpp_sink_init(&sink, buffer, sizeof(buffer), jpp_sink_to_vec, out);
 
-    jpp_snapshot_name(name, "heap", &reply.worker.who, "reply");
+    jpp_recorded_name(name, "heap", &reply.worker.who, "reply");
     jpp_tar_add(&sink, name, 1700000000, &packed, sizeof(packed));
 
     for (i = 0; i < 2; i++) {
-        jpp_snapshot_name(name, "heap", &reply.worker.who,
+        jpp_recorded_name(name, "heap", &reply.worker.who,
                           i == 0 ? "dump" : "baseline");
         jpp_tar_add(&sink, name, 1700000000, dump, sizeof(dump) - 1);
     }

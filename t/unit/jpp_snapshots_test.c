@@ -5,6 +5,7 @@
  */
 
 
+#include "jpp_recorded.h"
 #include "jpp_snapshots.h"
 #include "jpp_test_arena.h"
 #include "jpp_test_golden.h"
@@ -322,16 +323,16 @@ JPP_TEST(jpp_snapshots_test_names)
 
     who = (jpp_identity_t) { 7, 4711, 3 };
 
-    jpp_snapshot_name(name, "heap", &who, "dump");
+    jpp_recorded_name(name, "heap", &who, "dump");
     jpp_is_str(name, "heap/worker-7-pid-4711-generation-3.dump", "a name");
 
-    jpp_ok(jpp_snapshot_named(name, "heap", &read, "dump")
+    jpp_ok(jpp_recorded_named(name, "heap", &read, "dump")
            && read.index == 7 && read.pid == 4711 && read.generation == 3,
            "whose it is");
-    jpp_ok(!jpp_snapshot_named(name, "heap", &read, "reply"), "what it is");
+    jpp_ok(!jpp_recorded_named(name, "heap", &read, "reply"), "what it is");
 
     for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        jpp_ok(!jpp_snapshot_named(others[i], "heap", &read, "dump"),
+        jpp_ok(!jpp_recorded_named(others[i], "heap", &read, "dump"),
                "no name: \"%s\"", others[i]);
     }
 }
@@ -348,7 +349,7 @@ JPP_TEST(jpp_snapshots_test_identity)
         memset(&capture, 0, sizeof(jpp_capture_t));
 
         jpp_denies(&arena, jpp_arena_fresh(&arena, JPP_TEST_CAP), 0,
-                   jpp_snapshot_identify(&capture, &who,
+                   jpp_recorded_identify(&capture, &who,
                                          i / 2 == 0 ? &jpp_parser_heap
                                                     : &jpp_parser_stalls,
                                          i % 2 == 0 ? NULL : "a.tar", &arena)

@@ -1,5 +1,6 @@
 
 #include "jpp_timeline.h"
+#include "jpp_view.h"
 
 
 /* columns of a time, 2026-11-26T16:22:05Z */

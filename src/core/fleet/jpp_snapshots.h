@@ -19,8 +19,6 @@
 
 
 #include "jpp_events.h"
-#include "jpp_message.h"
-#include "jpp_report.h"
 
 
 /* the most that are kept */
@@ -209,37 +207,6 @@ const jpp_snapshot_t *jpp_snapshots_most(const jpp_snapshot_t *list, size_t n,
  */
 const jpp_snapshot_t *jpp_snapshots_before(const jpp_snapshot_t *list,
     size_t n, int64_t time);
-
-
-/*
- * A reply in its archive.  What a worker of another version sent does not
- * unpack.
- */
-
-#define JPP_SNAPSHOT_KEY  16
-
-typedef struct {
-    uint8_t    key[JPP_SNAPSHOT_KEY];
-    uint64_t   started;
-    uint8_t    message[JPP_MESSAGE_REPLY];
-} jpp_snapshot_reply_t;
-
-
-/* Of a file in its archive: "heap/worker-0-pid-4711-generation-1.dump". */
-void jpp_snapshot_name(char name[JPP_TAR_NAME], const char *folder,
-    const jpp_identity_t *who, const char *suffix);
-
-/* Is NAME such a name in FOLDER, with SUFFIX, and of whom? */
-bool jpp_snapshot_named(const char *name, const char *folder,
-    jpp_identity_t *who, const char *suffix);
-
-/*
- * Set what identifies CAPTURE, which PARSER reads, as one of the worker WHO:
- * its name, its labels and those of what it inherited, group and source.  FILE
- * is one more label, unless it is NULL.  False: ARENA has no memory.
- */
-bool jpp_snapshot_identify(jpp_capture_t *capture, const jpp_identity_t *who,
-    const jpp_parser_t *parser, const char *file, jpp_arena_t *arena);
 
 
 /*

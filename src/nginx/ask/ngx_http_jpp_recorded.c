@@ -55,7 +55,7 @@ ngx_http_jpp_recorded_add(jpp_sink_t *sink, const ngx_http_jpp_part_t *part,
 {
     char                   name[JPP_TAR_NAME];
     const char            *folder;
-    jpp_snapshot_reply_t   recorded;
+    jpp_recorded_reply_t   recorded;
 
     folder = ngx_http_jpp_recorded_folder(part->collection->type
                                           - ngx_http_jpp_types);
@@ -65,16 +65,16 @@ ngx_http_jpp_recorded_add(jpp_sink_t *sink, const ngx_http_jpp_part_t *part,
     recorded.started = part->row.started;
     jpp_message_reply_pack(&part->reply, recorded.message);
 
-    jpp_snapshot_name(name, folder, &part->row.who, "reply");
+    jpp_recorded_name(name, folder, &part->row.who, "reply");
     jpp_tar_add(sink, name, time, &recorded, sizeof(recorded));
 
     if (part->dump.data != NULL) {
-        jpp_snapshot_name(name, folder, &part->row.who, "dump");
+        jpp_recorded_name(name, folder, &part->row.who, "dump");
         jpp_tar_add(sink, name, time, part->dump.data, part->dump.len);
     }
 
     if (part->inherited.data != NULL) {
-        jpp_snapshot_name(name, folder, &part->row.who, "baseline");
+        jpp_recorded_name(name, folder, &part->row.who, "baseline");
         jpp_tar_add(sink, name, time, part->inherited.data,
                     part->inherited.len);
     }
@@ -143,14 +143,14 @@ ngx_http_jpp_recorded_member(ngx_http_jpp_load_t *load, const jpp_tar_t *tar,
 {
     jpp_identity_t               who;
     ngx_http_jpp_part_t         *part;
-    const jpp_snapshot_reply_t  *recorded;
+    const jpp_recorded_reply_t  *recorded;
 
-    if (jpp_snapshot_named(tar->name, folder, &who, "reply")) {
+    if (jpp_recorded_named(tar->name, folder, &who, "reply")) {
 
         recorded = (const void *) tar->data;
         part = &load->parts[load->n];
 
-        if (tar->len != sizeof(jpp_snapshot_reply_t)
+        if (tar->len != sizeof(jpp_recorded_reply_t)
             || !jpp_message_reply_unpack(&part->reply, recorded->message,
                                          JPP_MESSAGE_REPLY))
         {
@@ -169,7 +169,7 @@ ngx_http_jpp_recorded_member(ngx_http_jpp_load_t *load, const jpp_tar_t *tar,
         return;
     }
 
-    if (jpp_snapshot_named(tar->name, folder, &who, "dump")) {
+    if (jpp_recorded_named(tar->name, folder, &who, "dump")) {
         part = ngx_http_jpp_recorded_find(load, &who);
 
         if (part != NULL) {
@@ -177,7 +177,7 @@ ngx_http_jpp_recorded_member(ngx_http_jpp_load_t *load, const jpp_tar_t *tar,
             part->dump.len = tar->len;
         }
 
-    } else if (jpp_snapshot_named(tar->name, folder, &who, "baseline")) {
+    } else if (jpp_recorded_named(tar->name, folder, &who, "baseline")) {
         part = ngx_http_jpp_recorded_find(load, &who);
 
         if (part != NULL) {

@@ -30,7 +30,7 @@
 #define NGX_HTTP_JPP_MAX_ROWS  JPP_NOTES
 
 /* of a socket: 64 random bits in hex */
-#define NGX_HTTP_JPP_KEY       JPP_SNAPSHOT_KEY
+#define NGX_HTTP_JPP_KEY       JPP_RECORDED_KEY
 
 
 typedef struct {

@@ -67,7 +67,7 @@ ngx_http_jpp_report_capture(ngx_http_jpp_input_t *input,
     capture->tail = ngx_http_jpp_self.tail[0] != '\0' ? ngx_http_jpp_self.tail
                                                       : NULL;
 
-    return jpp_snapshot_identify(capture, &part->row.who,
+    return jpp_recorded_identify(capture, &part->row.who,
                                  input->report->options.parser, NULL,
                                  input->arena)
            ? capture : NULL;
