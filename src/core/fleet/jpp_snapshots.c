@@ -101,7 +101,7 @@ jpp_snapshots_is_largest(const jpp_snapshot_t *list, size_t n, size_t which)
     for (i = 0; i < n; i++) {
         if (list[i].rise == list[which].rise
             && (list[i].held > list[which].held
-                || (list[i].held == list[which].held && i > which)))
+                || (i > which && list[i].held == list[which].held)))
         {
             return false;
         }
