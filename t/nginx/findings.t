@@ -104,7 +104,7 @@ sub acknowledged($nginx) {
             )id of a finding, as status lists them$/);
     refused($nginx, 'acknowledge=', 400, qr/^acknowledge must be the id of /);
     refused($nginx, 'acknowledge=swap&purge=1', 400, qr/^acknowledge is (?#
-            )about a finding, and the rest about workers: send two /);
+            )about a finding, snapshot about nginx, and the rest /);
     refused($nginx, 'acknowledge=swap&acknowledge=swap', 400,
             qr/^acknowledge is given twice: give it once$/);
 }

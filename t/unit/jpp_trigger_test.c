@@ -201,6 +201,12 @@ JPP_TEST(jpp_trigger_test_others)
     look.held = 170 * JPP_MIB;
     jpp_trigger_seconds(look, 100);
 
+    /* with so little left, a snapshot would be the end */
+
+    look = jpp_calm;
+    look.usage = look.limit - 7 * JPP_MIB;
+    jpp_trigger_seconds(look, 100);
+
     /* two looks in one second are one */
 
     jpp_ok(!jpp_trigger_is_due(&jpp_trigger, jpp_now + 999), "not yet");

@@ -24,6 +24,9 @@
 /* ms until the limit is reached that are soon */
 #define JPP_TRIGGER_SOON    30000
 
+/* a snapshot may take as much, and must not be what the kernel kills for */
+#define JPP_TRIGGER_ROOM    (8 * JPP_TRIGGER_MIB)
+
 /* growth, and a rise, of less is none */
 #define JPP_TRIGGER_FLOOR   (32 * JPP_TRIGGER_MIB)
 #define JPP_TRIGGER_FLOOR_SOON                                                \
@@ -175,7 +178,11 @@ jpp_trigger_reason(jpp_trigger_t *trigger, const jpp_trigger_look_t *look,
         return JPP_SNAPSHOT_KILL;
     }
 
-    if (trigger->taken != 0 && look->now - trigger->taken < JPP_TRIGGER_LEAST) {
+    if ((trigger->taken != 0
+         && look->now - trigger->taken < JPP_TRIGGER_LEAST)
+        || (look->usage != JPP_NONE && look->limit != JPP_NONE
+            && jpp_less(look->limit, look->usage) < JPP_TRIGGER_ROOM))
+    {
         return JPP_SNAPSHOT_NONE;
     }
 

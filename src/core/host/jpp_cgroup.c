@@ -528,6 +528,11 @@ jpp_cgroup_watch(jpp_cgroup_watch_t *watch, const char *root)
         jpp_cgroup_copy(watch->usage,
                         jpp_cgroup_file(&cgroup, &files, level->len,
                                         jpp_cgroup_versions[i].level[0].key));
+
+        watch->stat_rows = jpp_cgroup_versions[i].stat;
+        jpp_cgroup_copy(watch->stat,
+                        jpp_cgroup_file(&cgroup, &files, level->len,
+                                        "memory.stat"));
     }
 }
 
@@ -536,10 +541,17 @@ void
 jpp_cgroup_look(const jpp_cgroup_watch_t *watch, uint64_t *usage,
     uint64_t *kills)
 {
+    jpp_cgroup_stat_t    stat;
     jpp_cgroup_events_t  events;
 
     *usage = watch->limit != JPP_NONE ? jpp_keys_file(watch->usage) : JPP_NONE;
     *kills = JPP_NONE;
+
+    if (*usage != JPP_NONE && *usage > watch->limit / 2
+        && jpp_keys_read(watch->stat_rows, watch->stat, &stat) == 0)
+    {
+        *usage = jpp_less(*usage, jpp_known(stat.inactive_file));
+    }
 
     if (watch->rows != NULL
         && jpp_keys_read(watch->rows, watch->events, &events) == 0)

@@ -364,7 +364,9 @@ jpp_code_t jpp_cgroup_read(jpp_cgroup_t *cgroup, const char *root,
 typedef struct {
     uint64_t               limit;  /* of the level with the least headroom; */
                                    /*   JPP_NONE: none has one */
-    char                   usage[JPP_CGROUP_PATH];     /* a file of that one */
+    char                   usage[JPP_CGROUP_PATH];     /* files of that one */
+    char                   stat[JPP_CGROUP_PATH];
+    const jpp_keys_row_t  *stat_rows;
     char                   events[JPP_CGROUP_PATH];    /* its own */
     const jpp_keys_row_t  *rows;   /* of events; NULL: there is no cgroup */
 } jpp_cgroup_watch_t;
@@ -375,7 +377,8 @@ void jpp_cgroup_watch(jpp_cgroup_watch_t *watch, const char *root);
 
 /*
  * Read them: the usage of what is limited, and how many processes the kernel
- * has killed; JPP_NONE: that is not known.
+ * has killed; JPP_NONE: that is not known.  Above half of the limit, usage is
+ * without files that nobody uses, which the kernel drops first.
  */
 void jpp_cgroup_look(const jpp_cgroup_watch_t *watch, uint64_t *usage,
     uint64_t *kills);
