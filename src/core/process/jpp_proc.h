@@ -120,6 +120,69 @@ void jpp_memfd_close(jpp_memfd_t *memfd);
 
 
 /*
+ * A copy: a child process that has a copy of this one's memory, as it is at
+ * one moment, and works on it while this one goes on.
+ *
+ * The kernel copies only page tables, while which this process stops: 30 to 40
+ * ms a GB of anonymous memory.  After that each page that either writes to is
+ * copied, too.  Descriptors are shared, so that no socket gets another
+ * reference.
+ *
+ * The child has one thread, and locks as the others held them: its work calls
+ * no malloc(), and nothing that locks.  Signals are blocked in it; it ends with
+ * the thread that started it, and a fault ends nothing else.  Nobody gets a
+ * SIGCHLD, and nobody's waitpid() sees it.
+ *
+ * One thread at a time, and the child is its parent's: any thread may wait for
+ * it.
+ */
+
+/* of what the child says about where it is */
+#define JPP_COPY_WHERE   192
+
+/* and of what it found, where that is little */
+#define JPP_COPY_RESULT  256
+
+
+/* Memory that both have. */
+typedef struct {
+    bool              is_done;
+    jpp_err_t         err;         /* of the work */
+    char              where[JPP_COPY_WHERE];
+    uint64_t          result[JPP_COPY_RESULT / sizeof(uint64_t)];
+} jpp_copy_page_t;
+
+
+/* Zeroed: there is none. */
+typedef struct {
+    pid_t                  pid;    /* 0: it has ended, or none was started */
+    jpp_copy_page_t   *page;
+    uint64_t               stop;   /* ns that this process stood still */
+} jpp_copy_t;
+
+
+typedef jpp_code_t (*jpp_copy_pt)(void *data, jpp_copy_page_t *page);
+
+
+/*
+ * Have WORK done on a copy of this process, in SECONDS of CPU time at most.
+ * JPP_ERR_SYS: the kernel allows no process more, or has no memory.
+ */
+jpp_code_t jpp_copy_open(jpp_copy_t *copy, jpp_copy_pt work,
+    void *data, unsigned seconds, jpp_err_t *err);
+
+/*
+ * Wait MS for its end.  JPP_ERR_LATE: it has not ended, and ERR is as it was;
+ * else the code of the work, or JPP_ERR_GONE: it died, and ERR says where.
+ */
+jpp_code_t jpp_copy_wait(jpp_copy_t *copy, unsigned ms,
+    jpp_err_t *err);
+
+/* End the child, if there is one.  Allowed at any time. */
+void jpp_copy_close(jpp_copy_t *copy);
+
+
+/*
  * The objects loaded into this process: their build ids, read from memory, and
  * their segments for the unwinder.  The owner of dl_iterate_phdr().
  *
