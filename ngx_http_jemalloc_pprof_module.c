@@ -7,6 +7,7 @@
 
 
 #include "ngx_http_jpp_conf.h"
+#include "ngx_http_jpp_lua.h"
 #include "ngx_http_jpp_worker.h"
 
 
@@ -84,6 +85,7 @@ ngx_http_jpp_init_module(ngx_cycle_t *cycle)
 
     ngx_http_jpp_telemetry_start();
 
+    ngx_http_jpp_lua_configured(cycle);
     ngx_http_jpp_notice(cycle);
 
     ngx_http_jpp_worker_configured(cycle);

@@ -37,6 +37,7 @@ my @owners = (
     [ qr{/proc/self/maps}, 'src/core/process/jpp_proc.c' ],
     [ qr{/proc/self/pagemap}, 'src/core/host/jpp_smaps.c' ],
     [ qr/\bmremap\s*\(/, 'src/core/base/jpp_arena.c' ],
+    [ qr/\bSYS_clone\b/, 'src/core/process/jpp_copy.c' ],
     [ qr/\bdl_iterate_phdr\s*\(/, 'src/core/process/jpp_images.c' ],
     [ qr/\bsigaction\s*\(SIGPROF\b/, 'src/core/process/jpp_signal.c' ],
     [ qr/\bSIGXFSZ\b/, 'src/core/base/jpp_write.c' ],
@@ -46,8 +47,8 @@ my @owners = (
 # own room or in one before it.
 
 my @rooms = ((map { "core/$_" } qw( base options elf profile read unwind process
-                                    heap cpu stalls symbol output host report
-                                    fleet diagnosis ledger answers )),
+                                    lua heap cpu stalls symbol output host
+                                    report fleet diagnosis ledger answers )),
              'nginx',
              (map { "nginx/$_" } qw( ask walk serving worker http resource
                                      conf )));

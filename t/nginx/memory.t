@@ -220,7 +220,7 @@ test 'memory of Lua', 'jemalloc', $has_lua => sub {
                                     )LuaJIT's heap, most of it in worker 0 /,
              'how much it is, and what holds it');
         is($finding->{owner}, "LuaJIT's heap", 'by its name');
-        like($finding->{fix}, qr/collectgarbage/, 'how to see it in Lua');
+        like($finding->{fix}, qr/^lua\?format=top/, 'how to see it in Lua');
     }
 };
 

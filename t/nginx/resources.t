@@ -167,6 +167,9 @@ sub status($body) {
         sampler => undef, in_step => undef, last_error => undef,
         complete_since => undef, gap => undef, stall_ms => 100,
         owners => JSON::PP::true,
+        lua => { layout => undef, reason => 'nginx has no Lua module',
+                 http => undef, stream => undef,
+                 locations_without_code_cache => 0 },
     }, 'its worker');
 
     # the suites' rate is for tests

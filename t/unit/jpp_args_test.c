@@ -29,7 +29,8 @@ static const char  *good[] = {
     "detail=arenas", "fields=findings", "fields=unavailable,findings,findings",
     "fields=workers%2Czones", "force=0", "force=1", "clients=off", "clients=on",
     "invert=1", "since=1s", "since=90m", "since=2h", "since=49710d",
-    "age=1s", "age=10m", "age=49710d", "ages=0", "ages=1"
+    "age=1s", "age=10m", "age=49710d", "ages=0", "ages=1",
+    "max_stop=1", "max_stop=10000", "max_stop=250ms"
 };
 
 
@@ -67,7 +68,10 @@ static const char  *bad[] = {
     "clients", "invert=yes", "invert=2", "origin=x", "sort=up", "callers=yes",
     "detail=x", "fields=x", "force=x", "since=4294967295d", "since=5sx",
     "worker=Self", "age=", "age=0s", "age=10", "age=10M", "age=-1m",
-    "age=49711d", "ages=", "ages=2", "ages=yes"
+    "age=49711d", "ages=", "ages=2", "ages=yes",
+    "max_stop=0", "max_stop=0ms", "max_stop=ms", "max_stop=5s",
+    "max_stop=10001", "max_stop=10001ms", "max_stop=5msms", "max_stop=5 ms",
+    "max_stop="
 };
 
 

@@ -22,11 +22,13 @@ jpp_before_each(void)
 {
     static const jpp_console_link_t  links[] = {
         { "heap", "What is allocated.", "go tool pprof \"${URL}heap\"",
+          false, false },
+        { "heap?format=jemalloc&worker=self", "One <worker>.", NULL, false,
           false },
-        { "heap?format=jemalloc&worker=self", "One <worker>.", NULL, false },
+        { "lua", "Where a worker has a VM.", NULL, false, true },
         { "control", "Changes.", "curl -d lg_sample=14 \"${URL}control\"",
-          true },
-        { NULL, NULL, NULL, false }
+          true, false },
+        { NULL, NULL, NULL, false, false }
     };
 
     memset(&jpp_zone, 0, sizeof(jpp_zone_t));
@@ -625,14 +627,15 @@ JPP_TEST(jpp_test_links)
     jpp_worker_t  worker;
 
     static const jpp_console_link_t  none[] = {
-        { "status", "The state.", "curl", false }, { NULL, NULL, NULL, false }
+        { "status", "The state.", "curl", false, false },
+        { NULL, NULL, NULL, false, false }
     };
 
     static const jpp_console_link_t  all[] = {
-        { "profile?format=top", "CPU.", "curl", false },
-        { "stalls", "What kept it.", "curl", false },
-        { "pools", "Who has it.", "curl", false },
-        { NULL, NULL, NULL, false }
+        { "profile?format=top", "CPU.", "curl", false, false },
+        { "stalls", "What kept it.", "curl", false, false },
+        { "pools", "Who has it.", "curl", false, false },
+        { NULL, NULL, NULL, false, false }
     };
 
     worker = jpp_fleet_worker(3, JPP_JEMALLOC_READY);
@@ -748,8 +751,8 @@ JPP_TEST(jpp_test_remedies)
     jpp_worker_t  worker;
 
     static const jpp_console_link_t  links[] = {
-        { "memory?format=top", "All of it.", "curl", false },
-        { NULL, NULL, NULL, false }
+        { "memory?format=top", "All of it.", "curl", false, false },
+        { NULL, NULL, NULL, false, false }
     };
 
     worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
@@ -942,7 +945,8 @@ JPP_TEST(jpp_test_shown)
 
     static const jpp_snapshot_t      snapshot = { .id = 7, .time = 1795233720 };
     static const jpp_console_link_t  links[] = {
-        { "pools", "Pools.", NULL, false }, { NULL, NULL, NULL, false }
+        { "pools", "Pools.", NULL, false, false },
+        { NULL, NULL, NULL, false, false }
     };
 
     workers[0] = jpp_fleet_worker(0, JPP_JEMALLOC_READY);

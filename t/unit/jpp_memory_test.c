@@ -483,6 +483,7 @@ jpp_memory_test_two(jpp_memory_answer_t *answer, bool is_first)
     facts.sockets = is_first ? 5000 : 6000;
     facts.nanos = is_first ? 8000000 : 9000000;
     facts.has_luajit = is_first;
+    facts.lua = is_first ? 61 << 20 : 0;
     strcpy(facts.why, is_first ? "" : "no pages here");
 
     jpp_memory_test_save(answer, bytes[!is_first], &ledger, &facts);

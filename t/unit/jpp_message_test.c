@@ -10,7 +10,8 @@
 #define JPP_REPLY_ALLOCATOR  585
 #define JPP_REPLY_VERSION    649
 #define JPP_REPLY_VARIABLE   681
-#define JPP_REPLY_FAILED     1446
+#define JPP_REPLY_LUA        1462
+#define JPP_REPLY_FAILED     1662
 
 
 static jpp_message_question_t
@@ -30,6 +31,7 @@ jpp_question(void)
     question.times.mode = JPP_MODE_CPU;
     question.times.frequency = 99;
     question.times.seconds = 30;
+    question.lua.max_stop = 0;
 
     return question;
 }
@@ -122,19 +124,19 @@ JPP_TEST(jpp_test_question_same)
 {
     size_t                  i;
     uint8_t                 data[JPP_MESSAGE_QUESTION];
-    jpp_message_question_t  a, b[13], out;
+    jpp_message_question_t  a, b[14], out;
 
     static const jpp_message_type_t  types[] = {
         JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL,
         JPP_MESSAGE_CONTROL, JPP_MESSAGE_CONTROL, JPP_MESSAGE_POOLS,
         JPP_MESSAGE_POOLS, JPP_MESSAGE_POOLS, JPP_MESSAGE_TIMES,
         JPP_MESSAGE_TIMES, JPP_MESSAGE_TIMES, JPP_MESSAGE_CONTROL,
-        JPP_MESSAGE_CONTROL
+        JPP_MESSAGE_CONTROL, JPP_MESSAGE_LUA
     };
 
     a = jpp_question();
 
-    for (i = 0; i < 13; i++) {
+    for (i = 0; i < 14; i++) {
         b[i] = jpp_question();
         b[i].type = types[i];
     }
@@ -152,8 +154,9 @@ JPP_TEST(jpp_test_question_same)
     b[10].times.seconds = 86400;
     b[11].control.stall = 0;
     b[12].control.owners = 1;
+    b[13].lua.max_stop = 10000;
 
-    for (i = 0; i < 13; i++) {
+    for (i = 0; i < 14; i++) {
         a.type = types[i];
         jpp_ok(!jpp_message_question_is_same(&a, &b[i]), "another one %zu", i);
         jpp_ok(jpp_message_question_is_same(&b[i], &b[i]), "and the same");
@@ -231,14 +234,14 @@ JPP_TEST(jpp_test_question_bytes)
      * sampler, 246 and 233 times of a stall, one of owners; of ages four times
      * 255 and a boolean; of pools two sorts of units, 255 and 3 numbers of
      * them, and a boolean; of times a mode, 255 and 3 frequencies, and 255, 255
-     * and 1 numbers of seconds
+     * and 1 numbers of seconds; of Lua 255 and 39 times of a stop
      */
 
     jpp_is_u64(accepted, JPP_MESSAGE_TYPES - 1 + 1 + 14 + 1 + 1 + 1
                          + 246 + 233 + 1
                          + 4 * 255 + 1
                          + 2 + 255 + 3 + 1
-                         + 1 + 255 + 3 + 255 + 255 + 1,
+                         + 1 + 255 + 3 + 255 + 255 + 1 + 255 + 39,
                "one byte makes other valid questions of it");
     jpp_is_u64(wrong, 0, "and no invalid question is accepted");
 }
@@ -313,6 +316,10 @@ jpp_reply(jpp_message_reply_t *reply)
     reply->worker.last_error.time = INT64_MAX - 6;
     strcpy(reply->worker.last_error.text, "the dump could not be written");
 
+    reply->worker.lua.bytes[1] = UINT64_MAX - 22;
+    reply->worker.lua.uncached = 23;
+    strcpy(reply->worker.lua.why, "nginx has no Lua module");
+
     reply->control.before.source = JPP_SOURCE_JEMALLOC;
     reply->control.before.active = true;
     reply->control.before.lg_sample = 62;
@@ -355,7 +362,8 @@ JPP_TEST(jpp_test_reply)
     jpp_note_of("err", out.err, code, sys_errno, capture, line, text);
     jpp_note_of("worker", out.worker, who.index, who.pid, who.generation,
                 is_exiting, started, coverage.since, coverage.off,
-                coverage.n_off, has_stats, last_error.time, last_error.text);
+                coverage.n_off, has_stats, last_error.time, last_error.text,
+                lua.bytes[1], lua.uncached, lua.why);
     jpp_note_of("jemalloc", out.worker.jemalloc, state, allocator, version,
                 variable, active, lg_sample, accum, interval, gdump, final,
                 leak_error, unsampled);
@@ -441,6 +449,8 @@ jpp_reply_is_valid(const jpp_message_reply_t *reply)
            && reply->worker.last_error.time >= 0
            && jpp_is_clean(reply->worker.last_error.text,
                            sizeof(reply->worker.last_error.text))
+           && jpp_is_clean(reply->worker.lua.why,
+                           sizeof(reply->worker.lua.why))
            && control->before.source < JPP_SOURCES
            && jpp_is_bool(&control->before.active)
            && control->before.lg_sample <= 63
@@ -559,6 +569,7 @@ JPP_TEST(jpp_test_reply_texts)
     } rows[] = {
         { "sentence", JPP_REPLY_TEXT, JPP_ERR_TEXT },
         { "allocator", JPP_REPLY_ALLOCATOR, 64 },
+        { "lua", JPP_REPLY_LUA, JPP_LUA_WHY },
         { "failure", JPP_REPLY_FAILED, 256 },
         { "version", JPP_REPLY_VERSION, 32 }
     };

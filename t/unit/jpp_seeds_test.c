@@ -124,6 +124,20 @@ jpp_seeds_times(const char *data, size_t len)
 
 
 static bool
+jpp_seeds_lua(const char *data, size_t len)
+{
+    jpp_dump_t          dump;
+    jpp_profile_t       profile;
+    jpp_read_options_t  options = { 0 };
+
+    return jpp_parser_init(&jpp_parser_lua, &profile, &arena)
+           && jpp_parser_lua.open(&dump, &profile, data, len, NULL, &err)
+              == JPP_OK
+           && jpp_parser_lua.read(&profile, &dump, &options, &err) == JPP_OK;
+}
+
+
+static bool
 jpp_seeds_heap(const char *data, size_t len)
 {
     jpp_profile_t  profile;
@@ -391,6 +405,7 @@ static const jpp_seed_t  jpp_seeds[] = {
     { "jpp_stalls/two", jpp_seeds_stalls, jpp_seeds_make_stalls },
     { "jpp_times/cpu", jpp_seeds_times, NULL },
     { "jpp_heap/ages", jpp_seeds_heap, NULL },
+    { "jpp_lua/app", jpp_seeds_lua, NULL },
     { "jpp_heap/hand", jpp_seeds_heap, NULL },
     { "jpp_heap/owners", jpp_seeds_heap, NULL },
     { "jpp_heap/threads", jpp_seeds_heap, NULL }

@@ -41,6 +41,13 @@ jpp_fleet_worker(uint32_t index, jpp_jemalloc_state_t state)
     worker.who.generation = 2;
     worker.started = 1795233720;
 
+    /* the first has VMs, the others have none */
+
+    worker.lua.bytes[0] = index == 0 ? 67108864 : JPP_NONE;
+    worker.lua.bytes[1] = JPP_NONE;
+    jpp_print(worker.lua.why, "%s", index == 0 ? ""
+                                               : "nginx has no Lua module");
+
     worker.jemalloc.state = state;
 
     if (state == JPP_JEMALLOC_ABSENT) {

@@ -254,8 +254,8 @@ jpp_verdict_test_write(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     jpp_console_t  console = { 0 };
 
     static const jpp_console_link_t  links[] = {
-        { "pools", "What pools hold.", "curl \"${URL}pools\"", false },
-        { NULL, NULL, NULL, false }
+        { "pools", "What pools hold.", "curl \"${URL}pools\"", false, false },
+        { NULL, NULL, NULL, false, false }
     };
 
     (void) fleet;
@@ -350,9 +350,9 @@ jpp_verdict_test_page(const jpp_fleet_t *fleet, jpp_sink_t *sink)
     jpp_console_t  console = { 0 };
 
     static const jpp_console_link_t  links[] = {
-        { "memory", "Every byte.", "curl \"${URL}memory\"", false },
-        { "heap", "What is allocated.", "curl \"${URL}heap\"", false },
-        { NULL, NULL, NULL, false }
+        { "memory", "Every byte.", "curl \"${URL}memory\"", false, false },
+        { "heap", "What is allocated.", "curl \"${URL}heap\"", false, false },
+        { NULL, NULL, NULL, false, false }
     };
 
     (void) fleet;

@@ -48,6 +48,9 @@ void jpp_status_notice(const jpp_worker_t *worker, char *text, size_t size);
  */
 int jpp_status_in_step(const jpp_worker_t *worker, const jpp_control_t *wanted);
 
+/* Write LUA as a member of the object that is open. */
+void jpp_status_lua(jpp_json_t *json, const jpp_lua_known_t *lua);
+
 /*
  * Write the status resource to SINK, which the caller flushes.  It is ASCII:
  * other bytes become question marks.
@@ -357,6 +360,7 @@ typedef struct {
     const char    *text;           /* what it is */
     const char    *command;        /* to be copied; NULL: curl alone */
     bool           is_post;        /* POST only: not a link */
+    bool           is_of_lua;      /* shown where a worker has a VM */
 } jpp_console_link_t;
 
 

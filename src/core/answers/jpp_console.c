@@ -752,8 +752,24 @@ jpp_console_acts(const jpp_console_t *console, jpp_sink_t *sink)
 }
 
 
+static bool
+jpp_console_has_lua(const jpp_fleet_t *fleet)
+{
+    const jpp_worker_t  *worker;
+
+    jpp_each(worker, fleet->workers, fleet->n) {
+        if (worker->lua.why[0] == '\0') {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 static void
-jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
+jpp_console_links(const jpp_console_link_t *link, bool has_lua,
+    jpp_sink_t *sink)
 {
     jpp_sink_str(sink,
         "\n<details id=\"resources\">\n<summary>All resources, with "
@@ -769,6 +785,11 @@ jpp_console_links(const jpp_console_link_t *link, jpp_sink_t *sink)
         "<dl>\n");
 
     for ( /* void */ ; link->address != NULL; link++) {
+
+        if (link->is_of_lua && !has_lua) {
+            continue;
+        }
+
         if (link->is_post) {
             jpp_markup_printf(sink, "<dt>%s (POST)", link->address);
 
@@ -878,7 +899,7 @@ jpp_console_html(const jpp_console_t *console, jpp_sink_t *sink)
         jpp_console_acts(console, sink);
     }
 
-    jpp_console_links(console->links, sink);
+    jpp_console_links(console->links, jpp_console_has_lua(fleet), sink);
 
     jpp_sink_str(sink, "</main>\n<script>" JPP_CONSOLE_SCRIPT "</script>\n"
                  "</body>\n</html>\n");

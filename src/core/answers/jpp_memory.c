@@ -103,6 +103,7 @@ jpp_memory_add(jpp_memory_sum_t *sum, const jpp_ledger_read_t *one)
     sum->facts.n_sockets += one->facts.n_sockets;
     sum->facts.nanos += one->facts.nanos;
     sum->facts.has_luajit |= one->facts.has_luajit;
+    sum->facts.lua += one->facts.lua;
     sum->n++;
 
     jpp_each(from, one->rows, one->n) {
@@ -156,22 +157,14 @@ jpp_memory_sum(const jpp_memory_t *memory)
 }
 
 
-/* What may be behind ROW of a ledger with FACTS; NULL: nobody knows. */
-
-static const char *
-jpp_memory_hint(const jpp_ledger_facts_t *facts, const jpp_ledger_row_t *row)
-{
-    return facts->has_luajit != 0 && row->kind == JPP_LEDGER_MAPS
-           && row->name_len == 0 ? "LuaJIT is loaded" : NULL;
-}
-
-
 /* of the N_WORKERS together; 0: of one */
 
 static void
 jpp_memory_ledger_json(jpp_json_t *json, size_t n_workers,
     const jpp_ledger_facts_t *facts, const jpp_ledger_row_t *row, size_t n)
 {
+    char                      text[JPP_LEDGER_HINT];
+    const char               *hint;
     const jpp_ledger_sums_t  *sums;
 
     sums = &facts->sums;
@@ -203,8 +196,10 @@ jpp_memory_ledger_json(jpp_json_t *json, size_t n_workers,
             jpp_json_name(json, "name", row->name, row->name_len);
         }
 
-        if (jpp_memory_hint(facts, row) != NULL) {
-            jpp_json_str(json, "hint", jpp_memory_hint(facts, row));
+        hint = jpp_ledger_hint(facts, row, text);
+
+        if (hint != NULL) {
+            jpp_json_str(json, "hint", hint);
         }
 
         jpp_json_u64(json, "bytes", row->bytes);
@@ -412,6 +407,8 @@ jpp_memory_workers(jpp_json_t *json, const jpp_memory_t *memory)
         } else {
             jpp_json_null(json, "jemalloc");
         }
+
+        jpp_status_lua(json, &worker->lua);
 
         jpp_memory_rows(json, "process", &activity->usage, jpp_memory_usage);
         jpp_json_i64(json, "oom_score_adj", activity->usage.oom_score_adj);
@@ -746,7 +743,7 @@ jpp_memory_table_ledger(const jpp_memory_t *memory,
     const jpp_memory_sum_t *sum, jpp_sink_t *sink)
 {
     int                      len;
-    char                     text[JPP_MEMORY_CELL];
+    char                     text[JPP_MEMORY_CELL], lua[JPP_LEDGER_HINT];
     uint64_t                 bytes, per_mille;
     const char              *hint;
     jpp_table_t              table;
@@ -780,7 +777,7 @@ jpp_memory_table_ledger(const jpp_memory_t *memory,
         jpp_table_bytes(&table, row->held);
         jpp_table_cell(&table, "%s", jpp_ledger_hows[row->how]);
 
-        hint = jpp_memory_hint(&sum->facts, row);
+        hint = jpp_ledger_hint(&sum->facts, row, lua);
 
         len = snprintf(text, sizeof(text), "%s%s%s",
                        jpp_ledger_kinds[row->kind],

@@ -89,6 +89,7 @@ jpp_metrics_worker(const jpp_telemetry_t *telemetry,
 
     values->activity = worker->activity;
     values->started = (uint64_t) worker->started;
+    memcpy(values->lua, worker->lua.bytes, sizeof(values->lua));
 
     if (worker->has_stats) {
         stats = &worker->stats;

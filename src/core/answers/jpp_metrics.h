@@ -87,6 +87,7 @@ typedef struct {
     jpp_activity_t         activity;
     jpp_stats_t            stats;
     uint64_t               started;
+    uint64_t               lua[JPP_LUA_VMS];
     uint64_t               mallocs;
     uint64_t               frees;
     uint64_t               purged;

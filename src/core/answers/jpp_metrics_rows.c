@@ -235,6 +235,11 @@ const jpp_metrics_row_t  jpp_metrics_rows[] = {
     JPP_METRICS_MORE(WORKER, "kind=\"file\"", activity.usage.rss_file)
     JPP_METRICS_MORE(WORKER, "kind=\"shmem\"", activity.usage.rss_shmem)
 
+    JPP_METRICS_BY(GAUGE, WORKERS, "vm=\"http\"", lua[0],
+        "nginx_worker_lua_bytes",
+        "Bytes allocated by LuaJIT's VMs.")
+    JPP_METRICS_MORE(WORKERS, "vm=\"stream\"", lua[1])
+
     JPP_METRICS_ONE(GAUGE, WORKERS, activity.usage.size,
         "nginx_worker_virtual_memory_bytes",
         "Address space in use.")

@@ -270,6 +270,21 @@ jpp_status_json_jemalloc(jpp_json_t *json, const jpp_jemalloc_t *jemalloc)
 }
 
 
+void
+jpp_status_lua(jpp_json_t *json, const jpp_lua_known_t *lua)
+{
+    jpp_json_open(json, "lua", '{');
+
+    jpp_json_str(json, "layout", lua->why[0] == '\0' ? "learned" : NULL);
+    jpp_json_filled(json, "reason", lua->why);
+    jpp_json_numbers(json,
+        { "http", lua->bytes[0] }, { "stream", lua->bytes[1] },
+        { "locations_without_code_cache", lua->uncached });
+
+    jpp_json_close(json, '}');
+}
+
+
 int
 jpp_status_in_step(const jpp_worker_t *worker, const jpp_control_t *wanted)
 {
@@ -341,6 +356,8 @@ jpp_status_json_worker(jpp_json_t *json, const jpp_worker_t *worker,
     jpp_sampling_sampler(json, &worker->sampler);
     jpp_sampling_cost(json, worker);
     jpp_sampling_unwinder(json, worker);
+
+    jpp_status_lua(json, &worker->lua);
 
     /* null: no settings for all workers */
 

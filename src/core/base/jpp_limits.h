@@ -57,6 +57,9 @@
 /* samples of a thread a second: no clock of the kernel is finer */
 #define JPP_MAX_FREQUENCY       1000
 
+/* the longest time that a worker may be stopped for its snapshot, ms */
+#define JPP_MAX_STOP            10000
+
 /* label sets of a capture of stacks */
 #define JPP_MAX_LABEL_SETS      4096
 

@@ -462,13 +462,12 @@ jpp_finding_outside(const jpp_telemetry_t *telemetry, jpp_finding_t *finding)
 
     is_lua = where->jemalloc.mappers == 1 << JPP_MAPPER_LUAJIT;
 
-    /* what Lua has is in no profile; which location runs it is */
+    /* what Lua has is in no sample of the heap */
 
     if (is_lua) {
         jpp_print(finding->owner, "LuaJIT's heap");
-        jpp_print(finding->fix, "Check Lua tables that outlive a request: "
-                  "module tables in package.loaded, unbounded caches. "
-                  "collectgarbage(\"count\") in Lua returns the size in KiB; "
+        jpp_print(finding->fix, "lua?format=top shows which table, upvalue or "
+                  "coroutine holds it: look for unbounded caches. "
                   "profile?seconds=10&by=location&format=top says which "
                   "locations run Lua.");
     }

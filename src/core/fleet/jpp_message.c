@@ -13,7 +13,7 @@
 
 
 /* to be changed with the fields */
-#define JPP_MESSAGE_VERSION         17
+#define JPP_MESSAGE_VERSION         18
 
 /* "jppQ", "jppR" */
 #define JPP_MESSAGE_MAGIC_QUESTION  0x5170706a
@@ -52,7 +52,9 @@
                                                                               \
     X(NUMBER, times.mode, JPP_MODES - 1)                                      \
     X(NUMBER, times.frequency, JPP_MAX_FREQUENCY)                             \
-    X(NUMBER, times.seconds, JPP_MAX_SECONDS)
+    X(NUMBER, times.seconds, JPP_MAX_SECONDS)                                 \
+                                                                              \
+    X(NUMBER, lua.max_stop, JPP_MAX_STOP)
 
 #define JPP_MESSAGE_REPLY_FIELDS(X)                                           \
     X(NUMBER, err.code, JPP_CODES - 1)                                        \
@@ -114,6 +116,10 @@
     X(ANY, worker.stalling.threshold, 0)                                      \
     X(NUMBER, worker.stalling.is_foreign, 1)                                  \
     X(NUMBER, worker.has_owners, 1)                                           \
+                                                                              \
+    X(ANY, worker.lua.bytes, 0)                                               \
+    X(ANY, worker.lua.uncached, 0)                                            \
+    X(TEXT, worker.lua.why, 0)                                                \
                                                                               \
     X(NUMBER, worker.last_error.time, INT64_MAX)                              \
     X(TEXT, worker.last_error.text, 0)                                        \
@@ -255,6 +261,10 @@ jpp_message_question_pack(const jpp_message_question_t *question,
 
     if (copy.type != JPP_MESSAGE_TIMES) {
         memset(&copy.times, 0, sizeof(jpp_message_times_t));
+    }
+
+    if (copy.type != JPP_MESSAGE_LUA) {
+        memset(&copy.lua, 0, sizeof(jpp_message_lua_t));
     }
 
     jpp_message_pack(&copy, JPP_MESSAGE_MAGIC_QUESTION, jpp_message_question,

@@ -22,8 +22,8 @@
 
 
 /* Bytes in a message.  Another sum of its fields does not compile. */
-#define JPP_MESSAGE_QUESTION  66
-#define JPP_MESSAGE_REPLY     1746
+#define JPP_MESSAGE_QUESTION  70
+#define JPP_MESSAGE_REPLY     1962
 
 
 /* What is asked for, besides the worker's state, which every reply has. */
@@ -36,6 +36,7 @@ typedef enum {
     JPP_MESSAGE_SMAPS,             /* what its page tables say in all */
     JPP_MESSAGE_ARENAS,            /* its allocator, by arena and size */
     JPP_MESSAGE_TIMES,             /* samples of its time, for some seconds */
+    JPP_MESSAGE_LUA,               /* the heap of LuaJIT, by its holders */
     JPP_MESSAGE_TYPES
 } jpp_message_type_t;
 
@@ -56,12 +57,19 @@ typedef struct {
 } jpp_message_times_t;
 
 
+/* For how long a worker may stand still, in ms. */
+typedef struct {
+    uint32_t               max_stop;       /* 1..JPP_MAX_STOP */
+} jpp_message_lua_t;
+
+
 typedef struct {
     jpp_message_type_t     type;
     jpp_control_t          control;        /* of JPP_MESSAGE_CONTROL */
     jpp_ages_t             ages;           /* of JPP_MESSAGE_DUMP */
     jpp_message_pools_t    pools;          /* of JPP_MESSAGE_POOLS */
     jpp_message_times_t    times;          /* of JPP_MESSAGE_TIMES */
+    jpp_message_lua_t      lua;            /* of JPP_MESSAGE_LUA */
 } jpp_message_question_t;
 
 

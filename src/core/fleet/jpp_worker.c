@@ -35,6 +35,9 @@ jpp_json_identity(jpp_json_t *json, const jpp_identity_t *identity)
 }
 
 
+const char *const  jpp_lua_vm_names[JPP_LUA_VMS] = { "http", "stream" };
+
+
 /*
  * Where all samples are forgotten, none is left from before.  A clock that was
  * set back makes no gap shorter than nothing.

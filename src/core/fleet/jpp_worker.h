@@ -322,6 +322,24 @@ typedef struct {
 } jpp_stalling_t;
 
 
+/* The VMs of LuaJIT that it may have: of http, of stream. */
+#define JPP_LUA_VMS  2
+
+/* of the words */
+#define JPP_LUA_WHY  192
+
+extern const char *const  jpp_lua_vm_names[JPP_LUA_VMS];
+
+typedef struct {
+    uint64_t               bytes[JPP_LUA_VMS];     /* allocated; JPP_NONE: */
+                                                   /*   there is none */
+    uint64_t               uncached;       /* locations with lua_code_cache */
+                                           /*   off: each request has a VM */
+    char                   why[JPP_LUA_WHY];       /* nothing is known of */
+                                                   /*   them; "": it is */
+} jpp_lua_known_t;
+
+
 /* One worker when it was last asked. */
 typedef struct {
     jpp_identity_t         who;
@@ -336,6 +354,7 @@ typedef struct {
     jpp_activity_t         activity;
     jpp_stalling_t         stalling;
     bool                   has_owners;     /* its samples do */
+    jpp_lua_known_t        lua;
     jpp_failure_t          last_error;
     const jpp_history_t   *history;        /* not sent: it is in shared */
                                            /*   memory; NULL: none */

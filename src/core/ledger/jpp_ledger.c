@@ -778,6 +778,25 @@ jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
 }
 
 
+const char *
+jpp_ledger_hint(const jpp_ledger_facts_t *facts, const jpp_ledger_row_t *row,
+    char text[JPP_LEDGER_HINT])
+{
+    if (row->kind != JPP_LEDGER_MAPS || row->name_len != 0) {
+        return NULL;
+    }
+
+    if (facts->lua == 0) {
+        return facts->has_luajit != 0 ? "LuaJIT is loaded" : NULL;
+    }
+
+    (void) snprintf(text, JPP_LEDGER_HINT, "LuaJIT's VMs have %s",
+                    jpp_bytes(facts->lua));
+
+    return text;
+}
+
+
 /*
  * Packs a ledger into bytes, and unpacks it.  The grammar:
  *
@@ -789,7 +808,7 @@ jpp_ledger_finish(jpp_ledger_t *ledger, const jpp_ledger_heap_t *heap)
 
 
 /* to be changed with the structures */
-#define JPP_LEDGER_MAGIC  "jppLdgr2"
+#define JPP_LEDGER_MAGIC  "jppLdgr3"
 
 #define JPP_LEDGER_BUFFER  512
 

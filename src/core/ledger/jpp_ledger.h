@@ -277,11 +277,21 @@ bool jpp_ledger_bases_find(jpp_vec_t *ranges, int pagemap, uint64_t metadata,
 typedef struct {
     jpp_ledger_sums_t        sums;
     uint64_t                 has_luajit;   /* 0, 1 */
+    uint64_t                 lua;          /* bytes of its VMs; 0: unknown */
     uint64_t                 sockets;      /* the kernel's memory for them, */
     uint64_t                 n_sockets;    /*   and of how many sockets */
     uint64_t                 nanos;        /* that reading took the kernel */
     char                     why[JPP_LEDGER_WHY];  /* pages are unknown; "" */
 } jpp_ledger_facts_t;
+
+
+/* "LuaJIT's VMs have 1023.9 KiB" */
+#define JPP_LEDGER_HINT  48
+
+/* What may be behind ROW of a ledger with FACTS, perhaps in TEXT; NULL: nobody
+   knows. */
+const char *jpp_ledger_hint(const jpp_ledger_facts_t *facts,
+    const jpp_ledger_row_t *row, char text[JPP_LEDGER_HINT]);
 
 
 /* A ledger that was read: points into its bytes. */

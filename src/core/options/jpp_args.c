@@ -26,6 +26,7 @@ typedef struct {
     const char       *what;             /* a number: " of pixels", or ""; */
                                         /*   NULL: it is none */
     const char       *allowed;          /* NULL: words or numbers say it */
+    bool              has_ms;           /* "ms" may follow the number */
 } jpp_arg_row_t;
 
 
@@ -113,7 +114,11 @@ static const jpp_arg_row_t  jpp_arg_rows[JPP_ARGS] = {
     { .key = "age", .kind = JPP_ARG_IS_AGO,
       .allowed = "age must be a time such as 90s, 15m, 2h or 7d" },
 
-    { .key = "ages", .words = { "0", "1" } }
+    { .key = "ages", .words = { "0", "1" } },
+
+    { .key = "max_stop", .value = 50,
+      .least = 1, .most = JPP_MAX_STOP, .what = " of milliseconds",
+      .has_ms = true }
 };
 
 
@@ -382,6 +387,10 @@ jpp_args_value(jpp_args_t *args, const jpp_arg_row_t *row, const char *value,
     jpp_words_t  words;
 
     if (row->what != NULL) {
+
+        if (row->has_ms && len > 2 && memcmp(value + len - 2, "ms", 2) == 0) {
+            len -= 2;
+        }
 
         if (!jpp_query_number(value, len, &n) || n < row->least
             || n > jpp_args_most(args, row))

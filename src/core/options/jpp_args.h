@@ -147,6 +147,7 @@ typedef enum {                 /* values, the default first */
     JPP_ARG_BASE,              /* args.base: what is subtracted; none */
     JPP_ARG_AGE,               /* seconds: 0, not set */
     JPP_ARG_AGES,              /* 0, 1: labels of live samples */
+    JPP_ARG_MAX_STOP,          /* ms: 50; 1..JPP_MAX_STOP */
     JPP_ARGS
 } jpp_arg_t;
 

@@ -62,6 +62,33 @@ enum {
 };
 
 
+/*
+ * The heap of LuaJIT by the path that holds it; nothing is sampled.  The frames
+ * of a stack are names of a path, and the leaf is what is held there.
+ */
+extern const jpp_parser_t  jpp_parser_lua;
+
+enum {
+    JPP_LUA_OBJECTS = 0,
+    JPP_LUA_SPACE,
+    JPP_LUA_VALUES
+};
+
+#define JPP_LUA_HEAD     "jpp_lua/1\n"
+
+/* names of a path, and bytes of a name with its end */
+#define JPP_LUA_DEPTH    32
+#define JPP_LUA_NAME     512
+
+/* what nothing reaches that counts */
+#define JPP_LUA_GARBAGE  "(garbage, weak, traces)"
+
+/* what is held: first the VM's own state, then objects by their types */
+#define JPP_LUA_KINDS    10
+
+extern const char *const  jpp_lua_kinds[JPP_LUA_KINDS + 1];
+
+
 /* how a capture of times begins, before its kind; and its mappings */
 #define JPP_TIMES_HEAD  "jpp_times/1 "
 #define JPP_TIMES_MAPS  "MAPPED_LIBRARIES:\n"

@@ -133,6 +133,7 @@ ngx_http_jpp_profile_init(ngx_http_jpp_job_t *job, void *data)
     values = profile->report.options.args.values;
 
     inquiry = ngx_http_jpp_job_question(job, evidence->type);
+    inquiry->question.lua.max_stop = values[JPP_ARG_MAX_STOP];
 
     inquiry->question.ages.least = values[JPP_ARG_AGE];
     inquiry->question.ages.are_told =

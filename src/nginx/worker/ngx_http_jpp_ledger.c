@@ -6,6 +6,7 @@
  */
 
 
+#include "ngx_http_jpp_lua.h"
 #include "ngx_http_jpp_pools.h"
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
@@ -91,6 +92,8 @@ ngx_http_jpp_ledger_slice(ngx_http_jpp_reply_t *reply)
     if (ngx_http_jpp_thread_is_idle()) {
         worker->has_stats = jpp_stats_read(&worker->stats);
     }
+
+    ngx_http_jpp_lua_describe(&worker->lua);
 
     return NGX_OK;
 }
@@ -258,6 +261,8 @@ ngx_http_jpp_ledger_heap(ngx_http_jpp_ledger_t *ledger)
 
     facts->sums = ledger->ledger.sums;
     facts->has_luajit = worker->jemalloc.has_luajit;
+    facts->lua = jpp_known(worker->lua.bytes[0])
+                 + jpp_known(worker->lua.bytes[1]);
     facts->sockets = jpp_sockets_bytes(usage.fds, &facts->n_sockets);
 
     return jpp_ledger_save(&ledger->ledger, facts, ledger->reply->file.fd,

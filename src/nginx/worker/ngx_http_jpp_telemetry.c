@@ -5,6 +5,7 @@
  */
 
 
+#include "ngx_http_jpp_lua.h"
 #include "ngx_http_jpp_thread.h"
 #include "ngx_http_jpp_worker.h"
 
@@ -86,6 +87,8 @@ ngx_http_jpp_figures_read(jpp_worker_t *worker)
 
     jpp_recent_read(&ngx_http_jpp_recent, ngx_current_msec,
                     &worker->activity.minute);
+
+    ngx_http_jpp_lua_describe(&worker->lua);
 }
 
 

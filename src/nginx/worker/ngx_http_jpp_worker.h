@@ -219,8 +219,8 @@ extern jpp_loop_t  ngx_http_jpp_dumps;
 
 
 /*
- * Fill in WORKER's stats, connections and event loop.  There are no stats while
- * a task runs in the thread: they would wait for the end of a dump.
+ * Fill in WORKER's stats, connections, event loop and VMs.  There are no stats
+ * while a task runs in the thread: they would wait for the end of a dump.
  */
 void ngx_http_jpp_figures_read(jpp_worker_t *worker);
 

@@ -5,6 +5,7 @@
  */
 
 
+#include "ngx_http_jpp_lua.h"
 #include "ngx_http_jpp_pools.h"
 #include "ngx_http_jpp_worker.h"
 
@@ -403,5 +404,14 @@ const ngx_http_jpp_type_t
         .release = ngx_http_jpp_cpu_release,
         .file = "table of stacks",
         .smaller = ", or ask for a lower frequency"
+    },
+
+    [JPP_MESSAGE_LUA] = {
+        .check = ngx_http_jpp_lua_check,
+        .slice = ngx_http_jpp_lua_slice,
+        .work = ngx_http_jpp_lua_work,
+        .release = ngx_http_jpp_lua_release,
+        .file = "heap of LuaJIT",
+        .is_alone = 1
     }
 };
