@@ -15,8 +15,9 @@ jpp_mappers_test_text(uint32_t mappers, const char *expected)
 
 JPP_TEST(jpp_mappers_test)
 {
-    char       path[4096];
-    uint32_t   before;
+    char            path[4096];
+    uint32_t        before;
+    jpp_jemalloc_t  jemalloc;
 
     jpp_mappers_test_text(0, "");
     jpp_mappers_test_text(1, "LuaJIT is loaded");
@@ -37,4 +38,8 @@ JPP_TEST(jpp_mappers_test)
     jpp_is_u64(jpp_mappers_loaded(), (uint32_t) 1 << JPP_MAPPER_GO
                                      | (uint32_t) 1 << JPP_MAPPER_JAVA,
                "and is by what it defines");
+
+    jpp_jemalloc_read(&jemalloc);
+    jpp_is_u64(jemalloc.mappers, jpp_mappers_loaded(),
+               "a worker knows it, whether jemalloc samples or not");
 }

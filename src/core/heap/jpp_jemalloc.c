@@ -262,18 +262,10 @@ jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
 {
     size_t  lg_sample;
 
-    static uint32_t  mappers;
-    static uint64_t  loads;
-
-    if (jpp_images_is_new(&loads)) {
-        mappers = jpp_mappers_loaded();
-    }
-
     jemalloc->active = jpp_mallctl_is_true("prof.active");
     jemalloc->gdump = jpp_mallctl_is_true("prof.gdump");
     jemalloc->hook = jpp_hook_read();
-    jemalloc->mappers = mappers;
-    jemalloc->has_luajit = mappers >> JPP_MAPPER_LUAJIT & 1;
+    jemalloc->has_luajit = jemalloc->mappers >> JPP_MAPPER_LUAJIT & 1;
 
     if (jpp_mallctl_get("prof.lg_sample", &lg_sample, sizeof(lg_sample))) {
         jemalloc->lg_sample = (uint32_t) lg_sample;
@@ -288,6 +280,13 @@ jpp_jemalloc_current(jpp_jemalloc_t *jemalloc)
 void
 jpp_jemalloc_read(jpp_jemalloc_t *jemalloc)
 {
+    static uint32_t  mappers;
+    static uint64_t  loads;
+
+    if (jpp_images_is_new(&loads)) {
+        mappers = jpp_mappers_loaded();
+    }
+
     if (!jpp_jemalloc_is_found) {
         jpp_jemalloc_is_found = true;
 
@@ -302,6 +301,7 @@ jpp_jemalloc_read(jpp_jemalloc_t *jemalloc)
     }
 
     *jemalloc = jpp_jemalloc_fixed;
+    jemalloc->mappers = mappers;
 
     jpp_backtrace_count(&jemalloc->stacks);
 
