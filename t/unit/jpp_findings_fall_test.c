@@ -259,7 +259,7 @@ JPP_TEST(jpp_fall_test_held)
 {
     uint64_t      i, total;
     jpp_held_t   *held = &jpp_noted_down.held;
-    jpp_holder_t  holder = { .where = "zone one", .place = "nginx.conf:1" };
+    jpp_holder_t  holder = { .lasting = "zone one", .place = "nginx.conf:1" };
 
     jpp_fall_test_init();
     jpp_notes_init(&jpp_noted_down);

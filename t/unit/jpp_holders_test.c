@@ -82,8 +82,8 @@ jpp_holders_test_end(const char *what)
     n = jpp_holders_close(&jpp_holders, &jpp_first);
 
     for (i = 0; i < n; i++) {
-        jpp_note_of("holder", jpp_first[i], who, what, where, bound, place,
-                    units, n_units, bytes, worker_bytes, worker.pid);
+        jpp_note_of("holder", jpp_first[i], who, what, where, lasting, bound,
+                    place, units, n_units, bytes, worker_bytes, worker.pid);
     }
 
     jpp_shows_notes("%s", what);

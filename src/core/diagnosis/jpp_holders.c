@@ -241,6 +241,8 @@ jpp_holders_item(jpp_holders_t *holders, const jpp_holder_key_t *key)
 
     item->key = jpp_holders_copy(holders, str);
     item->holder.where = jpp_holders_where(holders, key);
+    item->holder.lasting = key->generation != 0 ? key->place
+                                                : item->holder.where;
 
     id = (uint32_t) jpp_vec_count(holders->items, jpp_holder_item_t *);
     holders->failed |= !jpp_index_add(&holders->index, hash, id);

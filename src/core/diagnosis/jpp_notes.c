@@ -353,7 +353,7 @@ jpp_notes_held(jpp_notes_t *notes, const jpp_telemetry_t *telemetry,
     }
 
     jpp_each(holder, telemetry->holders, telemetry->n_holders) {
-        jpp_held_see(&notes->held, holder->where, holder->place,
+        jpp_held_see(&notes->held, holder->lasting, holder->place,
                      holder->bytes);
     }
 

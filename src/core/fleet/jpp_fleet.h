@@ -133,6 +133,7 @@ typedef struct {
                                            /*   /export/ of www", as text; */
     const char            *what;           /*   "upstream buffers"; or "" */
     const char            *where;          /*   "location /export/ of www" */
+    const char            *lasting;        /* where, in any generation */
     const char            *bound;          /* "proxy_buffers 64 64k"; or "" */
     const char            *place;          /* "nginx.conf:41"; or "" */
     const char            *units;          /* "requests"; NULL: it is one */
