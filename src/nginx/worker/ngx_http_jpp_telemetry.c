@@ -722,6 +722,7 @@ ngx_http_jpp_history_work(ngx_http_jpp_task_t *task)
 static void
 ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
 {
+    uint64_t              total;
     ngx_uint_t            n, level;
     jpp_verdict_t         verdict;
     const jpp_finding_t  *finding;
@@ -742,8 +743,13 @@ ngx_http_jpp_history_done(ngx_http_jpp_task_t *task)
                         ngx_time());
         n = jpp_active_update(&zone->notes, look->findings, look->n,
                               ngx_time());
-        look->total = jpp_notes_held(&zone->notes, &look->telemetry->all,
-                                     ngx_current_msec);
+        total = jpp_notes_held(&zone->notes, &look->telemetry->all,
+                               ngx_current_msec);
+
+        if (look->pools.collection != NULL) {
+            look->total = total;
+        }
+
         ngx_http_jpp_zone_unlock(zone);
     }
 
