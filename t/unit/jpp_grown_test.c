@@ -105,6 +105,10 @@ JPP_TEST(jpp_grown_test_shown)
 
     jpp_cgroup.binding = 1;
     jpp_grown_test_shows("top=1", "without a limit");
+
+    jpp_held_add(jpp_held, 300001, 1, 60 * JPP_MIB);
+    jpp_grown_test_shows("top=1", "all of nginx has just fallen");
+    jpp_grown_test_shows("since=5s&top=1", "of two points");
 }
 
 

@@ -18,6 +18,7 @@ typedef struct {
     const jpp_snapshot_t  *base;       /* to compare with; NULL: none */
     int64_t                since;      /* seconds since the epoch */
     uint64_t               seconds;    /* from then on */
+    size_t                 n_points;   /* that there are for a rate */
     jpp_grown_t            all;
     jpp_grown_t            owners[JPP_HELD_OWNERS + 1];
     size_t                 n;
@@ -38,9 +39,9 @@ jpp_grown_sentence(jpp_growth_t *growth)
     first = growth->owners;
     when[0] = '\0';
 
-    if (all->n < JPP_GROWN_POINTS) {
+    if (growth->n_points < JPP_GROWN_POINTS) {
         jpp_print(growth->sentence, "No rate is known yet: it needs %d points, "
-                  "and %zu are recorded", JPP_GROWN_POINTS, all->n);
+                  "and %zu are recorded", JPP_GROWN_POINTS, growth->n_points);
         return;
     }
 
@@ -206,6 +207,11 @@ jpp_grown_write(const jpp_telemetry_t *telemetry, const jpp_args_t *args,
 
         growth->seconds = held->seconds - from * held->all.interval;
         growth->n = jpp_held_grown(held, from, &growth->all, growth->owners);
+
+        /* a rise that has just begun is none yet: memory fell before it */
+
+        growth->n_points = args->is_set[JPP_ARG_SINCE] ? growth->all.n
+                                                       : held->all.n;
     }
 
     growth->since = telemetry->now - (int64_t) growth->seconds;
