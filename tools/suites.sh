@@ -48,6 +48,7 @@ t/nginx/snapshots.t     asan loaded reloaded soak
 t/nginx/leak.t          alone soak
 t/nginx/names.t         loaded updated
 t/nginx/locations.t     loaded
+t/nginx/growths.t       loaded soak
 t/nginx/overlay.t       loaded
 t/nginx/faults.t        loaded linked
 t/nginx/pprof.t         loaded linked

@@ -269,8 +269,8 @@ CONF
 }
 
 
-sub slow_uploads {
-    my $server = site(conf => <<'CONF');
+sub slow_uploads(%how) {
+    my $server = site(%how, conf => <<'CONF');
 location /upload/ {
     client_body_buffer_size 1m;
     client_max_body_size 0;
@@ -310,10 +310,11 @@ sub idle_tls {
 
 # One connection with 64 streams, of which nothing is read: without a window.
 
-sub streams {
+sub streams(%how) {
     my ($port, $files) = (free_port(), free_port());
 
-    my $server = site(port => $files, http => <<"CONF", conf => <<'CONF');
+    my $server = site(port => $files, %how,
+                      http => ($how{http} // '') . <<"CONF", conf => <<'CONF');
 server {
     listen 127.0.0.1:$port http2;
     server_name two.example.com;
@@ -335,7 +336,7 @@ CONF
     $client->send_stream(2 * $_ + 1, '/slow/x') for 0 .. 63;
     wait_held($server, 'two.example.com;location /slow/;', 64 * 16 * 8192);
 
-    return ($server, $client);
+    return ($server, $client, $port);
 }
 
 
