@@ -205,13 +205,17 @@ my %growths = (
     },
 
     'zone of a limit' => sub {
-        my $nginx = site('location /key { limit_req zone=keys burst=1000;
+        my $nginx = site('location /key { limit_req zone=keys burst=9 nodelay;
                                           empty_gif; }',
-                         'limit_req_zone $arg_key zone=keys:64m rate=1000r/s;');
+                         'limit_req_zone $arg_key zone=keys:64m rate=1r/m;');
         my $client = $nginx->client;
 
+        # a key that was asked for once would be forgotten after a minute
+
         grows($nginx, 'zone keys', sub {
-            hurried($client, 200, sub ($n) { "/key?key=$n" . 'x' x 500 });
+            hurried($client, 400, sub ($n) {
+                '/key?key=' . int($n / 4) . 'x' x 900
+            });
         });
     },
 
