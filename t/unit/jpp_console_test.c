@@ -268,6 +268,39 @@ JPP_TEST(jpp_test_tiles)
 }
 
 
+/* The owners that held most at any time, the largest as the lowest area. */
+
+JPP_TEST(jpp_test_layers)
+{
+    uint64_t      i, k;
+    char          who[16];
+    jpp_held_t   *held;
+    jpp_worker_t  worker;
+
+    worker = jpp_fleet_worker(0, JPP_JEMALLOC_READY);
+    held = &jpp_telemetry.held;
+    memset(held, 0, sizeof(jpp_held_t));
+
+    for (i = 0; i <= 60; i += 5) {
+        jpp_held_begin(held);
+
+        for (k = 1; k <= 6; k++) {
+            jpp_print(who, "owner <%" PRIu64 ">", k);
+            jpp_held_see(held, who, "", k * (1 + i / 30) * JPP_FINDING_MIB);
+        }
+
+        jpp_held_add(held, 1 + i * 1000, 20 * JPP_FINDING_MIB,
+                     60 * JPP_FINDING_MIB);
+    }
+
+    fleet = jpp_fleet_of(1, &worker, 1);
+    jpp_shows(jpp_console_part("<section id=\"time\"", "</section>"),
+              "four of six owners, as layers");
+
+    memset(held, 0, sizeof(jpp_held_t));
+}
+
+
 /* The largest owners, and no more than five. */
 
 JPP_TEST(jpp_test_owners)

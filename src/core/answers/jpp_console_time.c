@@ -18,6 +18,9 @@
 /* snapshots that are listed */
 #define JPP_CONSOLE_SHOTS  8
 
+/* owners that have an area of their own */
+#define JPP_CONSOLE_LAYERS 4
+
 /* bytes: more is not believed */
 #define JPP_CONSOLE_MUCH   ((int64_t) 1 << 60)
 
@@ -325,6 +328,101 @@ jpp_console_snapshots(const jpp_telemetry_t *telemetry, jpp_sink_t *sink)
 }
 
 
+/* Owners with areas on top of each other, that of the largest the lowest. */
+typedef struct {
+    const jpp_held_owner_t  *owners[JPP_CONSOLE_LAYERS];
+    uint64_t                 most[JPP_CONSOLE_LAYERS];
+    size_t                   n;
+} jpp_console_layers_t;
+
+
+static const char  jpp_console_colours[JPP_CONSOLE_LAYERS][2] = {
+    "f", "s", "o", "k"
+};
+
+
+/* Those that held most at any time. */
+
+static void
+jpp_console_layers(const jpp_held_t *held, jpp_console_layers_t *layers)
+{
+    size_t                   i, k;
+    uint64_t                 most;
+    const jpp_held_owner_t  *owner;
+
+    layers->n = 0;
+
+    for (i = 0; i < JPP_HELD_OWNERS; i++) {
+        owner = &held->owners[i];
+        most = jpp_console_largest(owner->bytes, held->all.n);
+
+        if (owner->who[0] == '\0' || most == 1) {
+            continue;
+        }
+
+        for (k = layers->n; k != 0 && layers->most[k - 1] < most; k--) {
+            if (k < JPP_CONSOLE_LAYERS) {
+                layers->owners[k] = layers->owners[k - 1];
+                layers->most[k] = layers->most[k - 1];
+            }
+        }
+
+        if (k < JPP_CONSOLE_LAYERS) {
+            layers->owners[k] = owner;
+            layers->most[k] = most;
+            layers->n += layers->n < JPP_CONSOLE_LAYERS;
+        }
+    }
+}
+
+
+static void
+jpp_console_stack(const jpp_console_layers_t *layers, uint64_t n, uint64_t top,
+    jpp_sink_t *sink)
+{
+    size_t    i, k, layer;
+    uint64_t  sums[JPP_HISTORY_POINTS];
+
+    /* the highest is drawn first, so that the others cover it */
+
+    for (layer = layers->n; layer-- != 0; /* void */ ) {
+        memset(sums, 0, sizeof(sums));
+
+        for (k = 0; k <= layer; k++) {
+            for (i = 0; i < n; i++) {
+                sums[i] += jpp_known(layers->owners[k]->bytes[i]);
+            }
+        }
+
+        jpp_console_area(sums, n, JPP_CONSOLE_HIGH, top,
+                         jpp_console_colours[layer], sink);
+    }
+}
+
+
+static void
+jpp_console_legend(const jpp_console_layers_t *layers, jpp_sink_t *sink)
+{
+    size_t  i;
+
+    if (layers->n == 0) {
+        return;
+    }
+
+    jpp_sink_str(sink, "<ul class=\"legend\">\n");
+
+    for (i = 0; i < layers->n; i++) {
+        jpp_markup_printf(sink, "<li><svg class=\"swatch\" "
+                          "aria-hidden=\"true\"><rect class=\"%s\" "
+                          "width=\"100%%\" height=\"100%%\"/></svg>%s, at "
+                          "most %s</li>\n", jpp_console_colours[i],
+                          layers->owners[i]->who, jpp_bytes(layers->most[i]));
+    }
+
+    jpp_sink_str(sink, "</ul>\n");
+}
+
+
 /* a line for the newest event of each step */
 
 static void
@@ -361,6 +459,7 @@ jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
 {
     uint64_t              limit, step, top, y, seconds;
     const jpp_history_t  *history;
+    jpp_console_layers_t  layers;
 
     history = &console->telemetry->held.all;
 
@@ -400,6 +499,9 @@ jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
     jpp_console_svg("span", "all of nginx", history, JPP_CONSOLE_HIGH, top,
                     sink);
 
+    jpp_console_layers(&console->telemetry->held, &layers);
+    jpp_console_stack(&layers, history->n, top, sink);
+
     for (y = step; y < top; y += step) {
         jpp_console_level("grid", y, top, history->n, sink);
     }
@@ -418,13 +520,15 @@ jpp_console_time(const jpp_console_t *console, jpp_sink_t *sink)
                     "<span>%s ago</span><span>now</span></p>\n</div>\n"
                     "<p id=\"readout\" data-top=\"%" PRIu64 "\" "
                     "data-seconds=\"%" PRIu64 "\">Blue is allocated, grey is "
-                    "anonymous memory%s; a dashed line is an "
+                    "anonymous memory%s%s; a dashed line is an "
                     "<a href=\"events?format=top\">event</a>%s.</p>\n",
                     jpp_span(seconds), jpp_span(seconds / 2), top, seconds,
+                    layers.n != 0 ? ", other colours are owners" : "",
                     limit != JPP_NONE ? "; the red line is the limit" : "",
                     console->telemetry->n_snapshots != 0
                     ? ", a solid one a snapshot" : "");
 
+    jpp_console_legend(&layers, sink);
     jpp_console_snapshots(console->telemetry, sink);
     jpp_sink_str(sink, "</section>\n");
 }
