@@ -506,8 +506,12 @@ sub writes($nginx, $size, $path, @what) {
     is("@missing", $size == 0 ? "@what" : '', "$size bytes: $path")
         if $size != 4096;
 
-    is($answer->{status}, @missing && $path =~ /^(?:heap|allocs|pools|profile)/
-                          ? 503 : 200, "$size bytes: $path: its status");
+    my $is_refused = @missing && $path =~ /^(?:heap|allocs|pools|profile)/;
+
+    # there is no Lua
+
+    is($answer->{status}, $path eq 'lua' ? 501 : $is_refused ? 503 : 200,
+       "$size bytes: $path: its status");
 }
 
 

@@ -67,7 +67,7 @@ test 'the answer' => sub {
            'what they share is not');
 
     is_deeply([ map { $_->{name} } @{ $memory->{zones} } ],
-              [ 'jemalloc_pprof' ], 'the zones');
+              [ 'jemalloc_pprof', 'jemalloc_pprof_snapshots' ], 'the zones');
 
     # either the cgroup or the reason
 

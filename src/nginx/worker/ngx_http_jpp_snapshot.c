@@ -61,7 +61,17 @@ typedef struct {
 } ngx_http_jpp_shot_t;
 
 
-static ngx_http_jpp_shot_t  ngx_http_jpp_shot;
+/* A look whether one is due, one at a time. */
+typedef struct {
+    ngx_http_jpp_task_t   task;
+    ngx_uint_t            is_taken;
+    ngx_uint_t            is_sampled;
+    jpp_trigger_look_t    look;
+} ngx_http_jpp_glance_t;
+
+
+static ngx_http_jpp_shot_t    ngx_http_jpp_shot;
+static ngx_http_jpp_glance_t  ngx_http_jpp_glance;
 static ngx_event_t          ngx_http_jpp_snapshot_timer;
 
 static ngx_http_jpp_snapshots_conf_t  ngx_http_jpp_snapshots_conf;
@@ -540,41 +550,80 @@ ngx_http_jpp_snapshot_limits(jpp_trigger_look_t *look)
 }
 
 
+/* In the thread: files of the kernel may take their time. */
+
 static void
-ngx_http_jpp_snapshot_look(void)
+ngx_http_jpp_glance_work(ngx_http_jpp_task_t *task)
 {
-    ngx_uint_t            is_due, is_sampled;
-    jpp_trigger_t        *trigger;
-    jpp_trigger_look_t    look;
+    ngx_http_jpp_snapshot_limits(&ngx_http_jpp_glance.look);
+}
+
+
+static void
+ngx_http_jpp_glance_done(ngx_http_jpp_task_t *task)
+{
+    ngx_uint_t            is_due;
     ngx_http_jpp_zone_t  *zone;
 
     zone = ngx_http_jpp_self.zone;
-    trigger = &ngx_http_jpp_self.snapshots->trigger;
-    is_sampled = 0;
+    ngx_http_jpp_glance.is_taken = 0;
+
+    if (zone == NULL || ngx_http_jpp_self.snapshots == NULL || ngx_exiting) {
+        return;
+    }
 
     ngx_http_jpp_zone_lock(zone);
-    is_due = jpp_trigger_is_due(trigger, ngx_current_msec);
-    look.generation = zone->generation;
-    look.held = is_due ? ngx_http_jpp_snapshot_held(zone, &is_sampled) : 0;
+    is_due = jpp_trigger_look(&ngx_http_jpp_self.snapshots->trigger,
+                              &ngx_http_jpp_glance.look,
+                              &ngx_http_jpp_shot.about);
+    ngx_http_jpp_zone_unlock(zone);
+
+    if (is_due) {
+        ngx_http_jpp_shot.is_sampled = ngx_http_jpp_glance.is_sampled;
+        ngx_http_jpp_shot_take(&ngx_http_jpp_shot);
+    }
+}
+
+
+static void
+ngx_http_jpp_snapshot_look(void)
+{
+    ngx_uint_t               is_due;
+    ngx_http_jpp_zone_t     *zone;
+    ngx_http_jpp_glance_t   *glance;
+
+    zone = ngx_http_jpp_self.zone;
+    glance = &ngx_http_jpp_glance;
+
+    ngx_http_jpp_zone_lock(zone);
+
+    is_due = jpp_trigger_is_due(&ngx_http_jpp_self.snapshots->trigger,
+                                ngx_current_msec);
+
+    if (is_due) {
+        glance->look.generation = zone->generation;
+        glance->look.held = ngx_http_jpp_snapshot_held(zone,
+                                                       &glance->is_sampled);
+    }
+
     ngx_http_jpp_zone_unlock(zone);
 
     if (!is_due) {
         return;
     }
 
-    look.now = ngx_current_msec;
-    look.near = ngx_http_jpp_snapshots_conf.limit;
-    look.growth = ngx_http_jpp_snapshots_conf.growth;
+    glance->is_taken = 1;
+    glance->task.work = ngx_http_jpp_glance_work;
+    glance->task.done = ngx_http_jpp_glance_done;
+    glance->task.is_brief = 1;
+    glance->look.now = ngx_current_msec;
+    glance->look.near = ngx_http_jpp_snapshots_conf.limit;
+    glance->look.growth = ngx_http_jpp_snapshots_conf.growth;
 
-    ngx_http_jpp_snapshot_limits(&look);
+    /* without a thread it has done its work in place */
 
-    ngx_http_jpp_zone_lock(zone);
-    is_due = jpp_trigger_look(trigger, &look, &ngx_http_jpp_shot.about);
-    ngx_http_jpp_zone_unlock(zone);
-
-    if (is_due) {
-        ngx_http_jpp_shot.is_sampled = is_sampled;
-        ngx_http_jpp_shot_take(&ngx_http_jpp_shot);
+    if (ngx_http_jpp_thread_post(&glance->task) != NGX_OK) {
+        ngx_http_jpp_glance_done(&glance->task);
     }
 }
 
@@ -588,7 +637,8 @@ ngx_http_jpp_snapshot_tick(ngx_event_t *ev)
 
     /* an old worker leaves it to the new ones */
 
-    if (!ngx_http_jpp_shot.is_taken && !ngx_exiting
+    if (!ngx_http_jpp_shot.is_taken && !ngx_http_jpp_glance.is_taken
+        && !ngx_exiting
         && ngx_http_jpp_self.generation == ngx_http_jpp_self.zone->generation)
     {
         ngx_http_jpp_snapshot_look();
