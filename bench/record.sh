@@ -47,7 +47,7 @@ load_module $build/ngx_http_jemalloc_pprof_module.so;
 worker_processes 1;
 worker_rlimit_nofile 30000;
 daemon off;
-error_log logs/error.log warn;
+error_log logs/error.log crit;
 pid logs/nginx.pid;
 events { worker_connections 20000; }
 http {
@@ -89,7 +89,7 @@ for name in with without off; do
         > "$prefix/$name/logs/worker"
 done
 
-ulimit -n 30000
+ulimit -n "$(ulimit -H -n)"
 
 echo 'us of CPU time a second of an idle worker:'
 echo 'connections  not serving  without snapshots  with snapshots'
